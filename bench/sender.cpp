@@ -100,10 +100,10 @@ sums sums_of(const std::vector<std::string>& items)
     std::uint64_t last_bytes = 0;
     const auto answer = [&](std::uint64_t attempt, std::uint64_t bytes) {
         if (bytes > limit.bytes) {
-            s.on(waybill::too_large{attempt}, now);
+            s.on(waybill::batch_sender::too_large{attempt}, now);
             return;
         }
-        waybill::accepted yes{attempt};
+        waybill::batch_sender::accepted yes{attempt};
         if (m.sizes) yes.actual = bytes;
         s.on(yes, now);
     };
@@ -111,7 +111,7 @@ sums sums_of(const std::vector<std::string>& items)
         for (bool going = true; going;) {
             waybill::match(
                 s.next(now),
-                [&](const waybill::act::send& a) {
+                [&](const waybill::batch_sender::send& a) {
                     std::uint64_t bytes = limit.envelope;
                     for (const waybill::item_range& r : a.items) {
                         bytes += before[r.end() - origin] - before[r.first - origin];
@@ -120,21 +120,23 @@ sums sums_of(const std::vector<std::string>& items)
                     if (!m.ordered) return answer(a.attempt, bytes);
                     const std::uint64_t earlier = std::exchange(last, a.attempt);
                     const std::uint64_t its_bytes = std::exchange(last_bytes, bytes);
-                    s.on(waybill::started{a.attempt}, now);
+                    s.on(waybill::batch_sender::started{a.attempt}, now);
                     if (std::exchange(away, true)) answer(earlier, its_bytes);
                 },
-                [&](const waybill::act::settle& x) { s.on(waybill::settled{x.items}, now); },
-                [](const waybill::act::replace&) {}, [&](const waybill::act::wait_until&) {},
-                [&](waybill::act::idle) { going = false; });
+                [&](const waybill::batch_sender::report& x) {
+                    s.on(waybill::batch_sender::reported{x.items}, now);
+                },
+                [](const waybill::batch_sender::replace&) {}, [&](const waybill::wait_until&) {},
+                [&](waybill::idle) { going = false; });
         }
     };
     std::uint64_t key = 0;
     for (const std::string& item : items) {
         const std::uint64_t size = item.size() + (m.exact ? header : 0);
-        s.on(waybill::queued{size, key++ & 63U}, now);
+        s.on(waybill::batch_sender::queued{size, key++ & 63U}, now);
         if (!s.wants_more()) drain();
     }
-    s.on(waybill::flushed{}, now);
+    s.on(waybill::batch_sender::flushed{}, now);
     drain();
     if (away) answer(last, last_bytes);
     drain();

@@ -26,7 +26,6 @@
 namespace session_pipeline_bench {
 namespace {
 
-namespace act = waybill::act;
 using waybill::steady_time;
 
 constexpr std::uint64_t steps = 5;
@@ -47,7 +46,7 @@ steady_time after(std::uint64_t n)
     return steady_time::at(waybill::duration::nanoseconds(static_cast<std::int64_t>(n)));
 }
 
-waybill::step_received message(std::uint64_t n)
+waybill::pipeline::step_received message(std::uint64_t n)
 {
     return {{1'000 + n, n, 1, steps, n == steps, 1}, waybill::wall_time::at(waybill::duration::seconds(1))};
 }
@@ -67,7 +66,7 @@ void by_hand(benchmark::State& state)
         waybill::session_progress at;
         ++w.loaded;
         for (std::uint64_t n = 1; n <= steps; ++n) {
-            const waybill::step_received m = message(n);
+            const waybill::pipeline::step_received m = message(n);
             benchmark::DoNotOptimize(m);
             if (!at.failed && m.facts.step == at.done + 1) {
                 ++w.ran;
@@ -86,55 +85,56 @@ void by_hand(benchmark::State& state)
 }
 
 /// One action: false where the next message is wanted.
-bool one_action(waybill::pipeline& pipe, work& w, steady_time now, const waybill::state_loaded& found)
+bool one_action(waybill::pipeline& pipe, work& w, steady_time now,
+                const waybill::pipeline::state_loaded& found)
 {
     return waybill::match(
         pipe.next(now),
-        [&](act::load_state) {
+        [&](waybill::pipeline::load_state) {
             ++w.loaded;
             pipe.on(found, now);
             return true;
         },
-        [&](act::execute) {
+        [&](waybill::pipeline::execute) {
             ++w.ran;
-            pipe.on(waybill::executed{}, now);
+            pipe.on(waybill::pipeline::executed{}, now);
             return true;
         },
-        [&](act::save_state) {
+        [&](waybill::pipeline::save_state) {
             ++w.saved;
-            pipe.on(waybill::state_saved{}, now);
+            pipe.on(waybill::pipeline::state_saved{}, now);
             return true;
         },
-        [&](act::park) {
+        [&](waybill::pipeline::write_dead_letter) {
             ++w.parked;
-            pipe.on(waybill::step_dead_lettered{}, now);
+            pipe.on(waybill::pipeline::step_dead_lettered{}, now);
             return true;
         },
-        [&](act::complete) {
+        [&](waybill::complete) {
             ++w.completed;
-            pipe.on(waybill::completed{}, now);
+            pipe.on(waybill::pipeline::completed{}, now);
             return true;
         },
-        [&](act::clear_state) {
+        [&](waybill::pipeline::clear_state) {
             ++w.cleared;
-            pipe.on(waybill::state_cleared{}, now);
+            pipe.on(waybill::pipeline::state_cleared{}, now);
             return true;
         },
-        [](act::give_back) { return false; }, [](act::wait_until) { return false; },
-        [](act::idle) { return false; });
+        [](waybill::pipeline::give_back) { return false; },
+        [](waybill::wait_until) { return false; }, [](waybill::idle) { return false; });
 }
 
 void machine(benchmark::State& state, waybill::pipeline_mode mode)
 {
     work w;
     const waybill::pipeline_policy policy{.mode = mode};
-    const waybill::state_loaded absent;
+    const waybill::pipeline::state_loaded absent;
     std::uint64_t n = 0;
     const std::uint64_t before = bench::allocations;
     for ([[maybe_unused]] auto r : state) {
         waybill::pipeline pipe(policy);
         for (std::uint64_t step = 1; step <= steps; ++step) {
-            const waybill::step_received m = message(step);
+            const waybill::pipeline::step_received m = message(step);
             benchmark::DoNotOptimize(m);
             while (one_action(pipe, w, after(++n), absent)) benchmark::DoNotOptimize(pipe);
             pipe.on(m, after(++n));
@@ -149,12 +149,12 @@ void behind_a_failure(benchmark::State& state)
 {
     work w;
     waybill::pipeline pipe;
-    waybill::state_loaded found{waybill::state_read::ok};
+    waybill::pipeline::state_loaded found{waybill::state_read::ok};
     found.progress.done = 1;
     found.progress.total = steps;
     found.progress.failed.emplace().step = 2;
     pipe.on(found, after(0));
-    const waybill::step_received m = message(3);
+    const waybill::pipeline::step_received m = message(3);
     std::uint64_t n = 0;
     const std::uint64_t before = bench::allocations;
     for ([[maybe_unused]] auto r : state) {
@@ -175,31 +175,31 @@ void driver(benchmark::State& state)
         for (std::uint64_t step = 1; step <= steps; ++step) {
             const auto end = waybill::process_step(
                 pipe, message(step), [&] { return after(++n); },
-                [&](act::load_state) {
+                [&](waybill::pipeline::load_state) {
                     ++w.loaded;
-                    return waybill::state_loaded{};
+                    return waybill::pipeline::state_loaded{};
                 },
-                [&](act::execute) {
+                [&](waybill::pipeline::execute) {
                     ++w.ran;
                     return waybill::fault{};
                 },
-                [&](act::save_state) {
+                [&](waybill::pipeline::save_state) {
                     ++w.saved;
                     return waybill::fault{};
                 },
-                [&](act::park) {
+                [&](waybill::pipeline::write_dead_letter) {
                     ++w.parked;
                     return waybill::fault{};
                 },
-                [&](act::complete) {
+                [&](waybill::complete) {
                     ++w.completed;
                     return waybill::fault{};
                 },
-                [&](act::clear_state) {
+                [&](waybill::pipeline::clear_state) {
                     ++w.cleared;
                     return waybill::fault{};
                 },
-                [](act::give_back) {}, [](act::wait_until) {});
+                [](waybill::pipeline::give_back) {}, [](waybill::wait_until) {});
             benchmark::DoNotOptimize(end);
         }
         if (w.cleared != w.loaded) state.SkipWithError("a session did not end");

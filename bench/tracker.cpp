@@ -311,10 +311,10 @@ void add_others()
                                       now);
         for ([[maybe_unused]] auto round : state) {
             now = now + waybill::duration::nanoseconds(100);
-            (void)pace.on(waybill::events_done{1}, now);
+            (void)pace.on(waybill::commit_schedule::events_done{1}, now);
             if (pace.due(now)) {
-                (void)pace.on(waybill::commit_started{}, now);
-                (void)pace.on(waybill::commit_confirmed{}, now);
+                (void)pace.on(waybill::commit_schedule::commit_started{}, now);
+                (void)pace.on(waybill::commit_schedule::commit_confirmed{}, now);
             }
         }
         benchmark::DoNotOptimize(pace);

@@ -32,7 +32,9 @@ def read_names():
         short, new_short = old.split("::")[-1], new.split("::")[-1]
         if kind == "name":
             qualified[old] = new
-            if old.count("::") > 1:  # waybill::heard::taken is also written heard::taken
+            if old.startswith("waybill::act::"):  # with `namespace act = waybill::act;`, which goes
+                qualified[old[len("waybill::"):]] = new
+            elif old.count("::") > 1:  # waybill::heard::taken is also written heard::taken
                 qualified["::".join(old.split("::")[-2:])] = "::".join(new.split("::")[-2:])
         if "_" in short and len(seen[short]) == 1:
             words[short] = new_short
@@ -74,6 +76,7 @@ def main():
             for found in by_member.finditer(line):
                 becomes = " or ".join(sorted(members[found.group(1)]))
                 print(f"{path}:{number}: look: .{found.group(1)} may be .{becomes}: {line.strip()}")
+        new = re.sub(r"(?m)^[ \t]*namespace act = (::)?waybill::act;\n", "", new)
         if not dry and new != text:
             with open(path, "w", encoding="utf-8", newline="") as file:
                 file.write(new)

@@ -45,15 +45,16 @@ public:
         first_ = first - sender_->end();
         for (std::size_t i = first; i != last; ++i) {
             const message& m = s.messages[i];
-            sender_->on(waybill::queued{seen(m)}, now_);
+            sender_->on(waybill::batch_sender::queued{seen(m)}, now_);
         }
-        sender_->on(waybill::flushed{}, now_);
+        sender_->on(waybill::batch_sender::flushed{}, now_);
         for (bool going = true; going;) {
             waybill::match(
-                sender_->next(now_), [&](const waybill::act::send& a) { send(to, a); },
-                [&](const waybill::act::settle& x) { settle(to, x); },
-                [&](const waybill::act::wait_until& w) { now_ = w.time; },
-                [](const waybill::act::replace&) {}, [&](waybill::act::idle) { going = false; });
+                sender_->next(now_), [&](const waybill::batch_sender::send& a) { send(to, a); },
+                [&](const waybill::batch_sender::report& x) { settle(to, x); },
+                [&](const waybill::wait_until& w) { now_ = w.time; },
+                [](const waybill::batch_sender::replace&) {},
+                [&](waybill::idle) { going = false; });
         }
     }
 
@@ -75,7 +76,7 @@ private:
         return waybill::batch_sender(policy, sender_->learnt());
     }
 
-    void send(broker& to, const waybill::act::send& a)
+    void send(broker& to, const waybill::batch_sender::send& a)
     {
         const std::uint64_t attempt = a.attempt;
         const std::uint64_t predicted = a.bytes;
@@ -84,7 +85,7 @@ private:
         for (const waybill::item_range& r : a.items) {
             batch_.push_back({first_ + r.first, r.count});
         }
-        sender_->on(waybill::started{attempt}, now_);
+        sender_->on(waybill::batch_sender::started{attempt}, now_);
         const answer got = to.offer(batch_);
         if (trace_) {
             std::printf("%8zu %5d items, predicted %7.0f, actual %7.0f of %6.0f, %s\n",
@@ -93,20 +94,20 @@ private:
                         static_cast<double>(got.limit), name(got.how));
         }
         if (got.how == verdict::accepted) {
-            waybill::accepted yes{attempt};
+            waybill::batch_sender::accepted yes{attempt};
             if (see_.actual) yes.actual = got.actual;
             sender_->on(yes, now_);
         } else if (got.how == verdict::unknown) {
-            sender_->on(waybill::unknown{attempt}, now_);
+            sender_->on(waybill::batch_sender::outcome_unknown{attempt}, now_);
         } else {
             sender_->on(refusal(to, attempt, got), now_);
         }
     }
 
-    [[nodiscard]] waybill::too_large refusal(const broker& to, std::uint64_t attempt,
-                                             const answer& got)
+    [[nodiscard]] waybill::batch_sender::too_large refusal(const broker& to, std::uint64_t attempt,
+                                                           const answer& got)
     {
-        waybill::too_large no{attempt};
+        waybill::batch_sender::too_large no{attempt};
         if (see_.numbers && to.tells()) {
             no.actual = got.actual;
             no.limit = got.limit;
@@ -123,13 +124,13 @@ private:
         return no;
     }
 
-    void settle(broker& to, const waybill::act::settle& x)
+    void settle(broker& to, const waybill::batch_sender::report& x)
     {
         // An item in doubt after all its tries has arrived, as each unanswered send does here.
         const bool arrived = x.outcome == waybill::item_outcome::accepted ||
                              x.outcome == waybill::item_outcome::in_doubt;
         to.settle({first_ + x.items.first, x.items.count}, arrived);
-        sender_->on(waybill::settled{x.items}, now_);
+        sender_->on(waybill::batch_sender::reported{x.items}, now_);
     }
 
     evidence see_;

@@ -91,7 +91,7 @@ public:
         } catch (const socket_error& e) {
             said_ = e.what();
             connection_.reset();
-            return waybill::unknown{};
+            return waybill::batch_sender::outcome_unknown{};
         }
         const std::string_view code = std::string_view(said_).substr(0, said_.find(' '));
         const answer a = waybill::wire::find(beanstalkd_own, code).value_or(answer::unknown);

@@ -109,7 +109,8 @@ public:
             said_ = e.what();
             connection_.reset();
             // Without its payload a publish is nothing.
-            return within ? waybill::send_outcome(waybill::unknown{}) : not_connected(said_);
+            return within ? waybill::send_outcome(waybill::batch_sender::outcome_unknown{})
+                          : not_connected(said_);
         }
         const waybill::send_outcome o = outcome_of(a, said_, {.actual = bytes, .limit = payload_});
         if (a != answer::accepted) connection_.reset();  // after most errors the server hangs up

@@ -97,7 +97,7 @@ public:
             return style_ == style::batched ? send_as_one(bodies) : send_each(bodies);
         } catch (const socket_error& e) {
             disconnect(e.what());
-            return waybill::unknown{};
+            return waybill::batch_sender::outcome_unknown{};
         }
     }
 
@@ -142,9 +142,9 @@ private:
         }
         said_ = worst;
         for (pn_delivery_t* d : sent) pn_delivery_settle(d);
-        if (missing) return waybill::unknown{};
-        if (faults_.empty()) return waybill::accepted{};
-        return waybill::partial{.failed = faults_};
+        if (missing) return waybill::batch_sender::outcome_unknown{};
+        if (faults_.empty()) return waybill::batch_sender::accepted{};
+        return waybill::batch_sender::partial{.failed = faults_};
     }
 
     /// The body as a message by itself. Good until the next.

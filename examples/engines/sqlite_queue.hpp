@@ -59,7 +59,8 @@ public:
     {
         std::uint64_t bytes = envelope;
         for (const message& m : batch) bytes += size_of(m);
-        if (bytes > limit_) return waybill::too_large{.actual = bytes, .limit = limit_};
+        if (bytes > limit_)
+            return waybill::batch_sender::too_large{.actual = bytes, .limit = limit_};
 
         tell(enqueue_step::begin);
         begin_.run();
@@ -77,7 +78,7 @@ public:
             throw;
         }
         tell(enqueue_step::done);
-        return waybill::accepted{.actual = bytes};
+        return waybill::batch_sender::accepted{.actual = bytes};
     }
 
     /// Hands `take(number, header, body)` up to `most` messages behind number `after`, in order.

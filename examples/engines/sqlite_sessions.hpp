@@ -68,7 +68,7 @@ public:
         std::uint64_t bytes = envelope;
         for (const session_message& m : batch) bytes += size_of(m);
         if (bytes > o_.batch_bytes) {
-            return waybill::too_large{.actual = bytes, .limit = o_.batch_bytes};
+            return waybill::batch_sender::too_large{.actual = bytes, .limit = o_.batch_bytes};
         }
         const auto sent = change<void>([&]() -> result<void> {
             const std::int64_t now = o_.clock();
@@ -76,8 +76,8 @@ public:
             for (const session_message& m : batch) put(m, now);
             return {};
         });
-        if (sent) return waybill::accepted{.actual = bytes};
-        return waybill::failed{.kind = sent.error().kind, .text = sent.error().text};
+        if (sent) return waybill::batch_sender::accepted{.actual = bytes};
+        return waybill::batch_sender::failed{.kind = sent.error().kind, .text = sent.error().text};
     }
 
     /// Of the sessions that have messages and no holder the one with the oldest message.

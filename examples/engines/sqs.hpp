@@ -88,7 +88,8 @@ public:
         faults_.clear();
         counted c{.actual = 0, .limit = {}};
         const std::string entries = written(bodies, attempt, *c.actual);
-        if (faults_.size() == bodies.size()) return waybill::partial{.failed = faults_};
+        if (faults_.size() == bodies.size())
+            return waybill::batch_sender::partial{.failed = faults_};
         try {
             connect();
         } catch (const socket_error& e) {
@@ -100,13 +101,14 @@ public:
             if (r.status == 200) return entry_by_entry(r.body, bodies.size(), *c.actual);
             // Numbers of one entry: without it, the others would have been taken.
             const auto n = waybill::wire::read_refusal(dialect::sqs, said_);
-            if (n && n->of == waybill::wire::extent::item) return waybill::too_large{};
+            if (n && n->of == waybill::wire::extent::item)
+                return waybill::batch_sender::too_large{};
             const answer a = meaning(sqs_own, r.error).value_or(answer::unknown);
             return outcome_of(a, said_, told(dialect::sqs, said_, c));
         } catch (const socket_error& e) {
             said_ = e.what();
             connection_.reset();
-            return waybill::unknown{};
+            return waybill::batch_sender::outcome_unknown{};
         }
     }
 
@@ -172,10 +174,10 @@ private:
             said_ = code + ": " + text_at(e, "Message");
         });
         for (const bool t : told) {
-            if (!t) return waybill::unknown{};
+            if (!t) return waybill::batch_sender::outcome_unknown{};
         }
-        if (faults_.empty()) return waybill::accepted{.actual = bytes};
-        return waybill::partial{.failed = faults_};
+        if (faults_.empty()) return waybill::batch_sender::accepted{.actual = bytes};
+        return waybill::batch_sender::partial{.failed = faults_};
     }
 
     reply request(std::string_view action, const std::string& body)

@@ -63,18 +63,20 @@ struct counted {
 [[nodiscard]] inline waybill::send_outcome outcome_of(answer a, std::string text, counted c = {})
 {
     switch (a) {
-        case answer::accepted: return waybill::accepted{.actual = c.actual};
-        case answer::too_large: return waybill::too_large{.actual = c.actual, .limit = c.limit};
-        case answer::too_many: return waybill::too_large{};  // by count, so its bytes teach nothing
-        case answer::throttled: return waybill::throttled{};
+        case answer::accepted: return waybill::batch_sender::accepted{.actual = c.actual};
+        case answer::too_large:
+            return waybill::batch_sender::too_large{.actual = c.actual, .limit = c.limit};
+        case answer::too_many:
+            return waybill::batch_sender::too_large{};  // by count, so its bytes teach nothing
+        case answer::throttled: return waybill::batch_sender::throttled{};
         case answer::transient:
         case answer::permanent:
         case answer::infrastructure:
         case answer::ownership_lost:
-            return waybill::failed{.kind = failure_of(a), .text = std::move(text)};
+            return waybill::batch_sender::failed{.kind = failure_of(a), .text = std::move(text)};
         case answer::unknown: break;
     }
-    return waybill::unknown{};
+    return waybill::batch_sender::outcome_unknown{};
 }
 
 /// Nothing was sent, as there is no connection: so no line is to blame. A no that stays a no stops
@@ -93,7 +95,8 @@ struct counted {
         case answer::transient:
         case answer::unknown: break;
     }
-    return waybill::failed{.kind = waybill::fault_kind::infrastructure, .text = std::move(text)};
+    return waybill::batch_sender::failed{.kind = waybill::fault_kind::infrastructure,
+                                         .text = std::move(text)};
 }
 
 /// What is known of a broker before anything is sent: its limits, and how it counts.

@@ -39,7 +39,7 @@ public:
     {
         for (const std::vector<engines::message>& piece : cut(list)) {
             const waybill::send_outcome answer = queue_.enqueue(piece, [] {});
-            const auto* refused = std::get_if<waybill::too_large>(&answer);
+            const auto* refused = std::get_if<waybill::batch_sender::too_large>(&answer);
             if (!refused) {
                 tell_("accepted");
                 continue;

@@ -86,7 +86,7 @@ waybill::send_outcome producer::enqueue(const place& next)
         bookmark_.store(next);
         learnt_.store(sender_.learnt());
     });
-    if (const auto* refused = std::get_if<waybill::too_large>(&answer)) {
+    if (const auto* refused = std::get_if<waybill::batch_sender::too_large>(&answer)) {
         tell_(fmt::format("refused {}", refused->actual.value_or(0)));
     } else {
         tell_("accepted");

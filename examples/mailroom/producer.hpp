@@ -70,10 +70,10 @@ public:
                     last = &e;
                 }
                 const waybill::send_outcome answer = enqueue(last->next);
-                if (std::holds_alternative<waybill::accepted>(answer)) done(*last);
+                if (std::holds_alternative<waybill::batch_sender::accepted>(answer)) done(*last);
                 return answer;
             },
-            [this](event& e, const waybill::act::replace& r) {
+            [this](event& e, const waybill::batch_sender::replace& r) {
                 put_marker(e, r.bytes);
                 return waybill::fault{};
             }));

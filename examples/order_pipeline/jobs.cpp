@@ -165,7 +165,8 @@ sent_messages send_in_order(world& w, std::span<const engines::session_message> 
                                   .exact_sizes = true,
                                   .ordered = true});
     const auto size = [](const engines::session_message& m) {
-        return waybill::queued{engines::sqlite_sessions::size_of(m), waybill::crc32c(m.session)};
+        return waybill::batch_sender::queued{engines::sqlite_sessions::size_of(m),
+                                             waybill::crc32c(m.session)};
     };
     waybill::send_report report;
     do {

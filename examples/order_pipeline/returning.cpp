@@ -29,7 +29,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using letter_list = std::vector<waybill::pipeline_dead_letter>;
-namespace act = waybill::act;
 
 /// What a session remembers; nothing where it has no state, or somebody has it in hand.
 std::string state_of(world& w, const std::string& session)
@@ -72,15 +71,15 @@ void drain(world& w)
         while (!one.over()) {
             waybill::match(
                 one.next(clock::now()),
-                [&](act::park) {
+                [&](waybill::pipeline::write_dead_letter) {
                     last = w.letters.upsert(letter);
-                    one.on(waybill::step_dead_lettered{last.kind}, clock::now());
+                    one.on(waybill::pipeline::step_dead_lettered{last.kind}, clock::now());
                 },
-                [&](act::complete) {
+                [&](waybill::complete) {
                     last = w.queue.complete_dead(m);
-                    one.on(waybill::completed{last.kind}, clock::now());
+                    one.on(waybill::pipeline::completed{last.kind}, clock::now());
                 },
-                [](act::idle) {});
+                [](waybill::idle) {});
         }
         if (one.outcome() == waybill::import_outcome::drained) continue;
         support::say(fmt::format("order_pipeline: {} was parked by the broker, and is {}: {}\n",
@@ -118,8 +117,9 @@ engines::session_message message_of(const waybill::redrive_plan& plan, const let
     return m;
 }
 
-waybill::resubmitted resubmit(world& w, const waybill::redrive_plan& plan, const letter_list& all,
-                              const act::resubmit& a, returned& r)
+waybill::redrive::resubmitted resubmit(world& w, const waybill::redrive_plan& plan,
+                                       const letter_list& all, const waybill::redrive::resubmit& a,
+                                       returned& r)
 {
     std::vector<engines::session_message> messages;
     for (std::uint64_t n = 0; n != a.count; ++n) {
@@ -132,7 +132,7 @@ waybill::resubmitted resubmit(world& w, const waybill::redrive_plan& plan, const
 }
 
 waybill::fault_kind mark_sent(world& w, const waybill::redrive_plan& plan, const letter_list& all,
-                              const act::mark_sent& a)
+                              const waybill::redrive::mark_sent& a)
 {
     letter_list marked;
     for (std::uint64_t s = a.session; s != a.session + a.count; ++s) {
@@ -175,16 +175,19 @@ returned bring_back(world& w, const options& o)
         const std::span<const waybill::pipeline_dead_letter> each(all);
         waybill::match(
             run.next(clock::now()),
-            [&](act::resubmit a) { run.on(resubmit(w, plan, all, a, r), clock::now()); },
-            [&](act::mark_sent a) {
-                run.on(waybill::sessions_marked{mark_sent(w, plan, all, a)}, clock::now());
+            [&](waybill::redrive::resubmit a) {
+                run.on(resubmit(w, plan, all, a, r), clock::now());
             },
-            [&](act::remove_dead_letters a) {
+            [&](waybill::redrive::mark_sent a) {
+                run.on(waybill::redrive::sessions_marked{mark_sent(w, plan, all, a)}, clock::now());
+            },
+            [&](waybill::redrive::remove_dead_letters a) {
                 const waybill::fault f = w.letters.remove(each.subspan(a.offset, a.count));
-                run.on(waybill::dead_letters_removed{f.ok() ? a.count : 0, f.kind}, clock::now());
+                run.on(waybill::redrive::dead_letters_removed{f.ok() ? a.count : 0, f.kind},
+                       clock::now());
             },
-            [](act::wait_until a) { std::this_thread::sleep_until(clock::time_point(a.time)); },
-            [](act::idle) {});
+            [](waybill::wait_until a) { std::this_thread::sleep_until(clock::time_point(a.time)); },
+            [](waybill::idle) {});
     }
     for (const waybill::redrive_session& s : plan.sessions) {
         if (s.held == waybill::skip_reason::none) ++r.sessions;

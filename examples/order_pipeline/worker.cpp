@@ -24,7 +24,6 @@ namespace {
 using clock = std::chrono::steady_clock;
 using milliseconds = std::chrono::milliseconds;
 using message = engines::session_message;
-namespace act = waybill::act;
 
 volatile std::sig_atomic_t terminated = 0;
 
@@ -53,21 +52,21 @@ public:
 
         process_step(
             pipe_, {facts_of(read.stamp, m.sequence, m.deliveries), wall()}, &clock::now,
-            [&](act::load_state) {
+            [&](waybill::pipeline::load_state) {
                 auto loaded = state_.load(read.origin.state);
                 if (!loaded.reason.empty()) place_.tell(step_ + loaded.reason);
                 return loaded;
             },
-            [&](act::execute a) {
+            [&](waybill::pipeline::execute a) {
                 const task t{read.job(), m.session, a.step, a.tries, m.body};
                 return told(state_.attempt([&](order_state& s) { return run_(t, s); }));
             },
-            [&](act::save_state a) { return told(state_.save(a, pipe_.progress())); },
-            [&](act::park a) { return park(letter_of(m, read, a)); },
-            [&](act::complete) { return told(here_.queue.complete(lock_, m)); },
-            [&](act::clear_state) { return told(state_.clear()); },
-            [&](act::give_back a) { pause_ = a.until - clock::now(); },
-            [&](act::wait_until a) {
+            [&](waybill::pipeline::save_state a) { return told(state_.save(a, pipe_.progress())); },
+            [&](waybill::pipeline::write_dead_letter a) { return park(letter_of(m, read, a)); },
+            [&](waybill::complete) { return told(here_.queue.complete(lock_, m)); },
+            [&](waybill::pipeline::clear_state) { return told(state_.clear()); },
+            [&](waybill::pipeline::give_back a) { pause_ = a.until - clock::now(); },
+            [&](waybill::wait_until a) {
                 std::this_thread::sleep_until(clock::time_point(a.time));
                 return told(here_.queue.renew(lock_));
             });
@@ -120,7 +119,8 @@ private:
     }
 
     waybill::pipeline_dead_letter letter_of(const message& m,
-                                            const waybill::step_properties_read& r, act::park a)
+                                            const waybill::step_properties_read& r,
+                                            waybill::pipeline::write_dead_letter a)
     {
         const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
         return make_pipeline_dead_letter(

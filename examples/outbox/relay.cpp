@@ -26,7 +26,6 @@ namespace outbox {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 
 waybill::steady_time steady() { return std::chrono::steady_clock::now(); }
 waybill::wall_time wall() { return std::chrono::system_clock::now(); }
@@ -128,9 +127,9 @@ private:
             ++mail.tries;
             const bool again = waybill::match(
                 waybill::decide(levels, mail.tries, f.kind, draw(), steady()),
-                [&](act::retry_now) { return told_again(mail, f); },
-                [&](act::wait_until w) { return defer(mail, w.time, f), false; },
-                [&](act::give_up) { return bury(mail, f), false; });
+                [&](waybill::retry_now) { return told_again(mail, f); },
+                [&](waybill::wait_until w) { return defer(mail, w.time, f), false; },
+                [&](waybill::give_up) { return bury(mail, f), false; });
             if (!again) return;
         }
         defer(mail, steady(), {});  // there is no permit: not now

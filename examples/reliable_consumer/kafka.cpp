@@ -149,24 +149,24 @@ void kafka_member::done(const job& j)
 {
     part& p = parts_.at(j.at);
     if (p.tracker.complete(j.ticket) == waybill::event_result::applied)
-        p.pace.on(waybill::events_done{1}, steady_clock::now());
+        p.pace.on(waybill::commit_schedule::events_done{1}, steady_clock::now());
 }
 
 bool kafka_member::commit(const kafka_partition& at, part& p)
 {
     const std::optional<std::uint64_t> next = p.tracker.resume_at();
     if (!next) return true;
-    p.pace.on(waybill::commit_started{}, steady_clock::now());
+    p.pace.on(waybill::commit_schedule::commit_started{}, steady_clock::now());
     const auto beside = waybill::encode_text(p.tracker, where_.beside);
     const auto answer = in_.commit({{at, static_cast<std::int64_t>(*next), beside.bytes}});
     if (answer) {
         ++record_.commits;
         p.dropped = beside.dropped;
-        p.pace.on(waybill::commit_confirmed{}, steady_clock::now());
+        p.pace.on(waybill::commit_schedule::commit_confirmed{}, steady_clock::now());
         return true;
     }
     ++record_.commits_failed;
-    p.pace.on(waybill::commit_failed{}, steady_clock::now());
+    p.pace.on(waybill::commit_schedule::commit_failed{}, steady_clock::now());
     if (answer.error().kind == waybill::fault_kind::ownership_lost) let_go(at, p);
     return false;
 }

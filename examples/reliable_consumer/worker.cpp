@@ -31,7 +31,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 
 volatile std::sig_atomic_t terminated = 0;
 
@@ -68,31 +67,33 @@ public:
                     std::visit([&](const auto& a) { note(a.answer); }, answer);
                     work_.on(answer, clock::now());
                 },
-                [&](act::open a) { work_.on(open(a), clock::now()); },
-                [&](act::process a) {
+                [&](waybill::partition_lifecycle::open a) { work_.on(open(a), clock::now()); },
+                [&](waybill::partition_lifecycle::process a) {
                     const waybill::batch_outcome end = one_batch(a);
                     work_.on(waybill::processed_with(a, end), clock::now());
                 },
-                [&](act::close a) {
-                    work_.on(waybill::partition_closed{a.partition, a.epoch}, clock::now());
+                [&](waybill::partition_lifecycle::close a) {
+                    work_.on(waybill::partition_lifecycle::partition_closed{a.partition, a.epoch},
+                             clock::now());
                 },
                 // Each batch has saved its position itself.
-                [&](act::save a) {
-                    work_.on(waybill::partition_saved{a.partition, a.epoch}, clock::now());
+                [&](waybill::partition_lifecycle::save a) {
+                    work_.on(waybill::partition_lifecycle::partition_saved{a.partition, a.epoch},
+                             clock::now());
                 },
-                [&](act::wait_until w) {
+                [&](waybill::wait_until w) {
                     at(phase::asleep);
                     const auto until = std::chrono::nanoseconds(
                         (w.time - waybill::steady_time(clock::now())).count());
                     std::this_thread::sleep_for(std::min<clock::duration>(until, 50ms));
                 },
-                [](act::idle) {});
+                [](waybill::idle) {});
         }
     }
 
 private:
     /// Where to go on in a partition that is ours now.
-    waybill::partition_opened open(const act::open& a)
+    waybill::partition_lifecycle::partition_opened open(const waybill::partition_lifecycle::open& a)
     {
         at(phase::leases);
         const auto stored = store_.load(work_.key(a.partition));
@@ -102,7 +103,7 @@ private:
     }
 
     /// Reads the next events, and takes them into effect with the position behind them.
-    waybill::batch_outcome one_batch(const act::process& a)
+    waybill::batch_outcome one_batch(const waybill::partition_lifecycle::process& a)
     {
         waybill::assignment& mine = mine_.at(a.partition);
         at(phase::reading);

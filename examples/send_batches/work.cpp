@@ -69,11 +69,11 @@ private:
         };
         waybill::match(
             o,
-            [&](const waybill::accepted& a) {
+            [&](const waybill::batch_sender::accepted& a) {
                 s.became = "accepted";
                 s.bytes = a.actual.value_or(s.bytes);
             },
-            [&](const waybill::too_large& x) {
+            [&](const waybill::batch_sender::too_large& x) {
                 in_words("refused");
                 s.bytes = x.actual.value_or(s.bytes);
                 if (x.limit) {
@@ -81,21 +81,21 @@ private:
                     s.note += fmt::format("{}at most {}", s.note.empty() ? "" : ", ", *x.limit);
                 }
             },
-            [&](const waybill::partial& p) {
+            [&](const waybill::batch_sender::partial& p) {
                 in_words("partial");
                 ++r_.partial;
                 s.note = fmt::format("all but {}: {}", p.failed.size(), s.note);
             },
-            [&](const waybill::throttled&) {
+            [&](const waybill::batch_sender::throttled&) {
                 in_words("throttled");
                 ++r_.throttled;
             },
-            [&](const waybill::failed& f) {
+            [&](const waybill::batch_sender::failed& f) {
                 in_words("failed");
                 ++r_.failed;
                 s.note = f.text;
             },
-            [&](const waybill::unknown&) {
+            [&](const waybill::batch_sender::outcome_unknown&) {
                 in_words("unknown");
                 ++r_.unknown;
             });

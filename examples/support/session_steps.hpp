@@ -86,7 +86,6 @@ public:
     /// Sends what is parked as new sessions, and removes the letters. Answers what it did.
     std::vector<std::string> bring_back(const waybill::redrive_filter& which = {})
     {
-        namespace act = waybill::act;
         std::vector<waybill::pipeline_dead_letter> all = parked();
         const auto plan = waybill::plan_redrive(all, which, {.removed_at_once = UINT64_MAX});
         std::vector<std::string> said;
@@ -96,7 +95,7 @@ public:
         while (!back.over()) {
             waybill::match(
                 back.next(clock::now()),
-                [&](act::resubmit a) {
+                [&](waybill::redrive::resubmit a) {
                     std::vector<message> messages;
                     for (std::uint64_t n = a.offset; n != a.offset + a.count; ++n) {
                         const waybill::redrive_step s = plan.step(all, n);
@@ -104,22 +103,25 @@ public:
                         messages.back().id = s.message_id;
                     }
                     put(messages);
-                    back.on(waybill::resubmitted{a.count}, clock::now());
+                    back.on(waybill::redrive::resubmitted{a.count}, clock::now());
                 },
-                [&](act::mark_sent a) {
+                [&](waybill::redrive::mark_sent a) {
                     std::vector<waybill::pipeline_dead_letter> marked;
                     for (std::uint64_t s = a.session; s != a.session + a.count; ++s) {
                         if (plan.sessions[s].marks_first) marked.push_back(plan.marked(all, s));
                     }
-                    back.on(waybill::sessions_marked{letters_.mark(marked).kind}, clock::now());
-                },
-                [&](act::remove_dead_letters a) {
-                    const auto f = letters_.remove(std::span(all).subspan(a.offset, a.count));
-                    back.on(waybill::dead_letters_removed{f.ok() ? a.count : 0, f.kind},
+                    back.on(waybill::redrive::sessions_marked{letters_.mark(marked).kind},
                             clock::now());
                 },
-                [](act::wait_until a) { std::this_thread::sleep_until(clock::time_point(a.time)); },
-                [](act::idle) {});
+                [&](waybill::redrive::remove_dead_letters a) {
+                    const auto f = letters_.remove(std::span(all).subspan(a.offset, a.count));
+                    back.on(waybill::redrive::dead_letters_removed{f.ok() ? a.count : 0, f.kind},
+                            clock::now());
+                },
+                [](waybill::wait_until a) {
+                    std::this_thread::sleep_until(clock::time_point(a.time));
+                },
+                [](waybill::idle) {});
         }
         return said;
     }
@@ -147,25 +149,24 @@ private:
     void process(waybill::pipeline& pipe, State& state, const message& m,
                  const engines::session_lock& lock, waybill::duration& pause, F& handle)
     {
-        namespace act = waybill::act;
         const auto read =
             waybill::read_step_properties([&](auto name) { return m.find(name); }, m.session);
         process_step(
             pipe, {facts_of(read.stamp, m.sequence, m.deliveries), now_as_wall()}, &clock::now,
-            [&](act::load_state) { return state.load(read.origin.state); },
-            [&](act::execute a) {
+            [&](waybill::pipeline::load_state) { return state.load(read.origin.state); },
+            [&](waybill::pipeline::execute a) {
                 return state.attempt([&](T& v) { return handle(v, step{read.job(), a.step, m.body}); });
             },
-            [&](act::save_state a) { return state.save(a, pipe.progress()); },
-            [&](act::park a) {
+            [&](waybill::pipeline::save_state a) { return state.save(a, pipe.progress()); },
+            [&](waybill::pipeline::write_dead_letter a) {
                 return letters_.upsert(make_pipeline_dead_letter(
                     {read.stamp, read.origin, m.sequence, m.id, m.body, {}, state.bytes()}, a,
                     pipe.reason(), pipe.progress(), now_as_wall()));
             },
-            [&](act::complete) { return queue_.complete(lock, m); },
-            [&](act::clear_state) { return state.clear(); },
-            [&](act::give_back a) { pause = a.until - clock::now(); },
-            [&](act::wait_until a) {
+            [&](waybill::complete) { return queue_.complete(lock, m); },
+            [&](waybill::pipeline::clear_state) { return state.clear(); },
+            [&](waybill::pipeline::give_back a) { pause = a.until - clock::now(); },
+            [&](waybill::wait_until a) {
                 std::this_thread::sleep_until(clock::time_point(a.time));
                 return queue_.renew(lock);
             });
@@ -185,7 +186,7 @@ private:
     {
         for (const message& m : all) {
             const auto sent = queue_.send(std::span(&m, 1));
-            if (!std::holds_alternative<waybill::accepted>(sent)) {
+            if (!std::holds_alternative<waybill::batch_sender::accepted>(sent)) {
                 throw std::runtime_error("the queue does not take " + m.id);
             }
         }

@@ -7,6 +7,6 @@
 void drive(waybill::batch_sender& s, waybill::steady_time now)
 {
     waybill::match(
-        s.next(now), [](const waybill::act::send&) {}, [](const waybill::act::settle&) {},
-        [](waybill::act::idle) {});
+        s.next(now), [](const waybill::batch_sender::send&) {},
+        [](const waybill::batch_sender::report&) {}, [](waybill::idle) {});
 }

@@ -5,16 +5,17 @@
 
 #include <waybill/session/process_step.hpp>
 
-namespace act = waybill::act;
-
 waybill::steady_time now();
 
-waybill::step_outcome yes_or_no(waybill::pipeline& pipe, const waybill::step_received& m)
+waybill::step_outcome yes_or_no(waybill::pipeline& pipe, const waybill::pipeline::step_received& m)
 {
     return waybill::process_step(
-        pipe, m, now, [](act::load_state) { return waybill::state_loaded{}; },
-        [](act::execute) { return true; }, [](act::save_state) { return waybill::fault{}; },
-        [](act::park) { return waybill::fault{}; }, [](act::complete) { return waybill::fault{}; },
-        [](act::clear_state) { return waybill::fault{}; }, [](act::give_back) {},
-        [](act::wait_until) {});
+        pipe, m, now,
+        [](waybill::pipeline::load_state) { return waybill::pipeline::state_loaded{}; },
+        [](waybill::pipeline::execute) { return true; },
+        [](waybill::pipeline::save_state) { return waybill::fault{}; },
+        [](waybill::pipeline::write_dead_letter) { return waybill::fault{}; },
+        [](waybill::complete) { return waybill::fault{}; },
+        [](waybill::pipeline::clear_state) { return waybill::fault{}; },
+        [](waybill::pipeline::give_back) {}, [](waybill::wait_until) {});
 }

@@ -1,9 +1,9 @@
 // expect: no matching
 // SPDX-License-Identifier: MIT
 
-#include <waybill/batch/sending.hpp>
+#include <waybill/batch/batch_sender.hpp>
 
-waybill::queued fits(bool yes)
+waybill::batch_sender::queued fits(bool yes)
 {
-    return waybill::queued(yes);
+    return waybill::batch_sender::queued(yes);
 }

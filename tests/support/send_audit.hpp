@@ -22,7 +22,7 @@ namespace send_audit {
 struct audit : outcomes {
     explicit audit(const waybill::send_policy& p) { begin(p); }
 
-    void sent(const waybill::act::send& s, waybill::steady_time now)
+    void sent(const waybill::batch_sender::send& s, waybill::steady_time now)
     {
         ++sends;
         const std::size_t first = members.size();
@@ -75,7 +75,7 @@ struct audit : outcomes {
     }
 
     /// The sender asks for a smaller one in the place of an item.
-    void asked(const waybill::act::replace& r)
+    void asked(const waybill::batch_sender::replace& r)
     {
         must(policy.on_too_large == waybill::when_too_large::replace, "it asks where it is to");
         if (r.item >= items.size()) return must(false, "it asks for what was queued");
@@ -95,7 +95,7 @@ struct audit : outcomes {
     }
     void kept(std::uint64_t n) { items[n].kept = true; }
 
-    void settle(const waybill::act::settle& s)
+    void settle(const waybill::batch_sender::report& s)
     {
         using waybill::item_outcome;
         must(s.items.count != 0, "no settlement is empty");
@@ -167,7 +167,7 @@ private:
              "a smaller one was asked for");
     }
 
-    void fits(const waybill::act::send& s, std::size_t first, std::size_t count)
+    void fits(const waybill::batch_sender::send& s, std::size_t first, std::size_t count)
     {
         std::uint64_t bytes = policy.limit.envelope;
         bool alone = false;

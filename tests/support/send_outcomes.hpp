@@ -21,8 +21,9 @@
 
 namespace send_audit {
 
-using event = std::variant<waybill::accepted, waybill::too_large, waybill::partial,
-                           waybill::throttled, waybill::failed, waybill::unknown>;
+using event = std::variant<waybill::batch_sender::accepted, waybill::batch_sender::too_large,
+                           waybill::batch_sender::partial, waybill::batch_sender::throttled,
+                           waybill::batch_sender::failed, waybill::batch_sender::outcome_unknown>;
 
 /// Books that are kept by what the broker answers.
 struct outcomes : books {
@@ -111,7 +112,7 @@ protected:
         return nullptr;
     }
 
-    void answer(const waybill::accepted& e, waybill::steady_time)
+    void answer(const waybill::batch_sender::accepted& e, waybill::steady_time)
     {
         told = told || e.actual;
         attempt* a = of(e.attempt);
@@ -128,7 +129,7 @@ protected:
         ++tokens;
     }
 
-    void answer(const waybill::too_large& e, waybill::steady_time)
+    void answer(const waybill::batch_sender::too_large& e, waybill::steady_time)
     {
         ++refusals;
         told = told || e.actual || e.limit || !e.item_sizes.empty();
@@ -149,7 +150,7 @@ protected:
         over(*a);
     }
 
-    void answer(const waybill::partial& e, waybill::steady_time now)
+    void answer(const waybill::batch_sender::partial& e, waybill::steady_time now)
     {
         attempt* a = of(e.attempt);
         if (!a) return;
@@ -180,7 +181,7 @@ protected:
         if (stop_now) stop();
     }
 
-    void answer(const waybill::throttled& e, waybill::steady_time now)
+    void answer(const waybill::batch_sender::throttled& e, waybill::steady_time now)
     {
         ++throttles;
         const waybill::duration cap = policy.retry.pauses.cap;
@@ -191,12 +192,13 @@ protected:
         if (!items[members[a->first]].maybe || stopped) over(*a);
     }
 
-    void answer(const waybill::failed& e, waybill::steady_time now)
+    void answer(const waybill::batch_sender::failed& e, waybill::steady_time now)
     {
         attempt* a = of(e.attempt);
         if (!a) return;
         const bool maybe = items[members[a->first]].maybe;
-        if (maybe && retriable(e.kind)) return answer(waybill::unknown{e.attempt, e.random}, now);
+        if (maybe && retriable(e.kind))
+            return answer(waybill::batch_sender::outcome_unknown{e.attempt, e.random}, now);
         std::uint32_t tries = 0;
         for (std::size_t i = a->first; i != a->first + a->count; ++i) {
             fails(members[i], e.kind, maybe, tries);
@@ -206,7 +208,7 @@ protected:
         if (stops(e.kind)) stop();
     }
 
-    void answer(const waybill::unknown& e, waybill::steady_time now)
+    void answer(const waybill::batch_sender::outcome_unknown& e, waybill::steady_time now)
     {
         attempt* a = of(e.attempt);
         if (!a) return;
@@ -248,7 +250,7 @@ protected:
     {
         const auto a =
             waybill::decide(policy.retry, tries, waybill::fault_kind::transient, draw, now, hint);
-        const auto* w = std::get_if<waybill::act::wait_until>(&a);
+        const auto* w = std::get_if<waybill::wait_until>(&a);
         return w ? w->time : now;
     }
 };

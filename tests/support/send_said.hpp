@@ -32,7 +32,7 @@ inline numbers items(const waybill::item_ranges& all)
 inline numbers sending(const waybill::batch_sender& s, waybill::steady_time now = zero)
 {
     const auto a = s.next(now);
-    const auto* send = std::get_if<waybill::act::send>(&a);
+    const auto* send = std::get_if<waybill::batch_sender::send>(&a);
     return send ? items(send->items) : numbers{};
 }
 
@@ -40,20 +40,21 @@ inline numbers sending(const waybill::batch_sender& s, waybill::steady_time now 
 inline std::uint64_t attempt(const waybill::batch_sender& s, waybill::steady_time now = zero)
 {
     const auto a = s.next(now);
-    const auto* send = std::get_if<waybill::act::send>(&a);
+    const auto* send = std::get_if<waybill::batch_sender::send>(&a);
     return send ? send->attempt : waybill::unlimited;
 }
 
 /// Notes all that is over.
-inline std::vector<waybill::act::settle> settle_all(waybill::batch_sender& s)
+inline std::vector<waybill::batch_sender::report> settle_all(waybill::batch_sender& s)
 {
-    std::vector<waybill::act::settle> all;
+    std::vector<waybill::batch_sender::report> all;
     for (;;) {
         const auto a = s.next(zero);
-        const auto* x = std::get_if<waybill::act::settle>(&a);
+        const auto* x = std::get_if<waybill::batch_sender::report>(&a);
         if (!x) return all;
         all.push_back(*x);
-        CHECK(s.on(waybill::settled{x->items}, zero) == waybill::event_result::applied);
+        CHECK(s.on(waybill::batch_sender::reported{x->items}, zero) ==
+              waybill::event_result::applied);
     }
 }
 

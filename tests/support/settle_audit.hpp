@@ -29,14 +29,14 @@ public:
 
     void decide(waybill::settle_kind kind, waybill::duration left, waybill::steady_time now)
     {
-        machine_.on(waybill::decided{kind, left}, now);
+        machine_.on(waybill::settle_batches::decided{kind, left}, now);
         book_.push_back({kind, state::waiting, {}, {}, 0, now, now + left, now});
         no_more_ = false;
     }
 
     void no_more(waybill::steady_time now)
     {
-        const auto heard = machine_.on(waybill::last_decided{}, now);
+        const auto heard = machine_.on(waybill::settle_batches::last_decided{}, now);
         const bool any = unreported() != 0;
         if ((heard == waybill::event_result::applied) != any)
             breaks("last_decided is taken where nothing waits, or late where something does");
@@ -48,10 +48,11 @@ public:
     {
         const auto a = machine_.next(now);
         if (!(machine_.next(now) == a)) breaks("asked again it says something else");
-        if (const auto* b = std::get_if<waybill::act::settle_batch>(&a)) check_call(*b, now);
-        if (const auto* r = std::get_if<waybill::act::report>(&a)) check_report(*r, now);
-        if (const auto* w = std::get_if<waybill::act::wait_until>(&a)) check_wait(w->time, now);
-        if (std::holds_alternative<waybill::act::idle>(a)) {
+        if (const auto* b = std::get_if<waybill::settle_batches::settle_batch>(&a))
+            check_call(*b, now);
+        if (const auto* r = std::get_if<waybill::settle_batches::report>(&a)) check_report(*r, now);
+        if (const auto* w = std::get_if<waybill::wait_until>(&a)) check_wait(w->time, now);
+        if (std::holds_alternative<waybill::idle>(a)) {
             for (const entry& e : book_) {
                 if (e.at == state::waiting || e.at == state::ended) breaks("idle, and there is something to do");
             }
@@ -60,14 +61,14 @@ public:
         return a;
     }
 
-    void started(const waybill::act::settle_batch& b, waybill::steady_time now)
+    void started(const waybill::settle_batches::settle_batch& b, waybill::steady_time now)
     {
-        machine_.on(waybill::batch_started{b.call, b.items}, now);
+        machine_.on(waybill::settle_batches::batch_started{b.call, b.items}, now);
         begun_.insert(b.call);
         for (const std::uint64_t item : b.items) book_[item].at = state::called;
     }
 
-    void answer(const waybill::batch_settled& s, waybill::steady_time now)
+    void answer(const waybill::settle_batches::batch_settled& s, waybill::steady_time now)
     {
         machine_.on(s, now);
         begun_.insert(s.call);
@@ -171,7 +172,7 @@ private:
         return false;
     }
 
-    void check_call(const waybill::act::settle_batch& b, waybill::steady_time now)
+    void check_call(const waybill::settle_batches::settle_batch& b, waybill::steady_time now)
     {
         ++calls_;
         if (b.items.empty() || b.items.size() > limit()) breaks("a call is empty, or has more than its limit");
@@ -198,7 +199,7 @@ private:
         }
     }
 
-    void check_report(const waybill::act::report& r, waybill::steady_time now)
+    void check_report(const waybill::settle_batches::report& r, waybill::steady_time now)
     {
         if (r.item >= book_.size()) return breaks("a report about nothing");
         entry& e = book_[r.item];
@@ -210,9 +211,11 @@ private:
         if (r.outcome != e.end || r.kind != e.kind || r.fault != e.fault || r.tries != e.tries)
             breaks("a report says something that is not so");
         e.at = state::reported;
-        if (machine_.on(waybill::reported{r.item}, now) != waybill::event_result::applied)
+        if (machine_.on(waybill::settle_batches::reported{r.item}, now) !=
+            waybill::event_result::applied)
             breaks("a report is not taken");
-        if (machine_.on(waybill::reported{r.item}, now) != waybill::event_result::stale)
+        if (machine_.on(waybill::settle_batches::reported{r.item}, now) !=
+            waybill::event_result::stale)
             breaks("a report is taken twice");
         if (unreported() == 0) no_more_ = false;
     }

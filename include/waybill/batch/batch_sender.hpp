@@ -3,13 +3,13 @@
 // batch_sender: a state machine that sends items in as few batches as the broker accepts.
 //
 //     waybill::batch_sender s{{.limit = {.bytes = 262'144, .items = 4'500}, .header = 54}};
-//     s.on(queued{body.size()}, now);                                  // items are 0, 1, 2 ...
-//     waybill::match(s.next(now),
-//         [&](act::send a)    { s.on(started{a.attempt}, now); transmit(a); },
-//         [&](act::settle x)  { note(x); s.on(settled{x.items}, now); },
-//         [&](act::replace r) { s.on(not_replaced{r.item}, now); },           // if the policy asks for it
-//         [&](act::wait_until w)    { wake_at(w.time); },
-//         [&](act::idle)      { /* queue more, or flush */ });
+//     s.on(batch_sender::queued{body.size()}, now);                    // items are 0, 1, 2 ...
+//     match(s.next(now),
+//         [&](batch_sender::send a)    { s.on(batch_sender::started{a.attempt}, now); transmit(a); },
+//         [&](batch_sender::report r)  { note(r); s.on(batch_sender::reported{r.items}, now); },
+//         [&](batch_sender::replace r) { s.on(batch_sender::not_replaced{r.item}, now); },
+//         [&](wait_until w)            { wake_at(w.time); },
+//         [&](idle)                    { /* queue more, or flush */ });
 //
 //   1. Every queued item is settled exactly once.
 //   2. It ends: refused batches shrink, and retries are limited. Only throttling has no limit.
@@ -50,9 +50,9 @@ struct notes_of;  // access for send_all
 ///
 /// Cost: 16 bytes for each item from the oldest unsettled one on. No allocation after the buffers
 /// have grown. An event is O(1), but items that come back are walked to the end of the next batch.
-class batch_sender {
+class batch_sender : public batch_sender_types {
 public:
-    using action = std::variant<act::send, act::settle, act::replace, act::wait_until, act::idle>;
+    using action = std::variant<send, report, replace, wait_until, idle>;
 
     /// Starts with the knowledge of an earlier sender for the same destination. If it was learnt
     /// under other limits, the policy's limits apply, but the knowledge about items stays. An empty
@@ -77,7 +77,7 @@ public:
     [[nodiscard]] action next(steady_time now) const
     {
         if (!settlements_.empty()) return settlements_.front();
-        if (const act::replace* r = queue_.outsized()) return *r;
+        if (const replace* r = queue_.outsized()) return *r;
         std::optional<steady_time> wake;
         for (const flight& f : flights_) {
             if (f.on_its_way) continue;
@@ -91,8 +91,8 @@ public:
             if (due <= now) return sending(attempts_, d.parts, d.sizes, queue_.closed());
             wake = wake ? earlier(*wake, due) : due;
         }
-        if (wake) return act::wait_until{*wake};
-        return act::idle{};
+        if (wake) return wait_until{*wake};
+        return idle{};
     }
 
     event_result on(opened, steady_time)
@@ -114,10 +114,13 @@ public:
         return event_result::applied;
     }
 
-    event_result on(const replaced& r, steady_time now) { return replace(r.item, r.bytes, now); }
+    event_result on(const replaced& r, steady_time now)
+    {
+        return put_in_place(r.item, r.bytes, now);
+    }
     event_result on(const not_replaced& k, steady_time now)
     {
-        return replace(k.item, std::nullopt, now);
+        return put_in_place(k.item, std::nullopt, now);
     }
     event_result on(const resumed& r, steady_time) { return queue_.resume(r.key); }
 
@@ -236,7 +239,8 @@ public:
         if (e.kind == fault_kind::none) return invalid_or_late(e.attempt);
         flight* f = answered(e.attempt, now);
         if (!f) return event_result::stale;
-        if (f->tries != 0 && pace::retriable(e.kind)) return on(unknown{e.attempt, e.random}, now);
+        if (f->tries != 0 && pace::retriable(e.kind))
+            return on(outcome_unknown{e.attempt, e.random}, now);
         pace_.answered();
         failures seen;
         queue_.items().for_each(f->parts, [&](send_item& i) { fail(*f, i, e.kind, seen, now); });
@@ -244,7 +248,7 @@ public:
         return event_result::applied;
     }
 
-    event_result on(const unknown& u, steady_time now)
+    event_result on(const outcome_unknown& u, steady_time now)
     {
         flight* f = answered(u.attempt, now);
         if (!f) return event_result::stale;
@@ -256,7 +260,7 @@ public:
         return event_result::applied;
     }
 
-    event_result on(const settled& s, steady_time)
+    event_result on(const reported& s, steady_time)
     {
         if (settlements_.empty()) return event_result::stale;
         if (!(settlements_.front().items == s.items)) return event_result::invalid;
@@ -298,8 +302,8 @@ private:
         bool stop = false;
     };
 
-    [[nodiscard]] act::send sending(std::uint64_t attempt, const std::vector<item_range>& parts,
-                                    const batch_sizes& sizes, batch_close_reason reason) const
+    [[nodiscard]] send sending(std::uint64_t attempt, const std::vector<item_range>& parts,
+                               const batch_sizes& sizes, batch_close_reason reason) const
     {
         return {attempt, {parts.data(), parts.size()}, learnt_.predict(sizes), reason};
     }
@@ -350,9 +354,10 @@ private:
         return others != 0;
     }
 
-    event_result replace(std::uint64_t item, std::optional<std::uint64_t> bytes, steady_time now)
+    event_result put_in_place(std::uint64_t item, std::optional<std::uint64_t> bytes,
+                              steady_time now)
     {
-        const act::replace* asked = queue_.outsized();
+        const replace* asked = queue_.outsized();
         if (!asked) return event_result::stale;
         if (asked->item != item) return event_result::invalid;
         queue_.replace(bytes, settlements_);

@@ -45,7 +45,7 @@ public:
                                        duration hint) const noexcept
     {
         const retry_action a = decide(policy_, tries, fault_kind::transient, random, now, hint);
-        const act::wait_until* w = std::get_if<act::wait_until>(&a);
+        const wait_until* w = std::get_if<wait_until>(&a);
         return w ? w->time : now;
     }
 

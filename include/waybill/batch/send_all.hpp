@@ -6,10 +6,10 @@
 //     auto report = waybill::send_all(
 //         inbox, body_size, s, clock, [&](auto batch) -> waybill::send_outcome {
 //         switch (sdk.send(batch)) {
-//             case sdk::ok:          return accepted{};
-//             case sdk::over_limit:  return too_large{};
-//             case sdk::busy:        return throttled{.retry_after = sdk.hint()};
-//             default:               return unknown{};
+//             case sdk::ok:          return batch_sender::accepted{};
+//             case sdk::over_limit:  return batch_sender::too_large{};
+//             case sdk::busy:        return batch_sender::throttled{.retry_after = sdk.hint()};
+//             default:               return batch_sender::outcome_unknown{};
 //         }
 //     });
 //     for (const auto& r : report.outcomes) log(waybill::describe(r));
@@ -42,12 +42,16 @@ namespace waybill::inline v0_2 {
 
 /// The outcome of one batch. The driver fills in the attempt number. The target of a span in it
 /// must be valid until the function is called again.
-using send_outcome = std::variant<accepted, too_large, partial, throttled, failed, unknown>;
+using send_outcome =
+    std::variant<batch_sender::accepted, batch_sender::too_large, batch_sender::partial,
+                 batch_sender::throttled, batch_sender::failed, batch_sender::outcome_unknown>;
 
 /// A function that returns the bytes of an item, or its bytes and key as `queued{bytes, key}`.
 template <class F, class Item>
 concept queueing = sizer<F, Item> || requires(const F& size, Item&& item) {
-    { detail::measured(size, static_cast<Item&&>(item)) } -> std::same_as<queued>;
+    {
+        detail::measured(size, static_cast<Item&&>(item))
+        } -> std::same_as<batch_sender::queued>;
 };
 
 namespace detail {
@@ -69,10 +73,10 @@ public:
     [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
 
     /// The next item. `take` is a second step, so an exception between the two loses no item.
-    [[nodiscard]] std::optional<queued> peek()
+    [[nodiscard]] std::optional<batch_sender::queued> peek()
     {
         if (next_ == last_) return {};
-        return queued(detail::measured(size_, *next_));
+        return batch_sender::queued(detail::measured(size_, *next_));
     }
     void take()
     {
@@ -82,12 +86,12 @@ public:
 
     /// The item with number `n`. `measure` returns its current size.
     [[nodiscard]] decltype(auto) item(std::uint64_t n) const { return *seek(here_, n - place_); }
-    [[nodiscard]] queued measure(std::uint64_t n) const
+    [[nodiscard]] batch_sender::queued measure(std::uint64_t n) const
     {
-        return queued(detail::measured(size_, item(n)));
+        return batch_sender::queued(detail::measured(size_, item(n)));
     }
 
-    [[nodiscard]] auto batch(const act::send& a, std::uint64_t origin)
+    [[nodiscard]] auto batch(const batch_sender::send& a, std::uint64_t origin)
     {
         return sent_batch<I>(seek(here_, a.items.front().first - origin - place_), a);
     }
@@ -124,21 +128,21 @@ public:
     {
     }
 
-    [[nodiscard]] std::optional<queued> peek()
+    [[nodiscard]] std::optional<batch_sender::queued> peek()
     {
         const auto* item = box_.peek();
         if (!item) return {};
-        return queued(detail::measured(size_, *item));
+        return batch_sender::queued(detail::measured(size_, *item));
     }
     void take() noexcept { box_.take(); }
 
     [[nodiscard]] auto& item(std::uint64_t n) const { return *box_.at(base_ + n); }
-    [[nodiscard]] queued measure(std::uint64_t n) const
+    [[nodiscard]] batch_sender::queued measure(std::uint64_t n) const
     {
-        return queued(detail::measured(size_, std::as_const(item(n))));
+        return batch_sender::queued(detail::measured(size_, std::as_const(item(n))));
     }
 
-    [[nodiscard]] auto batch(const act::send& a, std::uint64_t origin)
+    [[nodiscard]] auto batch(const batch_sender::send& a, std::uint64_t origin)
     {
         const auto* first = std::as_const(box_).at(base_ + a.items.front().first - origin);
         return sent_batch<decltype(first)>(first, a);
@@ -161,10 +165,10 @@ struct notes_of {
 /// the batch may have arrived.
 class unanswered {
 public:
-    unanswered(batch_sender& s, const act::send& a, steady_time now)
+    unanswered(batch_sender& s, const batch_sender::send& a, steady_time now)
         : s_(s), attempt_(a.attempt), bytes_(a.bytes), now_(now)
     {
-        s_.on(started{attempt_}, now);
+        s_.on(batch_sender::started{attempt_}, now);
         ++report().sends;
     }
     unanswered(const unanswered&) = delete;
@@ -172,8 +176,8 @@ public:
     ~unanswered()
     {
         if (!open_) return;
-        count(unknown{});
-        s_.on(unknown{attempt_}, now_);
+        count(batch_sender::outcome_unknown{});
+        s_.on(batch_sender::outcome_unknown{attempt_}, now_);
     }
     void over(const send_outcome& o) noexcept
     {
@@ -186,8 +190,10 @@ private:
     void count(const send_outcome& o) const noexcept
     {
         send_report& r = report();
-        if (std::holds_alternative<too_large>(o)) ++r.refusals;
-        if (std::holds_alternative<accepted>(o) || std::holds_alternative<partial>(o)) return;
+        if (std::holds_alternative<batch_sender::too_large>(o)) ++r.refusals;
+        if (std::holds_alternative<batch_sender::accepted>(o) ||
+            std::holds_alternative<batch_sender::partial>(o))
+            return;
         r.resent_bytes = saturating_add(r.resent_bytes, bytes_);
     }
 
@@ -204,14 +210,14 @@ private:
 {
     if (s.origin()) return true;
     if (!s.finished()) return false;
-    s.on(opened{}, now);
+    s.on(batch_sender::opened{}, now);
     return true;
 }
 
 /// The default for `replace`: the item stays as it is.
 struct keep_too_large {
     template <class Item>
-    [[nodiscard]] fault operator()(const Item&, const act::replace&) const
+    [[nodiscard]] fault operator()(const Item&, const batch_sender::replace&) const
     {
         return {fault_kind::permanent, {}};
     }
@@ -237,25 +243,25 @@ public:
             const steady_time now = time_of(clock_);
             match(
                 s_.next(now),
-                [&](const act::send& a) {
+                [&](const batch_sender::send& a) {
                     if (!feed(now)) transmit(a, now);
                 },
-                [&](const act::settle& x) { note(x, now); },
-                [&](const act::replace& r) { replace(r, now); },
-                [&](const act::wait_until& w) {
+                [&](const batch_sender::report& x) { note(x, now); },
+                [&](const batch_sender::replace& r) { replace(r, now); },
+                [&](const wait_until& w) {
                     if (feed(now)) return;
                     notes_.report.waiting = w.time;
                     going_ = false;
                 },
-                [&](act::idle) {
+                [&](idle) {
                     if (feed(now)) return;
                     // After a failed allocation, waiting items may be in no batch. Flushing cuts
                     // them.
                     if (!s_.finished() && !std::exchange(flushed_anyway_, true)) {
-                        s_.on(flushed{}, now);
+                        s_.on(batch_sender::flushed{}, now);
                         return;
                     }
-                    if (s_.finished()) s_.on(closed{}, now);
+                    if (s_.finished()) s_.on(batch_sender::closed{}, now);
                     going_ = false;
                 });
         }
@@ -265,7 +271,7 @@ public:
     }
 
 private:
-    void transmit(const act::send& a, steady_time now)
+    void transmit(const batch_sender::send& a, steady_time now)
     {
         const std::uint64_t attempt = a.attempt;
         auto batch = source_.batch(a, origin_);
@@ -273,7 +279,8 @@ private:
         // `started` has moved the runs into the flight. The view in `batch` is still valid.
         send_outcome o = send_(batch);
         notes_.failure.clear();
-        if (failed* f = std::get_if<failed>(&o)) notes_.failure = std::move(f->text);
+        if (batch_sender::failed* f = std::get_if<batch_sender::failed>(&o))
+            notes_.failure = std::move(f->text);
         const event_result h = std::visit(
             [&](auto& event) {
                 event.attempt = attempt;
@@ -281,26 +288,27 @@ private:
             },
             o);
         // An invalid result does not show what has arrived.
-        if (h == event_result::invalid) s_.on(unknown{attempt}, time_of(clock_));
+        if (h == event_result::invalid)
+            s_.on(batch_sender::outcome_unknown{attempt}, time_of(clock_));
         guard.over(o);
     }
 
     /// `replace_` may send, store and throw. After an exception the same item is requested again.
-    void replace(act::replace r, steady_time now)
+    void replace(batch_sender::replace r, steady_time now)
     {
         const std::uint64_t item = r.item;
         r.item -= origin_;
         fault f = replace_(source_.item(r.item), std::as_const(r));
         notes_.not_replaced.clear();
         if (f.ok()) {
-            s_.on(replaced{item, source_.measure(r.item).bytes}, now);
+            s_.on(batch_sender::replaced{item, source_.measure(r.item).bytes}, now);
         } else {
             notes_.not_replaced = std::move(f.text);
-            s_.on(not_replaced{item}, now);  // the outcome `too_large` follows
+            s_.on(batch_sender::not_replaced{item}, now);  // the outcome `too_large` follows
         }
     }
 
-    void note(const act::settle& x, steady_time now)
+    void note(const batch_sender::report& x, steady_time now)
     {
         item_report r{{x.items.first - origin_, x.items.count},
                       x.outcome,
@@ -313,7 +321,7 @@ private:
         if (x.outcome == item_outcome::too_large) r.text = notes_.not_replaced;
         notes_.report.add(std::move(r));
         if (x.outcome == item_outcome::too_large) notes_.not_replaced.clear();
-        s_.on(settled{x.items}, now);
+        s_.on(batch_sender::reported{x.items}, now);
         source_.release(saturating_sub(s_.first_open(), origin_));
     }
 
@@ -322,12 +330,12 @@ private:
     bool feed(steady_time now)
     {
         if (flushed_ || !s_.wants_more()) return false;
-        if (const std::optional<queued> q = source_.peek()) {
+        if (const std::optional<batch_sender::queued> q = source_.peek()) {
             s_.on(*q, now);
             source_.take();
         } else {
             flushed_ = true;
-            s_.on(flushed{}, now);
+            s_.on(batch_sender::flushed{}, now);
         }
         return true;
     }
@@ -354,10 +362,10 @@ private:
 /// report contains `other_input`, also if the input is shorter than the part that was taken from
 /// it.
 ///
-/// If the policy is `when_too_large::replace`, `replace(item, act::replace)` is called once for
-/// each item that fits into no batch, before earlier waiting items are sent. It stores the item
-/// elsewhere, puts a smaller reference in its place and returns an empty fault. The reference is
-/// measured and sent under the same number. With any other fault the item stays and ends as
+/// If the policy is `when_too_large::replace`, `replace(item, batch_sender::replace)` is called
+/// once for each item that fits into no batch, before earlier waiting items are sent. It stores the
+/// item elsewhere, puts a smaller reference in its place and returns an empty fault. The reference
+/// is measured and sent under the same number. With any other fault the item stays and ends as
 /// `too_large`, with the text of the fault.
 ///
 /// If the policy uses keys, `size` returns `queued{bytes, key}`. A plain number has the key 0, so

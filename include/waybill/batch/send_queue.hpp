@@ -56,7 +56,7 @@ public:
     }
 
     /// The first item that the caller is to replace, or null.
-    [[nodiscard]] const act::replace* outsized() const noexcept
+    [[nodiscard]] const batch_sender_types::replace* outsized() const noexcept
     {
         return outsized_.empty() ? nullptr : &outsized_.front();
     }
@@ -90,7 +90,7 @@ public:
     }
 
     /// Queues an item. All allocations come first, also for the draft and for the item's outcome.
-    void push(const queued& q, settlements& notes)
+    void push(const batch_sender_types::queued& q, settlements& notes)
     {
         draft_.catch_up(items_);
         detail::make_room(draft_.parts);
@@ -230,7 +230,7 @@ public:
     /// Replaces the first item of `outsized`: `bytes` is its new size. If empty, the item ends.
     void replace(std::optional<std::uint64_t> bytes, settlements& notes)
     {
-        const act::replace a = outsized_.front();
+        const batch_sender_types::replace a = outsized_.front();
         outsized_.erase(outsized_.begin());
         send_item& i = items_[a.item];
         i.replaced = 1;
@@ -258,7 +258,7 @@ public:
     void settle(const std::vector<item_range>& parts, settlements& notes)
     {
         landed(parts);
-        act::settle s;
+        batch_sender_types::report s;
         const auto note = [&] {
             if (s.items.count != 0) notes.push(s);
             s.items.count = 0;
@@ -416,7 +416,7 @@ private:
     send_items items_;
     send_keys keys_;
     send_draft draft_;
-    std::vector<act::replace> outsized_;
+    std::vector<batch_sender_types::replace> outsized_;
     send_trials trials_;
 };
 

@@ -92,127 +92,6 @@ enum class item_outcome : std::uint8_t {
     return "?";
 }
 
-namespace act {
-
-/// Send these items as one batch. If the result comes later, report `started` first. If an attempt
-/// is requested again, send the identical batch again: its first outcome is unknown.
-struct send {
-    std::uint64_t attempt = 0;          ///< The attempt; equal only for a repetition of the batch.
-    item_ranges items{};                ///< The items of the batch.
-    std::uint64_t bytes = 0;            ///< Bytes as far as known, envelope and headers included.
-    batch_close_reason closed = batch_close_reason::end;  ///< The reason why the batch was closed.
-
-    friend bool operator==(const send&, const send&) = default;
-};
-
-/// The outcome of these items. Record it, then report `settled`.
-struct settle {
-    item_range items{};
-    item_outcome outcome = item_outcome::accepted;
-    /// If the outcome is `failed`: the kind of the last failure.
-    fault_kind kind = fault_kind::none;
-    /// If it is `too_large`: its size as far as known, in a batch of its own. Without the envelope
-    /// if it exceeds `limits.single`.
-    std::uint64_t bytes = 0;
-    /// If it is `too_large`: the limit for `bytes`.
-    std::uint64_t limit = 0;
-    /// If it is `too_large`: the bytes of a batch's envelope.
-    std::uint64_t envelope = 0;
-
-    friend bool operator==(const settle&, const settle&) = default;
-};
-
-/// This item fits into no batch. Store it elsewhere, put a smaller reference in its place, and
-/// report `replaced` with the size of the reference. If that is impossible, report `not_replaced`.
-struct replace {
-    std::uint64_t item = 0;
-    /// Its size in a batch of its own. Without the envelope if it exceeds `limits.single`.
-    std::uint64_t bytes = 0;
-    /// The limit for `bytes`.
-    std::uint64_t limit = 0;
-    /// The bytes of a batch's envelope.
-    std::uint64_t envelope = 0;
-
-    friend bool operator==(const replace&, const replace&) = default;
-};
-
-}  // namespace act
-
-/// An input begins: its items have the next numbers. For drivers that can be called again.
-struct opened {
-    friend bool operator==(const opened&, const opened&) = default;
-};
-
-/// All items of the input are settled.
-struct closed {
-    friend bool operator==(const closed&, const closed&) = default;
-};
-
-/// One more item. Its bytes exclude the overhead that the broker adds. A negative size reads as too
-/// large. The key is a number for the item's session or partition, if the policy uses keys.
-struct queued {
-    std::uint64_t bytes = 0;
-    std::uint64_t key = 0;
-
-    constexpr queued() noexcept = default;
-    template <countable N>
-    constexpr explicit queued(N size, std::uint64_t key_ = 0) noexcept
-        : bytes(as_size(size)), key(key_)
-    {
-    }
-
-    friend bool operator==(const queued&, const queued&) = default;
-};
-
-/// Items queued so far need not wait for a full batch.
-struct flushed {
-    friend bool operator==(const flushed&, const flushed&) = default;
-};
-
-/// Another item of `bytes` bytes is now in the place of this one. It is measured as the first was.
-/// An item is replaced at most once.
-struct replaced {
-    std::uint64_t item = 0;
-    std::uint64_t bytes = 0;
-
-    friend bool operator==(const replaced&, const replaced&) = default;
-};
-
-/// This item stays as it is, and ends as `too_large`.
-struct not_replaced {
-    std::uint64_t item = 0;
-
-    friend bool operator==(const not_replaced&, const not_replaced&) = default;
-};
-
-/// A stopped key continues with items that are queued from now on.
-struct resumed {
-    std::uint64_t key = 0;
-
-    friend bool operator==(const resumed&, const resumed&) = default;
-};
-
-/// Nothing more is to be sent. Waiting items end as `unsent`, and batches that wait for a
-/// repetition as `in_doubt`. Attempts in flight still get their results.
-struct stopped {
-    friend bool operator==(const stopped&, const stopped&) = default;
-};
-
-/// An attempt is in flight; its result comes later.
-struct started {
-    std::uint64_t attempt = 0;
-
-    friend bool operator==(const started&, const started&) = default;
-};
-
-/// The broker accepted the whole batch.
-struct accepted {
-    std::uint64_t attempt = 0;
-    std::optional<std::uint64_t> actual{};  ///< Bytes of the batch as the broker counted.
-
-    friend bool operator==(const accepted&, const accepted&) = default;
-};
-
 namespace detail {
 
 template <class T>
@@ -227,20 +106,6 @@ template <class T>
 
 }  // namespace detail
 
-/// The batch was too large, and the broker accepted nothing of it. All numbers are optional.
-struct too_large {
-    std::uint64_t attempt = 0;
-    std::optional<std::uint64_t> actual{};        ///< Bytes of the batch as the broker counted.
-    std::optional<std::uint64_t> limit{};         ///< The limit that the broker reported, in bytes.
-    std::span<const std::uint64_t> item_sizes{};  ///< Whole sizes of the items in batch order.
-
-    friend bool operator==(const too_large& a, const too_large& b)
-    {
-        return a.attempt == b.attempt && a.actual == b.actual && a.limit == b.limit &&
-               detail::same(a.item_sizes, b.item_sizes);
-    }
-};
-
 /// One failed entry of a batch.
 struct entry_fault {
     std::uint64_t index = 0;  ///< Position in the batch, from 0.
@@ -249,53 +114,191 @@ struct entry_fault {
     friend bool operator==(const entry_fault&, const entry_fault&) = default;
 };
 
-/// The broker accepted the batch except for these entries.
-struct partial {
-    std::uint64_t attempt = 0;
-    /// The failed entries, in any order.
-    std::span<const entry_fault> failed{};
-    duration retry_after{};  ///< Pause that the broker requires, or 0.
-    double random = 1.0;     ///< Random value in [0, 1) for jitter; 1: longest pause.
+/// The actions and events of a `batch_sender`, which inherits them.
+struct batch_sender_types {
+    /// Send these items as one batch. If the result comes later, report `started` first. If an
+    /// attempt is requested again, send the identical batch again: its first outcome is unknown.
+    struct send {
+        std::uint64_t attempt = 0;  ///< The attempt; equal only for a repetition of the batch.
+        item_ranges items{};        ///< The items of the batch.
+        std::uint64_t bytes = 0;    ///< Bytes as far as known, envelope and headers included.
+        batch_close_reason closed =
+            batch_close_reason::end;  ///< The reason why the batch was closed.
 
-    friend bool operator==(const partial& a, const partial& b)
-    {
-        return a.attempt == b.attempt && a.retry_after == b.retry_after && a.random == b.random &&
-               detail::same(a.failed, b.failed);
-    }
-};
+        friend bool operator==(const send&, const send&) = default;
+    };
 
-/// The broker accepted nothing and requires a pause.
-struct throttled {
-    std::uint64_t attempt = 0;
-    duration retry_after{};  ///< Pause that the broker requires, or 0.
-    double random = 1.0;     ///< Random value in [0, 1) for jitter; 1: longest pause.
+    /// The outcome of these items. Record it, then report `settled`.
+    struct report {
+        item_range items{};
+        item_outcome outcome = item_outcome::accepted;
+        /// If the outcome is `failed`: the kind of the last failure.
+        fault_kind kind = fault_kind::none;
+        /// If it is `too_large`: its size as far as known, in a batch of its own. Without the
+        /// envelope if it exceeds `limits.single`.
+        std::uint64_t bytes = 0;
+        /// If it is `too_large`: the limit for `bytes`.
+        std::uint64_t limit = 0;
+        /// If it is `too_large`: the bytes of a batch's envelope.
+        std::uint64_t envelope = 0;
 
-    friend bool operator==(const throttled&, const throttled&) = default;
-};
+        friend bool operator==(const report&, const report&) = default;
+    };
 
-/// The broker accepted nothing, for a reason other than the size.
-struct failed {
-    std::uint64_t attempt = 0;
-    fault_kind kind = fault_kind::transient;
-    std::string text{};  ///< The broker's text, for the report; not used by the sender.
-    double random = 1.0;  ///< Random value in [0, 1) for jitter; 1: longest pause.
+    /// This item fits into no batch. Store it elsewhere, put a smaller reference in its place, and
+    /// report `replaced` with the size of the reference. If that is impossible, report
+    /// `not_replaced`.
+    struct replace {
+        std::uint64_t item = 0;
+        /// Its size in a batch of its own. Without the envelope if it exceeds `limits.single`.
+        std::uint64_t bytes = 0;
+        /// The limit for `bytes`.
+        std::uint64_t limit = 0;
+        /// The bytes of a batch's envelope.
+        std::uint64_t envelope = 0;
 
-    friend bool operator==(const failed&, const failed&) = default;
-};
+        friend bool operator==(const replace&, const replace&) = default;
+    };
 
-/// The batch may or may not have arrived: a timeout, a broken connection.
-struct unknown {
-    std::uint64_t attempt = 0;
-    double random = 1.0;  ///< Random value in [0, 1) for jitter; 1: longest pause.
+    /// An input begins: its items have the next numbers. For drivers that can be called again.
+    struct opened {
+        friend bool operator==(const opened&, const opened&) = default;
+    };
 
-    friend bool operator==(const unknown&, const unknown&) = default;
-};
+    /// All items of the input are settled.
+    struct closed {
+        friend bool operator==(const closed&, const closed&) = default;
+    };
 
-/// The outcome of these items has been recorded.
-struct settled {
-    item_range items{};
+    /// One more item. Its bytes exclude the overhead that the broker adds. A negative size reads as
+    /// too large. The key is a number for the item's session or partition, if the policy uses keys.
+    struct queued {
+        std::uint64_t bytes = 0;
+        std::uint64_t key = 0;
 
-    friend bool operator==(const settled&, const settled&) = default;
+        constexpr queued() noexcept = default;
+        template <countable N>
+        constexpr explicit queued(N size, std::uint64_t key_ = 0) noexcept
+            : bytes(as_size(size)), key(key_)
+        {
+        }
+
+        friend bool operator==(const queued&, const queued&) = default;
+    };
+
+    /// Items queued so far need not wait for a full batch.
+    struct flushed {
+        friend bool operator==(const flushed&, const flushed&) = default;
+    };
+
+    /// Another item of `bytes` bytes is now in the place of this one. It is measured as the first
+    /// was. An item is replaced at most once.
+    struct replaced {
+        std::uint64_t item = 0;
+        std::uint64_t bytes = 0;
+
+        friend bool operator==(const replaced&, const replaced&) = default;
+    };
+
+    /// This item stays as it is, and ends as `too_large`.
+    struct not_replaced {
+        std::uint64_t item = 0;
+
+        friend bool operator==(const not_replaced&, const not_replaced&) = default;
+    };
+
+    /// A stopped key continues with items that are queued from now on.
+    struct resumed {
+        std::uint64_t key = 0;
+
+        friend bool operator==(const resumed&, const resumed&) = default;
+    };
+
+    /// Nothing more is to be sent. Waiting items end as `unsent`, and batches that wait for a
+    /// repetition as `in_doubt`. Attempts in flight still get their results.
+    struct stopped {
+        friend bool operator==(const stopped&, const stopped&) = default;
+    };
+
+    /// An attempt is in flight; its result comes later.
+    struct started {
+        std::uint64_t attempt = 0;
+
+        friend bool operator==(const started&, const started&) = default;
+    };
+
+    /// The broker accepted the whole batch.
+    struct accepted {
+        std::uint64_t attempt = 0;
+        std::optional<std::uint64_t> actual{};  ///< Bytes of the batch as the broker counted.
+
+        friend bool operator==(const accepted&, const accepted&) = default;
+    };
+
+    /// The batch was too large, and the broker accepted nothing of it. All numbers are optional.
+    struct too_large {
+        std::uint64_t attempt = 0;
+        std::optional<std::uint64_t> actual{};  ///< Bytes of the batch as the broker counted.
+        std::optional<std::uint64_t> limit{};   ///< The limit that the broker reported, in bytes.
+        std::span<const std::uint64_t> item_sizes{};  ///< Whole sizes of the items in batch order.
+
+        friend bool operator==(const too_large& a, const too_large& b)
+        {
+            return a.attempt == b.attempt && a.actual == b.actual && a.limit == b.limit &&
+                   detail::same(a.item_sizes, b.item_sizes);
+        }
+    };
+
+    /// The broker accepted the batch except for these entries.
+    struct partial {
+        std::uint64_t attempt = 0;
+        /// The failed entries, in any order.
+        std::span<const entry_fault> failed{};
+        duration retry_after{};  ///< Pause that the broker requires, or 0.
+        double random = 1.0;     ///< Random value in [0, 1) for jitter; 1: longest pause.
+
+        friend bool operator==(const partial& a, const partial& b)
+        {
+            return a.attempt == b.attempt && a.retry_after == b.retry_after &&
+                   a.random == b.random && detail::same(a.failed, b.failed);
+        }
+    };
+
+    /// The broker accepted nothing and requires a pause.
+    struct throttled {
+        std::uint64_t attempt = 0;
+        duration retry_after{};  ///< Pause that the broker requires, or 0.
+        double random = 1.0;     ///< Random value in [0, 1) for jitter; 1: longest pause.
+
+        friend bool operator==(const throttled&, const throttled&) = default;
+    };
+
+    /// The broker accepted nothing, for a reason other than the size.
+    struct failed {
+        std::uint64_t attempt = 0;
+        fault_kind kind = fault_kind::transient;
+        std::string text{};   ///< The broker's text, for the report; not used by the sender.
+        double random = 1.0;  ///< Random value in [0, 1) for jitter; 1: longest pause.
+
+        friend bool operator==(const failed&, const failed&) = default;
+    };
+
+    /// The batch may or may not have arrived: a timeout, a broken connection.
+    struct outcome_unknown {
+        std::uint64_t attempt = 0;
+        double random = 1.0;  ///< Random value in [0, 1) for jitter; 1: longest pause.
+
+        friend bool operator==(const outcome_unknown&, const outcome_unknown&) = default;
+    };
+
+    /// The outcome of these items has been recorded.
+    struct reported {
+        item_range items{};
+
+        friend bool operator==(const reported&, const reported&) = default;
+    };
+
+    friend bool operator==(const batch_sender_types&, const batch_sender_types&) = default;
 };
 
 }  // namespace waybill::inline v0_2

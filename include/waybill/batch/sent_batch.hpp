@@ -68,7 +68,7 @@ public:
         std::uint64_t left_ = 0;
     };
 
-    sent_batch(I first, const act::send& a) : first_(std::move(first)), send_(a) {}
+    sent_batch(I first, const batch_sender_types::send& a) : first_(std::move(first)), send_(a) {}
 
     [[nodiscard]] iterator begin() const
     {
@@ -94,7 +94,7 @@ public:
 
 private:
     I first_;
-    act::send send_;
+    batch_sender_types::send send_;
 };
 
 }  // namespace waybill::inline v0_2

@@ -32,15 +32,15 @@ void make_room(std::vector<T>& list, std::size_t more = 1)
 class settlements {
 public:
     [[nodiscard]] bool empty() const noexcept { return at_ == list_.size(); }
-    [[nodiscard]] const act::settle& front() const noexcept { return list_[at_]; }
+    [[nodiscard]] const batch_sender_types::report& front() const noexcept { return list_[at_]; }
 
     void make_room(std::size_t more) { detail::make_room(list_, more); }
 
-    void push(const act::settle& s)
+    void push(const batch_sender_types::report& s)
     {
         if (list_.size() - at_ > 1) {
-            act::settle& last = list_.back();
-            act::settle joined = s;
+            batch_sender_types::report& last = list_.back();
+            batch_sender_types::report joined = s;
             joined.items = {last.items.first, last.items.count + s.items.count};
             if (last.items.end() == s.items.first && s.outcome != item_outcome::too_large &&
                 last.outcome == s.outcome && last.kind == s.kind) {
@@ -80,7 +80,7 @@ public:
     }
 
 private:
-    std::vector<act::settle> list_;
+    std::vector<batch_sender_types::report> list_;
     std::size_t at_ = 0;
 };
 

@@ -39,17 +39,6 @@
 
 namespace waybill::inline v0_2 {
 
-namespace act {
-
-/// Sets the checkpoint to this event by compare-and-set: it becomes the last event done. Its result
-/// event is `advanced`.
-struct commit_to {
-    std::uint64_t event = 0;
-    friend bool operator==(const commit_to&, const commit_to&) = default;
-};
-
-}  // namespace act
-
 /// The checkpoint found after a commit whose outcome is unknown.
 enum class checkpoint_stands : std::uint8_t {
     before,     ///< At the old position: the commit was not applied.
@@ -82,13 +71,26 @@ enum class checkpoint_stands : std::uint8_t {
     return ours ? checkpoint_stands::moved : checkpoint_stands::elsewhere;
 }
 
-/// Event: the checkpoint was read back. If `kind` is not `none`, it could not be read, and `at` is
-/// ignored.
-struct stood {
-    checkpoint_stands at = checkpoint_stands::before;
-    fault_kind kind = fault_kind::none;
+/// The actions and events of a `at_least_once_machine`, which inherits them.
+struct at_least_once_machine_types : batch_machine_types {
+    /// Sets the checkpoint to this event by compare-and-set: it becomes the last event done. Its
+    /// result event is `advanced`.
+    struct commit_to {
+        std::uint64_t event = 0;
+        friend bool operator==(const commit_to&, const commit_to&) = default;
+    };
 
-    friend bool operator==(const stood&, const stood&) = default;
+    /// Event: the checkpoint was read back. If `kind` is not `none`, it could not be read, and `at`
+    /// is ignored.
+    struct stood {
+        checkpoint_stands at = checkpoint_stands::before;
+        fault_kind kind = fault_kind::none;
+
+        friend bool operator==(const stood&, const stood&) = default;
+    };
+
+    friend bool operator==(const at_least_once_machine_types&,
+                           const at_least_once_machine_types&) = default;
 };
 
 struct at_least_once_policy {
@@ -120,10 +122,9 @@ struct at_least_once_policy {
     return validate(p.keys);
 }
 
-class at_least_once_machine {
+class at_least_once_machine : public at_least_once_machine_types {
 public:
-    using action = std::variant<act::handle, act::dead_letter, act::ask, act::commit_to,
-                                act::check_commit, act::idle>;
+    using action = std::variant<handle, write_dead_letter, ask, commit_to, check_commit, idle>;
 
     /// `events`: the number of events. If it is 0, the state machine ends at once with `empty`.
     explicit at_least_once_machine(std::uint64_t events, const at_least_once_policy& p = {})
@@ -138,14 +139,14 @@ public:
     [[nodiscard]] action next() const
     {
         switch (step_) {
-            case step::handle: return act::handle{event_};
+            case step::handle: return handle{event_};
             case step::dead_letter: return failed_[written_];
-            case step::ask: return act::ask{dead_ + failed_.size()};
-            case step::commit: return act::commit_to{done_ - 1};
-            case step::read_back: return act::check_commit{};
+            case step::ask: return ask{dead_ + failed_.size()};
+            case step::commit: return commit_to{done_ - 1};
+            case step::read_back: return check_commit{};
             case step::over: break;
         }
-        return act::idle{};
+        return idle{};
     }
     [[nodiscard]] action next(steady_time) const { return next(); }
 
@@ -270,7 +271,7 @@ public:
     [[nodiscard]] std::uint64_t dropped() const noexcept { return covered_.dead - dead_lettered(); }
     /// The dead letters not written for dropped events, in order, at most `max_dropped_events`.
     /// They include events that are not covered.
-    [[nodiscard]] const std::vector<act::dead_letter>& dropped_events() const noexcept
+    [[nodiscard]] const std::vector<write_dead_letter>& dropped_events() const noexcept
     {
         return dropped_;
     }
@@ -345,7 +346,7 @@ private:
     event_result write()
     {
         if (policy_.keeps != dead_letter_body::nothing) return go(step::dead_letter);
-        for (const act::dead_letter& d : failed_) {
+        for (const write_dead_letter& d : failed_) {
             if (dropped_.size() < max_dropped_events) dropped_.push_back(d);
         }
         dead_ += failed_.size();
@@ -389,8 +390,8 @@ private:
     std::uint64_t event_ = 0;              // number of the current event
     std::uint32_t tries_ = 0;              // of the current event
     bool worked_ = false;                  // at least one event took effect
-    std::vector<act::dead_letter> failed_; // not acknowledged yet, in order
-    std::vector<act::dead_letter> dropped_; // the first dropped events
+    std::vector<write_dead_letter> failed_;   // not acknowledged yet, in order
+    std::vector<write_dead_letter> dropped_;  // the first dropped events
     std::size_t written_ = 0;              // entries of failed_ that are acknowledged
     std::uint32_t puts_ = 0;               // tries of the next dead letter
     std::uint32_t commits_ = 0;            // tries of the current commit

@@ -24,13 +24,14 @@ public:
     }
 
     /// A later owner wrote the record: this process was replaced and does not know it yet.
-    [[nodiscard]] bool is_of_later_owner(const crash_record_loaded& r) const
+    [[nodiscard]] bool is_of_later_owner(const batch_machine_types::crash_record_loaded& r) const
     {
         return r.found && r.found->epoch > epoch_;
     }
 
-    void make_plan(const crash_record_loaded& r, const std::optional<std::uint64_t>& from,
-                   std::uint64_t events, std::uint32_t deaths)
+    void make_plan(const batch_machine_types::crash_record_loaded& r,
+                   const std::optional<std::uint64_t>& from, std::uint64_t events,
+                   std::uint32_t deaths)
     {
         if (r.found) {
             const std::uint64_t within = r.within == highest_size ? r.found->suspects : r.within;
@@ -58,7 +59,7 @@ public:
     [[nodiscard]] bool noted() const noexcept { return noted_; }
     /// True if the stored record equals the one that this delivery stored. Otherwise another owner
     /// wrote it, or the batch was committed.
-    [[nodiscard]] bool stands(const crash_record_loaded& r) const
+    [[nodiscard]] bool stands(const batch_machine_types::crash_record_loaded& r) const
     {
         return r.kind == fault_kind::none && r.found == plan_.noted;
     }

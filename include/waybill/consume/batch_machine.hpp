@@ -38,13 +38,12 @@
 
 namespace waybill::inline v0_2 {
 
-class batch_machine {
+class batch_machine : public batch_machine_types {
 public:
     using action =
-        std::variant<act::load_crash_record, act::shorten, act::begin, act::store_crash_record,
-                     act::clear_crash_record, act::savepoint, act::handle, act::release_savepoint,
-                     act::rollback_to_savepoint, act::dead_letter, act::ask, act::advance,
-                     act::commit, act::rollback, act::check_commit, act::idle>;
+        std::variant<load_crash_record, shorten, begin, store_crash_record, clear_crash_record,
+                     savepoint, handle, release_savepoint, rollback_to_savepoint, write_dead_letter,
+                     ask, advance, commit, rollback, check_commit, idle>;
 
     /// A batch of `events` events. `from` is the checkpoint before it, `to` the position of its
     /// last event. If `incarnation` is 0, no deaths are counted. Otherwise the deaths of `ended`
@@ -68,24 +67,24 @@ public:
     [[nodiscard]] action next() const
     {
         switch (step_) {
-            case step::recall: return act::load_crash_record{};
-            case step::shorten: return act::shorten{row_.plan().events};
-            case step::begin: return act::begin{};
+            case step::recall: return load_crash_record{};
+            case step::shorten: return shorten{row_.plan().events};
+            case step::begin: return begin{};
             case step::note: return row();
-            case step::savepoint: return act::savepoint{};
-            case step::handle: return act::handle{event_};
-            case step::release: return act::release_savepoint{};
-            case step::undo: return act::rollback_to_savepoint{};
+            case step::savepoint: return savepoint{};
+            case step::handle: return handle{event_};
+            case step::release: return release_savepoint{};
+            case step::undo: return rollback_to_savepoint{};
             case step::dead_letter: return letter();
             case step::parking: return replay_.parked()[parking_];
-            case step::ask: return act::ask{dead_lettered_ + dropped_};
-            case step::advance: return act::advance{};
-            case step::commit: return act::commit{};
-            case step::rollback: return act::rollback{};
-            case step::read_back: return act::check_commit{};
+            case step::ask: return ask{dead_lettered_ + dropped_};
+            case step::advance: return advance{};
+            case step::commit: return commit{};
+            case step::rollback: return rollback{};
+            case step::read_back: return check_commit{};
             case step::over: break;
         }
-        return act::idle{};
+        return idle{};
     }
     [[nodiscard]] action next(steady_time) const { return next(); }
 
@@ -229,7 +228,7 @@ public:
     /// Events that the handler skipped. Only valid if the batch is committed.
     [[nodiscard]] std::uint64_t skipped_events() const noexcept { return skipped_; }
     /// The dead letters not written for dropped events, in order, at most `max_dropped_events`.
-    [[nodiscard]] const std::vector<act::dead_letter>& dropped_events() const noexcept
+    [[nodiscard]] const std::vector<write_dead_letter>& dropped_events() const noexcept
     {
         return dropped_list_;
     }
@@ -374,16 +373,16 @@ private:
         return go(step::begin);
     }
 
-    act::dead_letter letter() const { return {event_, how_, tries_, row_.plan().poison_message}; }
+    write_dead_letter letter() const { return {event_, how_, tries_, row_.plan().poison_message}; }
 
     /// The change of the crash record in this transaction.
     action row() const
     {
-        if (stage_ == stage::noting) return act::store_crash_record{row_.plan().noted};
-        if (stage_ == stage::batch && row_.plan().left == 0) return act::clear_crash_record{};
+        if (stage_ == stage::noting) return store_crash_record{row_.plan().noted};
+        if (stage_ == stage::batch && row_.plan().left == 0) return clear_crash_record{};
         const auto kept = stage_ == stage::batch ? row_.after(to_) : row_.plan().called_off;
-        if (kept) return act::store_crash_record{*kept};
-        return act::clear_crash_record{};
+        if (kept) return store_crash_record{*kept};
+        return clear_crash_record{};
     }
 
     detail::batch_rules policy_;
@@ -405,7 +404,7 @@ private:
     std::uint64_t handled_ = 0;
     std::uint64_t dead_lettered_ = 0;
     std::uint64_t dropped_ = 0;
-    std::vector<act::dead_letter> dropped_list_;
+    std::vector<write_dead_letter> dropped_list_;
     std::uint64_t skipped_ = 0;
     std::uint64_t replays_ = 0;
 };

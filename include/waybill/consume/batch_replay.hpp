@@ -20,7 +20,10 @@ namespace waybill::inline v0_2::detail {
 class batch_replay {
 public:
     /// Dead letters of the events that failed for good, in the order of events.
-    [[nodiscard]] const std::vector<act::dead_letter>& parked() const noexcept { return parked_; }
+    [[nodiscard]] const std::vector<batch_machine_types::write_dead_letter>& parked() const noexcept
+    {
+        return parked_;
+    }
 
     /// The first event from `event` on that is not left out. Called with 0 at each start of the
     /// batch, then with ascending numbers. All calls of one run together read the list once.
@@ -33,7 +36,7 @@ public:
         return event;
     }
 
-    void park(const act::dead_letter& letter)
+    void park(const batch_machine_types::write_dead_letter& letter)
     {
         auto at = parked_.end();
         while (at != parked_.begin() && (at - 1)->event > letter.event) --at;
@@ -76,7 +79,7 @@ private:
     };
 
     // All three lists are in the order of events.
-    std::vector<act::dead_letter> parked_;
+    std::vector<batch_machine_types::write_dead_letter> parked_;
     std::vector<std::uint64_t> left_out_;  // dead-lettered or skipped
     std::vector<retry> retried_;
     std::size_t out_ = 0;    // current index in left_out_

@@ -101,20 +101,22 @@ public:
         while (!machine_.ended()) {
             match(
                 machine_.next(),
-                [&](act::handle a) {
+                [&](batch_machine::handle a) {
                     const event_outcome o = handle(*at_(a.event));
                     const fault_kind kind = o.reason.kind;
                     if (kind == fault_kind::none) reasons_.erase(a.event);
                     if (kind != fault_kind::none) remember(a.event, o.reason);
-                    machine_.on(handled{kind, o.skipped});
+                    machine_.on(batch_machine::handled{kind, o.skipped});
                 },
-                [&](act::dead_letter a) { machine_.on(done{seen(letters_.put(letter(a)), why_)}); },
-                [&](act::ask a) {
+                [&](batch_machine::write_dead_letter a) {
+                    machine_.on(batch_machine::done{seen(letters_.put(letter(a)), why_)});
+                },
+                [&](batch_machine::ask a) {
                     // The reason of the last event that failed.
                     why_.text = reasons_.rbegin()->second;
-                    machine_.on(answered{detail::asked(ask_, a.failed)});
+                    machine_.on(batch_machine::answered{detail::asked(ask_, a.failed)});
                 },
-                [&](act::commit_to a) {
+                [&](at_least_once_machine::commit_to a) {
                     to_ = waybill::position_of(*at_(a.event));
                     commit_why_ = {};
                     const auto r = checkpoints_.commit(mine_.key, from_, to_, mine_.epoch);
@@ -122,9 +124,9 @@ public:
                     if (r && *r != advance_outcome::applied) {
                         commit_why_ = ownership_lost("checkpoint " + std::string(name(*r)));
                     }
-                    machine_.on(advanced{r ? *r : advance_outcome::conflict, kind});
+                    machine_.on(batch_machine::advanced{r ? *r : advance_outcome::conflict, kind});
                 },
-                [&](act::check_commit) {
+                [&](batch_machine::check_commit) {
                     const auto r = checkpoints_.load(mine_.key);
                     const fault_kind kind = seen(r, commit_why_);
                     const auto where =
@@ -136,9 +138,9 @@ public:
                     } else if (r && commit_why_.ok()) {
                         commit_why_ = infrastructure("a commit that was confirmed is not there");
                     }
-                    machine_.on(stood{where, kind});
+                    machine_.on(at_least_once_machine::stood{where, kind});
                 },
-                [](act::idle) {});
+                [](idle) {});
             if (machine_.covered_events() != covered_) {
                 covered_ = machine_.covered_events();
                 from_ = to_;
@@ -183,7 +185,7 @@ private:
         reasons_.insert_or_assign(event, why_.text);
     }
 
-    dead_letter letter(const act::dead_letter& a)
+    dead_letter letter(const batch_machine::write_dead_letter& a)
     {
         const fault reason{a.kind, reasons_[a.event]};
         const auto& e = *at_(a.event);
@@ -198,7 +200,7 @@ private:
         r.handled = machine_.handled_events();
         r.dead_lettered = machine_.dead_lettered();
         r.dropped = machine_.dropped();
-        for (const act::dead_letter& d : machine_.dropped_events()) {
+        for (const batch_machine::write_dead_letter& d : machine_.dropped_events()) {
             if (d.event >= machine_.covered_events()) break;
             r.dropped_events.push_back(
                 {waybill::position_of(*at_(d.event)), {d.kind, reasons_[d.event]}});

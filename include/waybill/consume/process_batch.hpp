@@ -85,77 +85,82 @@ public:
             const batch_machine::action next = machine_.next();
             // Steps that occur for each event are handled here, without the dispatch table of
             // `match`.
-            if (std::holds_alternative<act::savepoint>(next)) {
+            if (std::holds_alternative<batch_machine::savepoint>(next)) {
                 mark();
                 continue;
             }
-            if (const auto* h = std::get_if<act::handle>(&next)) {
+            if (const auto* h = std::get_if<batch_machine::handle>(&next)) {
                 handle(h->event);
                 continue;
             }
-            if (std::holds_alternative<act::release_savepoint>(next)) {
+            if (std::holds_alternative<batch_machine::release_savepoint>(next)) {
                 release();
                 continue;
             }
             match(
-                next, [&](act::load_crash_record) { recall(); },
-                [&](act::shorten a) {
+                next, [&](batch_machine::load_crash_record) { recall(); },
+                [&](batch_machine::shorten a) {
                     to_ = waybill::position_of(*at_(a.events - 1));
-                    machine_.on(shortened{to_});
+                    machine_.on(batch_machine::shortened{to_});
                 },
-                [&](act::begin) {
+                [&](batch_machine::begin) {
                     auto begun = store_.begin();
                     if (begun) tx_.emplace(*std::move(begun));
-                    machine_.on(done{seen(begun)});
+                    machine_.on(batch_machine::done{seen(begun)});
                 },
-                [&](const act::store_crash_record& a) {
+                [&](const batch_machine::store_crash_record& a) {
                     if constexpr (attempt_store<Store>) {
-                        machine_.on(done{seen(store_.note(*tx_, mine_.key, a.row))});
+                        machine_.on(batch_machine::done{seen(store_.note(*tx_, mine_.key, a.row))});
                     }
                 },
-                [&](act::clear_crash_record) {
+                [&](batch_machine::clear_crash_record) {
                     if constexpr (attempt_store<Store>) {
-                        machine_.on(done{seen(store_.forget(*tx_, mine_.key))});
+                        machine_.on(batch_machine::done{seen(store_.forget(*tx_, mine_.key))});
                     }
                 },
-                [&](act::savepoint) { mark(); }, [&](act::handle h) { handle(h.event); },
-                [&](act::release_savepoint) { release(); },
-                [&](act::rollback_to_savepoint) {
+                [&](batch_machine::savepoint) { mark(); },
+                [&](batch_machine::handle h) { handle(h.event); },
+                [&](batch_machine::release_savepoint) { release(); },
+                [&](batch_machine::rollback_to_savepoint) {
                     if constexpr (savepoint_scope<transaction>)
-                        machine_.on(done{seen(tx_->undo())});
+                        machine_.on(batch_machine::done{seen(tx_->undo())});
                 },
-                [&](act::dead_letter a) {
-                    machine_.on(done{seen(put(letter(a)))});
+                [&](batch_machine::write_dead_letter a) {
+                    machine_.on(batch_machine::done{seen(put(letter(a)))});
                     reasons_.erase(a.event);
                 },
-                [&](act::ask a) { machine_.on(answered{asked(a.failed)}); },
-                [&](act::advance) {
+                [&](batch_machine::ask a) {
+                    machine_.on(batch_machine::answered{asked(a.failed)});
+                },
+                [&](batch_machine::advance) {
                     const auto r = store_.advance(*tx_, mine_.key, mine_.from, to_, mine_.epoch);
                     if (r && *r != advance_outcome::applied) {
                         why_ = ownership_lost("checkpoint " + std::string(name(*r)));
                     }
-                    machine_.on(advanced{r ? *r : advance_outcome::conflict, seen(r)});
+                    machine_.on(
+                        batch_machine::advanced{r ? *r : advance_outcome::conflict, seen(r)});
                 },
-                [&](act::commit) {
+                [&](batch_machine::commit) {
                     const auto r = tx_->commit();
                     confirmed_ = r && *r == commit_outcome::applied;
                     if (!confirmed_) because("commit not confirmed");
                     seen(r);
                     tx_.reset();
-                    machine_.on(committed{r ? *r : commit_outcome::unknown});
+                    machine_.on(batch_machine::committed{r ? *r : commit_outcome::unknown});
                 },
-                [&](act::rollback) {
+                [&](batch_machine::rollback) {
                     if (tx_) tx_->rollback();
                     tx_.reset();
-                    machine_.on(done{});
+                    machine_.on(batch_machine::done{});
                 },
-                [&](act::check_commit) {
+                [&](batch_machine::check_commit) {
                     auto r = store_.load(mine_.key);
                     const fault_kind kind = seen(r);
                     if (r && confirmed_) because("what was confirmed as committed is not there");
-                    machine_.on(loaded{kind == fault_kind::none ? *r : std::nullopt, kind});
+                    machine_.on(
+                        batch_machine::loaded{kind == fault_kind::none ? *r : std::nullopt, kind});
                 },
-                [](act::idle) {});
+                [](idle) {});
         }
         exceptions_.returns(machine_.noted(), machine_.ended() == batch_outcome::committed);
         return report();
@@ -182,7 +187,7 @@ private:
     {
         if constexpr (attempt_store<Store>) {
             const auto r = store_.attempted(mine_.key);
-            crash_record_loaded said{r ? *r : std::nullopt, seen(r)};
+            batch_machine::crash_record_loaded said{r ? *r : std::nullopt, seen(r)};
             if (machine_.calling_off()) {
                 machine_.on(said);
                 return;
@@ -205,12 +210,14 @@ private:
 
     void mark()
     {
-        if constexpr (savepoint_scope<transaction>) machine_.on(done{seen(tx_->savepoint())});
+        if constexpr (savepoint_scope<transaction>)
+            machine_.on(batch_machine::done{seen(tx_->savepoint())});
     }
 
     void release()
     {
-        if constexpr (savepoint_scope<transaction>) machine_.on(done{seen(tx_->release())});
+        if constexpr (savepoint_scope<transaction>)
+            machine_.on(batch_machine::done{seen(tx_->release())});
     }
 
     void handle(std::uint64_t event)
@@ -255,10 +262,10 @@ private:
                                   machine_.dropped_events().size() == max_dropped_events;
             if (!unlisted) reasons_.insert_or_assign(event, why_.text);
         }
-        machine_.on(handled{f.kind, skipped});
+        machine_.on(batch_machine::handled{f.kind, skipped});
     }
 
-    [[nodiscard]] fault why_of(const act::dead_letter& a) const
+    [[nodiscard]] fault why_of(const batch_machine::write_dead_letter& a) const
     {
         fault reason{a.kind, {}};
         if (const auto known = reasons_.find(a.event); known != reasons_.end())
@@ -270,7 +277,7 @@ private:
         return reason;
     }
 
-    dead_letter letter(const act::dead_letter& a)
+    dead_letter letter(const batch_machine::write_dead_letter& a)
     {
         const auto& e = *at_(a.event);
         const bool threw = exceptions_.found(static_cast<std::uint64_t>(e.sequence));
@@ -310,7 +317,7 @@ private:
             r.handled = machine_.handled_events();
             r.dead_lettered = machine_.dead_lettered();
             r.dropped = machine_.dropped();
-            for (const act::dead_letter& d : machine_.dropped_events()) {
+            for (const batch_machine::write_dead_letter& d : machine_.dropped_events()) {
                 r.dropped_events.push_back({waybill::position_of(*at_(d.event)), why_of(d)});
             }
             r.skipped = machine_.skipped_events();

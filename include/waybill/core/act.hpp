@@ -13,8 +13,6 @@
 
 namespace waybill::inline v0_2 {
 
-namespace act {
-
 /// Nothing to do before `time`. Call `next` again then, or after any event.
 struct wait_until {
     steady_time time{};
@@ -30,8 +28,6 @@ struct idle {
 struct complete {
     friend bool operator==(const complete&, const complete&) = default;
 };
-
-}  // namespace act
 
 /// The caller wants to stop. The state machine finishes or gives back work in progress and starts
 /// no new work.

@@ -155,13 +155,13 @@ private:
                 try {
                     return classify(e);
                 } catch (...) {
-                    return unknown{};
+                    return batch_sender::outcome_unknown{};
                 }
             } else {
-                return unknown{};
+                return batch_sender::outcome_unknown{};
             }
         } catch (...) {
-            return unknown{};
+            return batch_sender::outcome_unknown{};
         }
     }
 

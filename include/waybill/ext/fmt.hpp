@@ -69,11 +69,14 @@ concept outcome_in_words =
 
 template <class T>
 concept act_in_words =
-    one_of<T, act::advance, act::ask, act::begin, act::commit, act::dead_letter, act::done,
-           act::clear_crash_record, act::give_up, act::call, act::handle, act::idle,
-           act::store_crash_record, act::check_commit, act::load_crash_record,
-           act::release_savepoint, act::replace, act::retry_now, act::rollback, act::savepoint,
-           act::send, act::settle, act::shorten, act::rollback_to_savepoint, act::wait_until>;
+    one_of<T, batch_machine::advance, batch_machine::ask, batch_machine::begin,
+           batch_machine::commit, batch_machine::write_dead_letter, retry_loop::done,
+           batch_machine::clear_crash_record, give_up, retry_loop::call, batch_machine::handle,
+           idle, batch_machine::store_crash_record, batch_machine::check_commit,
+           batch_machine::load_crash_record, batch_machine::release_savepoint,
+           batch_sender::replace, retry_now, batch_machine::rollback, batch_machine::savepoint,
+           batch_sender::send, batch_sender::report, batch_machine::shorten,
+           batch_machine::rollback_to_savepoint, wait_until>;
 
 template <class T>
 concept fact_in_words =
@@ -86,23 +89,25 @@ concept fact_in_words =
 
 template <class T>
 concept consumer_in_words =
-    one_of<T, act::abandon, act::heartbeat, act::claim, act::close, act::commit_position,
-           act::commit_to, act::complete, act::dead_letter_message, act::defer,
-           act::let_lock_expire, act::list_leases, act::open, act::process, act::release,
-           act::report, act::save, act::settle_batch, act::leave, at_least_once_report,
-           crash_record, attempt_plan, balance_plan, track_error, blocked, commit_needs,
-           checkpoint_stands, claim_outcome, claim_result, commit_mark, commit_reason,
-           delivery_guarantee, encoded_as, encoded_done, idempotency_scope, lease, lease_claim,
-           lease_table, let_expire_reason, owner_id, dead_letter_cause, owner_heartbeat,
-           reprocess_outcome, reprocess_report, rewind_outcome, rewind_report, settle_outcome,
-           settle_kind, tracked_event, tracker_problem, when_down>;
+    one_of<T, abandon, lease_manager::heartbeat, lease_manager::claim, partition_lifecycle::close,
+           commit_schedule::commit_position, at_least_once_machine::commit_to, complete,
+           dead_letter_message, defer, let_lock_expire, lease_manager::list_leases,
+           partition_lifecycle::open, partition_lifecycle::process, partition_lifecycle::release,
+           settle_batches::report, partition_lifecycle::save, settle_batches::settle_batch,
+           lease_manager::leave, at_least_once_report, crash_record, attempt_plan, balance_plan,
+           track_error, blocked, commit_needs, checkpoint_stands, claim_outcome, claim_result,
+           commit_mark, commit_reason, delivery_guarantee, encoded_as, encoded_done,
+           idempotency_scope, lease, lease_claim, lease_table, let_expire_reason, owner_id,
+           dead_letter_cause, owner_heartbeat, reprocess_outcome, reprocess_report, rewind_outcome,
+           rewind_report, settle_outcome, settle_kind, tracked_event, tracker_problem, when_down>;
 
 template <class T>
 concept retry_in_words =
-    one_of<T, act::receive, act::receive_deferred, act::renew, act::settle_message,
-           act::settle_original, act::take_due, defer_result, settle_result, deferral_problem,
-           delivery_limit, hand_out_order, lock_outcome, prune_plan, prune_reason, prune_removal,
-           prune_totals, delivery_lifetime, settle_as, circuit_state, when_full>;
+    one_of<T, receive_planner::receive, receive_planner::receive_deferred, lock_renewal::renew,
+           receive_planner::settle_message, receive_planner::settle_original,
+           receive_planner::take_due, defer_result, settle_result, deferral_problem, delivery_limit,
+           hand_out_order, lock_outcome, prune_plan, prune_reason, prune_removal, prune_totals,
+           delivery_lifetime, settle_as, circuit_state, when_full>;
 
 template <class T>
 concept options_in_words =
@@ -120,15 +125,15 @@ concept scaling_in_words =
 
 template <class T>
 concept session_in_words =
-    one_of<T, act::clear_state, act::execute, act::give_back, act::load_state, act::mark_sent,
-           act::park, act::remove_dead_letters, act::resubmit, act::save_state, import_outcome,
-           envelope_problem, skip_reason, job_error, job_problem, job_progress, opened_state,
-           dead_letter_reason, pipeline_mode, pipeline_policy, redrive_outcome, redrive_marks,
-           row_key_found, row_key_read, schema_version, session_progress, step_properties_outcome,
-           step_properties_read, state_budget, state_format, state_read, state_too_large,
-           step_outcome, step_facts, step_failure, pipeline_dead_letter, step_properties,
-           sweep_item, sweep_policy, sweep_verdict, text_state_problem, text_state_read,
-           when_refused, when_unreadable>;
+    one_of<T, pipeline::clear_state, pipeline::execute, pipeline::give_back, pipeline::load_state,
+           redrive::mark_sent, pipeline::write_dead_letter, redrive::remove_dead_letters,
+           redrive::resubmit, pipeline::save_state, import_outcome, envelope_problem, skip_reason,
+           job_error, job_problem, job_progress, opened_state, dead_letter_reason, pipeline_mode,
+           pipeline_policy, redrive_outcome, redrive_marks, row_key_found, row_key_read,
+           schema_version, session_progress, step_properties_outcome, step_properties_read,
+           state_budget, state_format, state_read, state_too_large, step_outcome, step_facts,
+           step_failure, pipeline_dead_letter, step_properties, sweep_item, sweep_policy,
+           sweep_verdict, text_state_problem, text_state_read, when_refused, when_unreadable>;
 
 }  // namespace waybill::inline v0_2::detail
 

@@ -100,32 +100,35 @@ namespace waybill::inline v0_2::detail::words {
                        bytes(e.bytes.size()), e.dropped);
 }
 
-[[nodiscard]] inline std::string line(const act::commit_to& a)
+[[nodiscard]] inline std::string line(const at_least_once_machine::commit_to& a)
 {
     return fmt::format("commit to event {}", a.event);
 }
-[[nodiscard]] inline std::string line(const act::commit_position& a)
+[[nodiscard]] inline std::string line(const commit_schedule::commit_position& a)
 {
     return fmt::format("commit position: {}", name(a.reason));
 }
 
-[[nodiscard]] inline std::string line(const act::complete&) { return "complete"; }
-[[nodiscard]] inline std::string line(const act::abandon& a)
+[[nodiscard]] inline std::string line(const complete&)
+{
+    return "complete";
+}
+[[nodiscard]] inline std::string line(const abandon& a)
 {
     return a.failed ? "abandon" : "abandon, not failed";
 }
-[[nodiscard]] inline std::string line(const act::defer& a)
+[[nodiscard]] inline std::string line(const defer& a)
 {
     return "defer until " + line(a.until);
 }
-[[nodiscard]] inline std::string line(const act::dead_letter_message& a)
+[[nodiscard]] inline std::string line(const dead_letter_message& a)
 {
     if (a.reason == dead_letter_cause::permanent) return "dead_letter message: permanent";
     return fmt::format("dead_letter message: {}, {}, {} {}", name(a.reason), name(a.kind),
                        used_of(a.used, a.max_attempts),
                        a.reason == dead_letter_cause::exhausted ? "tries" : "deliveries");
 }
-[[nodiscard]] inline std::string line(const act::let_lock_expire& a)
+[[nodiscard]] inline std::string line(const let_lock_expire& a)
 {
     return fmt::format("leave: {}", name(a.reason));
 }
@@ -145,11 +148,11 @@ namespace waybill::inline v0_2::detail::words {
     return said;
 }
 
-[[nodiscard]] inline std::string line(const act::settle_batch& a)
+[[nodiscard]] inline std::string line(const settle_batches::settle_batch& a)
 {
     return fmt::format("settle batch {}: {} {}", a.call, name(a.kind), numbered_items(a.items));
 }
-[[nodiscard]] inline std::string line(const act::report& a)
+[[nodiscard]] inline std::string line(const settle_batches::report& a)
 {
     std::string said = fmt::format("report item {}: {} {} after {}", a.item, name(a.kind),
                                    name(a.outcome), counted(a.tries, "try", "tries"));

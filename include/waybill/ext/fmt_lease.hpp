@@ -76,19 +76,22 @@ namespace waybill::inline v0_2::detail::words {
     return fmt::format("a round every {}, free after {}", line(o.interval), line(o.expiry));
 }
 
-[[nodiscard]] inline std::string line(const act::heartbeat& a)
+[[nodiscard]] inline std::string line(const lease_manager_types::heartbeat& a)
 {
     return "announce " + line(a.who);
 }
-[[nodiscard]] inline std::string line(const act::leave& a)
+[[nodiscard]] inline std::string line(const lease_manager_types::leave& a)
 {
     return "withdraw " + line(a.who);
 }
-[[nodiscard]] inline std::string line(const act::list_leases& a)
+[[nodiscard]] inline std::string line(const lease_manager_types::list_leases& a)
 {
     return fmt::format("list leases of {}/{}", one_line(a.source), one_line(a.group));
 }
-[[nodiscard]] inline std::string line(const act::claim& a) { return "claim " + line(a.row); }
+[[nodiscard]] inline std::string line(const lease_manager_types::claim& a)
+{
+    return "claim " + line(a.row);
+}
 
 /// "partition 3, epoch 5", for each step of the partition lifecycle.
 template <class Step>
@@ -97,17 +100,23 @@ template <class Step>
     return fmt::format("partition {}, epoch {}", s.partition, s.epoch);
 }
 
-[[nodiscard]] inline std::string line(const act::open& a) { return "open " + of_partition(a); }
-[[nodiscard]] inline std::string line(const act::process& a)
+[[nodiscard]] inline std::string line(const partition_lifecycle::open& a)
+{
+    return "open " + of_partition(a);
+}
+[[nodiscard]] inline std::string line(const partition_lifecycle::process& a)
 {
     return "process " + of_partition(a);
 }
-[[nodiscard]] inline std::string line(const act::close& a)
+[[nodiscard]] inline std::string line(const partition_lifecycle::close& a)
 {
     return (a.lost ? "close lost " : "close ") + of_partition(a);
 }
-[[nodiscard]] inline std::string line(const act::save& a) { return "save " + of_partition(a); }
-[[nodiscard]] inline std::string line(const act::release& a)
+[[nodiscard]] inline std::string line(const partition_lifecycle::save& a)
+{
+    return "save " + of_partition(a);
+}
+[[nodiscard]] inline std::string line(const partition_lifecycle::release& a)
 {
     return "relinquish " + of_partition(a);
 }

@@ -47,30 +47,30 @@ namespace waybill::inline v0_2::detail::words {
     return fmt::format("lasts {}, ended by {}", line(p.lasts), name(p.by));
 }
 
-[[nodiscard]] inline std::string line(const act::renew& a)
+[[nodiscard]] inline std::string line(const lock_renewal::renew& a)
 {
     return fmt::format("renew, attempt {}", a.attempt);
 }
 
-[[nodiscard]] inline std::string line(const act::take_due& a)
+[[nodiscard]] inline std::string line(const receive_planner_types::take_due& a)
 {
     return fmt::format("take due: at most {} from number {}", counted(a.max_pairs, "pair", "pairs"),
                        a.first);
 }
-[[nodiscard]] inline std::string line(const act::receive& a)
+[[nodiscard]] inline std::string line(const receive_planner_types::receive& a)
 {
     return fmt::format("receive: at most {} from number {}",
                        counted(a.max_messages, "message", "messages"), a.first);
 }
-[[nodiscard]] inline std::string line(const act::receive_deferred& a)
+[[nodiscard]] inline std::string line(const receive_planner_types::receive_deferred& a)
 {
     return fmt::format("receive deferred {}", a.work);
 }
-[[nodiscard]] inline std::string line(const act::settle_original& a)
+[[nodiscard]] inline std::string line(const receive_planner_types::settle_original& a)
 {
     return fmt::format("settle original {}: {}", a.work, name(a.as));
 }
-[[nodiscard]] inline std::string line(const act::settle_message& a)
+[[nodiscard]] inline std::string line(const receive_planner_types::settle_message& a)
 {
     return fmt::format("settle message {}: {}{}", a.work, name(a.as),
                        a.gone ? ", original gone" : "");

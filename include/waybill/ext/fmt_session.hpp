@@ -152,17 +152,20 @@ namespace waybill::inline v0_2::detail::words {
     return said;
 }
 
-[[nodiscard]] inline std::string line(const act::load_state&) { return "load state"; }
-[[nodiscard]] inline std::string line(const act::execute& a)
+[[nodiscard]] inline std::string line(const pipeline::load_state&)
+{
+    return "load state";
+}
+[[nodiscard]] inline std::string line(const pipeline::execute& a)
 {
     if (a.tries <= 1) return fmt::format("execute step {}", a.step);
     return fmt::format("execute step {}, try {}", a.step, a.tries);
 }
-[[nodiscard]] inline std::string line(const act::save_state& a)
+[[nodiscard]] inline std::string line(const pipeline::save_state& a)
 {
     return a.undone ? "save state, undone" : "save state";
 }
-[[nodiscard]] inline std::string line(const act::park& a)
+[[nodiscard]] inline std::string line(const pipeline::write_dead_letter& a)
 {
     std::string said = fmt::format("park: {}", name(a.reason));
     if (a.cause != 0) said += fmt::format(" by message {} of step {}", a.cause, a.cause_step);
@@ -171,24 +174,27 @@ namespace waybill::inline v0_2::detail::words {
     if (a.alone) said += ", alone";
     return said;
 }
-[[nodiscard]] inline std::string line(const act::clear_state&) { return "clear state"; }
-[[nodiscard]] inline std::string line(const act::give_back& a)
+[[nodiscard]] inline std::string line(const pipeline::clear_state&)
+{
+    return "clear state";
+}
+[[nodiscard]] inline std::string line(const pipeline::give_back& a)
 {
     std::string said = "give back until " + line(a.until);
     if (a.reason != fault_kind::none) said += ": " + line(a.reason);
     return said;
 }
 
-[[nodiscard]] inline std::string line(const act::resubmit& a)
+[[nodiscard]] inline std::string line(const redrive::resubmit& a)
 {
     return fmt::format("resubmit {} from {} on", letters(a.count), a.offset);
 }
-[[nodiscard]] inline std::string line(const act::mark_sent& a)
+[[nodiscard]] inline std::string line(const redrive::mark_sent& a)
 {
     return fmt::format("mark {} from {} on as sent", counted(a.count, "session", "sessions"),
                        a.session);
 }
-[[nodiscard]] inline std::string line(const act::remove_dead_letters& a)
+[[nodiscard]] inline std::string line(const redrive::remove_dead_letters& a)
 {
     return fmt::format("remove {} from {} on", letters(a.count), a.offset);
 }

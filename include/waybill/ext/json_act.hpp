@@ -22,7 +22,7 @@
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/retry_loop.hpp>
 
-namespace waybill::inline v0_2::act {
+namespace waybill::inline v0_2 {
 
 inline void to_json(nlohmann::json& j, const wait_until& a)
 {
@@ -30,18 +30,21 @@ inline void to_json(nlohmann::json& j, const wait_until& a)
 }
 inline void to_json(nlohmann::json& j, const idle&) { j = {{"act", "idle"}}; }
 
-inline void to_json(nlohmann::json& j, const call&)
+inline void to_json(nlohmann::json& j, const retry_loop::call&)
 {
     j = {{"act", "go"}};
 }
-inline void to_json(nlohmann::json& j, const done&) { j = {{"act", "done"}}; }
+inline void to_json(nlohmann::json& j, const retry_loop::done&)
+{
+    j = {{"act", "done"}};
+}
 inline void to_json(nlohmann::json& j, const retry_now&) { j = {{"act", "retry_now"}}; }
 inline void to_json(nlohmann::json& j, const give_up& a)
 {
     j = {{"act", "give_up"}, {"why", a.reason}};
 }
 
-inline void to_json(nlohmann::json& j, const send& a)
+inline void to_json(nlohmann::json& j, const batch_sender::send& a)
 {
     j = {{"act", "send"},
          {"attempt", a.attempt},
@@ -50,13 +53,13 @@ inline void to_json(nlohmann::json& j, const send& a)
     j["items"] = nlohmann::json::array();
     for (const item_range& r : a.items) j["items"].push_back(r);
 }
-inline void to_json(nlohmann::json& j, const settle& a)
+inline void to_json(nlohmann::json& j, const batch_sender::report& a)
 {
     j = item_report{a.items, a.outcome, a.kind, a.bytes, a.limit, a.envelope, {}};
     j["act"] = "settle";
 }
 
-inline void to_json(nlohmann::json& j, const replace& a)
+inline void to_json(nlohmann::json& j, const batch_sender::replace& a)
 {
     j = {{"act", "replace"},
          {"item", a.item},
@@ -65,51 +68,66 @@ inline void to_json(nlohmann::json& j, const replace& a)
          {"envelope", detail::size_or_unlimited(a.envelope)}};
 }
 
-inline void to_json(nlohmann::json& j, const load_crash_record&)
+inline void to_json(nlohmann::json& j, const batch_machine::load_crash_record&)
 {
     j = {{"act", "recall"}};
 }
-inline void to_json(nlohmann::json& j, const shorten& a)
+inline void to_json(nlohmann::json& j, const batch_machine::shorten& a)
 {
     j = {{"act", "shorten"}, {"events", a.events}};
 }
-inline void to_json(nlohmann::json& j, const begin&) { j = {{"act", "begin"}}; }
-inline void to_json(nlohmann::json& j, const store_crash_record& a)
+inline void to_json(nlohmann::json& j, const batch_machine::begin&)
+{
+    j = {{"act", "begin"}};
+}
+inline void to_json(nlohmann::json& j, const batch_machine::store_crash_record& a)
 {
     j = {{"act", "note"},           {"to", a.row.to}, {"suspects", a.row.suspects},
          {"deaths", a.row.deaths}, {"by", a.row.by}, {"epoch", a.row.epoch}};
     if (a.row.from) j["from"] = *a.row.from;
 }
-inline void to_json(nlohmann::json& j, const clear_crash_record&)
+inline void to_json(nlohmann::json& j, const batch_machine::clear_crash_record&)
 {
     j = {{"act", "forget"}};
 }
-inline void to_json(nlohmann::json& j, const savepoint&) { j = {{"act", "savepoint"}}; }
-inline void to_json(nlohmann::json& j, const handle& a)
+inline void to_json(nlohmann::json& j, const batch_machine::savepoint&)
+{
+    j = {{"act", "savepoint"}};
+}
+inline void to_json(nlohmann::json& j, const batch_machine::handle& a)
 {
     j = {{"act", "handle"}, {"event", a.event}};
 }
-inline void to_json(nlohmann::json& j, const release_savepoint&)
+inline void to_json(nlohmann::json& j, const batch_machine::release_savepoint&)
 {
     j = {{"act", "release"}};
 }
-inline void to_json(nlohmann::json& j, const rollback_to_savepoint&)
+inline void to_json(nlohmann::json& j, const batch_machine::rollback_to_savepoint&)
 {
     j = {{"act", "undo"}};
 }
-inline void to_json(nlohmann::json& j, const dead_letter& a)
+inline void to_json(nlohmann::json& j, const batch_machine::write_dead_letter& a)
 {
     j = {{"act", "dead_letter"}, {"event", a.event}, {"how", a.kind}, {"tries", a.tries}};
     if (a.poison_message) j["condemned"] = true;
 }
-inline void to_json(nlohmann::json& j, const ask& a)
+inline void to_json(nlohmann::json& j, const batch_machine::ask& a)
 {
     j = {{"act", "ask"}, {"failed", a.failed}};
 }
-inline void to_json(nlohmann::json& j, const advance&) { j = {{"act", "advance"}}; }
-inline void to_json(nlohmann::json& j, const commit&) { j = {{"act", "commit"}}; }
-inline void to_json(nlohmann::json& j, const rollback&) { j = {{"act", "rollback"}}; }
-inline void to_json(nlohmann::json& j, const check_commit&)
+inline void to_json(nlohmann::json& j, const batch_machine::advance&)
+{
+    j = {{"act", "advance"}};
+}
+inline void to_json(nlohmann::json& j, const batch_machine::commit&)
+{
+    j = {{"act", "commit"}};
+}
+inline void to_json(nlohmann::json& j, const batch_machine::rollback&)
+{
+    j = {{"act", "rollback"}};
+}
+inline void to_json(nlohmann::json& j, const batch_machine::check_commit&)
 {
     j = {{"act", "read_back"}};
 }
@@ -124,6 +142,6 @@ void to_json(nlohmann::json& j, const Action& action)
     std::visit([&](const auto& a) { j = a; }, action);
 }
 
-}  // namespace waybill::inline v0_2::act
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_ACT_HPP

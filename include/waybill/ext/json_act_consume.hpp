@@ -28,54 +28,54 @@
 #include <waybill/queue/settle_batches.hpp>
 #include <waybill/tracking/commit_schedule.hpp>
 
-namespace waybill::inline v0_2::act {
+namespace waybill::inline v0_2 {
 
-inline void to_json(nlohmann::json& j, const commit_to& a)
+inline void to_json(nlohmann::json& j, const at_least_once_machine::commit_to& a)
 {
     j = {{"act", "commit_to"}, {"event", a.event}};
 }
-inline void to_json(nlohmann::json& j, const commit_position& a)
+inline void to_json(nlohmann::json& j, const commit_schedule::commit_position& a)
 {
     j = {{"act", "commit_position"}, {"why", a.reason}};
 }
 
-inline void to_json(nlohmann::json& j, const heartbeat& a)
+inline void to_json(nlohmann::json& j, const lease_manager::heartbeat& a)
 {
     j = {{"act", "announce"}, {"who", a.who}};
 }
-inline void to_json(nlohmann::json& j, const leave& a)
+inline void to_json(nlohmann::json& j, const lease_manager::leave& a)
 {
     j = {{"act", "withdraw"}, {"who", a.who}};
 }
-inline void to_json(nlohmann::json& j, const list_leases& a)
+inline void to_json(nlohmann::json& j, const lease_manager::list_leases& a)
 {
     j = {{"act", "list_leases"}};
     detail::put_text(j, "source", a.source);
     detail::put_text(j, "group", a.group);
 }
-inline void to_json(nlohmann::json& j, const claim& a)
+inline void to_json(nlohmann::json& j, const lease_manager::claim& a)
 {
     j = {{"act", "claim"}, {"row", a.row}, {"number", a.number}};
 }
 
-inline void to_json(nlohmann::json& j, const open& a)
+inline void to_json(nlohmann::json& j, const partition_lifecycle::open& a)
 {
     j = {{"act", "open"}, {"partition", a.partition}, {"epoch", a.epoch}};
 }
-inline void to_json(nlohmann::json& j, const process& a)
+inline void to_json(nlohmann::json& j, const partition_lifecycle::process& a)
 {
     j = {{"act", "process"}, {"partition", a.partition}, {"epoch", a.epoch}};
 }
-inline void to_json(nlohmann::json& j, const close& a)
+inline void to_json(nlohmann::json& j, const partition_lifecycle::close& a)
 {
     j = {{"act", "close"}, {"partition", a.partition}, {"epoch", a.epoch}};
     if (a.lost) j["lost"] = true;
 }
-inline void to_json(nlohmann::json& j, const save& a)
+inline void to_json(nlohmann::json& j, const partition_lifecycle::save& a)
 {
     j = {{"act", "save"}, {"partition", a.partition}, {"epoch", a.epoch}};
 }
-inline void to_json(nlohmann::json& j, const release& a)
+inline void to_json(nlohmann::json& j, const partition_lifecycle::release& a)
 {
     j = {{"act", "relinquish"}, {"partition", a.partition}, {"epoch", a.epoch}};
 }
@@ -93,6 +93,6 @@ void to_json(nlohmann::json& j, const Action& action)
     std::visit([&](const auto& a) { j = a; }, action);
 }
 
-}  // namespace waybill::inline v0_2::act
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_ACT_CONSUME_HPP

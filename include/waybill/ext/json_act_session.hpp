@@ -19,19 +19,22 @@
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/redrive.hpp>
 
-namespace waybill::inline v0_2::act {
+namespace waybill::inline v0_2 {
 
-inline void to_json(nlohmann::json& j, const load_state&) { j = {{"act", "load_state"}}; }
-inline void to_json(nlohmann::json& j, const execute& a)
+inline void to_json(nlohmann::json& j, const pipeline::load_state&)
+{
+    j = {{"act", "load_state"}};
+}
+inline void to_json(nlohmann::json& j, const pipeline::execute& a)
 {
     j = {{"act", "execute"}, {"step", a.step}, {"tries", a.tries}};
 }
-inline void to_json(nlohmann::json& j, const save_state& a)
+inline void to_json(nlohmann::json& j, const pipeline::save_state& a)
 {
     j = {{"act", "save_state"}};
     if (a.undone) j["undone"] = true;
 }
-inline void to_json(nlohmann::json& j, const park& a)
+inline void to_json(nlohmann::json& j, const pipeline::write_dead_letter& a)
 {
     j = {{"act", "park"}, {"reason", a.reason}, {"tries", a.tries}};
     if (a.cause != 0) j["cause"] = a.cause;
@@ -39,22 +42,25 @@ inline void to_json(nlohmann::json& j, const park& a)
     if (a.bare) j["bare"] = true;
     if (a.alone) j["alone"] = true;
 }
-inline void to_json(nlohmann::json& j, const clear_state&) { j = {{"act", "clear_state"}}; }
-inline void to_json(nlohmann::json& j, const give_back& a)
+inline void to_json(nlohmann::json& j, const pipeline::clear_state&)
+{
+    j = {{"act", "clear_state"}};
+}
+inline void to_json(nlohmann::json& j, const pipeline::give_back& a)
 {
     j = {{"act", "give_back"}, {"until_steady_ns", a.until.since_epoch().count()}};
     if (a.reason != fault_kind::none) j["why"] = a.reason;
 }
 
-inline void to_json(nlohmann::json& j, const resubmit& a)
+inline void to_json(nlohmann::json& j, const redrive::resubmit& a)
 {
     j = {{"act", "resubmit"}, {"offset", a.offset}, {"count", a.count}};
 }
-inline void to_json(nlohmann::json& j, const mark_sent& a)
+inline void to_json(nlohmann::json& j, const redrive::mark_sent& a)
 {
     j = {{"act", "mark_sent"}, {"session", a.session}, {"count", a.count}};
 }
-inline void to_json(nlohmann::json& j, const remove_dead_letters& a)
+inline void to_json(nlohmann::json& j, const redrive::remove_dead_letters& a)
 {
     j = {{"act", "remove_letters"}, {"offset", a.offset}, {"count", a.count}};
 }
@@ -68,6 +74,6 @@ void to_json(nlohmann::json& j, const Action& action)
     std::visit([&](const auto& a) { j = a; }, action);
 }
 
-}  // namespace waybill::inline v0_2::act
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_EXT_JSON_ACT_SESSION_HPP

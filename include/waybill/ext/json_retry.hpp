@@ -136,36 +136,32 @@ inline void to_json(nlohmann::json& j, const delivery_lifetime& p)
     j = {{"lasts", p.lasts}, {"by", p.by}};
 }
 
-namespace act {
-
-inline void to_json(nlohmann::json& j, const renew& a)
+inline void to_json(nlohmann::json& j, const lock_renewal::renew& a)
 {
     j = {{"act", "renew"}, {"attempt", a.attempt}};
 }
 
-inline void to_json(nlohmann::json& j, const take_due& a)
+inline void to_json(nlohmann::json& j, const receive_planner::take_due& a)
 {
     j = {{"act", "take_due"}, {"first", a.first}, {"most", a.max_pairs}};
 }
-inline void to_json(nlohmann::json& j, const receive& a)
+inline void to_json(nlohmann::json& j, const receive_planner::receive& a)
 {
     j = {{"act", "receive"}, {"first", a.first}, {"most", a.max_messages}};
 }
-inline void to_json(nlohmann::json& j, const receive_deferred& a)
+inline void to_json(nlohmann::json& j, const receive_planner::receive_deferred& a)
 {
     j = {{"act", "receive_deferred"}, {"work", a.work}};
 }
-inline void to_json(nlohmann::json& j, const settle_original& a)
+inline void to_json(nlohmann::json& j, const receive_planner::settle_original& a)
 {
     j = {{"act", "settle_original"}, {"work", a.work}, {"how", a.as}};
 }
-inline void to_json(nlohmann::json& j, const settle_message& a)
+inline void to_json(nlohmann::json& j, const receive_planner::settle_message& a)
 {
     j = {{"act", "settle_message"}, {"work", a.work}, {"how", a.as}};
     if (a.gone) j["gone"] = true;
 }
-
-}  // namespace act
 
 }  // namespace waybill::inline v0_2
 

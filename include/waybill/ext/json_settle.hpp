@@ -97,8 +97,6 @@ inline void read_value(const json_place& at, settle_batch_policy& into)
         .done();
 }
 
-namespace act {
-
 inline void to_json(nlohmann::json& j, const complete&) { j = {{"act", "complete"}}; }
 inline void to_json(nlohmann::json& j, const abandon& a)
 {
@@ -121,11 +119,11 @@ inline void to_json(nlohmann::json& j, const let_lock_expire& a)
     j = {{"act", "leave"}, {"why", a.reason}};
 }
 
-inline void to_json(nlohmann::json& j, const settle_batch& a)
+inline void to_json(nlohmann::json& j, const settle_batches::settle_batch& a)
 {
     j = {{"act", "settle_batch"}, {"call", a.call}, {"kind", a.kind}, {"items", a.items}};
 }
-inline void to_json(nlohmann::json& j, const report& a)
+inline void to_json(nlohmann::json& j, const settle_batches::report& a)
 {
     j = {{"act", "report"},
          {"item", a.item},
@@ -134,8 +132,6 @@ inline void to_json(nlohmann::json& j, const report& a)
          {"tries", a.tries}};
     if (a.fault != fault_kind::none) j["how"] = a.fault;
 }
-
-}  // namespace act
 
 }  // namespace waybill::inline v0_2
 

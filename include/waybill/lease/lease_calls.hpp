@@ -23,69 +23,97 @@
 
 namespace waybill::inline v0_2 {
 
-namespace act {
+/// The actions and events of a `lease_manager`, which inherits them.
+struct lease_manager_types {
+    /// Write the row of this owner. The result is `heartbeat_stored`.
+    struct heartbeat {
+        owner_heartbeat who{};
+        friend bool operator==(const heartbeat&, const heartbeat&) = default;
+    };
 
-/// Write the row of this owner. The result is `heartbeat_stored`.
-struct heartbeat {
-    owner_heartbeat who{};
-    friend bool operator==(const heartbeat&, const heartbeat&) = default;
+    /// Remove the row of an owner: of this owner at its end, or of an owner that has not been seen
+    /// for a long time. The result is `group_left`.
+    struct leave {
+        owner_heartbeat who{};
+        friend bool operator==(const leave&, const leave&) = default;
+    };
+
+    /// Read all leases and owners of the group. The result is `listed`.
+    struct list_leases {
+        std::string source{};
+        std::string group{};
+        friend bool operator==(const list_leases&, const list_leases&) = default;
+    };
+
+    /// Take a lease, renew it, or give it back. The result is `claimed`.
+    struct claim {
+        lease_claim row{};
+        /// Differs between any two claims of one manager that have a result.
+        std::uint64_t number = 0;
+        friend bool operator==(const claim&, const claim&) = default;
+    };
+
+    /// The result of `heartbeat`.
+    struct heartbeat_stored {
+        heartbeat call{};
+        result<void> answer{};
+        friend bool operator==(const heartbeat_stored&, const heartbeat_stored&) = default;
+    };
+
+    /// The result of `leave`.
+    struct group_left {
+        leave call{};
+        result<void> answer{};
+        friend bool operator==(const group_left&, const group_left&) = default;
+    };
+
+    /// The result of `list_leases`. `random` in [0, 1) is supplied by the caller, and spreads the
+    /// next actions of the owners.
+    struct listed {
+        result<lease_table> answer{};
+        double random = 0.5;
+        friend bool operator==(const listed&, const listed&) = default;
+    };
+
+    /// The result of `claim`.
+    struct claimed {
+        claim call{};
+        result<claim_result> answer{};
+        friend bool operator==(const claimed&, const claimed&) = default;
+    };
+
+    /// Event: the partition is closed and saved, and its lease is to be given back.
+    struct lease_released {
+        std::uint32_t partition = 0;
+
+        friend bool operator==(const lease_released&, const lease_released&) = default;
+    };
+
+    /// Event: a store has reported that another owner has the partition. The manager verifies this
+    /// at once.
+    struct lease_suspected {
+        std::uint32_t partition = 0;
+
+        friend bool operator==(const lease_suspected&, const lease_suspected&) = default;
+    };
+
+    /// Event: the checkpoint of the partition has this epoch. The epoch of the lease must exceed
+    /// it. `last_epoch` is invalid, because no epoch is above it.
+    struct outdated {
+        std::uint32_t partition = 0;
+        std::uint64_t epoch = 0;
+
+        friend bool operator==(const outdated&, const outdated&) = default;
+    };
+
+    friend bool operator==(const lease_manager_types&, const lease_manager_types&) = default;
 };
 
-/// Remove the row of an owner: of this owner at its end, or of an owner that has not been seen for
-/// a long time. The result is `group_left`.
-struct leave {
-    owner_heartbeat who{};
-    friend bool operator==(const leave&, const leave&) = default;
-};
-
-/// Read all leases and owners of the group. The result is `listed`.
-struct list_leases {
-    std::string source{};
-    std::string group{};
-    friend bool operator==(const list_leases&, const list_leases&) = default;
-};
-
-/// Take a lease, renew it, or give it back. The result is `claimed`.
-struct claim {
-    lease_claim row{};
-    /// Differs between any two claims of one manager that have a result.
-    std::uint64_t number = 0;
-    friend bool operator==(const claim&, const claim&) = default;
-};
-
-}  // namespace act
-
-/// The result of `heartbeat`.
-struct heartbeat_stored {
-    act::heartbeat call{};
-    result<void> answer{};
-    friend bool operator==(const heartbeat_stored&, const heartbeat_stored&) = default;
-};
-
-/// The result of `leave`.
-struct group_left {
-    act::leave call{};
-    result<void> answer{};
-    friend bool operator==(const group_left&, const group_left&) = default;
-};
-
-/// The result of `list_leases`. `random` in [0, 1) is supplied by the caller, and spreads the next
-/// actions of the owners.
-struct listed {
-    result<lease_table> answer{};
-    double random = 0.5;
-    friend bool operator==(const listed&, const listed&) = default;
-};
-
-/// The result of `claim`.
-struct claimed {
-    act::claim call{};
-    result<claim_result> answer{};
-    friend bool operator==(const claimed&, const claimed&) = default;
-};
-
-using lease_call = std::variant<act::heartbeat, act::leave, act::list_leases, act::claim>;
-using lease_answer = std::variant<heartbeat_stored, group_left, listed, claimed>;
+using lease_call = std::variant<lease_manager_types::heartbeat, lease_manager_types::leave,
+                                lease_manager_types::list_leases, lease_manager_types::claim>;
+using lease_answer =
+    std::variant<lease_manager_types::heartbeat_stored, lease_manager_types::group_left,
+                 lease_manager_types::listed, lease_manager_types::claimed>;
 
 namespace detail {
 
@@ -105,17 +133,17 @@ template <lease_store S>
 {
     return match(
         call,
-        [&](const act::heartbeat& a) {
-            return lease_answer(heartbeat_stored{a, store.announce(a.who)});
+        [&](const lease_manager_types::heartbeat& a) {
+            return lease_answer(lease_manager_types::heartbeat_stored{a, store.announce(a.who)});
         },
-        [&](const act::leave& a) {
-            return lease_answer(group_left{a, store.withdraw(a.who)});
+        [&](const lease_manager_types::leave& a) {
+            return lease_answer(lease_manager_types::group_left{a, store.withdraw(a.who)});
         },
-        [&](const act::list_leases& a) {
-            return lease_answer(listed{store.list(a.source, a.group), random});
+        [&](const lease_manager_types::list_leases& a) {
+            return lease_answer(lease_manager_types::listed{store.list(a.source, a.group), random});
         },
-        [&](const act::claim& a) {
-            return lease_answer(claimed{a, store.claim(a.row)});
+        [&](const lease_manager_types::claim& a) {
+            return lease_answer(lease_manager_types::claimed{a, store.claim(a.row)});
         });
 }
 

@@ -64,28 +64,6 @@ namespace detail {
 
 }  // namespace detail
 
-/// Event: the partition is closed and saved, and its lease is to be given back.
-struct lease_released {
-    std::uint32_t partition = 0;
-
-    friend bool operator==(const lease_released&, const lease_released&) = default;
-};
-/// Event: a store has reported that another owner has the partition. The manager verifies this at
-/// once.
-struct lease_suspected {
-    std::uint32_t partition = 0;
-
-    friend bool operator==(const lease_suspected&, const lease_suspected&) = default;
-};
-/// Event: the checkpoint of the partition has this epoch. The epoch of the lease must exceed it.
-/// `last_epoch` is invalid, because no epoch is above it.
-struct outdated {
-    std::uint32_t partition = 0;
-    std::uint64_t epoch = 0;
-
-    friend bool operator==(const outdated&, const outdated&) = default;
-};
-
 }  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_LEASE_LEASE_GROUP_HPP

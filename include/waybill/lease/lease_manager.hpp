@@ -41,9 +41,9 @@
 
 namespace waybill::inline v0_2 {
 
-class lease_manager {
+class lease_manager : public lease_manager_types {
 public:
-    using action = std::variant<lease_call, act::wait_until, act::idle>;
+    using action = std::variant<lease_call, wait_until, idle>;
 
     explicit lease_manager(const lease_group& g)
         : group_(detail::usable(g)),
@@ -58,16 +58,16 @@ public:
         if (ended_) return {};
         if (aside_ == aside::chore) return claim_of(chores_.front());
         if (aside_ == aside::look) return all();
-        if (aside_ == aside::leave && unsure_) return act::heartbeat{me(announced_ + 1)};
-        if (aside_ == aside::leave) return act::leave{me(announced_)};
+        if (aside_ == aside::leave && unsure_) return heartbeat{me(announced_ + 1)};
+        if (aside_ == aside::leave) return leave{me(announced_)};
         if (now < not_before_) return {};
         const place at = current();
         switch (at.what) {
             case step::renew: return claim_of({nth(at.n), errand::renew});
-            case step::announce: return act::heartbeat{me(announced_ + 1)};
+            case step::announce: return heartbeat{me(announced_ + 1)};
             case step::look: return all();
             case step::take: return claim_of(errands_[at.n]);
-            case step::tidy: return act::leave{departed_[at.n]};
+            case step::tidy: return leave{departed_[at.n]};
             case step::none: break;
         }
         return {};
@@ -76,9 +76,9 @@ public:
     /// The call to make now, or the time until which to wait. `idle` after the end.
     [[nodiscard]] action next(steady_time now) const
     {
-        if (ended_) return act::idle{};
+        if (ended_) return idle{};
         if (auto c = call(now)) return *std::move(c);
-        return act::wait_until{later(now, not_before_)};
+        return wait_until{later(now, not_before_)};
     }
 
     /// The result of a call. Stale if the call is not the pending one.
@@ -243,13 +243,13 @@ private:
     {
         return {group_.source, group_.group, group_.self, n};
     }
-    [[nodiscard]] act::list_leases all() const { return {group_.source, group_.group}; }
+    [[nodiscard]] list_leases all() const { return {group_.source, group_.group}; }
 
     [[nodiscard]] lease_call claim_of(const chore& c) const
     {
         const auto* const row = seen_.row_of(c.partition);
         const auto version = row ? std::optional(row->version) : std::nullopt;
-        return act::claim{held_.claim(c, key(c.partition), group_.self, version), answered_};
+        return claim{held_.claim(c, key(c.partition), group_.self, version), answered_};
     }
 
     /// After a failed renewal, the next round starts with the partition after it.

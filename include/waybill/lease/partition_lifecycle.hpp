@@ -37,48 +37,6 @@
 
 namespace waybill::inline v0_2 {
 
-namespace act {
-
-/// Load the checkpoint and prepare to read. The result is `partition_opened`.
-struct open {
-    std::uint32_t partition = 0;
-    std::uint64_t epoch = 0;
-    friend bool operator==(const open&, const open&) = default;
-};
-
-/// Read and handle one batch. The result is `processed`.
-struct process {
-    std::uint32_t partition = 0;
-    std::uint64_t epoch = 0;
-    friend bool operator==(const process&, const process&) = default;
-};
-
-/// Stop reading and finish the work in progress. The result is `partition_closed`.
-struct close {
-    std::uint32_t partition = 0;
-    std::uint64_t epoch = 0;
-    /// Another owner has the partition: drop the work in progress, write nothing.
-    bool lost = false;
-    friend bool operator==(const close&, const close&) = default;
-};
-
-/// Write the position of the last event done, if batches do not write it. The result is
-/// `partition_saved`.
-struct save {
-    std::uint32_t partition = 0;
-    std::uint64_t epoch = 0;
-    friend bool operator==(const save&, const save&) = default;
-};
-
-/// Give the lease back. The result is `partition_released`.
-struct release {
-    std::uint32_t partition = 0;
-    std::uint64_t epoch = 0;
-    friend bool operator==(const release&, const release&) = default;
-};
-
-}  // namespace act
-
 /// The result of reading and handling one batch.
 enum class batch_pass : std::uint8_t {
     moved,    ///< Some events are done, and there may be more.
@@ -109,78 +67,130 @@ enum class batch_pass : std::uint8_t {
     return e == batch_outcome::unknown ? batch_pass::reopen : batch_pass::again;
 }
 
-/// Event: this process holds the partition under `epoch`.
-struct assigned {
-    std::uint64_t epoch = 0;
+/// The actions and events of a `partition_lifecycle`, which inherits them.
+struct partition_lifecycle_types {
+    /// Load the checkpoint and prepare to read. The result is `partition_opened`.
+    struct open {
+        std::uint32_t partition = 0;
+        std::uint64_t epoch = 0;
+        friend bool operator==(const open&, const open&) = default;
+    };
 
-    friend bool operator==(const assigned&, const assigned&) = default;
-};
-/// Event: the partition is to be given back.
-struct revoked {
-    friend bool operator==(const revoked&, const revoked&) = default;
-};
-/// Event: another owner has the partition.
-struct partition_lost {
-    friend bool operator==(const partition_lost&, const partition_lost&) = default;
-};
-/// Event: there are events to read. Do not wait for the next poll.
-struct woken {
-    std::uint32_t partition = 0;
+    /// Read and handle one batch. The result is `processed`.
+    struct process {
+        std::uint32_t partition = 0;
+        std::uint64_t epoch = 0;
+        friend bool operator==(const process&, const process&) = default;
+    };
 
-    friend bool operator==(const woken&, const woken&) = default;
-};
+    /// Stop reading and finish the work in progress. The result is `partition_closed`.
+    struct close {
+        std::uint32_t partition = 0;
+        std::uint64_t epoch = 0;
+        /// Another owner has the partition: drop the work in progress, write nothing.
+        bool lost = false;
+        friend bool operator==(const close&, const close&) = default;
+    };
 
-/// The result of `open`. `kind` is the kind of its fault. `stored` is the epoch of the loaded
-/// checkpoint; 0 if there is none.
-struct partition_opened {
-    std::uint32_t partition = 0;
-    std::uint64_t epoch = 0;
-    fault_kind kind = fault_kind::none;
-    std::uint64_t stored = 0;
+    /// Write the position of the last event done, if batches do not write it. The result is
+    /// `partition_saved`.
+    struct save {
+        std::uint32_t partition = 0;
+        std::uint64_t epoch = 0;
+        friend bool operator==(const save&, const save&) = default;
+    };
 
-    friend bool operator==(const partition_opened&, const partition_opened&) = default;
-};
-/// The result of `process`.
-struct processed {
-    std::uint32_t partition = 0;
-    std::uint64_t epoch = 0;
-    batch_pass pass = batch_pass::moved;
+    /// Give the lease back. The result is `partition_released`.
+    struct release {
+        std::uint32_t partition = 0;
+        std::uint64_t epoch = 0;
+        friend bool operator==(const release&, const release&) = default;
+    };
 
-    friend bool operator==(const processed&, const processed&) = default;
-};
-/// The result of `close`.
-struct partition_closed {
-    std::uint32_t partition = 0;
-    std::uint64_t epoch = 0;
+    /// Event: this process holds the partition under `epoch`.
+    struct assigned {
+        std::uint64_t epoch = 0;
 
-    friend bool operator==(const partition_closed&, const partition_closed&) = default;
-};
-/// The result of `save`. `kind` is the kind of its fault.
-struct partition_saved {
-    std::uint32_t partition = 0;
-    std::uint64_t epoch = 0;
-    fault_kind kind = fault_kind::none;
+        friend bool operator==(const assigned&, const assigned&) = default;
+    };
 
-    friend bool operator==(const partition_saved&, const partition_saved&) = default;
-};
-/// The result of `release`.
-struct partition_released {
-    std::uint32_t partition = 0;
-    std::uint64_t epoch = 0;
+    /// Event: the partition is to be given back.
+    struct revoked {
+        friend bool operator==(const revoked&, const revoked&) = default;
+    };
 
-    friend bool operator==(const partition_released&, const partition_released&) = default;
+    /// Event: another owner has the partition.
+    struct partition_lost {
+        friend bool operator==(const partition_lost&, const partition_lost&) = default;
+    };
+
+    /// Event: there are events to read. Do not wait for the next poll.
+    struct woken {
+        std::uint32_t partition = 0;
+
+        friend bool operator==(const woken&, const woken&) = default;
+    };
+
+    /// The result of `open`. `kind` is the kind of its fault. `stored` is the epoch of the loaded
+    /// checkpoint; 0 if there is none.
+    struct partition_opened {
+        std::uint32_t partition = 0;
+        std::uint64_t epoch = 0;
+        fault_kind kind = fault_kind::none;
+        std::uint64_t stored = 0;
+
+        friend bool operator==(const partition_opened&, const partition_opened&) = default;
+    };
+
+    /// The result of `process`.
+    struct processed {
+        std::uint32_t partition = 0;
+        std::uint64_t epoch = 0;
+        batch_pass pass = batch_pass::moved;
+
+        friend bool operator==(const processed&, const processed&) = default;
+    };
+
+    /// The result of `close`.
+    struct partition_closed {
+        std::uint32_t partition = 0;
+        std::uint64_t epoch = 0;
+
+        friend bool operator==(const partition_closed&, const partition_closed&) = default;
+    };
+
+    /// The result of `save`. `kind` is the kind of its fault.
+    struct partition_saved {
+        std::uint32_t partition = 0;
+        std::uint64_t epoch = 0;
+        fault_kind kind = fault_kind::none;
+
+        friend bool operator==(const partition_saved&, const partition_saved&) = default;
+    };
+
+    /// The result of `release`.
+    struct partition_released {
+        std::uint32_t partition = 0;
+        std::uint64_t epoch = 0;
+
+        friend bool operator==(const partition_released&, const partition_released&) = default;
+    };
+
+    friend bool operator==(const partition_lifecycle_types&,
+                           const partition_lifecycle_types&) = default;
 };
 
 /// The result of `open` from the result of loading the checkpoint.
-[[nodiscard]] inline partition_opened opened_with(const act::open& a,
-                                                  const result<std::optional<checkpoint>>& stored)
+[[nodiscard]] inline partition_lifecycle_types::partition_opened opened_with(
+    const partition_lifecycle_types::open& a, const result<std::optional<checkpoint>>& stored)
 {
     if (!stored) return {a.partition, a.epoch, stored.error().kind, 0};
     return {a.partition, a.epoch, fault_kind::none, *stored ? (*stored)->epoch : 0};
 }
 
 /// The result of `process` from the end of a batch.
-[[nodiscard]] constexpr processed processed_with(const act::process& a, batch_outcome e) noexcept
+[[nodiscard]] constexpr partition_lifecycle_types::processed processed_with(
+    const partition_lifecycle_types::process& a, batch_outcome e) noexcept
 {
     return {a.partition, a.epoch, pass_of(e)};
 }
@@ -209,10 +219,9 @@ struct lifecycle_options {
     return validate(o.pause);
 }
 
-class partition_lifecycle {
+class partition_lifecycle : public partition_lifecycle_types {
 public:
-    using action = std::variant<act::open, act::process, act::close, act::save, act::release,
-                                act::wait_until, act::idle>;
+    using action = std::variant<open, process, close, save, release, wait_until, idle>;
 
     constexpr explicit partition_lifecycle(std::uint32_t partition, const lifecycle_options& o = {})
         : partition_(partition), options_(o)
@@ -222,17 +231,17 @@ public:
     /// The next step, or the time until which to wait. `idle` if nothing is open.
     [[nodiscard]] constexpr action next(steady_time now) const
     {
-        if (step_ != step::idle && now < not_before_) return act::wait_until{not_before_};
+        if (step_ != step::idle && now < not_before_) return wait_until{not_before_};
         switch (step_) {
-            case step::open: return act::open{partition_, epoch_};
-            case step::process: return act::process{partition_, epoch_};
-            case step::close: return act::close{partition_, epoch_, false};
-            case step::drop: return act::close{partition_, epoch_, true};
-            case step::save: return act::save{partition_, epoch_};
-            case step::relinquish: return act::release{partition_, epoch_};
+            case step::open: return open{partition_, epoch_};
+            case step::process: return process{partition_, epoch_};
+            case step::close: return close{partition_, epoch_, false};
+            case step::drop: return close{partition_, epoch_, true};
+            case step::save: return save{partition_, epoch_};
+            case step::relinquish: return release{partition_, epoch_};
             case step::idle: break;
         }
-        return act::idle{};
+        return idle{};
     }
 
     /// Starts an assignment. If an older one is not ended, it is closed as lost first. Stale if the
@@ -333,7 +342,7 @@ public:
     }
 
     /// True if nothing is open and nothing is to be given back.
-    [[nodiscard]] constexpr bool idle() const noexcept { return step_ == step::idle; }
+    [[nodiscard]] constexpr bool is_idle() const noexcept { return step_ == step::idle; }
     /// The epoch of the current assignment, or of the last one.
     [[nodiscard]] constexpr std::uint64_t epoch() const noexcept { return epoch_; }
     /// True if a batch was processed under this epoch, so that effects may have been written.

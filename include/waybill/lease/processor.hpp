@@ -51,10 +51,9 @@ struct processor_config {
     return validate(c.lifecycle);
 }
 
-class processor {
+class processor : public lease_manager_types, public partition_lifecycle_types {
 public:
-    using action = std::variant<lease_call, act::open, act::process, act::close, act::save,
-                                act::wait_until, act::idle>;
+    using action = std::variant<lease_call, open, process, close, save, wait_until, idle>;
 
     explicit processor(const processor_config& c) : keeper_(c.group)
     {
@@ -68,7 +67,7 @@ public:
     /// partitions.
     [[nodiscard]] action next(steady_time now) const
     {
-        if (ended()) return act::idle{};
+        if (ended()) return idle{};
         if (auto call = keeper_.call(now)) return *std::move(call);
         steady_time until = steady_time::highest();
         for (std::uint32_t n = 0; n != parts_.size(); ++n) {
@@ -76,8 +75,8 @@ public:
             if (auto a = step_of(p, now, until)) return *a;
         }
         const auto keeper = keeper_.next(now);
-        if (const auto* w = std::get_if<act::wait_until>(&keeper)) until = earlier(until, w->time);
-        return act::wait_until{until};
+        if (const auto* w = std::get_if<wait_until>(&keeper)) until = earlier(until, w->time);
+        return wait_until{until};
     }
 
     /// The result of a lease call.
@@ -150,7 +149,7 @@ public:
     {
         if (!keeper_.ended()) return false;
         for (const partition_lifecycle& part : parts_) {
-            if (!part.idle()) return false;
+            if (!part.is_idle()) return false;
         }
         return true;
     }
@@ -177,7 +176,7 @@ public:
 
     /// The assignment of a partition to open, from the loaded checkpoint. Its `ended` shows whether
     /// the previous owner counts as dead (crash_record.hpp).
-    [[nodiscard]] assignment assignment_of(const act::open& a,
+    [[nodiscard]] assignment assignment_of(const open& a,
                                            const std::optional<checkpoint>& stored) const
     {
         return keeper_.assignment_of(a.partition, a.epoch, stored);
@@ -219,16 +218,16 @@ private:
             return trusted ? std::optional<action>(a) : std::nullopt;
         };
         return match(
-            parts_[p].next(now), [&](const act::open& a) { return only_trusted(a); },
-            [&](const act::process& a) { return only_trusted(a); },
-            [](const act::close& a) { return std::optional<action>(a); },
-            [](const act::save& a) { return std::optional<action>(a); },
-            [](const act::release&) { return std::optional<action>(); },
-            [&](const act::wait_until& w) {
+            parts_[p].next(now), [&](const open& a) { return only_trusted(a); },
+            [&](const process& a) { return only_trusted(a); },
+            [](const close& a) { return std::optional<action>(a); },
+            [](const save& a) { return std::optional<action>(a); },
+            [](const release&) { return std::optional<action>(); },
+            [&](const wait_until& w) {
                 until = earlier(until, w.time);
                 return std::optional<action>();
             },
-            [](const act::idle&) { return std::optional<action>(); });
+            [](const idle&) { return std::optional<action>(); });
     }
 
     template <class Event>
@@ -273,9 +272,9 @@ private:
     {
         partition_lifecycle& part = parts_[p];
         const auto step = part.next(now);
-        if (const auto* r = std::get_if<act::release>(&step)) {
+        if (const auto* r = std::get_if<release>(&step)) {
             (void)part.on(partition_released{p, r->epoch}, now);
-        } else if (!keeper_.stopping() || !part.idle()) {
+        } else if (!keeper_.stopping() || !part.is_idle()) {
             return;
         }
         (void)keeper_.on(lease_released{p}, now);

@@ -3,12 +3,12 @@
 // lock_renewal: a state machine that renews the lock of a message, a session or a lease in time.
 //
 //     waybill::lock_renewal lock{{.lock = 60s, .max_duration = 10min}};
-//     lock.on(lock_taken{}, clock::now());
-//     match(lock.next(clock::now()),
-//         [&](act::renew r) { lock.on(renewal_started{r.attempt, dice()}, clock::now()); },
-//         [&](act::wait_until w) { work_until(w.time); },
-//         [&](act::idle) {});
-//     if (auto end = lock.ended(clock::now())) stop_working(*end);
+//     lock.on(lock_renewal::lock_taken{}, now());
+//     match(lock.next(now()),
+//         [&](lock_renewal::renew r) { lock.on(start_renewal(r, dice()), now()); },  // renewal_started
+//         [&](wait_until w) { work_until(w.time); },
+//         [&](idle) {});
+//     if (auto end = lock.ended(now())) stop_working(*end);
 //
 // Guarantees (the guide has the complete loop and all details)
 //   1. A lock lasts from its request, on the caller's steady clock: not longer than at the broker.
@@ -36,16 +36,6 @@
 #include <waybill/retry/backoff.hpp>
 
 namespace waybill::inline v0_2 {
-
-namespace act {
-
-/// Action: renew the lock.
-struct renew {
-    std::uint32_t attempt = 0;  ///< 1, 2, 3 ... The events of this renewal carry it.
-    friend bool operator==(const renew&, const renew&) = default;
-};
-
-}  // namespace act
 
 /// Why the renewals of a lock have ended.
 enum class lock_outcome : std::uint8_t {
@@ -131,45 +121,58 @@ namespace detail {
     return {};
 }
 
-/// Event: the caller has the lock. It lasts from `now`, which must be the time of the request.
-struct lock_taken {
-    std::optional<duration> lasts{};  ///< The broker's duration. If empty, `lock` of the options.
-    friend bool operator==(const lock_taken&, const lock_taken&) = default;
+/// The actions and events of a `lock_renewal`, which inherits them.
+struct lock_renewal_types {
+    /// Action: renew the lock.
+    struct renew {
+        std::uint32_t attempt = 0;  ///< 1, 2, 3 ... The events of this renewal carry it.
+        friend bool operator==(const renew&, const renew&) = default;
+    };
+
+    /// Event: the caller has the lock. It lasts from `now`, which must be the time of the request.
+    struct lock_taken {
+        std::optional<duration>
+            lasts{};  ///< The broker's duration. If empty, `lock` of the options.
+        friend bool operator==(const lock_taken&, const lock_taken&) = default;
+    };
+
+    /// Event: a renewal was requested from the broker.
+    struct renewal_started {
+        std::uint32_t attempt = 0;  ///< From `lock_renewal::renew`.
+        double random = 0.5;        ///< In [0, 1): the jitter of the pause if no result comes.
+        friend bool operator==(const renewal_started&, const renewal_started&) = default;
+    };
+
+    /// Event: the renewal succeeded. The lock lasts from the time of its `renewal_started`.
+    struct lock_renewed {
+        std::uint32_t attempt = 0;  ///< From `lock_renewal::renew`.
+        std::optional<duration>
+            lasts{};  ///< The broker's duration. If empty, `lock` of the options.
+        friend bool operator==(const lock_renewed&, const lock_renewed&) = default;
+    };
+
+    /// Event: the renewal failed. A `cancelled` renewal does not count as a failure.
+    struct renewal_failed {
+        std::uint32_t attempt = 0;                ///< From `lock_renewal::renew`.
+        fault_kind kind = fault_kind::transient;  ///< `none` is invalid.
+        double random = 0.5;                      ///< In [0, 1): the jitter of the pause.
+        /// The server's "retry after". Counts up to `cap` or `highest_hint` of the pauses, the
+        /// longer of both.
+        duration hint{};
+        friend bool operator==(const renewal_failed&, const renewal_failed&) = default;
+    };
+
+    /// Event: the caller has settled the message or released the lock.
+    struct lock_released {
+        friend bool operator==(const lock_released&, const lock_released&) = default;
+    };
+
+    friend bool operator==(const lock_renewal_types&, const lock_renewal_types&) = default;
 };
 
-/// Event: a renewal was requested from the broker.
-struct renewal_started {
-    std::uint32_t attempt = 0;  ///< From `act::renew`.
-    double random = 0.5;        ///< In [0, 1): the jitter of the pause if no result comes.
-    friend bool operator==(const renewal_started&, const renewal_started&) = default;
-};
-
-/// Event: the renewal succeeded. The lock lasts from the time of its `renewal_started`.
-struct lock_renewed {
-    std::uint32_t attempt = 0;        ///< From `act::renew`.
-    std::optional<duration> lasts{};  ///< The broker's duration. If empty, `lock` of the options.
-    friend bool operator==(const lock_renewed&, const lock_renewed&) = default;
-};
-
-/// Event: the renewal failed. A `cancelled` renewal does not count as a failure.
-struct renewal_failed {
-    std::uint32_t attempt = 0;  ///< From `act::renew`.
-    fault_kind kind = fault_kind::transient;  ///< `none` is invalid.
-    double random = 0.5;                      ///< In [0, 1): the jitter of the pause.
-    /// The server's "retry after". Counts up to `cap` or `highest_hint` of the pauses, the longer
-    /// of both.
-    duration hint{};
-    friend bool operator==(const renewal_failed&, const renewal_failed&) = default;
-};
-
-/// Event: the caller has settled the message or released the lock.
-struct lock_released {
-    friend bool operator==(const lock_released&, const lock_released&) = default;
-};
-
-class lock_renewal {
+class lock_renewal : public lock_renewal_types {
 public:
-    using action = std::variant<act::renew, act::wait_until, act::idle>;
+    using action = std::variant<renew, wait_until, idle>;
 
     constexpr explicit lock_renewal(const lock_renewal_options& o = {}) noexcept : options_(o) {}
 
@@ -177,13 +180,13 @@ public:
     /// `idle`. Idle before `lock_taken` and after the end.
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     {
-        if (!taken_ || ended(now)) return act::idle{};
+        if (!taken_ || ended(now)) return idle{};
         const steady_time over = earlier(until_, limit_);
-        if (given_up_) return act::wait_until{over};
-        if (asked_ && now < unanswered_at()) return act::wait_until{earlier(unanswered_at(), over)};
+        if (given_up_) return wait_until{over};
+        if (asked_ && now < unanswered_at()) return wait_until{earlier(unanswered_at(), over)};
         const steady_time from = asked_ ? after_silence() : not_before_;
-        if (now < from) return act::wait_until{earlier(from, over)};
-        return act::renew{attempt_ + 1};
+        if (now < from) return wait_until{earlier(from, over)};
+        return renew{attempt_ + 1};
     }
 
     constexpr event_result on(const lock_taken& e, steady_time now) noexcept

@@ -2,20 +2,20 @@
 //
 // receive_planner: plans what to receive next. Due messages first, in an outage only probes.
 //
-//     waybill::receive_planner in({.max_in_flight = 16});
-//     waybill::match(in.next(now),
-//         [&](act::take_due a) {
+//     using planner = waybill::receive_planner;
+//     planner in({.max_in_flight = 16});
+//     match(in.next(now),
+//         [&](planner::take_due a) {
 //             const std::vector<waybill::handed> due = book.take(wall, now, a.max_pairs);
 //             for (const waybill::handed& h : due) pairs[a.first++] = h;
-//             in.on(pairs_taken{due.size(), steady(book.next_due())}, now);
+//             in.on(planner::pairs_taken{due.size(), steady(book.next_due())}, now);
 //         },
-//         [&](act::receive_deferred a) { in.on(original_fetched{a.work, fetch(a.work)}, now); },
-//         [&](act::receive a)          { in.on(messages_received{receive(a.max_messages)}, now); },
-//         [&](act::settle_original a)  { in.on(original_settled{a.work, settle(a)}, now); },
-//         [&](act::settle_message a)   { in.on(message_settled{a.work, settle(a)}, now); },
-//         [&](act::wait_until w) { ... }, [&](act::idle) { ... });
-//     in.on(work_done{number, handle(message).kind}, now);    // now or later, from each handler
-//
+//         [&](planner::receive_deferred a) { in.on(fetch(a), now); },     // original_fetched
+//         [&](planner::receive a)          { in.on(receive(a), now); },   // messages_received
+//         [&](planner::settle_original a)  { in.on(settle(a), now); },    // original_settled
+//         [&](planner::settle_message a)   { in.on(settle(a), now); },    // message_settled
+//         [&](wait_until w) { ... }, [&](idle) { ... });
+//     in.on(planner::work_done{number, handle(message).kind}, now);  // from each handler, when ready
 // `book` is a deferred_messages (receive_planner_deferred.test.cpp). The guarantees are in the
 // comment of the class. See tests/enumerate/queue/receive_planner.test.cpp.
 // A value without locks: one thread at a time.
@@ -94,11 +94,10 @@ struct receive_planner_options {
 /// There is no state to store: after a crash, a new planner starts with new requests. To defer a
 /// message, schedule its pointer first, and for a time after the original's lock ends. An earlier
 /// pointer could find the original not yet deferred and treat it as gone.
-class receive_planner {
+class receive_planner : public receive_planner_types {
 public:
-    using action =
-        std::variant<act::take_due, act::receive, act::receive_deferred, act::settle_original,
-                     act::settle_message, act::wait_until, act::idle>;
+    using action = std::variant<take_due, receive, receive_deferred, settle_original,
+                                settle_message, wait_until, idle>;
 
     explicit receive_planner(const receive_planner_options& o = {})
         : options_(o), breaker_(o.breaker)
@@ -114,23 +113,23 @@ public:
         steady_time until = breaker_.next_change(now);
         for (const work& w : works_) {
             const stage s = stage_of(w, now);
-            if (s == stage::original) return act::settle_original{w.number, w.original};
-            if (s == stage::message) return act::settle_message{w.number, w.message, w.gone};
-            if (s == stage::overdue) return act::settle_message{w.number, settle_as::give_back};
+            if (s == stage::original) return settle_original{w.number, w.original};
+            if (s == stage::message) return settle_message{w.number, w.message, w.gone};
+            if (s == stage::overdue) return settle_message{w.number, settle_as::give_back};
             if (s == stage::in_hand) until = earlier(until, w.pass.deadline);
         }
         for (const work& w : works_) {
-            if (stage_of(w, now) == stage::taken) return act::receive_deferred{w.number};
+            if (stage_of(w, now) == stage::taken) return receive_deferred{w.number};
         }
         const std::uint64_t most = room(now);
         if (most != 0) {
             const bool changed = breaker_.generation(now) != looked_in_;
-            if (changed || !(now < look_at_)) return act::take_due{next_number_, most};
-            if (!(now < receive_at_)) return act::receive{next_number_, most};
+            if (changed || !(now < look_at_)) return take_due{next_number_, most};
+            if (!(now < receive_at_)) return receive{next_number_, most};
             until = earlier(until, earlier(look_at_, receive_at_));
         }
-        if (until == steady_time::highest()) return act::idle{};
-        return act::wait_until{until};
+        if (until == steady_time::highest()) return idle{};
+        return wait_until{until};
     }
 
     /// More pairs than `max_in_flight` leaves room for are `invalid`.

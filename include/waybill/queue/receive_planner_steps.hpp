@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// receive_planner_steps: the actions and events of a receive_planner. Each action is one call that can fail
-// by itself.
+// receive_planner_steps: the actions and events of a receive_planner. Each action is one call that
+// can fail by itself.
 //
 // Each unit of work has a number. It is a fresh message, or a pair of a deferred message (the
 // original) and its pointer. The message of a pair is its pointer: a scheduled message of the
@@ -52,100 +52,102 @@ enum class settle_result : std::uint8_t {
     return "?";
 }
 
-namespace act {
+/// The actions and events of a `receive_planner`, which inherits them.
+struct receive_planner_types {
+    /// Take due pairs: receive their pointers, or claim their rows. Report with `pairs_taken`.
+    struct take_due {
+        std::uint64_t first = 0;  ///< The number of the first pair; the others follow in sequence.
+        std::uint64_t max_pairs = 0;  ///< Maximum of pairs.
+        friend bool operator==(const take_due&, const take_due&) = default;
+    };
 
-/// Take due pairs: receive their pointers, or claim their rows. Report with `pairs_taken`.
-struct take_due {
-    std::uint64_t first = 0;  ///< The number of the first pair; the others follow in sequence.
-    std::uint64_t max_pairs = 0;  ///< Maximum of pairs.
-    friend bool operator==(const take_due&, const take_due&) = default;
-};
+    /// Receive fresh messages. Report with `messages_received`.
+    struct receive {
+        std::uint64_t first = 0;  ///< The number of the first one; the others follow in sequence.
+        std::uint64_t max_messages = 0;  ///< Maximum of messages.
+        friend bool operator==(const receive&, const receive&) = default;
+    };
 
-/// Receive fresh messages. Report with `messages_received`.
-struct receive {
-    std::uint64_t first = 0;  ///< The number of the first one; the others follow in sequence.
-    std::uint64_t max_messages = 0;  ///< Maximum of messages.
-    friend bool operator==(const receive&, const receive&) = default;
-};
+    /// Fetch the original of this pair by its sequence number. Report with `original_fetched`.
+    struct receive_deferred {
+        std::uint64_t work = 0;
+        friend bool operator==(const receive_deferred&, const receive_deferred&) = default;
+    };
 
-/// Fetch the original of this pair by its sequence number. Report with `original_fetched`.
-struct receive_deferred {
-    std::uint64_t work = 0;
-    friend bool operator==(const receive_deferred&, const receive_deferred&) = default;
-};
+    /// Settle the original of this pair. Report with `original_settled`.
+    struct settle_original {
+        std::uint64_t work = 0;
+        settle_as as = settle_as::complete;
+        friend bool operator==(const settle_original&, const settle_original&) = default;
+    };
 
-/// Settle the original of this pair. Report with `original_settled`.
-struct settle_original {
-    std::uint64_t work = 0;
-    settle_as as = settle_as::complete;
-    friend bool operator==(const settle_original&, const settle_original&) = default;
-};
+    /// Settle a fresh message or the pointer of a pair. Report with `message_settled`. For a row of
+    /// a deferred_messages, use its ticket: book.settled(sequence, ticket) or
+    /// book.give_back(sequence, ticket). If the entry was deferred again, the book then keeps it.
+    struct settle_message {
+        std::uint64_t work = 0;
+        settle_as as = settle_as::complete;
+        bool gone = false;  ///< The original of the pointer no longer exists.
+        friend bool operator==(const settle_message&, const settle_message&) = default;
+    };
 
-/// Settle a fresh message or the pointer of a pair. Report with `message_settled`. For a row of a
-/// deferred_messages, use its ticket: book.settled(sequence, ticket) or
-/// book.give_back(sequence, ticket). If the entry was deferred again, the book then keeps it.
-struct settle_message {
-    std::uint64_t work = 0;
-    settle_as as = settle_as::complete;
-    bool gone = false;  ///< The original of the pointer no longer exists.
-    friend bool operator==(const settle_message&, const settle_message&) = default;
-};
+    /// Event: pairs were taken, or the request failed.
+    struct pairs_taken {
+        std::uint64_t pairs = 0;  ///< The number of pairs.
+        steady_time next =
+            steady_time::highest();          ///< When the next pair is due, if that is known.
+        fault_kind kind = fault_kind::none;  ///< Why the request failed; `none` on success.
+        friend bool operator==(const pairs_taken&, const pairs_taken&) = default;
+    };
 
-}  // namespace act
+    /// Event: messages were received. The caller handles each of them now.
+    struct messages_received {
+        std::uint64_t messages = 0;          ///< The number of messages.
+        fault_kind kind = fault_kind::none;  ///< Why the request failed; `none` on success.
+        friend bool operator==(const messages_received&, const messages_received&) = default;
+    };
 
-/// Event: pairs were taken, or the request failed.
-struct pairs_taken {
-    std::uint64_t pairs = 0;                    ///< The number of pairs.
-    steady_time next = steady_time::highest();  ///< When the next pair is due, if that is known.
-    fault_kind kind = fault_kind::none;         ///< Why the request failed; `none` on success.
-    friend bool operator==(const pairs_taken&, const pairs_taken&) = default;
-};
+    /// Event: the fetch of an original ended. If it is `done`, the caller handles the original now.
+    struct original_fetched {
+        std::uint64_t work = 0;
+        settle_result result = settle_result::done;
+        friend bool operator==(const original_fetched&, const original_fetched&) = default;
+    };
 
-/// Event: messages were received. The caller handles each of them now.
-struct messages_received {
-    std::uint64_t messages = 0;           ///< The number of messages.
-    fault_kind kind = fault_kind::none;   ///< Why the request failed; `none` on success.
-    friend bool operator==(const messages_received&, const messages_received&) = default;
-};
+    /// Event: a message or an original was handled.
+    struct work_done {
+        std::uint64_t work = 0;
+        fault_kind kind = fault_kind::none;
+        /// True if the message was deferred (again) and has a new pointer. A fresh message then
+        /// needs no settlement. An original is then given back, and its old pointer is completed.
+        bool deferred = false;
+        /// A random number in [0, 1) for the jitter of the circuit breaker's break duration. The
+        /// default gives the longest break.
+        double random = 1.0;
+        friend bool operator==(const work_done&, const work_done&) = default;
+    };
 
-/// Event: the fetch of an original ended. If it is `done`, the caller handles the original now.
-struct original_fetched {
-    std::uint64_t work = 0;
-    settle_result result = settle_result::done;
-    friend bool operator==(const original_fetched&, const original_fetched&) = default;
-};
+    /// Event: the call to settle an original has ended.
+    struct original_settled {
+        std::uint64_t work = 0;
+        settle_result result = settle_result::done;
+        friend bool operator==(const original_settled&, const original_settled&) = default;
+    };
 
-/// Event: a message or an original was handled.
-struct work_done {
-    std::uint64_t work = 0;
-    fault_kind kind = fault_kind::none;
-    /// True if the message was deferred (again) and has a new pointer. A fresh message then needs
-    /// no settlement. An original is then given back, and its old pointer is completed.
-    bool deferred = false;
-    /// A random number in [0, 1) for the jitter of the circuit breaker's break duration. The
-    /// default gives the longest break.
-    double random = 1.0;
-    friend bool operator==(const work_done&, const work_done&) = default;
-};
+    /// Event: the call to settle a message has ended.
+    struct message_settled {
+        std::uint64_t work = 0;
+        settle_result result = settle_result::done;
+        friend bool operator==(const message_settled&, const message_settled&) = default;
+    };
 
-/// Event: the call to settle an original has ended.
-struct original_settled {
-    std::uint64_t work = 0;
-    settle_result result = settle_result::done;
-    friend bool operator==(const original_settled&, const original_settled&) = default;
-};
+    /// Event: a pair was scheduled for `due`, possibly before the next known pair.
+    struct pair_scheduled {
+        steady_time due{};
+        friend bool operator==(const pair_scheduled&, const pair_scheduled&) = default;
+    };
 
-/// Event: the call to settle a message has ended.
-struct message_settled {
-    std::uint64_t work = 0;
-    settle_result result = settle_result::done;
-    friend bool operator==(const message_settled&, const message_settled&) = default;
-};
-
-/// Event: a pair was scheduled for `due`, possibly before the next known pair.
-struct pair_scheduled {
-    steady_time due{};
-    friend bool operator==(const pair_scheduled&, const pair_scheduled&) = default;
+    friend bool operator==(const receive_planner_types&, const receive_planner_types&) = default;
 };
 
 }  // namespace waybill::inline v0_2

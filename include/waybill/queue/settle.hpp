@@ -5,11 +5,11 @@
 //     waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left(),
 //                               .outage_deliveries = outages.count_of(m.id)};
 //     waybill::match(waybill::settle(policy, d, f.kind, dice(), now),
-//         [&](act::complete)              { queue.remove(m); },
-//         [&](act::abandon a)             { queue.give_back(m, a.failed); },
-//         [&](act::defer d)               { queue.give_back_at(m, d.until); },
-//         [&](act::dead_letter_message d) { queue.park(m, waybill::describe(d, f.text)); },
-//         [&](act::let_lock_expire)                {});         // no call: the lock expires
+//         [&](complete)              { queue.remove(m); },
+//         [&](abandon a)             { queue.give_back(m, a.failed); },
+//         [&](defer d)               { queue.give_back_at(m, d.until); },
+//         [&](dead_letter_message d) { queue.park(m, waybill::describe(d, f.text)); },
+//         [&](let_lock_expire)                {});         // no call: the lock expires
 //
 // Guarantees (details, and the calls of SQS, Service Bus and AMQP: guide)
 //   1. A failed message is dead-lettered with a reason, before the broker does so without one.
@@ -78,8 +78,6 @@ enum class let_expire_reason : std::uint8_t {
     return "?";
 }
 
-namespace act {
-
 /// Return the message to the queue now. If `failed` is false, the delivery should not count, as far
 /// as the broker can distinguish that.
 struct abandon {
@@ -110,10 +108,7 @@ struct let_lock_expire {
     friend bool operator==(const let_lock_expire&, const let_lock_expire&) = default;
 };
 
-}  // namespace act
-
-using settlement = std::variant<act::complete, act::abandon, act::defer, act::dead_letter_message,
-                                act::let_lock_expire>;
+using settlement = std::variant<complete, abandon, defer, dead_letter_message, let_lock_expire>;
 
 /// The kind of a settlement that calls the queue, without its data.
 enum class settle_kind : std::uint8_t { complete, abandon, defer, dead_letter };
@@ -132,13 +127,13 @@ inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kin
     return "?";
 }
 
-/// Returns no value for act::let_lock_expire, which does not call the queue.
+/// Returns no value for let_lock_expire, which does not call the queue.
 [[nodiscard]] constexpr std::optional<settle_kind> kind_of(const settlement& s) noexcept
 {
-    if (std::holds_alternative<act::complete>(s)) return settle_kind::complete;
-    if (std::holds_alternative<act::abandon>(s)) return settle_kind::abandon;
-    if (std::holds_alternative<act::defer>(s)) return settle_kind::defer;
-    if (std::holds_alternative<act::dead_letter_message>(s)) return settle_kind::dead_letter;
+    if (std::holds_alternative<complete>(s)) return settle_kind::complete;
+    if (std::holds_alternative<abandon>(s)) return settle_kind::abandon;
+    if (std::holds_alternative<defer>(s)) return settle_kind::defer;
+    if (std::holds_alternative<dead_letter_message>(s)) return settle_kind::dead_letter;
     return {};
 }
 
@@ -371,59 +366,59 @@ struct queue_delivery {
                                           fault_kind kind, double random, wall_time now,
                                           duration hint = {}) noexcept
 {
-    if (kind == fault_kind::none) return act::complete{};
+    if (kind == fault_kind::none) return complete{};
     if (kind == fault_kind::ownership_lost || d.lock_left <= duration{}) {
-        return act::let_lock_expire{let_expire_reason::lock_lost};
+        return let_lock_expire{let_expire_reason::lock_lost};
     }
-    if (d.lock_left <= p.to_settle) return act::let_lock_expire{let_expire_reason::lock_short};
+    if (d.lock_left <= p.to_settle) return let_lock_expire{let_expire_reason::lock_short};
 
     const std::uint64_t count = greater(d.count, 1);
     const std::uint64_t tries =
         greater(saturating_sub(d.tries == 0 ? count : d.tries, d.outage_deliveries), 1);
     const bool last = p.max_deliveries != highest_size && count >= greater(p.max_deliveries, 1);
-    const act::dead_letter_message no_more{dead_letter_cause::last_delivery, kind, count,
-                                           p.max_deliveries};
+    const dead_letter_message no_more{dead_letter_cause::last_delivery, kind, count,
+                                      p.max_deliveries};
     const auto put_off = [&](duration by) -> settlement {
         if (last && !p.defer_renews) return no_more;
-        return act::defer{now + lesser(greater(by, duration{}), p.longest_defer)};
+        return defer{now + lesser(greater(by, duration{}), p.longest_defer)};
     };
 
     switch (kind) {
         case fault_kind::none:
         case fault_kind::ownership_lost: break;
         case fault_kind::permanent:
-            return act::dead_letter_message{dead_letter_cause::permanent, kind, tries, tries};
+            return dead_letter_message{dead_letter_cause::permanent, kind, tries, tries};
         case fault_kind::transient: {
             // decide() needs a steady clock, but only the length of its pause is used.
             const retry_action next = decide(p.levels, tries, kind, random, steady_time{}, hint);
-            if (std::holds_alternative<act::give_up>(next)) {
-                return act::dead_letter_message{dead_letter_cause::exhausted, kind, tries,
-                                                attempts_in_all(p.levels)};
+            if (std::holds_alternative<give_up>(next)) {
+                return dead_letter_message{dead_letter_cause::exhausted, kind, tries,
+                                           attempts_in_all(p.levels)};
             }
-            const auto* const wait = std::get_if<act::wait_until>(&next);
+            const auto* const wait = std::get_if<wait_until>(&next);
             if (wait != nullptr && p.can_defer) return put_off(wait->time - steady_time{});
             if (last) return no_more;
-            if (wait != nullptr) return act::let_lock_expire{let_expire_reason::pause};
-            return act::abandon{};
+            if (wait != nullptr) return let_lock_expire{let_expire_reason::pause};
+            return abandon{};
         }
         case fault_kind::infrastructure: {
             const bool counts = last && p.release_counts;
-            if (p.on_outage == when_down::abandon && !counts) return act::abandon{false};
+            if (p.on_outage == when_down::abandon && !counts) return abandon{false};
             const bool defers = last ? p.defer_renews : p.on_outage == when_down::defer;
             if (defers && p.can_defer) {
                 const auto n = static_cast<std::uint32_t>(lesser(count, UINT32_MAX));
                 return put_off(pause(p.levels.pauses, n, random, hint));
             }
             if (counts) return no_more;
-            if (last) return act::abandon{false};
-            return act::let_lock_expire{let_expire_reason::outage};
+            if (last) return abandon{false};
+            return let_lock_expire{let_expire_reason::outage};
         }
         case fault_kind::cancelled:
-            if (!last || !p.release_counts) return act::abandon{false};
+            if (!last || !p.release_counts) return abandon{false};
             if (p.can_defer) return put_off({});
             return no_more;
     }
-    return act::let_lock_expire{let_expire_reason::lock_lost};
+    return let_lock_expire{let_expire_reason::lock_lost};
 }
 
 /// Returns the reason of a dead letter: the limit by its name, and `reason`. At most `most` bytes,
@@ -432,8 +427,8 @@ struct queue_delivery {
 ///     exhausted: transient, 24 of 24 tries (levels): timed out
 ///     last_delivery: infrastructure, 10 of 10 deliveries (max_deliveries): the store is down
 ///     permanent: no such customer
-[[nodiscard]] inline std::string describe(const act::dead_letter_message& d,
-                                          std::string_view reason, std::size_t most = 1'024)
+[[nodiscard]] inline std::string describe(const dead_letter_message& d, std::string_view reason,
+                                          std::size_t most = 1'024)
 {
     std::string line(name(d.reason));
     if (d.reason != dead_letter_cause::permanent) {

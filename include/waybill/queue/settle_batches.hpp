@@ -5,11 +5,11 @@
 //
 //     waybill::settle_batches calls{{.items = 10, .linger = 50ms}};
 //     if (auto kind = kind_of(settle(policy, delivery, f.kind, dice(), wall))) // or none
-//         calls.on(decided{*kind, lock_left}, now);
+//         calls.on(settle_batches::decided{*kind, lock_left}, now);
 //     match(calls.next(now),
-//         [&](act::settle_batch b) { calls.on(queue.call(b), now); },      // returns batch_settled
-//         [&](act::report r)       { log(r.item, r.outcome); calls.on(reported{r.item}, now); },
-//         [&](act::wait_until w)         { ... }, [&](act::idle) {});
+//         [&](settle_batches::settle_batch b) { calls.on(queue.call(b), now); },  // batch_settled
+//         [&](settle_batches::report r) { log(r); calls.on(settle_batches::reported{r.item}, now); },
+//         [&](wait_until w) { ... }, [&](idle) {});
 //
 // Guarantees (details: guide)
 //   1. Each message is reported once. A `complete` gets one call even after its lock has expired.
@@ -64,72 +64,75 @@ enum class settle_outcome : std::uint8_t {
     return "?";
 }
 
-namespace act {
+/// The actions and events of a `settle_batches`, which inherits them.
+struct settle_batches_types {
+    /// Settle these messages in one call to the queue. The driver reports the result as
+    /// `batch_settled`.
+    struct settle_batch {
+        std::uint64_t call = 0;
+        settle_kind kind = settle_kind::complete;
+        std::vector<std::uint64_t> items{};
+        friend bool operator==(const settle_batch&, const settle_batch&) = default;
+    };
 
-/// Settle these messages in one call to the queue. The driver reports the result as
-/// `batch_settled`.
-struct settle_batch {
-    std::uint64_t call = 0;
-    settle_kind kind = settle_kind::complete;
-    std::vector<std::uint64_t> items{};
-    friend bool operator==(const settle_batch&, const settle_batch&) = default;
-};
+    /// The settling of this message has ended. The driver reports `reported` after it has noted
+    /// that.
+    struct report {
+        std::uint64_t item = 0;
+        settle_kind kind = settle_kind::complete;
+        settle_outcome outcome = settle_outcome::done;
+        fault_kind fault =
+            fault_kind::none;     ///< The result of the last call; `none` without a call.
+        std::uint32_t tries = 0;  ///< Calls that contained this message.
+        friend bool operator==(const report&, const report&) = default;
+    };
 
-/// The settling of this message has ended. The driver reports `reported` after it has noted that.
-struct report {
-    std::uint64_t item = 0;
-    settle_kind kind = settle_kind::complete;
-    settle_outcome outcome = settle_outcome::done;
-    fault_kind fault = fault_kind::none;  ///< The result of the last call; `none` without a call.
-    std::uint32_t tries = 0;              ///< Calls that contained this message.
-    friend bool operator==(const report&, const report&) = default;
-};
+    /// The settlement of the next message, and the rest of its lock.
+    struct decided {
+        settle_kind kind = settle_kind::complete;
+        duration lock_left = duration::highest();
+        friend bool operator==(const decided&, const decided&) = default;
+    };
 
-}  // namespace act
+    /// Pending messages do not wait for others any more, until the next one is decided.
+    struct last_decided {
+        friend bool operator==(const last_decided&, const last_decided&) = default;
+    };
 
-/// The settlement of the next message, and the rest of its lock.
-struct decided {
-    settle_kind kind = settle_kind::complete;
-    duration lock_left = duration::highest();
-    friend bool operator==(const decided&, const decided&) = default;
-};
+    /// The call with these messages has begun. Needed only if the result is reported later.
+    struct batch_started {
+        std::uint64_t call = 0;  ///< As in the action.
+        std::vector<std::uint64_t> items{};
+        friend bool operator==(const batch_started&, const batch_started&) = default;
+    };
 
-/// Pending messages do not wait for others any more, until the next one is decided.
-struct last_decided {
-    friend bool operator==(const last_decided&, const last_decided&) = default;
-};
+    /// A message that failed, by its index in the call.
+    struct not_settled {
+        std::uint64_t index = 0;
+        fault_kind kind = fault_kind::transient;
+        friend bool operator==(const not_settled&, const not_settled&) = default;
+    };
 
-/// The call with these messages has begun. Needed only if the result is reported later.
-struct batch_started {
-    std::uint64_t call = 0;  ///< As in the action.
-    std::vector<std::uint64_t> items{};
-    friend bool operator==(const batch_started&, const batch_started&) = default;
-};
+    /// The result of a call with these messages. If `kind` is not `none`, all of them failed with
+    /// it. Otherwise exactly those in `failed` failed. `random` in [0, 1) spreads the pauses. The
+    /// event is `invalid` if an index is past the end or an item is listed twice, and `stale`
+    /// (stale) if the call already has a result.
+    struct batch_settled {
+        std::uint64_t call = 0;  ///< As in the action.
+        std::vector<std::uint64_t> items{};
+        fault_kind kind = fault_kind::none;
+        std::vector<not_settled> failed{};
+        double random = 0.5;
+        friend bool operator==(const batch_settled&, const batch_settled&) = default;
+    };
 
-/// A message that failed, by its index in the call.
-struct not_settled {
-    std::uint64_t index = 0;
-    fault_kind kind = fault_kind::transient;
-    friend bool operator==(const not_settled&, const not_settled&) = default;
-};
+    /// The driver has noted the report of this message.
+    struct reported {
+        std::uint64_t item = 0;
+        friend bool operator==(const reported&, const reported&) = default;
+    };
 
-/// The result of a call with these messages. If `kind` is not `none`, all of them failed with it.
-/// Otherwise exactly those in `failed` failed. `random` in [0, 1) spreads the pauses. The event is
-/// `invalid` if an index is past the end or an item is listed twice, and `stale` (stale) if the
-/// call already has a result.
-struct batch_settled {
-    std::uint64_t call = 0;  ///< As in the action.
-    std::vector<std::uint64_t> items{};
-    fault_kind kind = fault_kind::none;
-    std::vector<not_settled> failed{};
-    double random = 0.5;
-    friend bool operator==(const batch_settled&, const batch_settled&) = default;
-};
-
-/// The driver has noted the report of this message.
-struct reported {
-    std::uint64_t item = 0;
-    friend bool operator==(const reported&, const reported&) = default;
+    friend bool operator==(const settle_batches_types&, const settle_batches_types&) = default;
 };
 
 struct settle_batch_policy {
@@ -157,9 +160,9 @@ struct settle_batch_policy {
     return validate(p.pauses);
 }
 
-class settle_batches {
+class settle_batches : public settle_batches_types {
 public:
-    using action = std::variant<act::settle_batch, act::report, act::wait_until, act::idle>;
+    using action = std::variant<settle_batch, report, wait_until, idle>;
 
     explicit settle_batches(const settle_batch_policy& p = {}) : policy_(p)
     {
@@ -191,8 +194,8 @@ public:
             const steady_time then = earlier(later(e.not_before, latest(e)), e.locked_until);
             until = until ? earlier(*until, then) : then;
         }
-        if (until) return act::wait_until{*until};
-        return act::idle{};
+        if (until) return wait_until{*until};
+        return idle{};
     }
 
     event_result on(const decided& d, steady_time now)
@@ -295,7 +298,7 @@ private:
         return e.locked_until <= now && !once_more;
     }
 
-    [[nodiscard]] static act::report report_of(const entry& e)
+    [[nodiscard]] static report report_of(const entry& e)
     {
         const settle_outcome outcome = e.at == stage::ended ? e.outcome : settle_outcome::lost;
         return {e.item, e.kind, outcome, e.fault, e.tries};
@@ -338,7 +341,7 @@ private:
     };
 
     /// The call for the most urgent messages of this kind.
-    [[nodiscard]] act::settle_batch call(settle_kind k, steady_time now) const
+    [[nodiscard]] settle_batch call(settle_kind k, steady_time now) const
     {
         std::set<const entry*, more_urgent> chosen;
         for (const entry& e : list_) {
@@ -350,7 +353,7 @@ private:
                 chosen.insert(&e);
             }
         }
-        act::settle_batch b{next_call_, k, {}};
+        settle_batch b{next_call_, k, {}};
         for (const entry& e : list_) {
             if (ready(e, k, now) && !more_urgent{}(*chosen.rbegin(), &e)) b.items.push_back(e.item);
         }

@@ -3,9 +3,9 @@
 // decide: whether to retry a failed call, and when.
 //
 //     waybill::match(waybill::decide(policy, tries, f.kind, dice(), now),
-//         [&](act::retry_now)  { again(); },
-//         [&](act::wait_until w)     { later(w.time); },
-//         [&](act::give_up g)  { park(message, g.reason); });
+//         [&](retry_now)  { again(); },
+//         [&](wait_until w)     { later(w.time); },
+//         [&](give_up g)  { park(message, g.reason); });
 //
 // A pure function. The caller stores the number of attempts.
 
@@ -22,8 +22,6 @@
 
 namespace waybill::inline v0_2 {
 
-namespace act {
-
 /// Retry without a pause.
 struct retry_now {
     friend bool operator==(const retry_now&, const retry_now&) = default;
@@ -34,8 +32,6 @@ struct give_up {
     fault_kind reason = fault_kind::none;  ///< The result of the last attempt.
     friend bool operator==(const give_up&, const give_up&) = default;
 };
-
-}  // namespace act
 
 /// The maximum of attempts, the retries without a pause, and the pauses before the others.
 struct retry_policy {
@@ -64,7 +60,7 @@ struct retry_policy {
     return validate(p.pauses);
 }
 
-using retry_action = std::variant<act::retry_now, act::wait_until, act::give_up>;
+using retry_action = std::variant<retry_now, wait_until, give_up>;
 
 /// True for transient and infrastructure faults. All other faults are final.
 [[nodiscard]] constexpr bool is_worth_a_retry(fault_kind kind) noexcept
@@ -81,9 +77,9 @@ template <class F>
                                              F pausing) noexcept
 {
     if (!is_worth_a_retry(kind) || tries >= (p.max_attempts == 0 ? 1 : p.max_attempts))
-        return act::give_up{kind};
-    if (tries <= p.immediate && hint <= duration{}) return act::retry_now{};
-    return act::wait_until{now + pausing(tries > p.immediate ? tries - p.immediate : 1)};
+        return give_up{kind};
+    if (tries <= p.immediate && hint <= duration{}) return retry_now{};
+    return wait_until{now + pausing(tries > p.immediate ? tries - p.immediate : 1)};
 }
 
 }  // namespace detail

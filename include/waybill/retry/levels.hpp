@@ -6,9 +6,9 @@
 //                                            .pauses = {.base = 10s, .cap = 1h}};
 //     static_assert(attempts_in_all(levels) == 24);
 //     waybill::match(waybill::decide(levels, tries, f.kind, dice(), now),
-//         [&](act::retry_now)  { handle_again(); },             // the same delivery
-//         [&](act::wait_until w)     { put_back(message, w.time); },   // the next one
-//         [&](act::give_up g)  { park(message, g.reason); });
+//         [&](retry_now)  { handle_again(); },             // the same delivery
+//         [&](wait_until w)     { put_back(message, w.time); },   // the next one
+//         [&](give_up g)  { park(message, g.reason); });
 //
 // Immediate retries are for random faults, delayed retries for outages of minutes. A round is a
 // first attempt and its immediate retries. Each round after the first one starts after a pause.
@@ -68,21 +68,21 @@ struct retry_levels {
 }
 
 /// The next step after `tries` attempts, the last with the result `kind`. `retry_now` means a retry
-/// within the delivery, `wait_until` a redelivery at that time. Returns `give_up` after the maximum of
-/// attempts and for the same results as decide() with a retry_policy. `random` is a random number
-/// in [0, 1). A positive `hint`, the server's retry-after, ends the delivery early: the rest of the
-/// round follows after the pause. The hint is a lower bound of the pause (see `pause`).
+/// within the delivery, `wait_until` a redelivery at that time. Returns `give_up` after the maximum
+/// of attempts and for the same results as decide() with a retry_policy. `random` is a random
+/// number in [0, 1). A positive `hint`, the server's retry-after, ends the delivery early: the rest
+/// of the round follows after the pause. The hint is a lower bound of the pause (see `pause`).
 template <std::same_as<retry_levels> Levels>  // a braced argument means a retry_policy
 [[nodiscard]] constexpr retry_action decide(const Levels& l, std::uint64_t tries, fault_kind kind,
                                             double random, steady_time now,
                                             duration hint = {}) noexcept
 {
-    if (!is_worth_a_retry(kind) || tries >= attempts_in_all(l)) return act::give_up{kind};
+    if (!is_worth_a_retry(kind) || tries >= attempts_in_all(l)) return give_up{kind};
     const bool round_is_over = tries != 0 && tries % saturating_add(l.immediate, 1) == 0;
-    if (!round_is_over && hint <= duration{}) return act::retry_now{};
+    if (!round_is_over && hint <= duration{}) return retry_now{};
     const std::uint64_t made = round_after(l, tries);
     const std::uint64_t n = lesser(round_is_over ? made : made + 1, ~std::uint32_t{0});
-    return act::wait_until{now + pause(l.pauses, static_cast<std::uint32_t>(n), random, hint)};
+    return wait_until{now + pause(l.pauses, static_cast<std::uint32_t>(n), random, hint)};
 }
 
 }  // namespace waybill::inline v0_2

@@ -123,21 +123,21 @@ template <class Call, class Clock, class Sleep, class Draw>
         report.outcome = tries.outcome(now);
         match(
             tries.next(now),
-            [&](act::call) {
+            [&](retry_loop::call) {
                 const double drawn = random();  // first: if it throws, no call result is lost
                 call_answer a = as_answer(call());
-                tries.on(attempted{a.reason.kind, drawn, a.retry_after}, the_time());
+                tries.on(retry_loop::attempted{a.reason.kind, drawn, a.retry_after}, the_time());
                 report.reason = std::move(a.reason);
             },
-            [&](act::wait_until w) {
+            [&](wait_until w) {
                 going = slept(pause_until, w.time);
                 if (going)
                     woken = w.time;
                 else
                     report.waiting = w.time;
             },
-            [&](act::done) { going = false; },
-            [&](act::give_up g) {
+            [&](retry_loop::done) { going = false; },
+            [&](give_up g) {
                 report.reason.kind = g.reason;
                 going = false;
             });

@@ -2,13 +2,13 @@
 //
 // retry_loop: a state machine that retries one call. It needs a clock and random numbers.
 //
-//     waybill::retry_loop tries({.retry = {.max_attempts = 5}, .time_limit = 1min}, clock::now());
+//     waybill::retry_loop tries({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
 //     for (bool open = true; open;)
-//         waybill::match(tries.next(clock::now()),
-//             [&](act::call)        { tries.on(attempted{call().kind, dice()}, clock::now()); },
-//             [&](act::wait_until w)    { sleep_until(w.time); },
-//             [&](act::done)      { open = false; },
-//             [&](act::give_up g) { park(message, g.reason); open = false; });
+//         match(tries.next(now()),
+//             [&](retry_loop::call) { tries.on(retry_loop::attempted{call().kind, dice()}, now()); },
+//             [&](wait_until w)     { sleep_until(w.time); },
+//             [&](retry_loop::done) { open = false; },
+//             [&](give_up g)        { write_dead_letter(message, g.reason); open = false; });
 //
 // Guarantees
 //   1. `next` returns the same action until an event, the end of the wait, or the time limit.
@@ -40,20 +40,6 @@
 
 namespace waybill::inline v0_2 {
 
-namespace act {
-
-/// Make the call and report its result as an `attempted` event.
-struct call {
-    friend bool operator==(const call&, const call&) = default;
-};
-
-/// The call succeeded. No action is left.
-struct done {
-    friend bool operator==(const done&, const done&) = default;
-};
-
-}  // namespace act
-
 /// The limits of one retried call: number of attempts, pauses, and total time.
 struct call_policy {
     retry_policy retry{};
@@ -71,13 +57,28 @@ struct call_policy {
     return validate(p.retry);
 }
 
-/// Event: an attempt has ended.
-struct attempted {
-    fault_kind kind = fault_kind::none;
-    double random = 0.5;     ///< A random number in [0, 1) for the jitter of the next pause.
-    duration retry_after{};  ///< The server's retry-after hint; zero if there is no hint.
+/// The actions and events of a `retry_loop`, which inherits them.
+struct retry_loop_types {
+    /// Make the call and report its result as an `attempted` event.
+    struct call {
+        friend bool operator==(const call&, const call&) = default;
+    };
 
-    friend bool operator==(const attempted&, const attempted&) = default;
+    /// The call succeeded. No action is left.
+    struct done {
+        friend bool operator==(const done&, const done&) = default;
+    };
+
+    /// Event: an attempt has ended.
+    struct attempted {
+        fault_kind kind = fault_kind::none;
+        double random = 0.5;     ///< A random number in [0, 1) for the jitter of the next pause.
+        duration retry_after{};  ///< The server's retry-after hint; zero if there is no hint.
+
+        friend bool operator==(const attempted&, const attempted&) = default;
+    };
+
+    friend bool operator==(const retry_loop_types&, const retry_loop_types&) = default;
 };
 
 /// The reason why no further attempt follows.
@@ -103,9 +104,9 @@ enum class retry_outcome : std::uint8_t {
     return "?";
 }
 
-class retry_loop {
+class retry_loop : public retry_loop_types {
 public:
-    using action = std::variant<act::call, act::wait_until, act::done, act::give_up>;
+    using action = std::variant<call, wait_until, done, give_up>;
 
     /// The time limit starts at `now`. The policy is not validated: make<retry_loop>(policy, now)
     /// does that. If there is a budget, each retry takes a token from it and the success is
@@ -119,12 +120,12 @@ public:
     /// `give_up{cancelled}`: the call neither succeeded nor failed. Constant time.
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     {
-        if (end_ == retry_outcome::succeeded) return act::done{};
+        if (end_ == retry_outcome::succeeded) return done{};
         if (outcome(now) != retry_outcome::open) {
-            return act::give_up{tries_ == 0 ? fault_kind::cancelled : how_};
+            return give_up{tries_ == 0 ? fault_kind::cancelled : how_};
         }
-        if (now < not_before_) return act::wait_until{not_before_};
-        return act::call{};
+        if (now < not_before_) return wait_until{not_before_};
+        return call{};
     }
 
     /// Reports the end of an attempt at `now`. After the last attempt the event is `stale`.
@@ -135,12 +136,12 @@ public:
         how_ = a.kind;
         const retry_action then =
             decide(policy_.retry, tries_, a.kind, pause_, a.random, now, a.retry_after);
-        const act::wait_until* w = std::get_if<act::wait_until>(&then);
+        const wait_until* w = std::get_if<wait_until>(&then);
         const steady_time at = w != nullptr ? w->time : now;
         if (a.kind == fault_kind::none) {
             end_ = retry_outcome::succeeded;
             budget_.succeeded(now);
-        } else if (std::holds_alternative<act::give_up>(then)) {
+        } else if (std::holds_alternative<give_up>(then)) {
             end_ = is_worth_a_retry(a.kind) ? retry_outcome::tries : retry_outcome::not_worth_it;
         } else if (too_late(at)) {
             end_ = retry_outcome::time_limit;

@@ -5,9 +5,9 @@
 //     waybill::dead_letter_import drain(message.deliveries);
 //     while (!drain.over())
 //         waybill::match(drain.next(now()),
-//             [&](act::park a)     { drain.on(step_dead_lettered{upsert(message, a)}, now()); },
-//             [&](act::complete)   { drain.on(completed{dead_letters.complete(message)}, now()); },
-//             [&](act::idle)       {});
+//             [&](pipeline::write_dead_letter a) { drain.on(upsert(message, a), now()); },
+//             [&](complete) { drain.on(pipeline::completed{queue.complete(message)}, now()); },
+//             [&](idle)     {});                    // upsert returns a pipeline::step_dead_lettered
 //
 // Guarantees
 //   1. The dead letter is written before the message is completed. After a crash between the two
@@ -58,7 +58,7 @@ enum class import_outcome : std::uint8_t {
 
 class dead_letter_import {
 public:
-    using action = std::variant<act::park, act::complete, act::idle>;
+    using action = std::variant<pipeline_types::write_dead_letter, complete, idle>;
 
     /// For one message. `deliveries`: its deliveries before the broker dead-lettered it. If the
     /// table permanently refuses the dead letter, `refused` decides: the message stays in the
@@ -71,12 +71,12 @@ public:
 
     [[nodiscard]] action next(steady_time) const
     {
-        if (over()) return act::idle{};
+        if (over()) return idle{};
         if (!written_) return park_;
-        return act::complete{};
+        return complete{};
     }
 
-    event_result on(const step_dead_lettered& p, steady_time)
+    event_result on(const pipeline_types::step_dead_lettered& p, steady_time)
     {
         if (over() || written_) return event_result::stale;
         if (p.kind == fault_kind::none)
@@ -88,7 +88,7 @@ public:
         return event_result::applied;
     }
 
-    event_result on(const completed& c, steady_time)
+    event_result on(const pipeline_types::completed& c, steady_time)
     {
         if (over() || !written_) return event_result::stale;
         end_ = c.kind == fault_kind::none ? import_outcome::drained : import_outcome::uncertain;
@@ -106,7 +106,7 @@ private:
         return refused_ == when_refused::without_body && !park_.bare;
     }
 
-    act::park park_;
+    pipeline_types::write_dead_letter park_;
     when_refused refused_ = when_refused::hold;
     bool written_ = false;
     import_outcome end_ = import_outcome::running;

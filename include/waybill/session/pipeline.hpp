@@ -43,30 +43,29 @@
 
 namespace waybill::inline v0_2 {
 
-class pipeline {
+class pipeline : public pipeline_types {
 public:
-    using action =
-        std::variant<act::load_state, act::execute, act::save_state, act::park, act::complete,
-                     act::clear_state, act::give_back, act::wait_until, act::idle>;
+    using action = std::variant<load_state, execute, save_state, write_dead_letter, complete,
+                                clear_state, give_back, wait_until, idle>;
 
     explicit pipeline(const pipeline_policy& p = {}) : policy_(p) {}
 
     /// The next action. `idle`: receive the next message, or nothing if the pipeline is over.
     [[nodiscard]] action next(steady_time now) const
     {
-        if (pauses(now)) return act::wait_until{not_before_};
+        if (pauses(now)) return wait_until{not_before_};
         switch (step_) {
-            case step::load: return act::load_state{};
+            case step::load: return load_state{};
             case step::execute:
-                return act::execute{facts_.step, saturating_add(greater(tries_, facts_.died()), 1)};
-            case step::save: return act::save_state{saving_ != saving::done};
+                return execute{facts_.step, saturating_add(greater(tries_, facts_.died()), 1)};
+            case step::save: return save_state{saving_ != saving::done};
             case step::park: return park_;
-            case step::complete: return act::complete{};
-            case step::clear: return act::clear_state{};
-            case step::back: return act::give_back{not_before_, how_};
+            case step::complete: return complete{};
+            case step::clear: return clear_state{};
+            case step::back: return give_back{not_before_, how_};
             case step::idle: case step::over: break;
         }
-        return act::idle{};
+        return idle{};
     }
 
     event_result on(state_loaded s, steady_time now)
@@ -95,13 +94,14 @@ public:
         if (found_ != state_read::absent && found_ != state_read::ok) {
             if (!detail::holds(policy_, found_))
                 return park(dead_letter_reason::unreadable, 0, 0, 0);
-            return give_back(fault_kind::none, now + policy_.retry.pauses.cap, step_outcome::held);
+            return give_back_session(fault_kind::none, now + policy_.retry.pauses.cap,
+                                     step_outcome::held);
         }
         if (progress_.failed) return park_behind(*progress_.failed);
         if (const auto reason = facts_.refused(policy_, progress_, tries_)) {
             return fail(*reason, {}, tries_, now);
         }
-        if (is_repeated(facts_, progress_, stops())) return complete(step_outcome::repeated);
+        if (is_repeated(facts_, progress_, stops())) return remove_message(step_outcome::repeated);
         not_before_ = now + facts_.pause_left(policy_, progress_);
         return begin(now);
     }
@@ -146,11 +146,11 @@ public:
         const std::uint64_t tries = saturating_add(tries_, 1);
         const retry_action then = decide(policy_.retry, detail::as_tries(tries), e.reason.kind,
                                          e.random, now, e.retry_after);
-        if (std::holds_alternative<act::give_up>(then)) {
+        if (std::holds_alternative<give_up>(then)) {
             return fail(dead_letter_reason::exhausted, e.reason.text, tries, now);
         }
         tries_ = tries;
-        const auto* const w = std::get_if<act::wait_until>(&then);
+        const auto* const w = std::get_if<wait_until>(&then);
         const steady_time until = w != nullptr ? w->time : now;
         const bool too_long = until - now > policy_.patience && !late();
         if (stopping_ || too_long) return put_off(e.reason.kind, until, now);
@@ -169,8 +169,8 @@ public:
             if (saving_ == saving::begun) {
                 return stopping_ ? put_off(fault_kind::cancelled, now, now) : go(step::execute);
             }
-            return complete(saving_ == saving::done ? step_outcome::done
-                                                    : step_outcome::dead_lettered);
+            return remove_message(saving_ == saving::done ? step_outcome::done
+                                                          : step_outcome::dead_lettered);
         }
         if (saving_ == saving::done && s.kind == fault_kind::permanent) {
             return fail(dead_letter_reason::failed, never_taken(s.reason),
@@ -189,7 +189,7 @@ public:
         }
         if (p.kind != fault_kind::none) return unsure(p.kind, now);
         if (counts_parked_) return save(saving::parked, now);
-        return complete(step_outcome::dead_lettered);
+        return remove_message(step_outcome::dead_lettered);
     }
 
     /// If completion is not confirmed, the state is not cleared: the message could be delivered
@@ -271,7 +271,7 @@ private:
         return event_result::applied;
     }
 
-    event_result complete(step_outcome e)
+    event_result remove_message(step_outcome e)
     {
         end_ = e;
         return go(step::complete);
@@ -285,8 +285,8 @@ private:
         return go(step::over);
     }
 
-    event_result give_back(fault_kind kind, steady_time until,
-                           step_outcome e = step_outcome::given_back)
+    event_result give_back_session(fault_kind kind, steady_time until,
+                                   step_outcome e = step_outcome::given_back)
     {
         end_ = e;
         how_ = kind;
@@ -296,7 +296,7 @@ private:
 
     event_result unsure(fault_kind kind, steady_time now, step_outcome e = step_outcome::given_back)
     {
-        return give_back(kind, now + facts_.pause_for(kind, policy_.retry), e);
+        return give_back_session(kind, now + facts_.pause_for(kind, policy_.retry), e);
     }
 
     /// True if the step is to run, or to be saved before it runs, and its pause is not over.
@@ -322,7 +322,7 @@ private:
     event_result put_off(fault_kind kind, steady_time until, steady_time now)
     {
         const bool begun = !pauses(now);
-        give_back(kind, until);
+        give_back_session(kind, until);
         if (late()) return event_result::applied;
         if (facts_.deliveries == 0) {
             if (kind != fault_kind::transient) progress_ = before_;
@@ -353,7 +353,7 @@ private:
 
     event_result succeed(steady_time now)
     {
-        if (late()) return complete(step_outcome::done);
+        if (late()) return remove_message(step_outcome::done);
         before_ = progress_;
         facts_.pass(progress_);
         return save(saving::done, now);
@@ -412,7 +412,7 @@ private:
     detail::step_in_hand facts_;
     steady_time not_before_ = steady_time::lowest();
     std::uint64_t tries_ = 0;              // ended attempts of the step in hand, saved or not
-    act::park park_;
+    write_dead_letter park_;
     std::string text_;
     step_outcome end_ = step_outcome::done;  // the outcome once the current actions are confirmed
     std::optional<step_outcome> ended_;

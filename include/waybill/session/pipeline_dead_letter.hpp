@@ -145,7 +145,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
 /// The dead letter of a message that a pipeline dead-letters. `reason` and `progress` are those of
 /// the pipeline. `text` is cut to `reason_bytes`.
 [[nodiscard]] inline pipeline_dead_letter make_pipeline_dead_letter(
-    const step_message& m, const act::park& a, std::string_view reason,
+    const step_message& m, const pipeline_types::write_dead_letter& a, std::string_view reason,
     const session_progress& progress, wall_time now, const pipeline_dead_letter_policy& p = {})
 {
     batch_policy keeping;
@@ -191,7 +191,8 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     const session_progress* progress, wall_time now, const pipeline_dead_letter_policy& p = {})
 {
     const bool alone = p.mode == pipeline_mode::independent;
-    const act::park a{dead_letter_reason::broker, 0, 0, deliveries, false, alone};
+    const pipeline_types::write_dead_letter a{
+        dead_letter_reason::broker, 0, 0, deliveries, false, alone};
     pipeline_dead_letter l = make_pipeline_dead_letter(m, a, reason, {}, now, p);
     if (progress != nullptr) {
         l.resume_at = detail::stands_at(l, *progress);

@@ -20,132 +20,136 @@
 
 namespace waybill::inline v0_2 {
 
-namespace act {
+/// The actions and events of a `pipeline`, which inherits them.
+struct pipeline_types {
+    /// Read the state of the session. Report `state_loaded`.
+    struct load_state {
+        friend bool operator==(const load_state&, const load_state&) = default;
+    };
 
-/// Read the state of the session. Report `state_loaded`.
-struct load_state {
-    friend bool operator==(const load_state&, const load_state&) = default;
-};
+    /// Run the step in hand. Report `executed`.
+    struct execute {
+        std::uint64_t step = 0;
+        std::uint64_t tries = 1;  ///< The number of this attempt, from 1, as far as it is known.
+        friend bool operator==(const execute&, const execute&) = default;
+    };
 
-/// Run the step in hand. Report `executed`.
-struct execute {
-    std::uint64_t step = 0;
-    std::uint64_t tries = 1;  ///< The number of this attempt, from 1, as far as it is known.
-    friend bool operator==(const execute&, const execute&) = default;
-};
+    /// Write the state: the user's part and the pipeline's progress(). Report `state_saved`.
+    struct save_state {
+        bool undone = false;  ///< The step is not done: write the user's part from before the step.
+        friend bool operator==(const save_state&, const save_state&) = default;
+    };
 
-/// Write the state: the user's part and the pipeline's progress(). Report `state_saved`.
-struct save_state {
-    bool undone = false;  ///< The step is not done: write the user's part from before the step.
-    friend bool operator==(const save_state&, const save_state&) = default;
-};
+    /// Write or replace the dead letter of the message in hand, with the pipeline's reason().
+    /// Report `step_dead_lettered`.
+    struct write_dead_letter {
+        dead_letter_reason reason = dead_letter_reason::failed;
+        std::uint64_t cause = 0;       ///< Sequence number of the message that failed; 0 for none.
+        std::uint64_t cause_step = 0;  ///< Step number of the message that failed; 0 for none.
+        std::uint64_t tries = 0;       ///< Attempts of the message in hand.
+        bool bare =
+            false;  ///< Write no body: the dead letter was permanently refused with its body.
+        bool alone = false;  ///< The session continues without this step: steps are independent.
+        friend bool operator==(const write_dead_letter&, const write_dead_letter&) = default;
+    };
 
-/// Write or replace the dead letter of the message in hand, with the pipeline's reason(). Report
-/// `step_dead_lettered`.
-struct park {
-    dead_letter_reason reason = dead_letter_reason::failed;
-    std::uint64_t cause = 0;       ///< Sequence number of the message that failed; 0 for none.
-    std::uint64_t cause_step = 0;  ///< Step number of the message that failed; 0 for none.
-    std::uint64_t tries = 0;       ///< Attempts of the message in hand.
-    bool bare = false;  ///< Write no body: the dead letter was permanently refused with its body.
-    bool alone = false;  ///< The session continues without this step: steps are independent.
-    friend bool operator==(const park&, const park&) = default;
-};
+    /// Remove the state of the session. Report `state_cleared`.
+    struct clear_state {
+        friend bool operator==(const clear_state&, const clear_state&) = default;
+    };
 
-/// Remove the state of the session. Report `state_cleared`.
-struct clear_state {
-    friend bool operator==(const clear_state&, const clear_state&) = default;
-};
+    /// Give the session back with all its messages that are not complete. No consumer should
+    /// receive them before `until`, and the release should not count as a delivery. Report
+    /// `given_back`.
+    ///
+    /// At Service Bus, abandoning a message counts as a delivery; closing a session does not. If
+    /// the broker cannot delay redelivery, hold the session until `until`, or until its lock
+    /// expires. If it were released at once, it would be delivered at once, until no delivery is
+    /// left. Later messages of the session must not be delivered before the message in hand.
+    ///
+    /// `until` grows with the deliveries of the message (`pipeline_policy::retry`).
+    struct give_back {
+        steady_time until{};
+        fault_kind reason = fault_kind::none;
+        friend bool operator==(const give_back&, const give_back&) = default;
+    };
 
-/// Give the session back with all its messages that are not complete. No consumer should receive
-/// them before `until`, and the release should not count as a delivery. Report `given_back`.
-///
-/// At Service Bus, abandoning a message counts as a delivery; closing a session does not. If the
-/// broker cannot delay redelivery, hold the session until `until`, or until its lock expires. If it
-/// were released at once, it would be delivered at once, until no delivery is left. Later messages
-/// of the session must not be delivered before the message in hand.
-///
-/// `until` grows with the deliveries of the message (`pipeline_policy::retry`).
-struct give_back {
-    steady_time until{};
-    fault_kind reason = fault_kind::none;
-    friend bool operator==(const give_back&, const give_back&) = default;
-};
+    /// The state was read with the result `found`. If the read failed, `kind` is the fault.
+    struct state_loaded {
+        state_read found = state_read::absent;
+        session_progress progress{};  ///< Used only if `found` is ok.
+        fault_kind kind = fault_kind::none;
+        /// Deliveries of the message for which the state was read, if there is one. After a failed
+        /// read the pause grows with them. 0 gives the longest pause.
+        std::uint64_t deliveries = 0;
+        /// The error text of an unreadable state, for the dead letters of its session.
+        std::string reason{};
 
-}  // namespace act
+        friend bool operator==(const state_loaded&, const state_loaded&) = default;
+    };
 
-/// The state was read with the result `found`. If the read failed, `kind` is the fault.
-struct state_loaded {
-    state_read found = state_read::absent;
-    session_progress progress{};  ///< Used only if `found` is ok.
-    fault_kind kind = fault_kind::none;
-    /// Deliveries of the message for which the state was read, if there is one. After a failed read
-    /// the pause grows with them. 0 gives the longest pause.
-    std::uint64_t deliveries = 0;
-    /// The error text of an unreadable state, for the dead letters of its session.
-    std::string reason{};
+    /// The next message of the session is in hand. `wall` is the time that the state records.
+    struct step_received {
+        step_facts facts{};
+        wall_time wall{};
 
-    friend bool operator==(const state_loaded&, const state_loaded&) = default;
-};
+        friend bool operator==(const step_received&, const step_received&) = default;
+    };
 
-/// The next message of the session is in hand. `wall` is the time that the state records.
-struct step_received {
-    step_facts facts{};
-    wall_time wall{};
+    /// The call for `execute` begins. A second `step_begun` before `executed` reports that the
+    /// first call threw an exception, which counts as an attempt. Only a driver whose calls may
+    /// throw needs this event.
+    struct step_begun {
+        friend bool operator==(const step_begun&, const step_begun&) = default;
+    };
 
-    friend bool operator==(const step_received&, const step_received&) = default;
-};
+    /// The step has run, with the result `reason`. `random` in [0, 1) is the random number for the
+    /// jitter of pauses. `retry_after` is the retry hint of the dependency that the step called; 0
+    /// if there is none.
+    struct executed {
+        fault reason{};
+        double random = 0.5;
+        duration retry_after{};
 
-/// The call for `execute` begins. A second `step_begun` before `executed` reports that the first
-/// call threw an exception, which counts as an attempt. Only a driver whose calls may throw needs
-/// this event.
-struct step_begun {
-    friend bool operator==(const step_begun&, const step_begun&) = default;
-};
+        friend bool operator==(const executed&, const executed&) = default;
+    };
 
-/// The step has run, with the result `reason`. `random` in [0, 1) is the random number for the
-/// jitter of pauses. `retry_after` is the retry hint of the dependency that the step called; 0 if
-/// there is none.
-struct executed {
-    fault reason{};
-    double random = 0.5;
-    duration retry_after{};
+    /// The state was written, or the write is not confirmed. `ownership_lost`: the store contains
+    /// another state than the one that was read. `permanent`: the store never accepts this state,
+    /// for example for its size.
+    struct state_saved {
+        fault_kind kind = fault_kind::none;
+        /// The error text, for a dead letter. `on` copies it before it returns.
+        std::string_view reason{};
 
-    friend bool operator==(const executed&, const executed&) = default;
-};
+        friend bool operator==(const state_saved&, const state_saved&) = default;
+    };
 
-/// The state was written, or the write is not confirmed. `ownership_lost`: the store contains
-/// another state than the one that was read. `permanent`: the store never accepts this state, for
-/// example for its size.
-struct state_saved {
-    fault_kind kind = fault_kind::none;
-    /// The error text, for a dead letter. `on` copies it before it returns.
-    std::string_view reason{};
+    /// The dead letter was written, or is not confirmed. `permanent`: it is never accepted as it
+    /// is.
+    struct step_dead_lettered {
+        fault_kind kind = fault_kind::none;
+        friend bool operator==(const step_dead_lettered&, const step_dead_lettered&) = default;
+    };
 
-    friend bool operator==(const state_saved&, const state_saved&) = default;
-};
+    /// The message was completed, or the completion is not confirmed.
+    struct completed {
+        fault_kind kind = fault_kind::none;
+        friend bool operator==(const completed&, const completed&) = default;
+    };
 
-/// The dead letter was written, or is not confirmed. `permanent`: it is never accepted as it is.
-struct step_dead_lettered {
-    fault_kind kind = fault_kind::none;
-    friend bool operator==(const step_dead_lettered&, const step_dead_lettered&) = default;
-};
+    /// The state was removed, or the removal is not confirmed.
+    struct state_cleared {
+        fault_kind kind = fault_kind::none;
+        friend bool operator==(const state_cleared&, const state_cleared&) = default;
+    };
 
-/// The message was completed, or the completion is not confirmed.
-struct completed {
-    fault_kind kind = fault_kind::none;
-    friend bool operator==(const completed&, const completed&) = default;
-};
+    /// The session was given back. If that call failed, the lock of the session expires.
+    struct given_back {
+        friend bool operator==(const given_back&, const given_back&) = default;
+    };
 
-/// The state was removed, or the removal is not confirmed.
-struct state_cleared {
-    fault_kind kind = fault_kind::none;
-    friend bool operator==(const state_cleared&, const state_cleared&) = default;
-};
-
-/// The session was given back. If that call failed, the lock of the session expires.
-struct given_back {
-    friend bool operator==(const given_back&, const given_back&) = default;
+    friend bool operator==(const pipeline_types&, const pipeline_types&) = default;
 };
 
 }  // namespace waybill::inline v0_2

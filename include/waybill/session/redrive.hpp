@@ -5,11 +5,11 @@
 //     waybill::redrive run(plan, {.chunk = 500});
 //     while (!run.over())
 //         waybill::match(run.next(now()),
-//             [&](act::resubmit a)       { run.on(send(letters, a), now()); },
-//             [&](act::mark_sent a)      { run.on(mark(letters, a), now()); },
-//             [&](act::remove_dead_letters a) { run.on(remove(letters, a), now()); },
-//             [&](act::wait_until w)           { sleep_until(w.time); },
-//             [&](act::idle)             {});
+//             [&](redrive::resubmit a)       { run.on(send(letters, a), now()); },
+//             [&](redrive::mark_sent a)      { run.on(mark(letters, a), now()); },
+//             [&](redrive::remove_dead_letters a) { run.on(remove(letters, a), now()); },
+//             [&](wait_until w)           { sleep_until(w.time); },
+//             [&](idle)             {});
 //
 // Guarantees (conditions and background: see the guide)
 //   1. No dead letter is removed before the broker has accepted all of its session.
@@ -41,57 +41,59 @@
 
 namespace waybill::inline v0_2 {
 
-namespace act {
+/// The actions and events of a `redrive`, which inherits them.
+struct redrive_types {
+    /// Send these dead letters in order, each with `plan.step(letters, i)`. Report `resubmitted`.
+    struct resubmit {
+        std::uint64_t offset = 0;
+        std::uint64_t count = 0;
+        friend bool operator==(const resubmit&, const resubmit&) = default;
+    };
 
-/// Send these dead letters in order, each with `plan.step(letters, i)`. Report `resubmitted`.
-struct resubmit {
-    std::uint64_t offset = 0;
-    std::uint64_t count = 0;
-    friend bool operator==(const resubmit&, const resubmit&) = default;
-};
+    /// For each of these sessions with `marks_first`, write `plan.marked(letters, s)`: the first
+    /// dead letter, with the step up to which the session was sent. Only update an existing dead
+    /// letter, to the result of `merged_mark`. Report `sessions_marked`; `permanent`: the table
+    /// never accepts one of them.
+    struct mark_sent {
+        std::uint64_t session = 0;  ///< Index of the first session in the plan.
+        std::uint64_t count = 0;    ///< Number of sessions.
+        friend bool operator==(const mark_sent&, const mark_sent&) = default;
+    };
 
-/// For each of these sessions with `marks_first`, write `plan.marked(letters, s)`: the first dead
-/// letter, with the step up to which the session was sent. Only update an existing dead letter, to
-/// the result of `merged_mark`. Report `sessions_marked`; `permanent`: the table never accepts one
-/// of them.
-struct mark_sent {
-    std::uint64_t session = 0;  ///< Index of the first session in the plan.
-    std::uint64_t count = 0;    ///< Number of sessions.
-    friend bool operator==(const mark_sent&, const mark_sent&) = default;
-};
+    /// Remove these dead letters, all at once or from the last to the first. A missing one counts
+    /// as removed. Report `dead_letters_removed`.
+    struct remove_dead_letters {
+        std::uint64_t offset = 0;
+        std::uint64_t count = 0;
+        friend bool operator==(const remove_dead_letters&, const remove_dead_letters&) = default;
+    };
 
-/// Remove these dead letters, all at once or from the last to the first. A missing one counts as
-/// removed. Report `dead_letters_removed`.
-struct remove_dead_letters {
-    std::uint64_t offset = 0;
-    std::uint64_t count = 0;
-    friend bool operator==(const remove_dead_letters&, const remove_dead_letters&) = default;
-};
+    /// The broker accepted the first `accepted` dead letters. `kind` is the fault of the next one.
+    /// `permanent`: the broker never accepts it, for example for its size.
+    struct resubmitted {
+        std::uint64_t accepted = 0;
+        fault_kind kind = fault_kind::none;
 
-}  // namespace act
+        friend bool operator==(const resubmitted&, const resubmitted&) = default;
+    };
 
-/// The broker accepted the first `accepted` dead letters. `kind` is the fault of the next one.
-/// `permanent`: the broker never accepts it, for example for its size.
-struct resubmitted {
-    std::uint64_t accepted = 0;
-    fault_kind kind = fault_kind::none;
+    /// All sessions are marked, or at least one mark is not confirmed.
+    struct sessions_marked {
+        fault_kind kind = fault_kind::none;
 
-    friend bool operator==(const resubmitted&, const resubmitted&) = default;
-};
+        friend bool operator==(const sessions_marked&, const sessions_marked&) = default;
+    };
 
-/// All sessions are marked, or at least one mark is not confirmed.
-struct sessions_marked {
-    fault_kind kind = fault_kind::none;
+    /// The last `removed` dead letters of the action are removed. `kind` is the fault of the next
+    /// one.
+    struct dead_letters_removed {
+        std::uint64_t removed = 0;
+        fault_kind kind = fault_kind::none;
 
-    friend bool operator==(const sessions_marked&, const sessions_marked&) = default;
-};
+        friend bool operator==(const dead_letters_removed&, const dead_letters_removed&) = default;
+    };
 
-/// The last `removed` dead letters of the action are removed. `kind` is the fault of the next one.
-struct dead_letters_removed {
-    std::uint64_t removed = 0;
-    fault_kind kind = fault_kind::none;
-
-    friend bool operator==(const dead_letters_removed&, const dead_letters_removed&) = default;
+    friend bool operator==(const redrive_types&, const redrive_types&) = default;
 };
 
 struct redrive_policy {
@@ -128,10 +130,9 @@ enum class redrive_outcome : std::uint8_t {
     return "?";
 }
 
-class redrive {
+class redrive : public redrive_types {
 public:
-    using action = std::variant<act::resubmit, act::mark_sent, act::remove_dead_letters,
-                                act::wait_until, act::idle>;
+    using action = std::variant<resubmit, mark_sent, remove_dead_letters, wait_until, idle>;
 
     /// Copies the sizes and flags of the sessions to be sent. The plan is not needed after that.
     explicit redrive(const redrive_plan& plan, const redrive_policy& p = {}) : policy_(p)
@@ -147,12 +148,12 @@ public:
 
     [[nodiscard]] action next(steady_time now) const
     {
-        if (over()) return act::idle{};
-        if (now < not_before_) return act::wait_until{not_before_};
-        if (phase_ == phase::send) return act::resubmit{at_, to_send()};
-        if (phase_ == phase::mark) return act::mark_sent{session_, to_mark()};
+        if (over()) return idle{};
+        if (now < not_before_) return wait_until{not_before_};
+        if (phase_ == phase::send) return resubmit{at_, to_send()};
+        if (phase_ == phase::mark) return mark_sent{session_, to_mark()};
         const std::uint64_t count = to_remove();
-        return act::remove_dead_letters{at_ - count, count};
+        return remove_dead_letters{at_ - count, count};
     }
 
     event_result on(const resubmitted& r, steady_time now)
@@ -363,8 +364,8 @@ private:
         tries_ = done != 0 ? 1 : tries_ == UINT32_MAX ? tries_ : tries_ + 1;
         const retry_action then = decide(policy_.retry, tries_, kind, 0.5, now);
         not_before_ = steady_time::lowest();
-        if (const auto* w = std::get_if<act::wait_until>(&then)) not_before_ = w->time;
-        if (std::holds_alternative<act::give_up>(then)) {
+        if (const auto* w = std::get_if<wait_until>(&then)) not_before_ = w->time;
+        if (std::holds_alternative<give_up>(then)) {
             why_ = kind;
             state_ = redrive_outcome::stopped;
         }

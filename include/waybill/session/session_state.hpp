@@ -5,11 +5,11 @@
 //     waybill::locked_session_state held(store, m.session);  // or what the broker keeps itself
 //     waybill::session_state order(codec, held);
 //     process_step(pipe, facts, now,
-//         [&](act::load_state)   { return order.load(m.origin.state); },
-//         [&](act::execute)      { return order.attempt([&](auto& o) { return run(m, o); }); },
-//         [&](act::save_state a) { return order.save(a, pipe.progress()); },
-//         [&](act::park a)       { return letters.upsert(letter_of(m, a, order.bytes())); },
-//         [&](act::clear_state)  { return order.clear(); },
+//         [&](pipeline::load_state)   { return order.load(m.origin.state); },
+//         [&](pipeline::execute)      { return order.attempt([&](auto& o) { return run(m, o); }); },
+//         [&](pipeline::save_state a) { return order.save(a, pipe.progress()); },
+//         [&](pipeline::write_dead_letter a) { return upsert(letter_of(m, a, order.bytes())); },
+//         [&](pipeline::clear_state)  { return order.clear(); },
 //         ...
 //
 // Guarantees
@@ -159,9 +159,9 @@ public:
     /// Reads the state. `came` is `step_origin::state`. A redriven session without a stored state
     /// begins with the state that came with its first message. If the place returns an error, the
     /// result contains it and the state in memory does not change.
-    [[nodiscard]] state_loaded load(std::string_view came)
+    [[nodiscard]] pipeline_types::state_loaded load(std::string_view came)
     {
-        state_loaded answer;
+        pipeline_types::state_loaded answer;
         auto bytes = place_->load();
         if (!bytes) {
             answer.kind = bytes.error().kind;
@@ -185,7 +185,7 @@ public:
     {
         using answer_type = std::remove_cvref_t<std::invoke_result_t<F&, value_type&>>;
         static_assert(std::same_as<answer_type, fault> || std::same_as<answer_type, result<void>> ||
-                          std::same_as<answer_type, executed>,
+                          std::same_as<answer_type, pipeline_types::executed>,
                       "attempt: a step answers a fault, a result<void> or executed");
         tried_.reset();
         value_type next = state_.value;
@@ -197,7 +197,7 @@ public:
     /// Writes value and progress. Returns `permanent` if they cannot be encoded, for example
     /// because of their size, or if the stored state could not be read. If the write is not
     /// confirmed or a call throws, the state in memory does not change; repeat the same call.
-    [[nodiscard]] fault save(const act::save_state& a, const session_progress& progress)
+    [[nodiscard]] fault save(const pipeline_types::save_state& a, const session_progress& progress)
     {
         if (state_.outcome > state_read::ok)
             return permanent("not written over: " + describe(state_));
@@ -235,7 +235,7 @@ public:
 private:
     static bool went_well(const fault& f) noexcept { return f.ok(); }
     static bool went_well(const result<void>& r) noexcept { return r.has_value(); }
-    static bool went_well(const executed& e) noexcept { return e.reason.ok(); }
+    static bool went_well(const pipeline_types::executed& e) noexcept { return e.reason.ok(); }
 
     /// Puts the new value and progress into the state; the destructor restores the old ones unless
     /// `stays` was called.

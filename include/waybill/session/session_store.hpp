@@ -3,9 +3,9 @@
 // session_store: stores the states of sessions, with versions, for brokers that store none.
 //
 //     waybill::locked_session_state held(store, "order-17");
-//     [&](act::load_state)  { auto bytes = held.load(); ... },     // result<optional<string>>
-//     [&](act::save_state)  { return held.save(bytes_of(pipe.progress())); },       // fault
-//     [&](act::clear_state) { return held.clear(); },
+//     [&](pipeline::load_state)  { auto bytes = held.load(); ... },     // result<optional<string>>
+//     [&](pipeline::save_state)  { return held.save(bytes_of(pipe.progress())); },       // fault
+//     [&](pipeline::clear_state) { return held.clear(); },
 //
 // Guarantees
 //   1. A `locked_session_state` replaces or removes only the version that it has loaded or saved.

@@ -36,14 +36,15 @@ namespace waybill::inline v0_2::detail {
                                                wall_time since, wall_time now) noexcept
 {
     const retry_action then = decide(p, as_tries(tries), fault_kind::transient, 0.5, steady_time{});
-    const act::wait_until* w = std::get_if<act::wait_until>(&then);
+    const wait_until* w = std::get_if<wait_until>(&then);
     if (w == nullptr) return {};
     const duration all = w->time - steady_time{};
     return lesser(greater(all - (now - since), duration{}), all);
 }
 
 /// True if a dead letter that is refused for good is written again without its body.
-[[nodiscard]] constexpr bool drops_body(const pipeline_policy& p, const act::park& a) noexcept
+[[nodiscard]] constexpr bool drops_body(const pipeline_policy& p,
+                                        const pipeline_types::write_dead_letter& a) noexcept
 {
     return p.refused == when_refused::without_body && !a.bare;
 }

@@ -8,7 +8,8 @@
 //
 //     auto read = waybill::read_step_properties([&](auto name) { return message.find(name); });
 //     if (!read.ok()) log(read.text());   // "waybill-step is no number: 'three'"
-//     pipe.on(step_received{facts_of(read.stamp, message.sequence, message.deliveries)}, now);
+//     const auto facts = facts_of(read.stamp, message.sequence, message.deliveries);
+//     pipe.on(pipeline::step_received{facts}, now);
 //
 // Guarantees
 //   1. All values are text, because some brokers have no numbers. Exception: `waybill-state`

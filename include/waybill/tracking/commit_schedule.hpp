@@ -6,11 +6,11 @@
 // crash. A commit schedule counts the events done since the last commit:
 //
 //     waybill::commit_schedule pace{{.every = 1'000, .interval = 5s, .idle_refresh = 6h}, now};
-//     pace.on(events_done{n}, now);
+//     pace.on(commit_schedule::events_done{n}, now);
 //     match(pace.next(now),
-//         [&](act::commit_position) { pace.on(commit_started{}, now); commit(tracker); },
-//         [&](act::wait_until w) { ask_again_at(w.time); }, [](act::idle) {});
-//     if (written) pace.on(commit_confirmed{}, now); else pace.on(commit_failed{}, now);
+//         [&](commit_schedule::commit_position) { commit(tracker); },  // commit_started comes first
+//         [&](wait_until w) { ask_again_at(w.time); }, [](idle) {});
+//     if (written) pace.on(commit_schedule::commit_confirmed{}, now);
 //
 //   1. A confirmed commit covers the events done before it began. A failed commit covers none; the
 //      next one waits for `pause`.
@@ -105,42 +105,47 @@ enum class commit_reason : std::uint8_t {
     return "?";
 }
 
-namespace act {
+/// The actions and events of a `commit_schedule`, which inherits them.
+struct commit_schedule_types {
+    /// Commit the current position. The caller reports `commit_started` first.
+    struct commit_position {
+        commit_reason reason = commit_reason::count;
+        friend bool operator==(const commit_position&, const commit_position&) = default;
+    };
 
-/// Commit the current position. The caller reports `commit_started` first.
-struct commit_position {
-    commit_reason reason = commit_reason::count;
-    friend bool operator==(const commit_position&, const commit_position&) = default;
+    /// `events` more events are done.
+    struct events_done {
+        std::uint64_t events = 1;
+
+        friend bool operator==(const events_done&, const events_done&) = default;
+    };
+
+    /// The position was read from the tracker, and its commit is in progress.
+    struct commit_started {
+        friend bool operator==(const commit_started&, const commit_started&) = default;
+    };
+
+    /// The commit is confirmed.
+    struct commit_confirmed {
+        friend bool operator==(const commit_confirmed&, const commit_confirmed&) = default;
+    };
+
+    /// The commit failed, or its outcome is unknown.
+    struct commit_failed {
+        friend bool operator==(const commit_failed&, const commit_failed&) = default;
+    };
+
+    /// No more events will be started. Events in flight may still be done.
+    struct schedule_closed {
+        friend bool operator==(const schedule_closed&, const schedule_closed&) = default;
+    };
+
+    friend bool operator==(const commit_schedule_types&, const commit_schedule_types&) = default;
 };
 
-}  // namespace act
-
-/// `events` more events are done.
-struct events_done {
-    std::uint64_t events = 1;
-
-    friend bool operator==(const events_done&, const events_done&) = default;
-};
-/// The position was read from the tracker, and its commit is in progress.
-struct commit_started {
-    friend bool operator==(const commit_started&, const commit_started&) = default;
-};
-/// The commit is confirmed.
-struct commit_confirmed {
-    friend bool operator==(const commit_confirmed&, const commit_confirmed&) = default;
-};
-/// The commit failed, or its outcome is unknown.
-struct commit_failed {
-    friend bool operator==(const commit_failed&, const commit_failed&) = default;
-};
-/// No more events will be started. Events in flight may still be done.
-struct schedule_closed {
-    friend bool operator==(const schedule_closed&, const schedule_closed&) = default;
-};
-
-class commit_schedule {
+class commit_schedule : public commit_schedule_types {
 public:
-    using action = std::variant<act::commit_position, act::wait_until, act::idle>;
+    using action = std::variant<commit_position, wait_until, idle>;
 
     /// The idle time starts at `now`.
     constexpr commit_schedule(const commit_schedule_policy& c, steady_time now) noexcept
@@ -168,11 +173,10 @@ public:
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     /// The next action: commit now, wait until a time, or idle until the next event.
     {
-        if (const std::optional<commit_reason> reason = due(now))
-            return act::commit_position{*reason};
+        if (const std::optional<commit_reason> reason = due(now)) return commit_position{*reason};
         const std::optional<steady_time> until = wakes_at();
-        if (!until) return act::idle{};
-        return act::wait_until{*until};
+        if (!until) return idle{};
+        return wait_until{*until};
     }
 
     constexpr event_result on(const events_done& e, steady_time now) noexcept

@@ -3,8 +3,8 @@
 // error_codes: the meaning of a service's error codes for a sender.
 //
 //     switch (waybill::wire::find(waybill::wire::kafka_errors, code).value_or(answer::unknown)) {
-//         case answer::too_large: s.on(too_large{attempt}, now); break;
-//         case answer::unknown:   s.on(unknown{attempt}, now); break;
+//         case answer::too_large: s.on(batch_sender::too_large{attempt}, now); break;
+//         case answer::unknown:   s.on(batch_sender::outcome_unknown{attempt}, now); break;
 //         ...
 //     }
 //

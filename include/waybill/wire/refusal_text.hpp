@@ -4,8 +4,9 @@
 //
 //     using waybill::wire::dialect;
 //     auto n = waybill::wire::read_refusal(dialect::azure_amqp, error.description);
-//     if (n && n->of == extent::request) s.on(too_large{attempt, n->actual, n->limit}, now);
-//     else s.on(too_large{attempt}, now);      // numbers of one item do not apply to the batch
+//     batch_sender::too_large refused{attempt};
+//     if (n && n->of == extent::request) refused = {attempt, n->actual, n->limit};  // not of an item
+//     sender.on(refused, now);
 //
 // With both numbers, one attempt replaces about ten attempts of a bisection.
 //

@@ -192,12 +192,12 @@ TEST_CASE("sender: what only an audit by hand can show is caught, too")
           }) == "no batch is empty");
     CHECK(said([&](audit& a) {
               a.sent({0, {&both, 1}, 20, batch_close_reason::end}, now);
-              a.answered(unknown{0}, now);
+              a.answered(batch_sender::outcome_unknown{0}, now);
               a.sent({0, {&first, 1}, 10, batch_close_reason::end}, now);
           }) == "what may have arrived is repeated as it was");
     CHECK(said([&](audit& a) {
               a.sent({0, {&both, 1}, 20, batch_close_reason::end}, now);
-              a.answered(unknown{0}, now);
+              a.answered(batch_sender::outcome_unknown{0}, now);
               a.sent({1, {&both, 1}, 20, batch_close_reason::end}, now);
           }) == "an item is sent that is elsewhere");
     CHECK(said([&](audit& a) { a.end(); }) == "every item is settled");

@@ -47,30 +47,31 @@ void stream(batch_sender& s, std::vector<std::uint64_t>& away, std::uint64_t ite
     steady_time now{};
     for (std::uint64_t n = 0; n != items;) {
         const auto a = s.next(now);
-        if (const auto* x = std::get_if<act::settle>(&a)) {
+        if (const auto* x = std::get_if<batch_sender::report>(&a)) {
             const std::uint64_t item = x->items.first;
-            s.on(settled{x->items}, now);
-            s.on(resumed{item * 7 % keys}, now);
-        } else if (const auto* send = std::get_if<act::send>(&a)) {
+            s.on(batch_sender::reported{x->items}, now);
+            s.on(batch_sender::resumed{item * 7 % keys}, now);
+        } else if (const auto* send = std::get_if<batch_sender::send>(&a)) {
             away.push_back(send->attempt);
-            s.on(started{send->attempt}, now);
+            s.on(batch_sender::started{send->attempt}, now);
             ++sends;
-        } else if (const auto* w = std::get_if<act::wait_until>(&a); w && away.empty()) {
+        } else if (const auto* w = std::get_if<wait_until>(&a); w && away.empty()) {
             now = w->time;
         } else if (away.size() == s.policy().in_flight || (!away.empty() && n % 7 == 0)) {
             const std::uint64_t attempt = away.front();
             away.erase(away.begin());
             if (sends % 11 == 0)
-                s.on(partial{.attempt = attempt, .failed = first, .random = 0.0}, now);
+                s.on(batch_sender::partial{.attempt = attempt, .failed = first, .random = 0.0},
+                     now);
             else if (sends % 13 == 0)
-                s.on(unknown{attempt, 0.0}, now);
+                s.on(batch_sender::outcome_unknown{attempt, 0.0}, now);
             else if (sends % 17 == 0)
-                s.on(throttled{attempt, {}, 0.0}, now);
+                s.on(batch_sender::throttled{attempt, {}, 0.0}, now);
             else
-                s.on(accepted{attempt}, now);
+                s.on(batch_sender::accepted{attempt}, now);
         } else {
             const std::uint64_t item = s.end();
-            s.on(queued(10 + item % 50, item * 7 % keys), now);
+            s.on(batch_sender::queued(10 + item % 50, item * 7 % keys), now);
             ++n;
         }
     }
@@ -122,7 +123,8 @@ TEST_CASE("sender: sixteen bytes an item that waits, in order as well")
         batch_sender s({.limit = {.items = 10}, .ordered = ordered});
         const std::uint64_t before = bytes;
         constexpr std::uint64_t items = 1 << 20;
-        for (std::uint64_t n = 0; n != items; ++n) s.on(queued(n, n % 8), steady_time{});
+        for (std::uint64_t n = 0; n != items; ++n)
+            s.on(batch_sender::queued(n, n % 8), steady_time{});
         // A vector that doubles has asked for twice of what it holds in the end.
         CHECK(bytes - before < 2 * 16 * items + 4'096);
         CHECK(bytes - before >= 16 * items);
@@ -143,7 +145,7 @@ TEST_CASE("send_all: an endless input in flat memory, nothing allocated an item"
             held = box.size() > held ? box.size() : held;
             if (at_half == 0 && items > 100'000) at_half = taken;
             after = taken;
-            return accepted{};
+            return batch_sender::accepted{};
         });
     CHECK(r.accepted == 200'000);
     CHECK(r.outcomes.size() == 1);

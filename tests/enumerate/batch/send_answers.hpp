@@ -33,8 +33,9 @@ struct answer {
     {
         event e = what;
         std::visit([&](auto& x) { x.attempt = attempt; }, e);
-        if (partial* p = std::get_if<partial>(&e)) p->failed = entries;
-        if (too_large* r = std::get_if<too_large>(&e)) r->item_sizes = sizes;
+        if (batch_sender::partial* p = std::get_if<batch_sender::partial>(&e)) p->failed = entries;
+        if (batch_sender::too_large* r = std::get_if<batch_sender::too_large>(&e))
+            r->item_sizes = sizes;
         return e;
     }
 };
@@ -68,17 +69,17 @@ inline const std::vector<answer>& wide_answers(std::size_t items)
     const auto add = [&](event e, std::string name) {
         a.push_back({std::move(e), {}, {}, std::move(name)});
     };
-    add(accepted{}, "accepted");
-    add(accepted{.actual = 11 * items}, "accepted, with its size");
-    add(too_large{}, "refused");
-    add(too_large{.actual = 40, .limit = 25}, "refused, with numbers");
-    add(too_large{.actual = 0, .limit = 0}, "refused, with zeros");
-    add(too_large{.actual = 3, .limit = unlimited}, "refused, with lies");
-    a.push_back({too_large{.actual = 12 * items},
+    add(batch_sender::accepted{}, "accepted");
+    add(batch_sender::accepted{.actual = 11 * items}, "accepted, with its size");
+    add(batch_sender::too_large{}, "refused");
+    add(batch_sender::too_large{.actual = 40, .limit = 25}, "refused, with numbers");
+    add(batch_sender::too_large{.actual = 0, .limit = 0}, "refused, with zeros");
+    add(batch_sender::too_large{.actual = 3, .limit = unlimited}, "refused, with lies");
+    a.push_back({batch_sender::too_large{.actual = 12 * items},
                  {},
                  std::vector<std::uint64_t>(items, 12),
                  "refused, with all sizes"});
-    a.push_back({too_large{},
+    a.push_back({batch_sender::too_large{},
                  {},
                  std::vector<std::uint64_t>(items, unlimited),
                  "refused, with wild sizes"});
@@ -92,7 +93,7 @@ inline const std::vector<answer>& wide_answers(std::size_t items)
             }
             entries.push_back(entries.front());  // told twice
             a.push_back(
-                {partial{},
+                {batch_sender::partial{},
                  entries,
                  {},
                  "all but " + std::to_string(some) + " " + std::string(waybill::name(how))});
@@ -102,17 +103,19 @@ inline const std::vector<answer>& wide_answers(std::size_t items)
             mixed.push_back(
                 {i, (some >> i) % 2 != 0 ? fault_kind::transient : fault_kind::permanent});
         }
-        a.push_back({partial{}, mixed, {}, "none, " + std::to_string(some) + " for now"});
+        a.push_back(
+            {batch_sender::partial{}, mixed, {}, "none, " + std::to_string(some) + " for now"});
     }
-    add(partial{}, "all but none");
-    add(throttled{}, "throttled");
-    add(throttled{.retry_after = duration::seconds(5), .random = 0.0}, "throttled for long");
+    add(batch_sender::partial{}, "all but none");
+    add(batch_sender::throttled{}, "throttled");
+    add(batch_sender::throttled{.retry_after = duration::seconds(5), .random = 0.0},
+        "throttled for long");
     for (const fault_kind how :
          {fault_kind::transient, fault_kind::permanent, fault_kind::infrastructure,
           fault_kind::ownership_lost, fault_kind::cancelled}) {
-        add(failed{.kind = how}, "failed " + std::string(waybill::name(how)));
+        add(batch_sender::failed{.kind = how}, "failed " + std::string(waybill::name(how)));
     }
-    add(unknown{}, "unknown");
+    add(batch_sender::outcome_unknown{}, "unknown");
     return a;
 }
 
@@ -121,12 +124,13 @@ inline const std::vector<answer>& narrow_answers(std::size_t items)
     static std::vector<std::vector<answer>> all(8);
     std::vector<answer>& a = all[items];
     if (!a.empty()) return a;
-    a.push_back({accepted{}, {}, {}, "accepted"});
-    a.push_back({too_large{}, {}, {}, "refused"});
-    a.push_back({partial{}, {{items - 1, fault_kind::transient}}, {}, "all but the last"});
-    a.push_back({partial{}, {{0, fault_kind::permanent}}, {}, "all but the first"});
-    a.push_back({failed{.kind = fault_kind::transient}, {}, {}, "failed"});
-    a.push_back({unknown{}, {}, {}, "unknown"});
+    a.push_back({batch_sender::accepted{}, {}, {}, "accepted"});
+    a.push_back({batch_sender::too_large{}, {}, {}, "refused"});
+    a.push_back(
+        {batch_sender::partial{}, {{items - 1, fault_kind::transient}}, {}, "all but the last"});
+    a.push_back({batch_sender::partial{}, {{0, fault_kind::permanent}}, {}, "all but the first"});
+    a.push_back({batch_sender::failed{.kind = fault_kind::transient}, {}, {}, "failed"});
+    a.push_back({batch_sender::outcome_unknown{}, {}, {}, "unknown"});
     return a;
 }
 
@@ -136,8 +140,8 @@ inline const std::vector<answer>& plain_answers(std::size_t items)
     std::vector<answer>& a = all[items];
     if (!a.empty()) return a;
     for (const answer& x : wide_answers(items)) {
-        const auto* yes = std::get_if<accepted>(&x.what);
-        const auto* no = std::get_if<too_large>(&x.what);
+        const auto* yes = std::get_if<batch_sender::accepted>(&x.what);
+        const auto* no = std::get_if<batch_sender::too_large>(&x.what);
         if ((yes && yes->actual) || (no && (no->actual || !x.sizes.empty()))) continue;
         a.push_back(x);
     }

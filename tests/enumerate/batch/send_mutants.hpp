@@ -45,49 +45,63 @@ public:
 
     [[nodiscard]] action next(steady_time now) const
     {
-        if (W == wrong::changes_its_mind && asked_++ % 2 == 1) return act::idle{};
+        if (W == wrong::changes_its_mind && asked_++ % 2 == 1) return idle{};
         return s_.next(now);
     }
     template <class E>
     event_result on(const E& e, steady_time now)
     {
-        if constexpr (W == wrong::cuts_unknown_anew && std::is_same_v<E, unknown>) {
-            return s_.on(throttled{e.attempt}, now);
-        } else if constexpr (W == wrong::repeats_what_arrived && std::is_same_v<E, accepted>) {
-            return s_.on(unknown{e.attempt}, now);
-        } else if constexpr (W == wrong::takes_partial_for_all && std::is_same_v<E, partial>) {
-            return s_.on(accepted{e.attempt}, now);
-        } else if constexpr (W == wrong::does_not_shrink && std::is_same_v<E, too_large>) {
-            return s_.on(throttled{e.attempt}, now);
-        } else if constexpr (W == wrong::settles_twice && std::is_same_v<E, settled>) {
+        if constexpr (W == wrong::cuts_unknown_anew &&
+                      std::is_same_v<E, batch_sender::outcome_unknown>) {
+            return s_.on(batch_sender::throttled{e.attempt}, now);
+        } else if constexpr (W == wrong::repeats_what_arrived &&
+                             std::is_same_v<E, batch_sender::accepted>) {
+            return s_.on(batch_sender::outcome_unknown{e.attempt}, now);
+        } else if constexpr (W == wrong::takes_partial_for_all &&
+                             std::is_same_v<E, batch_sender::partial>) {
+            return s_.on(batch_sender::accepted{e.attempt}, now);
+        } else if constexpr (W == wrong::does_not_shrink &&
+                             std::is_same_v<E, batch_sender::too_large>) {
+            return s_.on(batch_sender::throttled{e.attempt}, now);
+        } else if constexpr (W == wrong::settles_twice &&
+                             std::is_same_v<E, batch_sender::reported>) {
             if (!once_ && e.items.first != 77) return once_ = true, event_result::applied;
             return s_.on(e, now);
-        } else if constexpr (W == wrong::fails_the_refused && std::is_same_v<E, too_large>) {
-            if (e.item_sizes.empty()) return s_.on(failed{e.attempt, fault_kind::permanent}, now);
+        } else if constexpr (W == wrong::fails_the_refused &&
+                             std::is_same_v<E, batch_sender::too_large>) {
+            if (e.item_sizes.empty())
+                return s_.on(batch_sender::failed{e.attempt, fault_kind::permanent}, now);
             return s_.on(e, now);
-        } else if constexpr (W == wrong::does_not_stop && std::is_same_v<E, stopped>) {
-            return s_.on(flushed{}, now);
-        } else if constexpr (W == wrong::takes_unknown_for_accepted && std::is_same_v<E, unknown>) {
-            return s_.on(accepted{e.attempt}, now);
-        } else if constexpr (W == wrong::does_not_rest && std::is_same_v<E, throttled>) {
-            return s_.on(throttled{e.attempt}, now);
-        } else if constexpr (W == wrong::hears_what_is_late && std::is_same_v<E, accepted>) {
+        } else if constexpr (W == wrong::does_not_stop &&
+                             std::is_same_v<E, batch_sender::stopped>) {
+            return s_.on(batch_sender::flushed{}, now);
+        } else if constexpr (W == wrong::takes_unknown_for_accepted &&
+                             std::is_same_v<E, batch_sender::outcome_unknown>) {
+            return s_.on(batch_sender::accepted{e.attempt}, now);
+        } else if constexpr (W == wrong::does_not_rest &&
+                             std::is_same_v<E, batch_sender::throttled>) {
+            return s_.on(batch_sender::throttled{e.attempt}, now);
+        } else if constexpr (W == wrong::hears_what_is_late &&
+                             std::is_same_v<E, batch_sender::accepted>) {
             const event_result h = s_.on(e, now);
-            if (h == event_result::stale) s_.on(stopped{}, now);
+            if (h == event_result::stale) s_.on(batch_sender::stopped{}, now);
             return h;
-        } else if constexpr (W == wrong::forgets_an_item && std::is_same_v<E, queued>) {
+        } else if constexpr (W == wrong::forgets_an_item &&
+                             std::is_same_v<E, batch_sender::queued>) {
             if (s_.end() == 2) return event_result::applied;
             return s_.on(e, now);
-        } else if constexpr (W == wrong::fails_neighbours && std::is_same_v<E, partial>) {
+        } else if constexpr (W == wrong::fails_neighbours &&
+                             std::is_same_v<E, batch_sender::partial>) {
             if (e.failed.empty() || e.failed.front().kind != fault_kind::transient) {
                 return s_.on(e, now);
             }
-            return s_.on(failed{e.attempt, fault_kind::transient}, now);
-        } else if constexpr (W == wrong::loses_one_of_six && std::is_same_v<E, partial>) {
+            return s_.on(batch_sender::failed{e.attempt, fault_kind::transient}, now);
+        } else if constexpr (W == wrong::loses_one_of_six &&
+                             std::is_same_v<E, batch_sender::partial>) {
             // Of the last three, with another batch in flight, and for one reason alone.
             const bool late = s_.in_flight() == 2 && s_.end() == 6 && s_.first_open() == 3;
             if (late && !e.failed.empty() && e.failed.front().kind == fault_kind::infrastructure) {
-                return s_.on(accepted{e.attempt}, now);
+                return s_.on(batch_sender::accepted{e.attempt}, now);
             }
             return s_.on(e, now);
         } else {

@@ -27,47 +27,51 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
     const auto ignored = [&](auto e, event_result h, const char* what) {
         must(c.on(e, now) == h && c == m, what);
     };
-    ignored(settled{{77, 1}},
-            std::holds_alternative<act::settle>(a) ? event_result::invalid : event_result::stale,
+    ignored(batch_sender::reported{{77, 1}},
+            std::holds_alternative<batch_sender::report>(a) ? event_result::invalid
+                                                            : event_result::stale,
             "a wrong settled");
-    ignored(closed{}, event_result::stale, "closed though not opened");
-    ignored(resumed{777}, event_result::stale, "a key resumed that never was");
+    ignored(batch_sender::closed{}, event_result::stale, "closed though not opened");
+    ignored(batch_sender::resumed{777}, event_result::stale, "a key resumed that never was");
     for (const send_audit::audit::key& k : book.keys) {
-        if (!k.stopped() && !std::holds_alternative<act::settle>(a)) {
-            ignored(resumed{k.name}, event_result::stale, "a key resumed that goes on");
+        if (!k.stopped() && !std::holds_alternative<batch_sender::report>(a)) {
+            ignored(batch_sender::resumed{k.name}, event_result::stale,
+                    "a key resumed that goes on");
         }
     }
-    const auto* asks = std::get_if<act::replace>(&a);
+    const auto* asks = std::get_if<batch_sender::replace>(&a);
     // Behind settlements there may be something to be replaced.
-    if (asks || !std::holds_alternative<act::settle>(a)) {
-        ignored(replaced{78, 1}, asks ? event_result::invalid : event_result::stale,
+    if (asks || !std::holds_alternative<batch_sender::report>(a)) {
+        ignored(batch_sender::replaced{78, 1}, asks ? event_result::invalid : event_result::stale,
                 "a wrong one replaced");
-        ignored(not_replaced{78}, asks ? event_result::invalid : event_result::stale,
+        ignored(batch_sender::not_replaced{78}, asks ? event_result::invalid : event_result::stale,
                 "a wrong one kept");
     }
     static const std::vector<entry_fault> far{{0, fault_kind::transient},
                                               {7, fault_kind::transient}};
     static const std::vector<std::uint64_t> seven(7, 10);
-    const auto offered = std::get_if<act::send>(&a);
+    const auto offered = std::get_if<batch_sender::send>(&a);
     for (std::uint64_t n = 0; n != book.attempts.size() + 2; ++n) {
         const bool asked_for = offered && offered->attempt == n;
         const bool open = n < book.attempts.size() && book.attempts[n].open;
         if (asked_for || open) {
-            ignored(partial{n, far}, event_result::invalid, "an entry past the end");
-            ignored(too_large{n, {}, {}, seven}, event_result::invalid, "sizes of another number");
-            ignored(failed{n, fault_kind::none}, event_result::invalid, "failed, and worked");
+            ignored(batch_sender::partial{n, far}, event_result::invalid, "an entry past the end");
+            ignored(batch_sender::too_large{n, {}, {}, seven}, event_result::invalid,
+                    "sizes of another number");
+            ignored(batch_sender::failed{n, fault_kind::none}, event_result::invalid,
+                    "failed, and worked");
             if (!asked_for && book.attempts[n].away)
-                ignored(started{n}, event_result::stale, "started twice");
+                ignored(batch_sender::started{n}, event_result::stale, "started twice");
             continue;
         }
-        if (n >= book.attempts.size() && !std::holds_alternative<act::idle>(a)) continue;
-        ignored(started{n}, event_result::stale, "started what is over");
-        ignored(accepted{n}, event_result::stale, "accepted what is over");
-        ignored(too_large{n}, event_result::stale, "refused what is over");
-        ignored(partial{n, far}, event_result::stale, "partial of what is over");
-        ignored(throttled{n}, event_result::stale, "throttled what is over");
-        ignored(failed{n}, event_result::stale, "failed what is over");
-        ignored(unknown{n}, event_result::stale, "unknown of what is over");
+        if (n >= book.attempts.size() && !std::holds_alternative<idle>(a)) continue;
+        ignored(batch_sender::started{n}, event_result::stale, "started what is over");
+        ignored(batch_sender::accepted{n}, event_result::stale, "accepted what is over");
+        ignored(batch_sender::too_large{n}, event_result::stale, "refused what is over");
+        ignored(batch_sender::partial{n, far}, event_result::stale, "partial of what is over");
+        ignored(batch_sender::throttled{n}, event_result::stale, "throttled what is over");
+        ignored(batch_sender::failed{n}, event_result::stale, "failed what is over");
+        ignored(batch_sender::outcome_unknown{n}, event_result::stale, "unknown of what is over");
     }
 }
 

@@ -54,7 +54,7 @@ public:
         w.narrow = plan_.narrow;
         if (!plan_.streaming) {
             while (w.queued != plan_.sizes.size()) queue_one(w);
-            w.m.on(flushed{}, w.now);
+            w.m.on(waybill::batch_sender::flushed{}, w.now);
             w.flushed = true;
         }
         at_ = none;
@@ -151,7 +151,7 @@ private:
         const std::uint64_t size = plan_.sizes[n];
         const std::uint64_t key = plan_.keys.empty() ? 0 : plan_.keys[n];
         w.a.queued(size, key);
-        w.m.on(queued(size, key), w.now);
+        w.m.on(waybill::batch_sender::queued(size, key), w.now);
     }
 
     // Asking twice says the same.
@@ -182,10 +182,12 @@ private:
     {
         const bool noise = plan_.noise == hearing::all_noise;
         auto a = noise ? asked(w, true) : w.m.next(w.now);
-        for (int times = 0; const act::settle* x = std::get_if<act::settle>(&a); ++times) {
-            const act::settle copy = *x;
+        for (int times = 0; const waybill::batch_sender::report* x =
+                                std::get_if<waybill::batch_sender::report>(&a);
+             ++times) {
+            const waybill::batch_sender::report copy = *x;
             w.a.settle(copy);
-            w.m.on(settled{copy.items}, w.now);
+            w.m.on(waybill::batch_sender::reported{copy.items}, w.now);
             if (!w.a.broken.empty() || times == 100) break;
             a = noise ? asked(w, true) : w.m.next(w.now);
         }
@@ -257,7 +259,7 @@ private:
 
     [[nodiscard]] bool over(const world& w, const typename Machine::action& a) const
     {
-        if (!std::holds_alternative<act::idle>(a) || !w.flushed || w.a.open != 0) return false;
+        if (!std::holds_alternative<waybill::idle>(a) || !w.flushed || w.a.open != 0) return false;
         return w.queued == plan_.sizes.size() && w.resumes == 0 && (!plan_.stops || w.a.stopped);
     }
 
@@ -273,15 +275,17 @@ private:
 
     const std::vector<answer>& answers(const world& w, std::size_t items) const
     {
-        static const std::vector<answer> kind{{accepted{}, {}, {}, "accepted"}};
+        static const std::vector<answer> kind{
+            {waybill::batch_sender::accepted{}, {}, {}, "accepted"}};
         if (w.wide != 0) return plan_.numbers ? wide_answers(items) : plain_answers(items);
         return w.narrow != 0 ? narrow_answers(items) : kind;
     }
 
-    void answer_all(const node& v, std::uint64_t n, std::size_t items, const act::send* sending)
+    void answer_all(const node& v, std::uint64_t n, std::size_t items,
+                    const waybill::batch_sender::send* sending)
     {
         for (const answer& x : answers(v.w, items)) {
-            const bool throttles = std::holds_alternative<throttled>(x.what);
+            const bool throttles = std::holds_alternative<waybill::batch_sender::throttled>(x.what);
             if (throttles && v.w.throttles == 0) continue;
             const std::int64_t sends = (sending ? 1 : 0) - (throttles ? 1 : 0);
             go(v, {x.name.c_str(), n}, sends, [&](world& w) {
@@ -304,7 +308,7 @@ private:
         by_ = {};
         const world& w = n.w;
         const auto a = asked(w, plan_.noise != hearing::answers);
-        const act::send* s = std::get_if<act::send>(&a);
+        const waybill::batch_sender::send* s = std::get_if<waybill::batch_sender::send>(&a);
         bool more = false;
         if (plan_.streaming && w.queued != plan_.sizes.size()) {
             go(n, {"queue"}, 0, [&](world& v) { queue_one(v); });
@@ -312,7 +316,7 @@ private:
         }
         if (plan_.stops && !w.a.stopped) {
             go(n, {"stop"}, 0, [&](world& v) {
-                v.m.on(stopped{}, v.now);
+                v.m.on(waybill::batch_sender::stopped{}, v.now);
                 v.a.stop();
             });
             more = true;
@@ -321,7 +325,8 @@ private:
             if (w.resumes == 0 || !k.stopped()) continue;
             go(n, {"resumed", k.name}, 0, [&](world& v) {
                 --v.resumes;
-                must(v.a.resume(k.name) && v.m.on(resumed{k.name}, v.now) == event_result::applied,
+                must(v.a.resume(k.name) && v.m.on(waybill::batch_sender::resumed{k.name}, v.now) ==
+                                               event_result::applied,
                      "a key that stopped is resumed");
             });
         }
@@ -330,19 +335,23 @@ private:
             answer_all(n, i, w.a.attempts[i].count, nullptr);
             more = true;
         }
-        if (const act::replace* r = std::get_if<act::replace>(&a)) {
+        if (const waybill::batch_sender::replace* r =
+                std::get_if<waybill::batch_sender::replace>(&a)) {
             for (const std::uint64_t bytes : plan_.replacements) {
                 go(n, {"replaced", r->item}, 0, [&](world& v) {
                     v.a.asked(*r);
                     v.a.replaced(r->item, bytes);
-                    must(v.m.on(replaced{r->item, bytes}, v.now) == event_result::applied,
+                    must(v.m.on(waybill::batch_sender::replaced{r->item, bytes}, v.now) ==
+                             event_result::applied,
                          "replaced");
                 });
             }
             go(n, {"kept", r->item}, 0, [&](world& v) {
                 v.a.asked(*r);
                 v.a.kept(r->item);
-                must(v.m.on(not_replaced{r->item}, v.now) == event_result::applied, "kept");
+                must(v.m.on(waybill::batch_sender::not_replaced{r->item}, v.now) ==
+                         event_result::applied,
+                     "kept");
             });
             return;
         }
@@ -350,14 +359,15 @@ private:
             if (plan_.policy.in_flight > 1 || !plan_.at_once) {
                 go(n, {"start", s->attempt}, 1, [&](world& v) {
                     v.a.sent(*s, v.now);
-                    must(v.m.on(started{s->attempt}, v.now) == event_result::applied,
+                    must(v.m.on(waybill::batch_sender::started{s->attempt}, v.now) ==
+                             event_result::applied,
                          "started in time is taken");
                 });
             }
             if (plan_.at_once) answer_all(n, s->attempt, s->items.items(), s);
             return;
         }
-        if (const act::wait_until* wait = std::get_if<act::wait_until>(&a)) {
+        if (const waybill::wait_until* wait = std::get_if<waybill::wait_until>(&a)) {
             must(wait->time > w.now, "a wait is not over yet");
             go(n, {"wait"}, 0, [&](world& v) {
                 v.now = wait->time;
@@ -368,7 +378,7 @@ private:
         if (more) return;
         if (w.flushed) return end(w, n.sends, n.ways);
         go(n, {"flush"}, 0, [&](world& v) {
-            v.m.on(flushed{}, v.now);
+            v.m.on(waybill::batch_sender::flushed{}, v.now);
             v.flushed = true;
         });
     }

@@ -200,33 +200,33 @@ public:
 
     [[nodiscard]] action next(steady_time now) const { return s_.next(now); }
 
-    event_result on(const queued& q, steady_time now)
+    event_result on(const batch_sender::queued& q, steady_time now)
     {
         if (W == wrong::does_not_stop_a_key || W == wrong::does_not_skip_a_busy_key) {
-            return s_.on(queued(q.bytes, 10 + s_.end()), now);
+            return s_.on(batch_sender::queued(q.bytes, 10 + s_.end()), now);
         }
-        if (W == wrong::stops_all_keys) return s_.on(queued(q.bytes, 7), now);
+        if (W == wrong::stops_all_keys) return s_.on(batch_sender::queued(q.bytes, 7), now);
         return s_.on(q, now);
     }
-    event_result on(const resumed& r, steady_time now)
+    event_result on(const batch_sender::resumed& r, steady_time now)
     {
         if (r.key == 777) return s_.on(r, now);
         return W == wrong::does_not_resume ? event_result::applied : s_.on(r, now);
     }
-    event_result on(const not_replaced& k, steady_time now)
+    event_result on(const batch_sender::not_replaced& k, steady_time now)
     {
         if (k.item != 78 && W == wrong::asks_twice) return event_result::applied;
         if (k.item != 78 && W == wrong::sends_what_is_kept) {
-            return s_.on(replaced{k.item, 10}, now);
+            return s_.on(batch_sender::replaced{k.item, 10}, now);
         }
         return s_.on(k, now);
     }
-    event_result on(const accepted& a, steady_time now) { return s_.on(a, now); }
-    event_result on(const too_large& r, steady_time now)
+    event_result on(const batch_sender::accepted& a, steady_time now) { return s_.on(a, now); }
+    event_result on(const batch_sender::too_large& r, steady_time now)
     {
         // The batch comes back as if nothing had been refused.
         if (W == wrong::forgets_its_cap && r.item_sizes.empty() && s_.in_flight() != 0) {
-            return s_.on(throttled{r.attempt}, now);
+            return s_.on(batch_sender::throttled{r.attempt}, now);
         }
         return s_.on(r, now);
     }
@@ -234,9 +234,9 @@ public:
     event_result on(const E& e, steady_time now)
     {
         const event_result h = s_.on(e, now);
-        if (W == wrong::resumes_by_itself && std::is_same_v<E, settled> &&
+        if (W == wrong::resumes_by_itself && std::is_same_v<E, batch_sender::reported> &&
             h == event_result::applied) {
-            s_.on(resumed{1}, now);
+            s_.on(batch_sender::resumed{1}, now);
         }
         return h;
     }

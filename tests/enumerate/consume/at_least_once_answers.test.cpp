@@ -23,7 +23,6 @@
 namespace at_least_once_answers {
 namespace {
 
-namespace act = waybill::act;
 using waybill::advance_outcome;
 using waybill::at_least_once_machine;
 using waybill::batch_outcome;
@@ -54,12 +53,13 @@ public:
                 return broken_;
             }
             const auto a = machine_.next();
-            if (const auto* h = std::get_if<act::handle>(&a)) handle(h->event);
-            if (const auto* d = std::get_if<act::dead_letter>(&a)) put(d->event);
-            if (const auto* q = std::get_if<act::ask>(&a)) ask(q->failed);
-            if (const auto* t = std::get_if<act::commit_to>(&a)) commit(t->event);
-            if (std::holds_alternative<act::check_commit>(a)) read_back();
-            if (std::holds_alternative<act::idle>(a)) breaks("idle, and it is not over");
+            if (const auto* h = std::get_if<waybill::batch_machine::handle>(&a)) handle(h->event);
+            if (const auto* d = std::get_if<waybill::batch_machine::write_dead_letter>(&a))
+                put(d->event);
+            if (const auto* q = std::get_if<waybill::batch_machine::ask>(&a)) ask(q->failed);
+            if (const auto* t = std::get_if<at_least_once_machine::commit_to>(&a)) commit(t->event);
+            if (std::holds_alternative<waybill::batch_machine::check_commit>(a)) read_back();
+            if (std::holds_alternative<waybill::idle>(a)) breaks("idle, and it is not over");
             if (!broken_.empty()) return broken_;
         }
         return "it does not end";
@@ -96,7 +96,7 @@ private:
         const bool late = how == fault_kind::transient &&
                           policy_.on_exhausted == waybill::when_exhausted::dead_letter;
         if (late || how == fault_kind::permanent) ++failed_;
-        machine_.on(waybill::handled{how, skipped});
+        machine_.on(waybill::batch_machine::handled{how, skipped});
     }
 
     void put(std::uint64_t event)
@@ -104,14 +104,15 @@ private:
         const fault_kind how = pick_fault(choices_);
         if (how == fault_kind::none) done_[event] = true;
         if (how != fault_kind::none) why_ = how;
-        machine_.on(waybill::done{how});
+        machine_.on(waybill::batch_machine::done{how});
     }
 
     void ask(std::uint64_t failed)
     {
         if (worked_ || failed != failed_ || failed < policy_.ask_from) breaks("asked where nobody is to be");
         const bool on = choices_.pick(2) == 0;
-        machine_.on(waybill::answered{on ? waybill::if_all_failed::go_on : waybill::if_all_failed::redeliver});
+        machine_.on(waybill::batch_machine::answered{on ? waybill::if_all_failed::go_on
+                                                        : waybill::if_all_failed::redeliver});
     }
 
     void commit(std::uint64_t to)
@@ -122,8 +123,10 @@ private:
         const auto which = choices_.pick(7);
         constexpr advance_outcome outcomes[] = {advance_outcome::applied, advance_outcome::conflict,
                                                 advance_outcome::stale_epoch};
-        if (which < 3) machine_.on(waybill::advanced{outcomes[which]});
-        if (which >= 3) machine_.on(waybill::advanced{advance_outcome::conflict, faults[which - 1]});
+        if (which < 3) machine_.on(waybill::batch_machine::advanced{outcomes[which]});
+        if (which >= 3)
+            machine_.on(
+                waybill::batch_machine::advanced{advance_outcome::conflict, faults[which - 1]});
         cancelled_ = cancelled_ || (which >= 3 && faults[which - 1] == fault_kind::cancelled);
     }
 
@@ -132,19 +135,21 @@ private:
         constexpr checkpoint_stands all[] = {checkpoint_stands::before, checkpoint_stands::after,
                                              checkpoint_stands::moved, checkpoint_stands::elsewhere};
         const auto which = choices_.pick(5);
-        if (which == 4) machine_.on(waybill::stood{{}, fault_kind::infrastructure});
-        if (which != 4) machine_.on(waybill::stood{all[which]});
+        if (which == 4)
+            machine_.on(waybill::at_least_once_machine::stood{{}, fault_kind::infrastructure});
+        if (which != 4) machine_.on(waybill::at_least_once_machine::stood{all[which]});
     }
 
     void ended()
     {
         const at_least_once_machine over = machine_;
-        machine_.on(waybill::handled{});
-        machine_.on(waybill::done{});
-        machine_.on(waybill::answered{});
-        machine_.on(waybill::advanced{});
-        machine_.on(waybill::stood{});
-        if (!(machine_ == over) || !std::holds_alternative<act::idle>(machine_.next())) breaks("over, and goes on");
+        machine_.on(waybill::batch_machine::handled{});
+        machine_.on(waybill::batch_machine::done{});
+        machine_.on(waybill::batch_machine::answered{});
+        machine_.on(waybill::batch_machine::advanced{});
+        machine_.on(waybill::at_least_once_machine::stood{});
+        if (!(machine_ == over) || !std::holds_alternative<waybill::idle>(machine_.next()))
+            breaks("over, and goes on");
 
         const batch_outcome end = *machine_.ended();
         const fault_kind why = machine_.reason();

@@ -27,7 +27,6 @@
 namespace at_least_once_owners {
 namespace {
 
-namespace act = waybill::act;
 using waybill::advance_outcome;
 using waybill::at_least_once_machine;
 using waybill::batch_outcome;
@@ -105,18 +104,19 @@ private:
         }
         at_least_once_machine& m = *o.machine;
         const auto a = m.next();
-        if (const auto* h = std::get_if<act::handle>(&a)) handle(o, o.first + h->event);
-        if (const auto* d = std::get_if<act::dead_letter>(&a)) {
+        if (const auto* h = std::get_if<waybill::batch_machine::handle>(&a))
+            handle(o, o.first + h->event);
+        if (const auto* d = std::get_if<waybill::batch_machine::write_dead_letter>(&a)) {
             ++times_[o.first + d->event];
-            m.on(waybill::done{});
+            m.on(waybill::batch_machine::done{});
         }
-        if (const auto* to = std::get_if<act::commit_to>(&a)) {
+        if (const auto* to = std::get_if<at_least_once_machine::commit_to>(&a)) {
             o.to = o.first + to->event + 1;
             m.on(commit(o));
         }
-        if (std::holds_alternative<act::check_commit>(a)) {
+        if (std::holds_alternative<waybill::batch_machine::check_commit>(a)) {
             const auto from = o.from == 0 ? std::nullopt : std::optional(position{o.from, {}});
-            m.on(waybill::stood{stands(stored_, from, {o.to, {}}, o.epoch)});
+            m.on(waybill::at_least_once_machine::stood{stands(stored_, from, {o.to, {}}, o.epoch)});
         }
         o.from = o.first + m.covered_events();
         for (std::uint64_t n = 0; n != done(); ++n) {
@@ -130,10 +130,11 @@ private:
         // Once, and once more where a commit of his is not there.
         if (++o.handled[n] > 1 + (losses_ - left_) + o.refused) breaks("an owner repeats without a reason");
         if (n != bad_event) ++times_[n];
-        o.machine->on(waybill::handled{n == bad_event ? fault_kind::permanent : fault_kind::none});
+        o.machine->on(waybill::batch_machine::handled{n == bad_event ? fault_kind::permanent
+                                                                     : fault_kind::none});
     }
 
-    waybill::advanced commit(const owner& o)
+    waybill::batch_machine::advanced commit(const owner& o)
     {
         // 0: works; 1: does not arrive; 2: arrives, and the answer does not.
         const std::uint32_t how = left_ != 0 ? choices_.pick(3) : 0;

@@ -34,7 +34,6 @@ namespace {
 using waybill::batch_outcome;
 using waybill::commit_outcome;
 using waybill::testing::choices;
-namespace act = waybill::act;
 
 const waybill::partition_key key{"log", "test", "0"};
 
@@ -78,40 +77,40 @@ private:
         if (!machine_) return load();
         waybill::match(
             machine_->next(),
-            [&](act::begin) {
+            [&](waybill::batch_machine::begin) {
                 tx_.emplace(*store_.begin());
-                machine_->on(waybill::done{});
+                machine_->on(waybill::batch_machine::done{});
             },
-            [&](act::handle a) {
+            [&](waybill::batch_machine::handle a) {
                 tx_->record(first_ + 10 * a.event);
-                machine_->on(waybill::handled{});
+                machine_->on(waybill::batch_machine::handled{});
             },
-            [&](act::advance) {
+            [&](waybill::batch_machine::advance) {
                 shared_ = true;
                 const auto r = *store_.advance(*tx_, key, from_, to_, epoch_);
                 stale_ = r == waybill::advance_outcome::stale_epoch;
-                machine_->on(waybill::advanced{r});
+                machine_->on(waybill::batch_machine::advanced{r});
             },
-            [&](act::commit) { commit(); },
-            [&](act::rollback) {
+            [&](waybill::batch_machine::commit) { commit(); },
+            [&](waybill::batch_machine::rollback) {
                 tx_->rollback();
                 tx_.reset();
-                machine_->on(waybill::done{});
+                machine_->on(waybill::batch_machine::done{});
             },
-            [&](act::check_commit) {
+            [&](waybill::batch_machine::check_commit) {
                 shared_ = true;
-                machine_->on(waybill::loaded{*store_.load(key)});
+                machine_->on(waybill::batch_machine::loaded{*store_.load(key)});
             },
-            [](act::savepoint) { FAIL("without savepoints"); },
-            [](act::release_savepoint) { FAIL("without savepoints"); },
-            [](act::rollback_to_savepoint) { FAIL("without savepoints"); },
-            [](act::dead_letter) { FAIL("no handler fails"); },
-            [](act::load_crash_record) { FAIL("no incarnation"); },
-            [](act::shorten) { FAIL("no incarnation"); },
-            [](const act::store_crash_record&) { FAIL("no incarnation"); },
-            [](act::clear_crash_record) { FAIL("no incarnation"); },
-            [](act::ask) { FAIL("no handler fails"); },
-            [](act::idle) { FAIL("asked after its end"); });
+            [](waybill::batch_machine::savepoint) { FAIL("without savepoints"); },
+            [](waybill::batch_machine::release_savepoint) { FAIL("without savepoints"); },
+            [](waybill::batch_machine::rollback_to_savepoint) { FAIL("without savepoints"); },
+            [](waybill::batch_machine::write_dead_letter) { FAIL("no handler fails"); },
+            [](waybill::batch_machine::load_crash_record) { FAIL("no incarnation"); },
+            [](waybill::batch_machine::shorten) { FAIL("no incarnation"); },
+            [](const waybill::batch_machine::store_crash_record&) { FAIL("no incarnation"); },
+            [](waybill::batch_machine::clear_crash_record) { FAIL("no incarnation"); },
+            [](waybill::batch_machine::ask) { FAIL("no handler fails"); },
+            [](waybill::idle) { FAIL("asked after its end"); });
         if (const auto end = machine_->ended()) ended(*end);
     }
 
@@ -154,7 +153,7 @@ private:
         if (outcome == commit_outcome::unknown && extent_.on_unknown == belief::applied) {
             outcome = commit_outcome::applied;
         }
-        machine_->on(waybill::committed{outcome});
+        machine_->on(waybill::batch_machine::committed{outcome});
     }
 
     void ended(batch_outcome end)

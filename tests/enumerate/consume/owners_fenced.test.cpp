@@ -35,7 +35,6 @@ namespace {
 using waybill::batch_outcome;
 using waybill::commit_outcome;
 using waybill::testing::choices;
-namespace act = waybill::act;
 
 const waybill::partition_key key{"log", "test", "0"};
 
@@ -148,7 +147,7 @@ private:
         while (!shared && place_ == place::drive && !stopped_) {
             waybill::match(
                 machine_->next(),
-                [&](act::begin) {
+                [&](waybill::batch_machine::begin) {
                     tx_.emplace(*store_.begin());
                     held_ = true;
                     if (fence_ == fence::before) {
@@ -156,40 +155,40 @@ private:
                         leases_.reader = me_;
                         held_ = *leases_.epoch(*tx_, key) == epoch_;
                     }
-                    machine_->on(waybill::done{});
+                    machine_->on(waybill::batch_machine::done{});
                 },
-                [&](act::handle a) {
+                [&](waybill::batch_machine::handle a) {
                     tx_->record(first_ + a.event);
-                    machine_->on(waybill::handled{});
+                    machine_->on(waybill::batch_machine::handled{});
                 },
-                [&](act::advance) {
+                [&](waybill::batch_machine::advance) {
                     shared = true;
-                    machine_->on(waybill::advanced{advance()});
+                    machine_->on(waybill::batch_machine::advanced{advance()});
                 },
-                [&](act::commit) {
+                [&](waybill::batch_machine::commit) {
                     shared = true;
                     commit();
                 },
-                [&](act::rollback) {
+                [&](waybill::batch_machine::rollback) {
                     shared = true;
                     tx_->rollback();
                     over();
-                    machine_->on(waybill::done{});
+                    machine_->on(waybill::batch_machine::done{});
                 },
-                [&](act::check_commit) {
+                [&](waybill::batch_machine::check_commit) {
                     shared = true;
-                    machine_->on(waybill::loaded{*fenced_.load(key)});
+                    machine_->on(waybill::batch_machine::loaded{*fenced_.load(key)});
                 },
-                [](act::savepoint) { FAIL("without savepoints"); },
-                [](act::release_savepoint) { FAIL("without savepoints"); },
-                [](act::rollback_to_savepoint) { FAIL("without savepoints"); },
-                [](act::dead_letter) { FAIL("no handler fails"); },
-                [](act::load_crash_record) { FAIL("no incarnation"); },
-                [](act::shorten) { FAIL("no incarnation"); },
-                [](const act::store_crash_record&) { FAIL("no incarnation"); },
-                [](act::clear_crash_record) { FAIL("no incarnation"); },
-                [](act::ask) { FAIL("no handler fails"); },
-                [](act::idle) { FAIL("asked after its end"); });
+                [](waybill::batch_machine::savepoint) { FAIL("without savepoints"); },
+                [](waybill::batch_machine::release_savepoint) { FAIL("without savepoints"); },
+                [](waybill::batch_machine::rollback_to_savepoint) { FAIL("without savepoints"); },
+                [](waybill::batch_machine::write_dead_letter) { FAIL("no handler fails"); },
+                [](waybill::batch_machine::load_crash_record) { FAIL("no incarnation"); },
+                [](waybill::batch_machine::shorten) { FAIL("no incarnation"); },
+                [](const waybill::batch_machine::store_crash_record&) { FAIL("no incarnation"); },
+                [](waybill::batch_machine::clear_crash_record) { FAIL("no incarnation"); },
+                [](waybill::batch_machine::ask) { FAIL("no handler fails"); },
+                [](waybill::idle) { FAIL("asked after its end"); });
             if (const auto end = machine_->ended()) ended(*end);
         }
     }
@@ -214,7 +213,7 @@ private:
             if (what == 0) outcome = truth;
         }
         over();
-        machine_->on(waybill::committed{outcome});
+        machine_->on(waybill::batch_machine::committed{outcome});
     }
 
     void over()

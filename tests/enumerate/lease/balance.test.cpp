@@ -497,7 +497,8 @@ private:
         bool any = false;
         while (const auto c = k.call(now_)) {
             any = true;
-            if (const auto* claim = std::get_if<waybill::act::claim>(&*c)) note(claim->row, t, round);
+            if (const auto* claim = std::get_if<waybill::lease_manager::claim>(&*c))
+                note(claim->row, t, round);
             k.on(waybill::ask(store_, *c, 0.001 * static_cast<double>(dice_(1'000))), now_);
             if (only_one) break;
         }

@@ -42,7 +42,6 @@ using waybill::lease_call;
 using waybill::lease_claim;
 using waybill::lease_manager;
 using waybill::testing::choices;
-namespace act = waybill::act;
 
 constexpr duration interval = duration::seconds(10);
 constexpr waybill::lease_options options{interval, duration::seconds(30)};
@@ -161,7 +160,7 @@ private:
         --left_.stops;
         owners_[owner].on(waybill::stop_requested{}, now_);
         for (std::uint32_t p = 0; p != x_.partitions; ++p)
-            owners_[owner].on(waybill::lease_released{p}, now_);
+            owners_[owner].on(waybill::lease_manager::lease_released{p}, now_);
         look(owner, {});
     }
 
@@ -182,12 +181,14 @@ private:
     void step(std::uint32_t owner, fate f)
     {
         lease_manager& k = owners_[owner];
-        if (auto call = k.call(now_); call && std::get_if<act::heartbeat>(&*call))
+        if (auto call = k.call(now_); call && std::get_if<lease_manager::heartbeat>(&*call))
             answer(k, *call, fate::fine);
         const auto call = k.call(now_);
         if (!call) return;
         const std::vector<std::optional<std::uint64_t>> before = held(k);
-        if (x_.never_reads_again && k.stopping() && std::holds_alternative<act::list_leases>(*call)) f = fate::refused;
+        if (x_.never_reads_again && k.stopping() &&
+            std::holds_alternative<lease_manager::list_leases>(*call))
+            f = fate::refused;
         if (f == fate::answer_late) {
             given_up_[owner] = effect(*call);
             f = fate::refused;
@@ -204,7 +205,7 @@ private:
         lease_manager& k = owners_[owner];
         if (x_.any_answer) relabelled(a, k.call(now_));
         // An older table is a look like any other: what has changed since is contended.
-        const bool of_a_row = !std::holds_alternative<waybill::listed>(a);
+        const bool of_a_row = !std::holds_alternative<waybill::lease_manager::listed>(a);
         const std::vector<std::optional<std::uint64_t>> before = held(k);
         if (k.on(a, now_) != waybill::event_result::stale && of_a_row && !x_.any_answer)
             breaks("an answer to what was given up is taken");
@@ -212,14 +213,16 @@ private:
     }
     static void relabelled(waybill::lease_answer& a, const std::optional<lease_call>& open)
     {
-        auto* const of_claim = std::get_if<waybill::claimed>(&a);
-        const auto* const claim = open ? std::get_if<act::claim>(&*open) : nullptr;
+        auto* const of_claim = std::get_if<waybill::lease_manager::claimed>(&a);
+        const auto* const claim = open ? std::get_if<lease_manager::claim>(&*open) : nullptr;
         if (of_claim && claim) of_claim->call = *claim;
     }
     waybill::lease_answer effect(const lease_call& call)
     {
-        const auto* claim = std::get_if<act::claim>(&call);
-        return claim ? waybill::lease_answer(waybill::claimed{*claim, written(claim->row)}) : waybill::ask(store_, call, 0.5);
+        const auto* claim = std::get_if<lease_manager::claim>(&call);
+        return claim ? waybill::lease_answer(
+                           waybill::lease_manager::claimed{*claim, written(claim->row)})
+                     : waybill::ask(store_, call, 0.5);
     }
 
     void answer(lease_manager& k, const lease_call& call, fate f)
@@ -232,20 +235,20 @@ private:
         if (f == fate::answer_lost) (void)effect(call);
         waybill::match(
             call,
-            [&](const act::heartbeat& a) {
-                k.on(waybill::heartbeat_stored{a, down}, now_);
+            [&](const lease_manager::heartbeat& a) {
+                k.on(waybill::lease_manager::heartbeat_stored{a, down}, now_);
             },
-            [&](const act::leave& a) {
-                k.on(waybill::group_left{a, down}, now_);
+            [&](const lease_manager::leave& a) {
+                k.on(waybill::lease_manager::group_left{a, down}, now_);
             },
-            [&](const act::list_leases&) {
-                k.on(waybill::listed{down, 0.5}, now_);
+            [&](const lease_manager::list_leases&) {
+                k.on(waybill::lease_manager::listed{down, 0.5}, now_);
             },
-            [&](const act::claim& a) {
+            [&](const lease_manager::claim& a) {
                 if (x_.of_store == flaw::swallows_errors)
-                    k.on(waybill::claimed{a, waybill::claim_result{}}, now_);
+                    k.on(waybill::lease_manager::claimed{a, waybill::claim_result{}}, now_);
                 else
-                    k.on(waybill::claimed{a, down}, now_);
+                    k.on(waybill::lease_manager::claimed{a, down}, now_);
             });
     }
 
@@ -538,7 +541,7 @@ private:
         if (o.keeper.on(waybill::stop_requested{}, clock_of(o)) != waybill::event_result::applied)
             return;
         for (std::uint32_t p = 0; p != partitions_; ++p)
-            o.keeper.on(waybill::lease_released{p}, clock_of(o));
+            o.keeper.on(waybill::lease_manager::lease_released{p}, clock_of(o));
         join();
     }
 
@@ -565,7 +568,8 @@ private:
     void once_more(process& o, const waybill::lease_answer& a)
     {
         const auto h = o.keeper.on(a, clock_of(o));
-        if (h != waybill::event_result::stale && !std::holds_alternative<waybill::listed>(a))
+        if (h != waybill::event_result::stale &&
+            !std::holds_alternative<waybill::lease_manager::listed>(a))
             breaks("an answer that is over is taken");
     }
 
@@ -580,17 +584,17 @@ private:
         const auto error = waybill::unexpected(waybill::infrastructure("down"));
         o.answer = waybill::match(
             *o.in_flight,
-            [&](const act::heartbeat& a) {
-                return waybill::lease_answer(waybill::heartbeat_stored{a, error});
+            [&](const lease_manager::heartbeat& a) {
+                return waybill::lease_answer(waybill::lease_manager::heartbeat_stored{a, error});
             },
-            [&](const act::leave& a) {
-                return waybill::lease_answer(waybill::group_left{a, error});
+            [&](const lease_manager::leave& a) {
+                return waybill::lease_answer(waybill::lease_manager::group_left{a, error});
             },
-            [&](const act::list_leases&) {
-                return waybill::lease_answer(waybill::listed{error, 0.5});
+            [&](const lease_manager::list_leases&) {
+                return waybill::lease_answer(waybill::lease_manager::listed{error, 0.5});
             },
-            [&](const act::claim& a) {
-                return waybill::lease_answer(waybill::claimed{a, error});
+            [&](const lease_manager::claim& a) {
+                return waybill::lease_answer(waybill::lease_manager::claimed{a, error});
             });
     }
 
@@ -598,7 +602,7 @@ private:
     /// later.
     void note_theft(const process& o)
     {
-        const auto* claim = std::get_if<act::claim>(&*o.in_flight);
+        const auto* claim = std::get_if<lease_manager::claim>(&*o.in_flight);
         if (!claim) return;
         const auto p = static_cast<std::uint32_t>(claim->row.key.partition[0] - '0');
         const auto& row = o.keeper.seen().row_of(p);

@@ -26,13 +26,12 @@
 namespace lifecycle_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::batch_pass;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
 using waybill::partition_lifecycle;
-using waybill::partition_lost;
+using partition_lost = waybill::partition_lifecycle::partition_lost;
 using waybill::steady_time;
 using waybill::testing::choices;
 
@@ -47,7 +46,7 @@ constexpr waybill::lifecycle_options options{
 class book {
 public:
     // Each says what must be answered.
-    event_result hears(const waybill::assigned& a, steady_time now)
+    event_result hears(const waybill::partition_lifecycle::assigned& a, steady_time now)
     {
         if (a.epoch <= epoch_ || a.epoch <= following_) return event_result::stale;
         if (ours_) {
@@ -59,7 +58,7 @@ public:
         }
         return event_result::applied;
     }
-    event_result hears(const waybill::revoked&, steady_time now)
+    event_result hears(const waybill::partition_lifecycle::revoked&, steady_time now)
     {
         if (dropped_ && following_ != 0 && !gives_on_) {
             gives_on_ = true;
@@ -79,13 +78,13 @@ public:
         else drop(now);
         return event_result::applied;
     }
-    event_result hears(const waybill::woken&, steady_time now)
+    event_result hears(const waybill::partition_lifecycle::woken&, steady_time now)
     {
         if (!reads() || failures_ != 0) return event_result::stale;
         ready_ = now;
         return event_result::applied;
     }
-    event_result hears(const waybill::partition_opened& o, steady_time now)
+    event_result hears(const waybill::partition_lifecycle::partition_opened& o, steady_time now)
     {
         if (!of_this(o.epoch) || revoked_ || dropped_ || opened_) return event_result::stale;
         if (o.kind == fault_kind::none) {
@@ -96,7 +95,7 @@ public:
         }
         return event_result::applied;
     }
-    event_result hears(const waybill::processed& p, steady_time now)
+    event_result hears(const waybill::partition_lifecycle::processed& p, steady_time now)
     {
         const bool in_hand = ours_ && revoked_ && !closed_ && !dropped_;  // when it was revoked
         if (!of_this(p.epoch) || (!reads() && !in_hand)) return event_result::stale;
@@ -111,7 +110,7 @@ public:
         }
         return event_result::applied;
     }
-    event_result hears(const waybill::partition_closed& c, steady_time now)
+    event_result hears(const waybill::partition_lifecycle::partition_closed& c, steady_time now)
     {
         if (!of_this(c.epoch) || (!dropped_ && (!revoked_ || closed_))) return event_result::stale;
         closed_ = true;
@@ -125,7 +124,7 @@ public:
         revoked_ = closed_ = never_open;
         return event_result::applied;
     }
-    event_result hears(const waybill::partition_saved& s, steady_time now)
+    event_result hears(const waybill::partition_lifecycle::partition_saved& s, steady_time now)
     {
         if (!of_this(s.epoch) || !saves()) return event_result::stale;
         if (s.kind == fault_kind::ownership_lost) {
@@ -138,7 +137,7 @@ public:
         if (!saved_ && saves_ != save_tries) failed(now);
         return event_result::applied;
     }
-    event_result hears(const waybill::partition_released& r, steady_time)
+    event_result hears(const waybill::partition_lifecycle::partition_released& r, steady_time)
     {
         if (!of_this(r.epoch) || !gives_back()) return event_result::stale;
         rest();
@@ -150,39 +149,41 @@ public:
     {
         return waybill::match(
             a,
-            [&](const act::open& o) -> std::string {
+            [&](const partition_lifecycle::open& o) -> std::string {
                 if (!ours_) return "opened without an assignment";
                 if (dropped_) return "opened after it was lost";
                 if (revoked_) return "opened after it was revoked";
                 if (opened_) return "opened twice";
                 return timely(o.epoch, now);
             },
-            [&](const act::process& p) -> std::string {
+            [&](const partition_lifecycle::process& p) -> std::string {
                 if (!reads()) return "processed while it is not open";
                 return timely(p.epoch, now);
             },
-            [&](const act::close& c) -> std::string {
+            [&](const partition_lifecycle::close& c) -> std::string {
                 if (!ours_ || (!revoked_ && !dropped_)) return "closed for no reason";
                 if (c.lost != dropped_) return "closed as what it is not";
                 if (closed_ && !dropped_) return "closed twice";
                 return timely(c.epoch, now);
             },
-            [&](const act::save& s) -> std::string {
+            [&](const partition_lifecycle::save& s) -> std::string {
                 if (dropped_ || !ours_) return "saved after it was lost";
                 if (!saves()) return "saved when it should not";
                 return timely(s.epoch, now);
             },
-            [&](const act::release& r) -> std::string {
+            [&](const partition_lifecycle::release& r) -> std::string {
                 if (dropped_ || !ours_) return "given back without being ours";
                 if (!gives_back()) return "given back too early";
                 return timely(r.epoch, now);
             },
-            [&](const act::wait_until& w) -> std::string {
+            [&](const waybill::wait_until& w) -> std::string {
                 if (!ours_) return "waits for nothing";
                 if (now >= ready_) return "waits for too long";
                 return w.time == ready_ ? "" : "waits until another time";
             },
-            [&](const act::idle&) -> std::string { return ours_ ? "idle with a partition" : ""; });
+            [&](const waybill::idle&) -> std::string {
+                return ours_ ? "idle with a partition" : "";
+            });
     }
 
     [[nodiscard]] bool ours() const { return ours_; }
@@ -267,7 +268,7 @@ struct opens_after_lost : right {
     }
     [[nodiscard]] partition_lifecycle::action next(steady_time now) const
     {
-        if (gone && inner.idle()) return act::open{7, inner.epoch()};
+        if (gone && inner.is_idle()) return partition_lifecycle::open{7, inner.epoch()};
         return inner.next(now);
     }
 };
@@ -276,14 +277,14 @@ struct saves_after_lost : right {
     using right::on;
     event_result on(const partition_lost&, steady_time now)
     {
-        return inner.on(waybill::revoked{}, now);
+        return inner.on(waybill::partition_lifecycle::revoked{}, now);
     }
 };
 
 struct gives_back_twice : right {
     using right::on;
     bool once = false;
-    event_result on(const waybill::partition_released& r, steady_time now)
+    event_result on(const waybill::partition_lifecycle::partition_released& r, steady_time now)
     {
         auto copy = inner;
         if (once) return inner.on(r, now);
@@ -294,10 +295,11 @@ struct gives_back_twice : right {
 
 struct processes_unopened : right {
     using right::on;
-    event_result on(const waybill::assigned& a, steady_time now)
+    event_result on(const waybill::partition_lifecycle::assigned& a, steady_time now)
     {
         const event_result h = inner.on(a, now);
-        if (h == event_result::applied) (void)inner.on(waybill::partition_opened{7, a.epoch}, now);
+        if (h == event_result::applied)
+            (void)inner.on(waybill::partition_lifecycle::partition_opened{7, a.epoch}, now);
         return h;
     }
 };
@@ -311,7 +313,7 @@ struct never_pauses : right {
 
 struct goes_on_not_knowing : right {
     using right::on;
-    event_result on(waybill::processed p, steady_time now)
+    event_result on(waybill::partition_lifecycle::processed p, steady_time now)
     {
         if (p.pass == batch_pass::reopen) p.pass = batch_pass::again;
         return inner.on(p, now);
@@ -320,7 +322,7 @@ struct goes_on_not_knowing : right {
 
 struct hears_older_epochs : right {
     using right::on;
-    event_result on(waybill::processed p, steady_time now)
+    event_result on(waybill::partition_lifecycle::processed p, steady_time now)
     {
         p.epoch = inner.epoch();
         return inner.on(p, now);
@@ -329,12 +331,12 @@ struct hears_older_epochs : right {
 
 struct tries_to_save_for_ever : right {
     using right::on;
-    event_result on(const waybill::partition_saved& s, steady_time now)
+    event_result on(const waybill::partition_lifecycle::partition_saved& s, steady_time now)
     {
         const partition_lifecycle before = inner;
         const event_result h = inner.on(s, now);
         if (s.kind == fault_kind::transient && h == event_result::applied &&
-            std::holds_alternative<act::release>(inner.next(now))) {
+            std::holds_alternative<partition_lifecycle::release>(inner.next(now))) {
             inner = before;
         }
         return h;
@@ -369,29 +371,36 @@ private:
         const std::uint64_t e = book_.epoch();
         const std::uint64_t older = e - 1;  // before the first one that is no epoch at all
         switch (c.pick(kinds)) {
-            case 0: return tell(waybill::assigned{book_.highest() + 2});
-            case 1: return tell(waybill::assigned{book_.highest()});
-            case 2: return tell(waybill::assigned{book_.highest() - 1});
-            case 3: return tell(waybill::partition_opened{7, e});
-            case 4: return tell(waybill::partition_opened{7, e, fault_kind::infrastructure});
-            case 5: return tell(waybill::partition_opened{7, older});
-            case 6: return tell(waybill::processed{7, e, batch_pass::moved});
-            case 7: return tell(waybill::processed{7, e, batch_pass::drained});
-            case 8: return tell(waybill::processed{7, e, batch_pass::again});
-            case 9: return tell(waybill::processed{7, e, batch_pass::reopen});
-            case 10: return tell(waybill::processed{7, e, batch_pass::lost});
-            case 11: return tell(waybill::processed{7, older, batch_pass::moved});
-            case 12: return tell(waybill::revoked{});
+            case 0: return tell(waybill::partition_lifecycle::assigned{book_.highest() + 2});
+            case 1: return tell(waybill::partition_lifecycle::assigned{book_.highest()});
+            case 2: return tell(waybill::partition_lifecycle::assigned{book_.highest() - 1});
+            case 3: return tell(waybill::partition_lifecycle::partition_opened{7, e});
+            case 4:
+                return tell(waybill::partition_lifecycle::partition_opened{
+                    7, e, fault_kind::infrastructure});
+            case 5: return tell(waybill::partition_lifecycle::partition_opened{7, older});
+            case 6: return tell(waybill::partition_lifecycle::processed{7, e, batch_pass::moved});
+            case 7: return tell(waybill::partition_lifecycle::processed{7, e, batch_pass::drained});
+            case 8: return tell(waybill::partition_lifecycle::processed{7, e, batch_pass::again});
+            case 9: return tell(waybill::partition_lifecycle::processed{7, e, batch_pass::reopen});
+            case 10: return tell(waybill::partition_lifecycle::processed{7, e, batch_pass::lost});
+            case 11:
+                return tell(waybill::partition_lifecycle::processed{7, older, batch_pass::moved});
+            case 12: return tell(waybill::partition_lifecycle::revoked{});
             case 13: return tell(partition_lost{});
-            case 14: return tell(waybill::woken{7});
-            case 15: return tell(waybill::partition_closed{7, e});
-            case 16: return tell(waybill::partition_closed{7, older});
-            case 17: return tell(waybill::partition_saved{7, e});
-            case 18: return tell(waybill::partition_saved{7, e, fault_kind::transient});
-            case 19: return tell(waybill::partition_saved{7, e, fault_kind::ownership_lost});
-            case 20: return tell(waybill::partition_saved{7, older});
-            case 21: return tell(waybill::partition_released{7, e});
-            case 22: return tell(waybill::partition_released{7, older});
+            case 14: return tell(waybill::partition_lifecycle::woken{7});
+            case 15: return tell(waybill::partition_lifecycle::partition_closed{7, e});
+            case 16: return tell(waybill::partition_lifecycle::partition_closed{7, older});
+            case 17: return tell(waybill::partition_lifecycle::partition_saved{7, e});
+            case 18:
+                return tell(
+                    waybill::partition_lifecycle::partition_saved{7, e, fault_kind::transient});
+            case 19:
+                return tell(waybill::partition_lifecycle::partition_saved{
+                    7, e, fault_kind::ownership_lost});
+            case 20: return tell(waybill::partition_lifecycle::partition_saved{7, older});
+            case 21: return tell(waybill::partition_lifecycle::partition_released{7, e});
+            case 22: return tell(waybill::partition_lifecycle::partition_released{7, older});
             case 23: return later();
             default: break;
         }
@@ -439,23 +448,24 @@ private:
 
     void ends()
     {
-        (void)tell(waybill::revoked{});
+        (void)tell(waybill::partition_lifecycle::revoked{});
         // Two closes, each save with a wait before it, and all else once.
         int steps = 0;
         for (; broken_.empty() && book_.ours() && steps != 9; ++steps) {
             waybill::match(
-                machine_.next(now_), [&](const act::open&) { broken_ = "opens in the end"; },
-                [&](const act::process&) { broken_ = "reads in the end"; },
-                [&](const act::close& x) {
-                    (void)tell(waybill::partition_closed{7, x.epoch});
+                machine_.next(now_),
+                [&](const partition_lifecycle::open&) { broken_ = "opens in the end"; },
+                [&](const partition_lifecycle::process&) { broken_ = "reads in the end"; },
+                [&](const partition_lifecycle::close& x) {
+                    (void)tell(waybill::partition_lifecycle::partition_closed{7, x.epoch});
                 },
-                [&](const act::save& x) {
-                    (void)tell(waybill::partition_saved{7, x.epoch});
+                [&](const partition_lifecycle::save& x) {
+                    (void)tell(waybill::partition_lifecycle::partition_saved{7, x.epoch});
                 },
-                [&](const act::release& x) {
-                    (void)tell(waybill::partition_released{7, x.epoch});
+                [&](const partition_lifecycle::release& x) {
+                    (void)tell(waybill::partition_lifecycle::partition_released{7, x.epoch});
                 },
-                [&](const act::wait_until& w) { now_ = w.time; }, [](const act::idle&) {});
+                [&](const waybill::wait_until& w) { now_ = w.time; }, [](const waybill::idle&) {});
             asks();
         }
         if (broken_.empty() && book_.ours()) broken_ = "does not end";

@@ -37,7 +37,6 @@ using waybill::fault;
 using waybill::steady_time;
 using waybill::testing::injected_fault;
 using waybill::testing::store_call;
-namespace act = waybill::act;
 
 enum class kind : std::uint8_t { good, bad, shaky, deadly };
 
@@ -209,9 +208,9 @@ private:
                     w.maybe_pause();
                     if (store.alive()) (void)work->on(answer, now());
                 },
-                [&](act::open a) {
+                [&](waybill::partition_lifecycle::open a) {
                     const auto stored = fenced.load(work->key(a.partition));
-                    waybill::partition_opened o{a.partition, a.epoch};
+                    waybill::partition_lifecycle::partition_opened o{a.partition, a.epoch};
                     if (stored) {
                         mine[a.partition] = work->assignment_of(a, *stored);
                         o.stored = *stored ? (*stored)->epoch : 0;
@@ -220,21 +219,22 @@ private:
                     }
                     told(o);
                 },
-                [&](act::process a) {
-                    told(waybill::processed{a.partition, a.epoch, one_batch(a)});
+                [&](waybill::partition_lifecycle::process a) {
+                    told(waybill::partition_lifecycle::processed{a.partition, a.epoch,
+                                                                 one_batch(a)});
                 },
-                [&](act::close a) {
-                    told(waybill::partition_closed{a.partition, a.epoch});
+                [&](waybill::partition_lifecycle::close a) {
+                    told(waybill::partition_lifecycle::partition_closed{a.partition, a.epoch});
                 },
-                [&](act::save a) {
-                    told(waybill::partition_saved{a.partition, a.epoch});
+                [&](waybill::partition_lifecycle::save a) {
+                    told(waybill::partition_lifecycle::partition_saved{a.partition, a.epoch});
                 },
-                [&](act::wait_until a) {
+                [&](waybill::wait_until a) {
                     wakes = (a.time - steady_time::at(duration::nanoseconds(begins))).count() *
                                 100 / speed +
                             1;
                 },
-                [&](act::idle) { wakes = w.time_ + 50; });
+                [&](waybill::idle) { wakes = w.time_ + 50; });
             busy = false;
         }
 
@@ -248,7 +248,7 @@ private:
             if (w.pick(8) == 0) (void)work->on(a, now());
         }
 
-        waybill::batch_pass one_batch(const act::process& a)
+        waybill::batch_pass one_batch(const waybill::partition_lifecycle::process& a)
         {
             waybill::assignment& m = mine[a.partition];
             std::vector<event> batch;

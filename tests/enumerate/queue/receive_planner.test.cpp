@@ -33,7 +33,6 @@ using waybill::settle_as;
 using waybill::settle_result;
 using waybill::steady_time;
 using waybill::testing::choices;
-namespace act = waybill::act;
 
 enum class flaw {
     none,
@@ -153,8 +152,8 @@ private:
         steady_time until = steady_time::highest();
         for (std::size_t i = 0; i != extent_.consumers; ++i) {
             const auto a = all_of_them_[i].in.next(now());
-            if (std::holds_alternative<act::idle>(a)) continue;
-            const auto* w = std::get_if<act::wait_until>(&a);
+            if (std::holds_alternative<waybill::idle>(a)) continue;
+            const auto* w = std::get_if<waybill::wait_until>(&a);
             if (w == nullptr) ready.push_back(i);
             else
                 until = waybill::earlier(until, w->time);
@@ -198,10 +197,12 @@ private:
         const auto a = in().next(now());
         if (a != in().next(now())) wrong_ = "asked again it says something else";
         waybill::match(
-            a, [&](act::take_due t) { take_due(t); }, [&](act::receive r) { receive(r); },
-            [&](act::receive_deferred r) { fetch(r.work); },
-            [&](act::settle_original s) { settle(s); }, [&](act::settle_message s) { settle(s); },
-            [](act::wait_until) {}, [](act::idle) {});
+            a, [&](waybill::receive_planner::take_due t) { take_due(t); },
+            [&](waybill::receive_planner::receive r) { receive(r); },
+            [&](waybill::receive_planner::receive_deferred r) { fetch(r.work); },
+            [&](waybill::receive_planner::settle_original s) { settle(s); },
+            [&](waybill::receive_planner::settle_message s) { settle(s); },
+            [](waybill::wait_until) {}, [](waybill::idle) {});
         if (in().in_hand() > extent_.at_once) wrong_ = "has too much in hand";
     }
 
@@ -241,7 +242,7 @@ private:
         return f == fate::done || f == fate::slow;
     }
 
-    void take_due(act::take_due t)
+    void take_due(waybill::receive_planner::take_due t)
     {
         std::vector<held> got;
         steady_time next = steady_time::highest();
@@ -258,14 +259,15 @@ private:
         });
         if (dies_) return;
         if (!heard) {
-            in().on(waybill::pairs_taken{0, next, fault_kind::infrastructure}, now());
+            in().on(waybill::receive_planner::pairs_taken{0, next, fault_kind::infrastructure},
+                    now());
             return;
         }
         for (std::size_t i = 0; i != got.size(); ++i) has()[t.first + i] = got[i];
-        in().on(waybill::pairs_taken{got.size(), next}, now());
+        in().on(waybill::receive_planner::pairs_taken{got.size(), next}, now());
     }
 
-    void receive(act::receive r)
+    void receive(waybill::receive_planner::receive r)
     {
         if (!disturbed_) {
             for (const auto& p : all_.pointers) {
@@ -282,11 +284,12 @@ private:
         });
         if (dies_) return;
         if (!heard) {
-            in().on(waybill::messages_received{0, fault_kind::infrastructure}, now());
+            in().on(waybill::receive_planner::messages_received{0, fault_kind::infrastructure},
+                    now());
             return;
         }
         for (std::size_t i = 0; i != got.size(); ++i) has()[r.first + i] = got[i];
-        in().on(waybill::messages_received{got.size()}, now());
+        in().on(waybill::receive_planner::messages_received{got.size()}, now());
         for (std::size_t i = 0; i != got.size() && !dies_; ++i) handle(r.first + i);
     }
 
@@ -307,7 +310,7 @@ private:
         if (!heard) said = settle_result::failed;
         if (said == settle_result::failed && flaw_ == flaw::failed_fetch_is_gone)
             said = settle_result::gone;
-        in().on(waybill::original_fetched{work, said}, now());
+        in().on(waybill::receive_planner::original_fetched{work, said}, now());
         if (said == settle_result::done) handle(work);
     }
 
@@ -316,7 +319,7 @@ private:
         const held& h = has().at(work);
         const std::size_t at = h.pair ? all_.pointers[h.at].original : h.at;
         auto& m = all_.messages[at];
-        waybill::work_done d;
+        waybill::receive_planner::work_done d;
         d.work = work;
         if (m.hopeless)
             d.kind = fault_kind::permanent;
@@ -331,7 +334,9 @@ private:
         if (dies_) return;
         if (d.kind == fault_kind::none) ++m.effects;
         in().on(d, now());
-        in().on(waybill::pair_scheduled{steady_time::at(duration::seconds(all_.now + lock_lasts + 1))}, now());
+        in().on(waybill::receive_planner::pair_scheduled{steady_time::at(
+                    duration::seconds(all_.now + lock_lasts + 1))},
+                now());
     }
 
     // A fresh message is deferred; an original is deferred as it is, and only has a new pointer.
@@ -373,7 +378,7 @@ private:
         return said;
     }
 
-    void settle(act::settle_original s)
+    void settle(waybill::receive_planner::settle_original s)
     {
         const held& h = has().at(s.work);
         auto& p = all_.pointers[h.at];
@@ -386,16 +391,16 @@ private:
         if (dies_) return;
         if (said == settle_result::failed && flaw_ == flaw::lost_lock_is_gone)
             said = settle_result::gone;
-        in().on(waybill::original_settled{s.work, said}, now());
+        in().on(waybill::receive_planner::original_settled{s.work, said}, now());
     }
 
-    void settle(act::settle_message s)
+    void settle(waybill::receive_planner::settle_message s)
     {
         const held& h = has().at(s.work);
         auto& m = h.pair ? all_.pointers[h.at] : all_.messages[h.at];
         const settle_result said = settled(m, h.lock, s.as);
         if (dies_) return;
-        in().on(waybill::message_settled{s.work, said}, now());
+        in().on(waybill::receive_planner::message_settled{s.work, said}, now());
     }
 
     extent extent_;

@@ -22,7 +22,6 @@
 namespace settle_batch_enumeration {
 namespace {
 
-namespace act = waybill::act;
 using waybill::duration;
 using waybill::fault_kind;
 using waybill::settle_batches;
@@ -35,9 +34,9 @@ using waybill::testing::choices;
 struct partial_is_done : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::event_result on(const waybill::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::settle_batches::batch_settled& told, steady_time now)
     {
-        waybill::batch_settled s = told;
+        waybill::settle_batches::batch_settled s = told;
         s.failed.clear();
         return settle_batches::on(s, now);
     }
@@ -46,9 +45,9 @@ struct partial_is_done : settle_batches {
 struct partial_is_failed : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::event_result on(const waybill::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::settle_batches::batch_settled& told, steady_time now)
     {
-        waybill::batch_settled s = told;
+        waybill::settle_batches::batch_settled s = told;
         if (s.kind == fault_kind::none && !s.failed.empty()) s.kind = s.failed[0].kind;
         return settle_batches::on(s, now);
     }
@@ -57,9 +56,9 @@ struct partial_is_failed : settle_batches {
 struct lost_is_tried_again : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::event_result on(const waybill::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::settle_batches::batch_settled& told, steady_time now)
     {
-        waybill::batch_settled s = told;
+        waybill::settle_batches::batch_settled s = told;
         if (s.kind == fault_kind::ownership_lost) s.kind = fault_kind::transient;
         for (auto& f : s.failed) {
             if (f.kind == fault_kind::ownership_lost) f.kind = fault_kind::transient;
@@ -71,9 +70,9 @@ struct lost_is_tried_again : settle_batches {
 struct past_the_lock : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::event_result on(const waybill::decided& told, steady_time now)
+    waybill::event_result on(const waybill::settle_batches::decided& told, steady_time now)
     {
-        waybill::decided d = told;
+        waybill::settle_batches::decided d = told;
         d.lock_left = d.lock_left + duration::seconds(2);
         return settle_batches::on(d, now);
     }
@@ -120,7 +119,7 @@ struct first_decided_first : settle_batches {
     action next(steady_time now) const
     {
         action a = settle_batches::next(now);
-        auto* const b = std::get_if<act::settle_batch>(&a);
+        auto* const b = std::get_if<settle_batches::settle_batch>(&a);
         if (b != nullptr && b->items.size() > most) b->items.resize(most);
         return a;
     }
@@ -132,9 +131,9 @@ struct first_decided_first : settle_batches {
 struct repeats_count : settle_batches {
     using settle_batches::on;
     using settle_batches::settle_batches;
-    waybill::event_result on(const waybill::batch_settled& told, steady_time now)
+    waybill::event_result on(const waybill::settle_batches::batch_settled& told, steady_time now)
     {
-        waybill::batch_settled s = told;
+        waybill::settle_batches::batch_settled s = told;
         const waybill::event_result h = settle_batches::on(s, now);
         if (h != waybill::event_result::stale) return h;
         ++s.call;
@@ -168,8 +167,8 @@ std::string run(choices& c, std::uint32_t messages)
             ++decided;
         }
         const auto a = audit.next(now);
-        if (const auto* b = std::get_if<act::settle_batch>(&a)) {
-            waybill::batch_settled s{b->call, b->items};
+        if (const auto* b = std::get_if<settle_batches::settle_batch>(&a)) {
+            waybill::settle_batches::batch_settled s{b->call, b->items};
             if (c.pick(2) != 0) now = now + duration::seconds(3);
             for (std::size_t i = 0; i != b->items.size(); ++i) {
                 const fault_kind how =
@@ -178,10 +177,10 @@ std::string run(choices& c, std::uint32_t messages)
             }
             audit.answer(s, now);
         }
-        if (const auto* w = std::get_if<act::wait_until>(&a))
+        if (const auto* w = std::get_if<waybill::wait_until>(&a))
             now = decided == messages ? w->time : now + duration::seconds(1);
         if (!audit.broken().empty()) return audit.broken();
-        if (std::holds_alternative<act::idle>(a) && decided == messages) {
+        if (std::holds_alternative<waybill::idle>(a) && decided == messages) {
             return audit.unreported() == 0 ? "" : "idle, and not all are reported";
         }
     }

@@ -29,7 +29,6 @@
 
 namespace pipeline_world {
 
-namespace act = waybill::act;
 using waybill::dead_letter_reason;
 using waybill::duration;
 using waybill::fault;
@@ -132,7 +131,7 @@ struct holder {
     message* hand = nullptr;
     bool settled_early = false;              // mutants
     bool parks_later = false;
-    act::park parking{};
+    waybill::pipeline::write_dead_letter parking{};
     bool letter_written = false;
 };
 
@@ -315,7 +314,7 @@ private:
 
     // -- the calls of a process
 
-    waybill::state_loaded load(session& s, holder& h)
+    waybill::pipeline::state_loaded load(session& s, holder& h)
     {
         const fault f = io(s, h, call::load, [&] { return locked(s, h); });
         if (!f.ok()) return {.kind = f.kind};
@@ -324,7 +323,7 @@ private:
         h.version = s.version;
         if (s.corrupt && wrong_ == wrong::corrupt_is_absent) return {};
         if (s.corrupt) return {.found = state_read::corrupt};
-        waybill::state_loaded found{state_read::ok, *s.state};
+        waybill::pipeline::state_loaded found{state_read::ok, *s.state};
         if (wrong_ == wrong::failed_state_ignored) found.progress.failed.reset();
         if (wrong_ == wrong::every_step_is_new) {
             found.progress.done = h.hand ? h.hand->step - 1 + extent_.shift : 0;
@@ -345,7 +344,7 @@ private:
         return true;
     }
 
-    fault save(session& s, holder& h, act::save_state a, const session_progress& p)
+    fault save(session& s, holder& h, waybill::pipeline::save_state a, const session_progress& p)
     {
         const bool tries = a.undone && !p.failed && !h.letter_written;
         if (wrong_ == wrong::tries_not_saved && tries) return {};
@@ -363,7 +362,7 @@ private:
         return f;
     }
 
-    fault park(session& s, holder& h, const act::park& a)
+    fault park(session& s, holder& h, const waybill::pipeline::write_dead_letter& a)
     {
         if (wrong_ == wrong::letter_before_state && h.letter_written) return {};
         if (wrong_ == wrong::park_after_save) {
@@ -381,7 +380,7 @@ private:
         return f;
     }
 
-    fault write_letter(session& s, holder& h, const act::park& a)
+    fault write_letter(session& s, holder& h, const waybill::pipeline::write_dead_letter& a)
     {
         const std::uint64_t cause = wrong_ == wrong::cause_not_named ? 0 : a.cause;
         return io(s, h, call::park, [&] {
@@ -476,7 +475,7 @@ private:
     }
 
     /// It may end before its time: where that is a fault, the process is asked to stop.
-    fault wait(session& s, holder& h, act::wait_until a, const session_progress& p)
+    fault wait(session& s, holder& h, waybill::wait_until a, const session_progress& p)
     {
         if (wrong_ == wrong::charged_in_pauses && locked(s, h)) (void)write_state(s, h, &p);
         const fault f = extent_.pauses ? io(s, h, call::wait, [&] { return locked(s, h); }) : fault{};
@@ -523,13 +522,13 @@ private:
             if (extent_.uncounted) facts.deliveries = 0;
             const auto end = waybill::process_step(
                 pipe, {facts, waybill::wall_time::at(now_.since_epoch())}, now,
-                [&](act::load_state) { return load(s, h); },
-                [&](act::execute) { return execute(s, h); },
-                [&](act::save_state a) { return save(s, h, a, pipe.progress()); },
-                [&](const act::park& a) { return park(s, h, a); },
-                [&](act::complete) { return complete(s, h); },
-                [&](act::clear_state) { return clear(s, h); },
-                [&](act::give_back a) {
+                [&](waybill::pipeline::load_state) { return load(s, h); },
+                [&](waybill::pipeline::execute) { return execute(s, h); },
+                [&](waybill::pipeline::save_state a) { return save(s, h, a, pipe.progress()); },
+                [&](const waybill::pipeline::write_dead_letter& a) { return park(s, h, a); },
+                [&](waybill::complete) { return complete(s, h); },
+                [&](waybill::pipeline::clear_state) { return clear(s, h); },
+                [&](waybill::pipeline::give_back a) {
                     if (!h.alive) return;
                     tell("give back");
                     if (locked(s, h)) s.token = 0;
@@ -537,7 +536,7 @@ private:
                     if (native_ && now_ < a.until)
                         now_ = a.until;  // the other one has no such broker
                 },
-                [&](act::wait_until a) { return wait(s, h, a, pipe.progress()); });
+                [&](waybill::wait_until a) { return wait(s, h, a, pipe.progress()); });
             if (told_) tell("-> " + std::string(name(end)));
             if (!m->complete) ++m->unended;
             if (h.alive) check_end(end, *m);

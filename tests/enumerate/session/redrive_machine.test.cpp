@@ -20,16 +20,15 @@
 namespace redrive_machine_test {
 namespace {
 
-namespace act = waybill::act;
-using waybill::dead_letters_removed;
+using dead_letters_removed = waybill::redrive::dead_letters_removed;
 using waybill::event_result;
 using waybill::fault_kind;
 using waybill::redrive;
 using waybill::redrive_outcome;
 using waybill::redrive_plan;
 using waybill::redrive_session;
-using waybill::resubmitted;
-using waybill::sessions_marked;
+using resubmitted = waybill::redrive::resubmitted;
+using sessions_marked = waybill::redrive::sessions_marked;
 using waybill::steady_time;
 using waybill::testing::choices;
 
@@ -68,7 +67,7 @@ std::string run(choices& c)
         if (r.next(steady_time::highest()) != r.next(steady_time::highest())) return "asked again it says something else";
         waybill::match(
             r.next(steady_time::highest()),
-            [&](const act::resubmit& a) {
+            [&](const redrive::resubmit& a) {
                 if (a.count == 0) broken = "nothing is sent";
                 const auto [n, how] = answer(a.count);
                 for (std::uint64_t i = a.offset; i != a.offset + n; ++i) {
@@ -82,7 +81,7 @@ std::string run(choices& c)
                 if (r.on(resubmitted{n, how}, {}) != event_result::applied)
                     broken = "an answer is not taken";
             },
-            [&](const act::mark_sent& a) {
+            [&](const redrive::mark_sent& a) {
                 const auto [n, how] = answer(a.count);
                 for (std::uint64_t s = a.session; s != a.session + n; ++s) {
                     for (std::uint64_t i = 0; i != plan.sessions[s].count; ++i) {
@@ -97,7 +96,7 @@ std::string run(choices& c)
                     event_result::applied)
                     broken = "an answer is not taken";
             },
-            [&](const act::remove_dead_letters& a) {
+            [&](const redrive::remove_dead_letters& a) {
                 if (a.count == 0) broken = "nothing is removed";
                 const auto [n, how] = answer(a.count);
                 for (std::uint64_t i = a.offset + a.count; i-- != a.offset + a.count - n;) {
@@ -118,7 +117,7 @@ std::string run(choices& c)
                 if (r.on(dead_letters_removed{n, why}, {}) != event_result::applied)
                     broken = "an answer is not taken";
             },
-            [](const act::wait_until&) {}, [](act::idle) {});
+            [](const waybill::wait_until&) {}, [](waybill::idle) {});
         if (!broken.empty()) return broken;
     }
     if (r.outcome() != redrive_outcome::finished) return "it has stopped";

@@ -41,7 +41,6 @@
 
 namespace redrive_world {
 
-namespace act = waybill::act;
 using waybill::dead_letter_reason;
 using waybill::fault_kind;
 using waybill::pipeline_dead_letter;
@@ -227,30 +226,35 @@ private:
         while (!over && !pipe.over()) {
             waybill::match(
                 pipe.next({}),
-                [&](act::load_state) {
+                [&](waybill::pipeline::load_state) {
                     const auto s = states_.find(session);
                     const bool there = s != states_.end();
                     memory = there ? s->second.memory : m.origin.state;
                     if (memory.empty()) memory = "=";
-                    pipe.on(waybill::state_loaded{there ? waybill::state_read::ok : waybill::state_read::absent,
-                                                  there ? s->second.progress : waybill::session_progress{}},
-                            {});
+                    pipe.on(
+                        waybill::pipeline::state_loaded{
+                            there ? waybill::state_read::ok : waybill::state_read::absent,
+                            there ? s->second.progress : waybill::session_progress{}},
+                        {});
                 },
-                [&](act::idle) {
+                [&](waybill::idle) {
                     if (std::exchange(received, true))
                         over = true;
                     else
-                        pipe.on(waybill::step_received{waybill::facts_of(m.stamp, m.sequence, 1),
-                                                       at(m.sequence)},
-                                {});
+                        pipe.on(
+                            waybill::pipeline::step_received{
+                                waybill::facts_of(m.stamp, m.sequence, 1), at(m.sequence)},
+                            {});
                 },
-                [&](act::execute) { pipe.on(waybill::executed{execute(m, memory)}, {}); },
-                [&](act::save_state) {
+                [&](waybill::pipeline::execute) {
+                    pipe.on(waybill::pipeline::executed{execute(m, memory)}, {});
+                },
+                [&](waybill::pipeline::save_state) {
                     state& s = states_[session];
                     s = {pipe.progress(), memory, s.memory};
-                    pipe.on(waybill::state_saved{}, {});
+                    pipe.on(waybill::pipeline::state_saved{}, {});
                 },
-                [&](const act::park& p) {
+                [&](const waybill::pipeline::write_dead_letter& p) {
                     step_of_job& s = step_of(m);
                     if (s.how == fate::fails_without_letter &&
                         p.reason == dead_letter_reason::failed && s.parks == 0) {
@@ -263,21 +267,21 @@ private:
                     put(waybill::make_pipeline_dead_letter(of(m, memory_of(session)), p,
                                                            pipe.reason(), pipe.progress(),
                                                            at(m.sequence), letter_policy()));
-                    pipe.on(waybill::step_dead_lettered{}, {});
+                    pipe.on(waybill::pipeline::step_dead_lettered{}, {});
                 },
-                [&](act::complete) {
+                [&](waybill::complete) {
                     remove_front(session);
-                    pipe.on(waybill::completed{}, {});
+                    pipe.on(waybill::pipeline::completed{}, {});
                 },
-                [&](act::clear_state) {
+                [&](waybill::pipeline::clear_state) {
                     states_.erase(session);
-                    pipe.on(waybill::state_cleared{}, {});
+                    pipe.on(waybill::pipeline::state_cleared{}, {});
                 },
-                [&](act::give_back) {
+                [&](waybill::pipeline::give_back) {
                     broken("the pipeline gives back without a fault");
                     over = true;
                 },
-                [&](act::wait_until) { over = true; });
+                [&](waybill::wait_until) { over = true; });
         }
     }
 
@@ -375,9 +379,13 @@ private:
             while (!d.over() && !dead) {
                 waybill::match(
                     d.next({}),
-                    [&](const act::park&) { d.on(waybill::step_dead_lettered{call(write)}, {}); },
-                    [&](act::complete) { d.on(waybill::completed{call(complete)}, {}); },
-                    [](act::idle) {});
+                    [&](const waybill::pipeline::write_dead_letter&) {
+                        d.on(waybill::pipeline::step_dead_lettered{call(write)}, {});
+                    },
+                    [&](waybill::complete) {
+                        d.on(waybill::pipeline::completed{call(complete)}, {});
+                    },
+                    [](waybill::idle) {});
             }
             if (dead) return;  // the message comes again when its lock has run out
         }
@@ -445,10 +453,14 @@ private:
         }
         waybill::match(
             r.run.next(waybill::steady_time::highest()),
-            [&](const act::resubmit& a) { r.run.on(send(r, a.offset, a.count), {}); },
-            [&](const act::mark_sent& a) { r.run.on(waybill::sessions_marked{mark(r, a)}, {}); },
-            [&](const act::remove_dead_letters& a) { r.run.on(remove(r, a.offset, a.count), {}); },
-            [](const act::wait_until&) {}, [](act::idle) {});
+            [&](const waybill::redrive::resubmit& a) { r.run.on(send(r, a.offset, a.count), {}); },
+            [&](const waybill::redrive::mark_sent& a) {
+                r.run.on(waybill::redrive::sessions_marked{mark(r, a)}, {});
+            },
+            [&](const waybill::redrive::remove_dead_letters& a) {
+                r.run.on(remove(r, a.offset, a.count), {});
+            },
+            [](const waybill::wait_until&) {}, [](waybill::idle) {});
         if (r.dead) r.run = waybill::redrive({});
     }
 
@@ -487,7 +499,7 @@ private:
         }
     }
 
-    waybill::resubmitted send(redriver& r, std::uint64_t offset, std::uint64_t count)
+    waybill::redrive::resubmitted send(redriver& r, std::uint64_t offset, std::uint64_t count)
     {
         const std::uint32_t how = mishap(redrive_mishaps);
         std::uint64_t applied = how == refused || how == dies_first ? 0 : count;
@@ -514,7 +526,7 @@ private:
         return {how == part ? applied : 0, fault_kind::infrastructure};
     }
 
-    fault_kind mark(redriver& r, const act::mark_sent& a)
+    fault_kind mark(redriver& r, const waybill::redrive::mark_sent& a)
     {
         if (wrong_ == wrong::marks_nothing) return fault_kind::none;
         const std::uint32_t how = mishap(mark_mishaps);
@@ -532,7 +544,8 @@ private:
         return how == 0 ? fault_kind::none : fault_kind::infrastructure;
     }
 
-    waybill::dead_letters_removed remove(redriver& r, std::uint64_t offset, std::uint64_t count)
+    waybill::redrive::dead_letters_removed remove(redriver& r, std::uint64_t offset,
+                                                  std::uint64_t count)
     {
         const std::uint32_t how = mishap(redrive_mishaps);
         std::uint64_t applied = how == refused || how == dies_first ? 0 : count;

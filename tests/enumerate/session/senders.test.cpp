@@ -99,34 +99,34 @@ struct world {
             bool parked = false;
             const step_outcome e = waybill::process_step(
                 *pipe, {seen, {}}, [] { return waybill::steady_time{}; },
-                [&](waybill::act::load_state) {
-                    if (!state) return waybill::state_loaded{};
-                    return waybill::state_loaded{state_read::ok, *state};
+                [&](waybill::pipeline::load_state) {
+                    if (!state) return waybill::pipeline::state_loaded{};
+                    return waybill::pipeline::state_loaded{state_read::ok, *state};
                 },
-                [&](waybill::act::execute) {
+                [&](waybill::pipeline::execute) {
                     if (down) return waybill::infrastructure("down");
                     run(m);
                     return waybill::fault{};
                 },
-                [&](waybill::act::save_state) {
+                [&](waybill::pipeline::save_state) {
                     state = pipe->progress();
                     failed = failed || state->failed.has_value();
                     return waybill::fault{};
                 },
-                [&](waybill::act::park a) {
+                [&](waybill::pipeline::write_dead_letter a) {
                     parked = letters = true;
                     if (a.cause == 0) breaks("a letter names no cause");
                     if (mode == pipeline_mode::stop_on_failure && !failed)
                         breaks("a letter, and the session has not failed");
                     return waybill::fault{};
                 },
-                [&](waybill::act::complete) { return waybill::fault{}; },
-                [&](waybill::act::clear_state) {
+                [&](waybill::complete) { return waybill::fault{}; },
+                [&](waybill::pipeline::clear_state) {
                     state.reset();
                     failed = false;
                     return waybill::fault{};
                 },
-                [](waybill::act::give_back) {}, [](waybill::act::wait_until) {});
+                [](waybill::pipeline::give_back) {}, [](waybill::wait_until) {});
             if (what == wrong::cleared_without_first && m.last) {
                 state.reset();
                 failed = false;

@@ -93,20 +93,22 @@ inline std::string in_words(const waybill::send_outcome& o)
         return n ? std::to_string(*n) : std::string("?");
     };
     return waybill::match(
-        o, [](const waybill::accepted&) { return std::string("accepted"); },
-        [&](const waybill::too_large& r) {
+        o, [](const waybill::batch_sender::accepted&) { return std::string("accepted"); },
+        [&](const waybill::batch_sender::too_large& r) {
             return "refused " + number(r.actual) + " of " + number(r.limit);
         },
-        [](const waybill::partial& p) {
+        [](const waybill::batch_sender::partial& p) {
             std::string all = "partial";
             for (const waybill::entry_fault& f : p.failed) {
                 all += " " + std::to_string(f.index) + " " + std::string(name(f.kind));
             }
             return all;
         },
-        [](const waybill::throttled&) { return std::string("throttled"); },
-        [](const waybill::failed& f) { return "failed, " + std::string(name(f.kind)); },
-        [](const waybill::unknown&) { return std::string("unknown"); });
+        [](const waybill::batch_sender::throttled&) { return std::string("throttled"); },
+        [](const waybill::batch_sender::failed& f) {
+            return "failed, " + std::string(name(f.kind));
+        },
+        [](const waybill::batch_sender::outcome_unknown&) { return std::string("unknown"); });
 }
 
 /// Counts what was asked, and tells of what is otherwise than expected.

@@ -96,7 +96,7 @@ struct broker {
         std::uint64_t actual = h.envelope;
         for (const item& i : batch) actual += i.body + i.header;
         if (actual > h.limit) {
-            too_large r;
+            batch_sender::too_large r;
             if (h.tells_numbers) r.actual = actual, r.limit = h.limit;
             if (h.lies) {
                 const std::uint64_t wild[] = {0, 1, h.limit, unlimited - 1, unlimited, actual / 2};
@@ -112,16 +112,16 @@ struct broker {
         }
         const std::uint64_t mood = roll(10) < h.trouble ? roll(5) : 9;
         if (mood == 0 && throttled_ones++ < h.throttles) {
-            return throttled{
+            return batch_sender::throttled{
                 .retry_after = duration::milliseconds(static_cast<std::int64_t>(roll(500))),
                 .random = roll.share()};
         }
-        if (mood == 1) return failed{0, how(), "no", roll.share()};
+        if (mood == 1) return batch_sender::failed{0, how(), "no", roll.share()};
         if (mood == 2) {
             if (roll(2) == 0) {
                 for (const item& i : batch) take(i, attempt);
             }
-            return unknown{.random = roll.share()};
+            return batch_sender::outcome_unknown{.random = roll.share()};
         }
         if (mood == 3 && h.partials && arrived.count(batch.front().id) == 0) {
             entries.clear();
@@ -131,10 +131,10 @@ struct broker {
                 else
                     take(batch[i], attempt);
             }
-            return partial{.failed = entries, .random = roll.share()};
+            return batch_sender::partial{.failed = entries, .random = roll.share()};
         }
         for (const item& i : batch) take(i, attempt);
-        return roll(2) == 0 ? accepted{} : accepted{.actual = actual};
+        return roll(2) == 0 ? batch_sender::accepted{} : batch_sender::accepted{.actual = actual};
     }
 };
 
@@ -396,53 +396,61 @@ public:
             if (!a.broken.empty()) return false;
             const batch_sender::action next = s.next(now);
             if (twice) a.must(next == s.next(now), "asked again it says the same");
-            if (const auto* x = std::get_if<act::settle>(&next)) {
+            if (const auto* x = std::get_if<batch_sender::report>(&next)) {
                 const item_range done = x->items;
                 a.settle(*x);
-                a.must(s.on(settled{done}, now) == event_result::applied, "settled in time");
+                a.must(s.on(batch_sender::reported{done}, now) == event_result::applied,
+                       "settled in time");
                 continue;
             }
             const std::uint64_t what = roll(16);
             if (left_ != 0 && what < 6) {
                 queue(s, roll, keys, now);
             } else if (may_stop && what == 6 && roll(8) == 0 && !a.stopped) {
-                s.on(stopped{}, now);
+                s.on(batch_sender::stopped{}, now);
                 a.stop();
             } else if (p.ordered && what == 7) {
                 const std::uint64_t key = roll(keys + 1);
-                a.must((s.on(resumed{key}, now) == event_result::applied) == a.resume(key),
+                a.must((s.on(batch_sender::resumed{key}, now) == event_result::applied) ==
+                           a.resume(key),
                        "resumed");
-            } else if (const auto* r = std::get_if<act::replace>(&next); r && what < 12) {
+            } else if (const auto* r = std::get_if<batch_sender::replace>(&next); r && what < 12) {
                 a.asked(*r);
                 const std::uint64_t n = r->item;
-                a.must(s.on(not_replaced{n + 1}, now) == event_result::invalid, "kept another");
+                a.must(s.on(batch_sender::not_replaced{n + 1}, now) == event_result::invalid,
+                       "kept another");
                 if (roll(3) == 0) {
                     a.kept(n);
-                    a.must(s.on(not_replaced{n}, now) == event_result::applied, "kept");
+                    a.must(s.on(batch_sender::not_replaced{n}, now) == event_result::applied,
+                           "kept");
                 } else {
                     const std::uint64_t bytes = roll(3) == 0 ? 500 : roll(40);
                     a.replaced(n, bytes);
-                    a.must(s.on(replaced{n, bytes}, now) == event_result::applied, "replaced");
+                    a.must(s.on(batch_sender::replaced{n, bytes}, now) == event_result::applied,
+                           "replaced");
                 }
-            } else if (const auto* send = std::get_if<act::send>(&next); send && what < 12) {
+            } else if (const auto* send = std::get_if<batch_sender::send>(&next);
+                       send && what < 12) {
                 const std::uint64_t attempt = send->attempt;
                 a.sent(*send, now);
                 if (attempt >= a.attempts.size() || roll(3) == 0) {
                     answer(s, attempt, roll, numbers, now);
                 } else {
-                    a.must(s.on(started{attempt}, now) == event_result::applied, "started in time");
+                    a.must(s.on(batch_sender::started{attempt}, now) == event_result::applied,
+                           "started in time");
                 }
             } else if (const std::uint64_t n = away(roll); n != unlimited) {
                 answer(s, n, roll, numbers, now);
-            } else if (const auto* w = std::get_if<act::wait_until>(&next)) {
+            } else if (const auto* w = std::get_if<wait_until>(&next)) {
                 now = w->time;
-            } else if (left_ == 0 && std::holds_alternative<act::idle>(next)) {
+            } else if (left_ == 0 && std::holds_alternative<idle>(next)) {
                 a.end();
                 a.must(s.finished() && s.first_open() == s.end(), "it is finished");
                 return a.broken.empty();
             }
             if (what == 15) now = now + duration::milliseconds(1);
-            if (what == 14 && roll(9) == 0) s.on(accepted{a.attempts.size() + 50}, now);
+            if (what == 14 && roll(9) == 0)
+                s.on(batch_sender::accepted{a.attempts.size() + 50}, now);
         }
         a.must(false, "it does not end");
         return false;
@@ -454,8 +462,8 @@ private:
         const std::uint64_t bytes = roll(20) == 0 ? 30 + roll(150) : roll(30);
         const std::uint64_t key = roll(keys) * 0x4000'0000'0000'0001U;
         a.queued(bytes, key);
-        s.on(queued(bytes, key), now);
-        if (--left_ == 0) s.on(flushed{}, now);
+        s.on(batch_sender::queued(bytes, key), now);
+        if (--left_ == 0) s.on(batch_sender::flushed{}, now);
     }
 
     std::uint64_t away(dice& roll) const
@@ -471,11 +479,11 @@ private:
     {
         entries_.clear();
         sizes_.clear();
-        send_audit::event e = accepted{n};
+        send_audit::event e = batch_sender::accepted{n};
         const std::size_t count = a.attempts[n].count;
         switch (roll(10)) {
             case 0: {
-                too_large r{n};
+                batch_sender::too_large r{n};
                 if (numbers) {
                     if (roll(2) == 0) r.actual = roll(200);
                     if (roll(2) == 0) r.limit = 20 + roll(200);
@@ -494,20 +502,19 @@ private:
                                                           : fault_kind::infrastructure;
                     if (roll(3) == 0) entries_.push_back({i, how});
                 }
-                e = partial{.attempt = n, .failed = entries_, .random = roll.share()};
+                e = batch_sender::partial{.attempt = n, .failed = entries_, .random = roll.share()};
                 break;
             case 2:
                 if (throttles_ == 0) break;
                 --throttles_;
-                e = throttled{n, duration::milliseconds(5), roll.share()};
+                e = batch_sender::throttled{n, duration::milliseconds(5), roll.share()};
                 break;
             case 3:
-                e = failed{n, roll(2) == 0 ? fault_kind::infrastructure : fault_kind::permanent, "",
-                           roll.share()};
+                e = batch_sender::failed{
+                    n, roll(2) == 0 ? fault_kind::infrastructure : fault_kind::permanent, "",
+                    roll.share()};
                 break;
-            case 4:
-                e = unknown{n, roll.share()};
-                break;
+            case 4: e = batch_sender::outcome_unknown{n, roll.share()}; break;
             default:
                 break;
         }
@@ -576,17 +583,17 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
         for (std::uint64_t n = 0; n != 3'000;) {
             const auto a = quick.next(now);
             const auto b = slow.next(now);
-            if (const auto* x = std::get_if<act::settle>(&a)) {
+            if (const auto* x = std::get_if<batch_sender::report>(&a)) {
                 if (same) REQUIRE(a == b);
-                both(settled{item_range(x->items)});
+                both(batch_sender::reported{item_range(x->items)});
                 continue;
             }
-            const auto* send = std::get_if<act::send>(&a);
-            const auto* other = std::get_if<act::send>(&b);
+            const auto* send = std::get_if<batch_sender::send>(&a);
+            const auto* other = std::get_if<batch_sender::send>(&b);
             if (same) REQUIRE((send == nullptr) == (other == nullptr));
             if (!send) {
                 bodies.push_back(roll(50) == 0 ? roll(3'000) : roll(most_body));
-                both(queued(bodies.back()));
+                both(batch_sender::queued(bodies.back()));
                 ++n;
                 continue;
             }
@@ -611,11 +618,11 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
                 if (same) CHECK(slow.on(event, now) == event_result::applied);
             };
             if (whole > p.limit.bytes) {
-                too_large no{};
+                batch_sender::too_large no{};
                 if (kind > 1) no.actual = whole, no.limit = p.limit.bytes;
                 tell(no);
             } else {
-                accepted yes{};
+                batch_sender::accepted yes{};
                 if (kind == 3) yes.actual = whole;
                 tell(yes);
             }
@@ -645,8 +652,9 @@ TEST_CASE("sender: once refusals end it is back to full batches")
         const std::uint64_t whole = 100 + p.header;
         const std::uint64_t at_first = 3 + roll(40);  // batches before anything goes wrong
         batch_sender s(p);
-        for (std::uint64_t n = 0; n != 10'000; ++n) s.on(queued(100U, n), steady_time());
-        s.on(flushed{}, steady_time());
+        for (std::uint64_t n = 0; n != 10'000; ++n)
+            s.on(batch_sender::queued(100U, n), steady_time());
+        s.on(batch_sender::flushed{}, steady_time());
         const auto believes = [&](std::uint64_t items) {
             batch_sizes b{.exact = 100 * items, .items = items};
             if (!exact) b = {.bodies = 100 * items, .guessed = items, .items = items};
@@ -656,11 +664,11 @@ TEST_CASE("sender: once refusals end it is back to full batches")
         std::uint64_t batches = 0, said_no = 0, short_ones = 0, since = 0, last_short = 0;
         while (!s.finished()) {
             const auto next = s.next(steady_time());
-            if (const auto* x = std::get_if<act::settle>(&next)) {
-                s.on(settled{item_range(x->items)}, steady_time());
+            if (const auto* x = std::get_if<batch_sender::report>(&next)) {
+                s.on(batch_sender::reported{item_range(x->items)}, steady_time());
                 continue;
             }
-            const auto* send = std::get_if<act::send>(&next);
+            const auto* send = std::get_if<batch_sender::send>(&next);
             if (!send) break;
             const std::uint64_t count = send->items.items();
             const std::uint64_t first = send->items.front().first;
@@ -672,7 +680,7 @@ TEST_CASE("sender: once refusals end it is back to full batches")
             if (spite || count * whole > 2'000) {
                 if (spite) ++said_no;
                 capped.push_back(first);
-                too_large r{send->attempt};
+                batch_sender::too_large r{send->attempt};
                 if (tells) r.actual = count * whole;
                 if (tells) r.limit = spite ? 400 + roll(*r.actual - 399) : 2'000;
                 s.on(r, steady_time());
@@ -683,7 +691,7 @@ TEST_CASE("sender: once refusals end it is back to full batches")
                 const bool full = at_end || count >= p.limit.items || (count + 2) * whole > 2'000;
                 if (tells && !full) last_short = since;
             }
-            accepted ok{send->attempt};
+            batch_sender::accepted ok{send->attempt};
             if (tells) ok.actual = count * whole;
             s.on(ok, steady_time());
         }

@@ -235,33 +235,34 @@ TEST_CASE("a thousand items of which a broker takes no two together cost few ref
         const std::uint64_t body = roll.usual(500);
         const bool alike = roll(2) == 0;
         batch_sender s(p);
-        for (int i = 0; i != 1'000; ++i) s.on(queued{alike ? body : roll.usual(body)}, {});
-        s.on(flushed{}, {});
+        for (int i = 0; i != 1'000; ++i)
+            s.on(batch_sender::queued{alike ? body : roll.usual(body)}, {});
+        s.on(batch_sender::flushed{}, {});
         std::uint64_t refused_ones = 0;
         std::uint64_t sends = 0;
         std::uint64_t arrived = 0;
         for (bool going = true; going;) {
             match(
                 s.next({}),
-                [&](const act::send& a) {
+                [&](const batch_sender::send& a) {
                     const std::uint64_t attempt = a.attempt;
                     const std::uint64_t n = a.items.items();
                     RC_ASSERT(++sends < 5'000U);
                     if (n > most) {
                         ++refused_ones;
-                        s.on(too_large{attempt}, {});
+                        s.on(batch_sender::too_large{attempt}, {});
                     } else {
                         arrived += n;
-                        s.on(accepted{attempt}, {});
+                        s.on(batch_sender::accepted{attempt}, {});
                     }
                 },
-                [&](const act::settle& x) {
+                [&](const batch_sender::report& x) {
                     RC_ASSERT(x.outcome == item_outcome::accepted);
                     const item_range items = x.items;
-                    s.on(settled{items}, {});
+                    s.on(batch_sender::reported{items}, {});
                 },
-                [](const act::wait_until&) {}, [](const act::replace&) {},
-                [&](act::idle) { going = false; });
+                [](const wait_until&) {}, [](const batch_sender::replace&) {},
+                [&](idle) { going = false; });
         }
         RC_ASSERT(arrived == 1'000U);
         RC_LOG() << "refused " << refused_ones << " of " << sends << "\n";

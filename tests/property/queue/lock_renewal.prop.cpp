@@ -77,8 +77,9 @@ struct run {
     void renew(std::uint32_t attempt)
     {
         ++renewals;
-        REQUIRE(machine.on(renewal_started{attempt, draw(roll)}, now) == event_result::applied);
-        REQUIRE(std::holds_alternative<act::wait_until>(machine.next(now)));
+        REQUIRE(machine.on(lock_renewal::renewal_started{attempt, draw(roll)}, now) ==
+                event_result::applied);
+        REQUIRE(std::holds_alternative<wait_until>(machine.next(now)));
         // It gets there after a while, is done there or not, and the answer comes back or does not.
         const steady_time there = now + ms(roll.below(roll.one_in(trouble) ? 30'000 : 200));
         const steady_time back = there + ms(roll.below(roll.one_in(trouble) ? 30'000 : 200));
@@ -109,8 +110,8 @@ struct run {
             const bool over = machine.ended(now).has_value();
             const event_result h =
                 a.how == fault_kind::none
-                    ? machine.on(lock_renewed{a.attempt}, now)
-                    : machine.on(renewal_failed{a.attempt, a.how, draw(roll)}, now);
+                    ? machine.on(lock_renewal::lock_renewed{a.attempt}, now)
+                    : machine.on(lock_renewal::renewal_failed{a.attempt, a.how, draw(roll)}, now);
             REQUIRE((h == event_result::stale) == (over || a.attempt != before.attempts()));
             if (!over && h == event_result::stale) REQUIRE(machine == before);
         }
@@ -122,8 +123,8 @@ struct run {
         if (!lost && !machine.ended(now)) REQUIRE(now + machine.left(now) <= truth);
         const auto asked = machine.next(now);
         REQUIRE(asked == machine.next(now));
-        if (const auto* w = std::get_if<act::wait_until>(&asked)) REQUIRE(w->time > now);
-        REQUIRE(std::holds_alternative<act::idle>(asked) == machine.ended(now).has_value());
+        if (const auto* w = std::get_if<wait_until>(&asked)) REQUIRE(w->time > now);
+        REQUIRE(std::holds_alternative<idle>(asked) == machine.ended(now).has_value());
     }
 };
 
@@ -138,7 +139,7 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
         const lock_renewal_options o = any_options(roll);
         REQUIRE_FALSE(validate(o).has_value());
         run r{.roll = roll, .machine = lock_renewal(o), .o = o, .trouble = 2 + roll(12)};
-        r.machine.on(lock_taken{}, r.now);
+        r.machine.on(lock_renewal::lock_taken{}, r.now);
         r.truth = r.now + ms(roll.below(100)) + o.lock;
         const steady_time begun = r.now;
         const steady_time over = r.now + ms(roll.below(400'000));
@@ -146,18 +147,18 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
         while (!end) {
             r.deliver();
             if (!r.lost && roll.one_in(300)) r.lost = true;
-            if (r.now >= over) r.machine.on(lock_released{}, r.now);
+            if (r.now >= over) r.machine.on(lock_renewal::lock_released{}, r.now);
             r.check();
             end = r.machine.ended(r.now);
             match(
-                r.machine.next(r.now), [&](act::renew a) { r.renew(a.attempt); },
-                [&](act::wait_until w) {
+                r.machine.next(r.now), [&](lock_renewal::renew a) { r.renew(a.attempt); },
+                [&](wait_until w) {
                     // Up to then, or to what comes before that.
                     steady_time next = earlier(w.time, later(over, r.now + ms(1)));
                     for (const answer& a : r.answers) next = earlier(next, later(a.arrives, r.now));
                     r.now = next;
                 },
-                [&](act::idle) {});
+                [&](idle) {});
         }
         ++ends[static_cast<std::size_t>(*end)];
         if (*end == lock_outcome::too_long) REQUIRE(r.now >= begun + o.max_duration);
@@ -173,7 +174,7 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
         r.now = r.now + ms(60'000);
         const lock_outcome was = *end;
         r.deliver();
-        REQUIRE(r.machine.on(lock_taken{}, r.now) == event_result::stale);
+        REQUIRE(r.machine.on(lock_renewal::lock_taken{}, r.now) == event_result::stale);
         REQUIRE(r.machine.ended(r.now) == was);
     }
     for (const std::uint64_t n : ends) CHECK(n > 10);
@@ -187,14 +188,15 @@ TEST_CASE("a renewal that is never answered is tried again before the lock runs 
         lock_renewal_options o = any_options(roll);
         o.max_duration = duration::highest();
         lock_renewal m(o);
-        m.on(lock_taken{}, steady_time::at({}));
+        m.on(lock_renewal::lock_taken{}, steady_time::at({}));
         steady_time now = steady_time::at({});
         std::uint32_t started = 0;
         for (int steps = 0; steps != 9 && started != 2; ++steps) {
             const auto next = m.next(now);
-            if (const auto* w = std::get_if<act::wait_until>(&next)) now = w->time;
-            if (!std::holds_alternative<act::renew>(next)) continue;
-            REQUIRE(m.on(renewal_started{++started, draw(roll)}, now) == event_result::applied);
+            if (const auto* w = std::get_if<wait_until>(&next)) now = w->time;
+            if (!std::holds_alternative<lock_renewal::renew>(next)) continue;
+            REQUIRE(m.on(lock_renewal::renewal_started{++started, draw(roll)}, now) ==
+                    event_result::applied);
         }
         REQUIRE(started == 2);
         REQUIRE(m.left(now) > duration{});
@@ -220,19 +222,20 @@ TEST_CASE("any options and any events, in any order: nothing wraps, and what end
             std::optional<duration> lasts;
             if (roll.one_in(2)) lasts = any_time();
             switch (roll(7)) {
-                case 0: m.on(lock_released{}, now); break;
-                case 1: m.on(renewal_started{attempt, draw(roll)}, now); break;
-                case 2: m.on(lock_renewed{attempt, lasts}, now); break;
+                case 0: m.on(lock_renewal::lock_released{}, now); break;
+                case 1: m.on(lock_renewal::renewal_started{attempt, draw(roll)}, now); break;
+                case 2: m.on(lock_renewal::lock_renewed{attempt, lasts}, now); break;
                 case 3: {
                     const auto how = static_cast<fault_kind>(roll(6));
-                    m.on(renewal_failed{attempt, how, draw(roll) * 3 - 1, any_time()}, now);
+                    m.on(lock_renewal::renewal_failed{attempt, how, draw(roll) * 3 - 1, any_time()},
+                         now);
                     break;
                 }
                 case 4: m.on(lock_lost{}, now); break;
-                default: m.on(lock_taken{lasts}, now); break;
+                default: m.on(lock_renewal::lock_taken{lasts}, now); break;
             }
             const auto next = m.next(now);
-            if (const auto* w = std::get_if<act::wait_until>(&next)) REQUIRE(w->time > now);
+            if (const auto* w = std::get_if<wait_until>(&next)) REQUIRE(w->time > now);
             REQUIRE(m.left(now) >= duration{});
             if (end && n > 1) REQUIRE(m.ended(steady_time::lowest()) == end);
             // Only an event makes it stay so.

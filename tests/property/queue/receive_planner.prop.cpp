@@ -20,7 +20,6 @@ using waybill::event_result;
 using waybill::fault_kind;
 using waybill::settle_result;
 using waybill::steady_time;
-namespace act = waybill::act;
 
 settle_result any_answer()
 {
@@ -59,45 +58,45 @@ void told_anything()
             RC_ASSERT(a == in.next(at));
             waybill::match(
                 a,
-                [&](act::take_due t) {
+                [&](waybill::receive_planner::take_due t) {
                     RC_ASSERT(t.first == numbers);
                     RC_ASSERT(t.max_pairs >= 1U && t.max_pairs <= o.max_in_flight - before);
                     const auto n = *rc::gen::inRange<std::uint64_t>(0, t.max_pairs + 1);
                     for (std::uint64_t k = 0; k != n; ++k) pairs.insert(t.first + k);
                     numbers += n;
-                    h = in.on(waybill::pairs_taken{n}, at);
+                    h = in.on(waybill::receive_planner::pairs_taken{n}, at);
                 },
-                [&](act::receive r) {
+                [&](waybill::receive_planner::receive r) {
                     RC_ASSERT(r.first == numbers);
                     RC_ASSERT(r.max_messages >= 1U && r.max_messages <= o.max_in_flight - before);
                     const auto n = *rc::gen::inRange<std::uint64_t>(0, r.max_messages + 1);
                     numbers += n;
-                    h = in.on(waybill::messages_received{n}, at);
+                    h = in.on(waybill::receive_planner::messages_received{n}, at);
                 },
-                [&](act::receive_deferred r) {
+                [&](waybill::receive_planner::receive_deferred r) {
                     RC_ASSERT(pairs.contains(r.work));
                     const auto said = any_answer();
                     if (said == settle_result::gone) may_complete.insert(r.work);
-                    h = in.on(waybill::original_fetched{r.work, said}, at);
+                    h = in.on(waybill::receive_planner::original_fetched{r.work, said}, at);
                 },
-                [&](act::settle_original s) {
+                [&](waybill::receive_planner::settle_original s) {
                     RC_ASSERT(pairs.contains(s.work));
                     const auto said = any_answer();
                     const bool over =
                         s.as != waybill::settle_as::give_back && said != settle_result::failed;
                     if (over) may_complete.insert(s.work);
-                    h = in.on(waybill::original_settled{s.work, said}, at);
+                    h = in.on(waybill::receive_planner::original_settled{s.work, said}, at);
                 },
-                [&](act::settle_message s) {
+                [&](waybill::receive_planner::settle_message s) {
                     const bool completes =
                         s.as != waybill::settle_as::give_back && pairs.contains(s.work);
                     RC_ASSERT(!completes || may_complete.contains(s.work));
                     RC_ASSERT(!s.gone || completes);
-                    h = in.on(waybill::message_settled{s.work, any_answer()}, at);
+                    h = in.on(waybill::receive_planner::message_settled{s.work, any_answer()}, at);
                     RC_ASSERT(in.in_hand() + 1 == before);
                 },
-                [&](act::wait_until w) { RC_ASSERT(w.time > at); },
-                [&](act::idle) { RC_ASSERT(false); });
+                [&](waybill::wait_until w) { RC_ASSERT(w.time > at); },
+                [&](waybill::idle) { RC_ASSERT(false); });
             RC_ASSERT(h == event_result::applied);
         } else {
             // Anything, about work that is there, was there, or never was.
@@ -106,14 +105,20 @@ void told_anything()
             switch (*rc::gen::inRange(0, 5)) {
                 case 0: {
                     const bool deferred = *rc::gen::inRange(0, 6) == 0;
-                    h = in.on(waybill::work_done{last, any_class(), deferred}, at);
+                    h = in.on(waybill::receive_planner::work_done{last, any_class(), deferred}, at);
                     if (deferred && h == event_result::applied) may_complete.insert(last);
                     break;
                 }
-                case 1: h = in.on(waybill::work_done{last}, at); break;
-                case 2: h = in.on(waybill::messages_received{o.max_in_flight + 1}, at); break;
-                case 3: h = in.on(waybill::message_settled{numbers + 1}, at); break;
-                default: h = in.on(waybill::pairs_taken{~std::uint64_t{0}}, at); break;
+                case 1: h = in.on(waybill::receive_planner::work_done{last}, at); break;
+                case 2:
+                    h = in.on(waybill::receive_planner::messages_received{o.max_in_flight + 1}, at);
+                    break;
+                case 3:
+                    h = in.on(waybill::receive_planner::message_settled{numbers + 1}, at);
+                    break;
+                default:
+                    h = in.on(waybill::receive_planner::pairs_taken{~std::uint64_t{0}}, at);
+                    break;
             }
         }
         RC_ASSERT(in.in_hand() <= o.max_in_flight);

@@ -17,7 +17,6 @@
 namespace settle_batch_properties {
 namespace {
 
-namespace act = waybill::act;
 using tests_support::settle_audit;
 using waybill::duration;
 using waybill::fault_kind;
@@ -43,10 +42,10 @@ fault_kind any_fault()
                              fault_kind::cancelled);
 }
 
-waybill::batch_settled any_answer(const act::settle_batch& call)
+waybill::settle_batches::batch_settled any_answer(const waybill::settle_batches::settle_batch& call)
 {
     const std::vector<std::uint64_t>& items = call.items;
-    waybill::batch_settled s;
+    waybill::settle_batches::batch_settled s;
     s.call = call.call;
     s.items = items;
     s.kind =
@@ -66,7 +65,7 @@ void settles()
 {
     settle_audit audit(any_policy());
     steady_time now = steady_time::at(duration::seconds(100));
-    std::vector<act::settle_batch> under_way;
+    std::vector<waybill::settle_batches::settle_batch> under_way;
     auto left = *rc::gen::inRange(0, 40);
     for (int step = 0;; ++step) {
         RC_ASSERT(step < 5'000);
@@ -83,7 +82,7 @@ void settles()
             under_way.erase(under_way.begin() + static_cast<std::ptrdiff_t>(which));
         }
         const auto a = audit.next(now);
-        if (const auto* b = std::get_if<act::settle_batch>(&a)) {
+        if (const auto* b = std::get_if<waybill::settle_batches::settle_batch>(&a)) {
             if (*rc::gen::inRange(0, 2) == 0) {
                 audit.started(*b, now);
                 under_way.push_back(*b);
@@ -92,13 +91,13 @@ void settles()
                 audit.answer(any_answer(*b), now);
             }
         }
-        if (const auto* w = std::get_if<act::wait_until>(&a)) {
+        if (const auto* w = std::get_if<waybill::wait_until>(&a)) {
             if (left == 0 || *rc::gen::inRange(0, 2) == 0) now = w->time;
         } else if (*rc::gen::inRange(0, 4) == 0) {
             now = now + duration::seconds(*rc::gen::inRange<std::int64_t>(0, 10));
         }
         RC_ASSERT(audit.broken() == "");
-        if (left == 0 && under_way.empty() && std::holds_alternative<act::idle>(a)) break;
+        if (left == 0 && under_way.empty() && std::holds_alternative<waybill::idle>(a)) break;
     }
     RC_ASSERT(audit.unreported() == 0U);
     RC_ASSERT(audit.machine().empty());
@@ -118,27 +117,30 @@ TEST_CASE("settle_batches: spoilt answers change nothing")
         const auto n = *rc::gen::inRange<std::size_t>(0, 5);
         std::vector<std::uint64_t> items;
         for (std::size_t i = 0; i != n; ++i) {
-            m.on(waybill::decided{}, now);
+            m.on(waybill::settle_batches::decided{}, now);
             items.push_back(i);
         }
         const auto before = m;
         const auto past = *rc::gen::arbitrary<std::uint64_t>();
-        RC_ASSERT(
-            m.on(waybill::batch_settled{0, items, {}, {{n + past % 1'000, fault_kind::transient}}},
-                 now) == waybill::event_result::invalid);
+        RC_ASSERT(m.on(
+                      waybill::settle_batches::batch_settled{
+                          0, items, {}, {{n + past % 1'000, fault_kind::transient}}},
+                      now) == waybill::event_result::invalid);
         const auto call = 1 + *rc::gen::arbitrary<std::uint64_t>() % 1'000;
-        RC_ASSERT(m.on(waybill::batch_settled{call, items}, now) == waybill::event_result::stale);
+        RC_ASSERT(m.on(waybill::settle_batches::batch_settled{call, items}, now) ==
+                  waybill::event_result::stale);
         if (n != 0) {
             auto twice = items;
             twice.push_back(*rc::gen::elementOf(items));
-            RC_ASSERT(m.on(waybill::batch_settled{0, twice}, now) ==
+            RC_ASSERT(m.on(waybill::settle_batches::batch_settled{0, twice}, now) ==
                       waybill::event_result::invalid);
         }
-        RC_ASSERT(m.on(waybill::batch_settled{0, {n + past % 1'000}}, now) ==
+        RC_ASSERT(m.on(waybill::settle_batches::batch_settled{0, {n + past % 1'000}}, now) ==
                   waybill::event_result::stale);
-        RC_ASSERT(m.on(waybill::batch_started{0, {n + past % 1'000}}, now) ==
+        RC_ASSERT(m.on(waybill::settle_batches::batch_started{0, {n + past % 1'000}}, now) ==
                   waybill::event_result::stale);
-        RC_ASSERT(m.on(waybill::reported{n + past % 1'000}, now) == waybill::event_result::stale);
+        RC_ASSERT(m.on(waybill::settle_batches::reported{n + past % 1'000}, now) ==
+                  waybill::event_result::stale);
         RC_ASSERT(m == before);
     }));
 }

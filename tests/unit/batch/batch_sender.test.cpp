@@ -40,21 +40,21 @@ batch_sender with(const batch_limits& l, std::vector<std::uint64_t> sizes,
                   std::uint32_t in_flight = 1)
 {
     batch_sender s({.limit = l, .in_flight = in_flight, .retry = steady_retries});
-    for (const std::uint64_t n : sizes) s.on(queued{n}, at(0));
-    s.on(flushed{}, at(0));
+    for (const std::uint64_t n : sizes) s.on(batch_sender::queued{n}, at(0));
+    s.on(batch_sender::flushed{}, at(0));
     return s;
 }
 
 std::optional<steady_time> waiting(const batch_sender& s, steady_time now = at(0))
 {
     const auto a = s.next(now);
-    const auto* w = std::get_if<act::wait_until>(&a);
+    const auto* w = std::get_if<waybill::wait_until>(&a);
     return w ? std::optional(w->time) : std::nullopt;
 }
 
 bool idle(const batch_sender& s, steady_time now = at(0))
 {
-    return std::holds_alternative<act::idle>(s.next(now));
+    return std::holds_alternative<waybill::idle>(s.next(now));
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ static_assert(name(item_outcome::accepted) == "accepted" &&
 static_assert(name(item_outcome::failed) == "failed" &&
               name(item_outcome::in_doubt) == "undecided");
 static_assert(name(item_outcome::unsent) == "unsent" && name(static_cast<item_outcome>(9)) == "?");
-static_assert(queued(-1).bytes == unlimited && queued(7U).bytes == 7);
+static_assert(batch_sender::queued(-1).bytes == unlimited && batch_sender::queued(7U).bytes == 7);
 static_assert(std::is_copy_constructible_v<batch_sender> &&
               std::is_copy_assignable_v<batch_sender>);
 static_assert(std::is_nothrow_move_constructible_v<batch_sender>);
@@ -74,47 +74,48 @@ TEST_CASE("sender: says why a batch was closed, and how many bytes it has")
     batch_sender s({.limit = {.bytes = 100, .items = 3, .envelope = 10}, .linger = 50ms});
     const auto closed = [&](steady_time now) {
         const auto a = s.next(now);
-        REQUIRE(std::holds_alternative<act::send>(a));
-        const act::send send = std::get<act::send>(a);
+        REQUIRE(std::holds_alternative<batch_sender::send>(a));
+        const batch_sender::send send = std::get<batch_sender::send>(a);
         const std::pair result(send.closed, send.bytes);
-        s.on(accepted{send.attempt}, now);
+        s.on(batch_sender::accepted{send.attempt}, now);
         settle_all(s);
         return result;
     };
-    for (int i = 0; i != 3; ++i) s.on(queued{22}, at(0));
+    for (int i = 0; i != 3; ++i) s.on(batch_sender::queued{22}, at(0));
     CHECK(closed(at(0)) == std::pair(batch_close_reason::items, std::uint64_t{76}));
-    s.on(queued{62}, at(0));
+    s.on(batch_sender::queued{62}, at(0));
     CHECK(waiting(s) == at(50));
-    s.on(queued{62}, at(10));
+    s.on(batch_sender::queued{62}, at(10));
     CHECK(closed(at(10)) == std::pair(batch_close_reason::bytes, std::uint64_t{72}));
     CHECK(waiting(s, at(10)) == at(60));  // the second has waited since it is at the head
     CHECK(closed(at(60)) == std::pair(batch_close_reason::deadline, std::uint64_t{72}));
-    s.on(queued{62}, at(70));
-    s.on(flushed{}, at(70));
+    s.on(batch_sender::queued{62}, at(70));
+    s.on(batch_sender::flushed{}, at(70));
     CHECK(closed(at(70)) == std::pair(batch_close_reason::end, std::uint64_t{72}));
-    s.on(queued{1}, at(70));
+    s.on(batch_sender::queued{1}, at(70));
     CHECK(waiting(s, at(70)) == at(120));  // flushed was what came before
 }
 
 TEST_CASE("sender: a batch waits to fill as long as it may, whichever way the clock goes")
 {
     batch_sender for_ever(send_policy{});
-    for_ever.on(queued{1}, at(5));
+    for_ever.on(batch_sender::queued{1}, at(5));
     CHECK(idle(for_ever, at(5)));
     CHECK(idle(for_ever, steady_time::highest()));
-    CHECK(for_ever.on(accepted{0}, at(5)) == event_result::stale);  // it has never been handed out
-    CHECK(for_ever.on(started{0}, at(5)) == event_result::stale);
-    for_ever.on(flushed{}, at(5));
+    CHECK(for_ever.on(batch_sender::accepted{0}, at(5)) ==
+          event_result::stale);  // it has never been handed out
+    CHECK(for_ever.on(batch_sender::started{0}, at(5)) == event_result::stale);
+    for_ever.on(batch_sender::flushed{}, at(5));
     CHECK(sending(for_ever, steady_time::lowest()) == numbers{0});
 
     for (const duration linger : {duration(0s), duration(-1s), duration::lowest()}) {
         batch_sender at_once({.linger = linger});
-        at_once.on(queued{1}, at(5));
+        at_once.on(batch_sender::queued{1}, at(5));
         CHECK(sending(at_once, at(5)) == numbers{0});
     }
     batch_sender s({.linger = 50ms});
-    s.on(queued{1}, at(100));
-    s.on(queued{1}, at(20));
+    s.on(batch_sender::queued{1}, at(100));
+    s.on(batch_sender::queued{1}, at(20));
     CHECK(waiting(s, at(10)) == at(150));
     CHECK(sending(s, at(150)) == numbers{0, 1});
 }
@@ -123,17 +124,17 @@ TEST_CASE("sender: a lone refusal is the item's own, with its numbers, and spare
 {
     batch_sender s = with({.bytes = 100}, {60, 70, 80});
     CHECK(sending(s) == numbers{0});
-    s.on(too_large{0, 170, 150}, at(0));
-    CHECK(settle_all(s) == std::vector<act::settle>{
+    s.on(batch_sender::too_large{0, 170, 150}, at(0));
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{
                                {{0, 1}, item_outcome::too_large, fault_kind::permanent, 170, 150}});
     CHECK(s.learnt() == calibration({.bytes = 100}));
     CHECK(sending(s) == numbers{1});
-    s.on(too_large{1}, at(0));
-    CHECK(settle_all(s) == std::vector<act::settle>{
+    s.on(batch_sender::too_large{1}, at(0));
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{
                                {{1, 1}, item_outcome::too_large, fault_kind::permanent, 70, 100}});
     const std::uint64_t sizes[] = {123};
-    s.on(too_large{2, {}, {}, sizes}, at(0));
-    CHECK(settle_all(s) == std::vector<act::settle>{
+    s.on(batch_sender::too_large{2, {}, {}, sizes}, at(0));
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{
                                {{2, 1}, item_outcome::too_large, fault_kind::permanent, 123, 100}});
     CHECK(s.finished());
 }
@@ -142,13 +143,13 @@ TEST_CASE("sender: what no cut can save is too large at once, and says against w
 {
     batch_sender s = with({.bytes = 100, .single = 50, .envelope = 10}, {51, 50, unlimited, 0});
     CHECK(settle_all(s) ==
-          std::vector<act::settle>{
+          std::vector<batch_sender::report>{
               {{0, 1}, item_outcome::too_large, fault_kind::permanent, 51, 50, 10},
               {{2, 1}, item_outcome::too_large, fault_kind::permanent, unlimited, 50, 10}});
     CHECK(sending(s) == numbers{1, 3});
     batch_sender t = with({.bytes = 100, .envelope = 10}, {91, 90});
     CHECK(settle_all(t) ==
-          std::vector<act::settle>{
+          std::vector<batch_sender::report>{
               {{0, 1}, item_outcome::too_large, fault_kind::permanent, 101, 100, 10}});
     CHECK(sending(t) == numbers{1});
     batch_sender none = with({.bytes = 10, .envelope = 11}, {0, 0});
@@ -160,18 +161,18 @@ TEST_CASE("sender: refusals cut smaller batches from the head, with what the bro
 {
     batch_sender s = with({.bytes = 100}, {20, 20, 20, 20, 20, 20});
     CHECK(sending(s) == numbers{0, 1, 2, 3, 4});
-    s.on(too_large{0, 150, 100}, at(0));  // ten bytes an item that nobody knew of
+    s.on(batch_sender::too_large{0, 150, 100}, at(0));  // ten bytes an item that nobody knew of
     CHECK(s.learnt().header() == 10);
     CHECK(sending(s) == numbers{0, 1});  // three would have 90, if none differs from the others
-    s.on(accepted{1}, at(0));
-    CHECK(settle_all(s) == std::vector<act::settle>{{{0, 2}, item_outcome::accepted}});
+    s.on(batch_sender::accepted{1}, at(0));
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::accepted}});
     CHECK(sending(s) == numbers{2, 3});
 
     batch_sender t = with({.bytes = 100}, {20, 20, 20, 20, 20, 20});
     const std::uint64_t sizes[] = {90, 5, 5, 60, 60};
-    t.on(too_large{0, {}, {}, sizes}, at(0));
+    t.on(batch_sender::too_large{0, {}, {}, sizes}, at(0));
     CHECK(sending(t) == numbers{0, 1, 2});
-    t.on(accepted{1}, at(0));
+    t.on(batch_sender::accepted{1}, at(0));
     settle_all(t);
     CHECK(sending(t) == numbers{3});
 
@@ -180,7 +181,7 @@ TEST_CASE("sender: refusals cut smaller batches from the head, with what the bro
     std::vector<std::size_t> cuts;
     for (std::uint64_t attempt = 0; cuts.empty() || cuts.back() != 1; ++attempt) {
         cuts.push_back(sending(u).size());
-        u.on(too_large{attempt}, at(0));
+        u.on(batch_sender::too_large{attempt}, at(0));
     }
     CHECK(cuts == std::vector<std::size_t>{8, 7, 3, 1});
     CHECK(settle_all(u).size() == 1);
@@ -195,20 +196,20 @@ TEST_CASE("sender: a partial failure sends what failed again, in its order, and 
                                 {1, fault_kind::permanent},
                                 {1, fault_kind::transient},
                                 {3, fault_kind::none}};
-    s.on(partial{.attempt = 0, .failed = some}, at(0));
+    s.on(batch_sender::partial{.attempt = 0, .failed = some}, at(0));
     CHECK(settle_all(s) ==
-          std::vector<act::settle>{{{1, 1}, item_outcome::failed, fault_kind::permanent},
-                                   {{3, 1}, item_outcome::accepted}});
+          std::vector<batch_sender::report>{{{1, 1}, item_outcome::failed, fault_kind::permanent},
+                                            {{3, 1}, item_outcome::accepted}});
     CHECK(waiting(s) == at(100));
     CHECK(sending(s, at(100)) == numbers{0, 2, 4, 5});
     const entry_fault third[] = {{1, fault_kind::transient}};
-    s.on(partial{.attempt = 1, .failed = third, .retry_after = 1s}, at(100));
+    s.on(batch_sender::partial{.attempt = 1, .failed = third, .retry_after = 1s}, at(100));
     CHECK(settle_all(s).size() == 2);
     CHECK(waiting(s, at(100)) == at(1'100));
     const entry_fault last[] = {{0, fault_kind::transient}};
-    s.on(partial{.attempt = 2, .failed = last}, at(1'100));  // its third try
+    s.on(batch_sender::partial{.attempt = 2, .failed = last}, at(1'100));  // its third try
     CHECK(settle_all(s) ==
-          std::vector<act::settle>{{{2, 1}, item_outcome::failed, fault_kind::transient}});
+          std::vector<batch_sender::report>{{{2, 1}, item_outcome::failed, fault_kind::transient}});
     CHECK(s.finished());
 }
 
@@ -217,8 +218,8 @@ TEST_CASE("sender: failures are tried as often as the policy says, at once where
     for (const std::uint32_t most : {0U, 1U, 2U, 5U}) {
         batch_sender s(
             {.retry = {.max_attempts = most, .immediate = 1, .pauses = steady_retries.pauses}});
-        s.on(queued{1}, at(0));
-        s.on(flushed{}, at(0));
+        s.on(batch_sender::queued{1}, at(0));
+        s.on(batch_sender::flushed{}, at(0));
         steady_time now = at(0);
         std::vector<duration> pauses;
         std::uint64_t sends = 0;
@@ -228,11 +229,11 @@ TEST_CASE("sender: failures are tried as often as the policy says, at once where
                 now = *until;
             }
             if (sending(s, now).empty()) break;
-            CHECK(s.on(failed{.attempt = sends}, now) == event_result::applied);
+            CHECK(s.on(batch_sender::failed{.attempt = sends}, now) == event_result::applied);
         }
         CHECK(sends == (most == 0 ? 1 : most));
-        CHECK(settle_all(s) ==
-              std::vector<act::settle>{{{0, 1}, item_outcome::failed, fault_kind::transient}});
+        CHECK(settle_all(s) == std::vector<batch_sender::report>{
+                                   {{0, 1}, item_outcome::failed, fault_kind::transient}});
         if (most == 5) CHECK(pauses == std::vector<duration>{100ms, 200ms, 400ms});
     }
 }
@@ -241,143 +242,148 @@ TEST_CASE("sender: as many tries as a number holds come to an end")
 {
     batch_sender s(
         {.retry = {.max_attempts = ~std::uint32_t{0}, .immediate = ~std::uint32_t{0} - 1}});
-    s.on(queued{1}, at(0));
-    s.on(flushed{}, at(0));
+    s.on(batch_sender::queued{1}, at(0));
+    s.on(batch_sender::flushed{}, at(0));
     std::uint64_t sends = 0;
-    while (!sending(s).empty() && sends != 70'000) s.on(failed{.attempt = sends++}, at(0));
+    while (!sending(s).empty() && sends != 70'000)
+        s.on(batch_sender::failed{.attempt = sends++}, at(0));
     CHECK(sends == 255);  // tries are counted in 8 bits
     CHECK(settle_all(s).size() == 1);
     batch_sender u(
         {.retry = {.max_attempts = ~std::uint32_t{0}, .immediate = ~std::uint32_t{0} - 1}});
-    u.on(queued{1}, at(0));
-    u.on(flushed{}, at(0));
-    for (sends = 0; !sending(u).empty() && sends != 70'000; ++sends) u.on(unknown{0}, at(0));
+    u.on(batch_sender::queued{1}, at(0));
+    u.on(batch_sender::flushed{}, at(0));
+    for (sends = 0; !sending(u).empty() && sends != 70'000; ++sends)
+        u.on(batch_sender::outcome_unknown{0}, at(0));
     CHECK(sends == 255);
-    CHECK(settle_all(u) == std::vector<act::settle>{{{0, 1}, item_outcome::in_doubt}});
+    CHECK(settle_all(u) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::in_doubt}});
 }
 
 TEST_CASE("sender: what may have arrived is the identical batch again, or handed back")
 {
     batch_sender s = with({.items = 3}, {1, 1, 1, 1});
-    s.on(unknown{0}, at(0));
+    s.on(batch_sender::outcome_unknown{0}, at(0));
     CHECK(waiting(s) == at(100));
-    s.on(queued{1}, at(0));
+    s.on(batch_sender::queued{1}, at(0));
     CHECK(sending(s, at(100)) == numbers{0, 1, 2});
-    CHECK(std::get<act::send>(s.next(at(100))).attempt == 0);
-    CHECK(s.on(started{0}, at(100)) == event_result::applied);
-    CHECK(s.on(started{0}, at(100)) == event_result::stale);
+    CHECK(std::get<batch_sender::send>(s.next(at(100))).attempt == 0);
+    CHECK(s.on(batch_sender::started{0}, at(100)) == event_result::applied);
+    CHECK(s.on(batch_sender::started{0}, at(100)) == event_result::stale);
     CHECK(s.in_flight() == 1);
 
     batch_sender refusal = s;
-    refusal.on(too_large{0, 500, 2}, at(100));  // the limit fell; the first send may still be there
-    CHECK(settle_all(refusal) == std::vector<act::settle>{{{0, 3}, item_outcome::in_doubt}});
+    refusal.on(batch_sender::too_large{0, 500, 2},
+               at(100));  // the limit fell; the first send may still be there
+    CHECK(settle_all(refusal) ==
+          std::vector<batch_sender::report>{{{0, 3}, item_outcome::in_doubt}});
     CHECK(refusal.learnt().limit() == 2);
 
     batch_sender failure = s;
-    failure.on(failed{.attempt = 0}, at(100));
+    failure.on(batch_sender::failed{.attempt = 0}, at(100));
     CHECK(sending(failure, at(300)) == numbers{0, 1, 2});
-    failure.on(failed{.attempt = 0}, at(300));
-    CHECK(settle_all(failure) == std::vector<act::settle>{{{0, 3}, item_outcome::in_doubt}});
+    failure.on(batch_sender::failed{.attempt = 0}, at(300));
+    CHECK(settle_all(failure) ==
+          std::vector<batch_sender::report>{{{0, 3}, item_outcome::in_doubt}});
 
     batch_sender part = s;
     const entry_fault some[] = {{1, fault_kind::transient}};
-    part.on(partial{.attempt = 0, .failed = some}, at(100));
-    CHECK(settle_all(part) == std::vector<act::settle>{{{0, 1}, item_outcome::accepted},
-                                                       {{1, 1}, item_outcome::in_doubt},
-                                                       {{2, 1}, item_outcome::accepted}});
+    part.on(batch_sender::partial{.attempt = 0, .failed = some}, at(100));
+    CHECK(settle_all(part) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::accepted},
+                                                                {{1, 1}, item_outcome::in_doubt},
+                                                                {{2, 1}, item_outcome::accepted}});
 
     batch_sender busy = s;
-    busy.on(throttled{0, 2s}, at(100));
+    busy.on(batch_sender::throttled{0, 2s}, at(100));
     CHECK(waiting(busy, at(100)) == at(2'100));
     CHECK(sending(busy, at(2'100)) == numbers{0, 1, 2});
 
     batch_sender stop = s;
-    stop.on(unknown{0}, at(100));
-    stop.on(stopped{}, at(100));
-    CHECK(settle_all(stop) == std::vector<act::settle>{{{0, 3}, item_outcome::in_doubt},
-                                                       {{3, 2}, item_outcome::unsent}});
+    stop.on(batch_sender::outcome_unknown{0}, at(100));
+    stop.on(batch_sender::stopped{}, at(100));
+    CHECK(settle_all(stop) == std::vector<batch_sender::report>{{{0, 3}, item_outcome::in_doubt},
+                                                                {{3, 2}, item_outcome::unsent}});
     CHECK(stop.finished());
 
     // The answer of the first send comes after it has been given up, and is welcome.
     batch_sender late = with({.items = 3}, {1, 1, 1, 1});
-    late.on(unknown{0}, at(0));
-    CHECK(late.on(accepted{0}, at(1)) == event_result::applied);
-    CHECK(settle_all(late) == std::vector<act::settle>{{{0, 3}, item_outcome::accepted}});
+    late.on(batch_sender::outcome_unknown{0}, at(0));
+    CHECK(late.on(batch_sender::accepted{0}, at(1)) == event_result::applied);
+    CHECK(settle_all(late) == std::vector<batch_sender::report>{{{0, 3}, item_outcome::accepted}});
 
     batch_sender back({.limit = {.items = 2}, .on_unknown = when_unknown::hand_back});
-    for (int i = 0; i != 3; ++i) back.on(queued{1}, at(0));
-    back.on(unknown{0}, at(0));
-    CHECK(settle_all(back) == std::vector<act::settle>{{{0, 2}, item_outcome::in_doubt}});
+    for (int i = 0; i != 3; ++i) back.on(batch_sender::queued{1}, at(0));
+    back.on(batch_sender::outcome_unknown{0}, at(0));
+    CHECK(settle_all(back) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::in_doubt}});
 }
 
 TEST_CASE("sender: a broker that wants to be left alone is, by what is repeated, too")
 {
     batch_sender s = with({.items = 1}, {1, 1}, 2);
-    s.on(started{0}, at(0));
-    s.on(started{1}, at(0));
-    s.on(unknown{0}, at(0));
+    s.on(batch_sender::started{0}, at(0));
+    s.on(batch_sender::started{1}, at(0));
+    s.on(batch_sender::outcome_unknown{0}, at(0));
     CHECK(waiting(s) == at(100));
-    s.on(throttled{1, 5s}, at(0));
+    s.on(batch_sender::throttled{1, 5s}, at(0));
     CHECK(waiting(s) == at(5'000));
     CHECK(sending(s, at(5'000)) == numbers{0});
 
     // In a row it is left alone for longer, until it has looked at a batch again.
     batch_sender t = with({}, {1});
-    t.on(throttled{0}, at(0));
+    t.on(batch_sender::throttled{0}, at(0));
     CHECK(waiting(t, at(0)) == at(100));
-    t.on(throttled{1}, at(100));
+    t.on(batch_sender::throttled{1}, at(100));
     CHECK(waiting(t, at(100)) == at(300));
     batch_sender part = t;
     const entry_fault all[] = {{0, fault_kind::transient}};
-    part.on(partial{.attempt = 2, .failed = all}, at(300));
-    part.on(throttled{3}, at(400));
+    part.on(batch_sender::partial{.attempt = 2, .failed = all}, at(300));
+    part.on(batch_sender::throttled{3}, at(400));
     CHECK(waiting(part, at(400)) == at(500));
-    t.on(throttled{2, 1h}, at(300));
+    t.on(batch_sender::throttled{2, 1h}, at(300));
     CHECK(waiting(t, at(300)) == at(10'300));  // a hint is bound by the cap
 
     // However short the pause, there is one: whoever obeys gets to rest.
     batch_sender u({.retry = {.pauses = {.base = {}, .cap = {}}}});
-    u.on(queued{1}, at(0));
-    u.on(flushed{}, at(0));
-    u.on(throttled{0, 1h, 0.0}, at(0));
+    u.on(batch_sender::queued{1}, at(0));
+    u.on(batch_sender::flushed{}, at(0));
+    u.on(batch_sender::throttled{0, 1h, 0.0}, at(0));
     CHECK(waiting(u) == at(0) + duration::nanoseconds(1));
     // At the end of time it still waits, which is not the same as having nothing to do.
-    u.on(throttled{1}, steady_time::highest());
+    u.on(batch_sender::throttled{1}, steady_time::highest());
     CHECK(waiting(u) == steady_time::highest());
 }
 
 TEST_CASE("sender: stopped means that nothing more is sent, and answers are still heard")
 {
     batch_sender s = with({.items = 2}, {1, 1, 1, 1});
-    s.on(started{0}, at(0));
-    CHECK(s.on(stopped{}, at(0)) == event_result::applied);
-    CHECK(s.on(stopped{}, at(0)) == event_result::stale);
+    s.on(batch_sender::started{0}, at(0));
+    CHECK(s.on(batch_sender::stopped{}, at(0)) == event_result::applied);
+    CHECK(s.on(batch_sender::stopped{}, at(0)) == event_result::stale);
     CHECK(s.has_stopped());
-    CHECK(settle_all(s) ==
-          std::vector<act::settle>{{{2, 1}, item_outcome::unsent}, {{3, 1}, item_outcome::unsent}});
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{{{2, 1}, item_outcome::unsent},
+                                                             {{3, 1}, item_outcome::unsent}});
     CHECK(idle(s));
     CHECK(!s.finished());
     batch_sender ok = s, no = s, lost = s, part = s;
-    ok.on(accepted{0}, at(0));
-    CHECK(settle_all(ok) == std::vector<act::settle>{{{0, 2}, item_outcome::accepted}});
-    no.on(too_large{0}, at(0));
+    ok.on(batch_sender::accepted{0}, at(0));
+    CHECK(settle_all(ok) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::accepted}});
+    no.on(batch_sender::too_large{0}, at(0));
     CHECK(settle_all(no).front().outcome == item_outcome::unsent);
-    lost.on(unknown{0}, at(0));
-    CHECK(settle_all(lost) == std::vector<act::settle>{{{0, 2}, item_outcome::in_doubt}});
+    lost.on(batch_sender::outcome_unknown{0}, at(0));
+    CHECK(settle_all(lost) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::in_doubt}});
     const entry_fault second[] = {{1, fault_kind::transient}};
-    part.on(partial{.attempt = 0, .failed = second}, at(0));
-    CHECK(settle_all(part) == std::vector<act::settle>{{{0, 1}, item_outcome::accepted},
-                                                       {{1, 1}, item_outcome::unsent}});
-    ok.on(queued{1}, at(0));
-    CHECK(settle_all(ok) == std::vector<act::settle>{{{4, 1}, item_outcome::unsent}});
+    part.on(batch_sender::partial{.attempt = 0, .failed = second}, at(0));
+    CHECK(settle_all(part) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::accepted},
+                                                                {{1, 1}, item_outcome::unsent}});
+    ok.on(batch_sender::queued{1}, at(0));
+    CHECK(settle_all(ok) == std::vector<batch_sender::report>{{{4, 1}, item_outcome::unsent}});
     CHECK(ok.finished());
 
     for (const fault_kind how : {fault_kind::cancelled, fault_kind::ownership_lost}) {
         batch_sender c = with({.items = 2}, {1, 1, 1});
-        c.on(failed{.attempt = 0, .kind = how}, at(0));
+        c.on(batch_sender::failed{.attempt = 0, .kind = how}, at(0));
         CHECK(c.has_stopped());
         std::uint64_t unsent = 0;
-        for (const act::settle& x : settle_all(c)) {
+        for (const batch_sender::report& x : settle_all(c)) {
             CHECK(x.outcome == item_outcome::unsent);
             unsent += x.items.count;
         }
@@ -389,18 +395,18 @@ TEST_CASE("sender: stopped means that nothing more is sent, and answers are stil
 TEST_CASE("sender: an answer to a batch that has changed since it was asked for settles nothing")
 {
     batch_sender s({.retry = steady_retries});
-    s.on(queued{1}, at(0));
-    s.on(flushed{}, at(0));
-    const std::uint64_t asked = std::get<act::send>(s.next(at(0))).attempt;
-    s.on(queued{1}, at(0));
+    s.on(batch_sender::queued{1}, at(0));
+    s.on(batch_sender::flushed{}, at(0));
+    const std::uint64_t asked = std::get<batch_sender::send>(s.next(at(0))).attempt;
+    s.on(batch_sender::queued{1}, at(0));
     CHECK(sending(s) == numbers{0, 1});
-    CHECK(s.on(accepted{asked}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::accepted{asked}, at(0)) == event_result::stale);
     CHECK(settle_all(s).empty());
-    CHECK(std::get<act::send>(s.next(at(0))).attempt != asked);
-    s.on(started{asked + 1}, at(0));
-    s.on(queued{1}, at(0));  // once started it is what it is
-    CHECK(s.on(accepted{asked + 1}, at(0)) == event_result::applied);
-    CHECK(settle_all(s) == std::vector<act::settle>{{{0, 2}, item_outcome::accepted}});
+    CHECK(std::get<batch_sender::send>(s.next(at(0))).attempt != asked);
+    s.on(batch_sender::started{asked + 1}, at(0));
+    s.on(batch_sender::queued{1}, at(0));  // once started it is what it is
+    CHECK(s.on(batch_sender::accepted{asked + 1}, at(0)) == event_result::applied);
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::accepted}});
 }
 
 TEST_CASE("sender: one item that is too large costs its neighbours a few requests, not their size")
@@ -408,22 +414,24 @@ TEST_CASE("sender: one item that is too large costs its neighbours a few request
     // A thousand items of 100 bytes and a header of 10 that the broker keeps to itself.
     for (const bool names_its_limit : {false, true}) {
         batch_sender s({.limit = {.bytes = 10'000}, .retry = steady_retries});
-        for (std::uint64_t n = 0; n != 10'000; ++n) s.on(queued{n == 300 ? 9'995U : 100U}, at(0));
-        s.on(flushed{}, at(0));
+        for (std::uint64_t n = 0; n != 10'000; ++n)
+            s.on(batch_sender::queued{n == 300 ? 9'995U : 100U}, at(0));
+        s.on(batch_sender::flushed{}, at(0));
         std::size_t sends = 0;
         for (; !s.finished(); ++sends) {
             settle_all(s);
             const auto next = s.next(at(0));
-            const act::send* a = std::get_if<act::send>(&next);
+            const batch_sender::send* a = std::get_if<batch_sender::send>(&next);
             if (!a) break;
             std::uint64_t bytes = 0;
             for (const item_range& r : a->items) {
                 for (std::uint64_t n = r.first; n != r.end(); ++n) bytes += n == 300 ? 10'005 : 110;
             }
-            too_large no{a->attempt};
+            batch_sender::too_large no{a->attempt};
             if (names_its_limit) no.limit = 10'000;
             if (bytes > 10'000) s.on(no, at(0));
-            else s.on(accepted{a->attempt}, at(0));
+            else
+                s.on(batch_sender::accepted{a->attempt}, at(0));
         }
         settle_all(s);
         CHECK(s.finished());
@@ -440,27 +448,28 @@ TEST_CASE("sender: nothing known is the policy's own limits")
 TEST_CASE("sender: several attempts in flight, and answers in any order")
 {
     batch_sender s = with({.items = 2}, {1, 1, 1, 1, 1, 1}, 2);
-    s.on(started{0}, at(0));
+    s.on(batch_sender::started{0}, at(0));
     CHECK(sending(s) == numbers{2, 3});
-    s.on(started{1}, at(0));
+    s.on(batch_sender::started{1}, at(0));
     CHECK(idle(s));
     CHECK(s.in_flight() == 2);
-    CHECK(s.on(accepted{2}, at(0)) == event_result::stale);  // it was never asked for
-    s.on(accepted{1}, at(0));
-    CHECK(settle_all(s) == std::vector<act::settle>{{{2, 2}, item_outcome::accepted}});
+    CHECK(s.on(batch_sender::accepted{2}, at(0)) == event_result::stale);  // it was never asked for
+    s.on(batch_sender::accepted{1}, at(0));
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{{{2, 2}, item_outcome::accepted}});
     CHECK(s.first_open() == 0);
     CHECK(sending(s) == numbers{4, 5});
-    s.on(failed{.attempt = 0}, at(0));
+    s.on(batch_sender::failed{.attempt = 0}, at(0));
     CHECK(sending(s, at(100)) == numbers{0, 1});  // the head comes first, what is behind it waits
-    CHECK(s.on(accepted{2}, at(100)) == event_result::stale);  // that was to be {4, 5}
-    s.on(accepted{3}, at(100));
+    CHECK(s.on(batch_sender::accepted{2}, at(100)) ==
+          event_result::stale);  // that was to be {4, 5}
+    s.on(batch_sender::accepted{3}, at(100));
     settle_all(s);
     CHECK(s.first_open() == 4);
     CHECK(sending(s, at(100)) == numbers{4, 5});
 
     batch_sender one({.in_flight = 0});
-    one.on(queued{1}, at(0));
-    one.on(flushed{}, at(0));
+    one.on(batch_sender::queued{1}, at(0));
+    one.on(batch_sender::flushed{}, at(0));
     CHECK(sending(one) == numbers{0});
 }
 
@@ -470,20 +479,20 @@ TEST_CASE("sender: what contradicts itself or is over changes nothing")
     const batch_sender before = s;
     const entry_fault far[] = {{0, fault_kind::transient}, {2, fault_kind::transient}};
     const std::uint64_t three[] = {1, 2, 3};
-    CHECK(s.on(partial{.attempt = 0, .failed = far}, at(0)) == event_result::invalid);
-    CHECK(s.on(too_large{0, {}, {}, three}, at(0)) == event_result::invalid);
-    CHECK(s.on(failed{0, fault_kind::none}, at(0)) == event_result::invalid);
-    CHECK(s.on(partial{.attempt = 9, .failed = far}, at(0)) == event_result::stale);
-    CHECK(s.on(too_large{9, {}, {}, three}, at(0)) == event_result::stale);
-    CHECK(s.on(settled{{0, 1}}, at(0)) == event_result::stale);
-    CHECK(s.on(closed{}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::partial{.attempt = 0, .failed = far}, at(0)) == event_result::invalid);
+    CHECK(s.on(batch_sender::too_large{0, {}, {}, three}, at(0)) == event_result::invalid);
+    CHECK(s.on(batch_sender::failed{0, fault_kind::none}, at(0)) == event_result::invalid);
+    CHECK(s.on(batch_sender::partial{.attempt = 9, .failed = far}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::too_large{9, {}, {}, three}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::reported{{0, 1}}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::closed{}, at(0)) == event_result::stale);
     CHECK(s == before);
-    s.on(accepted{0}, at(0));
+    s.on(batch_sender::accepted{0}, at(0));
     const batch_sender settling = s;
     CHECK(s.first_open() == 0);  // not before its outcome is noted
-    CHECK(s.on(settled{{0, 1}}, at(0)) == event_result::invalid);
-    CHECK(s.on(accepted{0}, at(0)) == event_result::stale);
-    CHECK(s.on(unknown{0}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::reported{{0, 1}}, at(0)) == event_result::invalid);
+    CHECK(s.on(batch_sender::accepted{0}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::outcome_unknown{0}, at(0)) == event_result::stale);
     CHECK(s == settling);
     CHECK(!(s == before));
 }
@@ -518,20 +527,20 @@ TEST_CASE("sender: with exact sizes and an honest broker it needs as few request
         std::uint64_t too_large = 0;
         const auto drain = [&] {
             for (;;) {
-                for (const act::settle& x : settle_all(s))
+                for (const batch_sender::report& x : settle_all(s))
                     too_large += x.outcome == item_outcome::too_large ? 1U : 0U;
                 const numbers batch = sending(s);
                 if (batch.empty()) return;
                 sent.push_back(batch);
-                s.on(accepted{sent.size() - 1}, at(0));
+                s.on(batch_sender::accepted{sent.size() - 1}, at(0));
             }
         };
         const bool streaming = round % 2 == 0;
         for (const std::uint64_t n : sizes) {
-            s.on(queued{n}, at(0));
+            s.on(batch_sender::queued{n}, at(0));
             if (streaming) drain();
         }
-        s.on(flushed{}, at(0));
+        s.on(batch_sender::flushed{}, at(0));
         drain();
         CHECK(s.finished());
         CHECK(too_large == over);
@@ -544,12 +553,12 @@ TEST_CASE("sender: with exact sizes and an honest broker it needs as few request
 TEST_CASE("sender: goes on with what an earlier one has learnt")
 {
     batch_sender s = with({.bytes = 100}, {20, 20, 20, 20, 20});
-    s.on(too_large{0, 150, 90}, at(0));
+    s.on(batch_sender::too_large{0, 150, 90}, at(0));
     batch_sender next({.limit = {.bytes = 100}}, s.learnt());
     CHECK(next.learnt() == s.learnt());
     CHECK(next.learnt().limit() == 90);
     CHECK(next.learnt().header() == 10);
-    for (int i = 0; i != 5; ++i) next.on(queued{20}, at(0));
+    for (int i = 0; i != 5; ++i) next.on(batch_sender::queued{20}, at(0));
     // that is 60 of 90: one sum does not tell how items vary
     CHECK(sending(next) == numbers{0, 1});
 }

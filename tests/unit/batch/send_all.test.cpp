@@ -45,7 +45,7 @@ struct broker {
         CHECK(heard.back().size() == batch.size());
         CHECK(!heard.back().empty());
         const std::size_t n = heard.size() - 1;
-        return n < answers.size() ? answers[n] : accepted{};
+        return n < answers.size() ? answers[n] : batch_sender::accepted{};
     }
 };
 
@@ -119,7 +119,8 @@ TEST_CASE("send_all: every outcome, with numbers from the input's first item")
 
     const std::vector<std::string> words{"a", "b", "123456", "c", "d", "e", "f"};
     const std::array<entry_fault, 1> second{entry_fault{1, fault_kind::permanent}};
-    b = {.answers = {partial{.failed = second}, failed{0, fault_kind::permanent, "no such queue"}}};
+    b = {.answers = {batch_sender::partial{.failed = second},
+                     batch_sender::failed{0, fault_kind::permanent, "no such queue"}}};
     const send_report r = send_all(words, size, s, at(0), b);
     CHECK(b.heard == batches{{"a", "b", "c"}, {"d", "e", "f"}});
     CHECK(r.outcomes ==
@@ -141,8 +142,10 @@ void resumes(Input&& input)
 {
     batch_sender s(policy(2));
     const std::array<entry_fault, 1> first{entry_fault{0, fault_kind::transient}};
-    broker b{.answers = {accepted{}, partial{.failed = first}, throttled{.retry_after = 1s},
-                         unknown{}, too_large{}, too_large{}}};
+    broker b{.answers = {batch_sender::accepted{}, batch_sender::partial{.failed = first},
+                         batch_sender::throttled{.retry_after = 1s},
+                         batch_sender::outcome_unknown{}, batch_sender::too_large{},
+                         batch_sender::too_large{}}};
     send_report r = send_all(input, size, s, at(0), b);
     CHECK(r.taken == 5);  // what came back is to travel with what is new
     CHECK(r.accepted == 3);
@@ -201,9 +204,9 @@ TEST_CASE("send_all: an outbox holds a batch and one item more")
         held = std::max(held, box.size());
         std::uint64_t bytes = 0;  // with three bytes an item that the sender does not know of
         for (const std::string& item : batch) bytes += 3 + item.size();
-        if (bytes > 70) return too_large{.actual = bytes, .limit = 70};
+        if (bytes > 70) return batch_sender::too_large{.actual = bytes, .limit = 70};
         got.insert(got.end(), batch.begin(), batch.end());
-        return accepted{};
+        return batch_sender::accepted{};
     });
     CHECK(r.refusals <= 3);  // one told sum is no measure of how items vary: that is tried
     CHECK(r.accepted == 500);
@@ -217,7 +220,8 @@ TEST_CASE("send_all: one outbox for several senders, one sender for several inpu
     std::istringstream in("a b c d e f g");
     resend_buffer box{std::istream_iterator<std::string>(in), std::istream_iterator<std::string>()};
     batch_sender first(policy(2));
-    broker b{.answers = {accepted{}, failed{0, fault_kind::cancelled, "closing"}}};
+    broker b{.answers = {batch_sender::accepted{},
+                         batch_sender::failed{0, fault_kind::cancelled, "closing"}}};
     const send_report r = send_all(box, size, first, at(0), b);
     CHECK(r.stopped);
     CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::accepted},
@@ -246,10 +250,10 @@ TEST_CASE("send_all: stopped between two calls, what is left ends as unsent")
 {
     const std::forward_list<std::string> words{"a", "b", "c"};
     batch_sender s(policy(2));
-    broker b{.answers = {throttled{.retry_after = 1s}}};
+    broker b{.answers = {batch_sender::throttled{.retry_after = 1s}}};
     send_report r = send_all(words, size, s, at(0), b);
     CHECK(r.waiting == at(1'000));
-    s.on(stopped{}, at(0));
+    s.on(batch_sender::stopped{}, at(0));
     r += send_all(words, size, s, at(0), b);
     CHECK(r.stopped);
     CHECK(!r.waiting);
@@ -259,8 +263,8 @@ TEST_CASE("send_all: stopped between two calls, what is left ends as unsent")
     // Stopped by the function that sends: its batch is on its way and counts.
     batch_sender t(policy(2));
     const send_report u = send_all(words, size, t, at(0), [&](const auto&) -> send_outcome {
-        t.on(stopped{}, at(0));
-        return accepted{};
+        t.on(batch_sender::stopped{}, at(0));
+        return batch_sender::accepted{};
     });
     CHECK(u.stopped);
     CHECK(u.accepted == 2);
@@ -273,8 +277,9 @@ TEST_CASE("send_all: an answer that contradicts itself leaves open what arrived"
     batch_sender s(policy(2));
     const std::array<entry_fault, 1> far{entry_fault{2, fault_kind::permanent}};
     const std::array<std::uint64_t, 3> three{1, 1, 1};
-    broker b{.answers = {partial{.failed = far}, too_large{0, {}, {}, three},
-                         failed{0, fault_kind::none, ""}}};
+    broker b{.answers = {batch_sender::partial{.failed = far},
+                         batch_sender::too_large{0, {}, {}, three},
+                         batch_sender::failed{0, fault_kind::none, ""}}};
     send_report r = send_all(words, size, s, at(0), b);
     CHECK(r.waiting == at(100));
     r += send_all(words, size, s, at(100), b);
@@ -288,7 +293,8 @@ TEST_CASE("send_all: asks the clock again for every step, and never ends a wait 
 {
     const std::vector<std::string> words{"a"};
     batch_sender s(policy(1));
-    broker b{.answers = {throttled{}, throttled{}, throttled{}}};
+    broker b{.answers = {batch_sender::throttled{}, batch_sender::throttled{},
+                         batch_sender::throttled{}}};
     std::int64_t now = 0;
     const auto clock = [&] { return at(now); };
     int calls = 0;
@@ -302,7 +308,7 @@ TEST_CASE("send_all: asks the clock again for every step, and never ends a wait 
     CHECK(r.accepted == 1);
     // A broker that wants to be left alone for ever is waited for as long.
     batch_sender u({.retry = {.pauses = {.cap = duration::highest()}}});
-    broker never{.answers = {throttled{.retry_after = duration::highest()}}};
+    broker never{.answers = {batch_sender::throttled{.retry_after = duration::highest()}}};
     CHECK(send_all(words, size, u, at(1), never).waiting == steady_time::highest());
 }
 

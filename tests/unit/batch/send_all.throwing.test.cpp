@@ -37,7 +37,7 @@ void a_throwing_send(Input&& input, when_unknown how, std::vector<std::string> e
         for (const std::string& item : batch) line += " " + item;
         log.push_back(line);
         if (log.size() == 2) throw std::runtime_error("the line is dead");
-        return accepted{};
+        return batch_sender::accepted{};
     };
     CHECK_THROWS_AS((void)send_all(input, size, s, at(0), send), std::runtime_error);
     CHECK(s.in_flight() == 0);
@@ -85,7 +85,7 @@ TEST_CASE(
     std::vector<std::string> got;
     const auto send = [&](const auto& batch) -> send_outcome {
         got.insert(got.end(), batch.begin(), batch.end());
-        return accepted{};
+        return batch_sender::accepted{};
     };
     int thrown = 0;
     for (bool done = false; !done && thrown != 20;) {

@@ -17,8 +17,8 @@ using namespace waybill;
 namespace {
 
 constexpr auto size = [](const std::string& s) { return s.size(); };
-constexpr auto busy = [](const auto&) -> send_outcome { return throttled{}; };
-constexpr auto works = [](const auto&) -> send_outcome { return accepted{}; };
+constexpr auto busy = [](const auto&) -> send_outcome { return batch_sender::throttled{}; };
+constexpr auto works = [](const auto&) -> send_outcome { return batch_sender::accepted{}; };
 
 batch_sender with_room_for(std::uint64_t items)
 {
@@ -51,7 +51,7 @@ TEST_CASE("send_all: a sender with items that were queued by hand is not for an 
 {
     const std::vector<std::string> two(2, "y");
     batch_sender s = with_room_for(5);
-    s.on(queued{1U}, steady_time());
+    s.on(batch_sender::queued{1U}, steady_time());
     CHECK(send_all(two, size, s, steady_time(), works).other_input);
     CHECK(s.end() == 1);
 }

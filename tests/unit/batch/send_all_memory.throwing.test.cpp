@@ -69,9 +69,10 @@ struct broker {
         std::uint64_t bytes = 0;
         for (const std::uint64_t n : batch) bytes += 8 + n % 3;
         const bool large = bytes > 45;
-        if (is == mood::small && large) return too_large{.actual = bytes, .limit = 45};
-        if (is == mood::small_and_silent && large) return too_large{};
-        if (is == mood::busy && sends % 2 == 0) return throttled{};
+        if (is == mood::small && large)
+            return batch_sender::too_large{.actual = bytes, .limit = 45};
+        if (is == mood::small_and_silent && large) return batch_sender::too_large{};
+        if (is == mood::busy && sends % 2 == 0) return batch_sender::throttled{};
         const bool fresh = seen.insert(batch.attempt()).second;
         const bool in_part = is == mood::partial && batch.size() > 2;
         std::uint64_t place = 0;
@@ -79,9 +80,9 @@ struct broker {
             if (fresh && !(in_part && place == 1)) ++got[n];
             ++place;
         }
-        if (!in_part) return accepted{};
+        if (!in_part) return batch_sender::accepted{};
         fault[0] = {1, fault_kind::transient};
-        return waybill::partial{.failed = fault};
+        return waybill::batch_sender::partial{.failed = fault};
     }
 };
 
@@ -95,7 +96,7 @@ bool survives(std::uint64_t allocations_before, send_policy p, mood is)
     broker b{.is = is};
     std::uint64_t read = 0;
     resend_buffer<counter, std::default_sentinel_t> box(counter{&read}, {});
-    const auto size = [](std::uint64_t n) { return queued(5 + n % 3, n % 3); };
+    const auto size = [](std::uint64_t n) { return batch_sender::queued(5 + n % 3, n % 3); };
     bool failed = false;
     steady_time now{};
     std::vector<int> reported(how_many);  // how often the reports have each item

@@ -32,9 +32,9 @@ send_policy policy(when_too_large how = when_too_large::replace)
 struct store {
     std::map<std::string, std::string> kept{};
     std::size_t room = 100;
-    std::vector<act::replace> asked{};
+    std::vector<batch_sender::replace> asked{};
 
-    fault operator()(std::string& item, const act::replace& r)
+    fault operator()(std::string& item, const batch_sender::replace& r)
     {
         asked.push_back(r);
         if (kept.size() == room) return {fault_kind::transient, "the store is full"};
@@ -52,9 +52,9 @@ struct broker {
     {
         heard.emplace_back(batch.begin(), batch.end());
         for (const std::string& s : heard.back()) {
-            if (s.find("refuse me") != std::string::npos) return too_large{};
+            if (s.find("refuse me") != std::string::npos) return batch_sender::too_large{};
         }
-        return accepted{};
+        return batch_sender::accepted{};
     }
 };
 
@@ -72,7 +72,7 @@ TEST_CASE("send_all: what is too large goes to the store, its ticket goes under 
     CHECK(b.heard == std::vector<strings>{{"a", "#0", "b"}, {"#1", "c"}});
     CHECK(words == strings{"a", "#0", "b", "#1", "c"});
     CHECK(kept.kept["#1"] == large + "!");
-    CHECK(kept.asked == std::vector<act::replace>{{1, 40, 12, 0}, {3, 41, 12, 0}});
+    CHECK(kept.asked == std::vector<batch_sender::replace>{{1, 40, 12, 0}, {3, 41, 12, 0}});
     CHECK(r.outcomes == std::vector<item_report>{{{0, 5}, item_outcome::accepted}});
     CHECK(r.accepted == 5);
     CHECK(r.sends == 2);
@@ -86,7 +86,7 @@ TEST_CASE("send_all: numbers are those of the input, also of the second")
     strings first{"a", "b"}, second{"c", large};
     CHECK(send_all(first, size, s, steady_time(), b, kept).accepted == 2);
     CHECK(send_all(second, size, s, steady_time(), b, kept).accepted == 2);
-    CHECK(kept.asked == std::vector<act::replace>{{1, 40, 12, 0}});
+    CHECK(kept.asked == std::vector<batch_sender::replace>{{1, 40, 12, 0}});
     CHECK(second.back() == "#0");
 }
 
@@ -113,12 +113,12 @@ TEST_CASE("send_all: a ticket that is too large is not replaced again")
     batch_sender s(policy());
     broker b;
     int asked = 0;
-    const send_report r =
-        send_all(words, size, s, steady_time(), b, [&](std::string& item, const act::replace&) {
-            ++asked;
-            item.resize(20);
-            return fault{};
-        });
+    const send_report r = send_all(words, size, s, steady_time(), b,
+                                   [&](std::string& item, const batch_sender::replace&) {
+                                       ++asked;
+                                       item.resize(20);
+                                       return fault{};
+                                   });
     CHECK(asked == 1);
     CHECK(r.outcomes.front().outcome == item_outcome::too_large);
     CHECK(r.outcomes.front().bytes == 20);
@@ -160,7 +160,7 @@ TEST_CASE("send_all: reports, or sends alone, without asking, where the policy s
         broker b;
         int asked = 0;
         const send_report r = send_all(words, size, s, steady_time(), b,
-                                       [&](const std::string&, const act::replace&) {
+                                       [&](const std::string&, const batch_sender::replace&) {
                                            ++asked;
                                            return fault{};
                                        });
@@ -188,7 +188,7 @@ TEST_CASE("send_all: an item that is too large is not told what another one fail
     p.limit.items = 1;
     batch_sender s(p);
     const send_report r = send_all(words, size, s, steady_time(), [](const auto&) -> send_outcome {
-        return failed{0, fault_kind::permanent, "no such queue"};
+        return batch_sender::failed{0, fault_kind::permanent, "no such queue"};
     });
     REQUIRE(r.outcomes.size() == 2);
     CHECK(describe(r.outcomes[0]) == "item 0: failed, permanent: no such queue");

@@ -21,10 +21,10 @@ TEST_CASE("send_all: a store that throws is asked again, and nothing was sent or
     std::vector<std::vector<std::string>> sent;
     const auto send = [&](const auto& batch) -> send_outcome {
         sent.emplace_back(batch.begin(), batch.end());
-        return accepted{};
+        return batch_sender::accepted{};
     };
     int asked = 0;
-    const auto store = [&](std::string& item, const act::replace& r) -> fault {
+    const auto store = [&](std::string& item, const batch_sender::replace& r) -> fault {
         CHECK(r.item == 1);
         if (++asked < 3) throw std::runtime_error("no route to the store");
         item = "#";

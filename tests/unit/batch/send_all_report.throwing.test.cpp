@@ -100,7 +100,7 @@ std::uint64_t run_all(Input& input, call_counter& calls, const send_policy& p)
     const entry_fault second[] = {{1, fault_kind::transient}};
     const auto size = [&](std::uint64_t n) {
         calls.call();
-        return queued(bytes_of(n), n % 3);
+        return batch_sender::queued(bytes_of(n), n % 3);
     };
     const auto clock = [&] {
         calls.call();
@@ -109,14 +109,15 @@ std::uint64_t run_all(Input& input, call_counter& calls, const send_policy& p)
     const auto transmit = [&](const auto& batch) -> send_outcome {
         ++sent;
         calls.call();
-        if (sent == 2) return too_large{};
-        if (sent == 4) return partial{.failed = second};
+        if (sent == 2) return batch_sender::too_large{};
+        if (sent == 4) return batch_sender::partial{.failed = second};
         for (const std::uint64_t n : batch) {
-            if (n == refused_at) return failed{0, fault_kind::permanent, "no such topic"};
+            if (n == refused_at)
+                return batch_sender::failed{0, fault_kind::permanent, "no such topic"};
         }
-        return accepted{};
+        return batch_sender::accepted{};
     };
-    const auto replace = [&](const auto&, const act::replace&) {
+    const auto replace = [&](const auto&, const batch_sender::replace&) {
         calls.call();
         return fault{fault_kind::permanent, "the store is full"};
     };
@@ -209,7 +210,7 @@ TEST_CASE("send_all: of 400 items, one too large, the reports have each although
         std::uint64_t sends = 0;
         const auto transmit = [&](const auto&) -> send_outcome {
             if (sends++ == at) throw std::runtime_error("connection reset");
-            return accepted{};
+            return batch_sender::accepted{};
         };
         steady_time now{};
         send_report sum;
@@ -268,7 +269,7 @@ TEST_CASE("sender: shows the report of a call that threw until a call returns it
     std::uint64_t sends = 0;
     const auto transmit = [&](const auto&) -> send_outcome {
         if (++sends == 2 && throws) throw std::runtime_error("connection reset");
-        return accepted{};
+        return batch_sender::accepted{};
     };
     const auto call = [&](const auto& input, steady_time now) {
         return send_all(input, &std::string::size, s, now, transmit);
@@ -306,13 +307,13 @@ TEST_CASE("send_all: stopped after an exception, the report has what was sent an
         std::uint64_t sends = 0;
         const auto transmit = [&](const auto&) -> send_outcome {
             if (++sends == 2) throw std::runtime_error("connection reset");
-            return accepted{};
+            return batch_sender::accepted{};
         };
         const auto call = [&] {
             return send_all(words, &std::string::size, s, steady_time(), transmit);
         };
         CHECK_THROWS_AS((void)call(), std::runtime_error);
-        s.on(stopped{}, steady_time());
+        s.on(batch_sender::stopped{}, steady_time());
         const send_report r = call();
         CHECK(r.stopped);
         CHECK(r.taken == 4);

@@ -48,7 +48,9 @@ struct event_loop {
     }
 };
 
-using answer = std::variant<accepted, too_large, partial, throttled, failed, unknown>;
+using answer =
+    std::variant<batch_sender::accepted, batch_sender::too_large, batch_sender::partial,
+                 batch_sender::throttled, batch_sender::failed, batch_sender::outcome_unknown>;
 
 // It counts a header, is busy now and then, loses answers, takes some batches only to their middle,
 // and answers the faster the later it was asked. A batch that it has taken it takes once.
@@ -79,20 +81,20 @@ private:
     {
         std::uint64_t bytes = 0;
         for (const message& m : batch) bytes += m.bytes + 7;
-        if (bytes > 100) return too_large{.actual = bytes, .limit = 100};
+        if (bytes > 100) return batch_sender::too_large{.actual = bytes, .limit = 100};
         const std::uint64_t mood = (attempt * 7 + requests) % 9;
-        if (mood == 1) return throttled{.retry_after = duration::seconds(3)};
-        if (mood == 2 && taken.count(attempt) == 0) return failed{};
+        if (mood == 1) return batch_sender::throttled{.retry_after = duration::seconds(3)};
+        if (mood == 2 && taken.count(attempt) == 0) return batch_sender::failed{};
         std::size_t some = batch.size();
         if (mood == 3 && taken.count(attempt) == 0) some /= 2;
         if (taken.insert(attempt).second) {
             for (std::size_t i = 0; i != some; ++i) order.push_back(batch[i].id);
         }
-        if (mood == 4) return unknown{};
-        if (some == batch.size()) return accepted{};
+        if (mood == 4) return batch_sender::outcome_unknown{};
+        if (some == batch.size()) return batch_sender::accepted{};
         faults.clear();
         for (std::size_t i = some; i != batch.size(); ++i) faults.push_back({i});
-        return partial{.failed = faults};
+        return batch_sender::partial{.failed = faults};
     }
 };
 
@@ -106,7 +108,7 @@ void tell(batch_sender& s, std::uint64_t attempt, answer a, steady_time now)
         a);
 }
 
-std::vector<message> batch_of(const act::send& a, const std::vector<message>& all)
+std::vector<message> batch_of(const batch_sender::send& a, const std::vector<message>& all)
 {
     std::vector<message> batch;
     for (const item_range& r : a.items) {
@@ -166,7 +168,7 @@ struct by_coroutines {
     broker& to;
     batch_sender s;
     std::vector<message> all{};
-    std::vector<act::settle> notes{};
+    std::vector<batch_sender::report> notes{};
     news something{loop};
 
     task transmit(std::uint64_t attempt, std::vector<message> batch)
@@ -182,27 +184,27 @@ struct by_coroutines {
         while (!s.finished()) {
             const bool again = match(
                 s.next(loop.now),
-                [&](const act::send& a) {
+                [&](const batch_sender::send& a) {
                     const std::uint64_t attempt = a.attempt;
                     std::vector<message> batch = batch_of(a, all);
-                    s.on(started{attempt}, loop.now);
+                    s.on(batch_sender::started{attempt}, loop.now);
                     transmit(attempt, std::move(batch));
                     return true;
                 },
-                [&](const act::settle& x) {
+                [&](const batch_sender::report& x) {
                     notes.push_back(x);
-                    s.on(settled{notes.back().items}, loop.now);
+                    s.on(batch_sender::reported{notes.back().items}, loop.now);
                     return true;
                 },
-                [&](const act::replace& r) {
-                    s.on(not_replaced{r.item}, loop.now);
+                [&](const batch_sender::replace& r) {
+                    s.on(batch_sender::not_replaced{r.item}, loop.now);
                     return true;
                 },
-                [&](const act::wait_until& w) {
+                [&](const wait_until& w) {
                     loop.at(w.time, [this] { something.tell(); });
                     return false;
                 },
-                [&](act::idle) { return false; });
+                [&](idle) { return false; });
             if (!again) co_await something;
         }
     }
@@ -216,7 +218,7 @@ struct by_callbacks {
     broker& to;
     batch_sender s;
     std::vector<message> all{};
-    std::vector<act::settle> notes{};
+    std::vector<batch_sender::report> notes{};
 
     void drive()
     {
@@ -224,25 +226,27 @@ struct by_callbacks {
         while (more) {
             match(
                 s.next(loop.now),
-                [&](const act::send& a) {
+                [&](const batch_sender::send& a) {
                     const std::uint64_t attempt = a.attempt;
                     const std::vector<message> batch = batch_of(a, all);
-                    s.on(started{attempt}, loop.now);
+                    s.on(batch_sender::started{attempt}, loop.now);
                     to.send(attempt, batch, [this, attempt](answer x) {
                         tell(s, attempt, std::move(x), loop.now);
                         drive();
                     });
                 },
-                [&](const act::settle& x) {
+                [&](const batch_sender::report& x) {
                     notes.push_back(x);
-                    s.on(settled{notes.back().items}, loop.now);
+                    s.on(batch_sender::reported{notes.back().items}, loop.now);
                 },
-                [&](const act::replace& r) { s.on(not_replaced{r.item}, loop.now); },
-                [&](const act::wait_until& w) {
+                [&](const batch_sender::replace& r) {
+                    s.on(batch_sender::not_replaced{r.item}, loop.now);
+                },
+                [&](const wait_until& w) {
                     loop.at(w.time, [this] { drive(); });
                     more = false;
                 },
-                [&](act::idle) { more = false; });
+                [&](idle) { more = false; });
         }
     }
 };
@@ -261,10 +265,10 @@ void all_arrive(bool ordered)
     for (std::uint64_t n = 0; n != 200; ++n) {
         const message m{n, n * n % 7, 5 + n % 23};
         d.all.push_back(m);
-        d.s.on(queued(m.bytes, m.key), loop.now);
+        d.s.on(batch_sender::queued(m.bytes, m.key), loop.now);
         wanted[m.key].push_back(n);
     }
-    d.s.on(flushed{}, loop.now);
+    d.s.on(batch_sender::flushed{}, loop.now);
     d.drive();
     loop.run();
 
@@ -273,7 +277,7 @@ void all_arrive(bool ordered)
     CHECK(b.order.size() == 200);
     CHECK(std::set<std::uint64_t>(b.order.begin(), b.order.end()).size() == 200);
     std::uint64_t noted = 0;
-    for (const act::settle& x : d.notes) {
+    for (const batch_sender::report& x : d.notes) {
         CHECK(x.outcome == item_outcome::accepted);
         noted += x.items.count;
     }

@@ -175,21 +175,22 @@ TEST_CASE("sender: a million items of a million keys take a few steps each")
     constexpr std::uint64_t items = tests_support::brief ? 100'000 : 1'000'000;
     batch_sender s({.limit = {.items = 1'000}, .in_flight = 8, .ordered = true});
     const steady_time now{};
-    for (std::uint64_t n = 0; n != items; ++n) s.on(queued(1U, n * 0x1'0000'0001U), now);
-    s.on(flushed{}, now);
+    for (std::uint64_t n = 0; n != items; ++n)
+        s.on(batch_sender::queued(1U, n * 0x1'0000'0001U), now);
+    s.on(batch_sender::flushed{}, now);
     std::vector<std::uint64_t> away;
     std::uint64_t sends = 0;
     while (!s.finished()) {
         const auto a = s.next(now);
-        if (const auto* x = std::get_if<act::settle>(&a)) {
-            s.on(settled{item_range(x->items)}, now);
-        } else if (const auto* send = std::get_if<act::send>(&a)) {
+        if (const auto* x = std::get_if<batch_sender::report>(&a)) {
+            s.on(batch_sender::reported{item_range(x->items)}, now);
+        } else if (const auto* send = std::get_if<batch_sender::send>(&a)) {
             away.push_back(send->attempt);
-            s.on(started{away.back()}, now);
+            s.on(batch_sender::started{away.back()}, now);
             ++sends;
         } else {
             REQUIRE(!away.empty());
-            s.on(accepted{away.back()}, now);  // out of order
+            s.on(batch_sender::accepted{away.back()}, now);  // out of order
             away.pop_back();
         }
     }

@@ -41,26 +41,27 @@ sending asked(const batch_sender& s, steady_time now = at(0))
 TEST_CASE("sender: a lone batch that is opened again goes under another number")
 {
     batch_sender s({.limit = {.bytes = 100}, .header = 50, .in_flight = 2});
-    s.on(queued{10}, at(0));
-    s.on(queued{60}, at(0));
-    CHECK(s.on(started{0}, at(0)) == event_result::applied);
+    s.on(batch_sender::queued{10}, at(0));
+    s.on(batch_sender::queued{60}, at(0));
+    CHECK(s.on(batch_sender::started{0}, at(0)) == event_result::applied);
     CHECK(asked(s).attempt == 1);
     CHECK(asked(s).items == numbers{1});  // too large to have company, as headers are believed
-    s.on(accepted{0, 12}, at(0));         // and they are not: now there is room, and it waits
-    CHECK(settle_all(s) == std::vector<act::settle>{{{0, 1}, item_outcome::accepted}});
-    CHECK(std::holds_alternative<act::idle>(s.next(at(0))));
-    s.on(queued{10}, at(0));
-    s.on(flushed{}, at(0));
+    s.on(batch_sender::accepted{0, 12},
+         at(0));  // and they are not: now there is room, and it waits
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::accepted}});
+    CHECK(std::holds_alternative<idle>(s.next(at(0))));
+    s.on(batch_sender::queued{10}, at(0));
+    s.on(batch_sender::flushed{}, at(0));
     CHECK(asked(s).attempt == 2);
     CHECK(asked(s).items == numbers{1, 2});
 
     // Item 2 was never sent, so nothing can have come of it.
-    CHECK(s.on(accepted{1}, at(0)) == event_result::stale);
-    CHECK(s.on(started{1}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::accepted{1}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::started{1}, at(0)) == event_result::stale);
     CHECK(settle_all(s).empty());
     CHECK(s.first_open() == 1);
-    CHECK(s.on(accepted{2}, at(0)) == event_result::applied);
-    CHECK(settle_all(s) == std::vector<act::settle>{{{1, 2}, item_outcome::accepted}});
+    CHECK(s.on(batch_sender::accepted{2}, at(0)) == event_result::applied);
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{{{1, 2}, item_outcome::accepted}});
     CHECK(s.finished());
 }
 
@@ -79,11 +80,11 @@ batch_sizes sizes_of(const sending& x, const numbers& bodies, bool exact)
 // which items were too large.
 numbers too_large_of(batch_sender s, const numbers& bodies)
 {
-    for (const std::uint64_t n : bodies) s.on(queued{n}, at(0));
-    s.on(flushed{}, at(0));
+    for (const std::uint64_t n : bodies) s.on(batch_sender::queued{n}, at(0));
+    s.on(batch_sender::flushed{}, at(0));
     numbers alone;
     while (!s.finished()) {
-        for (const act::settle& x : settle_all(s)) {
+        for (const batch_sender::report& x : settle_all(s)) {
             if (x.outcome == item_outcome::too_large) alone.push_back(x.items.first);
         }
         const sending x = asked(s);
@@ -95,10 +96,10 @@ numbers too_large_of(batch_sender s, const numbers& bodies)
         }
         if (above) {
             CHECK(x.items.size() == 1);
-            s.on(too_large{x.attempt}, at(0));
+            s.on(batch_sender::too_large{x.attempt}, at(0));
         } else {
             CHECK(s.learnt().fits(sizes_of(x, bodies, s.policy().exact_sizes)));
-            s.on(accepted{x.attempt}, at(0));
+            s.on(batch_sender::accepted{x.attempt}, at(0));
         }
     }
     CHECK(s.finished());
@@ -177,7 +178,7 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
         numbers bodies;
         while (s.wants_more() && bodies.size() != 1'000) {
             bodies.push_back(bodies.size() < x.before ? x.small : x.large);
-            s.on(queued{bodies.back()}, at(0));
+            s.on(batch_sender::queued{bodies.back()}, at(0));
         }
         sending first = asked(s);
         CHECK(first.items.size() > x.before);
@@ -192,25 +193,25 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
 TEST_CASE("sender: behind 4,096 items of a busy key it wants no more")
 {
     batch_sender s({.limit = {.items = 1}, .in_flight = 2, .ordered = true});
-    for (const std::uint64_t key : {7U, 8U}) s.on(queued(1, key), at(0));
+    for (const std::uint64_t key : {7U, 8U}) s.on(batch_sender::queued(1, key), at(0));
     for (const std::uint64_t attempt : {0U, 1U}) {
-        CHECK(s.on(started{attempt}, at(0)) == event_result::applied);
+        CHECK(s.on(batch_sender::started{attempt}, at(0)) == event_result::applied);
     }
-    for (int n = 0; n != 5'000; ++n) s.on(queued(1, 7), at(0));
-    s.on(accepted{1}, at(0));  // so the queue is looked through from its head
-    CHECK(settle_all(s) == std::vector<act::settle>{{{1, 1}, item_outcome::accepted}});
+    for (int n = 0; n != 5'000; ++n) s.on(batch_sender::queued(1, 7), at(0));
+    s.on(batch_sender::accepted{1}, at(0));  // so the queue is looked through from its head
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{{{1, 1}, item_outcome::accepted}});
     CHECK(!s.wants_more());
-    CHECK(std::holds_alternative<act::idle>(s.next(at(0))));
+    CHECK(std::holds_alternative<idle>(s.next(at(0))));
     // What is queued all the same is not lost: it goes once the key is free.
-    s.on(queued(1, 9), at(0));
+    s.on(batch_sender::queued(1, 9), at(0));
     CHECK(!s.wants_more());
-    s.on(accepted{0}, at(0));
+    s.on(batch_sender::accepted{0}, at(0));
     std::uint64_t accepted_items = 1;
     while (!s.finished()) {
-        for (const act::settle& x : settle_all(s)) accepted_items += x.items.count;
+        for (const batch_sender::report& x : settle_all(s)) accepted_items += x.items.count;
         const sending x = asked(s);
         if (x.items.empty()) break;
-        s.on(accepted{x.attempt}, at(0));
+        s.on(batch_sender::accepted{x.attempt}, at(0));
     }
     CHECK(s.finished());
     CHECK(accepted_items == 5'003);
@@ -219,12 +220,12 @@ TEST_CASE("sender: behind 4,096 items of a busy key it wants no more")
 TEST_CASE("sender: who queues as long as more is wanted stops 4,096 items behind a busy key")
 {
     batch_sender s({.limit = {.items = 1}, .ordered = true});
-    s.on(queued(1, 7), at(0));
-    CHECK(s.on(started{0}, at(0)) == event_result::applied);
+    s.on(batch_sender::queued(1, 7), at(0));
+    CHECK(s.on(batch_sender::started{0}, at(0)) == event_result::applied);
     std::uint64_t more = 0;
-    for (; s.wants_more() && more != 10'000; ++more) s.on(queued(1, 7), at(0));
+    for (; s.wants_more() && more != 10'000; ++more) s.on(batch_sender::queued(1, 7), at(0));
     CHECK(more == 4'097);  // the last of them has not been looked at
-    s.on(accepted{0}, at(0));
+    s.on(batch_sender::accepted{0}, at(0));
     settle_all(s);
     CHECK(asked(s).items == numbers{1});
 }
@@ -232,15 +233,15 @@ TEST_CASE("sender: who queues as long as more is wanted stops 4,096 items behind
 TEST_CASE("sender: it wants no more while a smaller one is awaited in the place of an item")
 {
     batch_sender s({.limit = {.bytes = 100}, .on_too_large = when_too_large::replace});
-    s.on(queued{10}, at(0));
+    s.on(batch_sender::queued{10}, at(0));
     CHECK(s.wants_more());
-    s.on(queued{200}, at(0));
+    s.on(batch_sender::queued{200}, at(0));
     CHECK(!s.wants_more());
-    s.on(queued{10}, at(0));  // and what is queued all the same does not change that
+    s.on(batch_sender::queued{10}, at(0));  // and what is queued all the same does not change that
     CHECK(!s.wants_more());
-    CHECK(s.on(replaced{1, 30}, at(0)) == event_result::applied);
+    CHECK(s.on(batch_sender::replaced{1, 30}, at(0)) == event_result::applied);
     CHECK(s.wants_more());
-    s.on(flushed{}, at(0));
+    s.on(batch_sender::flushed{}, at(0));
     CHECK(asked(s).items == numbers{0, 1, 2});
 }
 
@@ -249,21 +250,23 @@ TEST_CASE("sender: an answer that took some gives a token back, one that took no
     batch_sender s({.limit = {.items = 2},
                     .retry = {.max_attempts = 9, .pauses = {.base = {}, .cap = {}}},
                     .budget = {.tokens = 1, .successes = 1}});
-    for (int n = 0; n != 2; ++n) s.on(queued{1}, at(0));
-    s.on(flushed{}, at(0));
-    s.on(failed{.attempt = 0}, at(0));  // that was the token
+    for (int n = 0; n != 2; ++n) s.on(batch_sender::queued{1}, at(0));
+    s.on(batch_sender::flushed{}, at(0));
+    s.on(batch_sender::failed{.attempt = 0}, at(0));  // that was the token
     CHECK(settle_all(s).empty());
     batch_sender none = s;
 
     const entry_fault first[] = {{0, fault_kind::transient}};
-    CHECK(s.on(partial{.attempt = 1, .failed = first}, at(0)) == event_result::applied);
-    CHECK(settle_all(s) == std::vector<act::settle>{{{1, 1}, item_outcome::accepted}});
+    CHECK(s.on(batch_sender::partial{.attempt = 1, .failed = first}, at(0)) ==
+          event_result::applied);
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{{{1, 1}, item_outcome::accepted}});
     CHECK(asked(s).items == numbers{0});
 
     const entry_fault both[] = {{0, fault_kind::transient}, {1, fault_kind::transient}};
-    CHECK(none.on(partial{.attempt = 1, .failed = both}, at(0)) == event_result::applied);
+    CHECK(none.on(batch_sender::partial{.attempt = 1, .failed = both}, at(0)) ==
+          event_result::applied);
     CHECK(settle_all(none) ==
-          std::vector<act::settle>{{{0, 2}, item_outcome::failed, fault_kind::transient}});
+          std::vector<batch_sender::report>{{{0, 2}, item_outcome::failed, fault_kind::transient}});
     CHECK(none.finished());
 }
 
@@ -271,17 +274,17 @@ TEST_CASE("sender: a lingering draft that has grown since it was told of is anot
 {
     batch_sender s(
         {.limit = {.bytes = 1'000}, .exact_sizes = true, .linger = duration::milliseconds(10)});
-    for (int n = 0; n != 10; ++n) s.on(queued{1}, at(0));
+    for (int n = 0; n != 10; ++n) s.on(batch_sender::queued{1}, at(0));
     const sending told = asked(s, at(10));
     CHECK(told.items.size() == 10);
-    s.on(queued{1}, at(10));
-    CHECK(s.on(accepted{told.attempt}, at(10)) == event_result::stale);
+    s.on(batch_sender::queued{1}, at(10));
+    CHECK(s.on(batch_sender::accepted{told.attempt}, at(10)) == event_result::stale);
     CHECK(settle_all(s).empty());
     const sending now = asked(s, at(10));
     CHECK(now.items.size() == 11);
-    CHECK(s.on(accepted{now.attempt}, at(10)) == event_result::applied);
+    CHECK(s.on(batch_sender::accepted{now.attempt}, at(10)) == event_result::applied);
     CHECK(s.first_open() == 0);
-    CHECK(settle_all(s) == std::vector<act::settle>{{{0, 11}, item_outcome::accepted}});
+    CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 11}, item_outcome::accepted}});
 }
 
 TEST_CASE("sender: an answer to an earlier sender is late, before and after the same items are sent")
@@ -289,12 +292,12 @@ TEST_CASE("sender: an answer to an earlier sender is late, before and after the 
     const send_policy p{.limit = {.items = 1}, .in_flight = 2};
     const auto with_two_items = [&](std::uint64_t first_attempt) {
         batch_sender s(p, {}, {}, first_attempt);
-        for (int n = 0; n != 2; ++n) s.on(queued{10}, at(0));
-        s.on(flushed{}, at(0));
+        for (int n = 0; n != 2; ++n) s.on(batch_sender::queued{10}, at(0));
+        s.on(batch_sender::flushed{}, at(0));
         return s;
     };
     batch_sender earlier = with_two_items(0);
-    earlier.on(started{0}, at(0));
+    earlier.on(batch_sender::started{0}, at(0));
     CHECK(asked(earlier).attempt == 1);  // and this is sent, but `started` is never told
 
     for (const std::uint64_t first : {earlier.attempts_end(), unlimited / 2}) {
@@ -305,25 +308,26 @@ TEST_CASE("sender: an answer to an earlier sender is late, before and after the 
             const entry_fault one[] = {{0, fault_kind::transient}};
             const std::uint64_t sizes[] = {10};
             for (const std::uint64_t n : {0U, 1U}) {
-                CHECK(s.on(started{n}, at(0)) == event_result::stale);
-                CHECK(s.on(accepted{n}, at(0)) == event_result::stale);
-                CHECK(s.on(too_large{n, {}, {}, sizes}, at(0)) == event_result::stale);
-                CHECK(s.on(partial{n, one}, at(0)) == event_result::stale);
-                CHECK(s.on(throttled{n}, at(0)) == event_result::stale);
-                CHECK(s.on(failed{n}, at(0)) == event_result::stale);
-                CHECK(s.on(unknown{n}, at(0)) == event_result::stale);
+                CHECK(s.on(batch_sender::started{n}, at(0)) == event_result::stale);
+                CHECK(s.on(batch_sender::accepted{n}, at(0)) == event_result::stale);
+                CHECK(s.on(batch_sender::too_large{n, {}, {}, sizes}, at(0)) ==
+                      event_result::stale);
+                CHECK(s.on(batch_sender::partial{n, one}, at(0)) == event_result::stale);
+                CHECK(s.on(batch_sender::throttled{n}, at(0)) == event_result::stale);
+                CHECK(s.on(batch_sender::failed{n}, at(0)) == event_result::stale);
+                CHECK(s.on(batch_sender::outcome_unknown{n}, at(0)) == event_result::stale);
             }
             CHECK(s == before);
         };
         hears_nothing();
         CHECK(asked(s).attempt == first);
-        s.on(started{first}, at(0));
+        s.on(batch_sender::started{first}, at(0));
         hears_nothing();
         CHECK(asked(s).attempt == first + 1);
-        s.on(started{first + 1}, at(0));
+        s.on(batch_sender::started{first + 1}, at(0));
         hears_nothing();
-        CHECK(s.on(accepted{first + 1}, at(0)) == event_result::applied);
-        CHECK(s.on(accepted{first}, at(0)) == event_result::applied);
+        CHECK(s.on(batch_sender::accepted{first + 1}, at(0)) == event_result::applied);
+        CHECK(s.on(batch_sender::accepted{first}, at(0)) == event_result::applied);
         CHECK(settle_all(s).size() == 2);
         CHECK(s.finished());
         CHECK(s.attempts_end() > earlier.attempts_end());

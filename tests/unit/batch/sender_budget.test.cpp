@@ -35,30 +35,30 @@ struct line_of_items {
 
     explicit line_of_items(shared_budget b, std::uint64_t items = 9) : s(one_by_one, {}, b)
     {
-        for (std::uint64_t i = 0; i != items; ++i) s.on(queued(1), at(0));
-        s.on(flushed{}, at(0));
+        for (std::uint64_t i = 0; i != items; ++i) s.on(batch_sender::queued(1), at(0));
+        s.on(batch_sender::flushed{}, at(0));
     }
 
     std::uint64_t start(std::int64_t ms)
     {
         const std::uint64_t n = attempt(s, at(ms));
-        CHECK(s.on(started{n}, at(ms)) == event_result::applied);
+        CHECK(s.on(batch_sender::started{n}, at(ms)) == event_result::applied);
         return n;
     }
 
     /// Whether a failure led to another try, rather than to an end.
     bool retried(std::int64_t ms)
     {
-        s.on(failed{.attempt = start(ms)}, at(ms));
+        s.on(batch_sender::failed{.attempt = start(ms)}, at(ms));
         bool over = false;
-        while (const auto* x = std::get_if<act::settle>(&(said_ = s.next(at(ms))))) {
+        while (const auto* x = std::get_if<batch_sender::report>(&(said_ = s.next(at(ms))))) {
             over = over || x->outcome == item_outcome::failed;
-            s.on(settled{x->items}, at(ms));
+            s.on(batch_sender::reported{x->items}, at(ms));
         }
         return !over;
     }
 
-    batch_sender::action said_ = act::idle{};
+    batch_sender::action said_ = idle{};
 };
 
 TEST_CASE("sender: two senders share a budget, and one's success is the other's retry")
@@ -71,12 +71,13 @@ TEST_CASE("sender: two senders share a budget, and one's success is the other's 
     CHECK(tokens.left() == 0);
     CHECK_FALSE(b.retried(60'000));  // an item of b is given up for what a has spent
     CHECK_FALSE(a.retried(120'000));
-    b.s.on(accepted{b.start(180'000)}, at(180'000));
-    a.s.on(accepted{a.start(180'000)}, at(180'000));
+    b.s.on(batch_sender::accepted{b.start(180'000)}, at(180'000));
+    a.s.on(batch_sender::accepted{a.start(180'000)}, at(180'000));
     CHECK(tokens.left() == 1);
     for (line_of_items* l : {&a, &b}) {
-        while (const auto* x = std::get_if<act::settle>(&(l->said_ = l->s.next(at(180'000))))) {
-            l->s.on(settled{x->items}, at(180'000));
+        while (const auto* x =
+                   std::get_if<batch_sender::report>(&(l->said_ = l->s.next(at(180'000))))) {
+            l->s.on(batch_sender::reported{x->items}, at(180'000));
         }
     }
     CHECK(b.retried(240'000));
@@ -89,16 +90,16 @@ TEST_CASE("sender: a batch takes one token, and what is unknown takes one for it
     send_policy p = one_by_one;
     p.limit.items = 4;
     batch_sender s(p, {}, tokens);
-    for (int i = 0; i != 4; ++i) s.on(queued(1), at(0));
-    s.on(flushed{}, at(0));
-    s.on(failed{.attempt = attempt(s, at(0))}, at(0));
+    for (int i = 0; i != 4; ++i) s.on(batch_sender::queued(1), at(0));
+    s.on(batch_sender::flushed{}, at(0));
+    s.on(batch_sender::failed{.attempt = attempt(s, at(0))}, at(0));
     CHECK(tokens.left() == 1);
-    s.on(unknown{attempt(s, at(100))}, at(100));
+    s.on(batch_sender::outcome_unknown{attempt(s, at(100))}, at(100));
     CHECK(tokens.left() == 0);
-    s.on(unknown{attempt(s, at(60'000))}, at(60'000));
+    s.on(batch_sender::outcome_unknown{attempt(s, at(60'000))}, at(60'000));
     const auto said = s.next(at(60'000));
-    REQUIRE(std::holds_alternative<act::settle>(said));
-    CHECK(std::get<act::settle>(said).outcome == item_outcome::in_doubt);
+    REQUIRE(std::holds_alternative<batch_sender::report>(said));
+    CHECK(std::get<batch_sender::report>(said).outcome == item_outcome::in_doubt);
 }
 
 TEST_CASE("sender: what fails after it may have arrived is not tried again, and takes no token")
@@ -107,18 +108,18 @@ TEST_CASE("sender: what fails after it may have arrived is not tried again, and 
     send_policy p = one_by_one;
     p.limit.items = 2;
     batch_sender s(p, {}, tokens);
-    s.on(queued(1), at(0));
-    s.on(queued(1), at(0));
-    s.on(flushed{}, at(0));
-    s.on(unknown{attempt(s, at(0))}, at(0));
+    s.on(batch_sender::queued(1), at(0));
+    s.on(batch_sender::queued(1), at(0));
+    s.on(batch_sender::flushed{}, at(0));
+    s.on(batch_sender::outcome_unknown{attempt(s, at(0))}, at(0));
     CHECK(tokens.left() == 4);
     const std::vector<entry_fault> both{{0, fault_kind::transient}, {1, fault_kind::transient}};
-    partial answer{.attempt = attempt(s, at(100)), .failed = both};
+    batch_sender::partial answer{.attempt = attempt(s, at(100)), .failed = both};
     CHECK(s.on(answer, at(100)) == event_result::applied);
     CHECK(tokens.left() == 4);
     const auto said = s.next(at(100));
-    REQUIRE(std::holds_alternative<act::settle>(said));
-    CHECK(std::get<act::settle>(said).outcome == item_outcome::in_doubt);
+    REQUIRE(std::holds_alternative<batch_sender::report>(said));
+    CHECK(std::get<batch_sender::report>(said).outcome == item_outcome::in_doubt);
 }
 
 TEST_CASE("sender: a copy shares the budget of what it was copied from, and equals it")
@@ -145,8 +146,8 @@ TEST_CASE("sender: a sender without a shared budget keeps its own")
     line_of_items own{{}};
     CHECK_FALSE(own.retried(0));
     own.s = batch_sender(p);
-    own.s.on(queued(1), at(0));
-    own.s.on(flushed{}, at(0));
+    own.s.on(batch_sender::queued(1), at(0));
+    own.s.on(batch_sender::flushed{}, at(0));
     CHECK(own.retried(0));
     CHECK_FALSE(own.retried(60'000));
     CHECK(tokens.left() == 9);
@@ -161,8 +162,8 @@ TEST_CASE("sender: time gives tokens back to a sender, its own and shared ones")
     p.budget = slow;
     line_of_items own{{}};
     own.s = batch_sender(p);
-    for (int i = 0; i != 9; ++i) own.s.on(queued(1), at(0));
-    own.s.on(flushed{}, at(0));
+    for (int i = 0; i != 9; ++i) own.s.on(batch_sender::queued(1), at(0));
+    own.s.on(batch_sender::flushed{}, at(0));
     for (line_of_items* l : {&shared, &own}) {
         CHECK(l->retried(0));
         CHECK_FALSE(l->retried(9'999));
@@ -193,7 +194,7 @@ TEST_CASE("send_all: two inputs through two senders, with no more retries than t
     std::int64_t ms = 0;
     const auto broken = [&](const auto&) -> send_outcome {
         ++sends;
-        return failed{.kind = fault_kind::infrastructure};
+        return batch_sender::failed{.kind = fault_kind::infrastructure};
     };
     const auto size = [](int) { return 1U; };
     const auto clock = [&] { return at(ms += 60'000); };

@@ -31,8 +31,8 @@ struct sized {
 
 void queue(batch_sender& s, const std::vector<sized>& all)
 {
-    for (const sized& i : all) s.on(queued(i.bytes, i.key), at(0));
-    s.on(flushed{}, at(0));
+    for (const sized& i : all) s.on(batch_sender::queued(i.bytes, i.key), at(0));
+    s.on(batch_sender::flushed{}, at(0));
 }
 
 send_policy in_order(std::uint64_t items, std::uint32_t in_flight = 1)
@@ -47,7 +47,7 @@ send_policy in_order(std::uint64_t items, std::uint32_t in_flight = 1)
 std::uint64_t start(batch_sender& s, steady_time now = at(0))
 {
     const std::uint64_t n = attempt(s, now);
-    CHECK(s.on(started{n}, now) == event_result::applied);
+    CHECK(s.on(batch_sender::started{n}, now) == event_result::applied);
     return n;
 }
 
@@ -60,7 +60,7 @@ struct ending {
 std::vector<ending> settle_all(batch_sender& s)
 {
     std::vector<ending> all;
-    for (const act::settle& x : send_said::settle_all(s)) {
+    for (const batch_sender::report& x : send_said::settle_all(s)) {
         for (std::uint64_t n = x.items.first; n != x.items.end(); ++n) {
             all.push_back({n, x.outcome});
         }
@@ -86,13 +86,13 @@ TEST_CASE("sender: items of a key that is busy are skipped, those of others go")
     CHECK(sending(s) == numbers{3, 5});
     const std::uint64_t second = start(s);
     CHECK(sending(s).empty());
-    s.on(accepted{second}, at(0));
+    s.on(batch_sender::accepted{second}, at(0));
     settle_all(s);
     CHECK(sending(s).empty());  // all that is left is of the key that is busy
-    s.on(queued(1U, 2), at(0));
-    s.on(flushed{}, at(0));
+    s.on(batch_sender::queued(1U, 2), at(0));
+    s.on(batch_sender::flushed{}, at(0));
     CHECK(sending(s) == numbers{6});
-    s.on(accepted{first}, at(0));
+    s.on(batch_sender::accepted{first}, at(0));
     CHECK(settle_all(s) == endings{{0, accepted_}, {1, accepted_}});
     CHECK(sending(s) == numbers{2, 4});
 }
@@ -102,16 +102,16 @@ TEST_CASE("sender: a key stops at its first item that does not arrive, others go
     batch_sender s(in_order(2));
     queue(s, {{1}, {2}, {1}, {2}, {1}});
     const entry_fault first[] = {{0, fault_kind::permanent}};
-    s.on(partial{.attempt = start(s), .failed = first}, at(0));
+    s.on(batch_sender::partial{.attempt = start(s), .failed = first}, at(0));
     CHECK(settle_all(s) == endings{{0, failed_}, {1, accepted_}, {2, held_back_}, {4, held_back_}});
     CHECK(sending(s) == numbers{3});
-    CHECK(s.on(resumed{2}, at(0)) == event_result::stale);
-    CHECK(s.on(resumed{9}, at(0)) == event_result::stale);
-    s.on(queued(1U, 1), at(0));
+    CHECK(s.on(batch_sender::resumed{2}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::resumed{9}, at(0)) == event_result::stale);
+    s.on(batch_sender::queued(1U, 1), at(0));
     CHECK(settle_all(s) == endings{{5, held_back_}});
-    CHECK(s.on(resumed{1}, at(0)) == event_result::applied);
-    CHECK(s.on(resumed{1}, at(0)) == event_result::stale);
-    s.on(queued(1U, 1), at(0));
+    CHECK(s.on(batch_sender::resumed{1}, at(0)) == event_result::applied);
+    CHECK(s.on(batch_sender::resumed{1}, at(0)) == event_result::stale);
+    s.on(batch_sender::queued(1U, 1), at(0));
     CHECK(sending(s) == numbers{3, 6});
 }
 
@@ -122,9 +122,10 @@ TEST_CASE("sender: whatever keeps an item from arriving stops its key")
         p.on_unknown = when_unknown::hand_back;
         batch_sender s(p);
         queue(s, {{1, how == 3 ? 101U : 1U}, {1}, {2}});
-        if (how == 0) s.on(failed{.attempt = start(s), .kind = fault_kind::permanent}, at(0));
-        if (how == 1) s.on(unknown{start(s)}, at(0));
-        if (how == 2) s.on(too_large{start(s)}, at(0));
+        if (how == 0)
+            s.on(batch_sender::failed{.attempt = start(s), .kind = fault_kind::permanent}, at(0));
+        if (how == 1) s.on(batch_sender::outcome_unknown{start(s)}, at(0));
+        if (how == 2) s.on(batch_sender::too_large{start(s)}, at(0));
         const endings e = settle_all(s);
         REQUIRE(e.size() == 2);
         CHECK(e[1] == ending{1, held_back_});
@@ -133,14 +134,14 @@ TEST_CASE("sender: whatever keeps an item from arriving stops its key")
     // Not what comes back, and not what was never sent.
     batch_sender s(in_order(1));
     queue(s, {{1}, {1}});
-    s.on(throttled{start(s)}, at(0));
+    s.on(batch_sender::throttled{start(s)}, at(0));
     CHECK(sending(s, at(100)) == numbers{0});
-    s.on(failed{.attempt = start(s, at(100))}, at(100));
+    s.on(batch_sender::failed{.attempt = start(s, at(100))}, at(100));
     CHECK(settle_all(s).empty());
     CHECK(sending(s, at(900)) == numbers{0});
-    s.on(stopped{}, at(900));
+    s.on(batch_sender::stopped{}, at(900));
     for (const ending& e : settle_all(s)) CHECK(e.how == item_outcome::unsent);
-    CHECK(s.on(resumed{1}, at(900)) == event_result::stale);
+    CHECK(s.on(batch_sender::resumed{1}, at(900)) == event_result::stale);
     CHECK(s.finished());
 }
 
@@ -150,10 +151,10 @@ TEST_CASE("sender: what is too large holds nothing back that stands before it")
     queue(s, {{1}, {1, 101}, {1}, {2}});
     CHECK(settle_all(s) == endings{{1, too_large_}, {2, held_back_}});
     CHECK(sending(s) == numbers{0, 3});
-    s.on(throttled{start(s)}, at(0));
+    s.on(batch_sender::throttled{start(s)}, at(0));
     CHECK(settle_all(s).empty());
     CHECK(sending(s, at(100)) == numbers{0, 3});
-    s.on(accepted{start(s, at(100))}, at(100));
+    s.on(batch_sender::accepted{start(s, at(100))}, at(100));
     CHECK(settle_all(s) == endings{{0, accepted_}, {3, accepted_}});
 
     // If one before it fails after all, the key stops there, resumed or not.
@@ -161,9 +162,9 @@ TEST_CASE("sender: what is too large holds nothing back that stands before it")
     queue(t, {{1}, {1, 101}});
     CHECK(settle_all(t) == endings{{1, too_large_}});
     const std::uint64_t n = start(t);
-    CHECK(t.on(resumed{1}, at(0)) == event_result::applied);
-    t.on(queued(1U, 1), at(0));
-    t.on(failed{.attempt = n, .kind = fault_kind::permanent}, at(0));
+    CHECK(t.on(batch_sender::resumed{1}, at(0)) == event_result::applied);
+    t.on(batch_sender::queued(1U, 1), at(0));
+    t.on(batch_sender::failed{.attempt = n, .kind = fault_kind::permanent}, at(0));
     CHECK(settle_all(t) == endings{{0, failed_}, {2, held_back_}});
 }
 
@@ -171,13 +172,13 @@ TEST_CASE("sender: resumed is for what is queued after it, however far the batch
 {
     batch_sender s(in_order(1));
     queue(s, {{1}, {2}, {1}});
-    s.on(failed{.attempt = start(s), .kind = fault_kind::permanent}, at(0));
+    s.on(batch_sender::failed{.attempt = start(s), .kind = fault_kind::permanent}, at(0));
     CHECK(settle_all(s) == endings{{0, failed_}});  // the third has not been looked at yet
-    CHECK(s.on(resumed{1}, at(0)) == event_result::applied);
-    s.on(queued(1U, 1), at(0));
-    s.on(flushed{}, at(0));
+    CHECK(s.on(batch_sender::resumed{1}, at(0)) == event_result::applied);
+    s.on(batch_sender::queued(1U, 1), at(0));
+    s.on(batch_sender::flushed{}, at(0));
     CHECK(sending(s) == numbers{1});
-    s.on(accepted{start(s)}, at(0));
+    s.on(batch_sender::accepted{start(s)}, at(0));
     CHECK(settle_all(s) == endings{{2, held_back_}, {1, accepted_}});
     CHECK(sending(s) == numbers{3});
 }
@@ -187,13 +188,13 @@ TEST_CASE("sender: a batch that may have arrived keeps its keys busy")
     batch_sender s(in_order(1, 3));
     queue(s, {{1}, {1}, {2}});
     const std::uint64_t n = start(s);
-    s.on(unknown{n}, at(0));
+    s.on(batch_sender::outcome_unknown{n}, at(0));
     CHECK(sending(s) == numbers{2});
     start(s);
     CHECK(sending(s, at(100)) == numbers{0});
     CHECK(start(s, at(100)) == n);
     CHECK(sending(s, at(100)).empty());
-    s.on(accepted{n}, at(100));
+    s.on(batch_sender::accepted{n}, at(100));
     CHECK(settle_all(s) == endings{{0, accepted_}});
     CHECK(sending(s, at(100)) == numbers{1});
 }
@@ -206,15 +207,15 @@ TEST_CASE("sender: a batch of one key says so when the next item is of another")
     std::vector<batch_close_reason> why;
     while (!s.finished()) {
         const auto a = s.next(at(0));
-        if (const auto* x = std::get_if<act::settle>(&a)) {
-            s.on(settled{item_range(x->items)}, at(0));
+        if (const auto* x = std::get_if<batch_sender::report>(&a)) {
+            s.on(batch_sender::reported{item_range(x->items)}, at(0));
             continue;
         }
-        const auto* send = std::get_if<act::send>(&a);
+        const auto* send = std::get_if<batch_sender::send>(&a);
         REQUIRE(send);
         sent.push_back(sending(s));
         why.push_back(send->closed);
-        s.on(accepted{send->attempt}, at(0));
+        s.on(batch_sender::accepted{send->attempt}, at(0));
     }
     CHECK(sent == std::vector<numbers>{{0, 1}, {2}, {3, 4}});
     CHECK(why == std::vector<batch_close_reason>{batch_close_reason::key, batch_close_reason::key,
@@ -223,10 +224,10 @@ TEST_CASE("sender: a batch of one key says so when the next item is of another")
     // What one key does is nothing to the others where order does not matter.
     batch_sender t({.limit = {.items = 1}, .one_key = true, .retry = {.max_attempts = 1}});
     queue(t, {{1}, {1}});
-    t.on(failed{.attempt = start(t)}, at(0));
+    t.on(batch_sender::failed{.attempt = start(t)}, at(0));
     CHECK(settle_all(t) == endings{{0, failed_}});
     CHECK(sending(t) == numbers{1});
-    CHECK(t.on(resumed{1}, at(0)) == event_result::stale);
+    CHECK(t.on(batch_sender::resumed{1}, at(0)) == event_result::stale);
 }
 
 TEST_CASE("sender: keys do not count where the policy does not say so")
@@ -234,7 +235,7 @@ TEST_CASE("sender: keys do not count where the policy does not say so")
     batch_sender s({.limit = {.items = 2}});
     queue(s, {{1}, {2}, {1}});
     CHECK(sending(s) == numbers{0, 1});
-    s.on(failed{.attempt = start(s), .kind = fault_kind::permanent}, at(0));
+    s.on(batch_sender::failed{.attempt = start(s), .kind = fault_kind::permanent}, at(0));
     CHECK(settle_all(s) == endings{{0, failed_}, {1, failed_}});
     CHECK(sending(s) == numbers{2});
 }
@@ -248,13 +249,13 @@ TEST_CASE("sender: a broker that takes a batch ends a row of throttlings, whatev
         queue(s, {{1}, {1}, {1}, {1}});
         steady_time now = at(0);
         for (int i = 0; i != 3; ++i) {
-            s.on(throttled{start(s, now)}, now);
+            s.on(batch_sender::throttled{start(s, now)}, now);
             const auto a = s.next(now);
-            const auto* w = std::get_if<act::wait_until>(&a);
+            const auto* w = std::get_if<wait_until>(&a);
             REQUIRE(w);
             CHECK(w->time - now == duration::milliseconds(100));
             now = w->time;
-            s.on(accepted{start(s, now)}, now);
+            s.on(batch_sender::accepted{start(s, now)}, now);
             settle_all(s);
         }
     }
@@ -268,23 +269,24 @@ TEST_CASE("sender: retries end with the budget, and come back with successes")
     p.budget = {.tokens = 1, .successes = 2};
     batch_sender s(p);
     queue(s, {{0}, {0}, {0}, {0}, {0}});
-    s.on(failed{.attempt = start(s)}, at(0));
+    s.on(batch_sender::failed{.attempt = start(s)}, at(0));
     CHECK(settle_all(s).empty());
-    s.on(failed{.attempt = start(s, at(100))}, at(100));
+    s.on(batch_sender::failed{.attempt = start(s, at(100))}, at(100));
     CHECK(settle_all(s) == endings{{0, failed_}});
-    s.on(unknown{start(s, at(100))}, at(100));  // nor is what may have arrived repeated
+    s.on(batch_sender::outcome_unknown{start(s, at(100))},
+         at(100));  // nor is what may have arrived repeated
     CHECK(settle_all(s) == endings{{1, item_outcome::in_doubt}});
     for (const std::uint64_t n : {2U, 3U}) {
-        s.on(accepted{start(s, at(100))}, at(100));
+        s.on(batch_sender::accepted{start(s, at(100))}, at(100));
         CHECK(settle_all(s) == endings{{n, accepted_}});
     }
-    s.on(failed{.attempt = start(s, at(100))}, at(100));
+    s.on(batch_sender::failed{.attempt = start(s, at(100))}, at(100));
     CHECK(settle_all(s).empty());
-    s.on(failed{.attempt = start(s, at(900))}, at(900));
+    s.on(batch_sender::failed{.attempt = start(s, at(900))}, at(900));
     CHECK(settle_all(s) == endings{{4, failed_}});
     // Being asked to leave the broker alone is no retry, nor is a refusal.
     queue(s, {{0}});
-    s.on(throttled{start(s, at(900))}, at(900));
+    s.on(batch_sender::throttled{start(s, at(900))}, at(900));
     CHECK(sending(s, at(9'000)) == numbers{5});
 }
 
@@ -306,7 +308,7 @@ TEST_CASE("sender: a broker that refuses everything with numbers that lie gets t
                     ended += settle_all(s).size();
                     const std::uint64_t n = attempt(s, steady_time::highest());
                     if (n == unlimited) break;
-                    s.on(too_large{n, actual, limit}, steady_time::lowest());
+                    s.on(batch_sender::too_large{n, actual, limit}, steady_time::lowest());
                 }
                 CHECK(ended == 60);
                 CHECK(s.finished());
@@ -320,11 +322,11 @@ TEST_CASE("sender: nothing of what was never queued or sent is heard")
 {
     batch_sender s(in_order(2));
     const batch_sender fresh = s;
-    CHECK(s.on(replaced{0, 1}, at(0)) == event_result::stale);
-    CHECK(s.on(not_replaced{unlimited}, at(0)) == event_result::stale);
-    CHECK(s.on(resumed{unlimited}, at(0)) == event_result::stale);
-    CHECK(s.on(accepted{0}, at(0)) == event_result::stale);
-    CHECK(s.on(unknown{unlimited}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::replaced{0, 1}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::not_replaced{unlimited}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::resumed{unlimited}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::accepted{0}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::outcome_unknown{unlimited}, at(0)) == event_result::stale);
     CHECK(s == fresh);
     queue(s, {{0}, {unlimited}});
     batch_sender same(in_order(2));

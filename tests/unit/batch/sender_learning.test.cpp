@@ -53,10 +53,11 @@ send_report send_under(std::uint64_t documented, const numbers& all, bool tells)
         std::uint64_t actual = 0;
         for (const std::uint64_t body : batch) actual += whole(body);
         if (actual > true_limit) {
-            return tells ? too_large{.actual = actual, .limit = true_limit} : too_large{};
+            return tells ? batch_sender::too_large{.actual = actual, .limit = true_limit}
+                         : batch_sender::too_large{};
         }
         arrived += batch.size();
-        return tells ? accepted{.actual = actual} : accepted{};
+        return tells ? batch_sender::accepted{.actual = actual} : batch_sender::accepted{};
     };
     send_report r = send_all(
         all, [](std::uint64_t body) { return body; }, s, steady_time{}, answer);
@@ -233,9 +234,10 @@ came send_on(const day& d, batch_sender& s, std::uint64_t items, std::uint64_t b
         [&](const auto& batch) -> send_outcome {
             std::uint64_t actual = 0;
             for (const std::uint64_t body : batch) actual += body;
-            if (actual <= d.limit) return accepted{};
-            if (!d.tells) return too_large{};
-            return too_large{.actual = actual, .limit = d.claims == 0 ? d.limit : d.claims};
+            if (actual <= d.limit) return batch_sender::accepted{};
+            if (!d.tells) return batch_sender::too_large{};
+            return batch_sender::too_large{.actual = actual,
+                                           .limit = d.claims == 0 ? d.limit : d.claims};
         });
     CHECK(r.accepted + r.not_accepted == items);
     return {r.sends, r.not_accepted};
@@ -292,13 +294,13 @@ TEST_CASE("sender: no number that a broker names stops it for good, nor a guess"
 TEST_CASE("sender: what is too large by its share of a sum is sent before it is given up")
 {
     batch_sender s({.limit = {.bytes = 1'000}});
-    for (int n = 0; n != 3; ++n) s.on(queued{300}, steady_time{});
-    s.on(flushed{}, steady_time{});
-    s.on(too_large{0, 9'000}, steady_time{});  // 3,000 each, on the average
+    for (int n = 0; n != 3; ++n) s.on(batch_sender::queued{300}, steady_time{});
+    s.on(batch_sender::flushed{}, steady_time{});
+    s.on(batch_sender::too_large{0, 9'000}, steady_time{});  // 3,000 each, on the average
     for (std::uint64_t attempt = 1; attempt != 4; ++attempt) {
-        CHECK(std::holds_alternative<act::send>(s.next(steady_time{})));
-        CHECK(s.on(accepted{attempt}, steady_time{}) == event_result::applied);
-        s.on(settled{{attempt - 1, 1}}, steady_time{});
+        CHECK(std::holds_alternative<batch_sender::send>(s.next(steady_time{})));
+        CHECK(s.on(batch_sender::accepted{attempt}, steady_time{}) == event_result::applied);
+        s.on(batch_sender::reported{{attempt - 1, 1}}, steady_time{});
     }
     CHECK(s.finished());
 }

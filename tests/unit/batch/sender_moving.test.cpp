@@ -96,9 +96,10 @@ public:
         for (std::size_t first = 0; first < all_.size(); first += 20'000) {
             const std::size_t last = std::min<std::size_t>(first + 20'000, all_.size());
             for (std::size_t n = first; n != last; ++n) {
-                s_.on(queued{s_.policy().exact_sizes ? all_[n].size : all_[n].body}, {});
+                s_.on(batch_sender::queued{s_.policy().exact_sizes ? all_[n].size : all_[n].body},
+                      {});
             }
-            s_.on(flushed{}, {});
+            s_.on(batch_sender::flushed{}, {});
             while (!s_.finished()) step();
             count_fewest(first, last);
         }
@@ -116,15 +117,15 @@ private:
     void step()
     {
         const auto next = s_.next({});
-        if (const auto* x = std::get_if<act::settle>(&next)) settle(*x);
-        if (const auto* a = std::get_if<act::send>(&next)) send(*a);
+        if (const auto* x = std::get_if<batch_sender::report>(&next)) settle(*x);
+        if (const auto* a = std::get_if<batch_sender::send>(&next)) send(*a);
         // The answers come together, once as much is in flight as may be.
         const bool most_in_flight = away_.size() == s_.policy().in_flight;
-        if (most_in_flight || std::holds_alternative<act::idle>(next)) answer_all();
+        if (most_in_flight || std::holds_alternative<idle>(next)) answer_all();
         if (result_.sends > 20 * all_.size()) FAIL("it does not end");
     }
 
-    void send(const act::send& a)
+    void send(const batch_sender::send& a)
     {
         attempt x{.number = a.attempt, .limit = to_.limit(), .items = {}};
         for (const waybill::item_range& r : a.items) {
@@ -134,7 +135,7 @@ private:
                                                 all_[n].size));
             }
         }
-        s_.on(started{x.number}, {});
+        s_.on(batch_sender::started{x.number}, {});
         away_.push_back(std::move(x));
     }
 
@@ -144,25 +145,26 @@ private:
             const attempt& x = away_.front();
             ++result_.sends;
             if (x.size <= x.limit) {
-                s_.on(accepted{x.number, broker::told(to_.tells.accepted, x.size)}, {});
+                s_.on(batch_sender::accepted{x.number, broker::told(to_.tells.accepted, x.size)},
+                      {});
                 continue;
             }
             ++result_.refused;
-            too_large no{x.number, broker::told(to_.tells.refused, x.size),
-                         broker::told(to_.tells.limit, x.limit)};
+            batch_sender::too_large no{x.number, broker::told(to_.tells.refused, x.size),
+                                       broker::told(to_.tells.limit, x.limit)};
             if (to_.tells.items > 0) no.item_sizes = x.items;
             s_.on(no, {});
         }
     }
 
-    void settle(const act::settle& x)
+    void settle(const batch_sender::report& x)
     {
         for (std::uint64_t n = x.items.first; n != x.items.end(); ++n) {
             const bool fits = envelope + all_[n].size <= full;
             if (x.outcome != item_outcome::accepted && fits) ++result_.lost;
         }
         const waybill::item_range items = x.items;
-        s_.on(settled{items}, {});
+        s_.on(batch_sender::reported{items}, {});
     }
 
     void count_fewest(std::size_t first, std::size_t last)

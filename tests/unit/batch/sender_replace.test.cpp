@@ -24,25 +24,25 @@ batch_sender with(when_too_large how, const std::vector<std::uint64_t>& sizes,
                   batch_limits l = {.bytes = 100})
 {
     batch_sender s({.limit = l, .in_flight = 2, .on_too_large = how, .retry = {.max_attempts = 1}});
-    for (const std::uint64_t n : sizes) s.on(queued(n), now);
-    s.on(flushed{}, now);
+    for (const std::uint64_t n : sizes) s.on(batch_sender::queued(n), now);
+    s.on(batch_sender::flushed{}, now);
     return s;
 }
 
-act::replace asked(const batch_sender& s)
+batch_sender::replace asked(const batch_sender& s)
 {
     const auto a = s.next(now);
-    const auto* r = std::get_if<act::replace>(&a);
-    return r ? *r : act::replace{unlimited};
+    const auto* r = std::get_if<batch_sender::replace>(&a);
+    return r ? *r : batch_sender::replace{unlimited};
 }
 
-act::settle settle(batch_sender& s)
+batch_sender::report settle(batch_sender& s)
 {
     const auto a = s.next(now);
-    const auto* x = std::get_if<act::settle>(&a);
+    const auto* x = std::get_if<batch_sender::report>(&a);
     if (!x) return {};
-    const act::settle copy = *x;
-    CHECK(s.on(settled{copy.items}, now) == event_result::applied);
+    const batch_sender::report copy = *x;
+    CHECK(s.on(batch_sender::reported{copy.items}, now) == event_result::applied);
     return copy;
 }
 
@@ -58,34 +58,35 @@ static_assert(name(static_cast<when_too_large>(9)) == "?");
 TEST_CASE("sender: asks for a smaller one, says how large it was, and sends nothing else meanwhile")
 {
     batch_sender s = with(when_too_large::replace, {10, 95, 20}, {.bytes = 100, .envelope = 10});
-    CHECK(asked(s) == act::replace{1, 105, 100, 10});
-    CHECK(asked(s) == act::replace{1, 105, 100, 10});
-    CHECK(s.on(replaced{0, 5}, now) == event_result::invalid);
-    CHECK(s.on(not_replaced{2}, now) == event_result::invalid);
+    CHECK(asked(s) == batch_sender::replace{1, 105, 100, 10});
+    CHECK(asked(s) == batch_sender::replace{1, 105, 100, 10});
+    CHECK(s.on(batch_sender::replaced{0, 5}, now) == event_result::invalid);
+    CHECK(s.on(batch_sender::not_replaced{2}, now) == event_result::invalid);
     CHECK(sending(s).empty());
-    CHECK(s.on(replaced{1, 30}, now) == event_result::applied);
-    CHECK(s.on(replaced{1, 30}, now) == event_result::stale);
+    CHECK(s.on(batch_sender::replaced{1, 30}, now) == event_result::applied);
+    CHECK(s.on(batch_sender::replaced{1, 30}, now) == event_result::stale);
     CHECK(sending(s) == numbers{0, 1, 2});
-    CHECK(std::get<act::send>(s.next(now)).bytes == 70);
+    CHECK(std::get<batch_sender::send>(s.next(now)).bytes == 70);
 
     batch_sender t = with(when_too_large::replace, {40}, {.bytes = 100, .single = 30});
-    CHECK(asked(t) == act::replace{0, 40, 30, 0});
-    CHECK(t.on(not_replaced{0}, now) == event_result::applied);
-    CHECK(settle(t) == act::settle{{0, 1}, too_large_, fault_kind::permanent, 40, 30, 0});
+    CHECK(asked(t) == batch_sender::replace{0, 40, 30, 0});
+    CHECK(t.on(batch_sender::not_replaced{0}, now) == event_result::applied);
+    CHECK(settle(t) == batch_sender::report{{0, 1}, too_large_, fault_kind::permanent, 40, 30, 0});
     CHECK(t.finished());
 }
 
 TEST_CASE("sender: what replaces an item may be too large as well, and is not replaced again")
 {
     batch_sender s = with(when_too_large::replace, {200, 1});
-    s.on(replaced{0, 150}, now);
-    CHECK(settle(s) == act::settle{{0, 1}, too_large_, fault_kind::permanent, 150, 100, 0});
+    s.on(batch_sender::replaced{0, 150}, now);
+    CHECK(settle(s) ==
+          batch_sender::report{{0, 1}, too_large_, fault_kind::permanent, 150, 100, 0});
     CHECK(sending(s) == numbers{1});
 
     batch_sender t = with(when_too_large::replace, {200});
-    t.on(replaced{0, 90}, now);
+    t.on(batch_sender::replaced{0, 90}, now);
     CHECK(sending(t) == numbers{0});
-    t.on(too_large{attempt(t)}, now);
+    t.on(batch_sender::too_large{attempt(t)}, now);
     CHECK(settle(t).outcome == too_large_);
     CHECK(t.finished());
 }
@@ -93,13 +94,13 @@ TEST_CASE("sender: what replaces an item may be too large as well, and is not re
 TEST_CASE("sender: an item that is refused alone is asked for, too, and keeps no cap")
 {
     batch_sender s({.exact_sizes = true, .on_too_large = when_too_large::replace});
-    for (int i = 0; i != 2; ++i) s.on(queued(10), now);
-    s.on(flushed{}, now);
-    s.on(too_large{attempt(s)}, now);
+    for (int i = 0; i != 2; ++i) s.on(batch_sender::queued(10), now);
+    s.on(batch_sender::flushed{}, now);
+    s.on(batch_sender::too_large{attempt(s)}, now);
     CHECK(sending(s) == numbers{0});
-    s.on(too_large{attempt(s), 170, 150}, now);
-    CHECK(asked(s) == act::replace{0, 170, 150, 0});
-    s.on(replaced{0, 0}, now);
+    s.on(batch_sender::too_large{attempt(s), 170, 150}, now);
+    CHECK(asked(s) == batch_sender::replace{0, 170, 150, 0});
+    s.on(batch_sender::replaced{0, 0}, now);
     CHECK(sending(s) == numbers{0, 1});
 }
 
@@ -107,17 +108,17 @@ TEST_CASE("sender: two that were refused alone are asked for one after the other
 {
     batch_sender s = with(when_too_large::replace, {90, 90, 90});
     const std::uint64_t first = attempt(s);
-    s.on(started{first}, now);
+    s.on(batch_sender::started{first}, now);
     const std::uint64_t second = attempt(s);
-    s.on(started{second}, now);
-    s.on(too_large{second}, now);
+    s.on(batch_sender::started{second}, now);
+    s.on(batch_sender::too_large{second}, now);
     CHECK(asked(s).item == 1);
-    s.on(too_large{first}, now);
+    s.on(batch_sender::too_large{first}, now);
     CHECK(asked(s).item == 1);  // what was asked for first stays
-    s.on(not_replaced{1}, now);
+    s.on(batch_sender::not_replaced{1}, now);
     CHECK(settle(s).items == item_range{1, 1});
     CHECK(asked(s).item == 0);
-    s.on(replaced{0, 9}, now);
+    s.on(batch_sender::replaced{0, 9}, now);
     CHECK(sending(s) == numbers{0, 2});
 }
 
@@ -127,11 +128,11 @@ TEST_CASE("sender: answers are heard while something is asked for, and it may be
     const std::uint64_t first = attempt(s);
     CHECK(first == unlimited);  // it is asked before what stands in front of it has gone
     CHECK(asked(s).item == 2);
-    s.on(stopped{}, now);
-    CHECK(s.on(replaced{2, 1}, now) == event_result::stale);
-    CHECK(s.on(not_replaced{2}, now) == event_result::stale);
+    s.on(batch_sender::stopped{}, now);
+    CHECK(s.on(batch_sender::replaced{2, 1}, now) == event_result::stale);
+    CHECK(s.on(batch_sender::not_replaced{2}, now) == event_result::stale);
     std::uint64_t unsent = 0;
-    for (act::settle x = settle(s); x.items.count != 0; x = settle(s)) {
+    for (batch_sender::report x = settle(s); x.items.count != 0; x = settle(s)) {
         CHECK(x.outcome == item_outcome::unsent);
         unsent += x.items.count;
     }
@@ -140,10 +141,10 @@ TEST_CASE("sender: answers are heard while something is asked for, and it may be
 
     batch_sender t = with(when_too_large::replace, {60, 60});
     const std::uint64_t a = attempt(t);
-    t.on(started{a}, now);
-    t.on(queued(200U), now);
+    t.on(batch_sender::started{a}, now);
+    t.on(batch_sender::queued(200U), now);
     CHECK(asked(t).item == 2);
-    CHECK(t.on(accepted{a}, now) == event_result::applied);
+    CHECK(t.on(batch_sender::accepted{a}, now) == event_result::applied);
     CHECK(settle(t).items == item_range{0, 1});
     CHECK(asked(t).item == 2);
 }
@@ -153,7 +154,7 @@ TEST_CASE("sender: reports what is too large at once, or sends it alone, as it i
     batch_sender s = with(when_too_large::report, {10, 200, 10});
     CHECK(settle(s).outcome == too_large_);
     CHECK(sending(s) == numbers{0, 2});
-    CHECK(s.on(replaced{1, 1}, now) == event_result::stale);
+    CHECK(s.on(batch_sender::replaced{1, 1}, now) == event_result::stale);
 
     // Alone also where it is the item that is limited, and there would be room for others.
     batch_sender t =
@@ -161,7 +162,7 @@ TEST_CASE("sender: reports what is too large at once, or sends it alone, as it i
     std::vector<numbers> sent;
     while (attempt(t) != unlimited) {
         sent.push_back(sending(t));
-        t.on(accepted{attempt(t)}, now);
+        t.on(batch_sender::accepted{attempt(t)}, now);
         while (settle(t).items.count != 0) {}
     }
     CHECK(sent == std::vector<numbers>{{0}, {1}, {2}, {3}, {4}});
@@ -169,7 +170,7 @@ TEST_CASE("sender: reports what is too large at once, or sends it alone, as it i
     batch_sender u = with(when_too_large::send_alone, {unlimited, 200});
     CHECK(settle(u).items == item_range{0, 1});  // what has no size cannot be sent
     CHECK(sending(u) == numbers{1});
-    u.on(too_large{attempt(u)}, now);
+    u.on(batch_sender::too_large{attempt(u)}, now);
     CHECK(settle(u).outcome == too_large_);
 }
 
@@ -177,10 +178,10 @@ TEST_CASE("sender: one that was sent alone and accepted says nothing of the othe
 {
     batch_sender s(
         {.limit = {.bytes = 1'000}, .header = 54, .on_too_large = when_too_large::send_alone});
-    s.on(queued(5'000U), now);
-    s.on(flushed{}, now);
+    s.on(batch_sender::queued(5'000U), now);
+    s.on(batch_sender::flushed{}, now);
     const calibration before = s.learnt();
-    s.on(accepted{attempt(s)}, now);
+    s.on(batch_sender::accepted{attempt(s)}, now);
     CHECK(s.learnt().items() == before.items());
     CHECK(s.learnt().limit() == 1'000);
 }
@@ -191,12 +192,12 @@ TEST_CASE("sender: exact sizes are taken as they are, those of what replaces an 
                     .header = 1'000,
                     .exact_sizes = true,
                     .on_too_large = when_too_large::replace});
-    for (const std::uint64_t n : {50U, 101U, 30U}) s.on(queued(n), now);
-    s.on(flushed{}, now);
+    for (const std::uint64_t n : {50U, 101U, 30U}) s.on(batch_sender::queued(n), now);
+    s.on(batch_sender::flushed{}, now);
     CHECK(asked(s).bytes == 101);
-    s.on(replaced{1, 20}, now);
+    s.on(batch_sender::replaced{1, 20}, now);
     CHECK(sending(s) == numbers{0, 1, 2});
-    CHECK(std::get<act::send>(s.next(now)).bytes == 100);
+    CHECK(std::get<batch_sender::send>(s.next(now)).bytes == 100);
 }
 
 TEST_CASE("sender: limits of nothing and of everything, with each way to be too large")
@@ -209,12 +210,12 @@ TEST_CASE("sender: limits of nothing and of everything, with each way to be too 
             batch_sender s = with(how, {0, 1, unlimited, 0}, l);
             std::uint64_t ended = 0, steps = 0;
             while (!s.finished() && ++steps != 100) {
-                if (const act::settle x = settle(s); x.items.count != 0) {
+                if (const batch_sender::report x = settle(s); x.items.count != 0) {
                     ended += x.items.count;
-                } else if (const act::replace r = asked(s); r.item != unlimited) {
-                    s.on(replaced{r.item, steps % 2 == 0 ? 0 : unlimited}, now);
+                } else if (const batch_sender::replace r = asked(s); r.item != unlimited) {
+                    s.on(batch_sender::replaced{r.item, steps % 2 == 0 ? 0 : unlimited}, now);
                 } else {
-                    s.on(too_large{attempt(s)}, now);
+                    s.on(batch_sender::too_large{attempt(s)}, now);
                 }
             }
             CHECK(ended == 4);

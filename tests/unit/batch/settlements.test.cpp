@@ -12,7 +12,7 @@ using waybill::fault_kind;
 using waybill::item_outcome;
 using waybill::item_range;
 using waybill::settlements;
-using waybill::act::settle;
+using report = waybill::batch_sender::report;
 
 TEST_CASE("settlements: neighbours that ended alike are one, but never with the front")
 {
@@ -21,7 +21,7 @@ TEST_CASE("settlements: neighbours that ended alike are one, but never with the 
     CHECK(s.first(9) == 9);
     s.push({{3, 1}, item_outcome::accepted});
     s.push({{4, 1}, item_outcome::accepted});  // the front may have been handed out
-    CHECK(s.front() == settle{{3, 1}, item_outcome::accepted});
+    CHECK(s.front() == report{{3, 1}, item_outcome::accepted});
     s.push({{5, 2}, item_outcome::accepted});
     s.push({{8, 1}, item_outcome::accepted});                        // a gap
     s.push({{9, 1}, item_outcome::failed, fault_kind::transient});   // another outcome
@@ -32,7 +32,7 @@ TEST_CASE("settlements: neighbours that ended alike are one, but never with the 
         {{13, 1}, item_outcome::too_large, fault_kind::permanent, 7, 5});  // each has its own size
     s.push({{1, 1}, item_outcome::accepted});
     CHECK(s.first(9) == 1);
-    const settle expected[] = {{{3, 1}, item_outcome::accepted},
+    const report expected[] = {{{3, 1}, item_outcome::accepted},
                                {{4, 3}, item_outcome::accepted},
                                {{8, 1}, item_outcome::accepted},
                                {{9, 1}, item_outcome::failed, fault_kind::transient},
@@ -40,7 +40,7 @@ TEST_CASE("settlements: neighbours that ended alike are one, but never with the 
                                {{12, 1}, item_outcome::too_large, fault_kind::permanent, 7, 5},
                                {{13, 1}, item_outcome::too_large, fault_kind::permanent, 7, 5},
                                {{1, 1}, item_outcome::accepted}};
-    for (const settle& e : expected) {
+    for (const report& e : expected) {
         CHECK(s.front() == e);
         s.pop();
     }
@@ -55,7 +55,7 @@ TEST_CASE("settlements: what was handed out stays as it was while more come")
     for (int round = 0; round != 1'000; ++round) {
         s.push({{next, 2}, item_outcome::accepted});
         next += 2;
-        const settle front = s.front();
+        const report front = s.front();
         s.push({{next, 1}, item_outcome::accepted});
         ++next;
         CHECK(s.front() == front);

@@ -20,10 +20,9 @@
 namespace at_least_once_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::advance_outcome;
-using waybill::advanced;
-using waybill::answered;
+using advanced = waybill::batch_machine::advanced;
+using answered = waybill::batch_machine::answered;
 using waybill::at_least_once_machine;
 using waybill::at_least_once_policy;
 using waybill::at_least_once_report;
@@ -31,13 +30,13 @@ using waybill::batch_outcome;
 using waybill::checkpoint;
 using waybill::checkpoint_stands;
 using waybill::delivery_guarantee;
-using waybill::done;
+using done = waybill::batch_machine::done;
 using waybill::event_result;
 using waybill::fault;
 using waybill::fault_kind;
-using waybill::handled;
+using handled = waybill::batch_machine::handled;
 using waybill::position;
-using waybill::stood;
+using stood = waybill::at_least_once_machine::stood;
 
 using action = at_least_once_machine::action;
 
@@ -48,7 +47,7 @@ constexpr advanced no_answer{advance_outcome::conflict, fault_kind::infrastructu
 
 action dead(std::uint64_t event, std::uint32_t tries = 1, fault_kind how = fault_kind::permanent)
 {
-    return act::dead_letter{event, how, tries};
+    return waybill::batch_machine::write_dead_letter{event, how, tries};
 }
 
 // The guarantee is in the type.
@@ -62,22 +61,22 @@ static_assert(name(delivery_guarantee::at_least_once) == "at_least_once");
 TEST_CASE("at_least_once: handles in order, parks what fails, commits behind the last")
 {
     at_least_once_machine m(3);
-    CHECK(m.next() == action(act::handle{0}));
+    CHECK(m.next() == action(waybill::batch_machine::handle{0}));
     CHECK(m.on(good) == event_result::applied);
     CHECK(m.on(bad) == event_result::applied);
     CHECK(m.next() == dead(1));
     CHECK(m.next() == dead(1));  // asked again, it says the same
     CHECK(m.on(done{}) == event_result::applied);
-    CHECK(m.next() == action(act::handle{2}));
+    CHECK(m.next() == action(waybill::batch_machine::handle{2}));
     CHECK(m.on(good) == event_result::applied);
-    CHECK(m.next() == action(act::commit_to{2}));
+    CHECK(m.next() == action(at_least_once_machine::commit_to{2}));
     CHECK(m.covered_events() == 0);
     CHECK(m.on(applied) == event_result::applied);
     CHECK(m.ended() == batch_outcome::committed);
     CHECK(m.handled_events() == 2);
     CHECK(m.dead_lettered() == 1);
     CHECK(m.reason() == fault_kind::none);
-    CHECK(m.next() == action(act::idle{}));
+    CHECK(m.next() == action(waybill::idle{}));
 }
 
 TEST_CASE("at_least_once: terminal means terminal, and answers to other steps are late")
@@ -108,7 +107,7 @@ TEST_CASE("at_least_once: a fault of the surroundings stops at its event; what i
         at_least_once_machine m(3, {.tries = 1});
         m.on(good);
         m.on(handled{how});
-        CHECK(m.next() == action(act::commit_to{0}));
+        CHECK(m.next() == action(at_least_once_machine::commit_to{0}));
         CHECK_FALSE(m.ended());
         m.on(applied);
         CHECK(m.ended() ==
@@ -132,7 +131,7 @@ TEST_CASE("at_least_once: what is transient has its tries, and then the policy's
     at_least_once_machine m(1, {.tries = 3, .on_exhausted = waybill::when_exhausted::dead_letter});
     m.on(late);
     m.on(late);
-    CHECK(m.next() == action(act::handle{0}));
+    CHECK(m.next() == action(waybill::batch_machine::handle{0}));
     m.on(late);
     CHECK(m.next() == dead(0, 3, fault_kind::transient));
     at_least_once_machine again(1, {.tries = 2});
@@ -148,7 +147,7 @@ TEST_CASE("at_least_once: a dead letter that is not acknowledged is not passed")
     m.on(good);
     m.on(bad);
     m.on(done{fault_kind::permanent});
-    CHECK(m.next() == action(act::commit_to{0}));
+    CHECK(m.next() == action(at_least_once_machine::commit_to{0}));
     m.on(applied);
     CHECK(m.ended() == batch_outcome::redeliver);
     CHECK(m.reason() == fault_kind::permanent);
@@ -166,7 +165,7 @@ TEST_CASE("at_least_once: a commit of which nobody knows is read back")
     at_least_once_machine m(1, {.tries = 2});
     m.on(good);
     m.on(no_answer);
-    CHECK(m.next() == action(act::check_commit{}));
+    CHECK(m.next() == action(waybill::batch_machine::check_commit{}));
     auto there = m;
     there.on(stood{checkpoint_stands::after});
     CHECK(there.ended() == batch_outcome::committed);
@@ -183,7 +182,7 @@ TEST_CASE("at_least_once: a commit of which nobody knows is read back")
     CHECK(dark.covered_events() == 0);
     CHECK(dark.done_events() == 1);
     m.on(stood{checkpoint_stands::before});
-    CHECK(m.next() == action(act::commit_to{0}));  // once more
+    CHECK(m.next() == action(at_least_once_machine::commit_to{0}));  // once more
     m.on(no_answer);
     m.on(stood{checkpoint_stands::before});
     CHECK(m.ended() == batch_outcome::redeliver);
@@ -198,7 +197,8 @@ TEST_CASE("at_least_once: a commit that is refused")
     stale.on(advanced{advance_outcome::stale_epoch});
     CHECK(stale.ended() == batch_outcome::abandoned);
     m.on(advanced{advance_outcome::conflict});
-    CHECK(m.next() == action(act::check_commit{}));  // it may be a late one of ours
+    CHECK(m.next() ==
+          action(waybill::batch_machine::check_commit{}));  // it may be a late one of ours
     auto ours = m;
     ours.on(stood{checkpoint_stands::after});
     CHECK(ours.ended() == batch_outcome::committed);
@@ -296,17 +296,17 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     const handled down{fault_kind::infrastructure};
     at_least_once_machine m(5, {.commit_every = 1});
     m.on(bad);
-    CHECK(m.next() == action(act::handle{1}));  // one is too few to ask about
+    CHECK(m.next() == action(waybill::batch_machine::handle{1}));  // one is too few to ask about
     m.on(bad);
-    CHECK(m.next() == action(act::ask{2}));
+    CHECK(m.next() == action(waybill::batch_machine::ask{2}));
     m.on(answered{});
     m.on(done{});
     CHECK(m.next() == dead(1));
     m.on(done{});
-    CHECK(m.next() == action(act::commit_to{1}));
+    CHECK(m.next() == action(at_least_once_machine::commit_to{1}));
     m.on(applied);
     m.on(bad);
-    CHECK(m.next() == action(act::ask{3}));  // still none has worked
+    CHECK(m.next() == action(waybill::batch_machine::ask{3}));  // still none has worked
     auto stays = m;
     stays.on(answered{waybill::if_all_failed::redeliver});
     CHECK(stays.ended() == batch_outcome::redeliver);
@@ -325,14 +325,14 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     skips.on(bad);
     skips.on(bad);
     skips.on(handled{fault_kind::none, true});
-    CHECK(skips.next() == action(act::ask{2}));
+    CHECK(skips.next() == action(waybill::batch_machine::ask{2}));
     skips.on(answered{});
     skips.on(done{});
     skips.on(done{});
-    CHECK(skips.next() == action(act::commit_to{3}));
+    CHECK(skips.next() == action(at_least_once_machine::commit_to{3}));
     skips.on(applied);
     CHECK(skips.skipped_events() == 2);
-    CHECK(skips.next() == action(act::handle{4}));
+    CHECK(skips.next() == action(waybill::batch_machine::handle{4}));
 }
 
 TEST_CASE("at_least_once: commits as often as it is told")
@@ -340,14 +340,14 @@ TEST_CASE("at_least_once: commits as often as it is told")
     at_least_once_machine m(5, {.commit_every = 2});
     m.on(good);
     m.on(good);
-    CHECK(m.next() == action(act::commit_to{1}));
+    CHECK(m.next() == action(at_least_once_machine::commit_to{1}));
     m.on(applied);
     m.on(good);
     m.on(good);
-    CHECK(m.next() == action(act::commit_to{3}));
+    CHECK(m.next() == action(at_least_once_machine::commit_to{3}));
     m.on(applied);
     m.on(good);
-    CHECK(m.next() == action(act::commit_to{4}));
+    CHECK(m.next() == action(at_least_once_machine::commit_to{4}));
     m.on(applied);
     CHECK(m.ended() == batch_outcome::committed);
     CHECK(m.handled_events() == 5);
@@ -357,10 +357,11 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
 {
     at_least_once_machine m(2);
     m.on(bad);
-    CHECK(m.next() == action(act::handle{1}));  // it may be what all of them need
+    CHECK(m.next() ==
+          action(waybill::batch_machine::handle{1}));  // it may be what all of them need
     auto mixed = m;
     m.on(bad);
-    CHECK(m.next() == action(act::ask{2}));
+    CHECK(m.next() == action(waybill::batch_machine::ask{2}));
     auto down = m;
     down.on(answered{waybill::if_all_failed::redeliver});
     CHECK(down.ended() == batch_outcome::redeliver);
@@ -369,7 +370,7 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
     m.on(done{});
     CHECK(m.next() == dead(1));
     m.on(done{});
-    CHECK(m.next() == action(act::commit_to{1}));
+    CHECK(m.next() == action(at_least_once_machine::commit_to{1}));
     m.on(applied);
     CHECK(m.dead_lettered() == 2);
 
@@ -377,7 +378,7 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
     CHECK(mixed.next() == dead(0));  // one has worked: nobody need be asked
     auto stuck = mixed;
     mixed.on(done{});
-    CHECK(mixed.next() == action(act::commit_to{1}));
+    CHECK(mixed.next() == action(at_least_once_machine::commit_to{1}));
     mixed.on(applied);
     CHECK(mixed.handled_events() == 1);
     CHECK(mixed.dead_lettered() == 1);
@@ -403,7 +404,7 @@ TEST_CASE("at_least_once: skipped events are passed, and are no success")
     m.on(bad);
     m.on(skipped);
     m.on(bad);
-    CHECK(m.next() == action(act::ask{2}));
+    CHECK(m.next() == action(waybill::batch_machine::ask{2}));
     m.on(answered{});
     m.on(done{});
     m.on(done{});
@@ -418,7 +419,7 @@ TEST_CASE("at_least_once: by policy no dead letter is kept, and the event is cou
     at_least_once_machine m(2, {.keeps = waybill::dead_letter_body::nothing});
     m.on(good);
     m.on(bad);
-    CHECK(m.next() == action(act::commit_to{1}));
+    CHECK(m.next() == action(at_least_once_machine::commit_to{1}));
     m.on(applied);
     CHECK(m.dropped() == 1);
     CHECK(m.dead_lettered() == 0);
@@ -429,12 +430,12 @@ TEST_CASE("at_least_once: what was confirmed is looked for where the policy says
     at_least_once_machine m(1, {.check_commit = waybill::commit_check::always});
     m.on(good);
     m.on(applied);
-    CHECK(m.next() == action(act::check_commit{}));
+    CHECK(m.next() == action(waybill::batch_machine::check_commit{}));
     auto there = m;
     there.on(stood{checkpoint_stands::after});
     CHECK(there.ended() == batch_outcome::committed);
     m.on(stood{checkpoint_stands::before});
-    CHECK(m.next() == action(act::commit_to{0}));
+    CHECK(m.next() == action(at_least_once_machine::commit_to{0}));
 }
 
 TEST_CASE("at_least_once: where a checkpoint stands")

@@ -13,20 +13,19 @@
 namespace batch_machine_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::advance_outcome;
-using waybill::advanced;
+using advanced = waybill::batch_machine::advanced;
 using waybill::batch_machine;
 using waybill::batch_outcome;
 using waybill::batch_policy;
 using waybill::checkpoint;
 using waybill::commit_outcome;
-using waybill::committed;
-using waybill::done;
+using committed = waybill::batch_machine::committed;
+using done = waybill::batch_machine::done;
 using waybill::event_result;
 using waybill::fault_kind;
-using waybill::handled;
-using waybill::loaded;
+using handled = waybill::batch_machine::handled;
+using loaded = waybill::batch_machine::loaded;
 using waybill::position;
 using waybill::when_exhausted;
 
@@ -55,30 +54,39 @@ batch_machine fresh(std::uint64_t events = 2, batch_policy p = {}) { return {eve
 std::string told(const batch_machine& m)
 {
     struct teller {
-        std::string operator()(const act::load_crash_record&) const { return "recall"; }
-        std::string operator()(const act::shorten& a) const { return "shorten " + std::to_string(a.events); }
-        std::string operator()(const act::begin&) const { return "begin"; }
-        std::string operator()(const act::store_crash_record& a) const
+        std::string operator()(const batch_machine::load_crash_record&) const { return "recall"; }
+        std::string operator()(const batch_machine::shorten& a) const
+        {
+            return "shorten " + std::to_string(a.events);
+        }
+        std::string operator()(const batch_machine::begin&) const { return "begin"; }
+        std::string operator()(const batch_machine::store_crash_record& a) const
         {
             return "note " + std::to_string(a.row.suspects) + " suspects, " + std::to_string(a.row.deaths) +
                    " deaths, by " + std::to_string(a.row.by);
         }
-        std::string operator()(const act::clear_crash_record&) const { return "forget"; }
-        std::string operator()(const act::ask& a) const { return "ask " + std::to_string(a.failed); }
-        std::string operator()(const act::savepoint&) const { return "savepoint"; }
-        std::string operator()(const act::handle& a) const { return "handle " + std::to_string(a.event); }
-        std::string operator()(const act::release_savepoint&) const { return "release"; }
-        std::string operator()(const act::rollback_to_savepoint&) const { return "undo"; }
-        std::string operator()(const act::dead_letter& a) const
+        std::string operator()(const batch_machine::clear_crash_record&) const { return "forget"; }
+        std::string operator()(const batch_machine::ask& a) const
+        {
+            return "ask " + std::to_string(a.failed);
+        }
+        std::string operator()(const batch_machine::savepoint&) const { return "savepoint"; }
+        std::string operator()(const batch_machine::handle& a) const
+        {
+            return "handle " + std::to_string(a.event);
+        }
+        std::string operator()(const batch_machine::release_savepoint&) const { return "release"; }
+        std::string operator()(const batch_machine::rollback_to_savepoint&) const { return "undo"; }
+        std::string operator()(const batch_machine::write_dead_letter& a) const
         {
             return "dead_letter " + std::to_string(a.event) + " " + std::string(name(a.kind)) +
                    " " + std::to_string(a.tries);
         }
-        std::string operator()(const act::advance&) const { return "advance"; }
-        std::string operator()(const act::commit&) const { return "commit"; }
-        std::string operator()(const act::rollback&) const { return "rollback"; }
-        std::string operator()(const act::check_commit&) const { return "read_back"; }
-        std::string operator()(const act::idle&) const { return "idle"; }
+        std::string operator()(const batch_machine::advance&) const { return "advance"; }
+        std::string operator()(const batch_machine::commit&) const { return "commit"; }
+        std::string operator()(const batch_machine::rollback&) const { return "rollback"; }
+        std::string operator()(const batch_machine::check_commit&) const { return "read_back"; }
+        std::string operator()(const waybill::idle&) const { return "idle"; }
     };
     return std::visit(teller{}, m.next());
 }
@@ -89,10 +97,13 @@ void go_to(batch_machine& m, const std::string& stop)
     for (int steps = 0; steps != 100 && told(m) != stop && told(m) != "idle"; ++steps) {
         const auto a = m.next();
         event_result h = event_result::stale;
-        if (std::holds_alternative<act::handle>(a)) h = m.on(handled{});
-        else if (std::holds_alternative<act::advance>(a)) h = m.on(advanced{});
-        else if (std::holds_alternative<act::commit>(a)) h = m.on(committed{});
-        else if (std::holds_alternative<act::check_commit>(a))
+        if (std::holds_alternative<batch_machine::handle>(a))
+            h = m.on(handled{});
+        else if (std::holds_alternative<batch_machine::advance>(a))
+            h = m.on(advanced{});
+        else if (std::holds_alternative<batch_machine::commit>(a))
+            h = m.on(committed{});
+        else if (std::holds_alternative<batch_machine::check_commit>(a))
             h = m.on(loaded{});
         else h = m.on(done{});
         CHECK(h == event_result::applied);
@@ -293,15 +304,15 @@ TEST_CASE("batch_machine: without savepoints two events that fail in turns use u
     int steps = 0;
     for (; steps != 1'000 && !m.ended(); ++steps) {
         const auto a = m.next();
-        if (const auto* h = std::get_if<act::handle>(&a)) {
+        if (const auto* h = std::get_if<batch_machine::handle>(&a)) {
             // The first fails at every odd call, the second whenever it is reached.
             const bool fails = h->event == 1 || calls[0] % 2 == 0;
             ++calls[h->event];
             CHECK(m.on(handled{fails ? fault_kind::transient : fault_kind::none}) ==
                   event_result::applied);
-        } else if (std::holds_alternative<act::advance>(a)) {
+        } else if (std::holds_alternative<batch_machine::advance>(a)) {
             CHECK(m.on(advanced{}) == event_result::applied);
-        } else if (std::holds_alternative<act::commit>(a)) {
+        } else if (std::holds_alternative<batch_machine::commit>(a)) {
             CHECK(m.on(committed{}) == event_result::applied);
         } else {
             CHECK(m.on(done{}) == event_result::applied);

@@ -15,7 +15,6 @@
 namespace batch_steps_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::batch_machine;
 using waybill::batch_outcome;
 using waybill::batch_policy;
@@ -26,7 +25,7 @@ using waybill::crash_record;
 using waybill::dead_letter_body;
 using waybill::event_result;
 using waybill::fault_kind;
-using waybill::handled;
+using handled = waybill::batch_machine::handled;
 using waybill::if_all_failed;
 using waybill::position;
 
@@ -49,28 +48,28 @@ batch_machine fresh(std::uint64_t events = 2, batch_policy p = {}, std::uint64_t
 std::string told(const batch_machine& m)
 {
     return waybill::match(
-        m.next(), [](act::load_crash_record) { return std::string("recall"); },
-        [](act::shorten a) { return "shorten " + std::to_string(a.events); },
-        [](act::begin) { return std::string("begin"); },
-        [](const act::store_crash_record& a) {
+        m.next(), [](batch_machine::load_crash_record) { return std::string("recall"); },
+        [](batch_machine::shorten a) { return "shorten " + std::to_string(a.events); },
+        [](batch_machine::begin) { return std::string("begin"); },
+        [](const batch_machine::store_crash_record& a) {
             return "note " + std::to_string(a.row.suspects) + "/" + std::to_string(a.row.deaths) + "/" +
                    std::to_string(a.row.by);
         },
-        [](act::clear_crash_record) { return std::string("forget"); },
-        [](act::savepoint) { return std::string("savepoint"); },
-        [](act::handle a) { return "handle " + std::to_string(a.event); },
-        [](act::release_savepoint) { return std::string("release"); },
-        [](act::rollback_to_savepoint) { return std::string("undo"); },
-        [](act::dead_letter a) {
+        [](batch_machine::clear_crash_record) { return std::string("forget"); },
+        [](batch_machine::savepoint) { return std::string("savepoint"); },
+        [](batch_machine::handle a) { return "handle " + std::to_string(a.event); },
+        [](batch_machine::release_savepoint) { return std::string("release"); },
+        [](batch_machine::rollback_to_savepoint) { return std::string("undo"); },
+        [](batch_machine::write_dead_letter a) {
             return "dead_letter " + std::to_string(a.event) + " " + std::to_string(a.tries) +
                    (a.poison_message ? " condemned" : "");
         },
-        [](act::ask a) { return "ask " + std::to_string(a.failed); },
-        [](act::advance) { return std::string("advance"); },
-        [](act::commit) { return std::string("commit"); },
-        [](act::rollback) { return std::string("rollback"); },
-        [](act::check_commit) { return std::string("read_back"); },
-        [](act::idle) { return std::string("idle"); });
+        [](batch_machine::ask a) { return "ask " + std::to_string(a.failed); },
+        [](batch_machine::advance) { return std::string("advance"); },
+        [](batch_machine::commit) { return std::string("commit"); },
+        [](batch_machine::rollback) { return std::string("rollback"); },
+        [](batch_machine::check_commit) { return std::string("read_back"); },
+        [](waybill::idle) { return std::string("idle"); });
 }
 
 // What a good world answers, but for the row that is found and what handlers say.
@@ -91,18 +90,25 @@ struct world {
         steps += told(m) + ", ";
         const auto a = m.next();
         event_result h = event_result::stale;
-        if (std::holds_alternative<act::load_crash_record>(a))
-            h = m.on(waybill::crash_record_loaded{row, fault_kind::none, within()});
-        else if (std::holds_alternative<act::shorten>(a)) h = m.on(waybill::shortened{{20, "20"}});
-        else if (std::holds_alternative<act::handle>(a)) h = m.on(each);
-        else if (std::holds_alternative<act::ask>(a)) h = m.on(waybill::answered{answer});
-        else if (std::holds_alternative<act::advance>(a)) h = m.on(waybill::advanced{});
-        else if (std::holds_alternative<act::commit>(a)) h = m.on(waybill::committed{});
-        else if (std::holds_alternative<act::check_commit>(a))
-            h = m.on(waybill::loaded{checkpoint{to, 4}});
-        else h = m.on(waybill::done{});
-        if (const auto* noted = std::get_if<act::store_crash_record>(&a)) row = noted->row;
-        if (std::holds_alternative<act::clear_crash_record>(a)) row.reset();
+        if (std::holds_alternative<batch_machine::load_crash_record>(a))
+            h = m.on(waybill::batch_machine::crash_record_loaded{row, fault_kind::none, within()});
+        else if (std::holds_alternative<batch_machine::shorten>(a))
+            h = m.on(waybill::batch_machine::shortened{{20, "20"}});
+        else if (std::holds_alternative<batch_machine::handle>(a))
+            h = m.on(each);
+        else if (std::holds_alternative<batch_machine::ask>(a))
+            h = m.on(waybill::batch_machine::answered{answer});
+        else if (std::holds_alternative<batch_machine::advance>(a))
+            h = m.on(waybill::batch_machine::advanced{});
+        else if (std::holds_alternative<batch_machine::commit>(a))
+            h = m.on(waybill::batch_machine::committed{});
+        else if (std::holds_alternative<batch_machine::check_commit>(a))
+            h = m.on(waybill::batch_machine::loaded{checkpoint{to, 4}});
+        else
+            h = m.on(waybill::batch_machine::done{});
+        if (const auto* noted = std::get_if<batch_machine::store_crash_record>(&a))
+            row = noted->row;
+        if (std::holds_alternative<batch_machine::clear_crash_record>(a)) row.reset();
         CHECK(h == event_result::applied);
     }
     /// Of two events, 20 and 30.
@@ -132,21 +138,21 @@ TEST_CASE("batch_machine: late words about attempts change nothing")
 {
     batch_machine m = fresh(1);
     const batch_machine before = m;
-    CHECK(m.on(waybill::shortened{}) == event_result::stale);
-    CHECK(m.on(waybill::answered{}) == event_result::stale);
-    CHECK(m.on(waybill::done{}) == event_result::stale);
+    CHECK(m.on(waybill::batch_machine::shortened{}) == event_result::stale);
+    CHECK(m.on(waybill::batch_machine::answered{}) == event_result::stale);
+    CHECK(m.on(waybill::batch_machine::done{}) == event_result::stale);
     CHECK(m == before);
     world w;
     w.run(m, "handle 0");
     const batch_machine at_handle = m;
-    CHECK(m.on(waybill::crash_record_loaded{}) == event_result::stale);
+    CHECK(m.on(waybill::batch_machine::crash_record_loaded{}) == event_result::stale);
     CHECK(m == at_handle);
 }
 
 TEST_CASE("batch_machine: attempts that cannot be read or written end it before anything is handled")
 {
     batch_machine unread = fresh();
-    CHECK(unread.on(waybill::crash_record_loaded{{}, fault_kind::infrastructure}) ==
+    CHECK(unread.on(waybill::batch_machine::crash_record_loaded{{}, fault_kind::infrastructure}) ==
           event_result::applied);
     CHECK(unread.ended() == batch_outcome::redeliver);
     CHECK(unread.reason() == fault_kind::infrastructure);
@@ -154,7 +160,8 @@ TEST_CASE("batch_machine: attempts that cannot be read or written end it before 
     world w;
     batch_machine unwritten = fresh();
     w.run(unwritten, "note 2/0/8");
-    CHECK(unwritten.on(waybill::done{fault_kind::infrastructure}) == event_result::applied);
+    CHECK(unwritten.on(waybill::batch_machine::done{fault_kind::infrastructure}) ==
+          event_result::applied);
     CHECK(told(unwritten) == "rollback");
     w.steps.clear();
     w.run(unwritten, "idle");
@@ -164,7 +171,7 @@ TEST_CASE("batch_machine: attempts that cannot be read or written end it before 
         batch_machine m = fresh();
         w = {};
         w.run(m, "commit");
-        CHECK(m.on(waybill::committed{outcome}) == event_result::applied);
+        CHECK(m.on(waybill::batch_machine::committed{outcome}) == event_result::applied);
         w.steps.clear();
         w.run(m, "idle");
         CHECK(w.steps == (outcome == commit_outcome::unknown ? "recall, begin, forget, commit, " : ""));
@@ -231,8 +238,9 @@ TEST_CASE("batch_machine: what cannot be read back is called off, too")
     w.step(m);
     w.step(m);
     w.row = crash_record{10, 30, 2, 0, me, 4};  // the forget was not committed
-    CHECK(m.on(waybill::committed{commit_outcome::unknown}) == event_result::applied);
-    CHECK(m.on(waybill::loaded{{}, fault_kind::transient}) == event_result::applied);
+    CHECK(m.on(waybill::batch_machine::committed{commit_outcome::unknown}) ==
+          event_result::applied);
+    CHECK(m.on(waybill::batch_machine::loaded{{}, fault_kind::transient}) == event_result::applied);
     w.steps.clear();
     w.run(m, "idle");
     CHECK(w.steps == "recall, begin, forget, commit, ");
@@ -245,8 +253,8 @@ TEST_CASE("batch_machine: where a later owner has noted something nothing is han
     for (const std::uint64_t epoch : {3U, 4U, 5U}) {
         for (const std::optional<std::uint64_t> at : {std::optional<std::uint64_t>(10), {}}) {
             batch_machine m = fresh();
-            CHECK(m.on(waybill::crash_record_loaded{crash_record{at, 30, 2, 0, 7, epoch}}) ==
-                  event_result::applied);
+            CHECK(m.on(waybill::batch_machine::crash_record_loaded{
+                      crash_record{at, 30, 2, 0, 7, epoch}}) == event_result::applied);
             CHECK((m.ended() == batch_outcome::abandoned) == (epoch == 5));
             CHECK(told(m) == (epoch == 5 ? "idle" : "begin"));
             if (epoch == 5) CHECK(m.reason() == fault_kind::ownership_lost);
@@ -265,12 +273,14 @@ TEST_CASE("batch_machine: what becomes of calling off changes nothing")
         w.run(m, step);
         CHECK(m.calling_off());
         if (std::string(step) == "commit")
-            CHECK(m.on(waybill::committed{commit_outcome::unknown}) == event_result::applied);
-        else if (std::string(step) == "recall")
-            CHECK(m.on(waybill::crash_record_loaded{w.row, fault_kind::ownership_lost}) ==
+            CHECK(m.on(waybill::batch_machine::committed{commit_outcome::unknown}) ==
                   event_result::applied);
+        else if (std::string(step) == "recall")
+            CHECK(m.on(waybill::batch_machine::crash_record_loaded{
+                      w.row, fault_kind::ownership_lost}) == event_result::applied);
         else
-            CHECK(m.on(waybill::done{fault_kind::ownership_lost}) == event_result::applied);
+            CHECK(m.on(waybill::batch_machine::done{fault_kind::ownership_lost}) ==
+                  event_result::applied);
         if (std::string(step) == "forget") w.step(m);
         CHECK(m.ended() == batch_outcome::cancelled);
         CHECK(m.reason() == fault_kind::cancelled);
@@ -281,16 +291,16 @@ TEST_CASE("batch_machine: where nobody counts the suspects they are as many as t
 {
     for (const std::uint64_t suspects : {1U, 2U, 3U}) {
         batch_machine m = fresh(2, {.deaths = 9});
-        CHECK(m.on(waybill::crash_record_loaded{crash_record{10, 30, suspects, 5, 7, 3}}) ==
-              event_result::applied);
+        CHECK(m.on(waybill::batch_machine::crash_record_loaded{
+                  crash_record{10, 30, suspects, 5, 7, 3}}) == event_result::applied);
         CHECK(told(m) == (suspects == 1 ? "shorten 1" : "begin"));
     }
     // One of them is a poison message only if it is the very event, counted or not.
     for (const std::uint64_t at : {15U, 20U}) {
         batch_machine m = fresh(2, {.deaths = 2});
-        CHECK(m.on(waybill::crash_record_loaded{crash_record{10, at, 1, 5, 7, 3}}) ==
+        CHECK(m.on(waybill::batch_machine::crash_record_loaded{crash_record{10, at, 1, 5, 7, 3}}) ==
               event_result::applied);
-        CHECK(m.on(waybill::shortened{{20, "20"}}) == event_result::applied);
+        CHECK(m.on(waybill::batch_machine::shortened{{20, "20"}}) == event_result::applied);
         world w;
         w.run(m, at == 20 ? "dead_letter 0 6 condemned" : "note 1/0/8");
     }
@@ -299,10 +309,10 @@ TEST_CASE("batch_machine: where nobody counts the suspects they are as many as t
 TEST_CASE("batch_machine: one event in the place of the one that was suspected alone is handled")
 {
     batch_machine m = fresh(2, {.deaths = 2});
-    CHECK(m.on(waybill::crash_record_loaded{crash_record{10, 25, 1, 5, 7, 3}, fault_kind::none,
-                                            1}) == event_result::applied);
+    CHECK(m.on(waybill::batch_machine::crash_record_loaded{
+              crash_record{10, 25, 1, 5, 7, 3}, fault_kind::none, 1}) == event_result::applied);
     CHECK(told(m) == "shorten 1");
-    CHECK(m.on(waybill::shortened{{20, "20"}}) == event_result::applied);
+    CHECK(m.on(waybill::batch_machine::shortened{{20, "20"}}) == event_result::applied);
     world w;
     w.run(m, "note 1/0/8");
     w.run(m, "idle");
@@ -325,8 +335,10 @@ TEST_CASE("batch_machine: after too many deaths half of the batch, and the rest 
     w.row = crash_record{10, 30, 2, 1, 7, 3};
     w.run(unknown, "advance");
     w.run(unknown, "commit");
-    CHECK(unknown.on(waybill::committed{commit_outcome::unknown}) == event_result::applied);
-    CHECK(unknown.on(waybill::loaded{checkpoint{{20, ""}, 4}}) == event_result::applied);
+    CHECK(unknown.on(waybill::batch_machine::committed{commit_outcome::unknown}) ==
+          event_result::applied);
+    CHECK(unknown.on(waybill::batch_machine::loaded{checkpoint{{20, ""}, 4}}) ==
+          event_result::applied);
     CHECK(unknown.ended() == batch_outcome::committed);
 }
 
@@ -356,7 +368,7 @@ TEST_CASE("batch_machine: somebody is asked before a batch in which every event 
             w.answer = answer;
             w.run(m, "ask 3");
             const batch_machine before = m;
-            CHECK(m.on(waybill::done{}) == event_result::stale);
+            CHECK(m.on(waybill::batch_machine::done{}) == event_result::stale);
             CHECK(m == before);
             w.run(m, "idle");
             CHECK(m.ended() == (answer == if_all_failed::go_on ? batch_outcome::committed
@@ -452,15 +464,16 @@ TEST_CASE("batch_machine: read back always, whatever the commit says")
         batch_machine m = fresh(1, {.check_commit = commit_check::always}, 0);
         world w;
         w.run(m, "commit");
-        CHECK(m.on(waybill::committed{c.said}) == event_result::applied);
+        CHECK(m.on(waybill::batch_machine::committed{c.said}) == event_result::applied);
         CHECK(told(m) == "read_back");
-        CHECK(m.on(waybill::loaded{c.stored}) == event_result::applied);
+        CHECK(m.on(waybill::batch_machine::loaded{c.stored}) == event_result::applied);
         CHECK(m.ended() == c.end);
     }
     batch_machine m = fresh(1, {.check_commit = commit_check::always}, 0);
     world w;
     w.run(m, "read_back");
-    CHECK(m.on(waybill::loaded{{}, fault_kind::infrastructure}) == event_result::applied);
+    CHECK(m.on(waybill::batch_machine::loaded{{}, fault_kind::infrastructure}) ==
+          event_result::applied);
     CHECK(m.ended() == batch_outcome::unknown);
 }
 

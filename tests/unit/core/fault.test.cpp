@@ -24,8 +24,8 @@ static_assert(name(waybill::event_result::applied) == "applied");
 static_assert(name(waybill::event_result::stale) == "stale");
 static_assert(name(waybill::event_result::invalid) == "invalid");
 static_assert(name(static_cast<waybill::event_result>(77)) == "?");
-static_assert(waybill::act::idle{} == waybill::act::idle{});
-static_assert(waybill::act::wait_until{} == waybill::act::wait_until{waybill::steady_time{}});
+static_assert(waybill::idle{} == waybill::idle{});
+static_assert(waybill::wait_until{} == waybill::wait_until{waybill::steady_time{}});
 
 TEST_CASE("fault: empty is fine, anything else says how")
 {

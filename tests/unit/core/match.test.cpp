@@ -14,23 +14,22 @@
 
 namespace match_test {
 
-namespace act = waybill::act;
 using waybill::match;
-using action = std::variant<act::wait_until, act::idle, int>;
+using action = std::variant<waybill::wait_until, waybill::idle, int>;
 
 constexpr int code(const action& a)
 {
     return match(
-        a, [](const act::wait_until&) { return 1; }, [](act::idle) { return 2; },
+        a, [](const waybill::wait_until&) { return 1; }, [](waybill::idle) { return 2; },
         [](int n) { return n; });
 }
-static_assert(code(act::wait_until{}) == 1 && code(act::idle{}) == 2 && code(7) == 7);
+static_assert(code(waybill::wait_until{}) == 1 && code(waybill::idle{}) == 2 && code(7) == 7);
 
 // One handler may take several.
 static_assert(match(
                   action(7), [](int) { return 1; }, [](auto) { return 2; }) == 1);
 static_assert(match(
-                  action(act::idle{}), [](int) { return 1; }, [](auto) { return 2; }) == 2);
+                  action(waybill::idle{}), [](int) { return 1; }, [](auto) { return 2; }) == 2);
 
 // Any number of actions, whichever of them it is.
 template <std::size_t N>

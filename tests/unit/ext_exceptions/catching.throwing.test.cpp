@@ -179,7 +179,7 @@ TEST_CASE("send_all: a send function that throws may have sent, so the identical
     auto transmit = catching([&](const auto& batch) -> send_outcome {
         arrived.emplace_back(batch.begin(), batch.end());
         if (++calls == 2) throw std::runtime_error("connection reset");
-        return accepted{};
+        return batch_sender::accepted{};
     });
     send_report r = send_all(inbox, &std::string::size, s, clock, transmit);
     for (int i = 0; r.waiting && i < 100; ++i) {
@@ -197,18 +197,20 @@ TEST_CASE("send functions: unknown by default, or what classify says")
     const auto sends = [](auto... classify) {
         return catching([]() -> send_outcome { throw std::runtime_error("x"); }, classify...)();
     };
-    CHECK(std::holds_alternative<unknown>(sends()));
+    CHECK(std::holds_alternative<batch_sender::outcome_unknown>(sends()));
     const auto knows = [](const std::exception& e) {
-        return failed{.kind = fault_kind::permanent, .text = e.what()};
+        return batch_sender::failed{.kind = fault_kind::permanent, .text = e.what()};
     };
     const send_outcome said = sends(knows);
-    REQUIRE(std::holds_alternative<failed>(said));
-    CHECK(std::get<failed>(said).text == "x");
-    CHECK(std::holds_alternative<unknown>(
+    REQUIRE(std::holds_alternative<batch_sender::failed>(said));
+    CHECK(std::get<batch_sender::failed>(said).text == "x");
+    CHECK(std::holds_alternative<batch_sender::outcome_unknown>(
         sends([](const std::exception&) -> send_outcome { throw 1; })));
-    CHECK(std::holds_alternative<unknown>(catching([]() -> send_outcome { throw 1; })()));
+    CHECK(std::holds_alternative<batch_sender::outcome_unknown>(
+        catching([]() -> send_outcome { throw 1; })()));
     // One that answers a single outcome is a send function as well.
-    CHECK(std::holds_alternative<accepted>(catching([] { return accepted{}; })()));
+    CHECK(std::holds_alternative<batch_sender::accepted>(
+        catching([] { return batch_sender::accepted{}; })()));
 }
 
 struct sql_error : std::runtime_error {

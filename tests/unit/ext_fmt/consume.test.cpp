@@ -85,7 +85,7 @@ TEST_CASE("a batch whose events are handled at least once")
                                     .reason = cancelled("")}) == "cancelled: cancelled");
     CHECK(line(at_least_once_report{}) == "empty");
 
-    CHECK(line(act::commit_to{3}) == "commit to event 3");
+    CHECK(line(at_least_once_machine::commit_to{3}) == "commit to event 3");
     CHECK(line(at_least_once_machine(2).next()) == "handle event 0");
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("how far a tracker is")
 
     commit_schedule pace{{.every = 1}, at_5s};
     CHECK(line(pace.next(at_5s)) == "idle");
-    pace.on(events_done{1}, at_5s);
+    pace.on(commit_schedule::events_done{1}, at_5s);
     CHECK(line(pace.next(at_5s)) == "commit position: count");
 }
 
@@ -156,22 +156,22 @@ TEST_CASE("which partitions to take")
 
 TEST_CASE("what the keeper of leases and a processor want done")
 {
-    CHECK(line(act::heartbeat{{"orders", "billing", host, 5}}) ==
+    CHECK(line(lease_manager::heartbeat{{"orders", "billing", host, 5}}) ==
           "announce orders/billing: host-7#81, version 5");
-    CHECK(line(act::leave{{"orders", "billing", host, 5}}) ==
+    CHECK(line(lease_manager::leave{{"orders", "billing", host, 5}}) ==
           "withdraw orders/billing: host-7#81, version 5");
-    CHECK(line(act::list_leases{"orders", "b\n"}) == "list leases of orders/b\\n");
-    CHECK(line(act::claim{{key, host, 4, 12}}) ==
+    CHECK(line(lease_manager::list_leases{"orders", "b\n"}) == "list leases of orders/b\\n");
+    CHECK(line(lease_manager::claim{{key, host, 4, 12}}) ==
           "claim orders/billing/0 for host-7#81, epoch 4, if at version 12");
-    CHECK(line(lease_call(act::list_leases{"orders", "billing"})) ==
+    CHECK(line(lease_call(lease_manager::list_leases{"orders", "billing"})) ==
           "list leases of orders/billing");
 
-    CHECK(line(act::open{3, 5}) == "open partition 3, epoch 5");
-    CHECK(line(act::process{3, 5}) == "process partition 3, epoch 5");
-    CHECK(line(act::close{3, 5, false}) == "close partition 3, epoch 5");
-    CHECK(line(act::close{3, 5, true}) == "close lost partition 3, epoch 5");
-    CHECK(line(act::save{3, 5}) == "save partition 3, epoch 5");
-    CHECK(line(act::release{3, 5}) == "relinquish partition 3, epoch 5");
+    CHECK(line(partition_lifecycle::open{3, 5}) == "open partition 3, epoch 5");
+    CHECK(line(partition_lifecycle::process{3, 5}) == "process partition 3, epoch 5");
+    CHECK(line(partition_lifecycle::close{3, 5, false}) == "close partition 3, epoch 5");
+    CHECK(line(partition_lifecycle::close{3, 5, true}) == "close lost partition 3, epoch 5");
+    CHECK(line(partition_lifecycle::save{3, 5}) == "save partition 3, epoch 5");
+    CHECK(line(partition_lifecycle::release{3, 5}) == "relinquish partition 3, epoch 5");
 
     const lease_group group{"orders", "billing", {"0", "1"}, host, {}};
     CHECK(line(lease_manager(group).next(at_5s)) ==
@@ -180,55 +180,61 @@ TEST_CASE("what the keeper of leases and a processor want done")
           "announce orders/billing: host-7#81, version 1");
     partition_lifecycle part(3);
     CHECK(line(part.next(at_5s)) == "idle");
-    part.on(assigned{5}, at_5s);
+    part.on(partition_lifecycle::assigned{5}, at_5s);
     CHECK(line(part.next(at_5s)) == "open partition 3, epoch 5");
 }
 
 TEST_CASE("what to tell a queue")
 {
-    CHECK(line(act::complete{}) == "complete");
-    CHECK(line(act::abandon{}) == "abandon");
-    CHECK(line(act::abandon{false}) == "abandon, not failed");
-    CHECK(line(act::defer{wall_time::at(1'709'208'000s)}) == "defer until 2024-02-29T12:00:00Z");
-    CHECK(line(act::dead_letter_message{dead_letter_cause::last_delivery,
-                                        fault_kind::infrastructure, 10, 10}) ==
+    CHECK(line(complete{}) == "complete");
+    CHECK(line(abandon{}) == "abandon");
+    CHECK(line(abandon{false}) == "abandon, not failed");
+    CHECK(line(defer{wall_time::at(1'709'208'000s)}) == "defer until 2024-02-29T12:00:00Z");
+    CHECK(line(dead_letter_message{dead_letter_cause::last_delivery, fault_kind::infrastructure, 10,
+                                   10}) ==
           "dead_letter message: last_delivery, infrastructure, 10 of 10 deliveries");
-    CHECK(line(act::dead_letter_message{dead_letter_cause::exhausted, fault_kind::transient, 7,
-                                        unlimited}) ==
+    CHECK(line(dead_letter_message{dead_letter_cause::exhausted, fault_kind::transient, 7,
+                                   unlimited}) ==
           "dead_letter message: exhausted, transient, 7 tries");
-    CHECK(line(act::dead_letter_message{dead_letter_cause::permanent, fault_kind::permanent, 1,
-                                        1}) == "dead_letter message: permanent");
-    CHECK(line(act::let_lock_expire{let_expire_reason::lock_lost}) == "leave: lock_lost");
+    CHECK(line(dead_letter_message{dead_letter_cause::permanent, fault_kind::permanent, 1, 1}) ==
+          "dead_letter message: permanent");
+    CHECK(line(let_lock_expire{let_expire_reason::lock_lost}) == "leave: lock_lost");
     CHECK(line(settle({}, {}, fault_kind::none, 0.5, {})) == "complete");
 
     settle_batches calls;
-    calls.on(decided{}, at_5s);
+    calls.on(settle_batches::decided{}, at_5s);
     CHECK(line(calls.next(at_5s)) == "settle batch 0: complete item 0");
-    CHECK(line(act::settle_batch{.call = 4, .kind = settle_kind::defer, .items = {0, 1, 2, 7}}) ==
+    CHECK(line(settle_batches::settle_batch{
+              .call = 4, .kind = settle_kind::defer, .items = {0, 1, 2, 7}}) ==
           "settle batch 4: defer items 0 to 2, 7");
-    CHECK(line(act::settle_batch{.call = 4, .kind = settle_kind::abandon, .items = {}}) ==
-          "settle batch 4: abandon no items");
-    CHECK(line(act::report{3, settle_kind::complete, settle_outcome::done, fault_kind::none, 1}) ==
+    CHECK(
+        line(settle_batches::settle_batch{.call = 4, .kind = settle_kind::abandon, .items = {}}) ==
+        "settle batch 4: abandon no items");
+    CHECK(line(settle_batches::report{3, settle_kind::complete, settle_outcome::done,
+                                      fault_kind::none, 1}) ==
           "report item 3: complete done after 1 try");
-    CHECK(line(act::report{3, settle_kind::defer, settle_outcome::lost, fault_kind::transient,
-                           2}) == "report item 3: defer lost after 2 tries, transient");
+    CHECK(line(settle_batches::report{3, settle_kind::defer, settle_outcome::lost,
+                                      fault_kind::transient, 2}) ==
+          "report item 3: defer lost after 2 tries, transient");
 }
 
 TEST_CASE("what an intake and the keeper of a lock want done")
 {
-    CHECK(line(act::take_due{7, 4}) == "take due: at most 4 pairs from number 7");
-    CHECK(line(act::receive{7, 1}) == "receive: at most 1 message from number 7");
-    CHECK(line(act::receive_deferred{7}) == "receive deferred 7");
-    CHECK(line(act::settle_original{7, settle_as::complete}) == "settle original 7: complete");
-    CHECK(line(act::settle_message{7, settle_as::give_back}) == "settle message 7: give_back");
-    CHECK(line(act::settle_message{7, settle_as::complete, true}) ==
+    CHECK(line(receive_planner::take_due{7, 4}) == "take due: at most 4 pairs from number 7");
+    CHECK(line(receive_planner::receive{7, 1}) == "receive: at most 1 message from number 7");
+    CHECK(line(receive_planner::receive_deferred{7}) == "receive deferred 7");
+    CHECK(line(receive_planner::settle_original{7, settle_as::complete}) ==
+          "settle original 7: complete");
+    CHECK(line(receive_planner::settle_message{7, settle_as::give_back}) ==
+          "settle message 7: give_back");
+    CHECK(line(receive_planner::settle_message{7, settle_as::complete, true}) ==
           "settle message 7: complete, original gone");
     CHECK(line(receive_planner({.max_in_flight = 3}).next(at_5s)) ==
           "take due: at most 3 pairs from number 0");
 
-    CHECK(line(act::renew{2}) == "renew, attempt 2");
+    CHECK(line(lock_renewal::renew{2}) == "renew, attempt 2");
     lock_renewal lock({.lock = 60s});
-    lock.on(lock_taken{}, at_5s);
+    lock.on(lock_renewal::lock_taken{}, at_5s);
     CHECK(line(lock.next(at_5s)) == "wait until steady 35s");
 }
 

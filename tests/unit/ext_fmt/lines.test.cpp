@@ -174,11 +174,11 @@ TEST_CASE("what a sender says and has learnt")
 {
     batch_sender s{{.limit = {.bytes = 100}, .header = 2}};
     CHECK(line(s.next(at_5s)) == "idle");
-    s.on(queued{30}, at_5s);
-    s.on(queued{40}, at_5s);
-    s.on(flushed{}, at_5s);
+    s.on(batch_sender::queued{30}, at_5s);
+    s.on(batch_sender::queued{40}, at_5s);
+    s.on(batch_sender::flushed{}, at_5s);
     CHECK(line(s.next(at_5s)) == "send attempt 0: items 0 to 1, 74 bytes, closed by end");
-    s.on(accepted{0, {}}, at_5s);
+    s.on(batch_sender::accepted{0, {}}, at_5s);
     CHECK(line(s.next(at_5s)) == "settle items 0 to 1: accepted");
     CHECK(line(s.learnt()) ==
           "budget 100 bytes: limit 100 bytes, header 2.0 bytes, went through 74 bytes");
@@ -197,45 +197,45 @@ TEST_CASE("what a sender says and has learnt")
     CHECK(line(item_ranges()) == "no items");
     CHECK(line(item_range{3, 2}) == "items 3 to 4");
     CHECK(line(item_range{}) == "no items");
-    CHECK(line(act::send{7, item_ranges(gaps, 1), 1, batch_close_reason::items}) ==
+    CHECK(line(batch_sender::send{7, item_ranges(gaps, 1), 1, batch_close_reason::items}) ==
           "send attempt 7: items 0 to 1, 1 byte, closed by items");
-    CHECK(line(act::settle{{4, 1}, item_outcome::too_large, fault_kind::none, 120, 100}) ==
+    CHECK(line(batch_sender::report{{4, 1}, item_outcome::too_large, fault_kind::none, 120, 100}) ==
           "settle item 4: too_large, 120 bytes where the limit is 100");
-    CHECK(line(act::replace{4, 130, 100, 10}) ==
+    CHECK(line(batch_sender::replace{4, 130, 100, 10}) ==
           "replace item 4: 130 bytes where the limit is 100 bytes");
-    CHECK(line(batch_sender::action(act::wait_until{at_5s})) == "wait until steady 5s");
+    CHECK(line(batch_sender::action(wait_until{at_5s})) == "wait until steady 5s");
 }
 
 TEST_CASE("what a batch machine says")
 {
     CHECK(line(batch_machine(3, {}, {5, ""}, 1).next()) == "begin");
-    CHECK(line(act::load_crash_record{}) == "recall");
-    CHECK(line(act::shorten{1}) == "shorten to 1 event");
-    CHECK(line(act::store_crash_record{crash_record{10, 14, 4, 1, 7, 3}}) ==
+    CHECK(line(batch_machine::load_crash_record{}) == "recall");
+    CHECK(line(batch_machine::shorten{1}) == "shorten to 1 event");
+    CHECK(line(batch_machine::store_crash_record{crash_record{10, 14, 4, 1, 7, 3}}) ==
           "note 4 events after 1 death");
-    CHECK(line(act::clear_crash_record{}) == "forget");
-    CHECK(line(act::ask{2}) == "ask: 2 events failed");
-    CHECK(line(act::savepoint{}) == "savepoint");
-    CHECK(line(act::handle{3}) == "handle event 3");
-    CHECK(line(act::release_savepoint{}) == "release");
-    CHECK(line(act::rollback_to_savepoint{}) == "undo");
-    CHECK(line(act::dead_letter{3, fault_kind::permanent, 2}) ==
+    CHECK(line(batch_machine::clear_crash_record{}) == "forget");
+    CHECK(line(batch_machine::ask{2}) == "ask: 2 events failed");
+    CHECK(line(batch_machine::savepoint{}) == "savepoint");
+    CHECK(line(batch_machine::handle{3}) == "handle event 3");
+    CHECK(line(batch_machine::release_savepoint{}) == "release");
+    CHECK(line(batch_machine::rollback_to_savepoint{}) == "undo");
+    CHECK(line(batch_machine::write_dead_letter{3, fault_kind::permanent, 2}) ==
           "dead_letter event 3: permanent after 2 tries");
-    CHECK(line(act::dead_letter{3, fault_kind::transient, 1}) ==
+    CHECK(line(batch_machine::write_dead_letter{3, fault_kind::transient, 1}) ==
           "dead_letter event 3: transient after 1 try");
-    CHECK(line(act::advance{}) == "advance");
-    CHECK(line(act::commit{}) == "commit");
-    CHECK(line(act::rollback{}) == "rollback");
-    CHECK(line(batch_machine::action(act::check_commit{})) == "read back");
+    CHECK(line(batch_machine::advance{}) == "advance");
+    CHECK(line(batch_machine::commit{}) == "commit");
+    CHECK(line(batch_machine::rollback{}) == "rollback");
+    CHECK(line(batch_machine::action(batch_machine::check_commit{})) == "read back");
 }
 
 TEST_CASE("whether to try again")
 {
     CHECK(line(decide({}, 1, fault_kind::permanent, 0.5, at_5s)) == "give up: permanent");
-    CHECK(line(retry_action(act::retry_now{})) == "retry now");
-    CHECK(line(act::give_up{}) == "give up");
-    CHECK(line(act::idle{}) == "idle");
-    CHECK(line(act::wait_until{steady_time::highest()}) == "wait until never");
+    CHECK(line(retry_action(retry_now{})) == "retry now");
+    CHECK(line(give_up{}) == "give up");
+    CHECK(line(idle{}) == "idle");
+    CHECK(line(wait_until{steady_time::highest()}) == "wait until never");
 }
 
 TEST_CASE("reports")
@@ -284,8 +284,8 @@ TEST_CASE("positions and dead letters")
 
 TEST_CASE("calls that were tried again")
 {
-    CHECK(line(act::call{}) == "go");
-    CHECK(line(act::done{}) == "done");
+    CHECK(line(retry_loop::call{}) == "go");
+    CHECK(line(retry_loop::done{}) == "done");
     retry_loop tries({.retry = {.max_attempts = 2}}, {});
     CHECK(line(tries.next({})) == "go");
     CHECK(line(retry_outcome::time_limit) == "time_limit");

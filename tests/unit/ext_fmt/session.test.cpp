@@ -68,24 +68,24 @@ TEST_CASE("policies and actions")
     CHECK(line(sweep_policy{}) ==
           "messages live for 336h, failed states for 720h, stuck after 24h");
     CHECK(line(pipeline{}.next(steady_time{})) == "load state");
-    CHECK(line(act::execute{3}) == "execute step 3");
-    CHECK(line(act::execute{3, 2}) == "execute step 3, try 2");
-    CHECK(line(act::save_state{}) == "save state");
-    CHECK(line(act::save_state{true}) == "save state, undone");
-    CHECK(line(act::clear_state{}) == "clear state");
-    CHECK(line(act::park{dead_letter_reason::session_failed, 17, 3, 1}) ==
+    CHECK(line(pipeline::execute{3}) == "execute step 3");
+    CHECK(line(pipeline::execute{3, 2}) == "execute step 3, try 2");
+    CHECK(line(pipeline::save_state{}) == "save state");
+    CHECK(line(pipeline::save_state{true}) == "save state, undone");
+    CHECK(line(pipeline::clear_state{}) == "clear state");
+    CHECK(line(pipeline::write_dead_letter{dead_letter_reason::session_failed, 17, 3, 1}) ==
           "park: session_failed by message 17 of step 3 after 1 try");
-    CHECK(line(act::park{.reason = dead_letter_reason::gap, .bare = true}) ==
+    CHECK(line(pipeline::write_dead_letter{.reason = dead_letter_reason::gap, .bare = true}) ==
           "park: gap, without its body");
-    CHECK(line(act::park{.reason = dead_letter_reason::failed, .alone = true}) ==
+    CHECK(line(pipeline::write_dead_letter{.reason = dead_letter_reason::failed, .alone = true}) ==
           "park: failed, alone");
     CHECK(line(session_progress{.done = 4, .total = 6, .first = 3}) == "4 of 6 done, from 3 on");
-    CHECK(line(act::give_back{steady_time::at(duration::seconds(5)), fault_kind::transient}) ==
+    CHECK(line(pipeline::give_back{steady_time::at(duration::seconds(5)), fault_kind::transient}) ==
           "give back until steady 5s: transient");
-    CHECK(line(redrive::action{act::resubmit{4, 5}}) == "resubmit 5 letters from 4 on");
-    CHECK(line(act::mark_sent{1, 1}) == "mark 1 session from 1 on as sent");
-    CHECK(line(act::remove_dead_letters{1, 2}) == "remove 2 letters from 1 on");
-    CHECK(line(dead_letter_import::action{act::complete{}}) == "complete");
+    CHECK(line(redrive::action{redrive::resubmit{4, 5}}) == "resubmit 5 letters from 4 on");
+    CHECK(line(redrive::mark_sent{1, 1}) == "mark 1 session from 1 on as sent");
+    CHECK(line(redrive::remove_dead_letters{1, 2}) == "remove 2 letters from 1 on");
+    CHECK(line(dead_letter_import::action{complete{}}) == "complete");
 }
 
 }  // namespace

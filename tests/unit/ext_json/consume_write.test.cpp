@@ -89,34 +89,34 @@ TEST_CASE("outcomes by their names")
 
 TEST_CASE("what to tell a queue")
 {
-    CHECK(written(settlement(act::complete{})) == R"({"act":"complete"})");
-    CHECK(written(act::abandon{false}) == R"({"act":"abandon","failed":false})");
-    CHECK(written(act::defer{wall_time::at(1'709'208'000s)}) ==
+    CHECK(written(settlement(complete{})) == R"({"act":"complete"})");
+    CHECK(written(abandon{false}) == R"({"act":"abandon","failed":false})");
+    CHECK(written(defer{wall_time::at(1'709'208'000s)}) ==
           R"({"act":"defer","until":"2024-02-29T12:00:00Z"})");
-    CHECK(written(settlement(act::dead_letter_message{dead_letter_cause::exhausted,
-                                                      fault_kind::transient, 7, unlimited})) ==
+    CHECK(written(settlement(dead_letter_message{dead_letter_cause::exhausted,
+                                                 fault_kind::transient, 7, unlimited})) ==
           R"({"act":"dead_letter_message","how":"transient","most":"unlimited","used":7,)"
           R"("why":"exhausted"})");
-    CHECK(written(act::let_lock_expire{let_expire_reason::pause}) ==
-          R"({"act":"leave","why":"pause"})");
+    CHECK(written(let_lock_expire{let_expire_reason::pause}) == R"({"act":"leave","why":"pause"})");
 
     settle_batches calls;
-    calls.on(decided{}, at_5s);
+    calls.on(settle_batches::decided{}, at_5s);
     CHECK(written(calls.next(at_5s)) ==
           R"({"act":"settle_batch","call":0,"items":[0],"kind":"complete"})");
-    CHECK(written(act::report{3, settle_kind::defer, settle_outcome::done, fault_kind::none, 1}) ==
+    CHECK(written(settle_batches::report{3, settle_kind::defer, settle_outcome::done,
+                                         fault_kind::none, 1}) ==
           R"({"act":"report","end":"done","item":3,"kind":"defer","tries":1})");
-    CHECK(json(act::report{3, settle_kind::defer, settle_outcome::given_up, fault_kind::permanent,
-                           1})["how"] == "permanent");
+    CHECK(json(settle_batches::report{3, settle_kind::defer, settle_outcome::given_up,
+                                      fault_kind::permanent, 1})["how"] == "permanent");
 }
 
 TEST_CASE("what machines of consumers want done")
 {
     CHECK(written(at_least_once_machine(2).next()) == R"({"act":"handle","event":0})");
-    CHECK(written(at_least_once_machine::action(act::commit_to{3})) ==
+    CHECK(written(at_least_once_machine::action(at_least_once_machine::commit_to{3})) ==
           R"({"act":"commit_to","event":3})");
     commit_schedule pace{{.every = 1}, at_5s};
-    pace.on(events_done{1}, at_5s);
+    pace.on(commit_schedule::events_done{1}, at_5s);
     CHECK(written(pace.next(at_5s)) == R"({"act":"commit_position","why":"count"})");
 
     const owner_heartbeat there{"orders", "billing", {"host-7", 81}, 1};
@@ -124,40 +124,45 @@ TEST_CASE("what machines of consumers want done")
     const std::string announces = R"({"act":"announce","who":)" + written(there) + "}";
     CHECK(written(lease_manager(group).next(at_5s)) == announces);
     CHECK(written(processor({group, {}}).next(at_5s)) == announces);
-    CHECK(written(lease_call(act::leave{there})) ==
+    CHECK(written(lease_call(lease_manager::leave{there})) ==
           R"({"act":"withdraw","who":)" + written(there) + "}");
-    CHECK(written(lease_call(act::list_leases{"a", "b"})) ==
+    CHECK(written(lease_call(lease_manager::list_leases{"a", "b"})) ==
           R"({"act":"list_leases","group":"b","source":"a"})");
     const lease_claim row{{"a", "b", "c"}, there.owner, 4, 12};
-    CHECK(written(lease_call(act::claim{row, 7})) ==
+    CHECK(written(lease_call(lease_manager::claim{row, 7})) ==
           R"({"act":"claim","number":7,"row":)" + written(row) + "}");
 
     partition_lifecycle part(3);
-    part.on(assigned{5}, at_5s);
+    part.on(partition_lifecycle::assigned{5}, at_5s);
     CHECK(written(part.next(at_5s)) == R"({"act":"open","epoch":5,"partition":3})");
-    CHECK(written(act::process{3, 5}) == R"({"act":"process","epoch":5,"partition":3})");
-    CHECK(written(act::close{3, 5, false}) == R"({"act":"close","epoch":5,"partition":3})");
-    CHECK(written(act::close{3, 5, true}) ==
+    CHECK(written(partition_lifecycle::process{3, 5}) ==
+          R"({"act":"process","epoch":5,"partition":3})");
+    CHECK(written(partition_lifecycle::close{3, 5, false}) ==
+          R"({"act":"close","epoch":5,"partition":3})");
+    CHECK(written(partition_lifecycle::close{3, 5, true}) ==
           R"({"act":"close","epoch":5,"lost":true,"partition":3})");
-    CHECK(written(act::save{3, 5}) == R"({"act":"save","epoch":5,"partition":3})");
-    CHECK(written(act::release{3, 5}) == R"({"act":"relinquish","epoch":5,"partition":3})");
+    CHECK(written(partition_lifecycle::save{3, 5}) == R"({"act":"save","epoch":5,"partition":3})");
+    CHECK(written(partition_lifecycle::release{3, 5}) ==
+          R"({"act":"relinquish","epoch":5,"partition":3})");
 }
 
 TEST_CASE("what an intake and the keeper of a lock want done")
 {
     CHECK(written(receive_planner({.max_in_flight = 3}).next(at_5s)) ==
           R"({"act":"take_due","first":0,"most":3})");
-    CHECK(written(act::receive{7, 1}) == R"({"act":"receive","first":7,"most":1})");
-    CHECK(written(act::receive_deferred{7}) == R"({"act":"receive_deferred","work":7})");
-    CHECK(written(act::settle_original{7, settle_as::complete}) ==
+    CHECK(written(receive_planner::receive{7, 1}) == R"({"act":"receive","first":7,"most":1})");
+    CHECK(written(receive_planner::receive_deferred{7}) ==
+          R"({"act":"receive_deferred","work":7})");
+    CHECK(written(receive_planner::settle_original{7, settle_as::complete}) ==
           R"({"act":"settle_original","how":"complete","work":7})");
-    CHECK(written(act::settle_message{7, settle_as::give_back}) ==
+    CHECK(written(receive_planner::settle_message{7, settle_as::give_back}) ==
           R"({"act":"settle_message","how":"give_back","work":7})");
-    CHECK(json(act::settle_message{7, settle_as::complete, true})["gone"] == true);
+    CHECK(json(receive_planner::settle_message{7, settle_as::complete, true})["gone"] == true);
     lock_renewal lock({.lock = 60s});
-    lock.on(lock_taken{}, at_5s);
+    lock.on(lock_renewal::lock_taken{}, at_5s);
     CHECK(written(lock.next(at_5s)) == R"({"act":"wait","until_steady_ns":35000000000})");
-    CHECK(written(lock_renewal::action(act::renew{2})) == R"({"act":"renew","attempt":2})");
+    CHECK(written(lock_renewal::action(lock_renewal::renew{2})) ==
+          R"({"act":"renew","attempt":2})");
 }
 
 }  // namespace

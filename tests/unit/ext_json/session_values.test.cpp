@@ -122,19 +122,19 @@ TEST_CASE("what was found, and what is to be done")
     CHECK(json(job_progress{.done = 1, .total = 2}).dump() == R"({"done":1,"parked":0,"total":2})");
 
     CHECK(json(pipeline{}.next(steady_time{})).dump() == R"({"act":"load_state"})");
-    CHECK(json(act::execute{3, 2}).dump() == R"({"act":"execute","step":3,"tries":2})");
-    CHECK(json(act::park{dead_letter_reason::session_failed, 17, 3, 1}).dump() ==
+    CHECK(json(pipeline::execute{3, 2}).dump() == R"({"act":"execute","step":3,"tries":2})");
+    CHECK(json(pipeline::write_dead_letter{dead_letter_reason::session_failed, 17, 3, 1}).dump() ==
           R"({"act":"park","cause":17,"cause_step":3,"reason":"session_failed","tries":1})");
-    CHECK(json(act::save_state{}).dump() == R"({"act":"save_state"})");
-    CHECK(json(act::save_state{true}).dump() == R"({"act":"save_state","undone":true})");
-    CHECK(json(act::park{.reason = dead_letter_reason::failed, .alone = true}).dump() ==
-          R"({"act":"park","alone":true,"reason":"failed","tries":0})");
-    CHECK(json(act::give_back{{}, fault_kind::infrastructure})["why"] == "infrastructure");
-    CHECK(json(redrive::action{act::resubmit{4, 5}}).dump() ==
+    CHECK(json(pipeline::save_state{}).dump() == R"({"act":"save_state"})");
+    CHECK(json(pipeline::save_state{true}).dump() == R"({"act":"save_state","undone":true})");
+    CHECK(json(pipeline::write_dead_letter{.reason = dead_letter_reason::failed, .alone = true})
+              .dump() == R"({"act":"park","alone":true,"reason":"failed","tries":0})");
+    CHECK(json(pipeline::give_back{{}, fault_kind::infrastructure})["why"] == "infrastructure");
+    CHECK(json(redrive::action{redrive::resubmit{4, 5}}).dump() ==
           R"({"act":"resubmit","count":5,"offset":4})");
-    CHECK(json(act::mark_sent{1, 2})["session"] == 1);
-    CHECK(json(act::remove_dead_letters{1, 2})["count"] == 2);
-    CHECK(json(dead_letter_import::action{act::complete{}})["act"] == "complete");
+    CHECK(json(redrive::mark_sent{1, 2})["session"] == 1);
+    CHECK(json(redrive::remove_dead_letters{1, 2})["count"] == 2);
+    CHECK(json(dead_letter_import::action{complete{}})["act"] == "complete");
 }
 
 TEST_CASE("the member of a state is what its progress is as JSON")

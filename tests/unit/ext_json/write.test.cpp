@@ -68,21 +68,20 @@ TEST_CASE("errors")
 TEST_CASE("actions")
 {
     batch_sender s{{.limit = {.bytes = 100}}};
-    s.on(queued{30}, {});
-    s.on(flushed{}, {});
+    s.on(batch_sender::queued{30}, {});
+    s.on(batch_sender::flushed{}, {});
     CHECK(
         written(s.next({})) ==
         R"({"act":"send","attempt":0,"bytes":30,"closed":"end","items":[{"count":1,"first":0}]})");
-    s.on(accepted{0, {}}, {});
+    s.on(batch_sender::accepted{0, {}}, {});
     CHECK(written(s.next({})) == R"({"act":"settle","count":1,"first":0,"outcome":"accepted"})");
-    CHECK(written(act::wait_until{steady_time::at(1ns)}) ==
-          R"({"act":"wait","until_steady_ns":1})");
-    CHECK(written(act::idle{}) == R"({"act":"idle"})");
+    CHECK(written(wait_until{steady_time::at(1ns)}) == R"({"act":"wait","until_steady_ns":1})");
+    CHECK(written(idle{}) == R"({"act":"idle"})");
     CHECK(written(decide({}, 9, fault_kind::transient, 0, {})) ==
           R"({"act":"give_up","why":"transient"})");
-    CHECK(written(retry_action(act::retry_now{})) == R"({"act":"retry_now"})");
+    CHECK(written(retry_action(retry_now{})) == R"({"act":"retry_now"})");
     CHECK(written(retry_loop({}, {}).next({})) == R"({"act":"go"})");
-    CHECK(written(act::done{}) == R"({"act":"done"})");
+    CHECK(written(retry_loop::done{}) == R"({"act":"done"})");
     CHECK(written(call_report{.outcome = retry_outcome::succeeded, .tries = 2, .elapsed = 3s}) ==
           R"({"elapsed":"3s","end":"succeeded","tries":2})");
     CHECK(written(
@@ -91,22 +90,22 @@ TEST_CASE("actions")
           R"("why":{"how":"transient","text":"no"}})");
 
     CHECK(written(batch_machine(1, {}, {5, ""}, 1).next()) == R"({"act":"begin"})");
-    CHECK(written(act::load_crash_record{}) == R"({"act":"recall"})");
-    CHECK(written(act::shorten{1}) == R"({"act":"shorten","events":1})");
-    CHECK(written(act::store_crash_record{crash_record{10, 14, 4, 1, 7, 3}}) ==
+    CHECK(written(batch_machine::load_crash_record{}) == R"({"act":"recall"})");
+    CHECK(written(batch_machine::shorten{1}) == R"({"act":"shorten","events":1})");
+    CHECK(written(batch_machine::store_crash_record{crash_record{10, 14, 4, 1, 7, 3}}) ==
           R"({"act":"note","by":7,"deaths":1,"epoch":3,"from":10,"suspects":4,"to":14})");
-    CHECK(written(act::clear_crash_record{}) == R"({"act":"forget"})");
-    CHECK(written(act::ask{2}) == R"({"act":"ask","failed":2})");
-    CHECK(written(act::savepoint{}) == R"({"act":"savepoint"})");
-    CHECK(written(act::handle{3}) == R"({"act":"handle","event":3})");
-    CHECK(written(act::release_savepoint{}) == R"({"act":"release"})");
-    CHECK(written(act::rollback_to_savepoint{}) == R"({"act":"undo"})");
-    CHECK(written(act::dead_letter{3, fault_kind::permanent, 2}) ==
+    CHECK(written(batch_machine::clear_crash_record{}) == R"({"act":"forget"})");
+    CHECK(written(batch_machine::ask{2}) == R"({"act":"ask","failed":2})");
+    CHECK(written(batch_machine::savepoint{}) == R"({"act":"savepoint"})");
+    CHECK(written(batch_machine::handle{3}) == R"({"act":"handle","event":3})");
+    CHECK(written(batch_machine::release_savepoint{}) == R"({"act":"release"})");
+    CHECK(written(batch_machine::rollback_to_savepoint{}) == R"({"act":"undo"})");
+    CHECK(written(batch_machine::write_dead_letter{3, fault_kind::permanent, 2}) ==
           R"({"act":"dead_letter","event":3,"how":"permanent","tries":2})");
-    CHECK(written(act::advance{}) == R"({"act":"advance"})");
-    CHECK(written(act::commit{}) == R"({"act":"commit"})");
-    CHECK(written(act::rollback{}) == R"({"act":"rollback"})");
-    CHECK(written(act::check_commit{}) == R"({"act":"read_back"})");
+    CHECK(written(batch_machine::advance{}) == R"({"act":"advance"})");
+    CHECK(written(batch_machine::commit{}) == R"({"act":"commit"})");
+    CHECK(written(batch_machine::rollback{}) == R"({"act":"rollback"})");
+    CHECK(written(batch_machine::check_commit{}) == R"({"act":"read_back"})");
 }
 
 TEST_CASE("batches by their numbers, whatever is in them")

@@ -21,7 +21,6 @@
 namespace clock_jumps_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::batch_pass;
 using waybill::duration;
 using waybill::steady_time;
@@ -57,9 +56,9 @@ public:
     bool step(std::int64_t now, Between between)
     {
         const auto next = work.next(ours.at(now));
-        const bool waits = std::holds_alternative<act::wait_until>(next) ||
-                           std::holds_alternative<act::idle>(next);
-        if (const auto* a = std::get_if<act::process>(&next)) {
+        const bool waits = std::holds_alternative<waybill::wait_until>(next) ||
+                           std::holds_alternative<waybill::idle>(next);
+        if (const auto* a = std::get_if<waybill::partition_lifecycle::process>(&next)) {
             untrusted = untrusted || !work.leases().trusted(a->partition, ours.at(now));
         }
         between();
@@ -67,19 +66,21 @@ public:
         waybill::match(
             next,
             [&](const waybill::lease_call& c) { work.on(waybill::ask(store_, c, 0.5), then); },
-            [&](act::open a) {
-                work.on(waybill::partition_opened{a.partition, a.epoch}, then);
+            [&](waybill::partition_lifecycle::open a) {
+                work.on(waybill::partition_lifecycle::partition_opened{a.partition, a.epoch}, then);
             },
-            [&](act::process a) {
-                work.on(waybill::processed{a.partition, a.epoch, commits(a, now)}, then);
+            [&](waybill::partition_lifecycle::process a) {
+                work.on(
+                    waybill::partition_lifecycle::processed{a.partition, a.epoch, commits(a, now)},
+                    then);
             },
-            [&](act::close a) {
-                work.on(waybill::partition_closed{a.partition, a.epoch}, then);
+            [&](waybill::partition_lifecycle::close a) {
+                work.on(waybill::partition_lifecycle::partition_closed{a.partition, a.epoch}, then);
             },
-            [&](act::save a) {
-                work.on(waybill::partition_saved{a.partition, a.epoch}, then);
+            [&](waybill::partition_lifecycle::save a) {
+                work.on(waybill::partition_lifecycle::partition_saved{a.partition, a.epoch}, then);
             },
-            [](act::wait_until) {}, [](act::idle) {});
+            [](waybill::wait_until) {}, [](waybill::idle) {});
         return !waits;
     }
 
@@ -99,7 +100,7 @@ public:
 
 private:
     // What a fenced store says.
-    batch_pass commits(const act::process& a, std::int64_t now)
+    batch_pass commits(const waybill::partition_lifecycle::process& a, std::int64_t now)
     {
         const waybill::lease_table table = *store_.list("log", "g");
         for (const waybill::lease& row : table.leases) {

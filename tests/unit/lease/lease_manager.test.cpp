@@ -13,15 +13,14 @@
 namespace lease_keeper_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::claim_outcome;
 using waybill::claim_result;
-using waybill::claimed;
+using claimed = waybill::lease_manager::claimed;
 using waybill::duration;
 using waybill::event_result;
 using waybill::lease_group;
 using waybill::lease_manager;
-using waybill::listed;
+using listed = waybill::lease_manager::listed;
 using waybill::owner_id;
 using waybill::steady_time;
 using waybill::testing::memory_leases;
@@ -55,12 +54,15 @@ public:
         const auto c = keeper->call(at(now));
         if (!c) return keeper->ended() ? "ended" : "wait";
         return waybill::match(
-            *c, [](const act::heartbeat& a) { return "announce " + std::to_string(a.who.version); },
-            [](const act::leave& a) {
+            *c,
+            [](const lease_manager::heartbeat& a) {
+                return "announce " + std::to_string(a.who.version);
+            },
+            [](const lease_manager::leave& a) {
                 return "withdraw " + a.who.owner.name + " " + std::to_string(a.who.version);
             },
-            [](const act::list_leases&) { return std::string("list"); },
-            [](const act::claim& a) {
+            [](const lease_manager::list_leases&) { return std::string("list"); },
+            [](const lease_manager::claim& a) {
                 std::string text =
                     (a.row.owner.none() ? "give back " : "claim ") + a.row.key.partition;
                 return text + " epoch " + std::to_string(a.row.epoch) + (a.row.expected ? "" : " new");
@@ -78,16 +80,16 @@ public:
         const auto down = waybill::unexpected(waybill::infrastructure("down"));
         waybill::match(
             c,
-            [&](const act::heartbeat& a) {
-                keeper->on(waybill::heartbeat_stored{a, down}, at(now));
+            [&](const lease_manager::heartbeat& a) {
+                keeper->on(waybill::lease_manager::heartbeat_stored{a, down}, at(now));
             },
-            [&](const act::leave& a) {
-                keeper->on(waybill::group_left{a, down}, at(now));
+            [&](const lease_manager::leave& a) {
+                keeper->on(waybill::lease_manager::group_left{a, down}, at(now));
             },
-            [&](const act::list_leases&) {
+            [&](const lease_manager::list_leases&) {
                 keeper->on(listed{down, 1.0}, at(now));
             },
-            [&](const act::claim& a) {
+            [&](const lease_manager::claim& a) {
                 keeper->on(claimed{a, down}, at(now));
             });
     }
@@ -122,8 +124,8 @@ TEST_CASE("lease_keeper: one round to announce itself, then renew, announce, loo
     a.all(5);
     CHECK(a.keeper->held() == 2);
     CHECK(!a.keeper->balanced());  // as of the last look
-    CHECK(std::get<act::wait_until>(a.keeper->next(at(6))).time == at(15));
-    CHECK(a.keeper->on(waybill::heartbeat_stored{}, at(6)) == event_result::stale);
+    CHECK(std::get<waybill::wait_until>(a.keeper->next(at(6))).time == at(15));
+    CHECK(a.keeper->on(waybill::lease_manager::heartbeat_stored{}, at(6)) == event_result::stale);
     CHECK(a.told(15) == "claim 0 epoch 1");
     a.all(15);
     CHECK(a.keeper->balanced());
@@ -144,7 +146,8 @@ TEST_CASE("lease_keeper: an answer that is told twice is not taken for that of a
     }
     CHECK(a.keeper->held() == 2);
     a.keeper->on(waybill::stop_requested{}, at(60));
-    for (std::uint32_t p = 0; p != 2; ++p) a.keeper->on(waybill::lease_released{p}, at(60));
+    for (std::uint32_t p = 0; p != 2; ++p)
+        a.keeper->on(waybill::lease_manager::lease_released{p}, at(60));
     while (const auto call = a.keeper->call(at(60))) {
         const auto answer = waybill::ask(store, *call, 1.0);
         REQUIRE(a.keeper->on(answer, at(60)) == event_result::applied);
@@ -170,7 +173,8 @@ TEST_CASE("lease_keeper: an answer that comes after its call was given up is lat
     CHECK(a.keeper->on(its_answer, at(20)) == event_result::stale);  // that of another partition is
     a.go(20);
     CHECK(a.told(20) == "claim 0 epoch 1");  // the same row again
-    REQUIRE(std::get<act::claim>(*a.keeper->call(at(20))).row == std::get<act::claim>(given_up).row);
+    REQUIRE(std::get<lease_manager::claim>(*a.keeper->call(at(20))).row ==
+            std::get<lease_manager::claim>(given_up).row);
     CHECK(a.keeper->on(its_answer, at(20)) ==
           event_result::stale);  // or it would be trusted for too long
     a.all(20);
@@ -198,7 +202,7 @@ TEST_CASE("lease_keeper: whoever is to be withdrawn is announced once more if th
         CHECK(a.told(15) == "withdraw a 4");
         a.go(15);
         CHECK(store.list("log", "g")->owners.empty());
-        a.keeper->on(waybill::lease_released{0}, at(16));
+        a.keeper->on(waybill::lease_manager::lease_released{0}, at(16));
         a.all(16);
         CHECK(a.told(16) == "ended");
     }
@@ -251,9 +255,9 @@ TEST_CASE("lease_keeper: of a partition that is not there it knows what it knows
         CHECK(k.assignment_of(p, 3, {}) == waybill::assignment{{"log", "g", ""}, {}, 3, 1, {}});
         CHECK(k.seen().row_of(p) == nullptr);
         CHECK(!k.seen().expired(p));
-        CHECK(k.on(waybill::lease_released{p}, at(5)) == event_result::invalid);
-        CHECK(k.on(waybill::lease_suspected{p}, at(5)) == event_result::stale);
-        CHECK(k.on(waybill::outdated{p, 7}, at(5)) == event_result::invalid);
+        CHECK(k.on(waybill::lease_manager::lease_released{p}, at(5)) == event_result::invalid);
+        CHECK(k.on(waybill::lease_manager::lease_suspected{p}, at(5)) == event_result::stale);
+        CHECK(k.on(waybill::lease_manager::outdated{p, 7}, at(5)) == event_result::invalid);
     }
     CHECK(k == before);
 
@@ -370,17 +374,18 @@ TEST_CASE("lease_keeper: an epoch below that of the checkpoint is raised at once
     owner a(store, "a", 1);
     a.all(0);
     a.all(5);
-    CHECK(a.keeper->on(waybill::outdated{7, 1}, at(6)) == event_result::invalid);
-    CHECK(a.keeper->on(waybill::outdated{0, 0}, at(6)) == event_result::stale);
-    CHECK(a.keeper->on(waybill::outdated{0, 41}, at(6)) == event_result::applied);
+    CHECK(a.keeper->on(waybill::lease_manager::outdated{7, 1}, at(6)) == event_result::invalid);
+    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, 0}, at(6)) == event_result::stale);
+    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, 41}, at(6)) == event_result::applied);
     CHECK(a.told(6) == "claim 0 epoch 42");
     a.go(6);
     CHECK(a.keeper->epoch(0) == 42U);
-    CHECK(a.keeper->on(waybill::outdated{0, waybill::last_epoch - 1}, at(7)) ==
+    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, waybill::last_epoch - 1}, at(7)) ==
           event_result::applied);
     CHECK(a.told(7) == "claim 0 epoch 18446744073709551615");
     a.go(7);
-    CHECK(a.keeper->on(waybill::outdated{0, waybill::last_epoch}, at(8)) == event_result::invalid);
+    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, waybill::last_epoch}, at(8)) ==
+          event_result::invalid);
     CHECK(a.told(8) == "wait");
     CHECK(a.keeper->trusted(0, at(8)));
     CHECK(!a.keeper->exhausted(0));  // it is ours
@@ -445,21 +450,21 @@ TEST_CASE("lease_keeper: it stops: withdraws, renews what is open, gives back wh
     CHECK(a.told(6) == "wait");
     a.all(15);
     CHECK(a.keeper->held() == 2);  // a long way to close
-    CHECK(a.keeper->on(waybill::lease_released{1}, at(16)) == event_result::applied);
+    CHECK(a.keeper->on(waybill::lease_manager::lease_released{1}, at(16)) == event_result::applied);
     CHECK(a.told(16) == "give back 1 epoch 2");
     CHECK(!a.keeper->trusted(1, at(16)));
     CHECK(a.keeper->trusted(0, at(16)));
     a.go(16);
-    CHECK(a.keeper->on(waybill::lease_released{1}, at(16)) == event_result::stale);
-    a.keeper->on(waybill::lease_released{0}, at(16));
+    CHECK(a.keeper->on(waybill::lease_manager::lease_released{1}, at(16)) == event_result::stale);
+    a.keeper->on(waybill::lease_manager::lease_released{0}, at(16));
     a.fail(16, false);
     a.fail(16, false);
     CHECK(!a.keeper->ended());
     a.fail(16, false);
     CHECK(a.told(16) == "ended");
-    CHECK(std::get_if<act::idle>(
+    CHECK(std::get_if<waybill::idle>(
               &static_cast<const lease_manager::action&>(a.keeper->next(at(16)))) != nullptr);
-    CHECK(a.keeper->on(waybill::lease_released{0}, at(16)) == event_result::stale);
+    CHECK(a.keeper->on(waybill::lease_manager::lease_released{0}, at(16)) == event_result::stale);
     CHECK(a.keeper->on(claimed{}, at(16)) == event_result::stale);
     CHECK(a.keeper->on(listed{}, at(16)) == event_result::stale);
     const auto rows = store.list("log", "g")->leases;
@@ -499,7 +504,7 @@ bool gives_back_after(const char* lost_call)
         }
     }
     a.keeper->on(waybill::stop_requested{}, at(41));
-    a.keeper->on(waybill::lease_released{0}, at(41));
+    a.keeper->on(waybill::lease_manager::lease_released{0}, at(41));
     a.all(41);
     return a.told(41) == "ended" && store.list("log", "g")->leases[0].owner.none();
 }
@@ -523,7 +528,7 @@ TEST_CASE("lease_keeper: it stops after an answer got lost, reads whose the row 
         }
         a.keeper->on(waybill::stop_requested{}, at(now));
         CHECK(a.keeper->epoch(0));  // no other owner has written the row
-        a.keeper->on(waybill::lease_released{0}, at(now));
+        a.keeper->on(waybill::lease_manager::lease_released{0}, at(now));
         while (!a.told(now).starts_with("withdraw")) a.go(now);  // what was open is answered first
         a.go(now);
         CHECK(a.told(now) == "list");
@@ -543,7 +548,7 @@ TEST_CASE("lease_keeper: it stops after an answer got lost, and the row is someb
     const auto row = store.list("log", "g")->leases[0];
     REQUIRE(store.claim({row.key, {"b", 1}, 2, row.version})->outcome == claim_outcome::won);
     a.keeper->on(waybill::stop_requested{}, at(16));
-    a.keeper->on(waybill::lease_released{0}, at(16));
+    a.keeper->on(waybill::lease_manager::lease_released{0}, at(16));
     a.go(16);
     CHECK(a.told(16) == "list");
     a.go(16);
@@ -560,7 +565,8 @@ TEST_CASE("lease_keeper: it stops in an outage in a bounded number of calls")
     REQUIRE(a.keeper->held() == 3);
     a.fail(15, true);
     a.keeper->on(waybill::stop_requested{}, at(16));
-    for (std::uint32_t p = 0; p != 3; ++p) a.keeper->on(waybill::lease_released{p}, at(16));
+    for (std::uint32_t p = 0; p != 3; ++p)
+        a.keeper->on(waybill::lease_manager::lease_released{p}, at(16));
     int calls = 0;
     for (; calls != 100 && a.keeper->call(at(16)); ++calls) a.fail(16, false);
     CHECK(a.told(16) == "ended");
@@ -600,7 +606,7 @@ TEST_CASE("lease_keeper: whoever had a partition is dead if his lease has expire
         REQUIRE(b.keeper->held() == 1);
         CHECK(ended_of(b) == 1);
 
-        b.keeper->on(waybill::lease_released{0}, at(120));  // given back
+        b.keeper->on(waybill::lease_manager::lease_released{0}, at(120));  // given back
         b.all(120);
         owner c(store, "c", 3);
         for (int now = 120; now != 200; ++now) c.all(now);
@@ -674,11 +680,11 @@ TEST_CASE("lease_keeper: who stops within a round goes on renewing until all is 
             a.go(t);
         }
         const auto next = a.keeper->next(at(t));
-        REQUIRE(std::get<act::wait_until>(next).time > at(t));
+        REQUIRE(std::get<waybill::wait_until>(next).time > at(t));
         CHECK(a.keeper->trusted(0, at(t)));
     }
     CHECK(calls > 20);
-    a.keeper->on(waybill::lease_released{0}, at(300));
+    a.keeper->on(waybill::lease_manager::lease_released{0}, at(300));
     a.all(300);
     CHECK(a.told(300) == "ended");
 }

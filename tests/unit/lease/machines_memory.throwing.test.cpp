@@ -27,7 +27,6 @@
 namespace machines_memory_test {
 namespace {
 
-namespace act = waybill::act;
 namespace scarce = tests_support::scarce;
 using waybill::duration;
 using waybill::event_result;
@@ -81,20 +80,25 @@ public:
         waybill::match(
             next,
             [&](const waybill::lease_call& c) { (void)work.on(waybill::ask(store_, c, 0.5), now); },
-            [&](act::open a) {
-                (void)work.on(waybill::partition_opened{a.partition, a.epoch}, now);
+            [&](waybill::partition_lifecycle::open a) {
+                (void)work.on(waybill::partition_lifecycle::partition_opened{a.partition, a.epoch},
+                              now);
             },
-            [&](act::process a) {
+            [&](waybill::partition_lifecycle::process a) {
                 untrusted = untrusted || !work.leases().trusted(a.partition, now);
-                (void)work.on(waybill::processed{a.partition, a.epoch, waybill::batch_pass::drained}, now);
+                (void)work.on(waybill::partition_lifecycle::processed{a.partition, a.epoch,
+                                                                      waybill::batch_pass::drained},
+                              now);
             },
-            [&](act::close a) {
-                (void)work.on(waybill::partition_closed{a.partition, a.epoch}, now);
+            [&](waybill::partition_lifecycle::close a) {
+                (void)work.on(waybill::partition_lifecycle::partition_closed{a.partition, a.epoch},
+                              now);
             },
-            [&](act::save a) {
-                (void)work.on(waybill::partition_saved{a.partition, a.epoch}, now);
+            [&](waybill::partition_lifecycle::save a) {
+                (void)work.on(waybill::partition_lifecycle::partition_saved{a.partition, a.epoch},
+                              now);
             },
-            [](act::wait_until) {}, [](act::idle) {});
+            [](waybill::wait_until) {}, [](waybill::idle) {});
     }
 
 private:
@@ -207,12 +211,14 @@ public:
             const steady_time t = at(now);
             if (decided != 12 && tried(thrown, [&] {
                     const auto kind = waybill::settle_kinds[decided % 4];
-                    return calls_.on(waybill::decided{kind, duration::milliseconds(300)}, t);
+                    return calls_.on(
+                        waybill::settle_batches::decided{kind, duration::milliseconds(300)}, t);
                 })) {
                 ++decided;
             }
             if (decided == 12) {
-                tried(thrown, [&] { return calls_.on(waybill::last_decided{}, t); });
+                tried(thrown,
+                      [&] { return calls_.on(waybill::settle_batches::last_decided{}, t); });
             }
             tried(thrown, [&] { return step(t); });
         }
@@ -253,9 +259,9 @@ private:
             return h;
         }
         const auto next = calls_.next(t);
-        if (const auto* b = std::get_if<act::settle_batch>(&next)) {
+        if (const auto* b = std::get_if<waybill::settle_batches::settle_batch>(&next)) {
             const scarce::pause enough;
-            waybill::batch_settled s;
+            waybill::settle_batches::batch_settled s;
             s.call = b->call;
             s.items = b->items;
             for (std::uint64_t i = 0; i != b->items.size(); ++i) {
@@ -270,8 +276,8 @@ private:
                 }
             }
             answer_ = std::move(s);
-        } else if (const auto* r = std::get_if<act::report>(&next)) {
-            h = calls_.on(waybill::reported{r->item}, t);
+        } else if (const auto* r = std::get_if<waybill::settle_batches::report>(&next)) {
+            h = calls_.on(waybill::settle_batches::reported{r->item}, t);
             const scarce::pause enough;
             ++reported[r->item];
         }
@@ -282,7 +288,7 @@ private:
                                      .linger = duration::milliseconds(5),
                                      .to_settle = duration::milliseconds(20),
                                      .pauses = {.base = duration::milliseconds(10)}}};
-    std::optional<waybill::batch_settled> answer_;
+    std::optional<waybill::settle_batches::batch_settled> answer_;
     std::map<std::uint64_t, int> asked_;
 };
 

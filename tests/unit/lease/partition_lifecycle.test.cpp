@@ -14,24 +14,23 @@
 namespace partition_lifecycle_test {
 namespace {
 
-namespace act = waybill::act;
-using waybill::assigned;
+using assigned = waybill::partition_lifecycle::assigned;
 using waybill::batch_outcome;
 using waybill::batch_pass;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
 using waybill::lifecycle_options;
-using waybill::partition_closed;
+using partition_closed = waybill::partition_lifecycle::partition_closed;
 using waybill::partition_lifecycle;
-using waybill::partition_lost;
-using waybill::partition_opened;
-using waybill::partition_released;
-using waybill::partition_saved;
-using waybill::processed;
-using waybill::revoked;
+using partition_lost = waybill::partition_lifecycle::partition_lost;
+using partition_opened = waybill::partition_lifecycle::partition_opened;
+using partition_released = waybill::partition_lifecycle::partition_released;
+using partition_saved = waybill::partition_lifecycle::partition_saved;
+using processed = waybill::partition_lifecycle::processed;
+using revoked = waybill::partition_lifecycle::revoked;
 using waybill::steady_time;
-using waybill::woken;
+using woken = waybill::partition_lifecycle::woken;
 
 constexpr steady_time at(std::int64_t ms) { return steady_time::at(duration::milliseconds(ms)); }
 
@@ -49,49 +48,66 @@ static_assert(name(batch_pass::drained) == "drained");
 
 static_assert(assigned{1} == assigned{1} && processed{0, 1, batch_pass::moved} != processed{0, 1, batch_pass::again});
 static_assert(partition_saved{0, 1} != partition_saved{0, 2} && partition_opened{0, 1} == partition_opened{0, 1});
-static_assert(revoked{} == revoked{} && partition_lost{} == partition_lost{} && waybill::woken{1} != waybill::woken{2});
+static_assert(revoked{} == revoked{} && partition_lost{} == partition_lost{} &&
+              waybill::partition_lifecycle::woken{1} != waybill::partition_lifecycle::woken{2});
 static_assert(partition_closed{0, 1} == partition_closed{0, 1} &&
-              waybill::partition_released{1} != waybill::partition_released{2});
-static_assert(waybill::lease_released{1} != waybill::lease_released{2} &&
-              waybill::lease_suspected{1} == waybill::lease_suspected{1});
-static_assert(waybill::outdated{1, 2} != waybill::outdated{1, 3} &&
+              waybill::partition_lifecycle::partition_released{1} !=
+                  waybill::partition_lifecycle::partition_released{2});
+static_assert(waybill::lease_manager::lease_released{1} !=
+                  waybill::lease_manager::lease_released{2} &&
+              waybill::lease_manager::lease_suspected{1} ==
+                  waybill::lease_manager::lease_suspected{1});
+static_assert(waybill::lease_manager::outdated{1, 2} != waybill::lease_manager::outdated{1, 3} &&
               waybill::stop_requested{} == waybill::stop_requested{});
-static_assert(waybill::events_done{2} != waybill::events_done{3});
-static_assert(waybill::commit_started{} == waybill::commit_started{} &&
-              waybill::schedule_closed{} == waybill::schedule_closed{});
-static_assert(waybill::commit_confirmed{} == waybill::commit_confirmed{} && waybill::commit_failed{} == waybill::commit_failed{});
+static_assert(waybill::commit_schedule::events_done{2} != waybill::commit_schedule::events_done{3});
+static_assert(waybill::commit_schedule::commit_started{} ==
+                  waybill::commit_schedule::commit_started{} &&
+              waybill::commit_schedule::schedule_closed{} ==
+                  waybill::commit_schedule::schedule_closed{});
+static_assert(waybill::commit_schedule::commit_confirmed{} ==
+                  waybill::commit_schedule::commit_confirmed{} &&
+              waybill::commit_schedule::commit_failed{} ==
+                  waybill::commit_schedule::commit_failed{});
 
 // All of it at compile time: opened, processed, and given back.
 static_assert([] {
     partition_lifecycle p(3);
-    bool right = p.idle() && p.on(assigned{1}, at(0)) == event_result::applied;
-    right = right && p.next(at(0)) == partition_lifecycle::action(act::open{3, 1});
+    bool right = p.is_idle() && p.on(assigned{1}, at(0)) == event_result::applied;
+    right = right && p.next(at(0)) == partition_lifecycle::action(partition_lifecycle::open{3, 1});
     right = right && p.on(partition_opened{3, 1}, at(0)) == event_result::applied;
-    right = right && p.next(at(0)) == partition_lifecycle::action(act::process{3, 1});
+    right =
+        right && p.next(at(0)) == partition_lifecycle::action(partition_lifecycle::process{3, 1});
     right = right && p.on(processed{3, 1, batch_pass::moved}, at(0)) == event_result::applied;
     right = right && p.on(revoked{}, at(0)) == event_result::applied;
-    right = right && p.next(at(0)) == partition_lifecycle::action(act::close{3, 1, false});
+    right = right &&
+            p.next(at(0)) == partition_lifecycle::action(partition_lifecycle::close{3, 1, false});
     right = right && p.on(partition_closed{3, 1}, at(0)) == event_result::applied;
-    right = right && p.next(at(0)) == partition_lifecycle::action(act::save{3, 1});
+    right = right && p.next(at(0)) == partition_lifecycle::action(partition_lifecycle::save{3, 1});
     right = right && p.on(partition_saved{3, 1}, at(0)) == event_result::applied;
-    right = right && p.next(at(0)) == partition_lifecycle::action(act::release{3, 1});
+    right =
+        right && p.next(at(0)) == partition_lifecycle::action(partition_lifecycle::release{3, 1});
     right = right && p.on(partition_released{3, 1}, at(0)) == event_result::applied;
-    return right && p.idle() && p.next(at(0)) == partition_lifecycle::action(act::idle{});
+    return right && p.is_idle() && p.next(at(0)) == partition_lifecycle::action(waybill::idle{});
 }());
 
 /// What it wants now, in a word.
 std::string told(const partition_lifecycle& p, std::int64_t now = 0)
 {
     return waybill::match(
-        p.next(at(now)), [](const act::open& a) { return "open " + std::to_string(a.epoch); },
-        [](const act::process& a) { return "process " + std::to_string(a.epoch); },
-        [](const act::close& a) { return (a.lost ? "drop " : "close ") + std::to_string(a.epoch); },
-        [](const act::save& a) { return "save " + std::to_string(a.epoch); },
-        [](const act::release& a) { return "relinquish " + std::to_string(a.epoch); },
-        [](const act::wait_until& w) {
+        p.next(at(now)),
+        [](const partition_lifecycle::open& a) { return "open " + std::to_string(a.epoch); },
+        [](const partition_lifecycle::process& a) { return "process " + std::to_string(a.epoch); },
+        [](const partition_lifecycle::close& a) {
+            return (a.lost ? "drop " : "close ") + std::to_string(a.epoch);
+        },
+        [](const partition_lifecycle::save& a) { return "save " + std::to_string(a.epoch); },
+        [](const partition_lifecycle::release& a) {
+            return "relinquish " + std::to_string(a.epoch);
+        },
+        [](const waybill::wait_until& w) {
             return "wait " + std::to_string(w.time.since_epoch().count() / 1'000'000);
         },
-        [](const act::idle&) { return std::string("idle"); });
+        [](const waybill::idle&) { return std::string("idle"); });
 }
 
 partition_lifecycle processing()
@@ -192,7 +208,8 @@ TEST_CASE("partition_lifecycle: what is revoked while the epoch before is droppe
     partition_lifecycle anew = p;
     (void)p.on(partition_closed{0, 5}, at(0));
     CHECK(told(p) == "relinquish 8");
-    CHECK(p.on(waybill::partition_released{0, 8}, at(0)) == event_result::applied);
+    CHECK(p.on(waybill::partition_lifecycle::partition_released{0, 8}, at(0)) ==
+          event_result::applied);
     CHECK(told(p) == "idle");
 
     (void)lost_too.on(partition_lost{}, at(0));

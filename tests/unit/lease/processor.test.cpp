@@ -17,15 +17,14 @@
 namespace processor_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::batch_pass;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
-using waybill::partition_closed;
-using waybill::partition_opened;
-using waybill::partition_saved;
-using waybill::processed;
+using partition_closed = waybill::partition_lifecycle::partition_closed;
+using partition_opened = waybill::partition_lifecycle::partition_opened;
+using partition_saved = waybill::partition_lifecycle::partition_saved;
+using processed = waybill::partition_lifecycle::processed;
 using waybill::processor;
 using waybill::steady_time;
 using waybill::testing::memory_leases;
@@ -45,32 +44,32 @@ public:
     {
         for (int n = 0; n != most; ++n) {
             const auto next = work.next(at(now));
-            if (std::holds_alternative<act::wait_until>(next) ||
-                std::holds_alternative<act::idle>(next))
+            if (std::holds_alternative<waybill::wait_until>(next) ||
+                std::holds_alternative<waybill::idle>(next))
                 return;
             waybill::match(
                 next,
                 [&](const waybill::lease_call& c) {
                     work.on(waybill::ask(store_, c, 0.0), at(now));
                 },
-                [&](act::open a) {
+                [&](waybill::partition_lifecycle::open a) {
                     said += "open" + of(a);
                     work.on(partition_opened{a.partition, a.epoch, fault_kind::none, stored},
                             at(now));
                 },
-                [&](act::process a) {
+                [&](waybill::partition_lifecycle::process a) {
                     said += "process" + of(a);
                     work.on(processed{a.partition, a.epoch, how}, at(now));
                 },
-                [&](act::close a) {
+                [&](waybill::partition_lifecycle::close a) {
                     said += (a.lost ? "drop" : "close") + of(a);
                     work.on(partition_closed{a.partition, a.epoch}, at(now));
                 },
-                [&](act::save a) {
+                [&](waybill::partition_lifecycle::save a) {
                     said += "save" + of(a);
                     work.on(partition_saved{a.partition, a.epoch}, at(now));
                 },
-                [](act::wait_until) {}, [](act::idle) {});
+                [](waybill::wait_until) {}, [](waybill::idle) {});
         }
     }
     std::string what()
@@ -110,7 +109,7 @@ TEST_CASE("processor: takes, opens and processes, and gives back what it has")
     CHECK(a.what().empty());
     a.run(4);
     CHECK(a.what() == "open 0/1 open 1/1 process 0/1 process 1/1 ");
-    a.work.on(waybill::woken{1}, at(5));
+    a.work.on(waybill::partition_lifecycle::woken{1}, at(5));
     a.run(5);
     CHECK(a.what() == "process 1/1 ");
     CHECK(a.work.on(waybill::stop_requested{}, at(6)) == event_result::applied);
@@ -118,7 +117,7 @@ TEST_CASE("processor: takes, opens and processes, and gives back what it has")
     a.run(6);
     CHECK(a.what() == "close 0/1 close 1/1 save 0/1 save 1/1 ");
     CHECK(a.work.ended());
-    CHECK(a.work.next(at(6)) == processor::action(act::idle{}));
+    CHECK(a.work.next(at(6)) == processor::action(waybill::idle{}));
     const auto table = *store.list("log", "g");
     CHECK(table.owners.empty());
     for (const auto& row : table.leases) CHECK(row.owner.none());
@@ -131,8 +130,10 @@ TEST_CASE("processor: an assignment is made of what is opened and what is stored
     a.run(0);
     a.run(4);
     const waybill::partition_key key{"log", "g", "1"};
-    CHECK(a.work.assignment_of(act::open{1, 1}, std::nullopt) == waybill::assignment{key, {}, 1, 1, {}});
-    CHECK(a.work.assignment_of(act::open{1, 3}, waybill::checkpoint{{9, "x"}, 2}) ==
+    CHECK(a.work.assignment_of(waybill::partition_lifecycle::open{1, 1}, std::nullopt) ==
+          waybill::assignment{key, {}, 1, 1, {}});
+    CHECK(a.work.assignment_of(waybill::partition_lifecycle::open{1, 3},
+                               waybill::checkpoint{{9, "x"}, 2}) ==
           waybill::assignment{key, waybill::position{9, "x"}, 3, 1, {}});
 }
 
@@ -184,7 +185,7 @@ TEST_CASE("processor: a lost partition is dropped, and not saved")
     const auto row = store.list("log", "g")->leases[0];
     (void)store.claim({row.key, {"b", 1}, 2, row.version});
     (void)a.work.on(processed{0, 1, batch_pass::moved}, at(5));  // late: none was asked for
-    a.work.on(waybill::woken{0}, at(6));
+    a.work.on(waybill::partition_lifecycle::woken{0}, at(6));
     a.how = batch_pass::lost;  // the fence has told
     a.run(6);
     CHECK(a.what() == "process 0/1 drop 0/1 ");
@@ -205,9 +206,13 @@ TEST_CASE("processor: a lease whose renewal got no answer is released when it st
         a.run(4);
         a.what();
         const auto lose_answer = [&](std::int64_t now) {
-            const auto renewal = std::get<act::claim>(std::get<waybill::lease_call>(a.work.next(at(now))));
+            const auto renewal = std::get<waybill::lease_manager::claim>(
+                std::get<waybill::lease_call>(a.work.next(at(now))));
             const auto answer = waybill::ask(store, renewal, 0.0);
-            a.work.on(waybill::claimed{renewal, waybill::unexpected(waybill::infrastructure("lost"))}, at(now));
+            a.work.on(
+                waybill::lease_manager::claimed{
+                    renewal, waybill::unexpected(waybill::infrastructure("lost"))},
+                at(now));
             return answer;
         };
         (void)lose_answer(14);
@@ -231,7 +236,7 @@ TEST_CASE("processor: who is told that he lost what he has opens it again")
     a.run(0);
     a.run(4);
     a.what();
-    a.work.on(waybill::woken{0}, at(5));
+    a.work.on(waybill::partition_lifecycle::woken{0}, at(5));
     a.how = batch_pass::lost;  // a checkpoint that somebody rewound
     a.run(5);
     CHECK(a.what() == "process 0/1 ");
@@ -288,11 +293,11 @@ TEST_CASE("processor: of a partition that is not there it has an idle one")
     a.run(0);
     a.run(4);
     CHECK(a.work.part(0).epoch() == 1);
-    CHECK(a.work.part(99).idle());
+    CHECK(a.work.part(99).is_idle());
     CHECK(a.work.key(99) == waybill::partition_key{"log", "g", ""});
-    CHECK(a.work.assignment_of(act::open{99, 2}, {}) ==
+    CHECK(a.work.assignment_of(waybill::partition_lifecycle::open{99, 2}, {}) ==
           waybill::assignment{{"log", "g", ""}, {}, 2, 1, {}});
-    CHECK(a.work.on(waybill::woken{99}, at(5)) == event_result::invalid);
+    CHECK(a.work.on(waybill::partition_lifecycle::woken{99}, at(5)) == event_result::invalid);
 }
 
 TEST_CASE("processor: one joins, and takes one partition in a round; the other one drops it")
@@ -323,7 +328,7 @@ TEST_CASE("processor: asks nothing of a partition that is not there")
     CHECK(a.work.on(partition_opened{9, 1}, at(0)) == event_result::invalid);
     CHECK(a.work.on(partition_closed{9, 1}, at(0)) == event_result::invalid);
     CHECK(a.work.on(partition_saved{9, 1}, at(0)) == event_result::invalid);
-    CHECK(a.work.on(waybill::woken{9}, at(0)) == event_result::invalid);
+    CHECK(a.work.on(waybill::partition_lifecycle::woken{9}, at(0)) == event_result::invalid);
     waybill::processor_config none{{"log", "g", {}, {"a", 1}}, {}};
     CHECK(!validate(none));
     none.lifecycle.save_tries = 0;
@@ -428,10 +433,10 @@ TEST_CASE("processor: an epoch that the store calls stale is raised, whatever ha
                 [&](const waybill::lease_call& c) {
                     work.on(waybill::ask(leases, c, 0.5), at(now));
                 },
-                [&](const act::open& a) {
+                [&](const waybill::partition_lifecycle::open& a) {
                     work.on(waybill::opened_with(a, guarded.load(key)), at(now));
                 },
-                [&](const act::process& a) {
+                [&](const waybill::partition_lifecycle::process& a) {
                     const auto mine = work.assignment_of({0, a.epoch}, *guarded.load(key));
                     const auto r = waybill::process_batch(guarded, mine, std::vector<event>{{1}, {2}},
                                                           handle, waybill::wall_time{});
@@ -439,13 +444,13 @@ TEST_CASE("processor: an epoch that the store calls stale is raised, whatever ha
                     committed += r.outcome == waybill::batch_outcome::committed ? 1 : 0;
                     work.on(waybill::processed_with(a, r.outcome), at(now));
                 },
-                [&](const act::close& a) {
+                [&](const waybill::partition_lifecycle::close& a) {
                     work.on(partition_closed{a.partition, a.epoch}, at(now));
                 },
-                [&](const act::save& a) {
+                [&](const waybill::partition_lifecycle::save& a) {
                     work.on(partition_saved{a.partition, a.epoch}, at(now));
                 },
-                [&](act::wait_until) { now += 1'000; }, [](act::idle) {});
+                [&](waybill::wait_until) { now += 1'000; }, [](waybill::idle) {});
         }
         if (what == past::row_of_last_epoch) {
             CHECK(committed == 0);

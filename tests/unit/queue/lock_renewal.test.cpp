@@ -66,30 +66,30 @@ constexpr lock_renewal_options plain{
 constexpr lock_renewal taken(const lock_renewal_options& o = plain)
 {
     lock_renewal m(o);
-    m.on(lock_taken{}, at(0s));
+    m.on(lock_renewal::lock_taken{}, at(0s));
     return m;
 }
 
 constexpr lock_renewal asked(duration when, const lock_renewal_options& o = plain)
 {
     lock_renewal m = taken(o);
-    m.on(renewal_started{1}, at(when));
+    m.on(lock_renewal::renewal_started{1}, at(when));
     return m;
 }
 
 constexpr bool waits(const lock_renewal& m, duration now, duration until)
 {
-    return m.next(at(now)) == lock_renewal::action(act::wait_until{at(until)});
+    return m.next(at(now)) == lock_renewal::action(wait_until{at(until)});
 }
 
 constexpr bool renews(const lock_renewal& m, duration now, std::uint32_t attempt)
 {
-    return m.next(at(now)) == lock_renewal::action(act::renew{attempt});
+    return m.next(at(now)) == lock_renewal::action(lock_renewal::renew{attempt});
 }
 
 constexpr bool rests(const lock_renewal& m, duration now)
 {
-    return std::holds_alternative<act::idle>(m.next(at(now)));
+    return std::holds_alternative<idle>(m.next(at(now)));
 }
 
 // Before there is a lock.
@@ -99,7 +99,8 @@ static_assert(!lock_renewal(plain).expired(at(1h)));
 static_assert(lock_renewal(plain).left(at(0s)) == duration{});
 static_assert([] {
     lock_renewal m(plain);
-    return m.on(lock_released{}, at(0s)) == event_result::stale && m == lock_renewal(plain);
+    return m.on(lock_renewal::lock_released{}, at(0s)) == event_result::stale &&
+           m == lock_renewal(plain);
 }());
 
 // Half of the lock, and then a renewal.
@@ -119,7 +120,7 @@ static_assert(waits(taken({.lock = 60s, .margin = 45s}), 0s, 15s));
 static_assert(waits(taken({.lock = 60s, .margin = 20s}), 0s, 30s));
 static_assert([] {
     lock_renewal m({.lock = 60s, .margin = 45s});
-    m.on(lock_taken{duration(20s)}, at(0s));
+    m.on(lock_renewal::lock_taken{duration(20s)}, at(0s));
     return waits(m, 0s, 5s);
 }());
 
@@ -127,15 +128,16 @@ static_assert([] {
 static_assert(waits(asked(30s), 30s, 40s));
 static_assert([] {
     lock_renewal m = asked(30s);
-    const bool early = m.on(renewal_started{2}, at(31s)) == event_result::invalid;
-    const bool again = m.on(renewal_started{1}, at(31s)) == event_result::stale;
-    m.on(lock_renewed{1}, at(38s));
+    const bool early = m.on(lock_renewal::renewal_started{2}, at(31s)) == event_result::invalid;
+    const bool again = m.on(lock_renewal::renewal_started{1}, at(31s)) == event_result::stale;
+    m.on(lock_renewal::lock_renewed{1}, at(38s));
     return early && again && m.left(at(38s)) == duration(52s) && waits(m, 38s, 60s) &&
            renews(m, 60s, 2) && m.attempts() == 1;
 }());
 static_assert([] {
     lock_renewal m = asked(30s);
-    m.on(lock_renewed{1, duration(20s)}, at(31s));  // the broker's word is the last one
+    m.on(lock_renewal::lock_renewed{1, duration(20s)},
+         at(31s));  // the broker's word is the last one
     return m.left(at(31s)) == duration(19s) && waits(m, 31s, 40s);
 }());
 
@@ -145,60 +147,63 @@ static_assert(waits(asked(30s), 40s, 41s));
 static_assert(renews(asked(30s), 41s, 2));
 static_assert([] {
     lock_renewal m = asked(30s);
-    m.on(renewal_started{2}, at(41s));
-    const bool late = m.on(lock_renewed{1}, at(42s)) == event_result::stale;
+    m.on(lock_renewal::renewal_started{2}, at(41s));
+    const bool late = m.on(lock_renewal::lock_renewed{1}, at(42s)) == event_result::stale;
     return late && waits(m, 51s, 53s);  // two in a row: twice the pause
 }());
 static_assert([] {
     lock_renewal m = asked(30s);  // late, and still the last that was asked for
-    return m.on(lock_renewed{1}, at(45s)) == event_result::applied &&
+    return m.on(lock_renewal::lock_renewed{1}, at(45s)) == event_result::applied &&
            m.left(at(45s)) == duration(45s);
 }());
 static_assert([] {
     lock_renewal m = asked(30s);
-    const bool once = m.on(renewal_failed{1}, at(45s)) == event_result::applied;
-    return once && m.on(renewal_failed{1}, at(45s)) == event_result::stale && waits(m, 45s, 46s);
+    const bool once = m.on(lock_renewal::renewal_failed{1}, at(45s)) == event_result::applied;
+    return once && m.on(lock_renewal::renewal_failed{1}, at(45s)) == event_result::stale &&
+           waits(m, 45s, 46s);
 }());
 
 // Failed ones are tried again, and in time.
 static_assert([] {
     lock_renewal m = asked(30s);
-    m.on(renewal_failed{1, fault_kind::infrastructure}, at(31s));
+    m.on(lock_renewal::renewal_failed{1, fault_kind::infrastructure}, at(31s));
     bool good = waits(m, 31s, 32s) && renews(m, 32s, 2);
-    m.on(renewal_started{2}, at(32s));
-    m.on(renewal_failed{2}, at(32s));
+    m.on(lock_renewal::renewal_started{2}, at(32s));
+    m.on(lock_renewal::renewal_failed{2}, at(32s));
     good = good && waits(m, 32s, 34s);
-    m.on(renewal_started{3}, at(56s));
-    m.on(renewal_failed{3}, at(56s));  // four seconds by themselves, and four are left
+    m.on(lock_renewal::renewal_started{3}, at(56s));
+    m.on(lock_renewal::renewal_failed{3},
+         at(56s));  // four seconds by themselves, and four are left
     return good && waits(m, 56s, 58s);
 }());
 static_assert([] {
     lock_renewal m = asked(30s);  // what the server asks for is kept, up to the cap
-    m.on(renewal_failed{1, fault_kind::transient, 0.5, 5s}, at(31s));
+    m.on(lock_renewal::renewal_failed{1, fault_kind::transient, 0.5, 5s}, at(31s));
     bool good = waits(m, 31s, 36s);
-    m.on(renewal_started{2}, at(55s));
-    m.on(renewal_failed{2, fault_kind::transient, 0.5, 1h}, at(55s));
+    m.on(lock_renewal::renewal_started{2}, at(55s));
+    m.on(lock_renewal::renewal_failed{2, fault_kind::transient, 0.5, 1h}, at(55s));
     return good && waits(m, 55s, 60s) && rests(m, 60s);
 }());
 
 static_assert([] {
     lock_renewal m = asked(30s);  // after one that worked the pauses begin anew
-    m.on(renewal_failed{1}, at(30s));
-    m.on(renewal_started{2}, at(31s));
-    m.on(lock_renewed{2}, at(31s));
-    m.on(renewal_started{3}, at(61s));
-    m.on(renewal_failed{3}, at(61s));
+    m.on(lock_renewal::renewal_failed{1}, at(30s));
+    m.on(lock_renewal::renewal_started{2}, at(31s));
+    m.on(lock_renewal::lock_renewed{2}, at(31s));
+    m.on(lock_renewal::renewal_started{3}, at(61s));
+    m.on(lock_renewal::renewal_failed{3}, at(61s));
     return waits(m, 61s, 62s);
 }());
 
 // What was not asked for, or is answered already, is no news.
 static_assert([] {
     lock_renewal m = taken();
-    bool late = m.on(lock_renewed{}, at(20s)) == event_result::stale;
-    late = late && m.on(renewal_failed{}, at(20s)) == event_result::stale && m == taken();
-    m.on(renewal_started{1}, at(20s));
-    m.on(lock_renewed{1, duration(20s)}, at(21s));
-    late = late && m.on(lock_renewed{1}, at(21s)) == event_result::stale;
+    bool late = m.on(lock_renewal::lock_renewed{}, at(20s)) == event_result::stale;
+    late = late && m.on(lock_renewal::renewal_failed{}, at(20s)) == event_result::stale &&
+           m == taken();
+    m.on(lock_renewal::renewal_started{1}, at(20s));
+    m.on(lock_renewal::lock_renewed{1, duration(20s)}, at(21s));
+    late = late && m.on(lock_renewal::lock_renewed{1}, at(21s)) == event_result::stale;
     return late && m.left(at(21s)) == duration(19s);
 }());
 
@@ -206,43 +211,45 @@ static_assert([] {
     lock_renewal_options o = plain;  // or beyond the cap, where that is allowed
     o.pauses.highest_hint = 12s;
     lock_renewal m = asked(30s, o);
-    m.on(renewal_failed{1, fault_kind::transient, 0.5, 1h}, at(31s));
+    m.on(lock_renewal::renewal_failed{1, fault_kind::transient, 0.5, 1h}, at(31s));
     return waits(m, 31s, 43s);
 }());
 
 // A permanent fault: it is let run out. The lock is held until then.
 static_assert([] {
     lock_renewal m = asked(30s);
-    m.on(renewal_failed{1, fault_kind::permanent}, at(31s));
+    m.on(lock_renewal::renewal_failed{1, fault_kind::permanent}, at(31s));
     return waits(m, 31s, 60s) && !m.ended(at(59s)) && m.ended(at(60s)) == lock_outcome::expired;
 }());
 
 // Cancelled is no failure.
 static_assert([] {
     lock_renewal m = asked(30s);
-    m.on(renewal_failed{1, fault_kind::cancelled}, at(31s));
+    m.on(lock_renewal::renewal_failed{1, fault_kind::cancelled}, at(31s));
     bool good = waits(m, 31s, 32s);
-    m.on(renewal_started{2}, at(32s));
-    m.on(renewal_failed{2}, at(32s));
+    m.on(lock_renewal::renewal_started{2}, at(32s));
+    m.on(lock_renewal::renewal_failed{2}, at(32s));
     return good && waits(m, 32s, 33s);
 }());
 static_assert([] {
     lock_renewal m = asked(30s);
-    return m.on(renewal_failed{1, fault_kind::none}, at(31s)) == event_result::invalid &&
+    return m.on(lock_renewal::renewal_failed{1, fault_kind::none}, at(31s)) ==
+               event_result::invalid &&
            m == asked(30s);
 }());
 
 // Lost is lost at once, whoever finds out.
 static_assert([] {
     lock_renewal m = asked(30s);
-    m.on(renewal_failed{1, fault_kind::ownership_lost}, at(31s));
+    m.on(lock_renewal::renewal_failed{1, fault_kind::ownership_lost}, at(31s));
     return m.ended(at(31s)) == lock_outcome::lost && m.left(at(31s)) == duration{} && rests(m, 31s);
 }());
 static_assert([] {
     lock_renewal m = asked(30s);
     m.on(lock_lost{}, at(31s));
     return m.ended(at(31s)) == lock_outcome::lost &&
-           m.on(lock_renewed{1}, at(32s)) == event_result::stale && m.left(at(32s)) == duration{};
+           m.on(lock_renewal::lock_renewed{1}, at(32s)) == event_result::stale &&
+           m.left(at(32s)) == duration{};
 }());
 
 // So much and no more; there is time to give it back, and it may still be lost in it.
@@ -256,35 +263,35 @@ static_assert(!taken(short_one).expired(at(40s)));
 static_assert(taken({.lock = 60s, .max_duration = 60s}).ended(at(60s)) == lock_outcome::expired);
 static_assert([] {
     lock_renewal m = taken(short_one);
-    bool good = m.on(lock_renewed{1}, at(41s)) == event_result::stale;
+    bool good = m.on(lock_renewal::lock_renewed{1}, at(41s)) == event_result::stale;
     good = good && m.on(lock_lost{}, at(45s)) == event_result::applied;
     return good && m.left(at(45s)) == duration{} && m.ended(at(45s)) == lock_outcome::too_long &&
-           m.on(lock_released{}, at(46s)) == event_result::stale;
+           m.on(lock_renewal::lock_released{}, at(46s)) == event_result::stale;
 }());
 
 // Without a limit it goes on to the end of time.
 static_assert([] {
     lock_renewal m({.lock = duration::highest()});
-    m.on(lock_taken{}, at(1h));
+    m.on(lock_renewal::lock_taken{}, at(1h));
     return !m.ended(at(duration::highest() - 1s)) && m.ended(steady_time::highest()).has_value();
 }());
 
 // What a broker says in the past, of a clock that is not ours, is a lock that has run out.
 static_assert([] {
     lock_renewal m(plain);
-    m.on(lock_taken{duration(-1s)}, at(0s));
+    m.on(lock_renewal::lock_taken{duration(-1s)}, at(0s));
     return m.ended(at(0s)) == lock_outcome::expired && rests(m, 0s);
 }());
 
 // Ended is ended, by event or by time, and should the clock be set back, too.
 constexpr bool nothing_changes(lock_renewal m, duration now, lock_outcome how)
 {
-    bool late = m.on(lock_taken{}, at(now)) == event_result::stale;
-    late = late && m.on(renewal_started{1}, at(now)) == event_result::stale;
-    late = late && m.on(renewal_started{2}, at(now)) == event_result::stale;
-    late = late && m.on(lock_renewed{1}, at(now)) == event_result::stale;
-    late = late && m.on(renewal_failed{1}, at(now)) == event_result::stale;
-    late = late && m.on(lock_released{}, at(now)) == event_result::stale;
+    bool late = m.on(lock_renewal::lock_taken{}, at(now)) == event_result::stale;
+    late = late && m.on(lock_renewal::renewal_started{1}, at(now)) == event_result::stale;
+    late = late && m.on(lock_renewal::renewal_started{2}, at(now)) == event_result::stale;
+    late = late && m.on(lock_renewal::lock_renewed{1}, at(now)) == event_result::stale;
+    late = late && m.on(lock_renewal::renewal_failed{1}, at(now)) == event_result::stale;
+    late = late && m.on(lock_renewal::lock_released{}, at(now)) == event_result::stale;
     late = late && m.on(lock_lost{}, at(now)) == event_result::stale;
     return late && rests(m, now) && m.ended(at(now)) == how && m.ended(at(0s)) == how &&
            m.left(at(0s)) == duration{};
@@ -292,7 +299,7 @@ constexpr bool nothing_changes(lock_renewal m, duration now, lock_outcome how)
 static_assert(nothing_changes(asked(30s), 60s, lock_outcome::expired));
 static_assert([] {
     lock_renewal m = asked(30s);
-    m.on(lock_released{}, at(31s));
+    m.on(lock_renewal::lock_released{}, at(31s));
     return nothing_changes(m, 31s, lock_outcome::released);
 }());
 static_assert([] {
@@ -309,26 +316,26 @@ TEST_CASE("a loop keeps a lock for as long as it works, with few renewals")
     duration now{};
     std::uint32_t renewals = 0;
     steady_time really = at(60s);  // at the broker
-    lock.on(lock_taken{}, at(now));
+    lock.on(lock_renewal::lock_taken{}, at(now));
     while (now < duration(1h)) {
         REQUIRE(at(now) < really);
         waybill::match(
             lock.next(at(now)),
-            [&](act::renew r) {
-                lock.on(renewal_started{r.attempt}, at(now));
+            [&](lock_renewal::renew r) {
+                lock.on(lock_renewal::renewal_started{r.attempt}, at(now));
                 now = now + 2s;
                 really = at(now + 60s);
                 ++renewals;
                 if (renewals % 3 == 0)
-                    lock.on(renewal_failed{r.attempt}, at(now));
+                    lock.on(lock_renewal::renewal_failed{r.attempt}, at(now));
                 else
-                    lock.on(lock_renewed{r.attempt}, at(now));
+                    lock.on(lock_renewal::lock_renewed{r.attempt}, at(now));
             },
-            [&](act::wait_until w) { now = w.time.since_epoch(); },
-            [&](act::idle) { FAIL("nothing to do, with a lock"); });
+            [&](wait_until w) { now = w.time.since_epoch(); },
+            [&](idle) { FAIL("nothing to do, with a lock"); });
         CHECK(at(now) + lock.left(at(now)) <= really);
     }
-    lock.on(lock_released{}, at(now));
+    lock.on(lock_renewal::lock_released{}, at(now));
     CHECK(lock.ended(at(now)) == lock_outcome::released);
     CHECK(renewals < 190);
 }

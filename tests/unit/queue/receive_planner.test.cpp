@@ -17,18 +17,17 @@ using waybill::circuit_state;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
-using waybill::message_settled;
-using waybill::messages_received;
-using waybill::original_fetched;
-using waybill::original_settled;
-using waybill::pairs_taken;
+using message_settled = waybill::receive_planner::message_settled;
+using messages_received = waybill::receive_planner::messages_received;
+using original_fetched = waybill::receive_planner::original_fetched;
+using original_settled = waybill::receive_planner::original_settled;
+using pairs_taken = waybill::receive_planner::pairs_taken;
 using waybill::receive_planner;
 using waybill::receive_planner_options;
 using waybill::settle_as;
 using waybill::settle_result;
 using waybill::steady_time;
-using waybill::work_done;
-namespace act = waybill::act;
+using work_done = waybill::receive_planner::work_done;
 using action = receive_planner::action;
 
 steady_time s(std::int64_t n) { return steady_time::at(duration::seconds(n)); }
@@ -59,7 +58,7 @@ static_assert(bad({.breaker = {.half_open_ramp = 0}}) == "circuit_breaker.half_o
 // All of a pair that is handled in this way, from when it is taken.
 void pair(receive_planner& in, std::uint64_t n, fault_kind how, steady_time at)
 {
-    CHECK(in.next(at) == action(act::receive_deferred{n}));
+    CHECK(in.next(at) == action(receive_planner::receive_deferred{n}));
     CHECK(in.on(original_fetched{n}, at) == event_result::applied);
     CHECK(in.on(work_done{n, how}, at) == event_result::applied);
     CHECK(in.on(original_settled{n}, at) == event_result::applied);
@@ -80,24 +79,24 @@ receive_planner shut_at_zero()
 TEST_CASE("intake: pairs that are due come before fresh messages, pointer and original together")
 {
     receive_planner in(quick);
-    CHECK(in.next(s(0)) == action(act::take_due{0, 4}));
-    CHECK(in.next(s(0)) == action(act::take_due{0, 4}));
+    CHECK(in.next(s(0)) == action(receive_planner::take_due{0, 4}));
+    CHECK(in.next(s(0)) == action(receive_planner::take_due{0, 4}));
     in.on(pairs_taken{1}, s(0));
-    CHECK(in.next(s(0)) == action(act::receive_deferred{0}));
+    CHECK(in.next(s(0)) == action(receive_planner::receive_deferred{0}));
     in.on(original_fetched{0}, s(0));
-    CHECK(in.next(s(0)) == action(act::take_due{1, 3}));  // while it is handled
+    CHECK(in.next(s(0)) == action(receive_planner::take_due{1, 3}));  // while it is handled
     in.on(pairs_taken{}, s(0));
-    CHECK(in.next(s(0)) == action(act::receive{1, 3}));
+    CHECK(in.next(s(0)) == action(receive_planner::receive{1, 3}));
     in.on(messages_received{2}, s(0));
     CHECK(in.in_hand() == 3);
 
     in.on(work_done{0}, s(1));
     in.on(work_done{2, fault_kind::permanent}, s(1));
-    CHECK(in.next(s(1)) == action(act::settle_original{0, settle_as::complete}));
+    CHECK(in.next(s(1)) == action(receive_planner::settle_original{0, settle_as::complete}));
     in.on(original_settled{0}, s(1));
-    CHECK(in.next(s(1)) == action(act::settle_message{0, settle_as::complete}));
+    CHECK(in.next(s(1)) == action(receive_planner::settle_message{0, settle_as::complete}));
     in.on(message_settled{0}, s(1));
-    CHECK(in.next(s(1)) == action(act::settle_message{2, settle_as::dead_letter}));
+    CHECK(in.next(s(1)) == action(receive_planner::settle_message{2, settle_as::dead_letter}));
     in.on(message_settled{2}, s(1));
     CHECK(in.in_hand() == 1);
 }
@@ -108,34 +107,35 @@ TEST_CASE(
 {
     receive_planner in = shut_at_zero();
     CHECK(in.breaker().state(s(0)) == circuit_state::open);
-    CHECK(in.next(s(0)) == action(act::wait_until{s(5)}));
-    CHECK(in.next(s(4)) == action(act::wait_until{s(5)}));
-    CHECK(in.next(s(5)) == action(act::take_due{1, 1}));  // one probe
+    CHECK(in.next(s(0)) == action(waybill::wait_until{s(5)}));
+    CHECK(in.next(s(4)) == action(waybill::wait_until{s(5)}));
+    CHECK(in.next(s(5)) == action(receive_planner::take_due{1, 1}));  // one probe
     in.on(pairs_taken{1}, s(5));
     pair(in, 1, fault_kind::none, s(5));
-    CHECK(in.next(s(5)) == action(act::take_due{2, 2}));  // then two
+    CHECK(in.next(s(5)) == action(receive_planner::take_due{2, 2}));  // then two
     in.on(pairs_taken{2}, s(5));
     pair(in, 2, fault_kind::none, s(5));
     pair(in, 3, fault_kind::none, s(5));
     CHECK(in.breaker().state(s(5)) == circuit_state::closed);
-    CHECK(in.next(s(5)) == action(act::take_due{4, 4}));  // then as many as it can
+    CHECK(in.next(s(5)) == action(receive_planner::take_due{4, 4}));  // then as many as it can
     in.on(pairs_taken{4}, s(5));
     for (std::uint64_t n = 4; n != 8; ++n) pair(in, n, fault_kind::none, s(5));
     in.on(pairs_taken{}, s(5));
-    CHECK(in.next(s(5)) == action(act::receive{8, 4}));  // and fresh ones when none is left
+    CHECK(in.next(s(5)) ==
+          action(receive_planner::receive{8, 4}));  // and fresh ones when none is left
 }
 
 TEST_CASE("intake: where no pair is due a fresh message is the probe")
 {
     receive_planner in = shut_at_zero();
     in.on(pairs_taken{}, s(5));
-    CHECK(in.next(s(5)) == action(act::receive{1, 1}));
+    CHECK(in.next(s(5)) == action(receive_planner::receive{1, 1}));
     in.on(messages_received{1}, s(5));
-    CHECK(in.next(s(5)) == action(act::wait_until{s(65)}));  // its deadline
+    CHECK(in.next(s(5)) == action(waybill::wait_until{s(65)}));  // its deadline
     in.on(work_done{1, fault_kind::infrastructure}, s(6));
-    CHECK(in.next(s(6)) == action(act::settle_message{1, settle_as::give_back}));
+    CHECK(in.next(s(6)) == action(receive_planner::settle_message{1, settle_as::give_back}));
     in.on(message_settled{1}, s(6));
-    CHECK(in.next(s(6)) == action(act::wait_until{s(16)}));  // twice as long
+    CHECK(in.next(s(6)) == action(waybill::wait_until{s(16)}));  // twice as long
 }
 
 TEST_CASE("intake: a probe whose original is gone has found out nothing, and another goes in its place")
@@ -157,16 +157,17 @@ TEST_CASE("intake: a circuit breaker that shuts gives back what nobody has begun
     in.on(original_fetched{0}, s(0));
     in.on(original_fetched{1}, s(0));
     in.on(work_done{0, fault_kind::infrastructure}, s(0));
-    CHECK(in.next(s(0)) == action(act::settle_original{0, settle_as::give_back}));
+    CHECK(in.next(s(0)) == action(receive_planner::settle_original{0, settle_as::give_back}));
     in.on(original_settled{0}, s(0));
     in.on(message_settled{0}, s(0));
-    CHECK(in.next(s(0)) == action(act::settle_message{2, settle_as::give_back}));  // never fetched
+    CHECK(in.next(s(0)) ==
+          action(receive_planner::settle_message{2, settle_as::give_back}));  // never fetched
     CHECK(in.on(original_fetched{2}, s(0)) == event_result::stale);
     in.on(message_settled{2}, s(0));
 
     // What is with its handler is settled as it ends. The circuit breaker has heard enough.
     CHECK(in.on(work_done{1}, s(1)) == event_result::applied);
-    CHECK(in.next(s(1)) == action(act::settle_original{1, settle_as::complete}));
+    CHECK(in.next(s(1)) == action(receive_planner::settle_original{1, settle_as::complete}));
     CHECK(in.breaker().state(s(1)) == circuit_state::open);
 }
 
@@ -176,10 +177,10 @@ TEST_CASE("intake: waits for its handlers even where the circuit breaker waits f
     in.on(pairs_taken{}, s(0));
     in.on(messages_received{1}, s(0));
     in.force_open(s(1));
-    CHECK(in.next(s(1)) == action(act::wait_until{s(60)}));
-    CHECK(in.next(s(60)) == action(act::settle_message{0, settle_as::give_back}));
+    CHECK(in.next(s(1)) == action(waybill::wait_until{s(60)}));
+    CHECK(in.next(s(60)) == action(receive_planner::settle_message{0, settle_as::give_back}));
     in.on(message_settled{0}, s(60));
-    CHECK(in.next(s(60)) == action(act::idle{}));
+    CHECK(in.next(s(60)) == action(waybill::idle{}));
 }
 
 TEST_CASE("intake: an answer after the deadline is late, and what is given back is not completed")
@@ -189,14 +190,14 @@ TEST_CASE("intake: an answer after the deadline is late, and what is given back 
     in.on(messages_received{1}, s(0));
     receive_planner in_time = in;
     CHECK(in_time.on(work_done{0}, steady_time::at(9999ms)) == event_result::applied);
-    CHECK(in_time.next(s(11)) == action(act::settle_message{0, settle_as::complete}));
+    CHECK(in_time.next(s(11)) == action(receive_planner::settle_message{0, settle_as::complete}));
     for (const fault_kind how : {fault_kind::none, fault_kind::permanent}) {
-        CHECK(in.next(s(10)) == action(act::settle_message{0, settle_as::give_back}));
+        CHECK(in.next(s(10)) == action(receive_planner::settle_message{0, settle_as::give_back}));
         const receive_planner before = in;
         CHECK(in.on(work_done{0, how}, s(10)) == event_result::stale);
         CHECK(in.on(work_done{0, how, true}, s(11)) == event_result::stale);
         CHECK(in == before);
-        CHECK(in.next(s(11)) == action(act::settle_message{0, settle_as::give_back}));
+        CHECK(in.next(s(11)) == action(receive_planner::settle_message{0, settle_as::give_back}));
     }
     CHECK(in.on(message_settled{0}, s(12)) == event_result::applied);
     CHECK(in.in_hand() == 0);
@@ -208,10 +209,10 @@ TEST_CASE("intake: messages that arrive when the circuit breaker has shut go bac
     CHECK(in.on(messages_received{2}, s(1)) == event_result::applied);
     CHECK(in.on(work_done{1}, s(1)) == event_result::stale);
     for (const std::uint64_t n : {1U, 2U}) {
-        CHECK(in.next(s(1)) == action(act::settle_message{n, settle_as::give_back}));
+        CHECK(in.next(s(1)) == action(receive_planner::settle_message{n, settle_as::give_back}));
         in.on(message_settled{n}, s(1));
     }
-    CHECK(in.next(s(1)) == action(act::wait_until{s(5)}));
+    CHECK(in.next(s(1)) == action(waybill::wait_until{s(5)}));
 }
 
 TEST_CASE("intake: an original that is gone, cannot be fetched, or cannot be settled")
@@ -219,10 +220,10 @@ TEST_CASE("intake: an original that is gone, cannot be fetched, or cannot be set
     receive_planner in(quick);
     in.on(pairs_taken{3}, s(0));
     in.on(original_fetched{0, settle_result::gone}, s(0));
-    CHECK(in.next(s(0)) == action(act::settle_message{0, settle_as::complete, true}));
+    CHECK(in.next(s(0)) == action(receive_planner::settle_message{0, settle_as::complete, true}));
     in.on(message_settled{0}, s(0));
     in.on(original_fetched{1, settle_result::failed}, s(0));
-    CHECK(in.next(s(0)) == action(act::settle_message{1, settle_as::give_back}));
+    CHECK(in.next(s(0)) == action(receive_planner::settle_message{1, settle_as::give_back}));
     in.on(message_settled{1}, s(0));
     CHECK(in.breaker().state(s(0)) == circuit_state::closed);
 
@@ -230,9 +231,9 @@ TEST_CASE("intake: an original that is gone, cannot be fetched, or cannot be set
     in.on(work_done{2}, s(0));
     receive_planner gone = in;
     in.on(original_settled{2, settle_result::failed}, s(0));
-    CHECK(in.next(s(0)) == action(act::settle_message{2, settle_as::give_back}));
+    CHECK(in.next(s(0)) == action(receive_planner::settle_message{2, settle_as::give_back}));
     gone.on(original_settled{2, settle_result::gone}, s(0));
-    CHECK(gone.next(s(0)) == action(act::settle_message{2, settle_as::complete}));
+    CHECK(gone.next(s(0)) == action(receive_planner::settle_message{2, settle_as::complete}));
     CHECK(in.on(message_settled{2, settle_result::failed}, s(0)) ==
           event_result::applied);  // its lock will run out
     CHECK(in.in_hand() == 0);
@@ -244,9 +245,9 @@ TEST_CASE("intake: what is deferred again has a new pointer, and the old one goe
     in.on(pairs_taken{1}, s(0));
     in.on(original_fetched{0}, s(0));
     in.on(work_done{0, fault_kind::transient, true}, s(0));
-    CHECK(in.next(s(0)) == action(act::settle_original{0, settle_as::give_back}));
+    CHECK(in.next(s(0)) == action(receive_planner::settle_original{0, settle_as::give_back}));
     in.on(original_settled{0, settle_result::failed}, s(0));  // its lock will run out
-    CHECK(in.next(s(0)) == action(act::settle_message{0, settle_as::complete}));
+    CHECK(in.next(s(0)) == action(receive_planner::settle_message{0, settle_as::complete}));
     in.on(message_settled{0}, s(0));
     in.on(pairs_taken{}, s(0));
     in.on(messages_received{1}, s(0));
@@ -259,10 +260,10 @@ TEST_CASE("intake: a pair that fails again and again lets fresh messages pass")
     receive_planner in(quick);
     in.on(pairs_taken{1}, s(0));
     pair(in, 0, fault_kind::transient, s(0));
-    CHECK(in.next(s(0)) == action(act::receive{1, 4}));
+    CHECK(in.next(s(0)) == action(receive_planner::receive{1, 4}));
     in.on(messages_received{}, s(0));
-    CHECK(in.next(s(0)) == action(act::wait_until{s(1)}));
-    CHECK(in.next(s(1)) == action(act::take_due{1, 4}));
+    CHECK(in.next(s(0)) == action(waybill::wait_until{s(1)}));
+    CHECK(in.next(s(1)) == action(receive_planner::take_due{1, 4}));
 }
 
 TEST_CASE("intake: looks for pairs when the next is due, or was scheduled, and every now and then")
@@ -270,20 +271,20 @@ TEST_CASE("intake: looks for pairs when the next is due, or was scheduled, and e
     receive_planner in(quick);
     in.on(pairs_taken{0, s(20)}, s(0));
     in.on(messages_received{}, s(0));
-    CHECK(in.next(s(0)) == action(act::wait_until{s(1)}));
-    CHECK(in.next(s(19)) == action(act::receive{0, 4}));
-    CHECK(in.next(s(20)) == action(act::take_due{0, 4}));
-    in.on(waybill::pair_scheduled{s(7)}, s(1));
-    in.on(waybill::pair_scheduled{s(9)}, s(1));
-    CHECK(in.next(s(7)) == action(act::take_due{0, 4}));
+    CHECK(in.next(s(0)) == action(waybill::wait_until{s(1)}));
+    CHECK(in.next(s(19)) == action(receive_planner::receive{0, 4}));
+    CHECK(in.next(s(20)) == action(receive_planner::take_due{0, 4}));
+    in.on(waybill::receive_planner::pair_scheduled{s(7)}, s(1));
+    in.on(waybill::receive_planner::pair_scheduled{s(9)}, s(1));
+    CHECK(in.next(s(7)) == action(receive_planner::take_due{0, 4}));
     in.on(pairs_taken{}, s(7));
-    CHECK(in.next(s(36)) == action(act::receive{0, 4}));
-    CHECK(in.next(s(37)) == action(act::take_due{0, 4}));
+    CHECK(in.next(s(36)) == action(receive_planner::receive{0, 4}));
+    CHECK(in.next(s(37)) == action(receive_planner::take_due{0, 4}));
     in.on(pairs_taken{0, s(37)}, s(37));  // due, and nobody got it: no busy loop
-    CHECK(in.next(s(37)) == action(act::receive{0, 4}));
+    CHECK(in.next(s(37)) == action(receive_planner::receive{0, 4}));
     in.on(pairs_taken{0, s(99), fault_kind::infrastructure}, s(37));
     in.on(messages_received{0, fault_kind::infrastructure}, s(37));
-    CHECK(in.next(s(37)) == action(act::wait_until{s(38)}));
+    CHECK(in.next(s(37)) == action(waybill::wait_until{s(38)}));
     CHECK(in.breaker().state(s(37)) == circuit_state::closed);
 }
 
@@ -294,30 +295,30 @@ TEST_CASE("intake: what no handler answers is given back, and its answer comes t
     in.on(original_fetched{0}, s(0));
     in.on(pairs_taken{}, s(0));
     in.on(messages_received{3}, s(0));
-    CHECK(in.next(s(0)) == action(act::wait_until{s(60)}));
+    CHECK(in.next(s(0)) == action(waybill::wait_until{s(60)}));
     for (std::uint64_t n = 0; n != 4; ++n) {
-        CHECK(in.next(s(60)) == action(act::settle_message{n, settle_as::give_back}));
+        CHECK(in.next(s(60)) == action(receive_planner::settle_message{n, settle_as::give_back}));
         CHECK(in.on(message_settled{n}, s(60)) == event_result::applied);
         CHECK(in.on(work_done{n}, s(61)) == event_result::stale);
     }
     CHECK(in.next(s(60)) ==
-          action(act::wait_until{s(65)}));  // lost calls have shut the circuit breaker
+          action(waybill::wait_until{s(65)}));  // lost calls have shut the circuit breaker
 }
 
 TEST_CASE("intake: held shut it takes nothing, held open all")
 {
     receive_planner in(quick);
     in.force_open(s(0));
-    CHECK(in.next(s(0)) == action(act::idle{}));
-    CHECK(in.next(s(999)) == action(act::idle{}));
+    CHECK(in.next(s(0)) == action(waybill::idle{}));
+    CHECK(in.next(s(999)) == action(waybill::idle{}));
     in.release_force(s(1'000));
-    CHECK(in.next(s(1'000)) == action(act::take_due{0, 1}));
+    CHECK(in.next(s(1'000)) == action(receive_planner::take_due{0, 1}));
     in.force_closed(s(1'000));
-    CHECK(in.next(s(1'000)) == action(act::take_due{0, 4}));
+    CHECK(in.next(s(1'000)) == action(receive_planner::take_due{0, 4}));
     in.on(pairs_taken{4}, s(1'000));
     for (std::uint64_t n = 0; n != 4; ++n) pair(in, n, fault_kind::infrastructure, s(1'000));
     CHECK(in.breaker().state(s(1'000)) == circuit_state::forced_closed);
-    CHECK(in.next(s(1'001)) == action(act::take_due{4, 4}));
+    CHECK(in.next(s(1'001)) == action(receive_planner::take_due{4, 4}));
 }
 
 TEST_CASE("intake: stopped it ends what is in hand and takes nothing more")
@@ -326,14 +327,14 @@ TEST_CASE("intake: stopped it ends what is in hand and takes nothing more")
     in.on(pairs_taken{2}, s(0));
     in.on(original_fetched{0}, s(0));
     in.stop();
-    CHECK(in.next(s(0)) == action(act::settle_message{1, settle_as::give_back}));
+    CHECK(in.next(s(0)) == action(receive_planner::settle_message{1, settle_as::give_back}));
     in.on(message_settled{1}, s(0));
-    CHECK(in.next(s(0)) == action(act::wait_until{s(60)}));
+    CHECK(in.next(s(0)) == action(waybill::wait_until{s(60)}));
     in.on(work_done{0}, s(1));
     in.on(original_settled{0}, s(1));
     in.on(message_settled{0}, s(1));
     CHECK(in.in_hand() == 0);
-    CHECK(in.next(s(1)) == action(act::idle{}));
+    CHECK(in.next(s(1)) == action(waybill::idle{}));
 }
 
 TEST_CASE("intake: what contradicts itself or comes twice changes nothing")
@@ -359,7 +360,7 @@ TEST_CASE("intake: what contradicts itself or comes twice changes nothing")
     CHECK(in == copy);
     copy.on(original_settled{0}, s(0));
     CHECK(in != copy);
-    CHECK(in.next(s(0)) == action(act::settle_original{0, settle_as::complete}));
+    CHECK(in.next(s(0)) == action(receive_planner::settle_original{0, settle_as::complete}));
 }
 
 TEST_CASE("intake: extreme options and clocks")
@@ -368,14 +369,14 @@ TEST_CASE("intake: extreme options and clocks")
         receive_planner in({.max_in_flight = ~std::uint64_t{0},
                             .pause = duration::lowest(),
                             .poll_interval = duration::lowest()});
-        CHECK(in.next(at) == action(act::take_due{0, 256}));
+        CHECK(in.next(at) == action(receive_planner::take_due{0, 256}));
         in.on(pairs_taken{256}, at);
         CHECK(in.in_hand() == 256);
         (void)in.next(steady_time::lowest());
         (void)in.next(steady_time::highest());
     }
     receive_planner none({.max_in_flight = 0});
-    CHECK(none.next(s(0)) == action(act::idle{}));
+    CHECK(none.next(s(0)) == action(waybill::idle{}));
     CHECK(none.on(pairs_taken{1}, s(0)) == event_result::invalid);
     CHECK(waybill::make<receive_planner>(receive_planner_options{.max_in_flight = 300})
               .error()

@@ -54,21 +54,21 @@ struct world {
         log += std::to_string(h.entry.sequence);
         passed = passed + handling;
         if (--fails[h.entry.sequence] < 0) {
-            in.on(work_done{number}, now());
+            in.on(receive_planner::work_done{number}, now());
         } else if (again) {
             log += "again ";
             deferred once_more = h.entry;
             once_more.due = wall() + duration(20s);
             ++once_more.attempts;
             book.defer(once_more);
-            in.on(work_done{number, fault_kind::transient, true}, now());
+            in.on(receive_planner::work_done{number, fault_kind::transient, true}, now());
         } else {
             log += "failed ";
-            in.on(work_done{number, fault_kind::transient}, now());
+            in.on(receive_planner::work_done{number, fault_kind::transient}, now());
         }
     }
 
-    settle_result settle(const act::settle_original& a)
+    settle_result settle(const receive_planner::settle_original& a)
     {
         const std::uint64_t sequence = pairs[a.work].entry.sequence;
         if (a.as == settle_as::complete) {
@@ -78,7 +78,7 @@ struct world {
         return settle_result::done;
     }
 
-    settle_result settle(const act::settle_message& a)
+    settle_result settle(const receive_planner::settle_message& a)
     {
         const handed h = pairs[a.work];
         const bool over = a.as == settle_as::complete;
@@ -94,26 +94,28 @@ struct world {
             REQUIRE(steps < 1'000);
             match(
                 in.next(now()),
-                [&](act::take_due a) {
+                [&](receive_planner::take_due a) {
                     const std::vector<handed> due = book.take(wall(), now(), a.max_pairs);
                     for (const handed& h : due) pairs[a.first++] = h;
-                    in.on(pairs_taken{due.size(), steady(book.next_due())}, now());
+                    in.on(receive_planner::pairs_taken{due.size(), steady(book.next_due())}, now());
                 },
-                [&](act::receive_deferred a) {
+                [&](receive_planner::receive_deferred a) {
                     const bool there = at_broker.contains(pairs[a.work].entry.sequence);
                     const auto said = there ? settle_result::done : settle_result::gone;
-                    in.on(original_fetched{a.work, said}, now());
+                    in.on(receive_planner::original_fetched{a.work, said}, now());
                     if (there) handle(a.work);
                 },
-                [&](act::receive) { in.on(messages_received{}, now()); },
-                [&](act::settle_original a) {
-                    in.on(original_settled{a.work, settle(a)}, now());
+                [&](receive_planner::receive) {
+                    in.on(receive_planner::messages_received{}, now());
                 },
-                [&](act::settle_message a) {
-                    in.on(message_settled{a.work, settle(a)}, now());
+                [&](receive_planner::settle_original a) {
+                    in.on(receive_planner::original_settled{a.work, settle(a)}, now());
                 },
-                [&](act::wait_until w) { passed = w.time - steady_time::at(1h); },
-                [&](act::idle) { FAIL("there is something to do"); });
+                [&](receive_planner::settle_message a) {
+                    in.on(receive_planner::message_settled{a.work, settle(a)}, now());
+                },
+                [&](wait_until w) { passed = w.time - steady_time::at(1h); },
+                [&](idle) { FAIL("there is something to do"); });
             for (const auto& [sequence, there] : at_broker) REQUIRE(book.find(sequence) != nullptr);
         }
     }
@@ -161,15 +163,17 @@ TEST_CASE("intake and book: a handler that takes too long is not believed, nor i
     world w;
     w.handling = 10s;
     w.put(1, 0s);
-    REQUIRE(w.in.next(w.now()) == receive_planner::action(act::take_due{0, 4}));
+    REQUIRE(w.in.next(w.now()) == receive_planner::action(receive_planner::take_due{0, 4}));
     w.pairs[0] = w.book.take(w.wall(), w.now(), 1)[0];
-    w.in.on(pairs_taken{1}, w.now());
-    w.in.on(original_fetched{0}, w.now());
+    w.in.on(receive_planner::pairs_taken{1}, w.now());
+    w.in.on(receive_planner::original_fetched{0}, w.now());
     w.handle(0);
     // Nobody has asked meanwhile; it is late all the same.
     REQUIRE(w.in.next(w.now()) ==
-            receive_planner::action(act::settle_message{0, settle_as::give_back}));
-    w.in.on(message_settled{0, w.settle(act::settle_message{0, settle_as::give_back})}, w.now());
+            receive_planner::action(receive_planner::settle_message{0, settle_as::give_back}));
+    w.in.on(receive_planner::message_settled{0, w.settle(receive_planner::settle_message{
+                                                    0, settle_as::give_back})},
+            w.now());
     w.handling = {};
     w.run();
     CHECK(w.log == "11ok ");

@@ -16,7 +16,6 @@
 namespace intake_memory_test {
 namespace {
 
-namespace act = waybill::act;
 namespace scarce = tests_support::scarce;
 using waybill::event_result;
 using waybill::fault_kind;
@@ -33,30 +32,34 @@ std::uint64_t a_long_life(waybill::receive_planner& in, std::uint64_t rounds)
         const steady_time now = steady_time::at(waybill::duration::milliseconds(ms));
         waybill::match(
             in.next(now),
-            [&](act::take_due a) {
+            [&](waybill::receive_planner::take_due a) {
                 const std::uint64_t many = n % 2 == 0 ? a.max_pairs : 0;
                 number = a.first;
                 held += many;
-                (void)in.on(waybill::pairs_taken{many}, now);
+                (void)in.on(waybill::receive_planner::pairs_taken{many}, now);
             },
-            [&](act::receive a) {
+            [&](waybill::receive_planner::receive a) {
                 number = a.first;
                 held += a.max_messages;
-                (void)in.on(waybill::messages_received{a.max_messages}, now);
+                (void)in.on(waybill::receive_planner::messages_received{a.max_messages}, now);
             },
-            [&](act::receive_deferred a) {
+            [&](waybill::receive_planner::receive_deferred a) {
                 const auto said =
                     a.work % 5 == 0 ? waybill::settle_result::gone : waybill::settle_result::done;
-                (void)in.on(waybill::original_fetched{a.work, said}, now);
+                (void)in.on(waybill::receive_planner::original_fetched{a.work, said}, now);
             },
-            [&](act::settle_original a) { (void)in.on(waybill::original_settled{a.work}, now); },
-            [&](act::settle_message a) {
-                if (in.on(waybill::message_settled{a.work}, now) == event_result::applied) ++ended;
+            [&](waybill::receive_planner::settle_original a) {
+                (void)in.on(waybill::receive_planner::original_settled{a.work}, now);
             },
-            [&](act::wait_until) { ms += 100; }, [&](act::idle) { ms += 100; });
+            [&](waybill::receive_planner::settle_message a) {
+                if (in.on(waybill::receive_planner::message_settled{a.work}, now) ==
+                    event_result::applied)
+                    ++ended;
+            },
+            [&](waybill::wait_until) { ms += 100; }, [&](waybill::idle) { ms += 100; });
         for (std::uint64_t w = number < 9 ? 0 : number - 9; w != number + 9; ++w) {
             const auto how = w % 3 == 0 ? fault_kind::infrastructure : fault_kind::none;
-            (void)in.on(waybill::work_done{w, how}, now);
+            (void)in.on(waybill::receive_planner::work_done{w, how}, now);
         }
     }
     return held - ended == in.in_hand() ? ended : 0;
@@ -81,13 +84,15 @@ TEST_CASE("intake memory: a copy, which has less room, is as before where there 
     const waybill::receive_planner made({.max_in_flight = 8});
     for (std::uint64_t after = 0;; ++after) {
         waybill::receive_planner in = made;
-        const bool failed = scarce::fails_after(after, [&] { (void)in.on(waybill::pairs_taken{3}, {}); });
+        const bool failed = scarce::fails_after(
+            after, [&] { (void)in.on(waybill::receive_planner::pairs_taken{3}, {}); });
         if (!failed) break;
         CHECK(in == made);
     }
     for (std::uint64_t after = 0;; ++after) {
         waybill::receive_planner in = made;
-        const bool failed = scarce::fails_after(after, [&] { (void)in.on(waybill::messages_received{3}, {}); });
+        const bool failed = scarce::fails_after(
+            after, [&] { (void)in.on(waybill::receive_planner::messages_received{3}, {}); });
         if (!failed) break;
         CHECK(in == made);
     }

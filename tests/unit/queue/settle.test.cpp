@@ -14,7 +14,6 @@
 namespace settle_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::dead_letter_cause;
 using waybill::duration;
 using waybill::fault_kind;
@@ -50,35 +49,35 @@ constexpr settlement after(std::uint64_t count, fault_kind how, const settle_pol
 constexpr settlement parked(dead_letter_cause why, fault_kind how, std::uint64_t used,
                             std::uint64_t most)
 {
-    return act::dead_letter_message{why, how, used, most};
+    return waybill::dead_letter_message{why, how, used, most};
 }
 
 // Each class has its answer.
-static_assert(after(1, fault_kind::none) == settlement(act::complete{}));
+static_assert(after(1, fault_kind::none) == settlement(waybill::complete{}));
 static_assert(after(3, fault_kind::permanent) ==
               parked(dead_letter_cause::permanent, fault_kind::permanent, 3, 3));
 static_assert(after(1, fault_kind::infrastructure) ==
-              settlement(act::let_lock_expire{let_expire_reason::outage}));
+              settlement(waybill::let_lock_expire{let_expire_reason::outage}));
 static_assert(after(1, fault_kind::ownership_lost) ==
-              settlement(act::let_lock_expire{let_expire_reason::lock_lost}));
-static_assert(after(1, fault_kind::cancelled) == settlement(act::abandon{false}));
+              settlement(waybill::let_lock_expire{let_expire_reason::lock_lost}));
+static_assert(after(1, fault_kind::cancelled) == settlement(waybill::abandon{false}));
 
 // What is transient goes through the levels: two at once, ten seconds, two at once, twenty, two.
 static_assert(after(0, fault_kind::transient) == after(1, fault_kind::transient));
-static_assert(after(1, fault_kind::transient) == settlement(act::abandon{}));
-static_assert(after(2, fault_kind::transient) == settlement(act::abandon{}));
+static_assert(after(1, fault_kind::transient) == settlement(waybill::abandon{}));
+static_assert(after(2, fault_kind::transient) == settlement(waybill::abandon{}));
 static_assert(after(3, fault_kind::transient) ==
-              settlement(act::defer{now + duration::seconds(10)}));
-static_assert(after(4, fault_kind::transient) == settlement(act::abandon{}));
+              settlement(waybill::defer{now + duration::seconds(10)}));
+static_assert(after(4, fault_kind::transient) == settlement(waybill::abandon{}));
 static_assert(after(6, fault_kind::transient) ==
-              settlement(act::defer{now + duration::seconds(20)}));
-static_assert(after(8, fault_kind::transient) == settlement(act::abandon{}));
+              settlement(waybill::defer{now + duration::seconds(20)}));
+static_assert(after(8, fault_kind::transient) == settlement(waybill::abandon{}));
 static_assert(after(9, fault_kind::transient) ==
               parked(dead_letter_cause::exhausted, fault_kind::transient, 9, 9));
 
 // Tries may be another number than deliveries: a copy is counted from 1 again.
 static_assert(settle(queue, {.count = 1, .tries = 6}, fault_kind::transient, 0.5, now) ==
-              settlement(act::defer{now + duration::seconds(20)}));
+              settlement(waybill::defer{now + duration::seconds(20)}));
 
 // The last delivery is parked by us, with the reason, whatever failed; but for what has worked.
 constexpr settle_policy few = [] {
@@ -86,12 +85,12 @@ constexpr settle_policy few = [] {
     p.max_deliveries = 2;
     return p;
 }();
-static_assert(after(1, fault_kind::transient, few) == settlement(act::abandon{}));
+static_assert(after(1, fault_kind::transient, few) == settlement(waybill::abandon{}));
 static_assert(after(2, fault_kind::transient, few) ==
               parked(dead_letter_cause::last_delivery, fault_kind::transient, 2, 2));
 static_assert(after(2, fault_kind::infrastructure, few) ==
               parked(dead_letter_cause::last_delivery, fault_kind::infrastructure, 2, 2));
-static_assert(after(2, fault_kind::none, few) == settlement(act::complete{}));
+static_assert(after(2, fault_kind::none, few) == settlement(waybill::complete{}));
 static_assert(after(7, fault_kind::permanent, few) ==
               parked(dead_letter_cause::permanent, fault_kind::permanent, 7, 7));
 
@@ -102,10 +101,10 @@ constexpr settle_policy copies = [] {
     return p;
 }();
 static_assert(after(2, fault_kind::infrastructure, copies) ==
-              settlement(act::defer{now + duration::seconds(20)}));
-static_assert(after(2, fault_kind::cancelled, copies) == settlement(act::defer{now}));
+              settlement(waybill::defer{now + duration::seconds(20)}));
+static_assert(after(2, fault_kind::cancelled, copies) == settlement(waybill::defer{now}));
 static_assert(settle(copies, {.count = 2, .tries = 3}, fault_kind::transient, 0.5, now) ==
-              settlement(act::defer{now + duration::seconds(10)}));
+              settlement(waybill::defer{now + duration::seconds(10)}));
 
 // Nor is there one where what is given back without a failure does not count.
 constexpr settle_policy released = [] {
@@ -113,8 +112,9 @@ constexpr settle_policy released = [] {
     p.release_counts = false;
     return p;
 }();
-static_assert(after(2, fault_kind::infrastructure, released) == settlement(act::abandon{false}));
-static_assert(after(2, fault_kind::cancelled, released) == settlement(act::abandon{false}));
+static_assert(after(2, fault_kind::infrastructure, released) ==
+              settlement(waybill::abandon{false}));
+static_assert(after(2, fault_kind::cancelled, released) == settlement(waybill::abandon{false}));
 // But a pause, where one can be had without being counted, comes before giving it back at once.
 constexpr settle_policy released_copies(when_down w, bool can_defer = true)
 {
@@ -125,14 +125,14 @@ constexpr settle_policy released_copies(when_down w, bool can_defer = true)
     return p;
 }
 static_assert(after(2, fault_kind::infrastructure, released_copies(when_down::defer)) ==
-              settlement(act::defer{now + duration::seconds(20)}));
+              settlement(waybill::defer{now + duration::seconds(20)}));
 static_assert(after(2, fault_kind::infrastructure, released_copies(when_down::let_lock_expire)) ==
-              settlement(act::defer{now + duration::seconds(20)}));
+              settlement(waybill::defer{now + duration::seconds(20)}));
 static_assert(after(2, fault_kind::infrastructure,
                     released_copies(when_down::let_lock_expire, false)) ==
-              settlement(act::abandon{false}));
+              settlement(waybill::abandon{false}));
 static_assert(after(2, fault_kind::infrastructure, released_copies(when_down::abandon)) ==
-              settlement(act::abandon{false}));
+              settlement(waybill::abandon{false}));
 
 static_assert(after(2, fault_kind::cancelled, [] {
                   settle_policy p = few;
@@ -148,32 +148,32 @@ constexpr settle_policy down(when_down w)
     return p;
 }
 static_assert(after(1, fault_kind::infrastructure, down(when_down::abandon)) ==
-              settlement(act::abandon{false}));
+              settlement(waybill::abandon{false}));
 static_assert(after(1, fault_kind::infrastructure, down(when_down::defer)) ==
-              settlement(act::defer{now + duration::seconds(10)}));
+              settlement(waybill::defer{now + duration::seconds(10)}));
 constexpr settle_policy stubborn = [] {
     settle_policy p = queue;
     p.can_defer = false;
     return p;
 }();
 static_assert(after(3, fault_kind::transient, stubborn) ==
-              settlement(act::let_lock_expire{let_expire_reason::pause}));
-static_assert(after(1, fault_kind::transient, stubborn) == settlement(act::abandon{}));
+              settlement(waybill::let_lock_expire{let_expire_reason::pause}));
+static_assert(after(1, fault_kind::transient, stubborn) == settlement(waybill::abandon{}));
 
 // A queue puts off only so far: SQS twelve hours after the message was received.
 static_assert(after(3, fault_kind::transient, [] {
                   settle_policy p = queue;
                   p.longest_defer = duration::seconds(4);
                   return p;
-              }()) == settlement(act::defer{now + duration::seconds(4)}));
+              }()) == settlement(waybill::defer{now + duration::seconds(4)}));
 
 // A server's own "come back after" is kept to.
 static_assert(settle(queue, {.count = 1}, fault_kind::transient, 0.5, now, duration::seconds(77)) ==
-              settlement(act::defer{now + duration::seconds(77)}));
+              settlement(waybill::defer{now + duration::seconds(77)}));
 
 // Time does not wrap.
 static_assert(settle(queue, {.count = 3}, fault_kind::transient, 0.5, wall_time::highest()) ==
-              settlement(act::defer{wall_time::highest()}));
+              settlement(waybill::defer{wall_time::highest()}));
 
 // No limit at the queue: there is no last delivery, and the levels end it.
 constexpr settle_policy endless = [] {
@@ -182,7 +182,7 @@ constexpr settle_policy endless = [] {
     return p;
 }();
 static_assert(after(waybill::highest_size, fault_kind::infrastructure, endless) ==
-              settlement(act::let_lock_expire{let_expire_reason::outage}));
+              settlement(waybill::let_lock_expire{let_expire_reason::outage}));
 static_assert(after(waybill::highest_size, fault_kind::transient, endless) ==
               parked(dead_letter_cause::exhausted, fault_kind::transient, waybill::highest_size,
                      9));
@@ -192,11 +192,11 @@ constexpr bool only_success_is_told(duration left, let_expire_reason why)
 {
     for (const fault_kind how : all_faults) {
         const settlement s = after(1, how, queue, left);
-        if (how == fault_kind::none && !(s == settlement(act::complete{}))) return false;
+        if (how == fault_kind::none && !(s == settlement(waybill::complete{}))) return false;
         if (how == fault_kind::none) continue;
         const let_expire_reason expected =
             how == fault_kind::ownership_lost ? let_expire_reason::lock_lost : why;
-        if (!(s == settlement(act::let_lock_expire{expected}))) return false;
+        if (!(s == settlement(waybill::let_lock_expire{expected}))) return false;
     }
     return true;
 }
@@ -225,18 +225,19 @@ TEST_CASE("settle: every policy, every fault, every delivery")
                     for (const fault_kind how : all_faults) {
                         const auto s = settle(p, {.count = count, .tries = tries}, how, 0.5, now);
                         ++cases;
-                        CHECK(std::holds_alternative<act::complete>(s) ==
+                        CHECK(std::holds_alternative<waybill::complete>(s) ==
                               (how == fault_kind::none));
-                        if (std::holds_alternative<act::defer>(s)) CHECK(p.can_defer);
-                        const bool parks = std::holds_alternative<act::dead_letter_message>(s);
+                        if (std::holds_alternative<waybill::defer>(s)) CHECK(p.can_defer);
+                        const bool parks = std::holds_alternative<waybill::dead_letter_message>(s);
                         if (how == fault_kind::permanent) CHECK(parks);
                         if (parks && how != fault_kind::permanent && how != fault_kind::transient) {
                             CHECK(count >= p.max_deliveries);
                         }
                         if (count < p.max_deliveries) continue;
-                        if (const auto* a = std::get_if<act::abandon>(&s)) CHECK((!a->failed && !p.release_counts));
-                        if (std::holds_alternative<act::defer>(s)) CHECK(p.defer_renews);
-                        if (const auto* l = std::get_if<act::let_lock_expire>(&s))
+                        if (const auto* a = std::get_if<waybill::abandon>(&s))
+                            CHECK((!a->failed && !p.release_counts));
+                        if (std::holds_alternative<waybill::defer>(s)) CHECK(p.defer_renews);
+                        if (const auto* l = std::get_if<waybill::let_lock_expire>(&s))
                             CHECK(l->reason == let_expire_reason::lock_lost);
                     }
                 }
@@ -248,8 +249,8 @@ TEST_CASE("settle: every policy, every fault, every delivery")
 
 TEST_CASE("settle: the reason says what is used up, and is cut between characters")
 {
-    const act::dead_letter_message d{dead_letter_cause::last_delivery, fault_kind::infrastructure,
-                                     10, 10};
+    const waybill::dead_letter_message d{dead_letter_cause::last_delivery,
+                                         fault_kind::infrastructure, 10, 10};
     const std::string limit = "last_delivery: infrastructure, 10 of 10 deliveries (max_deliveries)";
     CHECK(waybill::describe(d, "the database is down") == limit + ": the database is down");
     CHECK(waybill::describe(d, "") == limit);
@@ -262,7 +263,7 @@ TEST_CASE("settle: the reason says what is used up, and is cut between character
 TEST_CASE("settle: a reason names its limit, and a permanent fault is not named twice")
 {
     const auto reason = [](const settlement& s, const char* why) {
-        return waybill::describe(std::get<act::dead_letter_message>(s), why);
+        return waybill::describe(std::get<waybill::dead_letter_message>(s), why);
     };
     CHECK(reason(after(1, fault_kind::permanent), "550 no such user") ==
           "permanent: 550 no such user");
@@ -281,9 +282,9 @@ duration dead_lettered_after(const settle_policy& p, fault_kind how, double draw
     wall_time at{};
     for (std::uint64_t count = 1; count != 1'000'000; ++count) {
         const auto s = settle(p, {.count = count, .lock_left = lock}, how, draw, at);
-        if (std::holds_alternative<act::dead_letter_message>(s)) return at - wall_time{};
-        if (std::holds_alternative<act::let_lock_expire>(s)) at = at + lock;
-        if (const auto* d = std::get_if<act::defer>(&s)) at = std::max(at, d->until);
+        if (std::holds_alternative<waybill::dead_letter_message>(s)) return at - wall_time{};
+        if (std::holds_alternative<waybill::let_lock_expire>(s)) at = at + lock;
+        if (const auto* d = std::get_if<waybill::defer>(&s)) at = std::max(at, d->until);
     }
     return duration::highest();
 }
@@ -348,22 +349,22 @@ TEST_CASE("settle: deliveries in an outage use up no tries")
     settle_policy p = tries_of(5, 3, 1'000);
     CHECK(after_outage(31, 0, p) ==
           parked(dead_letter_cause::exhausted, fault_kind::transient, 31, 24));
-    CHECK(after_outage(31, 30, p) == settlement(act::abandon{}));
-    CHECK(after_outage(53, 30, p) == settlement(act::abandon{}));
+    CHECK(after_outage(31, 30, p) == settlement(waybill::abandon{}));
+    CHECK(after_outage(53, 30, p) == settlement(waybill::abandon{}));
     CHECK(after_outage(54, 30, p) ==
           parked(dead_letter_cause::exhausted, fault_kind::transient, 24, 24));
     CHECK(after_outage(36, 30, p) == after(6, fault_kind::transient, p));  // the first pause
     // More than there were: this delivery is the first try.
     for (const std::uint64_t too_many : {31ULL, 32ULL, ~0ULL}) {
-        CHECK(after_outage(31, too_many, p) == settlement(act::abandon{}));
+        CHECK(after_outage(31, too_many, p) == settlement(waybill::abandon{}));
     }
-    CHECK(after_outage(0, 0, p) == settlement(act::abandon{}));
-    CHECK(after_outage(0, ~0ULL, p) == settlement(act::abandon{}));
-    CHECK(after_outage(~0ULL, ~0ULL, tries_of(5, 3, ~0ULL)) == settlement(act::abandon{}));
+    CHECK(after_outage(0, 0, p) == settlement(waybill::abandon{}));
+    CHECK(after_outage(0, ~0ULL, p) == settlement(waybill::abandon{}));
+    CHECK(after_outage(~0ULL, ~0ULL, tries_of(5, 3, ~0ULL)) == settlement(waybill::abandon{}));
     // The tries that the caller counts are reduced alike; the deliveries of the broker are not.
     CHECK(after_outage(1, 30, p, 54) ==
           parked(dead_letter_cause::exhausted, fault_kind::transient, 24, 24));
-    CHECK(after_outage(1, 30, p, 31) == settlement(act::abandon{}));
+    CHECK(after_outage(1, 30, p, 31) == settlement(waybill::abandon{}));
     CHECK(after_outage(1'000, 990, p) ==
           parked(dead_letter_cause::last_delivery, fault_kind::transient, 1'000, 1'000));
 }
@@ -471,7 +472,7 @@ TEST_CASE("settle: an outage as long as check reports dead-letters no message, a
                 const auto s = settle(
                     r.policy, {.count = count, .outage_deliveries = r.counted ? count - 1 : 0},
                     fault_kind::infrastructure, 0.5, now);
-                dead = std::holds_alternative<act::dead_letter_message>(s);
+                dead = std::holds_alternative<waybill::dead_letter_message>(s);
                 at = at + duration::seconds(90);
             }
             // The first delivery after the outage still has a try.
@@ -498,11 +499,12 @@ static_assert(name(let_expire_reason::lock_short) == "lock_short");
 static_assert(name(when_down::defer) == "defer");
 
 // Each answer is of the kind that is called like it.
-static_assert(waybill::kind_of(act::complete{}) == waybill::settle_kind::complete);
-static_assert(waybill::kind_of(act::abandon{}) == waybill::settle_kind::abandon);
-static_assert(waybill::kind_of(act::defer{}) == waybill::settle_kind::defer);
-static_assert(waybill::kind_of(act::dead_letter_message{}) == waybill::settle_kind::dead_letter);
-static_assert(!waybill::kind_of(act::let_lock_expire{}));
+static_assert(waybill::kind_of(waybill::complete{}) == waybill::settle_kind::complete);
+static_assert(waybill::kind_of(waybill::abandon{}) == waybill::settle_kind::abandon);
+static_assert(waybill::kind_of(waybill::defer{}) == waybill::settle_kind::defer);
+static_assert(waybill::kind_of(waybill::dead_letter_message{}) ==
+              waybill::settle_kind::dead_letter);
+static_assert(!waybill::kind_of(waybill::let_lock_expire{}));
 
 }  // namespace
 }  // namespace settle_test

@@ -11,15 +11,14 @@
 namespace settle_batch_test {
 namespace {
 
-namespace act = waybill::act;
-using waybill::batch_settled;
-using waybill::batch_started;
-using waybill::decided;
+using batch_settled = waybill::settle_batches::batch_settled;
+using batch_started = waybill::settle_batches::batch_started;
+using decided = waybill::settle_batches::decided;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
-using waybill::last_decided;
-using waybill::reported;
+using last_decided = waybill::settle_batches::last_decided;
+using reported = waybill::settle_batches::reported;
 using waybill::settle_batch_policy;
 using waybill::settle_batches;
 using waybill::settle_kind;
@@ -37,18 +36,18 @@ constexpr waybill::backoff one_second{.base = duration::seconds(1),
 
 action call(settle_kind k, items which, std::uint64_t number = 0)
 {
-    return act::settle_batch{number, k, std::move(which)};
+    return settle_batches::settle_batch{number, k, std::move(which)};
 }
 action said(std::uint64_t item, settle_outcome end, fault_kind how, std::uint32_t tries,
             settle_kind kind = settle_kind::complete)
 {
-    return act::report{item, kind, end, how, tries};
+    return settle_batches::report{item, kind, end, how, tries};
 }
 
 TEST_CASE("settle_batches: one call for what is there, and a report each")
 {
     settle_batches m;
-    CHECK(m.next(at(0)) == action(act::idle{}));
+    CHECK(m.next(at(0)) == action(waybill::idle{}));
     m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
     m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
     CHECK(m.next(at(0)) == call(settle_kind::complete, {0, 1}));
@@ -57,7 +56,7 @@ TEST_CASE("settle_batches: one call for what is there, and a report each")
     CHECK(m.on(reported{0}, at(0)) == event_result::applied);
     CHECK(m.next(at(0)) == said(1, settle_outcome::done, fault_kind::none, 1));
     CHECK(m.on(reported{1}, at(0)) == event_result::applied);
-    CHECK(m.next(at(0)) == action(act::idle{}));
+    CHECK(m.next(at(0)) == action(waybill::idle{}));
     CHECK(m.empty());
     CHECK(m.decided_items() == 2);
 }
@@ -66,7 +65,7 @@ TEST_CASE("settle_batches: waits for others no longer than it may")
 {
     settle_batches m({.items = 2, .linger = duration::seconds(5)});
     m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
-    CHECK(m.next(at(0)) == action(act::wait_until{at(5)}));
+    CHECK(m.next(at(0)) == action(waybill::wait_until{at(5)}));
     CHECK(m.next(at(5)) == call(settle_kind::complete, {0}));
     auto full = m;
     full.on(decided{settle_kind::complete, duration::seconds(30)}, at(1));
@@ -76,7 +75,8 @@ TEST_CASE("settle_batches: waits for others no longer than it may")
     CHECK(closing.next(at(1)) == call(settle_kind::complete, {0}));
     auto urgent = m;
     urgent.on(decided{settle_kind::abandon, duration::seconds(3)}, at(1));
-    CHECK(urgent.next(at(1)) == action(act::wait_until{at(3)}));  // a second before its lock ends
+    CHECK(urgent.next(at(1)) ==
+          action(waybill::wait_until{at(3)}));  // a second before its lock ends
     CHECK(urgent.next(at(3)) == call(settle_kind::abandon, {1}));
     CHECK(settle_batches().on(last_decided{}, at(1)) == event_result::stale);
 }
@@ -93,8 +93,8 @@ TEST_CASE("settle_batches: the call with the least time left comes first")
     m.on(batch_started{1, {2}}, at(0));
     CHECK(m.next(at(0)) == call(settle_kind::complete, {0}, 2));
     m.on(batch_started{2, {0}}, at(0));
-    CHECK(m.next(at(0)) == action(act::idle{}));
-    CHECK(m.next(at(100)) == action(act::idle{}));  // all locks are over, the answers say more
+    CHECK(m.next(at(0)) == action(waybill::idle{}));
+    CHECK(m.next(at(100)) == action(waybill::idle{}));  // all locks are over, the answers say more
     m.on(batch_settled{0, {1}}, at(100));
     CHECK(m.next(at(100)) ==
           said(1, settle_outcome::done, fault_kind::none, 1, settle_kind::dead_letter));
@@ -118,7 +118,7 @@ TEST_CASE("settle_batches: of a call that failed in part the failed part is trie
     m.on(reported{2}, at(0));
     CHECK(m.next(at(0)) == said(3, settle_outcome::lost, fault_kind::ownership_lost, 1));
     m.on(reported{3}, at(0));
-    CHECK(m.next(at(0)) == action(act::wait_until{at(1)}));
+    CHECK(m.next(at(0)) == action(waybill::wait_until{at(1)}));
     // an error that claims to be none is one
     CHECK(m.next(at(1)) == call(settle_kind::complete, {1, 4}, 1));
     m.on(batch_settled{1, {1, 4}, fault_kind::infrastructure}, at(1));
@@ -132,7 +132,7 @@ TEST_CASE("settle_batches: a pause ends in time for one more call, and without t
     settle_batches m({.tries = 9, .pauses = {.base = duration::seconds(60), .cap = duration::seconds(60)}});
     m.on(decided{settle_kind::abandon, duration::seconds(10)}, at(0));
     m.on(batch_settled{0, {0}, fault_kind::transient, {}, 0.999}, at(0));
-    CHECK(m.next(at(0)) == action(act::wait_until{at(9)}));
+    CHECK(m.next(at(0)) == action(waybill::wait_until{at(9)}));
     CHECK(m.next(at(9)) == call(settle_kind::abandon, {0}, 1));
     auto over = m;
     m.on(batch_settled{1, {0}, fault_kind::transient}, at(9));
@@ -148,7 +148,7 @@ TEST_CASE("settle_batches: after a failed call, lost is reported up to to_settle
     m.on(decided{settle_kind::complete, duration::seconds(10)}, at(0));
     auto in_time = m;
     in_time.on(batch_settled{0, {0}, fault_kind::transient}, at(7));
-    CHECK(in_time.next(at(7)) == action(act::wait_until{at(8)}));
+    CHECK(in_time.next(at(7)) == action(waybill::wait_until{at(8)}));
     m.on(batch_settled{0, {0}, fault_kind::transient}, at(8));
     CHECK(m.next(at(8)) == said(0, settle_outcome::lost, fault_kind::transient, 1));
 }
@@ -203,8 +203,9 @@ TEST_CASE("settle_batches: where more are ready than a call can have, those whos
     m.on(batch_settled{1, {8, 9, 10, 11, 12, 13, 14, 15, 16, 17}}, at(1));
     m.on(batch_settled{0, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}}, at(1));
     std::uint64_t told = 0;
-    for (auto a = m.next(at(1)); std::holds_alternative<act::report>(a); a = m.next(at(1))) {
-        const auto r = std::get<act::report>(a);
+    for (auto a = m.next(at(1)); std::holds_alternative<settle_batches::report>(a);
+         a = m.next(at(1))) {
+        const auto r = std::get<settle_batches::report>(a);
         CHECK(r.outcome == settle_outcome::done);
         ++told;
         m.on(reported{r.item}, at(1));
@@ -250,7 +251,7 @@ TEST_CASE("settle_batches: a time for a call that is less than none reads as non
 {
     settle_batches m({.linger = duration::seconds(1'000), .to_settle = duration::seconds(-100)});
     m.on(decided{settle_kind::complete, duration::seconds(10)}, at(0));
-    CHECK(m.next(at(0)) == action(act::wait_until{at(10)}));
+    CHECK(m.next(at(0)) == action(waybill::wait_until{at(10)}));
     CHECK(m.next(at(10)) == call(settle_kind::complete, {0}));
     // A clock that goes back.
     settle_batches back;
@@ -264,7 +265,7 @@ TEST_CASE("settle_batches: an answer about very many is no slower for each")
     constexpr std::uint64_t many = 500'000;
     settle_batches m({.items = waybill::highest_size, .tries = 1});
     for (std::uint64_t i = 0; i != many; ++i) m.on(decided{}, at(0));
-    const auto b = std::get<act::settle_batch>(m.next(at(0)));
+    const auto b = std::get<settle_batches::settle_batch>(m.next(at(0)));
     REQUIRE(b.items.size() == many);
     batch_settled s{b.call, b.items};
     for (std::uint64_t i = 0; i != many; ++i) s.failed.push_back({i, fault_kind::permanent});

@@ -17,7 +17,6 @@ namespace batch_guide_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 namespace wire = waybill::wire;
 
 struct message {
@@ -165,10 +164,11 @@ TEST_CASE("batch guide: send_all learns the sizes")
     const auto body_size = [](const message& m) { return m.body.size(); };
     const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
         const auto r = client.send(batch);
-        if (r.ok) return waybill::accepted{};
-        if (r.busy) return waybill::throttled{.retry_after = 1s};
-        if (r.timeout) return waybill::unknown{};  // the batch may have arrived
-        waybill::too_large refusal;                // the numbers are optional
+        if (r.ok) return waybill::batch_sender::accepted{};
+        if (r.busy) return waybill::batch_sender::throttled{.retry_after = 1s};
+        if (r.timeout)
+            return waybill::batch_sender::outcome_unknown{};  // the batch may have arrived
+        waybill::batch_sender::too_large refusal;             // the numbers are optional
         const auto numbers = wire::read_refusal(wire::dialect::azure_amqp, r.text);
         if (numbers && numbers->of == wire::extent::request) {
             refusal.actual = numbers->actual;
@@ -217,14 +217,14 @@ TEST_CASE("batch guide: exact sizes, keys, claim check, an input that is read on
     archive_of_messages archive;
     const auto customer = [](const message& m) { return m.id.size(); };
     const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
-        if (client.send(batch).ok) return waybill::accepted{};
-        return waybill::too_large{};
+        if (client.send(batch).ok) return waybill::batch_sender::accepted{};
+        return waybill::batch_sender::too_large{};
     };
     {
         //! [batch_exact]
         waybill::batch_sender sender{{.limit = limits, .exact_sizes = true, .ordered = true}};
         const auto sized = [&](const message& m) {
-            return waybill::queued(wire_size(m), customer(m));
+            return waybill::batch_sender::queued(wire_size(m), customer(m));
         };
         auto report = waybill::send_all(inbox, sized, sender, clock, transmit);
         //! [batch_exact]
@@ -239,7 +239,8 @@ TEST_CASE("batch guide: exact sizes, keys, claim check, an input that is read on
         waybill::batch_sender sender{{.limit = limits,
                                       .exact_sizes = true,
                                       .on_too_large = waybill::when_too_large::replace}};
-        const auto replace = [&](message& m, const act::replace&) -> waybill::fault {
+        const auto replace = [&](message& m,
+                                 const waybill::batch_sender::replace&) -> waybill::fault {
             const waybill::fault f = archive.store(m);
             if (f.ok()) m.body = "stored as " + m.id;
             return f;
@@ -254,7 +255,7 @@ TEST_CASE("batch guide: exact sizes, keys, claim check, an input that is read on
         std::uint64_t words = 0;
         const auto send_words = [&](const auto& batch) -> waybill::send_outcome {
             words += batch.size();
-            return waybill::accepted{};
+            return waybill::batch_sender::accepted{};
         };
         waybill::batch_sender sender{{.limit = limits}};
         using word = std::istream_iterator<std::string>;
@@ -336,32 +337,37 @@ TEST_CASE("batch guide: the caller's own loop")
     const auto now = [&] { return time; };
     const auto sleep_until = [&](waybill::steady_time t) { time = t; };
     std::uint64_t recorded = 0;
-    const auto record = [&](const act::settle& s) { recorded += s.items.count; };
+    const auto record = [&](const waybill::batch_sender::report& s) { recorded += s.items.count; };
     const auto transmit = [&](const waybill::item_ranges& items) -> waybill::send_outcome {
         std::vector<message> batch;
         for (const waybill::item_range& r : items) {
             for (std::uint64_t i = r.first; i != r.end(); ++i) batch.push_back(inbox[i]);
         }
-        if (client.send(batch).ok) return waybill::accepted{};
-        return waybill::too_large{};
+        if (client.send(batch).ok) return waybill::batch_sender::accepted{};
+        return waybill::batch_sender::too_large{};
     };
     //! [batch_loop]
     waybill::batch_sender s{{.limit = limits, .header = 54}};
-    for (const message& m : inbox) s.on(waybill::queued{m.body.size()}, now());
-    s.on(waybill::flushed{}, now());
+    for (const message& m : inbox) s.on(waybill::batch_sender::queued{m.body.size()}, now());
+    s.on(waybill::batch_sender::flushed{}, now());
     while (!s.finished())
-        waybill::match(s.next(now()),
-            [&](act::send a) {
+        waybill::match(
+            s.next(now()),
+            [&](waybill::batch_sender::send a) {
                 auto outcome = transmit(a.items);
                 waybill::match(outcome, [&](auto& event) {
                     event.attempt = a.attempt;
                     s.on(event, now());
                 });
             },
-            [&](act::settle a) { record(a); s.on(waybill::settled{a.items}, now()); },
-            [&](act::replace a) { s.on(waybill::not_replaced{a.item}, now()); },
-            [&](act::wait_until a) { sleep_until(a.time); },
-            [&](act::idle) {});
+            [&](waybill::batch_sender::report a) {
+                record(a);
+                s.on(waybill::batch_sender::reported{a.items}, now());
+            },
+            [&](waybill::batch_sender::replace a) {
+                s.on(waybill::batch_sender::not_replaced{a.item}, now());
+            },
+            [&](waybill::wait_until a) { sleep_until(a.time); }, [&](waybill::idle) {});
     //! [batch_loop]
     CHECK(recorded == 2'000);
     CHECK(client.arrived.size() == 1'999);

@@ -22,7 +22,6 @@ namespace readme_consume {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 
 struct order {
     std::uint64_t sequence;
@@ -67,21 +66,25 @@ TEST_CASE("README: a process that shares partitions")
         waybill::match(
             work.next(now()),
             [&](const waybill::lease_call& c) { work.on(waybill::ask(leases, c, dice()), now()); },
-            [&](act::open a) {
+            [&](waybill::partition_lifecycle::open a) {
                 const auto stored = store.load(work.key(a.partition));
                 if (stored) mine[a.partition] = work.assignment_of(a, *stored);
                 work.on(waybill::opened_with(a, stored), now());
             },
-            [&](act::process a) {
+            [&](waybill::partition_lifecycle::process a) {
                 waybill::assignment& m = mine[a.partition];
                 auto r = waybill::process_batch(store, m, read(m), handle, wall);
                 if (r.outcome == waybill::batch_outcome::committed) m.from = r.reached;
                 work.on(waybill::processed_with(a, r.outcome), now());
             },
-            [&](act::close a) { work.on(waybill::partition_closed{a.partition, a.epoch}, now()); },
-            [&](act::save a)  { work.on(waybill::partition_saved{a.partition, a.epoch}, now()); },
-            [&](act::wait_until w)  { sleep_until(w.time); },
-            [&](act::idle)    {});
+            [&](waybill::partition_lifecycle::close a) {
+                work.on(waybill::partition_lifecycle::partition_closed{a.partition, a.epoch},
+                        now());
+            },
+            [&](waybill::partition_lifecycle::save a) {
+                work.on(waybill::partition_lifecycle::partition_saved{a.partition, a.epoch}, now());
+            },
+            [&](waybill::wait_until w) { sleep_until(w.time); }, [&](waybill::idle) {});
     }
     //! [processor]
     CHECK(checkpoints.records().size() == 6);
@@ -111,12 +114,14 @@ TEST_CASE("README: events that are handled side by side")
     }
     const auto ended = [&](std::uint64_t sequence) {                       // in any order
         if (tracker.complete(started[sequence]) != waybill::event_result::applied) return;
-        pace.on(waybill::events_done{1}, now);
+        pace.on(waybill::commit_schedule::events_done{1}, now);
         if (!pace.due(now)) return;
-        pace.on(waybill::commit_started{}, now);
+        pace.on(waybill::commit_schedule::commit_started{}, now);
         const auto beside = waybill::encode_text(tracker, {.max_bytes = 4'096});
-        if (kafka.commit(*tracker.resume_at(), beside.bytes)) pace.on(waybill::commit_confirmed{}, now);
-        else pace.on(waybill::commit_failed{}, now);
+        if (kafka.commit(*tracker.resume_at(), beside.bytes))
+            pace.on(waybill::commit_schedule::commit_confirmed{}, now);
+        else
+            pace.on(waybill::commit_schedule::commit_failed{}, now);
     };
     //! [tracker]
     ended(14);

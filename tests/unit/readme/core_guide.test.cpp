@@ -24,7 +24,6 @@ namespace core_guide_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 
 TEST_CASE("core guide: a loop over a state machine")
 {
@@ -39,17 +38,23 @@ TEST_CASE("core guide: a loop over a state machine")
     //! [core_loop]
     waybill::retry_loop tries({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
     for (bool open = true; open;)
-        waybill::match(tries.next(now()),
-            [&](act::call)         { tries.on(waybill::attempted{call().kind, random()}, now()); },
-            [&](act::wait_until w) { sleep_until(w.time); },
-            [&](act::done)         { open = false; },
-            [&](act::give_up g)    { failed = g.reason; open = false; });
+        waybill::match(
+            tries.next(now()),
+            [&](waybill::retry_loop::call) {
+                tries.on(waybill::retry_loop::attempted{call().kind, random()}, now());
+            },
+            [&](waybill::wait_until w) { sleep_until(w.time); },
+            [&](waybill::retry_loop::done) { open = false; },
+            [&](waybill::give_up g) {
+                failed = g.reason;
+                open = false;
+            });
     //! [core_loop]
 
     CHECK(calls == 3);
     CHECK_FALSE(failed);
     CHECK(tries.next(now()) == tries.next(now()));  // `next` changes nothing
-    CHECK(tries.on(waybill::attempted{}, now()) == waybill::event_result::stale);
+    CHECK(tries.on(waybill::retry_loop::attempted{}, now()) == waybill::event_result::stale);
 }
 
 TEST_CASE("core guide: a snapshot is a copy")
@@ -59,7 +64,7 @@ TEST_CASE("core guide: a snapshot is a copy")
 
     //! [core_snapshot]
     const waybill::retry_loop before = tries;
-    const waybill::event_result r = tries.on(waybill::attempted{}, now);
+    const waybill::event_result r = tries.on(waybill::retry_loop::attempted{}, now);
     //! [core_snapshot]
 
     CHECK(r == waybill::event_result::applied);

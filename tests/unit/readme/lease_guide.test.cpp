@@ -20,7 +20,6 @@ namespace lease_guide_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 using my_leases = waybill::testing::memory_leases;
 
 TEST_CASE("lease guide: a configuration is checked before it is used")
@@ -67,13 +66,14 @@ TEST_CASE("lease guide: leases and partitions without a processor")
     const std::vector<std::string> partitions{"0", "1"};
     const waybill::lease_group group{"orders", "billing", partitions, {"host-7", 81}};
     std::string steps;
-    const auto load = [&](act::open a) {
+    const auto load = [&](waybill::partition_lifecycle::open a) {
         steps += "open ";
-        return waybill::partition_opened{a.partition, a.epoch};
+        return waybill::partition_lifecycle::partition_opened{a.partition, a.epoch};
     };
-    const auto one_batch = [&](act::process a) {
+    const auto one_batch = [&](waybill::partition_lifecycle::process a) {
         steps += "batch ";
-        return waybill::processed{a.partition, a.epoch, waybill::batch_pass::drained};
+        return waybill::partition_lifecycle::processed{a.partition, a.epoch,
+                                                       waybill::batch_pass::drained};
     };
 
     //! [lease_follow]
@@ -84,8 +84,10 @@ TEST_CASE("lease guide: leases and partitions without a processor")
     const auto call_store = [&] {
         if (auto call = manager.call(now)) manager.on(waybill::ask(store, *call, random()), now);
         for (std::uint32_t p = 0; p != parts.size(); ++p) {
-            if (auto epoch = manager.epoch(p)) parts[p].on(waybill::assigned{*epoch}, now);
-            else parts[p].on(waybill::partition_lost{}, now);
+            if (auto epoch = manager.epoch(p))
+                parts[p].on(waybill::partition_lifecycle::assigned{*epoch}, now);
+            else
+                parts[p].on(waybill::partition_lifecycle::partition_lost{}, now);
         }
     };
     //! [lease_follow]
@@ -96,15 +98,23 @@ TEST_CASE("lease guide: leases and partitions without a processor")
         const bool trusted = manager.trusted(p, now);
         waybill::match(
             part.next(now),
-            [&](act::open a) { if (trusted) part.on(load(a), now); },
-            [&](act::process a) { if (trusted) part.on(one_batch(a), now); },
-            [&](act::close a) { part.on(waybill::partition_closed{p, a.epoch}, now); },
-            [&](act::save a) { part.on(waybill::partition_saved{p, a.epoch}, now); },
-            [&](act::release a) {
-                part.on(waybill::partition_released{p, a.epoch}, now);
-                manager.on(waybill::lease_released{p}, now);
+            [&](waybill::partition_lifecycle::open a) {
+                if (trusted) part.on(load(a), now);
             },
-            [](act::wait_until) {}, [](act::idle) {});
+            [&](waybill::partition_lifecycle::process a) {
+                if (trusted) part.on(one_batch(a), now);
+            },
+            [&](waybill::partition_lifecycle::close a) {
+                part.on(waybill::partition_lifecycle::partition_closed{p, a.epoch}, now);
+            },
+            [&](waybill::partition_lifecycle::save a) {
+                part.on(waybill::partition_lifecycle::partition_saved{p, a.epoch}, now);
+            },
+            [&](waybill::partition_lifecycle::release a) {
+                part.on(waybill::partition_lifecycle::partition_released{p, a.epoch}, now);
+                manager.on(waybill::lease_manager::lease_released{p}, now);
+            },
+            [](waybill::wait_until) {}, [](waybill::idle) {});
     };
     //! [lease_step]
     const auto run = [&] {
@@ -119,7 +129,7 @@ TEST_CASE("lease guide: leases and partitions without a processor")
     CHECK(steps.starts_with("open open batch batch "));
 
     //! [lease_stop]
-    for (auto& part : parts) part.on(waybill::revoked{}, now);
+    for (auto& part : parts) part.on(waybill::partition_lifecycle::revoked{}, now);
     manager.on(waybill::stop_requested{}, now);  // then go on until manager.ended()
     //! [lease_stop]
     run();

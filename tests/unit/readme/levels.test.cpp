@@ -130,8 +130,8 @@ TEST_CASE("README: guess and learn")
     auto report = waybill::send_all(inbox, body_size, sender, now,
         [&](const auto& batch) -> waybill::send_outcome {
             const auto answer = sdk.send(batch);
-            if (answer.ok) return waybill::accepted{};
-            waybill::too_large no;                         // a mere no teaches, too
+            if (answer.ok) return waybill::batch_sender::accepted{};
+            waybill::batch_sender::too_large no;  // a mere no teaches, too
             const auto said = wire::read_refusal(wire::dialect::azure_amqp, answer.text);
             if (said && said->of == wire::extent::request) {
                 no.actual = said->actual;
@@ -160,14 +160,17 @@ TEST_CASE("README: known sizes through the same sender, and keys")
     const auto customer = [](const letter& l) { return l.id.size(); };
     std::uint64_t arrived = 0, refusals = 0;
     const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
-        if (counting_broker{arrived, refusals}.send(batch).ok) return waybill::accepted{};
-        return waybill::too_large{};
+        if (counting_broker{arrived, refusals}.send(batch).ok)
+            return waybill::batch_sender::accepted{};
+        return waybill::batch_sender::too_large{};
     };
 
     //! [exact]
     // Known sizes, with the sender's retries; and each customer's letters in order, whatever fails.
     waybill::batch_sender exact{{.limit = limits, .exact_sizes = true, .ordered = true}};
-    const auto sized = [&](const letter& l) { return waybill::queued(wire_size(l), customer(l)); };
+    const auto sized = [&](const letter& l) {
+        return waybill::batch_sender::queued(wire_size(l), customer(l));
+    };
     auto report = waybill::send_all(inbox, sized, exact, now, transmit);
     //! [exact]
 

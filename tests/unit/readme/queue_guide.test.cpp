@@ -19,7 +19,6 @@ namespace queue_guide_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 using waybill::fault;
 using waybill::settle_result;
 using waybill::steady_time;
@@ -61,7 +60,8 @@ TEST_CASE("queue guide: settlements in batches")
     };
     struct {
         std::string log{};
-        waybill::batch_settled settle(const act::settle_batch& b)
+        waybill::settle_batches::batch_settled settle(
+            const waybill::settle_batches::settle_batch& b)
         {
             log += std::string(name(b.kind)) + std::to_string(b.items.size()) + ' ';
             return {.call = b.call, .items = b.items};
@@ -78,7 +78,7 @@ TEST_CASE("queue guide: settlements in batches")
     const wall_time wall = time.wall();
     std::vector<message> numbered;
     std::set<std::uint64_t> done;
-    const auto note = [&](const act::report& r) { done.insert(r.item); };
+    const auto note = [&](const waybill::settle_batches::report& r) { done.insert(r.item); };
 
     //! [queue_batches]
     waybill::settle_batches calls({.items = 10, .linger = 50ms});
@@ -86,15 +86,20 @@ TEST_CASE("queue guide: settlements in batches")
         const auto s = waybill::settle(policy, m.delivery, m.result.kind, dice(), wall);
         const auto kind = waybill::kind_of(s);              // empty for let_lock_expire
         if (!kind) continue;
-        calls.on(waybill::decided{*kind, m.delivery.lock_left}, now());
+        calls.on(waybill::settle_batches::decided{*kind, m.delivery.lock_left}, now());
         numbered.push_back(m);                              // its number: 0, 1, 2 ...
     }
     while (!calls.empty())
-        waybill::match(calls.next(now()),
-            [&](act::settle_batch b) { calls.on(queue.settle(b), now()); },  // a batch_settled
-            [&](act::report r)       { note(r); calls.on(waybill::reported{r.item}, now()); },
-            [&](act::wait_until w)   { sleep_until(w.time); },
-            [&](act::idle)           {});
+        waybill::match(
+            calls.next(now()),
+            [&](waybill::settle_batches::settle_batch b) {
+                calls.on(queue.settle(b), now());
+            },  // a batch_settled
+            [&](waybill::settle_batches::report r) {
+                note(r);
+                calls.on(waybill::settle_batches::reported{r.item}, now());
+            },
+            [&](waybill::wait_until w) { sleep_until(w.time); }, [&](waybill::idle) {});
     //! [queue_batches]
     CHECK(queue.log == "complete2 dead_letter1 ");
     CHECK(done == std::set<std::uint64_t>{0, 1, 2});
@@ -128,20 +133,23 @@ TEST_CASE("queue guide: a lock that is renewed during the work")
     waybill::lock_renewal lock({.lock = 60s, .max_duration = 10min});
     const auto requested = now();
     const auto message = queue.receive();
-    lock.on(waybill::lock_taken{}, requested);         // it lasts from the request
+    lock.on(waybill::lock_renewal::lock_taken{}, requested);  // it lasts from the request
     while (working()) {
-        waybill::match(lock.next(now()),
-            [&](act::renew r) {
-                lock.on(waybill::renewal_started{r.attempt, dice()}, now());
+        waybill::match(
+            lock.next(now()),
+            [&](waybill::lock_renewal::renew r) {
+                lock.on(waybill::lock_renewal::renewal_started{r.attempt, dice()}, now());
                 const fault f = queue.renew(message);
-                if (f.ok()) lock.on(waybill::lock_renewed{r.attempt}, now());
-                else lock.on(waybill::renewal_failed{r.attempt, f.kind, dice()}, now());
+                if (f.ok())
+                    lock.on(waybill::lock_renewal::lock_renewed{r.attempt}, now());
+                else
+                    lock.on(waybill::lock_renewal::renewal_failed{r.attempt, f.kind, dice()},
+                            now());
             },
-            [&](act::wait_until w) { work_until(w.time); },
-            [&](act::idle) {});
+            [&](waybill::wait_until w) { work_until(w.time); }, [&](waybill::idle) {});
         if (const auto end = lock.ended(now())) stop_working(*end);
     }
-    lock.on(waybill::lock_released{}, now());          // settled or released
+    lock.on(waybill::lock_renewal::lock_released{}, now());  // settled or released
     //! [queue_renewal]
     CHECK(why == waybill::lock_outcome::too_long);
     CHECK(time.passed == waybill::duration(10min));
@@ -240,7 +248,7 @@ struct consumer {
     {
         return due ? now() + (*due - wall()) : steady_time::highest();
     }
-    std::uint64_t receive(const act::receive& a)
+    std::uint64_t receive(const waybill::receive_planner::receive& a)
     {
         const std::uint64_t n = fresh;
         for (std::uint64_t i = 0; i != n; ++i) handlers.push_back(a.first + i);
@@ -252,12 +260,12 @@ struct consumer {
         handlers.push_back(work);
         return settle_result::done;
     }
-    settle_result settle(const act::settle_original& a)
+    settle_result settle(const waybill::receive_planner::settle_original& a)
     {
         log += "original " + std::string(name(a.as)) + "; ";
         return settle_result::done;
     }
-    settle_result settle(const act::settle_message& a)
+    settle_result settle(const waybill::receive_planner::settle_message& a)
     {
         log += "message " + std::string(name(a.as)) + "; ";
         const auto h = pairs.extract(a.work);
@@ -272,24 +280,30 @@ struct consumer {
     void step()
     {
         //! [queue_planner]
-        waybill::match(planner.next(now()),
-            [&](act::take_due a) {
+        waybill::match(
+            planner.next(now()),
+            [&](waybill::receive_planner::take_due a) {
                 const auto due = book.take(wall(), now(), a.max_pairs);
                 for (const waybill::handed& h : due) pairs[a.first++] = h;
-                planner.on(waybill::pairs_taken{due.size(), steady(book.next_due())}, now());
+                planner.on(
+                    waybill::receive_planner::pairs_taken{due.size(), steady(book.next_due())},
+                    now());
             },
-            [&](act::receive a) { planner.on(waybill::messages_received{receive(a)}, now()); },
-            [&](act::receive_deferred a) {
-                planner.on(waybill::original_fetched{a.work, fetch(a.work)}, now());
+            [&](waybill::receive_planner::receive a) {
+                planner.on(waybill::receive_planner::messages_received{receive(a)}, now());
             },
-            [&](act::settle_original a) {
-                planner.on(waybill::original_settled{a.work, settle(a)}, now());
+            [&](waybill::receive_planner::receive_deferred a) {
+                planner.on(waybill::receive_planner::original_fetched{a.work, fetch(a.work)},
+                           now());
             },
-            [&](act::settle_message a) {
-                planner.on(waybill::message_settled{a.work, settle(a)}, now());
+            [&](waybill::receive_planner::settle_original a) {
+                planner.on(waybill::receive_planner::original_settled{a.work, settle(a)}, now());
             },
-            [&](act::wait_until w) { sleep_until(w.time); },
-            [&](act::idle)         {});                  // until an event
+            [&](waybill::receive_planner::settle_message a) {
+                planner.on(waybill::receive_planner::message_settled{a.work, settle(a)}, now());
+            },
+            [&](waybill::wait_until w) { sleep_until(w.time); },
+            [&](waybill::idle) {});  // until an event
         //! [queue_planner]
     }
 };
@@ -307,7 +321,7 @@ TEST_CASE("queue guide: due pairs before fresh messages")
             const bool fails = c.pairs.contains(number) && !failed;
             failed = failed || fails;
             const fault result = fails ? waybill::transient("busy") : fault{};
-            c.planner.on(waybill::work_done{number, result.kind}, c.now());
+            c.planner.on(waybill::receive_planner::work_done{number, result.kind}, c.now());
         }
     }
     CHECK(c.log == "original give_back; message give_back; message complete; message complete; "

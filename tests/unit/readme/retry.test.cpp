@@ -16,7 +16,6 @@ namespace readme_retry {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 
 TEST_CASE("README: a call that is tried again, and one that is not made")
 {
@@ -102,12 +101,13 @@ TEST_CASE("README: what to tell a queue")
         //! [settle]
         const waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left,
                                         .outage_deliveries = m.outages};
-        waybill::match(waybill::settle(policy, d, f.kind, dice(), now),
-            [&](act::complete)              { queue.remove(); },
-            [&](act::abandon a)             { queue.give_back(a.failed); },
-            [&](act::defer a)               { queue.give_back_at(a.until); },
-            [&](act::dead_letter_message a) { queue.park(waybill::describe(a, f.text)); },
-            [&](act::let_lock_expire)                 {});        // its lock runs out, then it is delivered again
+        waybill::match(
+            waybill::settle(policy, d, f.kind, dice(), now),
+            [&](waybill::complete) { queue.remove(); },
+            [&](waybill::abandon a) { queue.give_back(a.failed); },
+            [&](waybill::defer a) { queue.give_back_at(a.until); },
+            [&](waybill::dead_letter_message a) { queue.park(waybill::describe(a, f.text)); },
+            [&](waybill::let_lock_expire) {});  // its lock runs out, then it is delivered again
         //! [settle]
     }
     CHECK(queue.said.size() == 2);

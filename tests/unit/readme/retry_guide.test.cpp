@@ -19,7 +19,6 @@ namespace retry_guide_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 
 double dice()
 {
@@ -70,11 +69,17 @@ TEST_CASE("retry guide: the state machine of one call")
     //! [retry_machine]
     waybill::retry_loop loop({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
     for (bool open = true; open;)
-        waybill::match(loop.next(now()),
-            [&](act::call)         { loop.on(waybill::attempted{send().kind, dice()}, now()); },
-            [&](act::wait_until w) { sleep_until(w.time); },
-            [&](act::done)         { open = false; },
-            [&](act::give_up g)    { reason = g.reason; open = false; });
+        waybill::match(
+            loop.next(now()),
+            [&](waybill::retry_loop::call) {
+                loop.on(waybill::retry_loop::attempted{send().kind, dice()}, now());
+            },
+            [&](waybill::wait_until w) { sleep_until(w.time); },
+            [&](waybill::retry_loop::done) { open = false; },
+            [&](waybill::give_up g) {
+                reason = g.reason;
+                open = false;
+            });
     //! [retry_machine]
     CHECK(calls == 3);
     CHECK(reason == waybill::fault_kind::permanent);
@@ -92,10 +97,10 @@ TEST_CASE("retry guide: a decision after each attempt")
         const waybill::fault f = waybill::transient("timed out");
         //! [retry_decide]
         const waybill::retry_policy policy{.max_attempts = 3, .immediate = 1};
-        waybill::match(waybill::decide(policy, attempts, f.kind, dice(), now),
-            [&](act::retry_now)    { again(); },
-            [&](act::wait_until w) { later(w.time); },
-            [&](act::give_up g)    { give_up(g.reason); });
+        waybill::match(
+            waybill::decide(policy, attempts, f.kind, dice(), now),
+            [&](waybill::retry_now) { again(); }, [&](waybill::wait_until w) { later(w.time); },
+            [&](waybill::give_up g) { give_up(g.reason); });
         //! [retry_decide]
         CHECK(!validate(policy));
     }
@@ -114,11 +119,12 @@ TEST_CASE("retry guide: rounds of attempts")
     constexpr waybill::retry_levels levels{
         .immediate = 5, .delayed = 3, .pauses = {.base = 10s, .cap = 1h}};
     static_assert(attempts_in_all(levels) == 24);
-    const auto decide = [&](std::uint64_t attempts) {     // over all deliveries: store it
-        waybill::match(waybill::decide(levels, attempts, kind, dice(), now),
-            [&](act::retry_now)    { handle_again(); },            // in the same delivery
-            [&](act::wait_until w) { redeliver_at(w.time); },      // in the next one
-            [&](act::give_up g)    { give_up(g.reason); });
+    const auto decide = [&](std::uint64_t attempts) {  // over all deliveries: store it
+        waybill::match(
+            waybill::decide(levels, attempts, kind, dice(), now),
+            [&](waybill::retry_now) { handle_again(); },           // in the same delivery
+            [&](waybill::wait_until w) { redeliver_at(w.time); },  // in the next one
+            [&](waybill::give_up g) { give_up(g.reason); });
     };
     //! [retry_rounds]
     for (std::uint64_t attempts = 1; attempts <= 24; ++attempts) decide(attempts);

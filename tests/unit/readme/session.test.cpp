@@ -18,7 +18,6 @@
 namespace readme_session {
 namespace {
 
-namespace act = waybill::act;
 using waybill::pipeline_dead_letter;
 
 struct message {
@@ -95,8 +94,8 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
         last_done = o.done;
         return {};
     };
-    const auto letter_of = [&](const message& m, const act::park& a, const waybill::pipeline& p,
-                               std::string_view bytes) {
+    const auto letter_of = [&](const message& m, const waybill::pipeline::write_dead_letter& a,
+                               const waybill::pipeline& p, std::string_view bytes) {
         return make_pipeline_dead_letter(
             {.stamp = m.stamp, .origin = m.origin, .sequence = m.sequence, .message_id = m.id, .body = m.body,
              .state = bytes},
@@ -119,15 +118,20 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
         auto pipe = waybill::make<waybill::pipeline>(policy);
         if (!pipe) return refuse(waybill::describe(pipe.error()));
         while (message* m = pipe->over() ? nullptr : queue.receive()) {
-            process_step(*pipe, {facts_of(m->stamp, m->sequence, m->deliveries), wall()}, now,
-                [&](act::load_state)   { return state.load(m->origin.state); },
-                [&](act::execute)      { return state.attempt([&](order& o) { return run(*m, o); }); },
-                [&](act::save_state a) { return state.save(a, pipe->progress()); },
-                [&](act::park a)       { return letters.upsert(letter_of(*m, a, *pipe, state.bytes())); },
-                [&](act::complete)     { return queue.complete(*m); },
-                [&](act::clear_state)  { return state.clear(); },
-                [&](act::give_back a)  { queue.give_back(a.until); },
-                [&](act::wait_until a)       { sleep_until(a.time); });
+            process_step(
+                *pipe, {facts_of(m->stamp, m->sequence, m->deliveries), wall()}, now,
+                [&](waybill::pipeline::load_state) { return state.load(m->origin.state); },
+                [&](waybill::pipeline::execute) {
+                    return state.attempt([&](order& o) { return run(*m, o); });
+                },
+                [&](waybill::pipeline::save_state a) { return state.save(a, pipe->progress()); },
+                [&](waybill::pipeline::write_dead_letter a) {
+                    return letters.upsert(letter_of(*m, a, *pipe, state.bytes()));
+                },
+                [&](waybill::complete) { return queue.complete(*m); },
+                [&](waybill::pipeline::clear_state) { return state.clear(); },
+                [&](waybill::pipeline::give_back a) { queue.give_back(a.until); },
+                [&](waybill::wait_until a) { sleep_until(a.time); });
         }
         //! [pipeline]
     };

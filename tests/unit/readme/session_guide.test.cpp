@@ -20,10 +20,7 @@ namespace session_guide_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
-using waybill::completed;
 using waybill::fault;
-using waybill::step_dead_lettered;
 using waybill::step_outcome;
 
 struct message {
@@ -118,7 +115,8 @@ waybill::wall_time wall() { return waybill::wall_time::at(waybill::duration::sec
 waybill::steady_time now() { return {}; }
 void sleep_until(waybill::steady_time) {}
 
-waybill::pipeline_dead_letter letter_of(const message& m, const act::park& a,
+waybill::pipeline_dead_letter letter_of(const message& m,
+                                        const waybill::pipeline::write_dead_letter& a,
                                         const waybill::pipeline& pipe, std::string_view state)
 {
     return make_pipeline_dead_letter(
@@ -176,24 +174,38 @@ TEST_CASE("session guide: a loop without process_step")
             return {};
         });
     };
-    const auto write = [&](const message& step, const act::park& a) {
+    const auto write = [&](const message& step, const waybill::pipeline::write_dead_letter& a) {
         return letters.upsert(letter_of(step, a, pipe, state.bytes()));
     };
     //! [session_loop]
     message* m = queue.receive();                       // load_state needs the first message
     while (m != nullptr && !pipe.over())
-        waybill::match(pipe.next(now()),
-            [&](act::load_state)   { pipe.on(state.load(m->origin.state), now()); },
-            [&](act::idle)         { if (pipe.ended()) m = queue.receive();
-                                     if (m) pipe.on(step_received{m->facts, wall()}, now()); },
-            [&](act::execute)      { pipe.on(executed{run(*m)}, now()); },
-            [&](act::save_state a) { const fault f = state.save(a, pipe.progress());
-                                     pipe.on(state_saved{f.kind, f.text}, now()); },
-            [&](act::park a)       { pipe.on(step_dead_lettered{write(*m, a).kind}, now()); },
-            [&](act::complete)     { pipe.on(completed{queue.complete(*m).kind}, now()); },
-            [&](act::clear_state)  { pipe.on(state_cleared{state.clear().kind}, now()); },
-            [&](act::give_back a)  { queue.give_back(a.until); pipe.on(given_back{}, now()); },
-            [&](act::wait_until a) { sleep_until(a.time); });
+        waybill::match(
+            pipe.next(now()),
+            [&](waybill::pipeline::load_state) { pipe.on(state.load(m->origin.state), now()); },
+            [&](waybill::idle) {
+                if (pipe.ended()) m = queue.receive();
+                if (m) pipe.on(waybill::pipeline::step_received{m->facts, wall()}, now());
+            },
+            [&](waybill::pipeline::execute) {
+                pipe.on(waybill::pipeline::executed{run(*m)}, now());
+            },
+            [&](waybill::pipeline::save_state a) {
+                const fault f = state.save(a, pipe.progress());
+                pipe.on(waybill::pipeline::state_saved{f.kind, f.text}, now());
+            },
+            [&](waybill::pipeline::write_dead_letter a) {
+                pipe.on(waybill::pipeline::step_dead_lettered{write(*m, a).kind}, now());
+            },
+            [&](waybill::complete) { pipe.on(waybill::pipeline::completed{queue.complete(*m).kind}, now()); },
+            [&](waybill::pipeline::clear_state) {
+                pipe.on(waybill::pipeline::state_cleared{state.clear().kind}, now());
+            },
+            [&](waybill::pipeline::give_back a) {
+                queue.give_back(a.until);
+                pipe.on(waybill::pipeline::given_back{}, now());
+            },
+            [&](waybill::wait_until a) { sleep_until(a.time); });
     //! [session_loop]
     CHECK(ran == "1");
     CHECK(letters.all.size() == 2);
@@ -213,25 +225,25 @@ TEST_CASE("session guide: a lock that is lost writes no dead letter")
     waybill::session_state state(codec, place);
     waybill::pipeline pipe;
     message* m = session.receive();
-    const auto end = waybill::process_step(pipe, {m->facts, wall()}, now,
-        [&](act::load_state) { return state.load(m->origin.state); },
-        [&](act::execute) {
+    const auto end = waybill::process_step(
+        pipe, {m->facts, wall()}, now,
+        [&](waybill::pipeline::load_state) { return state.load(m->origin.state); },
+        [&](waybill::pipeline::execute) {
             return state.attempt([](std::string&) { return waybill::permanent("no receipt"); });
         },
         //! [session_renew]
-        [&](act::save_state a) {
+        [&](waybill::pipeline::save_state a) {
             if (!session.renew().ok()) return waybill::ownership_lost("the lock has expired");
             return state.save(a, pipe.progress());
         },
-        [&](act::park a) {
+        [&](waybill::pipeline::write_dead_letter a) {
             if (!session.renew().ok()) return waybill::ownership_lost("the lock has expired");
             return letters.upsert(letter_of(*m, a, pipe, state.bytes()));
         },
         //! [session_renew]
-        [&](act::complete) { return session.complete(*m); },
-        [&](act::clear_state) { return state.clear(); },
-        [&](act::give_back) {},
-        [&](act::wait_until a) { sleep_until(a.time); });
+        [&](waybill::complete) { return session.complete(*m); },
+        [&](waybill::pipeline::clear_state) { return state.clear(); },
+        [&](waybill::pipeline::give_back) {}, [&](waybill::wait_until a) { sleep_until(a.time); });
     CHECK(end == step_outcome::lost);
     CHECK(letters.all.empty());
     CHECK(session.at == 0);
@@ -244,7 +256,7 @@ TEST_CASE("session guide: import, redrive and sweep")
     session_queue dead_letters;
     dead_letters.all.push_back(step_of("order-17", 1, 2));
     const auto parked_here = step_of("order-17", 2, 2);
-    const act::park gap{waybill::dead_letter_reason::gap};
+    const waybill::pipeline::write_dead_letter gap{waybill::dead_letter_reason::gap};
     table.upsert(letter_of(parked_here, gap, waybill::pipeline(), {}));
 
     message& m = *dead_letters.receive();
@@ -256,10 +268,13 @@ TEST_CASE("session guide: import, redrive and sweep")
         reason, m.deliveries, progress, wall());
     waybill::dead_letter_import one(m.deliveries);
     while (!one.over())
-        waybill::match(one.next(now()),
-            [&](act::park)     { one.on(step_dead_lettered{table.upsert(letter).kind}, now()); },
-            [&](act::complete) { one.on(completed{dead_letters.complete(m).kind}, now()); },
-            [&](act::idle)     {});
+        waybill::match(
+            one.next(now()),
+            [&](waybill::pipeline::write_dead_letter) {
+                one.on(waybill::pipeline::step_dead_lettered{table.upsert(letter).kind}, now());
+            },
+            [&](waybill::complete) { one.on(waybill::pipeline::completed{dead_letters.complete(m).kind}, now()); },
+            [&](waybill::idle) {});
     //! [session_import]
     CHECK(one.outcome() == waybill::import_outcome::drained);
     CHECK(table.all.size() == 2);
@@ -268,7 +283,7 @@ TEST_CASE("session guide: import, redrive and sweep")
     auto letters = table.list();
     const auto plan = waybill::plan_redrive(letters);
     CHECK(describe(plan) == "2 letters of 1 sessions to send, 0 of 0 held back, 0 not asked for");
-    const auto send = [&](act::resubmit a) -> waybill::resubmitted {
+    const auto send = [&](waybill::redrive::resubmit a) -> waybill::redrive::resubmitted {
         for (std::uint64_t n = 0; n != a.count; ++n) {
             const waybill::redrive_step step = plan.step(letters, a.offset + n);
             const fault f = queue.send(step, letters[a.offset + n].body);
@@ -276,13 +291,14 @@ TEST_CASE("session guide: import, redrive and sweep")
         }
         return {a.count};
     };
-    const auto mark = [&](act::mark_sent a) -> waybill::sessions_marked {
+    const auto mark = [&](waybill::redrive::mark_sent a) -> waybill::redrive::sessions_marked {
         fault f;
         for (std::uint64_t s = a.session; f.ok() && s != a.session + a.count; ++s)
             if (plan.sessions[s].marks_first) f = table.mark(plan.marked(letters, s));
         return {f.kind};
     };
-    const auto remove = [&](act::remove_dead_letters a) -> waybill::dead_letters_removed {
+    const auto remove =
+        [&](waybill::redrive::remove_dead_letters a) -> waybill::redrive::dead_letters_removed {
         for (std::uint64_t n = 0; n != a.count; ++n) {                  // the last one first
             const fault f = table.remove(letters[a.offset + a.count - 1 - n]);
             if (!f.ok()) return {n, f.kind};
@@ -292,12 +308,13 @@ TEST_CASE("session guide: import, redrive and sweep")
     //! [session_redrive]
     waybill::redrive run(plan, {.chunk = 100});
     while (!run.over())
-        waybill::match(run.next(now()),
-            [&](act::resubmit a)            { run.on(send(a), now()); },
-            [&](act::mark_sent a)           { run.on(mark(a), now()); },     // merged_mark
-            [&](act::remove_dead_letters a) { run.on(remove(a), now()); },   // the last one first
-            [&](act::wait_until a)          { sleep_until(a.time); },
-            [&](act::idle)                  {});
+        waybill::match(
+            run.next(now()), [&](waybill::redrive::resubmit a) { run.on(send(a), now()); },
+            [&](waybill::redrive::mark_sent a) { run.on(mark(a), now()); },  // merged_mark
+            [&](waybill::redrive::remove_dead_letters a) {
+                run.on(remove(a), now());
+            },  // the last one first
+            [&](waybill::wait_until a) { sleep_until(a.time); }, [&](waybill::idle) {});
     //! [session_redrive]
     CHECK(run.outcome() == waybill::redrive_outcome::finished);
     CHECK(table.all.empty());

@@ -18,7 +18,6 @@ namespace readme_snippets {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 
 struct message {
     std::string body;
@@ -31,12 +30,12 @@ struct broker {
 
     waybill::send_outcome send(const std::vector<message>& batch)
     {
-        if (++calls % 5 == 0) return waybill::throttled{.retry_after = 1s};
+        if (++calls % 5 == 0) return waybill::batch_sender::throttled{.retry_after = 1s};
         std::uint64_t bytes = 20;
         for (const message& m : batch) bytes += m.body.size() + 61;
-        if (bytes > 1'024) return waybill::too_large{.actual = bytes, .limit = 1'024};
+        if (bytes > 1'024) return waybill::batch_sender::too_large{.actual = bytes, .limit = 1'024};
         for (const message& m : batch) got.push_back(m.body);
-        return waybill::accepted{};
+        return waybill::batch_sender::accepted{};
     }
 };
 
@@ -45,11 +44,11 @@ TEST_CASE("README: the one loop drives the sender")
     std::vector<message> inbox;
     for (int i = 0; i < 100; ++i) inbox.push_back({"message " + std::to_string(i)});
     broker sdk;
-    std::vector<act::settle> noted;
+    std::vector<waybill::batch_sender::report> noted;
     waybill::steady_time time;
     const auto now = [&] { return time; };
     const auto sleep_until = [&](waybill::steady_time t) { time = t; };
-    const auto note = [&](const act::settle& x) { noted.push_back(x); };
+    const auto note = [&](const waybill::batch_sender::report& x) { noted.push_back(x); };
     const auto transmit = [&](const waybill::item_ranges& items) {
         std::vector<message> batch;
         for (const waybill::item_range& r : items) {
@@ -59,23 +58,23 @@ TEST_CASE("README: the one loop drives the sender")
     };
 
     //! [loop]
-    waybill::batch_sender s{{.limit = {.bytes = 1'024}, .header = 8}};
-    for (const message& m : inbox) s.on(waybill::queued{m.body.size()}, now());
-    s.on(waybill::flushed{}, now());
-
+    using sender = waybill::batch_sender;
+    sender s{{.limit = {.bytes = 1'024}, .header = 8}};
+    for (const message& m : inbox) s.on(sender::queued{m.body.size()}, now());
+    s.on(sender::flushed{}, now());
     while (!s.finished())
         waybill::match(s.next(now()),
-            [&](act::send a) {
+            [&](sender::send a) {
                 auto answer = transmit(a.items);             // accepted, refused, throttled ...
                 waybill::match(answer, [&](auto& event) {
                     event.attempt = a.attempt;
                     s.on(event, now());
                 });
             },
-            [&](act::settle x) { note(x); s.on(waybill::settled{x.items}, now()); },
-            [&](act::replace r) { s.on(waybill::not_replaced{r.item}, now()); },   // or `replaced`, by a reference
-            [&](act::wait_until w)   { sleep_until(w.time); },
-            [&](act::idle)     {});
+            [&](sender::report r)      { note(r); s.on(sender::reported{r.items}, now()); },
+            [&](sender::replace r)     { s.on(sender::not_replaced{r.item}, now()); },  // or `replaced`
+            [&](waybill::wait_until w) { sleep_until(w.time); },
+            [&](waybill::idle)         {});
     //! [loop]
 
     REQUIRE(sdk.got.size() == inbox.size());

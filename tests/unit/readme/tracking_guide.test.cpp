@@ -17,7 +17,6 @@ namespace tracking_guide_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 using waybill::track_error;
 
 using commits = std::vector<std::optional<std::uint64_t>>;
@@ -62,17 +61,20 @@ TEST_CASE("tracking guide: a schedule decides when to commit")
 
     //! [tracking_schedule]
     waybill::commit_schedule schedule{{.every = 1'000, .interval = 5s, .idle_refresh = 6h}, now};
-    schedule.on(waybill::events_done{done}, now);
+    schedule.on(waybill::commit_schedule::events_done{done}, now);
     const auto step = [&] {
         waybill::match(
             schedule.next(now),
-            [&](act::commit_position) {
-                schedule.on(waybill::commit_started{}, now);
-                if (commit(tracker.resume_at())) schedule.on(waybill::commit_confirmed{}, now);
-                else schedule.on(waybill::commit_failed{}, now);  // or its outcome is unknown
+            [&](waybill::commit_schedule::commit_position) {
+                schedule.on(waybill::commit_schedule::commit_started{}, now);
+                if (commit(tracker.resume_at()))
+                    schedule.on(waybill::commit_schedule::commit_confirmed{}, now);
+                else
+                    schedule.on(waybill::commit_schedule::commit_failed{},
+                                now);  // or its outcome is unknown
             },
-            [&](act::wait_until w) { wake_at(w.time); },  // then call step() again
-            [](act::idle) {});
+            [&](waybill::wait_until w) { wake_at(w.time); },  // then call step() again
+            [](waybill::idle) {});
     };
     //! [tracking_schedule]
     const waybill::steady_time begin = now;

@@ -198,7 +198,7 @@ TEST_CASE("guide of wire: codes and texts of refusals")
 
     //! [wire_refusal]
     const auto refused = [](std::string_view text) {
-        waybill::too_large event;
+        waybill::batch_sender::too_large event;
         const auto numbers = wire::read_refusal(wire::dialect::azure_amqp, text);
         if (numbers && numbers->of == wire::extent::request) {  // not those of one item
             event.actual = numbers->actual;
@@ -213,25 +213,30 @@ TEST_CASE("guide of wire: codes and texts of refusals")
                                 std::string_view text) -> waybill::send_outcome {
         const auto meaning = wire::find(wire::azure_amqp_errors, code).value_or(answer::unknown);
         switch (meaning) {
-            case answer::accepted: return waybill::accepted{};
+            case answer::accepted: return waybill::batch_sender::accepted{};
             case answer::too_large: return refused(text);
-            case answer::too_many: return waybill::too_large{};
-            case answer::throttled: return waybill::throttled{};
-            case answer::unknown: return waybill::unknown{};
+            case answer::too_many: return waybill::batch_sender::too_large{};
+            case answer::throttled: return waybill::batch_sender::throttled{};
+            case answer::unknown: return waybill::batch_sender::outcome_unknown{};
             default: break;
         }
-        return waybill::failed{.kind = wire::fault_of(meaning), .text = std::string(text)};
+        return waybill::batch_sender::failed{.kind = wire::fault_of(meaning),
+                                             .text = std::string(text)};
     };
     //! [wire_outcome]
     const auto large = outcome_of(
         "amqp:link:message-size-exceeded",
         "The received message (delivery-id:7, size:300574 bytes) exceeds the limit (262144 bytes) "
         "currently allowed on the link.");
-    CHECK(large == waybill::send_outcome(waybill::too_large{.actual = 300'574, .limit = 262'144}));
-    CHECK(std::holds_alternative<waybill::unknown>(outcome_of("com.microsoft:timeout", "")));
-    CHECK(std::holds_alternative<waybill::unknown>(outcome_of("not in the table", "")));
+    CHECK(large == waybill::send_outcome(
+                       waybill::batch_sender::too_large{.actual = 300'574, .limit = 262'144}));
+    CHECK(std::holds_alternative<waybill::batch_sender::outcome_unknown>(
+        outcome_of("com.microsoft:timeout", "")));
+    CHECK(std::holds_alternative<waybill::batch_sender::outcome_unknown>(
+        outcome_of("not in the table", "")));
     const auto missing = outcome_of("amqp:not-found", "");
-    CHECK(std::get<waybill::failed>(missing).kind == waybill::fault_kind::infrastructure);
+    CHECK(std::get<waybill::batch_sender::failed>(missing).kind ==
+          waybill::fault_kind::infrastructure);
 }
 
 }  // namespace

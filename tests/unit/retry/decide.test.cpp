@@ -12,7 +12,6 @@
 
 namespace decide_test {
 
-namespace act = waybill::act;
 using waybill::decide;
 using waybill::duration;
 using waybill::fault_kind;
@@ -33,35 +32,37 @@ constexpr retry_action after(std::uint32_t tries, fault_kind how = fault_kind::t
     return decide(policy, tries, how, 0.0, now, hint);
 }
 
-static_assert(after(1) == retry_action(act::retry_now{}));
-static_assert(after(2) == retry_action(act::wait_until{now + duration(1s)}));
-static_assert(after(3) == retry_action(act::wait_until{now + duration(2s)}));
-static_assert(after(4) == retry_action(act::give_up{fault_kind::transient}));
-static_assert(after(ever) == retry_action(act::give_up{fault_kind::transient}));
-static_assert(after(1, fault_kind::infrastructure) == retry_action(act::retry_now{}));
+static_assert(after(1) == retry_action(waybill::retry_now{}));
+static_assert(after(2) == retry_action(waybill::wait_until{now + duration(1s)}));
+static_assert(after(3) == retry_action(waybill::wait_until{now + duration(2s)}));
+static_assert(after(4) == retry_action(waybill::give_up{fault_kind::transient}));
+static_assert(after(ever) == retry_action(waybill::give_up{fault_kind::transient}));
+static_assert(after(1, fault_kind::infrastructure) == retry_action(waybill::retry_now{}));
 static_assert(after(4, fault_kind::infrastructure) ==
-              retry_action(act::give_up{fault_kind::infrastructure}));
+              retry_action(waybill::give_up{fault_kind::infrastructure}));
 
 // What no retry can change, and what needs none.
-static_assert(after(1, fault_kind::permanent) == retry_action(act::give_up{fault_kind::permanent}));
+static_assert(after(1, fault_kind::permanent) ==
+              retry_action(waybill::give_up{fault_kind::permanent}));
 static_assert(after(1, fault_kind::ownership_lost) ==
-              retry_action(act::give_up{fault_kind::ownership_lost}));
-static_assert(after(1, fault_kind::cancelled) == retry_action(act::give_up{fault_kind::cancelled}));
-static_assert(after(1, fault_kind::none) == retry_action(act::give_up{fault_kind::none}));
+              retry_action(waybill::give_up{fault_kind::ownership_lost}));
+static_assert(after(1, fault_kind::cancelled) ==
+              retry_action(waybill::give_up{fault_kind::cancelled}));
+static_assert(after(1, fault_kind::none) == retry_action(waybill::give_up{fault_kind::none}));
 
 // A server that names a time is heard, though the policy would try at once; within the cap.
 static_assert(after(1, fault_kind::transient, 5s) ==
-              retry_action(act::wait_until{now + duration(5s)}));
+              retry_action(waybill::wait_until{now + duration(5s)}));
 static_assert(after(1, fault_kind::transient, 1h) ==
-              retry_action(act::wait_until{now + duration(1min)}));
-static_assert(after(1, fault_kind::transient, -5s) == retry_action(act::retry_now{}));
+              retry_action(waybill::wait_until{now + duration(1min)}));
+static_assert(after(1, fault_kind::transient, -5s) == retry_action(waybill::retry_now{}));
 static_assert(after(3, fault_kind::transient, 1ms) ==
-              retry_action(act::wait_until{now + duration(2s)}));
+              retry_action(waybill::wait_until{now + duration(2s)}));
 
 // Most: 0 reads as 1, and the largest number does not wrap.
 constexpr bool gives_up(std::uint32_t most, std::uint32_t tries)
 {
-    return std::holds_alternative<act::give_up>(
+    return std::holds_alternative<waybill::give_up>(
         decide({.max_attempts = most}, tries, fault_kind::transient, 0.5, now));
 }
 static_assert(gives_up(0, 1) && gives_up(1, 1) && !gives_up(2, 1));
@@ -71,7 +72,7 @@ static_assert(!gives_up(ever, ever - 1) && gives_up(ever, ever));
 // At the end of time it waits there.
 static_assert(decide({.pauses = {.spread = jitter::none}}, 1, fault_kind::transient, 0.0,
                      steady_time::highest()) ==
-              retry_action(act::wait_until{steady_time::highest()}));
+              retry_action(waybill::wait_until{steady_time::highest()}));
 
 constexpr std::string_view bad(const retry_policy& p)
 {
@@ -94,13 +95,13 @@ TEST_CASE("decide: a loop of it makes as many tries as the policy says")
             waybill::match(
                 decide({.max_attempts = most, .immediate = 2}, tries, fault_kind::transient, 1.0,
                        at),
-                [](act::retry_now) {},
-                [&](act::wait_until w) {
+                [](waybill::retry_now) {},
+                [&](waybill::wait_until w) {
                     CHECK(w.time > at);
                     at = w.time;
                     ++waits;
                 },
-                [&](act::give_up g) {
+                [&](waybill::give_up g) {
                     CHECK(g.reason == fault_kind::transient);
                     going = false;
                 });

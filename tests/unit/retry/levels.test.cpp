@@ -12,7 +12,6 @@
 
 namespace levels_test {
 
-namespace act = waybill::act;
 using waybill::attempts_in_all;
 using waybill::decide;
 using waybill::duration;
@@ -38,14 +37,14 @@ constexpr retry_action after(std::uint64_t tries, fault_kind how = fault_kind::t
 {
     return decide(two_of_three, tries, how, 0.5, now, hint);
 }
-constexpr retry_action at_once = act::retry_now{};
+constexpr retry_action at_once = waybill::retry_now{};
 constexpr retry_action back_after(duration d)
 {
-    return act::wait_until{now + d};
+    return waybill::wait_until{now + d};
 }
 constexpr retry_action over(fault_kind how)
 {
-    return act::give_up{how};
+    return waybill::give_up{how};
 }
 
 static_assert(attempts_in_all(two_of_three) == 6 && attempts_in_all(retry_levels{}) == 24);
@@ -113,13 +112,13 @@ TEST_CASE("levels: a loop makes as many tries as are promised, in rounds with gr
                 ++tries;
                 ++rounds.back();
                 waybill::match(
-                    decide(l, tries, fault_kind::transient, 0.5, now), [](act::retry_now) {},
-                    [&](act::wait_until w) {
+                    decide(l, tries, fault_kind::transient, 0.5, now), [](waybill::retry_now) {},
+                    [&](waybill::wait_until w) {
                         const auto n = static_cast<double>(rounds.size());
                         CHECK(w.time - now == waybill::lesser(duration(10s) * n, 25s));
                         rounds.push_back(0);
                     },
-                    [&](act::give_up) { going = false; });
+                    [&](waybill::give_up) { going = false; });
             }
             CHECK(tries == attempts_in_all(l));
             CHECK(rounds == std::vector<std::uint64_t>(delayed + 1, immediate + 1));

@@ -48,15 +48,15 @@ static_assert([] {
     const retry_levels l = retry_presets::nservicebus();
     const auto sixth = decide(l, 6, fault_kind::transient, 0.5, {});
     const auto last = decide(l, 18, fault_kind::transient, 0.5, {});
-    return sixth == retry_action(act::wait_until{steady_time::at(10s)}) &&
-           last == retry_action(act::wait_until{steady_time::at(30s)});
+    return sixth == retry_action(wait_until{steady_time::at(10s)}) &&
+           last == retry_action(wait_until{steady_time::at(30s)});
 }());
 
 // They stand for the plain value wherever that is decided by.
 static_assert(decide(retry_presets::nservicebus(), 6, fault_kind::transient, 0.5, {}) ==
-              retry_action(act::wait_until{steady_time::at(10s)}));
+              retry_action(wait_until{steady_time::at(10s)}));
 static_assert(waybill::decide(retry_presets::nservicebus(), 3, fault_kind::transient, 0.5, {},
-                              0s) == retry_action(act::retry_now{}));
+                              0s) == retry_action(retry_now{}));
 static_assert(retry_loop(retry_presets::polly(), {}).policy() == retry_presets::polly().value);
 static_assert(make<retry_loop>(retry_presets::polly(), {}).has_value());
 

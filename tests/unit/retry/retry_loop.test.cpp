@@ -25,12 +25,12 @@ constexpr steady_time at(duration d)
 }
 constexpr action wait_until(duration d)
 {
-    return act::wait_until{at(d)};
+    return waybill::wait_until{at(d)};
 }
-constexpr action go = act::call{};
+constexpr action go = retry_loop::call{};
 constexpr call_policy three{
     .retry = {.max_attempts = 3, .pauses = {.base = 1s, .cap = 1min, .spread = jitter::none}}};
-constexpr attempted failing{.kind = fault_kind::transient};
+constexpr retry_loop::attempted failing{.kind = fault_kind::transient};
 
 static_assert(name(retry_outcome::open) == "open" && name(retry_outcome::budget) == "budget");
 static_assert(name(retry_outcome::succeeded) == "succeeded");
@@ -50,7 +50,7 @@ static_assert([] {  // it goes, waits, goes, and gives up
     a.on(failing, at(1s));
     ok = ok && a.next(at(2s)) == wait_until(3s) && a.next(at(3s)) == go;
     a.on({.kind = fault_kind::infrastructure}, at(3s));
-    ok = ok && a.next(at(3s)) == action(act::give_up{fault_kind::infrastructure});
+    ok = ok && a.next(at(3s)) == action(give_up{fault_kind::infrastructure});
     ok = ok && a.attempts() == 3 && a.outcome() == retry_outcome::tries;
     return ok && a.elapsed(at(9s)) == duration(9s);
 }());
@@ -61,7 +61,7 @@ static_assert([] {  // success, and that is that
     a.on({}, at(5s));
     const retry_loop then = a;
     const bool done =
-        a.next(at(0s)) == action(act::done{}) && a.outcome() == retry_outcome::succeeded;
+        a.next(at(0s)) == action(retry_loop::done{}) && a.outcome() == retry_outcome::succeeded;
     const bool late =
         a.on(failing, at(6s)) == event_result::stale && a.on({}, at(6s)) == event_result::stale;
     return done && late && a == then && a.attempts() == 2 && a.kind() == fault_kind::none;
@@ -74,8 +74,8 @@ static_assert([] {  // what no retry can change; and nothing changes that
         retry_loop a(three, at(0s));
         a.on({.kind = how}, at(0s));
         const retry_loop then = a;
-        ok = ok && a.next(at(0s)) == action(act::give_up{how}) &&
-             a.on({}, at(1s)) == event_result::stale;
+        ok =
+            ok && a.next(at(0s)) == action(give_up{how}) && a.on({}, at(1s)) == event_result::stale;
         ok = ok && a.outcome() == retry_outcome::not_worth_it && a == then;
     }
     return ok;
@@ -110,7 +110,7 @@ static_assert([] {
     a.on(failing, at(101s));
     bool ok = a.outcome() == retry_outcome::open && a.next(at(101s)) == wait_until(103s);
     a.on(failing, at(103s));  // the next would begin at 107 s, which is 7 s after
-    ok = ok && a.next(at(103s)) == action(act::give_up{fault_kind::transient});
+    ok = ok && a.next(at(103s)) == action(give_up{fault_kind::transient});
     return ok && a.outcome() == retry_outcome::time_limit && a.attempts() == 3;
 }());
 
@@ -134,7 +134,8 @@ static_assert([] {  // a slow call uses the time up as well; but if it works, it
     const bool goes = a.next(at(0s)) == go;
     a.on(failing, at(5s));
     b.on({}, at(5s));
-    const bool works = b.next(at(5s)) == action(act::done{}) && b.outcome(at(9s)) == b.outcome();
+    const bool works =
+        b.next(at(5s)) == action(retry_loop::done{}) && b.outcome(at(9s)) == b.outcome();
     return goes && works && a.outcome() == retry_outcome::time_limit;
 }());
 
@@ -148,8 +149,8 @@ static_assert([] {  // who overslept is told that it is over, and tells of no ot
     ok = ok && a.outcome(at(59s)) == retry_outcome::open;
     ok =
         ok && a.outcome(at(60s)) == retry_outcome::time_limit && a.outcome() == retry_outcome::open;
-    ok = ok && a.next(at(60s)) == action(act::give_up{fault_kind::transient});
-    ok = ok && a.next(at(2h)) == action(act::give_up{fault_kind::transient});
+    ok = ok && a.next(at(60s)) == action(give_up{fault_kind::transient});
+    ok = ok && a.next(at(2h)) == action(give_up{fault_kind::transient});
     a.on(failing, at(2h));  // one that had begun in time
     return ok && a.outcome() == retry_outcome::time_limit && a.attempts() == 2;
 }());
@@ -159,7 +160,7 @@ static_assert([] {  // not even the first try begins too late, and that is not t
     p.time_limit = 1min;
     const retry_loop a(p, at(0s));
     bool ok = a.next(at(59s)) == go && a.next(at(60s)) == a.next(at(2h));
-    ok = ok && a.next(at(2h)) == action(act::give_up{fault_kind::cancelled});
+    ok = ok && a.next(at(2h)) == action(give_up{fault_kind::cancelled});
     ok = ok && a.outcome(at(2h)) == retry_outcome::time_limit && a.attempts() == 0;
     const retry_loop endless(three, steady_time::lowest());
     return ok && endless.next(steady_time::highest()) == go;
@@ -174,7 +175,7 @@ static_assert([] {  // a clock that goes back does not end it, nor does the end 
     const bool open = a.outcome() == retry_outcome::open && none;
     retry_loop b(three, steady_time::lowest());
     b.on(failing, steady_time::highest());
-    const bool waits = b.next(at(0s)) == action(act::wait_until{steady_time::highest()});
+    const bool waits = b.next(at(0s)) == action(waybill::wait_until{steady_time::highest()});
     retry_loop c(p, steady_time::lowest());
     c.on(failing, steady_time::highest());
     return open && waits && c.outcome() == retry_outcome::time_limit;
@@ -232,15 +233,15 @@ TEST_CASE("attempts: the loop of the head comment")
     for (bool open = true; open;) {
         match(
             tries.next(now),
-            [&](act::call) {
-                tries.on(attempted{call().kind, dice()}, now);
+            [&](retry_loop::call) {
+                tries.on(retry_loop::attempted{call().kind, dice()}, now);
             },
-            [&](act::wait_until w) {
+            [&](waybill::wait_until w) {
                 now = w.time;
                 ++waits;
             },
-            [&](act::done) { open = false; },
-            [&](act::give_up g) {
+            [&](retry_loop::done) { open = false; },
+            [&](give_up g) {
                 parked = g.reason;
                 open = false;
             });
@@ -275,8 +276,8 @@ TEST_CASE("attempts: retries are taken from a budget, and none is left where it 
     CHECK(tokens.left() == 0);
     b.on(failing, at(1s));
     CHECK(b.outcome() == retry_outcome::budget);
-    CHECK(b.next(at(9s)) == action(act::give_up{fault_kind::transient}));
-    a.on(attempted{}, at(3s));
+    CHECK(b.next(at(9s)) == action(give_up{fault_kind::transient}));
+    a.on(retry_loop::attempted{}, at(3s));
     CHECK(a.outcome() == retry_outcome::succeeded);
     CHECK(tokens.left() == 1);
     // What is not worth it, or over, takes nothing.

@@ -16,7 +16,6 @@
 namespace pipeline_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::dead_letter_reason;
 using waybill::duration;
 using waybill::event_result;
@@ -64,9 +63,10 @@ pipeline_policy independent()
 pipeline held(const pipeline_policy& p, state_read how = state_read::absent, session_progress found = {})
 {
     pipeline pipe(p);
-    CHECK(std::holds_alternative<act::load_state>(pipe.next(at(0))));
-    CHECK(pipe.on(waybill::state_loaded{how, std::move(found)}, at(0)) == event_result::applied);
-    CHECK(std::holds_alternative<act::idle>(pipe.next(at(0))));
+    CHECK(std::holds_alternative<pipeline::load_state>(pipe.next(at(0))));
+    CHECK(pipe.on(waybill::pipeline::state_loaded{how, std::move(found)}, at(0)) ==
+          event_result::applied);
+    CHECK(std::holds_alternative<waybill::idle>(pipe.next(at(0))));
     return pipe;
 }
 
@@ -74,50 +74,50 @@ pipeline held(const pipeline_policy& p, state_read how = state_read::absent, ses
 std::string asks(const pipeline& pipe, steady_time now = at(0))
 {
     return waybill::match(
-        pipe.next(now), [](act::load_state) { return std::string("load"); },
-        [](act::execute e) {
+        pipe.next(now), [](pipeline::load_state) { return std::string("load"); },
+        [](pipeline::execute e) {
             return "execute " + std::to_string(e.step) + " try " + std::to_string(e.tries);
         },
-        [](act::save_state s) { return std::string(s.undone ? "save undone" : "save"); },
-        [](act::park p) {
+        [](pipeline::save_state s) { return std::string(s.undone ? "save undone" : "save"); },
+        [](pipeline::write_dead_letter p) {
             return "park " + std::string(name(p.reason)) + " " + std::to_string(p.cause) + "/" +
                    std::to_string(p.cause_step) + " tries " + std::to_string(p.tries) + (p.bare ? " bare" : "");
         },
-        [](act::complete) { return std::string("complete"); },
-        [](act::clear_state) { return std::string("clear"); },
-        [](act::give_back g) {
+        [](waybill::complete) { return std::string("complete"); },
+        [](pipeline::clear_state) { return std::string("clear"); },
+        [](pipeline::give_back g) {
             return "give back " + std::string(name(g.reason)) + " " +
                    std::to_string(g.until.since_epoch().count() / 1'000'000'000);
         },
-        [](act::wait_until w) {
+        [](waybill::wait_until w) {
             return "wait " + std::to_string(w.time.since_epoch().count() / 1'000'000'000);
         },
-        [](act::idle) { return std::string("idle"); });
+        [](waybill::idle) { return std::string("idle"); });
 }
 
 bool receives(pipeline& pipe, const step_facts& m, steady_time now = at(0))
 {
-    return pipe.on(waybill::step_received{m, noon()}, now) == event_result::applied;
+    return pipe.on(waybill::pipeline::step_received{m, noon()}, now) == event_result::applied;
 }
 bool runs(pipeline& pipe, fault f = {}, steady_time now = at(0))
 {
-    return pipe.on(waybill::executed{std::move(f)}, now) == event_result::applied;
+    return pipe.on(waybill::pipeline::executed{std::move(f)}, now) == event_result::applied;
 }
 bool saves(pipeline& pipe, fault_kind how = fault_kind::none, steady_time now = at(0))
 {
-    return pipe.on(waybill::state_saved{how}, now) == event_result::applied;
+    return pipe.on(waybill::pipeline::state_saved{how}, now) == event_result::applied;
 }
 bool parks(pipeline& pipe, fault_kind how = fault_kind::none)
 {
-    return pipe.on(waybill::step_dead_lettered{how}, at(0)) == event_result::applied;
+    return pipe.on(waybill::pipeline::step_dead_lettered{how}, at(0)) == event_result::applied;
 }
 bool completes(pipeline& pipe, fault_kind how = fault_kind::none)
 {
-    return pipe.on(waybill::completed{how}, at(0)) == event_result::applied;
+    return pipe.on(waybill::pipeline::completed{how}, at(0)) == event_result::applied;
 }
 bool clears(pipeline& pipe, fault_kind how = fault_kind::none)
 {
-    return pipe.on(waybill::state_cleared{how}, at(0)) == event_result::applied;
+    return pipe.on(waybill::pipeline::state_cleared{how}, at(0)) == event_result::applied;
 }
 
 /// Answers all that it asks for with "done", up to the next message.
@@ -133,7 +133,7 @@ std::string ends(pipeline& pipe)
         if (a.starts_with("park")) parks(pipe);
         if (a == "complete") completes(pipe);
         if (a == "clear") clears(pipe);
-        if (a.starts_with("give")) pipe.on(waybill::given_back{}, at(0));
+        if (a.starts_with("give")) pipe.on(waybill::pipeline::given_back{}, at(0));
     }
     return asked;
 }
@@ -184,7 +184,7 @@ TEST_CASE("pipeline: the state says when, by the wall clock of the receipt")
     CHECK(pipe.progress().changed == noon(7));
     CHECK(saves(pipe));
     CHECK(completes(pipe));
-    REQUIRE(pipe.on(waybill::step_received{message(2), noon(100)}, at(20)) ==
+    REQUIRE(pipe.on(waybill::pipeline::step_received{message(2), noon(100)}, at(20)) ==
             event_result::applied);
     runs(pipe, waybill::permanent("no"), at(19));  // a clock that jumps back does not count
     CHECK(pipe.progress().begun == noon());
@@ -399,7 +399,7 @@ TEST_CASE("pipeline: for a longer pause the tries are saved, and the session is 
     CHECK(asks(pipe, at(14)) == "give back transient 22");
     const session_progress saved = pipe.progress();
     CHECK(!pipe.over());
-    CHECK(pipe.on(waybill::given_back{}, at(15)) == event_result::applied);
+    CHECK(pipe.on(waybill::pipeline::given_back{}, at(15)) == event_result::applied);
     CHECK(pipe.ended() == step_outcome::given_back);
     CHECK(pipe.over());
 
@@ -407,7 +407,8 @@ TEST_CASE("pipeline: for a longer pause the tries are saved, and the session is 
     const auto again = [&](std::int64_t after) {
         pipeline next = held(p, state_read::ok, saved);
         const wall_time wall = saved.changed + duration::seconds(after);
-        CHECK(next.on(waybill::step_received{message(2), wall}, at(100)) == event_result::applied);
+        CHECK(next.on(waybill::pipeline::step_received{message(2), wall}, at(100)) ==
+              event_result::applied);
         return next;
     };
     CHECK(asks(again(2), at(100)) == "wait 105");
@@ -553,7 +554,7 @@ TEST_CASE("pipeline: before what is down is asked again there are longer and lon
     const auto down = fault_kind::infrastructure;
     const auto loads = [&](std::uint64_t deliveries, fault_kind how) {
         pipeline pipe(quick());
-        pipe.on(waybill::state_loaded{.kind = how, .deliveries = deliveries}, at(0));
+        pipe.on(waybill::pipeline::state_loaded{.kind = how, .deliveries = deliveries}, at(0));
         return asks(pipe);
     };
     CHECK(loads(1, down) == "give back infrastructure 4");
@@ -568,7 +569,7 @@ TEST_CASE("pipeline: before what is down is asked again there are longer and lon
         pipeline pipe = held(p);
         receives(pipe, message(1, deliveries));
         if (deliveries == 0) saves(pipe);
-        pipe.on(waybill::executed{waybill::infrastructure("down"), 0.5, hint}, at(0));
+        pipe.on(waybill::pipeline::executed{waybill::infrastructure("down"), 0.5, hint}, at(0));
         if (deliveries == 0) saves(pipe);
         return asks(pipe);
     };
@@ -648,7 +649,7 @@ TEST_CASE("pipeline: what is down or stops is nobody's fault")
     CHECK(runs(pipe, waybill::infrastructure("down"), at(10)));
     CHECK(asks(pipe) == "give back infrastructure 18");
     CHECK(pipe.progress() == session_progress{});
-    CHECK(pipe.on(waybill::given_back{}, at(10)) == event_result::applied);
+    CHECK(pipe.on(waybill::pipeline::given_back{}, at(10)) == event_result::applied);
     CHECK(pipe.ended() == step_outcome::given_back);
 
     pipe = held(quick());
@@ -669,7 +670,8 @@ TEST_CASE("pipeline: a hint of what was called is kept to")
 {
     pipeline pipe = held(quick());
     REQUIRE(receives(pipe, message(1)));
-    pipe.on(waybill::executed{waybill::transient("busy"), 0.5, duration::seconds(9)}, at(1));
+    pipe.on(waybill::pipeline::executed{waybill::transient("busy"), 0.5, duration::seconds(9)},
+            at(1));
     CHECK(asks(pipe, at(1)) == "wait 10");
 }
 
@@ -677,7 +679,7 @@ TEST_CASE("pipeline: what is not confirmed is not built upon")
 {
     const auto given_back = [](pipeline& pipe) {
         CHECK(asks(pipe).starts_with("give back infrastructure"));
-        pipe.on(waybill::given_back{}, at(0));
+        pipe.on(waybill::pipeline::given_back{}, at(0));
         CHECK(pipe.over());
         return pipe.ended();
     };
@@ -715,7 +717,7 @@ TEST_CASE("pipeline: what is not confirmed is not built upon")
     CHECK(pipe.ended() == step_outcome::repeated);
 
     pipe = pipeline(quick());
-    CHECK(pipe.on(waybill::state_loaded{.kind = down}, at(0)) == event_result::applied);
+    CHECK(pipe.on(waybill::pipeline::state_loaded{.kind = down}, at(0)) == event_result::applied);
     CHECK(given_back(pipe) == step_outcome::given_back);
 }
 
@@ -772,8 +774,8 @@ TEST_CASE("pipeline: whoever has lost the session does nothing more with it")
         CHECK(!parks(pipe));
         CHECK(!completes(pipe));
         CHECK(!clears(pipe));
-        CHECK(pipe.on(waybill::state_loaded{}, at(0)) == event_result::stale);
-        CHECK(pipe.on(waybill::given_back{}, at(0)) == event_result::stale);
+        CHECK(pipe.on(waybill::pipeline::state_loaded{}, at(0)) == event_result::stale);
+        CHECK(pipe.on(waybill::pipeline::given_back{}, at(0)) == event_result::stale);
         CHECK(pipe.on(waybill::lock_lost{}, at(0)) == event_result::stale);
         CHECK(pipe.on(waybill::stop_requested{}, at(0)) == event_result::stale);
         CHECK(pipe == before);
@@ -806,7 +808,7 @@ TEST_CASE("pipeline: whoever has lost the session does nothing more with it")
     CHECK(!pipe.ended());
     all_late(pipe);
     pipe = pipeline(quick());
-    CHECK(pipe.on(waybill::state_loaded{.kind = lost}, at(0)) == event_result::applied);
+    CHECK(pipe.on(waybill::pipeline::state_loaded{.kind = lost}, at(0)) == event_result::applied);
     all_late(pipe);
 }
 
@@ -816,7 +818,7 @@ TEST_CASE("pipeline: an answer to what was not asked changes nothing")
     CHECK(!receives(pipe, message(1)));  // not before the state is known
     CHECK(!saves(pipe));
     pipe = held(quick());
-    CHECK(pipe.on(waybill::state_loaded{}, at(0)) == event_result::stale);
+    CHECK(pipe.on(waybill::pipeline::state_loaded{}, at(0)) == event_result::stale);
     CHECK(!pipe.busy());
     receives(pipe, message(1));
     CHECK(pipe.busy());
@@ -826,7 +828,7 @@ TEST_CASE("pipeline: an answer to what was not asked changes nothing")
     CHECK(!parks(pipe));
     CHECK(!completes(pipe));
     CHECK(!clears(pipe));
-    CHECK(pipe.on(waybill::given_back{}, at(0)) == event_result::stale);
+    CHECK(pipe.on(waybill::pipeline::given_back{}, at(0)) == event_result::stale);
     CHECK(pipe == before);
     CHECK(asks(pipe) == asks(pipe));
 }
@@ -951,11 +953,11 @@ TEST_CASE("pipeline, independent: a letter says that its session goes on, and th
     pipeline pipe = held(independent(), state_read::ok, done_up_to(1));
     receives(pipe, message(2));
     runs(pipe, waybill::permanent("no"));
-    CHECK(std::get<act::park>(pipe.next(at(0))).alone);
+    CHECK(std::get<pipeline::write_dead_letter>(pipe.next(at(0))).alone);
     pipe = held(quick());
     receives(pipe, message(2));
     saves(pipe);
-    CHECK(!std::get<act::park>(pipe.next(at(0))).alone);
+    CHECK(!std::get<pipeline::write_dead_letter>(pipe.next(at(0))).alone);
 
     // Parked and counted, and not complete: again and again. It is still one of those behind.
     session_progress found = done_up_to(3);

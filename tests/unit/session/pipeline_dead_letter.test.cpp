@@ -15,7 +15,6 @@ namespace step_letter_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
 using waybill::dead_letter_body;
 using waybill::dead_letter_reason;
 using waybill::fault_kind;
@@ -34,7 +33,8 @@ TEST_CASE("step_letter: says all that brings its session back")
 {
     const session_progress p{.done = 2, .total = 5};
     const pipeline_dead_letter l = make_pipeline_dead_letter(
-        message(), act::park{dead_letter_reason::failed, 42, 3, 4}, "no template", p, noon);
+        message(), waybill::pipeline::write_dead_letter{dead_letter_reason::failed, 42, 3, 4},
+        "no template", p, noon);
     CHECK(l.stamp == message().stamp);
     CHECK(l.sequence == 42);
     CHECK(l.message_id == "m3");
@@ -54,7 +54,8 @@ TEST_CASE("step_letter: says all that brings its session back")
     next.stamp.step = 4;
     next.sequence = 43;
     const auto behind = make_pipeline_dead_letter(
-        next, act::park{dead_letter_reason::session_failed, 42, 3, 0}, "no template", p, noon);
+        next, waybill::pipeline::write_dead_letter{dead_letter_reason::session_failed, 42, 3, 0},
+        "no template", p, noon);
     CHECK(behind.resume_at == 3);
     CHECK(!is_cause(behind));
     CHECK(describe(behind) == "order-17, step 4 of 5 (43): session_failed by 42: no template");
@@ -66,7 +67,9 @@ TEST_CASE("step_letter: where the session stands, as far as anybody knows")
                            std::uint64_t first = 1) {
         waybill::step_message m = message();
         m.stamp.first = first;
-        return make_pipeline_dead_letter(m, act::park{why, 42, 3, 1}, "", p, noon).resume_at;
+        return make_pipeline_dead_letter(m, waybill::pipeline::write_dead_letter{why, 42, 3, 1}, "",
+                                         p, noon)
+            .resume_at;
     };
     CHECK(stands(dead_letter_reason::gap, {.done = 1}) == 2);  // step 2 is missing
     CHECK(stands(dead_letter_reason::failed, {}, 3) ==
@@ -83,7 +86,7 @@ TEST_CASE("step_letter: where the session stands, as far as anybody knows")
 
 TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
 {
-    const act::park a{dead_letter_reason::failed, 42, 3, 1};
+    const waybill::pipeline::write_dead_letter a{dead_letter_reason::failed, 42, 3, 1};
     const std::string euros(600, '\xE2');
     std::string text_of_euros;
     for (int i = 0; i != 600; ++i) text_of_euros += "\xE2\x82\xAC";
@@ -93,12 +96,15 @@ TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
 
     const auto kept = [&](pipeline_dead_letter_policy p, bool bare = false) {
         return make_pipeline_dead_letter(
-            message(), act::park{dead_letter_reason::failed, 42, 3, 1, bare}, "", {}, noon, p);
+            message(),
+            waybill::pipeline::write_dead_letter{dead_letter_reason::failed, 42, 3, 1, bare}, "",
+            {}, noon, p);
     };
     const auto goes_on = [&](bool alone, pipeline_dead_letter_policy p) {
-        return make_pipeline_dead_letter(
-                   message(), act::park{dead_letter_reason::failed, 42, 3, 1, false, alone}, "", {},
-                   noon, p)
+        return make_pipeline_dead_letter(message(),
+                                         waybill::pipeline::write_dead_letter{
+                                             dead_letter_reason::failed, 42, 3, 1, false, alone},
+                                         "", {}, noon, p)
             .alone;
     };
     CHECK(kept({.body_bytes = 11}).kept == dead_letter_body::summary);
@@ -127,8 +133,8 @@ TEST_CASE("step_letter: the one that stopped its session has the state, if it is
     m.state = "waybill/1 ...";
     const auto parked = [&](dead_letter_reason why, pipeline_dead_letter_policy p = {},
                             bool bare = false) {
-        return make_pipeline_dead_letter(m, act::park{why, 42, 3, 1, bare}, "", {.done = 2}, noon,
-                                         p);
+        return make_pipeline_dead_letter(
+            m, waybill::pipeline::write_dead_letter{why, 42, 3, 1, bare}, "", {.done = 2}, noon, p);
     };
     CHECK(parked(dead_letter_reason::failed).state == m.state);
     CHECK(parked(dead_letter_reason::gap).state == m.state);
@@ -137,11 +143,11 @@ TEST_CASE("step_letter: the one that stopped its session has the state, if it is
     // One that cannot be read would stop the next session as well.
     CHECK(parked(dead_letter_reason::unreadable).state.empty());
     CHECK(!parked(dead_letter_reason::unreadable).state_cut);
-    const act::park went_on{.reason = dead_letter_reason::failed,
-                            .cause = 42,
-                            .cause_step = 3,
-                            .tries = 1,
-                            .alone = true};
+    const waybill::pipeline::write_dead_letter went_on{.reason = dead_letter_reason::failed,
+                                                       .cause = 42,
+                                                       .cause_step = 3,
+                                                       .tries = 1,
+                                                       .alone = true};
     CHECK(make_pipeline_dead_letter(m, went_on, "", {.done = 2}, noon).state.empty());
     CHECK(parked(dead_letter_reason::failed, {.state_bytes = 13}).state == m.state);
     CHECK(parked(dead_letter_reason::failed, {.state_bytes = 12}).state.empty());
@@ -168,8 +174,10 @@ TEST_CASE("step_letter: that of the last step has the state as well")
     m.state = "waybill/1 ...";
     const auto behind = [&](const session_progress& p, pipeline_dead_letter_policy policy = {},
                             bool bare = false) {
-        return make_pipeline_dead_letter(
-            m, act::park{dead_letter_reason::session_failed, 42, 3, 0, bare}, "", p, noon, policy);
+        return make_pipeline_dead_letter(m,
+                                         waybill::pipeline::write_dead_letter{
+                                             dead_letter_reason::session_failed, 42, 3, 0, bare},
+                                         "", p, noon, policy);
     };
     const session_progress two{.done = 2, .total = 5};
     CHECK(behind(two).state.empty());
@@ -190,19 +198,19 @@ TEST_CASE("step_letter: that of the last step has the state as well")
     CHECK(behind({}).state.empty());
     CHECK(!behind({}, {.state_bytes = 12}).state_cut);
     // Those that go on alone have none.
-    const act::park alone{.reason = dead_letter_reason::failed,
-                          .cause = 42,
-                          .cause_step = 5,
-                          .tries = 1,
-                          .alone = true};
+    const waybill::pipeline::write_dead_letter alone{.reason = dead_letter_reason::failed,
+                                                     .cause = 42,
+                                                     .cause_step = 5,
+                                                     .tries = 1,
+                                                     .alone = true};
     CHECK(make_pipeline_dead_letter(m, alone, "", two, noon).state.empty());
 }
 
 TEST_CASE("step_letter: what a pipeline has written, and how far a redrive was, is not lost")
 {
-    auto mine =
-        make_pipeline_dead_letter(message(), act::park{dead_letter_reason::failed, 42, 3, 1},
-                                  "no template", {.done = 2}, noon);
+    auto mine = make_pipeline_dead_letter(
+        message(), waybill::pipeline::write_dead_letter{dead_letter_reason::failed, 42, 3, 1},
+        "no template", {.done = 2}, noon);
     const auto drained =
         make_broker_dead_letter(message(), "MaxDeliveryCountExceeded", 10, nullptr, noon + 1h);
     CHECK(merged_dead_letter(mine, drained) == mine);
@@ -237,44 +245,44 @@ TEST_CASE("step_letter: what a pipeline has written, and how far a redrive was, 
 TEST_CASE("letter_drain: the letter first, then the message")
 {
     const auto parks = [](const waybill::dead_letter_import& d) {
-        return std::holds_alternative<act::park>(d.next({}));
+        return std::holds_alternative<waybill::pipeline::write_dead_letter>(d.next({}));
     };
     const auto completes = [](const waybill::dead_letter_import& d) {
-        return std::holds_alternative<act::complete>(d.next({}));
+        return std::holds_alternative<waybill::complete>(d.next({}));
     };
     waybill::dead_letter_import d(10);
-    CHECK(d.next({}) ==
-          waybill::dead_letter_import::action(act::park{dead_letter_reason::broker, 0, 0, 10}));
-    CHECK(d.on(waybill::completed{}, {}) == waybill::event_result::stale);
-    CHECK(d.on(waybill::step_dead_lettered{}, {}) == waybill::event_result::applied);
+    CHECK(d.next({}) == waybill::dead_letter_import::action(waybill::pipeline::write_dead_letter{
+                            dead_letter_reason::broker, 0, 0, 10}));
+    CHECK(d.on(waybill::pipeline::completed{}, {}) == waybill::event_result::stale);
+    CHECK(d.on(waybill::pipeline::step_dead_lettered{}, {}) == waybill::event_result::applied);
     CHECK(completes(d));
-    CHECK(d.on(waybill::step_dead_lettered{}, {}) == waybill::event_result::stale);
-    CHECK(d.on(waybill::completed{}, {}) == waybill::event_result::applied);
+    CHECK(d.on(waybill::pipeline::step_dead_lettered{}, {}) == waybill::event_result::stale);
+    CHECK(d.on(waybill::pipeline::completed{}, {}) == waybill::event_result::applied);
     CHECK(d.outcome() == waybill::import_outcome::drained);
-    CHECK(std::holds_alternative<act::idle>(d.next({})));
-    CHECK(d.on(waybill::completed{}, {}) == waybill::event_result::stale);
+    CHECK(std::holds_alternative<waybill::idle>(d.next({})));
+    CHECK(d.on(waybill::pipeline::completed{}, {}) == waybill::event_result::stale);
 
     waybill::dead_letter_import fails;
-    CHECK(fails.on(waybill::step_dead_lettered{fault_kind::infrastructure}, {}) ==
+    CHECK(fails.on(waybill::pipeline::step_dead_lettered{fault_kind::infrastructure}, {}) ==
           waybill::event_result::applied);
     CHECK(fails.outcome() == waybill::import_outcome::left);
 
     waybill::dead_letter_import stays;
-    CHECK(stays.on(waybill::step_dead_lettered{fault_kind::permanent}, {}) ==
+    CHECK(stays.on(waybill::pipeline::step_dead_lettered{fault_kind::permanent}, {}) ==
           waybill::event_result::applied);
     CHECK(stays.outcome() == waybill::import_outcome::left);
 
     waybill::dead_letter_import large(0, waybill::when_refused::without_body);
-    CHECK(large.on(waybill::step_dead_lettered{fault_kind::permanent}, {}) ==
+    CHECK(large.on(waybill::pipeline::step_dead_lettered{fault_kind::permanent}, {}) ==
           waybill::event_result::applied);
     CHECK(parks(large));
-    CHECK(std::get<act::park>(large.next({})).bare);
+    CHECK(std::get<waybill::pipeline::write_dead_letter>(large.next({})).bare);
     waybill::dead_letter_import never = large;
-    CHECK(never.on(waybill::step_dead_lettered{fault_kind::permanent}, {}) ==
+    CHECK(never.on(waybill::pipeline::step_dead_lettered{fault_kind::permanent}, {}) ==
           waybill::event_result::applied);
     CHECK(never.outcome() == waybill::import_outcome::left);
-    CHECK(large.on(waybill::step_dead_lettered{}, {}) == waybill::event_result::applied);
-    CHECK(large.on(waybill::completed{fault_kind::infrastructure}, {}) ==
+    CHECK(large.on(waybill::pipeline::step_dead_lettered{}, {}) == waybill::event_result::applied);
+    CHECK(large.on(waybill::pipeline::completed{fault_kind::infrastructure}, {}) ==
           waybill::event_result::applied);
     CHECK(large.outcome() == waybill::import_outcome::uncertain);
     for (const auto e : {waybill::import_outcome::running, waybill::import_outcome::drained,

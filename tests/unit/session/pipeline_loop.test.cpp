@@ -17,7 +17,6 @@
 namespace pipeline_loop_test {
 namespace {
 
-namespace act = waybill::act;
 using namespace waybill;
 
 struct message {
@@ -79,39 +78,42 @@ struct shop {
         while (!pipe.over() && !empty) {
             match(
                 pipe.next(now()),
-                [&](act::load_state) {
+                [&](pipeline::load_state) {
                     const auto bytes = *held.load();
                     state = read_text_state(bytes ? std::optional<std::string_view>(*bytes) : std::nullopt);
-                    pipe.on(state_loaded{state.outcome, state.state.progress}, now());
+                    pipe.on(pipeline::state_loaded{state.outcome, state.state.progress}, now());
                 },
-                [&](act::idle) {
+                [&](idle) {
                     in_hand = receive();
                     empty = in_hand == nullptr;
                     before = state.state.own;
-                    if (in_hand) pipe.on(step_received{in_hand->facts(), wall()}, now());
+                    if (in_hand) pipe.on(pipeline::step_received{in_hand->facts(), wall()}, now());
                 },
-                [&](act::execute) {
+                [&](pipeline::execute) {
                     const fault f = run(*in_hand, state.state.own);
-                    pipe.on(executed{f}, now());
+                    pipe.on(pipeline::executed{f}, now());
                 },
-                [&](act::save_state a) {
+                [&](pipeline::save_state a) {
                     if (a.undone) state.state.own = before;
                     state.state.progress = pipe.progress();
-                    pipe.on(state_saved{held.save(*write_text_state(state.state)).kind}, now());
+                    pipe.on(pipeline::state_saved{held.save(*write_text_state(state.state)).kind},
+                            now());
                 },
-                [&](act::park a) {
+                [&](pipeline::write_dead_letter a) {
                     const step_message m{.stamp = in_hand->stamp, .sequence = in_hand->sequence};
                     letters[m.sequence] =
                         make_pipeline_dead_letter(m, a, pipe.reason(), pipe.progress(), wall());
-                    pipe.on(step_dead_lettered{}, now());
+                    pipe.on(pipeline::step_dead_lettered{}, now());
                 },
-                [&](act::complete) {
+                [&](complete) {
                     in_hand->complete = true;
-                    pipe.on(completed{}, now());
+                    pipe.on(pipeline::completed{}, now());
                 },
-                [&](act::clear_state) { pipe.on(state_cleared{held.clear().kind}, now()); },
-                [&](act::give_back) { pipe.on(given_back{}, now()); },
-                [&](act::wait_until a) { time = a.time; });
+                [&](pipeline::clear_state) {
+                    pipe.on(pipeline::state_cleared{held.clear().kind}, now());
+                },
+                [&](pipeline::give_back) { pipe.on(pipeline::given_back{}, now()); },
+                [&](wait_until a) { time = a.time; });
         }
     }
 };

@@ -26,11 +26,14 @@ const steady_time now = steady_time::at(duration::seconds(1));
 pipeline held(pipeline_mode mode)
 {
     pipeline pipe(pipeline_policy{.mode = mode});
-    pipe.on(state_loaded{}, now);
+    pipe.on(pipeline::state_loaded{}, now);
     return pipe;
 }
 
-step_received message(std::uint64_t n, std::uint64_t total) { return {{100 + n, n, 1, total, false, 1}, {}}; }
+pipeline::step_received message(std::uint64_t n, std::uint64_t total)
+{
+    return {{100 + n, n, 1, total, false, 1}, {}};
+}
 
 TEST_CASE("pipeline: steps that are done take no memory")
 {
@@ -40,11 +43,11 @@ TEST_CASE("pipeline: steps that are done take no memory")
         for (std::uint64_t n = 1; n != 1'000; ++n) {
             pipe.on(message(n, 999), now);
             if (pipe.next(now).index() == 0) break;
-            pipe.on(executed{}, now);
-            pipe.on(state_saved{}, now);
-            pipe.on(completed{}, now);
+            pipe.on(pipeline::executed{}, now);
+            pipe.on(pipeline::state_saved{}, now);
+            pipe.on(pipeline::completed{}, now);
         }
-        pipe.on(state_cleared{}, now);
+        pipe.on(pipeline::state_cleared{}, now);
         const std::uint64_t after = taken;
         CHECK(after == before);
         CHECK(pipe.found() == state_read::absent);
@@ -59,7 +62,7 @@ TEST_CASE("pipeline: where there is no memory for a reason nothing has changed")
         for (std::uint64_t after = 0;; ++after) {
             pipeline pipe = held(mode);
             pipe.on(message(1, 2), now);
-            const executed failed{permanent(reason)};
+            const pipeline::executed failed{permanent(reason)};
             const pipeline before = pipe;
             if (!fails_after(after, [&] { pipe.on(failed, now); })) {
                 CHECK(pipe.reason() == reason);
@@ -78,9 +81,10 @@ TEST_CASE("pipeline: nor where a state is refused after the step has run, or a m
         for (std::uint64_t after = 0;; ++after) {
             pipeline pipe = held(mode);
             pipe.on(message(1, 2), now);
-            pipe.on(executed{}, now);
+            pipe.on(pipeline::executed{}, now);
             const pipeline before = pipe;
-            if (!fails_after(after, [&] { pipe.on(state_saved{fault_kind::permanent}, now); }))
+            if (!fails_after(after,
+                             [&] { pipe.on(pipeline::state_saved{fault_kind::permanent}, now); }))
                 break;
             CHECK(pipe == before);
             CHECK(pipe.progress().done == 1);

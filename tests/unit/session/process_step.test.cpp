@@ -11,17 +11,16 @@
 namespace process_step_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::duration;
 using waybill::fault;
 using waybill::fault_kind;
 using waybill::pipeline;
 using waybill::result;
-using waybill::state_loaded;
+using state_loaded = waybill::pipeline::state_loaded;
 using waybill::state_read;
 using waybill::steady_time;
 using waybill::step_outcome;
-using waybill::step_received;
+using step_received = waybill::pipeline::step_received;
 using waybill::wall_time;
 
 /// Calls that are written down, and answered as they are told to.
@@ -43,36 +42,36 @@ struct calls {
         const step_received m{{100 + step, step, 1, 2, step == 2, deliveries}, wall_time::at(duration::seconds(1))};
         return waybill::process_step(
             pipe, m, [&] { return steady_time::at(duration::seconds(now)); },
-            [&](act::load_state) {
+            [&](pipeline::load_state) {
                 said += "load ";
                 return found;
             },
-            [&](act::execute) {
+            [&](pipeline::execute) {
                 said += "run ";
                 now += 5;
                 const fault f = run;
                 run = {};
                 return f;
             },
-            [&](act::save_state) {
+            [&](pipeline::save_state) {
                 said += "save ";
                 if (on_save) on_save(++saves);
                 return save;
             },
-            [&](act::park) {
+            [&](pipeline::write_dead_letter) {
                 said += "park ";
                 return result<void>();
             },
-            [&](act::complete) {
+            [&](waybill::complete) {
                 said += "complete ";
                 return complete;
             },
-            [&](act::clear_state) -> result<void> {
+            [&](pipeline::clear_state) -> result<void> {
                 said += "clear ";
                 return {};
             },
-            [&](act::give_back) { said += "back "; },
-            [&](act::wait_until w) {
+            [&](pipeline::give_back) { said += "back "; },
+            [&](waybill::wait_until w) {
                 said += "wait ";
                 if (waited.ok()) now = w.time.since_epoch().count() / 1'000'000'000;
                 return waited;
@@ -136,12 +135,13 @@ TEST_CASE("process_step: a state that cannot be looked for is looked for after l
         const step_received m{{101, 1, 1, 2, false, deliveries}, {}};
         const step_outcome e = waybill::process_step(
             pipe, m, [] { return steady_time{}; },
-            [](act::load_state) { return state_loaded{.kind = fault_kind::infrastructure}; },
-            [](act::execute) { return fault{}; }, [](act::save_state) { return fault{}; },
-            [](act::park) { return fault{}; }, [](act::complete) { return fault{}; },
-            [](act::clear_state) { return fault{}; },
-            [&](act::give_back g) { given = g.until.since_epoch().count() / 1'000'000'000; },
-            [](act::wait_until) {});
+            [](pipeline::load_state) { return state_loaded{.kind = fault_kind::infrastructure}; },
+            [](pipeline::execute) { return fault{}; }, [](pipeline::save_state) { return fault{}; },
+            [](pipeline::write_dead_letter) { return fault{}; },
+            [](waybill::complete) { return fault{}; },
+            [](pipeline::clear_state) { return fault{}; },
+            [&](pipeline::give_back g) { given = g.until.since_epoch().count() / 1'000'000'000; },
+            [](waybill::wait_until) {});
         CHECK(e == step_outcome::given_back);
         return given;
     };
@@ -227,11 +227,12 @@ TEST_CASE("process_step: a result with an error that claims to be none is one")
     pipeline pipe;
     const step_outcome e = waybill::process_step(
         pipe, step_received{}, [] { return steady_time{}; },
-        [](act::load_state) { return state_loaded{}; },
-        [](act::execute) { return waybill::executed{}; },
-        [](act::save_state) -> result<void> { return waybill::unexpected(fault{}); },
-        [](act::park) { return fault{}; }, [](act::complete) { return fault{}; },
-        [](act::clear_state) { return fault{}; }, [](act::give_back) {}, [](act::wait_until) {});
+        [](pipeline::load_state) { return state_loaded{}; },
+        [](pipeline::execute) { return waybill::pipeline::executed{}; },
+        [](pipeline::save_state) -> result<void> { return waybill::unexpected(fault{}); },
+        [](pipeline::write_dead_letter) { return fault{}; },
+        [](waybill::complete) { return fault{}; }, [](pipeline::clear_state) { return fault{}; },
+        [](pipeline::give_back) {}, [](waybill::wait_until) {});
     CHECK(e == step_outcome::given_back);
 }
 

@@ -14,12 +14,11 @@
 namespace process_step_throwing_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::fault;
 using waybill::pipeline;
-using waybill::state_loaded;
+using state_loaded = waybill::pipeline::state_loaded;
 using waybill::step_outcome;
-using waybill::step_received;
+using step_received = waybill::pipeline::step_received;
 
 struct calls {
     pipeline pipe{};
@@ -44,15 +43,16 @@ struct calls {
         return waybill::process_step(
             pipe, step_received{{100 + step, step, 1, total, step == total, 1}, {}},
             [] { return waybill::steady_time{}; },
-            [&](act::load_state) {
+            [&](pipeline::load_state) {
                 call("load");
                 return state_loaded{};
             },
-            [&](act::execute) { return call("run"); },
-            [&](act::save_state) { return call("save"); }, [&](act::park) { return call("park"); },
-            [&](act::complete) { return call("complete"); },
-            [&](act::clear_state) { return call("clear"); }, [&](act::give_back) { call("back"); },
-            [](act::wait_until) {});
+            [&](pipeline::execute) { return call("run"); },
+            [&](pipeline::save_state) { return call("save"); },
+            [&](pipeline::write_dead_letter) { return call("park"); },
+            [&](waybill::complete) { return call("complete"); },
+            [&](pipeline::clear_state) { return call("clear"); },
+            [&](pipeline::give_back) { call("back"); }, [](waybill::wait_until) {});
     }
 };
 
@@ -95,22 +95,24 @@ struct always_throws {
     {
         return waybill::process_step(
             pipe, step_received{{101, 1, 1, 1, true, deliveries}, {}},
-            [] { return waybill::steady_time{}; }, [&](act::load_state) { return state_loaded{}; },
-            [&](act::execute) -> fault {
+            [] { return waybill::steady_time{}; },
+            [&](pipeline::load_state) { return state_loaded{}; },
+            [&](pipeline::execute) -> fault {
                 ++runs;
                 throw std::runtime_error("out of order");
             },
-            [&](act::save_state) {
+            [&](pipeline::save_state) {
                 saved = pipe.progress();
                 return fault{};
             },
-            [&](act::park a) {
+            [&](pipeline::write_dead_letter a) {
                 parked = pipe.reason();
                 tries = a.tries;
                 return fault{};
             },
-            [](act::complete) { return fault{}; }, [](act::clear_state) { return fault{}; },
-            [](act::give_back) {}, [](act::wait_until) {});
+            [](waybill::complete) { return fault{}; },
+            [](pipeline::clear_state) { return fault{}; }, [](pipeline::give_back) {},
+            [](waybill::wait_until) {});
     }
 };
 

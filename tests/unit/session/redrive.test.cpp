@@ -13,16 +13,15 @@ namespace redrive_test {
 namespace {
 
 using namespace std::chrono_literals;
-namespace act = waybill::act;
-using waybill::dead_letters_removed;
+using dead_letters_removed = waybill::redrive::dead_letters_removed;
 using waybill::event_result;
 using waybill::fault_kind;
 using waybill::redrive;
 using waybill::redrive_outcome;
 using waybill::redrive_plan;
 using waybill::redrive_session;
-using waybill::resubmitted;
-using waybill::sessions_marked;
+using resubmitted = waybill::redrive::resubmitted;
+using sessions_marked = waybill::redrive::sessions_marked;
 using waybill::steady_time;
 
 redrive_plan plan_of(std::initializer_list<std::uint64_t> sizes)
@@ -42,33 +41,33 @@ redrive_plan plan_of(std::initializer_list<std::uint64_t> sizes)
 TEST_CASE("redrive: rounds of whole sessions")
 {
     redrive r(plan_of({2, 1, 3, 7}), {.chunk = 5});
-    CHECK(r.next({}) == redrive::action(act::resubmit{0, 3}));
+    CHECK(r.next({}) == redrive::action(redrive::resubmit{0, 3}));
     CHECK(r.on(dead_letters_removed{1}, {}) == event_result::stale);
     CHECK(r.on(sessions_marked{}, {}) == event_result::stale);
     CHECK(r.on(resubmitted{4}, {}) == event_result::invalid);
     CHECK(r.on(resubmitted{3}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::mark_sent{0, 2}));
+    CHECK(r.next({}) == redrive::action(redrive::mark_sent{0, 2}));
     CHECK(r.on(resubmitted{3}, {}) == event_result::stale);
     CHECK(r.on(sessions_marked{}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::remove_dead_letters{0, 3}));
+    CHECK(r.next({}) == redrive::action(redrive::remove_dead_letters{0, 3}));
     CHECK(r.on(dead_letters_removed{4}, {}) == event_result::invalid);
     CHECK(r.on(dead_letters_removed{3}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::resubmit{3, 3}));
+    CHECK(r.next({}) == redrive::action(redrive::resubmit{3, 3}));
     CHECK(r.on(resubmitted{3}, {}) == event_result::applied);
     CHECK(r.on(sessions_marked{}, {}) == event_result::applied);
     CHECK(r.on(dead_letters_removed{3}, {}) == event_result::applied);
     // One that is larger than a chunk is sent in several, and then removed in several, from behind.
-    CHECK(r.next({}) == redrive::action(act::resubmit{6, 5}));
+    CHECK(r.next({}) == redrive::action(redrive::resubmit{6, 5}));
     CHECK(r.on(resubmitted{5}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::resubmit{11, 2}));
+    CHECK(r.next({}) == redrive::action(redrive::resubmit{11, 2}));
     CHECK(r.on(resubmitted{2}, {}) == event_result::applied);
     CHECK(r.on(sessions_marked{}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::remove_dead_letters{8, 5}));
+    CHECK(r.next({}) == redrive::action(redrive::remove_dead_letters{8, 5}));
     CHECK(r.on(dead_letters_removed{5}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::remove_dead_letters{6, 2}));
+    CHECK(r.next({}) == redrive::action(redrive::remove_dead_letters{6, 2}));
     CHECK(r.on(dead_letters_removed{2}, {}) == event_result::applied);
     CHECK(r.outcome() == redrive_outcome::finished);
-    CHECK(r.next({}) == redrive::action(act::idle{}));
+    CHECK(r.next({}) == redrive::action(waybill::idle{}));
     CHECK(r.sent() == 13);
     CHECK(r.removed() == 13);
     CHECK(r.on(resubmitted{1}, {}) == event_result::stale);
@@ -84,14 +83,14 @@ TEST_CASE("redrive: what fails is tried again after a pause, and not for ever")
         .retry = {.max_attempts = 3, .pauses = {.base = 1s, .spread = waybill::jitter::none}}};
     redrive r(plan_of({4}), policy);
     CHECK(r.on(resubmitted{0, fault_kind::infrastructure}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::wait_until{steady_time::at(1s)}));
-    CHECK(r.next(steady_time::at(1s)) == redrive::action(act::resubmit{0, 4}));
+    CHECK(r.next({}) == redrive::action(waybill::wait_until{steady_time::at(1s)}));
+    CHECK(r.next(steady_time::at(1s)) == redrive::action(redrive::resubmit{0, 4}));
     // Some went through, so the counting begins anew.
     CHECK(r.on(resubmitted{1, fault_kind::transient}, steady_time::at(1s)) ==
           event_result::applied);
-    CHECK(r.next(steady_time::at(2s)) == redrive::action(act::resubmit{1, 3}));
+    CHECK(r.next(steady_time::at(2s)) == redrive::action(redrive::resubmit{1, 3}));
     CHECK(r.on(resubmitted{0, fault_kind::none}, steady_time::at(2s)) == event_result::applied);
-    CHECK(r.next(steady_time::at(2s)) == redrive::action(act::wait_until{steady_time::at(4s)}));
+    CHECK(r.next(steady_time::at(2s)) == redrive::action(waybill::wait_until{steady_time::at(4s)}));
     CHECK(!r.over());
     redrive stopped = r;
     CHECK(stopped.on(resubmitted{0, fault_kind::infrastructure}, {}) == event_result::applied);
@@ -108,11 +107,11 @@ TEST_CASE("redrive: a message that is never taken stops its session and no other
     redrive r(plan_of({2, 3, 2}), {.chunk = 100});
     CHECK(r.on(resubmitted{3, fault_kind::permanent}, {}) == event_result::applied);
     CHECK(r.refused() == std::vector<std::uint64_t>{3});
-    CHECK(r.next({}) == redrive::action(act::mark_sent{0, 1}));
+    CHECK(r.next({}) == redrive::action(redrive::mark_sent{0, 1}));
     CHECK(r.on(sessions_marked{}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::remove_dead_letters{0, 2}));
+    CHECK(r.next({}) == redrive::action(redrive::remove_dead_letters{0, 2}));
     CHECK(r.on(dead_letters_removed{2}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::resubmit{5, 2}));
+    CHECK(r.next({}) == redrive::action(redrive::resubmit{5, 2}));
     CHECK(r.on(resubmitted{2}, {}) == event_result::applied);
     CHECK(r.on(sessions_marked{}, {}) == event_result::applied);
     CHECK(r.on(dead_letters_removed{2}, {}) == event_result::applied);
@@ -128,20 +127,20 @@ TEST_CASE("redrive: a mark that is never taken keeps its session and no other")
 {
     redrive r(plan_of({2, 1, 3, 2}), {.chunk = 100});
     CHECK(r.on(resubmitted{8}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::mark_sent{0, 4}));
+    CHECK(r.next({}) == redrive::action(redrive::mark_sent{0, 4}));
     CHECK(r.on(sessions_marked{fault_kind::permanent}, {}) == event_result::applied);
     // One by one, those that have no mark left out.
-    CHECK(r.next({}) == redrive::action(act::mark_sent{0, 1}));
+    CHECK(r.next({}) == redrive::action(redrive::mark_sent{0, 1}));
     CHECK(r.on(sessions_marked{}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::mark_sent{2, 1}));
+    CHECK(r.next({}) == redrive::action(redrive::mark_sent{2, 1}));
     CHECK(r.on(sessions_marked{fault_kind::transient}, {}) == event_result::applied);
-    CHECK(r.next(steady_time::highest()) == redrive::action(act::mark_sent{2, 1}));
+    CHECK(r.next(steady_time::highest()) == redrive::action(redrive::mark_sent{2, 1}));
     CHECK(r.on(sessions_marked{fault_kind::permanent}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::mark_sent{3, 1}));
+    CHECK(r.next({}) == redrive::action(redrive::mark_sent{3, 1}));
     CHECK(r.on(sessions_marked{}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::remove_dead_letters{6, 2}));
+    CHECK(r.next({}) == redrive::action(redrive::remove_dead_letters{6, 2}));
     CHECK(r.on(dead_letters_removed{2}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::remove_dead_letters{0, 3}));
+    CHECK(r.next({}) == redrive::action(redrive::remove_dead_letters{0, 3}));
     CHECK(r.on(dead_letters_removed{3}, {}) == event_result::applied);
     CHECK(r.outcome() == redrive_outcome::finished);
     CHECK(r.refused() == std::vector<std::uint64_t>{3});
@@ -150,7 +149,7 @@ TEST_CASE("redrive: a mark that is never taken keeps its session and no other")
     redrive alone(plan_of({2, 2}), {.chunk = 2});
     CHECK(alone.on(resubmitted{2}, {}) == event_result::applied);
     CHECK(alone.on(sessions_marked{fault_kind::permanent}, {}) == event_result::applied);
-    CHECK(alone.next({}) == redrive::action(act::resubmit{2, 2}));
+    CHECK(alone.next({}) == redrive::action(redrive::resubmit{2, 2}));
     CHECK(alone.on(resubmitted{2}, {}) == event_result::applied);
     CHECK(alone.on(sessions_marked{}, {}) == event_result::applied);
     CHECK(alone.on(dead_letters_removed{2}, {}) == event_result::applied);
@@ -165,22 +164,22 @@ TEST_CASE("redrive: what a table removes at once is removed at once, however sma
     redrive r(p, {.chunk = 2});
     for (const std::uint64_t n : {2U, 2U, 1U})
         CHECK(r.on(resubmitted{n}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::remove_dead_letters{0, 5}));
+    CHECK(r.next({}) == redrive::action(redrive::remove_dead_letters{0, 5}));
     CHECK(r.on(dead_letters_removed{5}, {}) == event_result::applied);
-    CHECK(r.next({}) == redrive::action(act::resubmit{5, 2}));
+    CHECK(r.next({}) == redrive::action(redrive::resubmit{5, 2}));
     // Those that failed alone need no mark, and are removed as the chunk says.
     p.sessions[0].marks.alone = true;
     redrive alone(p, {.chunk = 2});
     for (const std::uint64_t n : {2U, 2U, 1U})
         CHECK(alone.on(resubmitted{n}, {}) == event_result::applied);
-    CHECK(alone.next({}) == redrive::action(act::remove_dead_letters{3, 2}));
+    CHECK(alone.next({}) == redrive::action(redrive::remove_dead_letters{3, 2}));
 }
 
 TEST_CASE("redrive: a policy that cannot work")
 {
     CHECK(validate(waybill::redrive_policy{.chunk = 0})->field == "chunk");
     CHECK(!validate(waybill::redrive_policy{}));
-    CHECK(redrive(plan_of({2}), {.chunk = 0}).next({}) == redrive::action(act::resubmit{0, 1}));
+    CHECK(redrive(plan_of({2}), {.chunk = 0}).next({}) == redrive::action(redrive::resubmit{0, 1}));
     for (const auto e :
          {redrive_outcome::running, redrive_outcome::finished, redrive_outcome::stopped})
         CHECK(name(e) != "?");

@@ -14,7 +14,6 @@
 namespace redrive_state_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::dead_letter_reason;
 using waybill::pipeline_dead_letter;
 using waybill::plan_redrive;
@@ -34,7 +33,8 @@ pipeline_dead_letter parked(waybill::step_message m, dead_letter_reason why,
                             const session_progress& p, std::string_view state)
 {
     m.state = state;
-    return make_pipeline_dead_letter(m, act::park{why, 13, 3, 1}, "no", p, {});
+    return make_pipeline_dead_letter(m, waybill::pipeline::write_dead_letter{why, 13, 3, 1}, "no",
+                                     p, {});
 }
 // Of step 2, which the broker has parked itself; nobody could read a state.
 pipeline_dead_letter drained()

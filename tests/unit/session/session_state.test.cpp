@@ -15,8 +15,7 @@
 namespace session_state_test {
 namespace {
 
-namespace act = waybill::act;
-using waybill::executed;
+using executed = waybill::pipeline::executed;
 using waybill::fault;
 using waybill::fault_kind;
 using waybill::session_progress;
@@ -48,8 +47,8 @@ struct place {
     std::optional<fault_kind> unreadable{};
 };
 
-const act::save_state done{};
-const act::save_state undone{true};
+const waybill::pipeline::save_state done{};
+const waybill::pipeline::save_state undone{true};
 
 // Adds to the value, and says how it went.
 auto adds(std::string_view what, fault f = {})

@@ -16,7 +16,6 @@
 namespace session_state_throwing_test {
 namespace {
 
-namespace act = waybill::act;
 using waybill::fault;
 using waybill::step_outcome;
 
@@ -63,12 +62,12 @@ std::string run(int throws_in, bool applied, int& threw)
     waybill::pipeline pipe;
     std::string last;
     for (std::uint64_t step = 1; step != 5;) {
-        const waybill::step_received m{{100 + step, step, 1, 4, step == 4, 1}, {}};
+        const waybill::pipeline::step_received m{{100 + step, step, 1, 4, step == 4, 1}, {}};
         try {
             const step_outcome end = waybill::process_step(
                 pipe, m, [] { return waybill::steady_time{}; },
-                [&](act::load_state) { return s.load({}); },
-                [&](act::execute) {
+                [&](waybill::pipeline::load_state) { return s.load({}); },
+                [&](waybill::pipeline::execute) {
                     p.may_throw();
                     return s.attempt([&](std::string& own) {
                         own += std::to_string(step);
@@ -76,10 +75,11 @@ std::string run(int throws_in, bool applied, int& threw)
                         return fault{};
                     });
                 },
-                [&](act::save_state a) { return s.save(a, pipe.progress()); },
-                [](act::park) { return fault{}; }, [](act::complete) { return fault{}; },
-                [&](act::clear_state) { return s.clear(); }, [](act::give_back) {},
-                [](act::wait_until) {});
+                [&](waybill::pipeline::save_state a) { return s.save(a, pipe.progress()); },
+                [](waybill::pipeline::write_dead_letter) { return fault{}; },
+                [](waybill::complete) { return fault{}; },
+                [&](waybill::pipeline::clear_state) { return s.clear(); },
+                [](waybill::pipeline::give_back) {}, [](waybill::wait_until) {});
             CHECK(end == step_outcome::done);
             if (step != 4) CHECK(s.value() == last);
             ++step;

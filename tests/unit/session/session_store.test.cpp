@@ -343,7 +343,6 @@ TEST_CASE("held_state: an error that claims to be none is one")
 }
 
 // Holdings of one session, as process_step drives them over a store.
-namespace act = waybill::act;
 
 template <class Store>
 struct holdings {
@@ -367,32 +366,32 @@ struct holdings {
             process_step(
                 pipe, {facts_of(j.step(n), 100 + n, 1), {}},
                 [&] { return time = time + waybill::duration::seconds(1); },
-                [&](act::load_state) -> waybill::state_loaded {
+                [&](waybill::pipeline::load_state) -> waybill::pipeline::state_loaded {
                     const auto bytes = held.load();
                     if (!bytes) return {.kind = bytes.error().kind};
                     state = waybill::read_text_state(*bytes);
                     return {state.outcome, state.state.progress};
                 },
-                [&](act::execute) {
+                [&](waybill::pipeline::execute) {
                     ++ran[n];
                     return execute(n);
                 },
-                [&](act::save_state) {
+                [&](waybill::pipeline::save_state) {
                     if (!holds()) return gone;
                     state.state.progress = pipe.progress();
                     return held.save(*write_text_state(state.state));
                 },
-                [&](act::park) {
+                [&](waybill::pipeline::write_dead_letter) {
                     if (!holds()) return gone;
                     letters[n] = pipe.reason();
                     return waybill::fault{};
                 },
-                [&](act::complete) {
+                [&](waybill::complete) {
                     settled[n] = true;
                     return waybill::fault{};
                 },
-                [&](act::clear_state) { return held.clear(); }, [&](act::give_back) {},
-                [&](act::wait_until) {});
+                [&](waybill::pipeline::clear_state) { return held.clear(); },
+                [&](waybill::pipeline::give_back) {}, [&](waybill::wait_until) {});
         }
     }
 };

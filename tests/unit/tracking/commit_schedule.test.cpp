@@ -11,18 +11,17 @@
 namespace cadence_test {
 namespace {
 
-namespace act = waybill::act;
-using waybill::commit_confirmed;
-using waybill::commit_failed;
+using commit_confirmed = waybill::commit_schedule::commit_confirmed;
+using commit_failed = waybill::commit_schedule::commit_failed;
 using waybill::commit_needs;
 using waybill::commit_reason;
 using waybill::commit_schedule;
 using waybill::commit_schedule_policy;
-using waybill::commit_started;
+using commit_started = waybill::commit_schedule::commit_started;
 using waybill::duration;
 using waybill::event_result;
-using waybill::events_done;
-using waybill::schedule_closed;
+using events_done = waybill::commit_schedule::events_done;
+using schedule_closed = waybill::commit_schedule::schedule_closed;
 using waybill::steady_time;
 
 constexpr duration s(std::int64_t n)
@@ -60,13 +59,13 @@ static_assert(counts());
 
 commit_schedule::action wait_until(std::int64_t n)
 {
-    return act::wait_until{at(n)};
+    return waybill::wait_until{at(n)};
 }
 commit_schedule::action commit(commit_reason why)
 {
-    return act::commit_position{why};
+    return commit_schedule::commit_position{why};
 }
-const commit_schedule::action nothing = act::idle{};
+const commit_schedule::action nothing = waybill::idle{};
 
 void committed(commit_schedule& c, std::int64_t n)
 {
