@@ -161,8 +161,8 @@ struct notes_of {
     [[nodiscard]] static send_notes& in(batch_sender& s) noexcept { return s.notes_; }
 };
 
-/// A guard for one attempt. Reports `unknown` if `send` throws or its result cannot be processed:
-/// the batch may have arrived.
+/// A guard for one attempt. Reports `outcome_unknown` if `send` throws or its result cannot be
+/// processed: the batch may have arrived.
 class unanswered {
 public:
     unanswered(batch_sender& s, const batch_sender::send& a, steady_time now)

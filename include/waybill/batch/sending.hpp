@@ -128,7 +128,7 @@ struct batch_sender_types {
         friend bool operator==(const send&, const send&) = default;
     };
 
-    /// The outcome of these items. Record it, then report `settled`.
+    /// The outcome of these items. Record it, then report `reported`.
     struct report {
         item_range items{};
         item_outcome outcome = item_outcome::accepted;

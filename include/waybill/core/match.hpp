@@ -3,9 +3,9 @@
 // match: visits an action of a state machine, with one lambda per type of action.
 //
 //     waybill::match(machine.next(now),
-//         [&](batch_sender::send s)   { ... },
-//         [&](wait_until w)   { ... },
-//         [&](idle)     { ... });
+//         [&](batch_sender::send s) { ... },
+//         [&](wait_until w)         { ... },
+//         [&](idle)                 { ... });
 //
 // An action type without a lambda is a compile error. So a new action of a state machine cannot be
 // overlooked in an existing loop.

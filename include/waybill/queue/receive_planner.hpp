@@ -16,6 +16,7 @@
 //         [&](planner::settle_message a)   { in.on(settle(a), now); },    // message_settled
 //         [&](wait_until w) { ... }, [&](idle) { ... });
 //     in.on(planner::work_done{number, handle(message).kind}, now);  // from each handler, when ready
+//
 // `book` is a deferred_messages (receive_planner_deferred.test.cpp). The guarantees are in the
 // comment of the class. See tests/enumerate/queue/receive_planner.test.cpp.
 // A value without locks: one thread at a time.

@@ -3,7 +3,7 @@
 // scheduled_id: message ids for copies scheduled for later, on brokers with duplicate detection.
 //
 //     auto id = waybill::scheduled_id("order-7", 3);        // "order-7:3"
-//     if (!id) park(message, waybill::describe(id.error())); // too long: never truncated
+//     if (!id) write_dead_letter(message, describe(id.error()));  // too long: never truncated
 //     send({.id = *id, .properties = {{"attempt", "3"}}, .at = later});
 //     complete(message);
 //

@@ -9,7 +9,7 @@
 //         [&](abandon a)             { queue.give_back(m, a.failed); },
 //         [&](defer d)               { queue.give_back_at(m, d.until); },
 //         [&](dead_letter_message d) { queue.park(m, waybill::describe(d, f.text)); },
-//         [&](let_lock_expire)                {});         // no call: the lock expires
+//         [&](let_lock_expire)       {});                       // no call: the lock expires
 //
 // Guarantees (details, and the calls of SQS, Service Bus and AMQP: guide)
 //   1. A failed message is dead-lettered with a reason, before the broker does so without one.

@@ -3,9 +3,9 @@
 // decide: whether to retry a failed call, and when.
 //
 //     waybill::match(waybill::decide(policy, tries, f.kind, dice(), now),
-//         [&](retry_now)  { again(); },
-//         [&](wait_until w)     { later(w.time); },
-//         [&](give_up g)  { park(message, g.reason); });
+//         [&](retry_now)    { again(); },
+//         [&](wait_until w) { later(w.time); },
+//         [&](give_up g)    { write_dead_letter(message, g.reason); });
 //
 // A pure function. The caller stores the number of attempts.
 

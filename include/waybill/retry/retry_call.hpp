@@ -5,7 +5,7 @@
 //     auto r = waybill::retry_call({.retry = {.max_attempts = 4}, .time_limit = 1min},
 //                                  [&] { return sdk.send(mail); },           // returns a fault
 //                                  clock, sleep_until, dice);
-//     if (!r.ok()) park(mail, r.reason.text, name(r.outcome));
+//     if (!r.ok()) write_dead_letter(mail, r.reason.text, name(r.outcome));
 //
 // It drives `retry_loop`. `sleep_until(steady_time)` is the caller's function. A caller that must
 // not block keeps the state machine, and calls retry_call again at the time `waiting`:

@@ -65,18 +65,23 @@ inline constexpr bool all_say_how = (says_how<answer_to<Calls, Actions>> && ...)
 /// before, `not_taken` and no call if another message is in hand. `clock` is a function that
 /// returns a steady time. `calls` contains one call for each action except `idle`.
 ///
-/// Results of the calls; other types do not compile: - `load_state` returns `state_loaded`. -
-/// `execute` returns a `fault` (empty on success), a `result<void>` or `executed`. - `save_state`,
-/// `park`, `complete` and `clear_state` return a `fault` or a `result<void>`. - `wait_until`
-/// returns a `fault`, a `result<void>` or void. `ownership_lost` reports that the lock is lost. Any
-/// other fault requests a stop. - `give_back` may return any type. The result is ignored.
+/// Results of the calls; other types do not compile:
+///   - `load_state` returns `state_loaded`.
+///   - `execute` returns a `fault` (empty on success), a `result<void>` or `executed`.
+///   - `save_state`, `write_dead_letter`, `complete` and `clear_state` return a `fault` or a
+///     `result<void>`.
+///   - `wait_until` returns a `fault`, a `result<void>` or void. `ownership_lost` reports that the
+///     lock is lost. Any other fault requests a stop.
+///   - `give_back` may return any type. The result is ignored.
 ///
 /// An exception of a call passes through, and the message stays in hand. The caller has two
-/// choices: - Call `process_step` again with the same message. It repeats the call that threw and
-/// no call before it. An `execute` that threw counts as an attempt: after `retry.max_attempts`
-/// attempts the step is dead-lettered as exhausted. After a `clear_state` that threw the message is
-/// complete, and another message may follow. - Close the session and destroy the pipeline. All
-/// messages that are not complete are delivered again.
+/// choices:
+///   - Call `process_step` again with the same message. It repeats the call that threw and no call
+///     before it. An `execute` that threw counts as an attempt: after `retry.max_attempts` attempts
+///     the step is dead-lettered as exhausted. After a `clear_state` that threw the message is
+///     complete, and another message may follow.
+///   - Close the session and destroy the pipeline. All messages that are not complete are delivered
+///     again.
 ///
 /// Warning: after a `load_state` that threw, no message is in hand. Another message then skips the
 /// first one, which makes a gap.

@@ -5,11 +5,11 @@
 //     waybill::redrive run(plan, {.chunk = 500});
 //     while (!run.over())
 //         waybill::match(run.next(now()),
-//             [&](redrive::resubmit a)       { run.on(send(letters, a), now()); },
-//             [&](redrive::mark_sent a)      { run.on(mark(letters, a), now()); },
+//             [&](redrive::resubmit a)            { run.on(send(letters, a), now()); },
+//             [&](redrive::mark_sent a)           { run.on(mark(letters, a), now()); },
 //             [&](redrive::remove_dead_letters a) { run.on(remove(letters, a), now()); },
-//             [&](wait_until w)           { sleep_until(w.time); },
-//             [&](idle)             {});
+//             [&](wait_until w)                   { sleep_until(w.time); },
+//             [&](idle)                           {});
 //
 // Guarantees (conditions and background: see the guide)
 //   1. No dead letter is removed before the broker has accepted all of its session.

@@ -5,11 +5,11 @@
 //     waybill::locked_session_state held(store, m.session);  // or what the broker keeps itself
 //     waybill::session_state order(codec, held);
 //     process_step(pipe, facts, now,
-//         [&](pipeline::load_state)   { return order.load(m.origin.state); },
-//         [&](pipeline::execute)      { return order.attempt([&](auto& o) { return run(m, o); }); },
-//         [&](pipeline::save_state a) { return order.save(a, pipe.progress()); },
+//         [&](pipeline::load_state)          { return order.load(m.origin.state); },
+//         [&](pipeline::execute) { return order.attempt([&](auto& o) { return run(m, o); }); },
+//         [&](pipeline::save_state a)        { return order.save(a, pipe.progress()); },
 //         [&](pipeline::write_dead_letter a) { return upsert(letter_of(m, a, order.bytes())); },
-//         [&](pipeline::clear_state)  { return order.clear(); },
+//         [&](pipeline::clear_state)         { return order.clear(); },
 //         ...
 //
 // Guarantees

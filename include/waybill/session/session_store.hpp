@@ -11,9 +11,10 @@
 //   1. A `locked_session_state` replaces or removes only the version that it has loaded or saved.
 //   2. A version conflict is reported as `ownership_lost`, and an error without a class as
 //      `infrastructure`.
-//   3. Versions do not stop a holder whose lock has expired. Before each `save_state` and `park`,
-//      renew the lock, and return `ownership_lost` if it is lost. The guide explains what can still
-//      happen if the holder stops between the two calls for a whole lock duration.
+//   3. Versions do not stop a holder whose lock has expired. Before each `save_state` and
+//      `write_dead_letter`, renew the lock, and return `ownership_lost` if it is lost. The guide
+//      explains what can still happen if the holder stops between the two calls for a whole lock
+//      duration.
 
 #ifndef WAYBILL_SESSION_SESSION_STORE_HPP
 #define WAYBILL_SESSION_SESSION_STORE_HPP
