@@ -2,10 +2,10 @@
 //
 // autoscaler: when do I scale, and why?
 //
-//     rows -> ticks            trace.cpp, ticks.cpp     when is decided, on what
-//     ticks -> decisions       brain.cpp                windows, decide, what is known afterwards
+//     rows -> ticks            trace.cpp, ticks.cpp     times of the decisions, and their data
+//     ticks -> decisions       brain.cpp                windows, decide, the state afterwards
 //     --state, --json          state_file.cpp, record_file.hpp
-//     was it right?            history.cpp              all of it again, by somebody who doubts it
+//     independent check        history.cpp              computes all decisions a second time
 //     lines, table, chart      report.cpp, picture.cpp
 //     a trace, --from, --live  run_trace.cpp, run_watch.cpp, run_live.cpp
 //

@@ -2,14 +2,14 @@
 //
 // lost_events: did we lose events, or did we sample them?
 //
-//     lines -> rows                  input.cpp      what is no row is counted and named
+//     lines -> rows                  input.cpp      counts and names lines that are no rows
 //     rows and events by bin         tables.cpp     bins, quantiles, a sliding window
-//     what changed, in a sentence    findings.cpp   phases of sampling, changes of the traffic
+//     changes as sentences           findings.cpp   phases of sampling, changes of the traffic
 //     the same as a picture          picture.cpp
-//     and is it true?                check.cpp      against somebody who counted them all
+//     independent check              check.cpp      against a count of all events
 //
-// The row of a sampled event says for how many it stands. Who counts rows sees fewer events from
-// the moment on that somebody turns on sampling; who adds up weights does not.
+// The row of a sampled event contains the number of events that it stands for. A count of rows drops
+// when sampling begins; a sum of weights does not.
 
 #include <cstdint>
 #include <cstdio>

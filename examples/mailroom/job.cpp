@@ -64,7 +64,7 @@ std::function<void(engines::enqueue_step)> watching(phases& at, const std::uint6
 
 }  // namespace
 
-void run_job(const options& o, phases& at, const teller& tell)
+void run_job(const options& o, phases& at, const progress_sink& tell)
 {
     namespace views = ranges::views;
 

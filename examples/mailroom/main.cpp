@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// mailroom: real events through a queue, each of them into effect exactly once, through kill -9.
+// mailroom: sends real events through a queue. Each takes effect exactly once, despite kill -9.
 //
-//     lines | parse | outbox        job.cpp        the input, read once and kept until it is sent
-//     send_all -> queue.sqlite      producer.cpp   a queue that refuses; learning what it takes
-//     process_batch -> sink.sqlite  consumer.cpp   effects, dead letters and checkpoint at once
-//     what an event does            ledger.cpp
+//     lines | parse | buffer        job.cpp        the input, read once and kept until it is sent
+//     send_all -> queue.sqlite      producer.cpp   a queue with limits that the sender learns
+//     process_batch -> sink.sqlite  consumer.cpp   effects, dead letters and checkpoint together
+//     the effect of an event        ledger.cpp
 //     the same without waybill      naive.cpp
-//     who kills the worker          supervisor.cpp
-//     who believes nobody           verify.cpp
+//     kills the worker              supervisor.cpp
+//     independent check             verify.cpp
 //
-// The queue is one system and the sink another, as they are in real life: there is no transaction
-// over both. (SQLite could attach one file to the other. In WAL mode it commits them one after the
-// other all the same, and a kill in between loses what was in the batch.)
+// The queue and the sink are separate systems, as in production: no transaction covers both. (SQLite
+// could attach one file to the other. But in WAL mode it commits them one after the other, and a
+// kill between the two commits loses the batch.)
 
 #include <algorithm>
 #include <chrono>

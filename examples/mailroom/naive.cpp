@@ -33,7 +33,10 @@ constexpr std::size_t events_per_read = 100;
 
 class article_sender {
 public:
-    article_sender(engines::sqlite_queue& queue, const teller& tell) : queue_(queue), tell_(tell) {}
+    article_sender(engines::sqlite_queue& queue, const progress_sink& tell)
+        : queue_(queue), tell_(tell)
+    {
+    }
 
     void send(const std::vector<event>& list)
     {
@@ -76,7 +79,7 @@ private:
     }
 
     engines::sqlite_queue& queue_;
-    const teller& tell_;
+    const progress_sink& tell_;
     std::uint64_t header_ = 54;
     std::uint64_t limit_ = queue_.limit();
 };
@@ -125,7 +128,7 @@ private:
 
 }  // namespace
 
-void run_naive_job(const options& o, phases& at, const teller& tell)
+void run_naive_job(const options& o, phases& at, const progress_sink& tell)
 {
     engines::database queue_db(queue_in(o.db));
     engines::database sink_db(sink_in(o.db));

@@ -68,7 +68,8 @@ void learnt::store(const waybill::calibration& c)
 }
 
 // The limit is in the queue's manual; of the headers nobody has said anything.
-producer::producer(engines::database& db, engines::sqlite_queue& queue, phases& at, teller tell)
+producer::producer(engines::database& db, engines::sqlite_queue& queue, phases& at,
+                   progress_sink tell)
     : queue_(queue),
       at_(at),
       tell_(std::move(tell)),

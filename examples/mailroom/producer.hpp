@@ -48,7 +48,7 @@ private:
 
 class producer {
 public:
-    producer(engines::database& db, engines::sqlite_queue& queue, phases& at, teller tell);
+    producer(engines::database& db, engines::sqlite_queue& queue, phases& at, progress_sink tell);
 
     /// Where the input is to be read on.
     [[nodiscard]] place from() { return bookmark_.load(); }
@@ -86,7 +86,7 @@ private:
 
     engines::sqlite_queue& queue_;
     phases& at_;
-    teller tell_;
+    progress_sink tell_;
     bookmark bookmark_;
     learnt learnt_;
     waybill::batch_sender sender_;

@@ -24,7 +24,7 @@ namespace {
 
 using support::complaint;
 
-void work(const options& o, phases& at, const teller& tell)
+void work(const options& o, phases& at, const progress_sink& tell)
 {
     o.naive ? run_naive_job(o, at, tell) : run_job(o, at, tell);
     tell(fmt::format("memory {}", peak_rss_kib()));
@@ -132,7 +132,7 @@ outcome work_here(const options& o, const std::function<void(const tally&)>& sho
 
 void work_for_parent(const options& o)
 {
-    const teller tell = [&](const std::string& line) {
+    const progress_sink tell = [&](const std::string& line) {
         const std::string whole = line + '\n';  // one write, so that no line is torn by a kill
         if (write(*o.worker, whole.data(), whole.size()) < 0) _exit(1);
     };

@@ -16,7 +16,7 @@
 namespace mailroom {
 
 /// Says one line to whoever keeps the tally.
-using teller = std::function<void(const std::string&)>;
+using progress_sink = std::function<void(const std::string&)>;
 
 struct tally {
     std::uint64_t sends = 0;         ///< Requests to the queue, whatever came of them.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// order_pipeline: the steps of an order stop together, and come back together.
+// order_pipeline: after a failure the other steps of an order stop, too; they are redriven together.
 //
-//     the pipeline of a session     worker.cpp       codec, pipeline, letters
-//     what the steps do             shop.cpp
-//     orders and products           jobs.cpp         stamped, and sent in batches
-//     who comes back, and how       returning.cpp    drain, plan, redrive
-//     what killed workers left      sweeping.cpp     required: see sweeping.hpp
-//     who kills the workers         crew.cpp
-//     the screen and the picture    board.cpp picture.cpp
-//     who believes nobody           verify.cpp
+//     the pipeline of a session     worker.cpp       codec, pipeline, dead letters
+//     the work of the steps         shop.cpp
+//     orders and products           jobs.cpp         numbered steps, sent in batches
+//     redrive                       returning.cpp    import, plan, redrive
+//     states of killed workers      sweeping.cpp     required: see sweeping.hpp
+//     kills the workers             worker_pool.cpp
+//     the screen and the picture    dashboard.cpp picture.cpp
+//     independent check             verify.cpp
 
 #include <chrono>
 #include <cstdint>
@@ -28,14 +28,14 @@
 #include "../support/input.hpp"
 #include "../support/locked_folder.hpp"
 #include "../support/program.hpp"
-#include "board.hpp"
-#include "crew.hpp"
+#include "dashboard.hpp"
 #include "jobs.hpp"
 #include "options.hpp"
 #include "returning.hpp"
 #include "shop.hpp"
 #include "verify.hpp"
 #include "worker.hpp"
+#include "worker_pool.hpp"
 #include "world.hpp"
 
 namespace {
@@ -59,7 +59,7 @@ public:
         next_ = now + 500ms;
         std::string line;
         std::uint64_t complete = 0;
-        const board b = read_effects(here_);
+        const dashboard b = read_effects(here_);
         for (const row& r : b) {
             if (r.complete()) ++complete;
             if (!is_import(r.job) || line.size() > 80) continue;
@@ -84,7 +84,7 @@ bool work_and_check(world& here, const options& o)
 {
     news all(here);
     const casualties c = work_off(here, o, [&](const std::string& why) { all.tell(why); });
-    const board b = read_board(here);
+    const dashboard b = read_dashboard(here);
     print(b, o.what == command::redrive || o.fix ? shown::what_came_back : shown::all);
     support::write_file("picture", o.chart, picture(b));
     const findings f = verify(o.db, o.dead_letters);

@@ -9,7 +9,7 @@
 
 #include "../support/program.hpp"
 #include "../support/svg.hpp"
-#include "board.hpp"
+#include "dashboard.hpp"
 
 namespace order_pipeline {
 
@@ -59,7 +59,7 @@ std::string note_of(const row& r)
     return line.substr(0, end) + "...";
 }
 
-std::string sums_of(const board& b)
+std::string sums_of(const dashboard& b)
 {
     std::uint64_t complete = 0;
     std::uint64_t stopped = 0;
@@ -73,7 +73,7 @@ std::string sums_of(const board& b)
 
 }  // namespace
 
-std::string picture(const board& b)
+std::string picture(const dashboard& b)
 {
     // A job is a strip, longer ones go on in the next line; strips stand in columns.
     constexpr std::size_t widest = 60;

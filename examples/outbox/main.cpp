@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// outbox: the mail server is down: what happens to orders and mails?
+// outbox: what happens to orders and mails while the mail server is down?
 //
-//     an order and its mail, at once   shop.cpp
-//     who sends the mails              relay.cpp      circuit_breaker, deferral book, retry levels
-//     dead letters                     cemetery.cpp   pruned by plan
+//     an order and its mail, together  shop.cpp
+//     sends the mails                  relay.cpp      circuit_breaker, deferred_messages, retry levels
+//     prunes dead letters by a plan    dead_letter_pruning.cpp
 //     the loop as usually written      naive.cpp
-//     a mail server, good and bad      server.cpp
-//     who kills whom, and when         scene.cpp
-//     who believes nobody              verify.cpp
+//     a mail server with faults        server.cpp
+//     kills, and their times           scenario.cpp
+//     independent check                verify.cpp
 
 #include <cstdio>
 #include <exception>
@@ -24,12 +24,12 @@
 #include "../support/cleanup.hpp"
 #include "../support/locked_folder.hpp"
 #include "../support/program.hpp"
-#include "cemetery.hpp"
-#include "diary.hpp"
+#include "dead_letter_pruning.hpp"
+#include "event_log.hpp"
 #include "naive.hpp"
 #include "options.hpp"
 #include "relay.hpp"
-#include "scene.hpp"
+#include "scenario.hpp"
 #include "server.hpp"
 #include "shop.hpp"
 #include "verify.hpp"
@@ -48,7 +48,7 @@ struct contestant {
 
 contestant run_waybill(const options& o, const std::vector<order>& orders)
 {
-    diary told(false);
+    event_log told(false);
     contestant c{play(o, role::relay, orders, told), {}};
     c.found = verify(o.db, orders.size());
     return c;
@@ -60,7 +60,7 @@ contestant run_naive_beside(options o, const std::vector<order>& orders)
     o.db += "/naive";
     std::filesystem::remove_all(o.db);
     std::filesystem::create_directories(o.db);
-    diary told(true);
+    event_log told(true);
     contestant c{play(o, role::naive, orders, told), {}};
     c.found = verify(o.db, orders.size());
     return c;

@@ -13,15 +13,15 @@
 
 #include "../engines/smtp.hpp"
 #include "letter.hpp"
+#include "progress_pipe.hpp"
 #include "tables.hpp"
-#include "teller.hpp"
 
 namespace outbox {
 
 void run_naive(const options& o)
 {
     using namespace std::chrono_literals;
-    const teller tell(o.tell);
+    const progress_pipe tell(o.tell);
     engines::database db(shop_in(o.db));
     engines::statement unsent(db, "SELECT id, recipient, subject FROM outbox"
                                   " WHERE state <> 'sent' ORDER BY id");

@@ -15,7 +15,7 @@
 #include "../support/program.hpp"
 #include "letter.hpp"
 #include "mail_table.hpp"
-#include "teller.hpp"
+#include "progress_pipe.hpp"
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/queue.hpp>
@@ -215,7 +215,7 @@ private:
 
     double draw() { return std::uniform_real_distribution<double>()(dice_); }
 
-    teller tell_;
+    progress_pipe tell_;
     waybill::wall_time begun_;
     std::mt19937_64 dice_;
     mail_table mails_;

@@ -21,8 +21,8 @@
 
 #include "../engines/sqlite.hpp"
 #include "../support/program.hpp"
+#include "progress_pipe.hpp"
 #include "tables.hpp"
-#include "teller.hpp"
 #include "wire_line.hpp"
 
 namespace outbox {
@@ -215,7 +215,7 @@ int listening(std::uint64_t port)
 
 void run_server(const options& o)
 {
-    const teller tell(o.tell);
+    const progress_pipe tell(o.tell);
     engines::database db(server_in(o.db));
     make_server_tables(db);
     mail_server server(o, db);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// reliable_consumer: each event takes effect once, whoever is killed on the way.
+// reliable_consumer: each event takes effect once, even if workers are killed.
 //
 //     the loop of a worker        worker.cpp       leases, checkpoints, process_batch
-//     what an event does          ledger.cpp
-//     who kills the workers       supervisor.cpp
-//     who believes nobody         verify.cpp
+//     the effect of an event      ledger.cpp
+//     kills the workers           supervisor.cpp
+//     independent check           verify.cpp
 //     the same for Kafka          kafka.cpp        at least once, a watermark, a dead-letter topic
 
 #include <cstdint>

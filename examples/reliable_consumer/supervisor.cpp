@@ -64,15 +64,15 @@ struct worker {
     bool killed = false;  // by us, and not yet seen to be gone
 };
 
-class crew {
+class worker_pool {
 public:
-    explicit crew(const options& o) : o_(o), phases_(phases_in(o))
+    explicit worker_pool(const options& o) : o_(o), phases_(phases_in(o))
     {
         for (std::uint64_t n = 0; n != o.workers; ++n) workers_.push_back(started(n));
     }
-    crew(const crew&) = delete;
-    crew& operator=(const crew&) = delete;
-    ~crew()
+    worker_pool(const worker_pool&) = delete;
+    worker_pool& operator=(const worker_pool&) = delete;
+    ~worker_pool()
     {
         for (const worker& w : workers_) {
             if (w.pid > 0) kill(w.pid, SIGKILL);
@@ -214,7 +214,7 @@ std::map<std::string, std::uint64_t> leases_in(engines::database& sink)
 }
 
 /// Who is dead gives nothing back: what he has left is waited for until somebody else has taken it.
-void wait_for_living_owners(engines::database& sink, crew& workers, casualties& c)
+void wait_for_living_owners(engines::database& sink, worker_pool& workers, casualties& c)
 {
     const auto before = leases_in(sink);
     const auto until = clock::now() + 20s;
@@ -232,7 +232,7 @@ void wait_for_living_owners(engines::database& sink, crew& workers, casualties& 
 }
 
 /// Throws a failure of the workers if nothing moves any more.
-void expect_progress(support::standstill& nothing, std::uint64_t left, crew& workers)
+void expect_progress(support::standstill& nothing, std::uint64_t left, worker_pool& workers)
 {
     nothing.look(left);
     if (nothing.moved()) workers.forget();
@@ -262,7 +262,7 @@ casualties supervise(const options& o)
     backlog behind(o, log, store);
     if (behind.left() == 0) feed();
     casualties c;
-    crew all(o);
+    worker_pool all(o);
     std::mt19937_64 dice(o.seed);
     auto next_kill = begun + 300ms;
     auto next_look = begun;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// send_batches: any NDJSON file into any broker, in the fewest requests.
+// send_batches: sends any NDJSON file to any broker, in as few requests as possible.
 //
-//     send_all -> what came of it   work.cpp         the one loop, whatever the broker is
-//     --to scheme://...             destination.cpp  which adapter in engines/ speaks to it
-//     --calibration, or a guess     known.cpp        what is known before, and kept for next time
+//     send_all -> outcomes          work.cpp         one loop for all brokers
+//     --to scheme://...             destination.cpp  selects the adapter in engines/
+//     --calibration, or a guess     known.cpp        knowledge from before, stored for the next run
 //     codes -> outcomes             ../engines/*.hpp a table at the head of each
 //     bars, totals, JSON            report.cpp
 //
-// Without arguments: the recording of the mailroom into an SQLite queue whose limit and whose
-// headers nobody has told of. It guesses, is refused, learns, and reads the queue back at the end.
+// Without arguments: sends the recording of the mailroom to an SQLite queue with an unknown limit and
+// unknown headers. The sender guesses, is refused and learns. At the end the queue is read back.
 
 #include <cstdio>
 #include <exception>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "crew.hpp"
+#include "worker_pool.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -41,18 +41,18 @@ bool ended_from_outside(int status)
     return WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
 }
 
-class crew {
+class worker_pool {
 public:
-    crew(const options& o, const std::string& page) : o_(o), phases_(page)
+    worker_pool(const options& o, const std::string& page) : o_(o), phases_(page)
     {
         for (std::uint64_t n = 0; n != o.workers; ++n) {
             phases_.of(n).clear();
             workers_.push_back({start(o, n)});
         }
     }
-    crew(const crew&) = delete;
-    crew& operator=(const crew&) = delete;
-    ~crew()
+    worker_pool(const worker_pool&) = delete;
+    worker_pool& operator=(const worker_pool&) = delete;
+    ~worker_pool()
     {
         for (const worker& w : workers_) {
             if (w.pid > 0) kill(w.pid, SIGKILL);
@@ -177,7 +177,7 @@ casualties work_off(world& w, const options& o, const look_at& look)
 {
     casualties c;
     const auto begun = clock::now();
-    crew all(o, w.phases);
+    worker_pool all(o, w.phases);
     std::mt19937_64 dice(o.seed);
     std::uniform_int_distribution<int> pause(1'000, 20'000);
     auto next_kill = begun + 20ms;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// cemetery: keeps dead letters from growing for ever, by a plan that is shown before it is done.
+// dead_letter_pruning: limits the number and age of dead letters. The plan is printed before it is
+// carried out.
 
-#ifndef WAYBILL_EXAMPLES_OUTBOX_CEMETERY_HPP
-#define WAYBILL_EXAMPLES_OUTBOX_CEMETERY_HPP
+#ifndef WAYBILL_EXAMPLES_OUTBOX_DEAD_LETTER_PRUNING_HPP
+#define WAYBILL_EXAMPLES_OUTBOX_DEAD_LETTER_PRUNING_HPP
 
 #include <cstdint>
 #include <string>
@@ -23,4 +24,4 @@ struct pruning {
 
 }  // namespace outbox
 
-#endif  // WAYBILL_EXAMPLES_OUTBOX_CEMETERY_HPP
+#endif  // WAYBILL_EXAMPLES_OUTBOX_DEAD_LETTER_PRUNING_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "board.hpp"
+#include "dashboard.hpp"
 
 #include <algorithm>
 #include <map>
@@ -64,7 +64,7 @@ std::string strip_of(const row& r)
     return line + "]";
 }
 
-void print_sums(const board& b)
+void print_sums(const dashboard& b)
 {
     std::uint64_t complete = 0;
     std::uint64_t returned = 0;
@@ -89,7 +89,7 @@ void print_sums(const board& b)
 /// Which row is that of a job.
 class places {
 public:
-    explicit places(board& b) : b_(b)
+    explicit places(dashboard& b) : b_(b)
     {
         for (std::size_t n = 0; n != b.size(); ++n) at_.emplace(b[n].job, n);
     }
@@ -104,12 +104,12 @@ public:
     }
 
 private:
-    board& b_;
+    dashboard& b_;
     std::map<std::string, std::size_t, std::less<>> at_{};
 };
 
 /// What the numbers are, and the marks that are to be seen.
-std::string legend_of(const board& b)
+std::string legend_of(const dashboard& b)
 {
     std::string line;
     const auto add = [&](std::string_view what, auto&& in_row) {
@@ -152,12 +152,15 @@ std::uint64_t row::count(mark m) const
     return static_cast<std::uint64_t>(std::count(marks.begin(), marks.end(), m));
 }
 
-bool row::complete() const { return count(mark::done) + count(mark::returned) == marks.size(); }
+bool row::complete() const
+{
+    return count(mark::done) + count(mark::returned) == marks.size();
+}
 
-board read_effects(world& w)
+dashboard read_effects(world& w)
 {
     make_tables(w.shop_file);
-    board b;
+    dashboard b;
     engines::statement jobs(w.shop_file, "SELECT job, total FROM jobs ORDER BY place");
     jobs.each([&] {
         row& r = b.emplace_back();
@@ -178,11 +181,11 @@ board read_effects(world& w)
     return b;
 }
 
-board read_board(world& w)
+dashboard read_dashboard(world& w)
 {
     const auto letters = w.letters.list();
     if (!letters) throw support::complaint(letters.error().text);
-    board b = read_effects(w);
+    dashboard b = read_effects(w);
     const places rows(b);
     for (const waybill::pipeline_dead_letter& l : *letters) {
         const std::string& job = l.origin.generation == 0 ? l.stamp.session : l.origin.session;
@@ -196,7 +199,7 @@ board read_board(world& w)
 }
 
 /// Which rows are shown: those that stopped or came back, then the first ones.
-std::vector<bool> chosen(const board& b, shown what)
+std::vector<bool> chosen(const dashboard& b, shown what)
 {
     std::vector<bool> lines(b.size());
     std::size_t left = most_lines;
@@ -213,13 +216,15 @@ std::vector<bool> chosen(const board& b, shown what)
     return lines;
 }
 
-void print(const board& b, shown what)
+void print(const dashboard& b, shown what)
 {
     const std::vector<bool> lines = chosen(b, what);
     std::size_t left_out = 0;
     for (std::size_t n = 0; n != b.size(); ++n) {
-        if (lines[n]) fmt::print("{}\n", line_of(b[n]));
-        else ++left_out;
+        if (lines[n])
+            fmt::print("{}\n", line_of(b[n]));
+        else
+            ++left_out;
     }
     if (left_out != 0) fmt::print("{} are not shown\n", support::counted(left_out, "job"));
     print_sums(b);

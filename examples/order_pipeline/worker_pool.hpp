@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// crew: the processes that work off the queue, and who kills them.
+// worker_pool: starts the processes that work on the queue, and kills them at chosen points.
 
-#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_CREW_HPP
-#define WAYBILL_EXAMPLES_ORDER_PIPELINE_CREW_HPP
+#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_WORKER_POOL_HPP
+#define WAYBILL_EXAMPLES_ORDER_PIPELINE_WORKER_POOL_HPP
 
 #include <cstdint>
 #include <functional>
@@ -30,4 +30,4 @@ using look_at = std::function<void(const std::string& why)>;
 
 }  // namespace order_pipeline
 
-#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_CREW_HPP
+#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_WORKER_POOL_HPP

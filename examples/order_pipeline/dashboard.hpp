@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// board: what has become of each step of each job, as the tables say.
+// dashboard: the outcome of each step of each job, read from the tables.
 //
 //     order-2    1 2 3 4 5
 //     order-3    1 2 3 4x 5-   broken receipt: no field "revision"
 //     import-1   [x+++++++++x++]   163 of 167, 4 of them parked   3x 4x 87x 99x   broken label: ...
 
-#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_BOARD_HPP
-#define WAYBILL_EXAMPLES_ORDER_PIPELINE_BOARD_HPP
+#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_DASHBOARD_HPP
+#define WAYBILL_EXAMPLES_ORDER_PIPELINE_DASHBOARD_HPP
 
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@
 namespace order_pipeline {
 
 enum class mark : std::uint8_t {
-    waiting,   ///< Nobody has got to it.
+    waiting,  ///< Nobody has got to it.
     done,
     returned,  ///< Done, after it was parked.
     failed,    ///< Parked, and it is the reason.
@@ -37,13 +37,13 @@ struct row {
     [[nodiscard]] bool was_sent_again() const { return session != job; }
 };
 
-using board = std::vector<row>;
+using dashboard = std::vector<row>;
 
 /// What is done; this asks nobody but the shop's own tables.
-[[nodiscard]] board read_effects(world& w);
+[[nodiscard]] dashboard read_effects(world& w);
 
 /// The same with what is parked.
-[[nodiscard]] board read_board(world& w);
+[[nodiscard]] dashboard read_dashboard(world& w);
 
 /// One job in a line.
 [[nodiscard]] std::string line_of(const row& r);
@@ -54,11 +54,11 @@ enum class shown : std::uint8_t {
 };
 
 /// A line for each of some jobs, then the sums, and what the marks mean.
-void print(const board& b, shown what);
+void print(const dashboard& b, shown what);
 
 /// All of it as a picture.
-[[nodiscard]] std::string picture(const board& b);
+[[nodiscard]] std::string picture(const dashboard& b);
 
 }  // namespace order_pipeline
 
-#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_BOARD_HPP
+#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_DASHBOARD_HPP

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// diary: what happens and what the relay decides, a line each; where thousands are equal, a few and
-// their number.
+// event_log: prints one line for each event and each decision of the relay. Of thousands of equal
+// lines it prints a few, and their number.
 
-#ifndef WAYBILL_EXAMPLES_OUTBOX_DIARY_HPP
-#define WAYBILL_EXAMPLES_OUTBOX_DIARY_HPP
+#ifndef WAYBILL_EXAMPLES_OUTBOX_EVENT_LOG_HPP
+#define WAYBILL_EXAMPLES_OUTBOX_EVENT_LOG_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -19,10 +19,10 @@
 
 namespace outbox {
 
-class diary {
+class event_log {
 public:
     /// A quiet one writes nothing.
-    explicit diary(bool quiet) : quiet_(quiet) {}
+    explicit event_log(bool quiet) : quiet_(quiet) {}
 
     /// Something that there is only one of. It begins a chapter.
     void event(std::string_view text)
@@ -36,8 +36,10 @@ public:
     {
         constexpr std::uint64_t few = 2;
         const std::uint64_t n = ++chapter_[kind];
-        if (n <= (kind == "sent" ? 1 : few)) line(fmt::format("  {} {}", kind, text));
-        else ++untold_[kind];
+        if (n <= (kind == "sent" ? 1 : few))
+            line(fmt::format("  {} {}", kind, text));
+        else
+            ++untold_[kind];
     }
 
     void close_chapter()
@@ -68,4 +70,4 @@ private:
 
 }  // namespace outbox
 
-#endif  // WAYBILL_EXAMPLES_OUTBOX_DIARY_HPP
+#endif  // WAYBILL_EXAMPLES_OUTBOX_EVENT_LOG_HPP

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// teller: how a process says what it does, a line at a time: a word for what it is, and the rest.
+// progress_pipe: a process reports its progress in lines: one word for the kind, then the details.
 //
-//     teller tell(o.tell);
+//     progress_pipe tell(o.tell);
 //     tell("sent", "order 17");
 //     tell.call(17);              // before a mail is handed to the server, with the time
 //
-// A line is written at once and whole, so that it is there though its writer is killed behind it.
+// A line is written completely and at once, so it arrives even if its writer is killed after it.
 
-#ifndef WAYBILL_EXAMPLES_OUTBOX_TELLER_HPP
-#define WAYBILL_EXAMPLES_OUTBOX_TELLER_HPP
+#ifndef WAYBILL_EXAMPLES_OUTBOX_PROGRESS_PIPE_HPP
+#define WAYBILL_EXAMPLES_OUTBOX_PROGRESS_PIPE_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -21,9 +21,9 @@
 
 namespace outbox {
 
-class teller {
+class progress_pipe {
 public:
-    explicit teller(std::uint64_t to) : to_(static_cast<int>(to)) {}
+    explicit progress_pipe(std::uint64_t to) : to_(static_cast<int>(to)) {}
 
     void operator()(std::string_view word, std::string_view text) const
     {
@@ -43,4 +43,4 @@ private:
 
 }  // namespace outbox
 
-#endif  // WAYBILL_EXAMPLES_OUTBOX_TELLER_HPP
+#endif  // WAYBILL_EXAMPLES_OUTBOX_PROGRESS_PIPE_HPP

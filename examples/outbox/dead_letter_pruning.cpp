@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "cemetery.hpp"
+#include "dead_letter_pruning.hpp"
 
 #include <chrono>
 #include <vector>
@@ -28,8 +28,9 @@ static_assert(!validate(policy));
 std::vector<waybill::prune_row> letters_in(engines::database& db)
 {
     std::vector<waybill::prune_row> rows;
-    engines::statement all(db, "SELECT id, length(subject) + length(reason), parked, held"
-                               " FROM dead_letters ORDER BY parked");
+    engines::statement all(db,
+                           "SELECT id, length(subject) + length(reason), parked, held"
+                           " FROM dead_letters ORDER BY parked");
     for (all.query(); all.step();) {
         const auto since = waybill::duration::nanoseconds(all.integer(2));
         const auto parked = waybill::wall_time::at(since);
@@ -43,8 +44,10 @@ void print_plan(const waybill::prune_plan& plan)
     fmt::print("pruning, dry run: {} of {} would go, {} stay\n", plan.removals.size(),
                support::counted(plan.before.rows, "dead letter"), plan.after.rows);
     if (plan.spike) {
-        fmt::print("  ALARM: {} came within a minute. Look what is wrong; none goes for their "
-                   "number\n", plan.recent);
+        fmt::print(
+            "  ALARM: {} came within a minute. Look what is wrong; none goes for their "
+            "number\n",
+            plan.recent);
     }
     if (plan.full)
         fmt::print("  there is no room for more: keep the circuit breaker open until there is\n");
@@ -57,10 +60,12 @@ void print_plan(const waybill::prune_plan& plan)
 /// A letter that is being resubmitted meanwhile, or has been parked again, is not touched.
 std::uint64_t remove(engines::database& db, const waybill::prune_plan& plan)
 {
-    engines::statement note(db, "INSERT OR REPLACE INTO pruned SELECT id, parked, reason"
-                                " FROM dead_letters WHERE id = ? AND parked = ? AND held = 0");
-    engines::statement drop(db, "DELETE FROM dead_letters"
-                                " WHERE id = ? AND parked = ? AND held = 0");
+    engines::statement note(db,
+                            "INSERT OR REPLACE INTO pruned SELECT id, parked, reason"
+                            " FROM dead_letters WHERE id = ? AND parked = ? AND held = 0");
+    engines::statement drop(db,
+                            "DELETE FROM dead_letters"
+                            " WHERE id = ? AND parked = ? AND held = 0");
     engines::statement changes(db, "SELECT changes()");
     std::uint64_t removed = 0;
     db.exec("BEGIN IMMEDIATE");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "scene.hpp"
+#include "scenario.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -85,11 +85,16 @@ timetable timetable_for(const options& o, role sender)
     return t;
 }
 
-class scene {
+class scenario {
 public:
-    scene(const options& o, role sender, const std::vector<order>& orders, diary& told)
-        : o_(o), sender_role_(sender), table_(timetable_for(o, sender)), told_(told),
-          orders_(orders.size()), shop_(o.db, orders), at_start_(shop_.taken())
+    scenario(const options& o, role sender, const std::vector<order>& orders, event_log& told)
+        : o_(o),
+          sender_role_(sender),
+          table_(timetable_for(o, sender)),
+          told_(told),
+          orders_(orders.size()),
+          shop_(o.db, orders),
+          at_start_(shop_.taken())
     {
         const std::chrono::nanoseconds wall = std::chrono::system_clock::now().time_since_epoch();
         o_.begun = static_cast<std::uint64_t>(wall.count());
@@ -240,7 +245,7 @@ private:
     options o_;
     role sender_role_;
     timetable table_;
-    diary& told_;
+    event_log& told_;
     std::uint64_t orders_;
     shop shop_;
     std::uint64_t at_start_;
@@ -261,9 +266,9 @@ private:
 
 }  // namespace
 
-outcome play(const options& o, role sender, const std::vector<order>& orders, diary& told)
+outcome play(const options& o, role sender, const std::vector<order>& orders, event_log& told)
 {
-    return scene(o, sender, orders, told).run();
+    return scenario(o, sender, orders, told).run();
 }
 
 }  // namespace outbox

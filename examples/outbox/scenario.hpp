@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// scene: the same day for whoever sends the mails: orders come, the server goes and comes back, and
-// the sender is killed.
+// scenario: the same course of events for each sender: orders arrive, the mail server stops and
+// returns, and the sender is killed.
 
-#ifndef WAYBILL_EXAMPLES_OUTBOX_SCENE_HPP
-#define WAYBILL_EXAMPLES_OUTBOX_SCENE_HPP
+#ifndef WAYBILL_EXAMPLES_OUTBOX_SCENARIO_HPP
+#define WAYBILL_EXAMPLES_OUTBOX_SCENARIO_HPP
 
 #include <cstdint>
 #include <vector>
 
-#include "diary.hpp"
+#include "event_log.hpp"
 #include "options.hpp"
 #include "shop.hpp"
 
 namespace outbox {
 
 struct outcome {
-    std::uint64_t calls = 0;          ///< A mail was handed to the server, or would have been.
-    std::uint64_t calls_down = 0;     ///< Of these while there was no server at all.
-    std::uint64_t starts = 0;         ///< Of the sender.
+    std::uint64_t calls = 0;       ///< A mail was handed to the server, or would have been.
+    std::uint64_t calls_down = 0;  ///< Of these while there was no server at all.
+    std::uint64_t starts = 0;      ///< Of the sender.
     std::uint64_t kills = 0;
     std::uint64_t kills_open = 0;  ///< Of these while its circuit breaker was not closed.
     std::uint64_t opened = 0;      ///< How often the circuit breaker has opened.
@@ -28,8 +28,8 @@ struct outcome {
 
 /// Lets `batch_sender` send the mails of all orders. Throws a complaint if it gives up.
 [[nodiscard]] outcome play(const options& o, role sender, const std::vector<order>& orders,
-                           diary& told);
+                           event_log& told);
 
 }  // namespace outbox
 
-#endif  // WAYBILL_EXAMPLES_OUTBOX_SCENE_HPP
+#endif  // WAYBILL_EXAMPLES_OUTBOX_SCENARIO_HPP
