@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// every_schedule: runs all schedules of a small world, and says which of them break a rule.
+// every_schedule: runs all schedules of a small simulation, and reports which of them break a rule.
 
 #ifndef WAYBILL_TESTS_SUPPORT_EVERY_SCHEDULE_HPP
 #define WAYBILL_TESTS_SUPPORT_EVERY_SCHEDULE_HPP

@@ -6,7 +6,7 @@
 // looked at again. So a sender and its audit are brought to one form: the attempts that are open
 // are 1, 2 ... in the order in which they began (0 is one that is over), it is one second, what is
 // due is due since ever, and items that are over are alike. Enumerations that do this find the same
-// number of schedules as those that do not, in a twentieth of the worlds.
+// number of schedules as those that do not, in a twentieth of the simulations.
 //
 // This needs what is private in a sender. An explicit instantiation may name it.
 

@@ -57,7 +57,7 @@ struct plan {
     bool at_once = true;     // an answer may come without `started`
     int resumes = 0;         // so many keys may be resumed
     int throttles = -1;      // so often it may be throttled; -1: as long as there are answers
-    bool canonical = true;   // worlds that differ in names alone are one
+    bool canonical = true;   // simulations that differ in names alone are one
     bool numbers = true;     // an answer may come with numbers
 };
 

@@ -4,13 +4,13 @@
 // once or after `started`, out of order, stopped anywhere.
 //
 // Ways that meet are followed once. That is sound since the sender, the audit and what is left of
-// the plan are values: a sender is all that its == compares, and so is an audit, so two worlds that
+// the plan are values: a sender is all that its == compares, and so is an audit, so two simulations that
 // are equal hear the same, say the same and break the same promises from there on. Worlds that
 // differ in names alone are made equal first, see send_canonical.
 //
 // The graph is walked in layers, by what is left to be done. Each step has to make that less (a
 // step that does not is a broken promise: it might not end), so no way leads back, and a layer is
-// forgotten once it has been walked. The ways that lead to a world are added up, so all schedules
+// forgotten once it has been walked. The ways that lead to a simulation are added up, so all schedules
 // are counted though nobody walks them one by one.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_BATCH_SEND_SCHEDULES_HPP
@@ -47,7 +47,7 @@ public:
 
     void run()
     {
-        world w{Machine(plan_.policy), audit(plan_.policy)};
+        simulation w{Machine(plan_.policy), audit(plan_.policy)};
         w.resumes = plan_.resumes;
         w.throttles = plan_.throttles;
         w.wide = plan_.wide;
@@ -79,7 +79,7 @@ public:
     }
 
     many schedules;                   // distinct and to their end
-    std::size_t worlds = 0;           // distinct, but for those in which all is over
+    std::size_t simulations = 0;      // distinct, but for those in which all is over
     std::uint64_t edges = 0;          // steps from one to another
     std::int64_t most_sends = 0;      // in one of them, those apart that were throttled
     std::vector<std::string> broken;  // what, and a way to it
@@ -91,7 +91,7 @@ private:
         std::uint64_t attempt = none;
     };
 
-    struct world {
+    struct simulation {
         Machine m;
         audit a;
         int resumes = 0;
@@ -103,7 +103,7 @@ private:
         std::size_t queued = 0;
         bool flushed = false;
 
-        friend bool operator==(const world& x, const world& y)
+        friend bool operator==(const simulation& x, const simulation& y)
         {
             return x.resumes == y.resumes && x.throttles == y.throttles && x.wide == y.wide &&
                    x.narrow == y.narrow && x.waits == y.waits && x.now == y.now &&
@@ -112,7 +112,7 @@ private:
     };
 
     struct node {
-        world w;
+        simulation w;
         many ways;
         std::int64_t sends = 0;
         std::uint32_t id = 0;
@@ -121,7 +121,7 @@ private:
         std::vector<node> nodes;
         std::unordered_multimap<std::uint64_t, std::uint32_t> by_digest;
     };
-    struct link {  // how a world was reached first
+    struct link {  // how a simulation was reached first
         std::uint32_t from = 0;
         step by;
     };
@@ -145,7 +145,7 @@ private:
         if (!holds) note(what, from_, by_);
     }
 
-    void queue_one(world& w)
+    void queue_one(simulation& w)
     {
         const std::size_t n = w.queued++;
         const std::uint64_t size = plan_.sizes[n];
@@ -155,7 +155,7 @@ private:
     }
 
     // Asking twice says the same.
-    typename Machine::action asked(const world& w, bool noise)
+    typename Machine::action asked(const simulation& w, bool noise)
     {
         typename Machine::action a = w.m.next(w.now);
         must(a == w.m.next(w.now), "asked again it says the same");
@@ -164,21 +164,21 @@ private:
         return a;
     }
 
-    // What comes of a world after one step.
+    // What comes of a simulation after one step.
     template <class F>
     void go(const node& n, step s, std::int64_t sends, F&& change)
     {
         if (!broken.empty()) return;
         by_ = s;
         ++edges;
-        world next = n.w;
+        simulation next = n.w;
         next.waits = 0;
         change(next);
         reach(std::move(next), s, n.sends + sends, n.ways);
     }
 
-    // Notes all that is over, and adds the world to its layer, unless it is there.
-    void reach(world w, step s, std::int64_t sends, const many& ways)
+    // Notes all that is over, and adds the simulation to its layer, unless it is there.
+    void reach(simulation w, step s, std::int64_t sends, const many& ways)
     {
         const bool noise = plan_.noise == hearing::all_noise;
         auto a = noise ? asked(w, true) : w.m.next(w.now);
@@ -207,13 +207,13 @@ private:
             n.sends = std::max(n.sends, sends);
             return;
         }
-        ++worlds;
+        ++simulations;
         l.by_digest.emplace(digest, static_cast<std::uint32_t>(l.nodes.size()));
         l.nodes.push_back({std::move(w), ways, sends, static_cast<std::uint32_t>(links_.size())});
         links_.push_back({from_, s});
     }
 
-    void bring_to_form(world& w)
+    void bring_to_form(simulation& w)
     {
         if constexpr (std::is_same_v<Machine, batch_sender>) {
             send_canonical::bring(w.m, w.a, w.now);
@@ -224,7 +224,7 @@ private:
 
     // An answer takes a whole of it at the least, a start less, and a wait still less: one may
     // follow another, but no more than a few.
-    [[nodiscard]] std::uint64_t left_of(const world& w) const
+    [[nodiscard]] std::uint64_t left_of(const simulation& w) const
     {
         const std::uint64_t all = plan_.sizes.size();
         const auto those = [](int n) { return static_cast<std::uint64_t>(std::max(n, 0)); };
@@ -236,7 +236,7 @@ private:
         return 16 * n - 5 * away - w.waits;
     }
 
-    [[nodiscard]] static std::uint64_t digest_of(const world& w)
+    [[nodiscard]] static std::uint64_t digest_of(const simulation& w)
     {
         std::uint64_t h = w.a.digest();
         const auto mix = [&](std::uint64_t x) {
@@ -257,13 +257,13 @@ private:
         return h;
     }
 
-    [[nodiscard]] bool over(const world& w, const typename Machine::action& a) const
+    [[nodiscard]] bool over(const simulation& w, const typename Machine::action& a) const
     {
         if (!std::holds_alternative<waybill::idle>(a) || !w.flushed || w.a.open != 0) return false;
         return w.queued == plan_.sizes.size() && w.resumes == 0 && (!plan_.stops || w.a.stopped);
     }
 
-    void end(const world& w, std::int64_t sends, const many& ways)
+    void end(const simulation& w, std::int64_t sends, const many& ways)
     {
         schedules += ways;
         most_sends = std::max(most_sends, sends);
@@ -273,7 +273,7 @@ private:
         if (!whole.broken.empty()) note(whole.broken.front(), from_, by_);
     }
 
-    const std::vector<answer>& answers(const world& w, std::size_t items) const
+    const std::vector<answer>& answers(const simulation& w, std::size_t items) const
     {
         static const std::vector<answer> kind{
             {waybill::batch_sender::accepted{}, {}, {}, "accepted"}};
@@ -288,11 +288,13 @@ private:
             const bool throttles = std::holds_alternative<waybill::batch_sender::throttled>(x.what);
             if (throttles && v.w.throttles == 0) continue;
             const std::int64_t sends = (sending ? 1 : 0) - (throttles ? 1 : 0);
-            go(v, {x.name.c_str(), n}, sends, [&](world& w) {
+            go(v, {x.name.c_str(), n}, sends, [&](simulation& w) {
                 if (sending) w.a.sent(*sending, w.now);
                 if (throttles && w.throttles > 0) --w.throttles;
-                if (w.wide > 0) --w.wide;
-                else if (w.wide == 0 && w.narrow > 0) --w.narrow;
+                if (w.wide > 0)
+                    --w.wide;
+                else if (w.wide == 0 && w.narrow > 0)
+                    --w.narrow;
                 const event e = x.on(n);
                 w.a.answered(e, w.now);
                 const event_result h =
@@ -306,16 +308,16 @@ private:
     {
         from_ = n.id;
         by_ = {};
-        const world& w = n.w;
+        const simulation& w = n.w;
         const auto a = asked(w, plan_.noise != hearing::answers);
         const waybill::batch_sender::send* s = std::get_if<waybill::batch_sender::send>(&a);
         bool more = false;
         if (plan_.streaming && w.queued != plan_.sizes.size()) {
-            go(n, {"queue"}, 0, [&](world& v) { queue_one(v); });
+            go(n, {"queue"}, 0, [&](simulation& v) { queue_one(v); });
             more = true;
         }
         if (plan_.stops && !w.a.stopped) {
-            go(n, {"stop"}, 0, [&](world& v) {
+            go(n, {"stop"}, 0, [&](simulation& v) {
                 v.m.on(waybill::batch_sender::stopped{}, v.now);
                 v.a.stop();
             });
@@ -323,7 +325,7 @@ private:
         }
         for (const audit::key& k : w.a.keys) {
             if (w.resumes == 0 || !k.stopped()) continue;
-            go(n, {"resumed", k.name}, 0, [&](world& v) {
+            go(n, {"resumed", k.name}, 0, [&](simulation& v) {
                 --v.resumes;
                 must(v.a.resume(k.name) && v.m.on(waybill::batch_sender::resumed{k.name}, v.now) ==
                                                event_result::applied,
@@ -338,7 +340,7 @@ private:
         if (const waybill::batch_sender::replace* r =
                 std::get_if<waybill::batch_sender::replace>(&a)) {
             for (const std::uint64_t bytes : plan_.replacements) {
-                go(n, {"replaced", r->item}, 0, [&](world& v) {
+                go(n, {"replaced", r->item}, 0, [&](simulation& v) {
                     v.a.asked(*r);
                     v.a.replaced(r->item, bytes);
                     must(v.m.on(waybill::batch_sender::replaced{r->item, bytes}, v.now) ==
@@ -346,7 +348,7 @@ private:
                          "replaced");
                 });
             }
-            go(n, {"kept", r->item}, 0, [&](world& v) {
+            go(n, {"kept", r->item}, 0, [&](simulation& v) {
                 v.a.asked(*r);
                 v.a.kept(r->item);
                 must(v.m.on(waybill::batch_sender::not_replaced{r->item}, v.now) ==
@@ -357,7 +359,7 @@ private:
         }
         if (s) {
             if (plan_.policy.in_flight > 1 || !plan_.at_once) {
-                go(n, {"start", s->attempt}, 1, [&](world& v) {
+                go(n, {"start", s->attempt}, 1, [&](simulation& v) {
                     v.a.sent(*s, v.now);
                     must(v.m.on(waybill::batch_sender::started{s->attempt}, v.now) ==
                              event_result::applied,
@@ -369,7 +371,7 @@ private:
         }
         if (const waybill::wait_until* wait = std::get_if<waybill::wait_until>(&a)) {
             must(wait->time > w.now, "a wait is not over yet");
-            go(n, {"wait"}, 0, [&](world& v) {
+            go(n, {"wait"}, 0, [&](simulation& v) {
                 v.now = wait->time;
                 v.waits = w.waits + 1;
             });
@@ -377,7 +379,7 @@ private:
         }
         if (more) return;
         if (w.flushed) return end(w, n.sends, n.ways);
-        go(n, {"flush"}, 0, [&](world& v) {
+        go(n, {"flush"}, 0, [&](simulation& v) {
             v.m.on(waybill::batch_sender::flushed{}, v.now);
             v.flushed = true;
         });
@@ -387,7 +389,7 @@ private:
     std::map<std::uint64_t, layer> ahead_;  // by what is left to be done
     std::vector<link> links_;
     std::uint64_t at_ = none;  // the layer that is walked
-    std::uint32_t from_ = 0;   // which world of it,
+    std::uint32_t from_ = 0;   // which simulation of it,
     step by_;                  // and how
 };
 
@@ -401,8 +403,8 @@ inline void holds(plan p, std::uint64_t at_least)
     }
     enumeration<batch_sender> e(p);
     e.run();
-    MESSAGE(std::string(p.name), ": ", e.schedules.text(), " schedules, ", e.worlds, " worlds, ",
-            e.edges, " steps, at most ", e.most_sends, " sends");
+    MESSAGE(std::string(p.name), ": ", e.schedules.text(), " schedules, ", e.simulations,
+            " simulations, ", e.edges, " steps, at most ", e.most_sends, " sends");
     CHECK(e.schedules.at_least(at_least));
     CHECK_MESSAGE(e.broken.empty(), p.name << ": " << (e.broken.empty() ? "" : e.broken.front()));
 }

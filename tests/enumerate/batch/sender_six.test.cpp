@@ -2,11 +2,11 @@
 //
 // Every schedule of up to six items with up to two attempts in flight, in which each answer is any
 // answer from the first to the last. There are more of them than can be walked one by one; the
-// worlds that they lead through are few enough.
+// simulations that they lead through are few enough.
 //
 // "Any answer" is each that there is without numbers: partial ones with each set of entries and
 // each reason. Sizes and limits that a broker tells (lies among them) make no two senders alike
-// that heard different ones, so they are among the answers where fewer worlds are met: with
+// that heard different ones, so they are among the answers where fewer simulations are met: with
 // one attempt in flight, with batches of one, and with three items. A broker may throttle for ever;
 // it does as often as is said.
 
@@ -92,9 +92,9 @@ TEST_CASE("sender: fewer items, two in flight, any answers to the end, and what 
     holds(p, 1'000'000'000);
 }
 
-// That numbers of attempts are names, and time is relative, is what the form of a world takes for
+// That numbers of attempts are names, and time is relative, is what the form of a simulation takes for
 // granted. So where it can be done without, it makes no difference.
-TEST_CASE("sender: worlds that differ in names alone lead to as many schedules")
+TEST_CASE("sender: simulations that differ in names alone lead to as many schedules")
 {
     for (const bool stops : {false, true}) {
         plan p = any_answers("names", 3, 2, 2);
@@ -108,12 +108,12 @@ TEST_CASE("sender: worlds that differ in names alone lead to as many schedules")
         p.noise = hearing::answers;
         enumeration<batch_sender> apart(p);
         apart.run();
-        MESSAGE(apart.schedules.text(), " schedules, ", merged.worlds, " worlds for ",
-                apart.worlds);
+        MESSAGE(apart.schedules.text(), " schedules, ", merged.simulations, " simulations for ",
+                apart.simulations);
         CHECK(apart.broken.empty());
         CHECK(merged.schedules == apart.schedules);
         CHECK(merged.most_sends == apart.most_sends);
-        CHECK(merged.worlds < apart.worlds);
+        CHECK(merged.simulations < apart.simulations);
     }
 }
 

@@ -2,7 +2,7 @@
 //
 // Every fault at every call of process_at_least_once, for every way in which events can turn out.
 //
-// A world is a log of events, a store of checkpoints, a sink of dead letters, something outside
+// A simulation is a log of events, a store of checkpoints, a sink of dead letters, something outside
 // that has the effects, and a process that dies and comes back. What the events are like, what the
 // policy is and what goes wrong is all chosen by one choice vector, so a run that breaks a promise
 // is one printed line, and WAYBILL_REPLAY_ONCE=<line> in the environment runs just that one and
@@ -174,11 +174,19 @@ struct by_hand {
 };
 
 // ---------------------------------------------------------------------------------------------
-// The world.
+// The simulation.
 
-enum class mishap : std::uint8_t { none, fails, done_but_fails, dies_before, dies_after, arrives_late, lies };
+enum class injected_fault : std::uint8_t {
+    none,
+    fails,
+    done_but_fails,
+    dies_before,
+    dies_after,
+    arrives_late,
+    lies
+};
 
-const char* name(mishap m)
+const char* name(injected_fault m)
 {
     const char* const names[] = {"", " fails", " is done, and fails", " and dies before",
                                  " and dies after", " arrives late", " is confirmed, and is not there"};
@@ -186,9 +194,9 @@ const char* name(mishap m)
 }
 
 template <class Driver>
-class world {
+class simulation {
 public:
-    world(const extent& x, choices& c, const Driver& driver, std::string* told)
+    simulation(const extent& x, choices& c, const Driver& driver, std::string* told)
         : extent_(x), choices_(c), driver_(driver), told_(told), left_(x.faults)
     {
         policy_.tries = 2;
@@ -239,7 +247,7 @@ public:
             const at_least_once_report r =
                 driver_(*this, *this, waybill::assignment{key, from, epoch_, 0}, events, handle, policy_, ask);
             if (alive_) tell("-- " + std::string(waybill::name(r.outcome)));
-            check_world(before, events.back().sequence);
+            check_simulation(before, events.back().sequence);
             if (alive_) check_report(r, before, events);
             if (!broken_.empty()) return broken_;
             if (!alive_) continue;
@@ -255,14 +263,15 @@ public:
         return "the log is not drained after 32 deliveries";
     }
 
-    // The checkpoints and the sink of this world, as the drivers see them.
+    // The checkpoints and the sink of this simulation, as the drivers see them.
 
     result<std::optional<checkpoint>> load(const partition_key&)
     {
         if (!alive_) return unexpected(waybill::infrastructure("dead"));
-        const mishap m = mishap_at("load", {mishap::none, mishap::fails, mishap::dies_before});
-        if (m == mishap::none) return stored_;
-        if (m == mishap::dies_before) die();
+        const injected_fault m = injected_fault_at(
+            "load", {injected_fault::none, injected_fault::fails, injected_fault::dies_before});
+        if (m == injected_fault::none) return stored_;
+        if (m == injected_fault::dies_before) die();
         load_failed_ = true;
         return unexpected(waybill::infrastructure("no answer"));
     }
@@ -272,26 +281,33 @@ public:
     {
         if (!alive_) return unexpected(waybill::infrastructure("dead"));
         arrive();
-        const mishap m = mishap_at("commit to " + std::to_string(to.sequence),
-                                   {mishap::none, mishap::fails, mishap::done_but_fails, mishap::dies_before,
-                                    mishap::dies_after, mishap::arrives_late});
-        if (m == mishap::arrives_late) late_ = write{from, to, epoch};
+        const injected_fault m =
+            injected_fault_at("commit to " + std::to_string(to.sequence),
+                              {injected_fault::none, injected_fault::fails,
+                               injected_fault::done_but_fails, injected_fault::dies_before,
+                               injected_fault::dies_after, injected_fault::arrives_late});
+        if (m == injected_fault::arrives_late) late_ = write{from, to, epoch};
         advance_outcome what = advance_outcome::applied;
-        if (m == mishap::none || m == mishap::done_but_fails || m == mishap::dies_after) what = set({from, to, epoch});
-        if (m == mishap::dies_before || m == mishap::dies_after) die();
-        if (m == mishap::none || m == mishap::lies) return what;
+        if (m == injected_fault::none || m == injected_fault::done_but_fails ||
+            m == injected_fault::dies_after)
+            what = set({from, to, epoch});
+        if (m == injected_fault::dies_before || m == injected_fault::dies_after) die();
+        if (m == injected_fault::none || m == injected_fault::lies) return what;
         return unexpected(waybill::infrastructure("no answer"));
     }
 
     result<void> put(const dead_letter& l)
     {
         if (!alive_) return unexpected(waybill::infrastructure("dead"));
-        const mishap m = mishap_at("put " + std::to_string(l.at.sequence),
-                                   {mishap::none, mishap::fails, mishap::done_but_fails, mishap::dies_before,
-                                    mishap::dies_after});
-        if (m == mishap::none || m == mishap::done_but_fails || m == mishap::dies_after) letters_[l.at.sequence] = l;
-        if (m == mishap::dies_before || m == mishap::dies_after) die();
-        if (m == mishap::none) return {};
+        const injected_fault m = injected_fault_at(
+            "put " + std::to_string(l.at.sequence),
+            {injected_fault::none, injected_fault::fails, injected_fault::done_but_fails,
+             injected_fault::dies_before, injected_fault::dies_after});
+        if (m == injected_fault::none || m == injected_fault::done_but_fails ||
+            m == injected_fault::dies_after)
+            letters_[l.at.sequence] = l;
+        if (m == injected_fault::dies_before || m == injected_fault::dies_after) die();
+        if (m == injected_fault::none) return {};
         return unexpected(waybill::infrastructure("no answer"));
     }
 
@@ -330,14 +346,15 @@ private:
         tell(std::string("BROKEN: ") + rule);
     }
 
-    mishap mishap_at(const std::string& call, std::initializer_list<mishap> all)
+    injected_fault injected_fault_at(const std::string& call,
+                                     std::initializer_list<injected_fault> all)
     {
-        mishap m = mishap::none;
+        injected_fault m = injected_fault::none;
         const auto of = static_cast<std::uint32_t>(all.size());
         const bool may_lie = extent_.liar && of == 6;
         const std::uint32_t chosen = left_ != 0 ? choices_.pick(may_lie ? of + 1 : of) : 0;
-        m = chosen == of ? mishap::lies : all.begin()[chosen];
-        if (m != mishap::none) --left_;
+        m = chosen == of ? injected_fault::lies : all.begin()[chosen];
+        if (m != injected_fault::none) --left_;
         if (told_) tell(call + name(m));
         return m;
     }
@@ -397,7 +414,7 @@ private:
 
     [[nodiscard]] std::uint64_t stored_now() const { return stored_ ? stored_->at.sequence : 0; }
 
-    void check_world(std::uint64_t before, std::uint64_t to)
+    void check_simulation(std::uint64_t before, std::uint64_t to)
     {
         const std::uint64_t at = stored_now();
         if (at < before) breaks("the checkpoint has moved back");
@@ -527,7 +544,7 @@ private:
 template <class Driver>
 std::string run(const extent& x, choices& c, const Driver& driver, std::string* told = nullptr)
 {
-    world<Driver> w(x, c, driver, told);
+    simulation<Driver> w(x, c, driver, told);
     return w.run();
 }
 

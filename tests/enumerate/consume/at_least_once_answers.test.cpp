@@ -40,9 +40,12 @@ fault_kind pick_fault(choices& c)
     return faults[c.pick(static_cast<std::uint32_t>(std::size(faults)))];
 }
 
-class world {
+class simulation {
 public:
-    world(choices& c, std::uint64_t events) : choices_(c), events_(events), policy_(any_policy(c)), machine_(events, policy_) {}
+    simulation(choices& c, std::uint64_t events)
+        : choices_(c), events_(events), policy_(any_policy(c)), machine_(events, policy_)
+    {
+    }
 
     /// What was broken first, or nothing.
     std::string run()
@@ -53,12 +56,15 @@ public:
                 return broken_;
             }
             const auto a = machine_.next();
-            if (const auto* h = std::get_if<waybill::batch_machine::handle>(&a)) handle(h->event);
-            if (const auto* d = std::get_if<waybill::batch_machine::write_dead_letter>(&a))
+            if (const auto* h = std::get_if<waybill::at_least_once_machine::handle>(&a))
+                handle(h->event);
+            if (const auto* d = std::get_if<waybill::at_least_once_machine::write_dead_letter>(&a))
                 put(d->event);
-            if (const auto* q = std::get_if<waybill::batch_machine::ask>(&a)) ask(q->failed);
+            if (const auto* q = std::get_if<waybill::at_least_once_machine::ask>(&a))
+                ask(q->failed);
             if (const auto* t = std::get_if<at_least_once_machine::commit_to>(&a)) commit(t->event);
-            if (std::holds_alternative<waybill::batch_machine::check_commit>(a)) read_back();
+            if (std::holds_alternative<waybill::at_least_once_machine::check_commit>(a))
+                read_back();
             if (std::holds_alternative<waybill::idle>(a)) breaks("idle, and it is not over");
             if (!broken_.empty()) return broken_;
         }
@@ -96,7 +102,7 @@ private:
         const bool late = how == fault_kind::transient &&
                           policy_.on_exhausted == waybill::when_exhausted::dead_letter;
         if (late || how == fault_kind::permanent) ++failed_;
-        machine_.on(waybill::batch_machine::handled{how, skipped});
+        machine_.on(waybill::at_least_once_machine::handled{how, skipped});
     }
 
     void put(std::uint64_t event)
@@ -104,15 +110,15 @@ private:
         const fault_kind how = pick_fault(choices_);
         if (how == fault_kind::none) done_[event] = true;
         if (how != fault_kind::none) why_ = how;
-        machine_.on(waybill::batch_machine::done{how});
+        machine_.on(waybill::at_least_once_machine::done{how});
     }
 
     void ask(std::uint64_t failed)
     {
         if (worked_ || failed != failed_ || failed < policy_.ask_from) breaks("asked where nobody is to be");
         const bool on = choices_.pick(2) == 0;
-        machine_.on(waybill::batch_machine::answered{on ? waybill::if_all_failed::go_on
-                                                        : waybill::if_all_failed::redeliver});
+        machine_.on(waybill::at_least_once_machine::answered{
+            on ? waybill::if_all_failed::go_on : waybill::if_all_failed::redeliver});
     }
 
     void commit(std::uint64_t to)
@@ -123,10 +129,10 @@ private:
         const auto which = choices_.pick(7);
         constexpr advance_outcome outcomes[] = {advance_outcome::applied, advance_outcome::conflict,
                                                 advance_outcome::stale_epoch};
-        if (which < 3) machine_.on(waybill::batch_machine::advanced{outcomes[which]});
+        if (which < 3) machine_.on(waybill::at_least_once_machine::advanced{outcomes[which]});
         if (which >= 3)
-            machine_.on(
-                waybill::batch_machine::advanced{advance_outcome::conflict, faults[which - 1]});
+            machine_.on(waybill::at_least_once_machine::advanced{advance_outcome::conflict,
+                                                                 faults[which - 1]});
         cancelled_ = cancelled_ || (which >= 3 && faults[which - 1] == fault_kind::cancelled);
     }
 
@@ -143,10 +149,10 @@ private:
     void ended()
     {
         const at_least_once_machine over = machine_;
-        machine_.on(waybill::batch_machine::handled{});
-        machine_.on(waybill::batch_machine::done{});
-        machine_.on(waybill::batch_machine::answered{});
-        machine_.on(waybill::batch_machine::advanced{});
+        machine_.on(waybill::at_least_once_machine::handled{});
+        machine_.on(waybill::at_least_once_machine::done{});
+        machine_.on(waybill::at_least_once_machine::answered{});
+        machine_.on(waybill::at_least_once_machine::advanced{});
         machine_.on(waybill::at_least_once_machine::stood{});
         if (!(machine_ == over) || !std::holds_alternative<waybill::idle>(machine_.next()))
             breaks("over, and goes on");
@@ -201,7 +207,7 @@ TEST_CASE("at least once: every answer to every step")
         std::string first;
         std::string line;
         do {
-            const std::string broken = world(c, events).run();
+            const std::string broken = simulation(c, events).run();
             if (broken.empty() || !first.empty()) continue;
             first = broken;
             line = c.line();

@@ -55,9 +55,9 @@ struct owner {
     std::array<std::uint32_t, events> handled{};
 };
 
-class world {
+class simulation {
 public:
-    world(choices& c, guard g, std::uint32_t losses, std::uint64_t commit_every)
+    simulation(choices& c, guard g, std::uint32_t losses, std::uint64_t commit_every)
         : choices_(c), guard_(g), losses_(losses), left_(losses), commit_every_(commit_every)
     {
     }
@@ -104,17 +104,17 @@ private:
         }
         at_least_once_machine& m = *o.machine;
         const auto a = m.next();
-        if (const auto* h = std::get_if<waybill::batch_machine::handle>(&a))
+        if (const auto* h = std::get_if<waybill::at_least_once_machine::handle>(&a))
             handle(o, o.first + h->event);
-        if (const auto* d = std::get_if<waybill::batch_machine::write_dead_letter>(&a)) {
+        if (const auto* d = std::get_if<waybill::at_least_once_machine::write_dead_letter>(&a)) {
             ++times_[o.first + d->event];
-            m.on(waybill::batch_machine::done{});
+            m.on(waybill::at_least_once_machine::done{});
         }
         if (const auto* to = std::get_if<at_least_once_machine::commit_to>(&a)) {
             o.to = o.first + to->event + 1;
             m.on(commit(o));
         }
-        if (std::holds_alternative<waybill::batch_machine::check_commit>(a)) {
+        if (std::holds_alternative<waybill::at_least_once_machine::check_commit>(a)) {
             const auto from = o.from == 0 ? std::nullopt : std::optional(position{o.from, {}});
             m.on(waybill::at_least_once_machine::stood{stands(stored_, from, {o.to, {}}, o.epoch)});
         }
@@ -130,11 +130,11 @@ private:
         // Once, and once more where a commit of his is not there.
         if (++o.handled[n] > 1 + (losses_ - left_) + o.refused) breaks("an owner repeats without a reason");
         if (n != bad_event) ++times_[n];
-        o.machine->on(waybill::batch_machine::handled{n == bad_event ? fault_kind::permanent
-                                                                     : fault_kind::none});
+        o.machine->on(waybill::at_least_once_machine::handled{n == bad_event ? fault_kind::permanent
+                                                                             : fault_kind::none});
     }
 
-    waybill::batch_machine::advanced commit(const owner& o)
+    waybill::at_least_once_machine::advanced commit(const owner& o)
     {
         // 0: works; 1: does not arrive; 2: arrives, and the answer does not.
         const std::uint32_t how = left_ != 0 ? choices_.pick(3) : 0;
@@ -177,7 +177,7 @@ private:
 
 std::string run(choices& c, guard g, std::uint32_t losses, std::uint64_t commit_every)
 {
-    return world(c, g, losses, commit_every).run();
+    return simulation(c, g, losses, commit_every).run();
 }
 
 std::uint64_t enumerate(const char* what, guard g, std::uint32_t losses, std::uint64_t commit_every)

@@ -2,12 +2,10 @@
 //
 // Events that end the process that handles them, with every fault at every store call.
 //
-// The world of batch_world.hpp, with attempts: a deadly event becomes a dead letter after the
+// The simulation of batch_simulation.hpp, with attempts: a deadly event becomes a dead letter after the
 // deaths that the policy grants and no other event is blamed for them, be there outages or other
 // deaths. Stores and drivers that keep their attempts wrongly go on dying for ever, or blame good
 // events.
-
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -17,14 +15,15 @@
 #include <utility>
 #include <vector>
 
-#include <enumerate/consume/batch_world.hpp>
+#include <doctest/doctest.h>
+#include <enumerate/consume/batch_simulation.hpp>
 #include <enumerate/consume/wrong_attempts.hpp>
 #include <support/brief.hpp>
 
 namespace attempts_test {
 namespace {
 
-using namespace batch_world;
+using namespace batch_simulation;
 using namespace wrong_attempts;
 using tests_support::brief;
 

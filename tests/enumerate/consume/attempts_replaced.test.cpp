@@ -10,8 +10,6 @@
 // later ones forget who died, however often. But where one of them comes between a look of his and
 // the commit that follows, the deaths until then may be lost; these runs are told from the others.
 
-#include <doctest/doctest.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -19,14 +17,15 @@
 #include <string>
 #include <vector>
 
-#include <enumerate/consume/batch_world.hpp>
+#include <doctest/doctest.h>
+#include <enumerate/consume/batch_simulation.hpp>
 #include <enumerate/consume/wrong_attempts.hpp>
 #include <support/brief.hpp>
 
 namespace attempts_replaced_test {
 namespace {
 
-using namespace batch_world;
+using namespace batch_simulation;
 using namespace wrong_attempts;
 using tests_support::brief;
 

@@ -2,25 +2,24 @@
 //
 // Every fault at every store call of process_batch, for every way in which events can turn out.
 //
-// The world that is run is in batch_world.hpp; WAYBILL_REPLAY=<line> in the environment runs just
+// The simulation that is run is in batch_simulation.hpp; WAYBILL_REPLAY=<line> in the environment runs just
 // the one schedule of that line and tells what happened. The same enumeration runs over drivers
 // that are wrong in one way each, and has to catch them.
-
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
-#include <enumerate/consume/batch_world.hpp>
+#include <doctest/doctest.h>
+#include <enumerate/consume/batch_simulation.hpp>
 #include <support/brief.hpp>
 #include <support/wrong_store.hpp>
 
 namespace faults_test {
 namespace {
 
-using namespace batch_world;
+using namespace batch_simulation;
 using waybill::commit_outcome;
 
 // ---------------------------------------------------------------------------------------------
@@ -221,7 +220,7 @@ TEST_CASE("faults: the driver by hand is right where nothing is made wrong in it
 
 void is_caught(const char* what, wrong w, const char* rule)
 {
-    batch_world::is_caught(what, for_mutants, by_hand{w}, rule);
+    batch_simulation::is_caught(what, for_mutants, by_hand{w}, rule);
 }
 
 TEST_CASE("faults: mutant caught: checkpoint before dead letters")
@@ -287,21 +286,24 @@ TEST_CASE("faults: mutant caught: what stays transient is passed over")
 TEST_CASE("faults: mutant caught: all-failed batch dead-lettered without asking")
 {
     CHECK(enumerate("by hand, with outages", for_ask_mutants, by_hand{wrong::nothing}, make_right).broken == 0);
-    batch_world::is_caught("all-failed dead-lettered without asking", for_ask_mutants, by_hand{wrong::nobody_is_asked},
-                           "the effects up to the checkpoint are not those of each event once, in order");
+    batch_simulation::is_caught(
+        "all-failed dead-lettered without asking", for_ask_mutants, by_hand{wrong::nobody_is_asked},
+        "the effects up to the checkpoint are not those of each event once, in order");
 }
 
 TEST_CASE("faults: mutant caught: the effect of a skipped event kept")
 {
     CHECK(enumerate("by hand, with skipped events", for_skip_mutants, by_hand{wrong::nothing}, make_right).broken == 0);
-    batch_world::is_caught("effect of a skipped event kept", for_skip_mutants, by_hand{wrong::skipped_keeps_its_effect},
-                           "there are effects beyond the checkpoint, or of a failed handler");
+    batch_simulation::is_caught("effect of a skipped event kept", for_skip_mutants,
+                                by_hand{wrong::skipped_keeps_its_effect},
+                                "there are effects beyond the checkpoint, or of a failed handler");
 }
 
 TEST_CASE("faults: mutant caught: skipped counted as event failure")
 {
-    batch_world::is_caught("skipped counted as event failure", for_skip_mutants, by_hand{wrong::skipped_is_event_fault},
-                           "there are dead letters beyond the checkpoint, or of good events");
+    batch_simulation::is_caught("skipped counted as event failure", for_skip_mutants,
+                                by_hand{wrong::skipped_is_event_fault},
+                                "there are dead letters beyond the checkpoint, or of good events");
 }
 
 // The right driver over stores that are wrong.

@@ -11,7 +11,8 @@
 #include <optional>
 #include <vector>
 
-#include <enumerate/consume/batch_world.hpp>
+#include <enumerate/consume/batch_simulation.hpp>
+
 #include <waybill/consume/process_batch.hpp>
 
 namespace wrong_attempts {
@@ -38,7 +39,7 @@ struct attempts_elsewhere {
     Store& behind;
     keeps_attempts how;
     const waybill::assignment& mine;
-    const std::vector<batch_world::event>& events;
+    const std::vector<batch_simulation::event>& events;
     std::map<waybill::partition_key, crash_record>& memory;
     std::optional<crash_record> late{};
     std::optional<crash_record> noted{};
@@ -103,15 +104,16 @@ struct with_wrong_attempts {
 
     template <class Store, class Handler, class Ask>
     waybill::batch_report operator()(Store& store, const waybill::assignment& given,
-                                     const std::vector<batch_world::event>& events, Handler& handler,
-                                     const waybill::batch_policy& p, Ask& ask)
+                                     const std::vector<batch_simulation::event>& events,
+                                     Handler& handler, const waybill::batch_policy& p, Ask& ask)
     {
         waybill::assignment mine = given;
         if (mine.incarnation != process) memory.clear();
         process = mine.incarnation;
         if (how == keeps_attempts::never_called_off) mine.incarnation = 1'000 + ++deliveries;
         attempts_elsewhere<Store> own{store, how, mine, events, memory};
-        auto r = waybill::process_batch(own, mine, events, handler, batch_world::parked_at, p, ask);
+        auto r =
+            waybill::process_batch(own, mine, events, handler, batch_simulation::parked_at, p, ask);
         given.last = mine.last;
         return r;
     }

@@ -65,9 +65,9 @@ struct extent {
     waybill::lease_options of_first = options;
 };
 
-class world {
+class simulation {
 public:
-    world(const extent& x, choices& c) : x_(x), c_(c)
+    simulation(const extent& x, choices& c) : x_(x), c_(c)
     {
         for (std::uint32_t p = 0; p != x.partitions; ++p) names_.push_back(std::to_string(p));
         for (std::uint32_t o = 0; o != x.owners; ++o) {
@@ -359,7 +359,7 @@ std::uint64_t enumerate(const char* what, const extent& x, const char* rule = ""
     bool by_that_rule = false;
     std::string line;
     do {
-        world w(x, c);
+        simulation w(x, c);
         const std::string law = w.run();
         hands += w.changes_of_hands();
         if (law.empty()) continue;
@@ -369,7 +369,7 @@ std::uint64_t enumerate(const char* what, const extent& x, const char* rule = ""
         line = c.line();
         auto again = choices::replay(line);
         REQUIRE(again.has_value());
-        CHECK(world(x, *again).run() == law);
+        CHECK(simulation(x, *again).run() == law);
         std::printf("        %s: %s\n", law.c_str(), line.c_str());
     } while (!(tests_support::brief && by_that_rule) && c.next());
     CHECK(!c.diverged());
@@ -662,7 +662,7 @@ private:
     std::vector<std::string> names_;
     std::vector<process> owners_;
     waybill::testing::memory_leases store_;
-    std::int64_t t_ = 0;  // milliseconds of the world
+    std::int64_t t_ = 0;  // milliseconds of the simulation
     std::int64_t down_until_ = 0;
     std::vector<std::uint64_t> epochs_;
     std::vector<waybill::owner_id> holders_;

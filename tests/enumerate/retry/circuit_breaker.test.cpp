@@ -66,7 +66,7 @@ struct seen {
 };
 
 template <class Valve>
-struct world {
+struct simulation {
     Valve v;
     steady_time now = steady_time::at(duration::seconds(1'000));
     steady_time latest = now;
@@ -109,7 +109,7 @@ public:
 
     void run()
     {
-        world<Valve> w = first_;
+        simulation<Valve> w = first_;
         (void)w.v.record({}, fault_kind::none, w.now);
         go(w, 0);
     }
@@ -119,7 +119,7 @@ public:
     std::string moves;
 
 private:
-    void go(const world<Valve>& w, int level)
+    void go(const simulation<Valve>& w, int level)
     {
         if (level == depth_) {
             ++sequences;
@@ -127,14 +127,14 @@ private:
         }
         for (int m = 0; m != static_cast<int>(move::count_) && broken.empty(); ++m) {
             path_[static_cast<std::size_t>(level)] = m;
-            world<Valve> next = w;
+            simulation<Valve> next = w;
             if (!make(next, static_cast<move>(m))) continue;  // nothing that it could be done to
             check(next, level);
             if (broken.empty()) go(next, level + 1);
         }
     }
 
-    bool make(world<Valve>& w, move m)
+    bool make(simulation<Valve>& w, move m)
     {
         switch (m) {
             case move::pass: return pass(w);
@@ -165,7 +165,7 @@ private:
         return false;
     }
 
-    bool pass(world<Valve>& w)
+    bool pass(simulation<Valve>& w)
     {
         const circuit_state s = w.v.state(w.now);
         const auto p = w.v.try_acquire(w.now);
@@ -176,7 +176,7 @@ private:
         return true;
     }
 
-    bool report(world<Valve>& w, bool from_the_first, fault_kind how)
+    bool report(simulation<Valve>& w, bool from_the_first, fault_kind how)
     {
         std::size_t n = w.given;
         for (std::size_t i = 0; i != w.given; ++i) {
@@ -192,14 +192,14 @@ private:
         return true;
     }
 
-    static std::size_t first_open(const world<Valve>& w)
+    static std::size_t first_open(const simulation<Valve>& w)
     {
         std::size_t n = 0;
         while (w.calls[n].reported) ++n;
         return n;
     }
 
-    bool again(world<Valve>& w)
+    bool again(simulation<Valve>& w)
     {
         for (std::size_t i = w.given; i != 0; --i) {
             if (!w.calls[i - 1].reported) continue;
@@ -209,7 +209,7 @@ private:
         return false;
     }
 
-    void tell(world<Valve>& w, std::size_t n, fault_kind how)
+    void tell(simulation<Valve>& w, std::size_t n, fault_kind how)
     {
         const call& c = w.calls[n];
         const bool late = c.held_open || c.reported || !(w.latest < c.given.deadline) ||
@@ -235,7 +235,7 @@ private:
         }
     }
 
-    bool to(world<Valve>& w, steady_time t)
+    bool to(simulation<Valve>& w, steady_time t)
     {
         const seen before = w.look();
         if (w.latest < t) lose(w, t);
@@ -246,7 +246,7 @@ private:
         return true;
     }
 
-    void lose(world<Valve>& w, steady_time t)
+    void lose(simulation<Valve>& w, steady_time t)
     {
         for (std::size_t i = 0; i != w.given; ++i) {
             const call& c = w.calls[i];
@@ -255,7 +255,7 @@ private:
         }
     }
 
-    void check(const world<Valve>& w, int level)
+    void check(const simulation<Valve>& w, int level)
     {
         const seen s = w.look();
         if (!w.any_failed && !w.was_held && s.state != circuit_state::closed &&
@@ -270,7 +270,7 @@ private:
     }
 
     // Steps of 1, 2, 3, 3 ...; of the present one those that are back and those that are out.
-    void probes(const world<Valve>& w, const seen& s)
+    void probes(const simulation<Valve>& w, const seen& s)
     {
         std::uint64_t rest = w.generation == s.generation ? w.answered : 0;
         std::uint64_t size = 1;
@@ -294,7 +294,7 @@ private:
         return true;
     }
 
-    world<Valve> first_;
+    simulation<Valve> first_;
     int depth_;
     std::array<int, 8> path_{};
 };

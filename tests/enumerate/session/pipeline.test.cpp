@@ -2,23 +2,22 @@
 //
 // Every fault at every call of a pipeline, for every way in which the steps can turn out.
 //
-// The world that is run is in pipeline_world.hpp; WAYBILL_REPLAY=<line> in the environment runs
+// The simulation that is run is in pipeline_simulation.hpp; WAYBILL_REPLAY=<line> in the environment runs
 // just the one schedule of that line and tells what happened. The same enumeration runs over
 // processes that are wrong in one way each, and has to catch them.
-
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <span>
 
-#include <enumerate/session/pipeline_world.hpp>
+#include <doctest/doctest.h>
+#include <enumerate/session/pipeline_simulation.hpp>
 #include <support/brief.hpp>
 
 namespace pipeline_enumeration {
 namespace {
 
-using namespace pipeline_world;
+using namespace pipeline_simulation;
 using tests_support::brief;
 
 constexpr auto stop = pipeline_mode::stop_on_failure;

@@ -2,29 +2,29 @@
 //
 // Every fault at every call of a redrive, and of a drain, while a consumer works beside it.
 //
-// The world that is run is in redrive_world.hpp; WAYBILL_REPLAY=<line> in the environment runs just
+// The simulation that is run is in redrive_simulation.hpp; WAYBILL_REPLAY=<line> in the environment runs just
 // the one schedule of that line and tells what happened. The same enumeration runs over redrives
 // that are wrong in one way each, and has to catch them.
-
-#include <doctest/doctest.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
-#include <enumerate/session/redrive_world.hpp>
-#include <support/every_schedule.hpp>
+#include <doctest/doctest.h>
+#include <enumerate/session/redrive_simulation.hpp>
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
+
 #include <waybill/testing/choices.hpp>
 
 namespace redrive_test {
 namespace {
 
-using redrive_world::extent;
-using redrive_world::plain_fates;
-using redrive_world::world;
-using redrive_world::wrong;
+using redrive_simulation::extent;
+using redrive_simulation::plain_fates;
+using redrive_simulation::simulation;
+using redrive_simulation::wrong;
 using waybill::testing::choices;
 
 constexpr bool brief = tests_support::brief;
@@ -54,7 +54,7 @@ using tests_support::verdict;
 
 std::string run(const extent& x, choices& c, wrong w, std::string* told = nullptr)
 {
-    return world(x, c, w, told).run();
+    return simulation(x, c, w, told).run();
 }
 
 verdict enumerate(const char* what, const extent& x, wrong w = wrong::nothing)

@@ -51,11 +51,11 @@ std::string run(choices& c)
     std::vector<bool> sent(plan.ready);
     std::vector<bool> marked(plan.sessions.size());
     std::vector<bool> removed(plan.ready);
-    std::uint32_t mishaps = tests_support::brief ? 1 : 2;
+    std::uint32_t injected_faults = tests_support::brief ? 1 : 2;
     std::string broken;
     const auto answer = [&](std::uint64_t count) {
-        const std::uint32_t how = mishaps == 0 ? 0 : c.pick(4);
-        if (how != 0) --mishaps;
+        const std::uint32_t how = injected_faults == 0 ? 0 : c.pick(4);
+        if (how != 0) --injected_faults;
         if (how == 2) count /= 2;
         if (how == 3) count = 0;
         return std::pair(how == 1 ? 0 : count, how == 0   ? fault_kind::none

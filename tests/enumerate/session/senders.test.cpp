@@ -50,7 +50,7 @@ constexpr std::uint32_t kinds = sizeof known / sizeof *known;
 
 enum class wrong : std::uint8_t { nothing, cleared_without_first, gap_is_fine };
 
-struct world {
+struct simulation {
     pipeline_mode mode;
     choices& c;
     wrong what = wrong::nothing;
@@ -181,7 +181,7 @@ verdict enumerate(const char* name, pipeline_mode mode, std::uint32_t length, wr
     choices c;
     verdict v;
     do {
-        world w{mode, c, what, flaky, uncounted};
+        simulation w{mode, c, what, flaky, uncounted};
         const std::string broken = w.all(length);
         if (v.rule.empty() && !broken.empty()) {
             v.rule = broken;

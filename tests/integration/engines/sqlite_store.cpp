@@ -62,14 +62,16 @@ struct event {
 };
 
 // A database with a table for effects.
-struct world {
+struct simulation {
     engines::database db;
     engines::sqlite_store store;
     engines::statement effect;
 
-    explicit world(const std::string& path)
-        : db(path), store(db), effect(db.exec("CREATE TABLE effects (n INTEGER NOT NULL, body TEXT)"),
-                                      "INSERT INTO effects VALUES (?, ?)")
+    explicit simulation(const std::string& path)
+        : db(path),
+          store(db),
+          effect(db.exec("CREATE TABLE effects (n INTEGER NOT NULL, body TEXT)"),
+                 "INSERT INTO effects VALUES (?, ?)")
     {
         sqlite3_busy_timeout(db.handle(), 0);
     }
@@ -93,7 +95,7 @@ struct world {
 // What a transaction answers that SQLite has rolled back.
 void lost(const std::string& path)
 {
-    world w(path);
+    simulation w(path);
     const auto down = [](const auto& r) {
         return !r && r.error().kind == fault_kind::infrastructure;
     };
@@ -138,7 +140,7 @@ void lost(const std::string& path)
 // A handler that catches what SQLite says, and writes something shorter.
 void full_disk(const std::string& path, bool savepoints, bool catches_all)
 {
-    world w(path);
+    simulation w(path);
     w.room_for(200);
     std::vector<event> events;
     for (std::uint64_t n = 1; n != 7; ++n) events.push_back({n, std::string(n == 4 ? 2'000'000 : 20'000, 'x')});
@@ -171,7 +173,7 @@ void full_anywhere(const std::string& path)
     std::vector<event> events;
     for (std::uint64_t n = 1; n != 9; ++n) events.push_back({n, std::string(40'000, 'x')});
     for (int pages = 190; pages < 250; pages += 4) {
-        world w(path + std::to_string(pages));
+        simulation w(path + std::to_string(pages));
         // Of several rows, which may break a rule, SQLite undoes the statement alone.
         w.db.exec("CREATE TABLE lines (n INTEGER, line INTEGER NOT NULL, body TEXT, UNIQUE (n, line))");
         engines::statement three(w.db, "INSERT INTO lines SELECT ?1, column1, ?2 FROM (VALUES (1), (2), (3))");
@@ -186,7 +188,7 @@ void full_anywhere(const std::string& path)
 // What no table takes will never be taken.
 void refused(const std::string& path)
 {
-    world w(path);
+    simulation w(path);
     const auto parked = w.deliver(
         {{1, "a"}, {2, "b"}},
         waybill::catching([&](auto&, const event& e) {
@@ -213,7 +215,7 @@ void refused(const std::string& path)
 // Rows that are no rows are errors that say where they are, and no values.
 void unreadable(const std::string& path)
 {
-    world w(path);
+    simulation w(path);
     engines::sqlite_leases leases(w.db);
     const auto says = [](const auto& r, std::vector<std::string> all) {
         if (r) return check(false, "unreadable: a value where there is none: " + all.front());

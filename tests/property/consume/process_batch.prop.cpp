@@ -67,10 +67,10 @@ void drains(bool savepoints, bool faults)
     policy.savepoints = savepoints;
 
     waybill::testing::memory_store<std::string> kept;
-    int mishaps = faults ? 12 : 0;
+    int injected_faults = faults ? 12 : 0;
     waybill::testing::faulty store(kept, [&](waybill::testing::store_call c) {
-        if (mishaps == 0 || *rc::gen::inRange(0, 8) != 0) return injected_fault::none;
-        --mishaps;
+        if (injected_faults == 0 || *rc::gen::inRange(0, 8) != 0) return injected_fault::none;
+        --injected_faults;
         const auto all = waybill::testing::faults_of(c);
         return all[*rc::gen::inRange<std::size_t>(0, all.size())];
     });

@@ -253,7 +253,7 @@ struct dice {
 };
 
 // A broker, the items that come, and what it tells.
-struct world {
+struct simulation {
     std::uint64_t limit = 262'144;
     std::uint64_t header = 60;
     std::uint64_t differ = 0;  // how much headers differ
@@ -277,7 +277,7 @@ public:
     explicit sends(const calibration& c) : known(c) {}
 
     // So many batches, one after the other, as a sender cuts them.
-    result run(const world& w, int batches)
+    result run(const simulation& w, int batches)
     {
         result r;
         int accepted = 0;
@@ -320,7 +320,7 @@ public:
     calibration known;
 
 private:
-    void draw(const world& w)
+    void draw(const simulation& w)
     {
         body_ = w.smallest + roll_(w.largest - w.smallest + 1);
         whole_ = static_cast<std::uint64_t>(static_cast<double>(body_) * w.ratio) + w.header;
@@ -354,7 +354,7 @@ TEST_CASE("calibration: numbers or sizes of items are enough at once")
         for (const bool items : {false, true}) {
             CAPTURE(header);
             CAPTURE(items);
-            const world w{.header = header, .numbers = !items, .items = items};
+            const simulation w{.header = header, .numbers = !items, .items = items};
             sends s(calibration(batch_limits{.bytes = 262'144}, 54));
             const result r = s.run(w, 450);
             CHECK(r.refused == 1);
@@ -367,7 +367,7 @@ TEST_CASE("calibration: numbers or sizes of items are enough at once")
 TEST_CASE("calibration: sizes of accepted batches converge, follow, and learn what differs")
 {
     sends s(calibration(batch_limits{.bytes = 262'144}, 54));
-    world w{.header = 200, .actual = true};
+    simulation w{.header = 200, .actual = true};
     s.run(w, 5);
     CHECK(s.run(w, 50).fill > 0.98);
     // Up and down: it is followed within 5 batches.
@@ -401,7 +401,7 @@ TEST_CASE("calibration: where nothing is documented, the limit is found within a
     for (const std::uint64_t limit : {1'000'000U, 262'144U, 30'000U}) {
         CAPTURE(limit);
         sends s{calibration()};
-        const world w{.limit = limit, .smallest = 1, .largest = 40, .exact = true};
+        const simulation w{.limit = limit, .smallest = 1, .largest = 40, .exact = true};
         const result first = s.run(w, 40);
         CHECK(first.refused <= 16);
         CHECK(s.known.budget() <= limit);
@@ -469,7 +469,7 @@ TEST_CASE("calibration: headers that became small again are found out, whatever 
 {
     struct which {
         std::string name;
-        world told;
+        simulation told;
         int within;
     };
     for (const which& x : {which{"nothing", {}, 300}, which{"numbers", {.numbers = true}, 600},
@@ -479,7 +479,7 @@ TEST_CASE("calibration: headers that became small again are found out, whatever 
             CAPTURE(x.name);
             CAPTURE(before);
             sends s(calibration(batch_limits{.bytes = 262'144}, 54));
-            world w = x.told;
+            simulation w = x.told;
             w.header = before;
             s.run(w, 60);
             w.header = 20;
@@ -493,7 +493,7 @@ TEST_CASE("calibration: headers that became small again are found out, whatever 
 
 TEST_CASE("calibration: bodies of another size, or encoded otherwise, are found out, too")
 {
-    const auto recovers = [](const world& first, const world& then, int within) {
+    const auto recovers = [](const simulation& first, const simulation& then, int within) {
         sends s(calibration(batch_limits{.bytes = 262'144}, 54));
         s.run(first, 100);
         s.run(then, within);

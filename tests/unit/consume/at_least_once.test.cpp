@@ -21,8 +21,8 @@ namespace at_least_once_test {
 namespace {
 
 using waybill::advance_outcome;
-using advanced = waybill::batch_machine::advanced;
-using answered = waybill::batch_machine::answered;
+using advanced = waybill::at_least_once_machine::advanced;
+using answered = waybill::at_least_once_machine::answered;
 using waybill::at_least_once_machine;
 using waybill::at_least_once_policy;
 using waybill::at_least_once_report;
@@ -30,11 +30,11 @@ using waybill::batch_outcome;
 using waybill::checkpoint;
 using waybill::checkpoint_stands;
 using waybill::delivery_guarantee;
-using done = waybill::batch_machine::done;
+using done = waybill::at_least_once_machine::done;
 using waybill::event_result;
 using waybill::fault;
 using waybill::fault_kind;
-using handled = waybill::batch_machine::handled;
+using handled = waybill::at_least_once_machine::handled;
 using waybill::position;
 using stood = waybill::at_least_once_machine::stood;
 
@@ -47,7 +47,7 @@ constexpr advanced no_answer{advance_outcome::conflict, fault_kind::infrastructu
 
 action dead(std::uint64_t event, std::uint32_t tries = 1, fault_kind how = fault_kind::permanent)
 {
-    return waybill::batch_machine::write_dead_letter{event, how, tries};
+    return waybill::at_least_once_machine::write_dead_letter{event, how, tries};
 }
 
 // The guarantee is in the type.
@@ -61,13 +61,13 @@ static_assert(name(delivery_guarantee::at_least_once) == "at_least_once");
 TEST_CASE("at_least_once: handles in order, parks what fails, commits behind the last")
 {
     at_least_once_machine m(3);
-    CHECK(m.next() == action(waybill::batch_machine::handle{0}));
+    CHECK(m.next() == action(waybill::at_least_once_machine::handle{0}));
     CHECK(m.on(good) == event_result::applied);
     CHECK(m.on(bad) == event_result::applied);
     CHECK(m.next() == dead(1));
     CHECK(m.next() == dead(1));  // asked again, it says the same
     CHECK(m.on(done{}) == event_result::applied);
-    CHECK(m.next() == action(waybill::batch_machine::handle{2}));
+    CHECK(m.next() == action(waybill::at_least_once_machine::handle{2}));
     CHECK(m.on(good) == event_result::applied);
     CHECK(m.next() == action(at_least_once_machine::commit_to{2}));
     CHECK(m.covered_events() == 0);
@@ -131,7 +131,7 @@ TEST_CASE("at_least_once: what is transient has its tries, and then the policy's
     at_least_once_machine m(1, {.tries = 3, .on_exhausted = waybill::when_exhausted::dead_letter});
     m.on(late);
     m.on(late);
-    CHECK(m.next() == action(waybill::batch_machine::handle{0}));
+    CHECK(m.next() == action(waybill::at_least_once_machine::handle{0}));
     m.on(late);
     CHECK(m.next() == dead(0, 3, fault_kind::transient));
     at_least_once_machine again(1, {.tries = 2});
@@ -165,7 +165,7 @@ TEST_CASE("at_least_once: a commit of which nobody knows is read back")
     at_least_once_machine m(1, {.tries = 2});
     m.on(good);
     m.on(no_answer);
-    CHECK(m.next() == action(waybill::batch_machine::check_commit{}));
+    CHECK(m.next() == action(waybill::at_least_once_machine::check_commit{}));
     auto there = m;
     there.on(stood{checkpoint_stands::after});
     CHECK(there.ended() == batch_outcome::committed);
@@ -198,7 +198,7 @@ TEST_CASE("at_least_once: a commit that is refused")
     CHECK(stale.ended() == batch_outcome::abandoned);
     m.on(advanced{advance_outcome::conflict});
     CHECK(m.next() ==
-          action(waybill::batch_machine::check_commit{}));  // it may be a late one of ours
+          action(waybill::at_least_once_machine::check_commit{}));  // it may be a late one of ours
     auto ours = m;
     ours.on(stood{checkpoint_stands::after});
     CHECK(ours.ended() == batch_outcome::committed);
@@ -296,9 +296,10 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     const handled down{fault_kind::infrastructure};
     at_least_once_machine m(5, {.commit_every = 1});
     m.on(bad);
-    CHECK(m.next() == action(waybill::batch_machine::handle{1}));  // one is too few to ask about
+    CHECK(m.next() ==
+          action(waybill::at_least_once_machine::handle{1}));  // one is too few to ask about
     m.on(bad);
-    CHECK(m.next() == action(waybill::batch_machine::ask{2}));
+    CHECK(m.next() == action(waybill::at_least_once_machine::ask{2}));
     m.on(answered{});
     m.on(done{});
     CHECK(m.next() == dead(1));
@@ -306,7 +307,7 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     CHECK(m.next() == action(at_least_once_machine::commit_to{1}));
     m.on(applied);
     m.on(bad);
-    CHECK(m.next() == action(waybill::batch_machine::ask{3}));  // still none has worked
+    CHECK(m.next() == action(waybill::at_least_once_machine::ask{3}));  // still none has worked
     auto stays = m;
     stays.on(answered{waybill::if_all_failed::redeliver});
     CHECK(stays.ended() == batch_outcome::redeliver);
@@ -325,14 +326,14 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     skips.on(bad);
     skips.on(bad);
     skips.on(handled{fault_kind::none, true});
-    CHECK(skips.next() == action(waybill::batch_machine::ask{2}));
+    CHECK(skips.next() == action(waybill::at_least_once_machine::ask{2}));
     skips.on(answered{});
     skips.on(done{});
     skips.on(done{});
     CHECK(skips.next() == action(at_least_once_machine::commit_to{3}));
     skips.on(applied);
     CHECK(skips.skipped_events() == 2);
-    CHECK(skips.next() == action(waybill::batch_machine::handle{4}));
+    CHECK(skips.next() == action(waybill::at_least_once_machine::handle{4}));
 }
 
 TEST_CASE("at_least_once: commits as often as it is told")
@@ -358,10 +359,10 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
     at_least_once_machine m(2);
     m.on(bad);
     CHECK(m.next() ==
-          action(waybill::batch_machine::handle{1}));  // it may be what all of them need
+          action(waybill::at_least_once_machine::handle{1}));  // it may be what all of them need
     auto mixed = m;
     m.on(bad);
-    CHECK(m.next() == action(waybill::batch_machine::ask{2}));
+    CHECK(m.next() == action(waybill::at_least_once_machine::ask{2}));
     auto down = m;
     down.on(answered{waybill::if_all_failed::redeliver});
     CHECK(down.ended() == batch_outcome::redeliver);
@@ -404,7 +405,7 @@ TEST_CASE("at_least_once: skipped events are passed, and are no success")
     m.on(bad);
     m.on(skipped);
     m.on(bad);
-    CHECK(m.next() == action(waybill::batch_machine::ask{2}));
+    CHECK(m.next() == action(waybill::at_least_once_machine::ask{2}));
     m.on(answered{});
     m.on(done{});
     m.on(done{});
@@ -430,7 +431,7 @@ TEST_CASE("at_least_once: what was confirmed is looked for where the policy says
     at_least_once_machine m(1, {.check_commit = waybill::commit_check::always});
     m.on(good);
     m.on(applied);
-    CHECK(m.next() == action(waybill::batch_machine::check_commit{}));
+    CHECK(m.next() == action(waybill::at_least_once_machine::check_commit{}));
     auto there = m;
     there.on(stood{checkpoint_stands::after});
     CHECK(there.ended() == batch_outcome::committed);

@@ -53,7 +53,7 @@ batch_machine fresh(std::uint64_t events = 2, batch_policy p = {}) { return {eve
 /// Says what an action is, with its numbers.
 std::string told(const batch_machine& m)
 {
-    struct teller {
+    struct action_name {
         std::string operator()(const batch_machine::load_crash_record&) const { return "recall"; }
         std::string operator()(const batch_machine::shorten& a) const
         {
@@ -88,10 +88,10 @@ std::string told(const batch_machine& m)
         std::string operator()(const batch_machine::check_commit&) const { return "read_back"; }
         std::string operator()(const waybill::idle&) const { return "idle"; }
     };
-    return std::visit(teller{}, m.next());
+    return std::visit(action_name{}, m.next());
 }
 
-/// Answers each step as a good world would, up to (not including) the action called `stop`.
+/// Answers each step as a good simulation would, up to (not including) the action called `stop`.
 void go_to(batch_machine& m, const std::string& stop)
 {
     for (int steps = 0; steps != 100 && told(m) != stop && told(m) != "idle"; ++steps) {
@@ -255,7 +255,7 @@ TEST_CASE("batch_machine: a transient event is tried again, and then parked or d
     go_to(none, "dead_letter 0 transient 1");
 }
 
-TEST_CASE("batch_machine: what a handler says about the world outside ends the delivery")
+TEST_CASE("batch_machine: what a handler says about its environment ends the delivery")
 {
     for (const auto how :
          {fault_kind::infrastructure, fault_kind::ownership_lost, fault_kind::cancelled}) {

@@ -72,8 +72,8 @@ std::string told(const batch_machine& m)
         [](waybill::idle) { return std::string("idle"); });
 }
 
-// What a good world answers, but for the row that is found and what handlers say.
-struct world {
+// What a good simulation answers, but for the row that is found and what handlers say.
+struct simulation {
     std::optional<crash_record> row{};  // once noted, what was noted
     handled each{};
     if_all_failed answer = if_all_failed::go_on;
@@ -122,7 +122,7 @@ struct world {
 TEST_CASE("batch_machine: with attempts the row is written and committed before anything is handled")
 {
     batch_machine m = fresh(1);
-    world w;
+    simulation w;
     w.run(m, "idle");
     CHECK(w.steps == "recall, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, advance, forget, commit, ");
     CHECK(m.ended() == batch_outcome::committed);
@@ -142,7 +142,7 @@ TEST_CASE("batch_machine: late words about attempts change nothing")
     CHECK(m.on(waybill::batch_machine::answered{}) == event_result::stale);
     CHECK(m.on(waybill::batch_machine::done{}) == event_result::stale);
     CHECK(m == before);
-    world w;
+    simulation w;
     w.run(m, "handle 0");
     const batch_machine at_handle = m;
     CHECK(m.on(waybill::batch_machine::crash_record_loaded{}) == event_result::stale);
@@ -157,7 +157,7 @@ TEST_CASE("batch_machine: attempts that cannot be read or written end it before 
     CHECK(unread.ended() == batch_outcome::redeliver);
     CHECK(unread.reason() == fault_kind::infrastructure);
 
-    world w;
+    simulation w;
     batch_machine unwritten = fresh();
     w.run(unwritten, "note 2/0/8");
     CHECK(unwritten.on(waybill::batch_machine::done{fault_kind::infrastructure}) ==
@@ -185,7 +185,7 @@ TEST_CASE("batch_machine: what ends in order is called off, whatever the end is"
          {fault_kind::infrastructure, fault_kind::cancelled, fault_kind::ownership_lost}) {
         for (const bool known : {false, true}) {
             batch_machine m = fresh();
-            world w;
+            simulation w;
             if (known) w.row = crash_record{10, 30, 2, 1, 7, 3};
             w.run(m, "handle 1");
             CHECK(m.on(handled{how}) == event_result::applied);
@@ -217,7 +217,7 @@ TEST_CASE("batch_machine: a row that is not just what it noted is left alone")
                                                 crash_record{10, 30, 2, 0, me, 5}};
     for (const auto& row : rows) {
         batch_machine m = fresh();
-        world w;
+        simulation w;
         w.run(m, "handle 1");
         CHECK(w.row == noted);
         w.row = row;
@@ -233,7 +233,7 @@ TEST_CASE("batch_machine: a row that is not just what it noted is left alone")
 TEST_CASE("batch_machine: what cannot be read back is called off, too")
 {
     batch_machine m = fresh();
-    world w;
+    simulation w;
     w.run(m, "advance");
     w.step(m);
     w.step(m);
@@ -266,7 +266,7 @@ TEST_CASE("batch_machine: what becomes of calling off changes nothing")
 {
     for (const char* step : {"recall", "begin", "forget", "commit"}) {
         batch_machine m = fresh();
-        world w;
+        simulation w;
         w.run(m, "handle 1");
         CHECK(m.on(handled{fault_kind::cancelled}) == event_result::applied);
         w.step(m);
@@ -301,7 +301,7 @@ TEST_CASE("batch_machine: where nobody counts the suspects they are as many as t
         CHECK(m.on(waybill::batch_machine::crash_record_loaded{crash_record{10, at, 1, 5, 7, 3}}) ==
               event_result::applied);
         CHECK(m.on(waybill::batch_machine::shortened{{20, "20"}}) == event_result::applied);
-        world w;
+        simulation w;
         w.run(m, at == 20 ? "dead_letter 0 6 condemned" : "note 1/0/8");
     }
 }
@@ -313,7 +313,7 @@ TEST_CASE("batch_machine: one event in the place of the one that was suspected a
               crash_record{10, 25, 1, 5, 7, 3}, fault_kind::none, 1}) == event_result::applied);
     CHECK(told(m) == "shorten 1");
     CHECK(m.on(waybill::batch_machine::shortened{{20, "20"}}) == event_result::applied);
-    world w;
+    simulation w;
     w.run(m, "note 1/0/8");
     w.run(m, "idle");
     CHECK(m.handled_events() == 1);
@@ -322,7 +322,7 @@ TEST_CASE("batch_machine: one event in the place of the one that was suspected a
 TEST_CASE("batch_machine: after too many deaths half of the batch, and the rest of it stays suspected")
 {
     batch_machine m = fresh(2, {.deaths = 2});
-    world w;
+    simulation w;
     w.row = crash_record{10, 30, 2, 1, 7, 3};
     w.run(m, "idle");
     CHECK(w.steps == "recall, shorten 1, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, advance, "
@@ -346,7 +346,7 @@ TEST_CASE("batch_machine: one event that ended its process too often is parked w
 {
     for (const bool savepoints : {true, false}) {
         batch_machine m = fresh(2, {.savepoints = savepoints, .ask_from = 1, .deaths = 2});
-        world w;
+        simulation w;
         w.row = crash_record{10, 20, 1, 1, 7, 3};
         w.run(m, "idle");
         CHECK(w.steps == "recall, shorten 1, begin, dead_letter 0 2 condemned, advance, forget, commit, ");
@@ -363,7 +363,7 @@ TEST_CASE("batch_machine: somebody is asked before a batch in which every event 
             batch_policy p = one_try;
             p.savepoints = savepoints;
             batch_machine m = fresh(3, p, 0);
-            world w;
+            simulation w;
             w.each = {fault_kind::permanent};
             w.answer = answer;
             w.run(m, "ask 3");
@@ -382,7 +382,7 @@ TEST_CASE("batch_machine: nobody is asked where one event took effect, or too fe
 {
     const auto asks = [](std::uint64_t events, handled each, std::uint64_t ask_from, bool last_is_good) {
         batch_machine m = fresh(events, {.ask_from = ask_from}, 0);
-        world w;
+        simulation w;
         w.each = each;
         bool asked = false;
         while (told(m) != "idle") {
@@ -405,7 +405,7 @@ TEST_CASE("batch_machine: nobody is asked where one event took effect, or too fe
 TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and the next one comes")
 {
     batch_machine m = fresh(2, {}, 0);
-    world w;
+    simulation w;
     w.each = {fault_kind::none, true};
     w.run(m, "idle");
     CHECK(w.steps == "begin, savepoint, handle 0, undo, savepoint, handle 1, undo, advance, commit, ");
@@ -414,7 +414,7 @@ TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and
     CHECK(m.dead_lettered() == 0);
 
     batch_machine plain = fresh(2, {.savepoints = false}, 0);
-    world v;
+    simulation v;
     v.each = {fault_kind::none, true};
     v.run(plain, "idle");
     CHECK(v.steps == "begin, handle 0, rollback, begin, handle 1, rollback, begin, advance, commit, ");
@@ -423,7 +423,7 @@ TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and
 
     // A fault is one, whatever else is said.
     batch_machine both = fresh(1, one_try, 0);
-    world u;
+    simulation u;
     u.each = {fault_kind::permanent, true};
     u.run(both, "idle");
     CHECK(both.dead_lettered() == 1);
@@ -435,7 +435,7 @@ TEST_CASE("batch_machine: where dead letters keep nothing there are none, and th
     for (const bool savepoints : {true, false}) {
         batch_machine m =
             fresh(2, {.savepoints = savepoints, .keeps = dead_letter_body::nothing}, 0);
-        world w;
+        simulation w;
         w.each = {fault_kind::permanent};
         w.run(m, "ask 2");
         w.run(m, "idle");
@@ -462,7 +462,7 @@ TEST_CASE("batch_machine: read back always, whatever the commit says")
     };
     for (const auto& c : cases) {
         batch_machine m = fresh(1, {.check_commit = commit_check::always}, 0);
-        world w;
+        simulation w;
         w.run(m, "commit");
         CHECK(m.on(waybill::batch_machine::committed{c.said}) == event_result::applied);
         CHECK(told(m) == "read_back");
@@ -470,7 +470,7 @@ TEST_CASE("batch_machine: read back always, whatever the commit says")
         CHECK(m.ended() == c.end);
     }
     batch_machine m = fresh(1, {.check_commit = commit_check::always}, 0);
-    world w;
+    simulation w;
     w.run(m, "read_back");
     CHECK(m.on(waybill::batch_machine::loaded{{}, fault_kind::infrastructure}) ==
           event_result::applied);

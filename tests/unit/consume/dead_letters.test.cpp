@@ -117,12 +117,12 @@ TEST_CASE("letter: process_batch writes what the policy keeps, or nothing and sa
 }
 
 // A store with the letter of event 2, and how its event turns out this time.
-struct world {
+struct simulation {
     store s{};
     event_outcome answer{};
     int fetched = 0;
 
-    world() { park(2, "bad"); }
+    simulation() { park(2, "bad"); }
     void park(std::uint64_t n, const std::string& body)
     {
         auto tx = *s.begin();
@@ -148,7 +148,7 @@ struct world {
 
 TEST_CASE("reprocess: the event takes effect and its letter is gone, together")
 {
-    world w;
+    simulation w;
     CHECK(w.run() == waybill::reprocess_report{reprocess_outcome::handled, {}});
     CHECK(w.s.records() == std::vector<std::string>{"bad"});
     CHECK(w.s.letters().empty());
@@ -158,7 +158,7 @@ TEST_CASE("reprocess: the event takes effect and its letter is gone, together")
 
 TEST_CASE("reprocess: what fails again leaves no effect, and its letter says how and how often")
 {
-    world w;
+    simulation w;
     w.answer = waybill::transient(std::string(5'000, 'x'));
     const auto r = w.run();
     CHECK(r.outcome == reprocess_outcome::failed);
@@ -174,7 +174,7 @@ TEST_CASE("reprocess: what fails again leaves no effect, and its letter says how
 
 TEST_CASE("reprocess: skipped events lose their letters, and have no effect")
 {
-    world w;
+    simulation w;
     w.answer = waybill::skipped();
     CHECK(w.run().outcome == reprocess_outcome::skipped);
     CHECK(w.s.records().empty());
@@ -183,7 +183,7 @@ TEST_CASE("reprocess: skipped events lose their letters, and have no effect")
 
 TEST_CASE("reprocess: what is gone, or cannot be had or handled now, keeps its letter as it is")
 {
-    world w;
+    simulation w;
     const dead_letter before = **w.s.find(key, 2);
     CHECK(w.run(2, {}, true).outcome == reprocess_outcome::gone);
     CHECK(w.run(2, waybill::infrastructure("log down")).outcome == reprocess_outcome::not_done);
@@ -201,7 +201,7 @@ TEST_CASE("reprocess: what is gone, or cannot be had or handled now, keeps its l
 
 TEST_CASE("reprocess: all that is listed, from the first to the last")
 {
-    world w;
+    simulation w;
     for (const std::uint64_t n : {5U, 3U, 4U}) w.park(n, std::to_string(n));
     std::optional<std::uint64_t> after;
     std::vector<std::uint64_t> seen;

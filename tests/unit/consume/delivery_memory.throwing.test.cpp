@@ -111,7 +111,7 @@ std::vector<event> from_behind(const std::optional<position>& p)
 }
 
 // A log and its store. The third event fails for good, the fifth one at first.
-struct world {
+struct simulation {
     store_type store;
     bool fifth_failed = false;
     std::vector<std::uint64_t> handled;
@@ -182,7 +182,7 @@ struct world {
     }
 };
 
-// Each allocation of `item_range` is the first that fails in one world; then it starts over with
+// Each allocation of `item_range` is the first that fails in one simulation; then it starts over with
 // enough.
 template <class Prepare, class Run, class Again, class Check>
 std::uint64_t each_failure(Prepare prepare, Run run, Again again, Check check)
@@ -210,15 +210,16 @@ TEST_CASE("delivery memory: process_batch, each event once, wherever memory ends
             for (const std::uint64_t second : {first, first == 0 ? first : first + 1}) {
                 const waybill::batch_policy p{.savepoints = savepoints};
                 const std::uint64_t failures = each_failure(
-                    [] { return world(); }, [&](world& w) { return w.in_transactions(first, p); },
-                    [&](world& w) {
+                    [] { return simulation(); },
+                    [&](simulation& w) { return w.in_transactions(first, p); },
+                    [&](simulation& w) {
                         // What is there is whole, before anything is repaired.
                         const auto at = *w.store.load(key);
                         const std::uint64_t letters = w.store.kept.letters().size();
                         CHECK((at ? at->at.sequence : 0) == w.store.kept.records().size() + letters);
                         CHECK(w.in_transactions(second, p));
                     },
-                    [](const world& w) { w.check(w.store.kept.records()); });
+                    [](const simulation& w) { w.check(w.store.kept.records()); });
                 CHECK(failures > 25);
                 all += failures;
             }
@@ -229,32 +230,32 @@ TEST_CASE("delivery memory: process_batch, each event once, wherever memory ends
 
 TEST_CASE("delivery memory: process_at_least_once, nothing lost, and by its key nothing twice")
 {
-    const std::uint64_t failures = each_failure(
-        [] { return world(); }, [](world& w) { return w.at_least_once(); },
-        [](world& w) {
-            const auto at = *w.store.load(key);
-            for (std::uint64_t n = 1; at && n <= at->at.sequence; ++n) {
-                bool there = n == bad_event && !w.store.kept.letters().empty();
-                for (const std::uint64_t h : w.handled) there = there || h == n;
-                CHECK(there);
-            }
-            CHECK(w.at_least_once());
-        },
-        [](const world& w) { w.check(w.handled); });
+    const std::uint64_t failures =
+        each_failure([] { return simulation(); }, [](simulation& w) { return w.at_least_once(); },
+                     [](simulation& w) {
+                         const auto at = *w.store.load(key);
+                         for (std::uint64_t n = 1; at && n <= at->at.sequence; ++n) {
+                             bool there = n == bad_event && !w.store.kept.letters().empty();
+                             for (const std::uint64_t h : w.handled) there = there || h == n;
+                             CHECK(there);
+                         }
+                         CHECK(w.at_least_once());
+                     },
+                     [](const simulation& w) { w.check(w.handled); });
     CHECK(failures > 25);
     MESSAGE(failures);
 }
 
 namespace {
 
-world drained()
+simulation drained()
 {
-    world w;
+    simulation w;
     (void)w.in_transactions(0, {});
     return w;
 }
 
-bool rewind_once(world& w)
+bool rewind_once(simulation& w)
 {
     const auto at = waybill::position_of(*w.store.load(key));
     if (at->sequence == 4) return true;
@@ -268,12 +269,12 @@ TEST_CASE("delivery memory: rewind, all the way or not at all")
 {
     const std::uint64_t failures = each_failure(
         drained, rewind_once,
-        [](world& w) {
+        [](simulation& w) {
             const std::uint64_t at = (*w.store.load(key))->at.sequence;
             CHECK((at == 4 || at == last_event));
             CHECK(rewind_once(w));
         },
-        [](world& w) {
+        [](simulation& w) {
             CHECK((*w.store.load(key))->at.sequence == 4);
             CHECK(w.in_transactions(0, {}));
             CHECK(w.store.kept.records() == std::vector<std::uint64_t>{1, 2, 4, 5, 6, 7, 8, 5, 6, 7, 8});
@@ -284,7 +285,7 @@ TEST_CASE("delivery memory: rewind, all the way or not at all")
 
 namespace {
 
-waybill::reprocess_outcome reprocess_once(world& w, const fault& says)
+waybill::reprocess_outcome reprocess_once(simulation& w, const fault& says)
 {
     const auto fetch = [](const waybill::dead_letter& d) -> waybill::result<std::optional<event>> {
         return std::optional(event{d.at.sequence});
@@ -301,31 +302,31 @@ waybill::reprocess_outcome reprocess_once(world& w, const fault& says)
 TEST_CASE("delivery memory: reprocess, effect and letter change together")
 {
     using waybill::reprocess_outcome;
-    const auto times = [](const world& w) {
+    const auto times = [](const simulation& w) {
         std::uint64_t n = 0;
         for (const std::uint64_t r : w.store.kept.records()) n += r == 100 + bad_event ? 1U : 0U;
         return n;
     };
     const std::uint64_t failures = each_failure(
-        drained, [](world& w) { return reprocess_once(w, {}) == reprocess_outcome::handled; },
-        [&](world& w) {
+        drained, [](simulation& w) { return reprocess_once(w, {}) == reprocess_outcome::handled; },
+        [&](simulation& w) {
             CHECK(w.store.kept.letters().size() + times(w) == 1);
             const auto end = reprocess_once(w, {});
             CHECK((end == reprocess_outcome::handled || end == reprocess_outcome::absent));
         },
-        [&](const world& w) {
+        [&](const simulation& w) {
             CHECK(w.store.kept.letters().empty());
             CHECK(times(w) == 1);
         });
     CHECK(failures >= 5);
     const fault bad = waybill::permanent(std::string(200, 'x'));
     const std::uint64_t more = each_failure(
-        drained, [&](world& w) { return reprocess_once(w, bad) == reprocess_outcome::failed; },
-        [&](world& w) {
+        drained, [&](simulation& w) { return reprocess_once(w, bad) == reprocess_outcome::failed; },
+        [&](simulation& w) {
             CHECK(w.store.kept.letters().size() == 1);
             CHECK(reprocess_once(w, bad) == reprocess_outcome::failed);
         },
-        [&](const world& w) {
+        [&](const simulation& w) {
             CHECK(times(w) == 0);
             CHECK(w.store.kept.letters().begin()->second.reason == bad.text);
         });

@@ -41,10 +41,10 @@ struct unnumbered {
 };
 
 // A store with a letter of event 1, and what is fetched for it.
-struct world {
+struct simulation {
     store s{};
 
-    explicit world(const waybill::batch_policy& p = {})
+    explicit simulation(const waybill::batch_policy& p = {})
     {
         park(
             waybill::make_dead_letter(key, event{1, "a body"}, waybill::permanent("no"), 1, {}, p));
@@ -88,7 +88,7 @@ TEST_CASE("reprocess: an event of another sequence is not handled, whatever its 
 {
     for (const auto keeps :
          {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
-        world w({.keeps = keeps});
+        simulation w({.keeps = keeps});
         CHECK(w.refuses(event{77, "a body"}) == "event 77 was fetched for 1");
         CHECK(w.refuses(bare{2}) == "event 2 was fetched for 1");
         CHECK(w.takes(event{1, "a body"}));
@@ -99,7 +99,7 @@ TEST_CASE("reprocess: neither is one of other bytes, as after the log was made a
 {
     for (const auto keeps :
          {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
-        world w({.keeps = keeps, .summary_bytes = 2});
+        simulation w({.keeps = keeps, .summary_bytes = 2});
         CHECK(w.refuses(event{1, "another"}) ==
               "event 1 is not what its letter says: of 7 bytes, not 6, or with other ones");
         (void)w.refuses(event{1, "a bodY"});
@@ -111,9 +111,9 @@ TEST_CASE("reprocess: neither is one of other bytes, as after the log was made a
 
 TEST_CASE("reprocess: what event or letter do not know is not compared")
 {
-    CHECK(world().takes(bare{1}));
-    CHECK(world().takes(unnumbered{"anything"}));
-    world w;
+    CHECK(simulation().takes(bare{1}));
+    CHECK(simulation().takes(unnumbered{"anything"}));
+    simulation w;
     w.park({.key = key, .at = {1, ""}});
     CHECK(w.takes(event{1, "a body"}));
 }

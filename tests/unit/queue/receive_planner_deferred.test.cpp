@@ -22,8 +22,8 @@ using namespace waybill;
 using namespace std::chrono_literals;
 
 // A queue with nothing but deferred messages, and one consumer of it.
-struct world {
-    explicit world(const deferral_options& o = {}) : book(o) {}
+struct simulation {
+    explicit simulation(const deferral_options& o = {}) : book(o) {}
 
     deferred_messages book;
     receive_planner in{{.max_in_flight = 4, .breaker = {.timeout = 10s, .half_open_ramp = 1}}};
@@ -123,7 +123,7 @@ struct world {
 
 TEST_CASE("intake and book: what is due is handled when it is due, and then it is in neither")
 {
-    world w;
+    simulation w;
     w.put(1, 0s);
     w.put(2, 90s);
     w.put(3, 5s);
@@ -136,7 +136,7 @@ TEST_CASE("intake and book: what is due is handled when it is due, and then it i
 
 TEST_CASE("intake and book: what is deferred again stays in the book, though its pointer is over")
 {
-    world w;
+    simulation w;
     w.fails = {{1, 2}};
     w.put(1, 0s, "a");
     w.put(2, 0s, "a");
@@ -148,7 +148,7 @@ TEST_CASE("intake and book: what is deferred again stays in the book, though its
 
 TEST_CASE("intake and book: what fails and is not deferred again is given back, and comes again")
 {
-    world w;
+    simulation w;
     w.again = false;
     w.fails = {{1, 1}};
     w.put(1, 0s);
@@ -160,7 +160,7 @@ TEST_CASE("intake and book: what fails and is not deferred again is given back, 
 
 TEST_CASE("intake and book: a handler that takes too long is not believed, nor is its ticket")
 {
-    world w;
+    simulation w;
     w.handling = 10s;
     w.put(1, 0s);
     REQUIRE(w.in.next(w.now()) == receive_planner::action(receive_planner::take_due{0, 4}));
@@ -181,7 +181,7 @@ TEST_CASE("intake and book: a handler that takes too long is not believed, nor i
 
 TEST_CASE("intake and book: an entry whose original is gone goes")
 {
-    world w;
+    simulation w;
     w.put(1, 0s);
     w.at_broker.clear();
     w.run();

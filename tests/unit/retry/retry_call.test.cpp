@@ -25,7 +25,7 @@ constexpr call_policy four{
 constexpr auto half = [] { return 0.5; };
 
 /// A clock that only sleeping and calling moves.
-struct world {
+struct simulation {
     steady_time now = at(100s);
     duration a_call = 10ms;
     std::vector<steady_time> called{};
@@ -54,7 +54,7 @@ struct world {
 
 TEST_CASE("retry_call: until it works")
 {
-    world w{.fails = 2};
+    simulation w{.fails = 2};
     const call_report r =
         retry_call(four, [&] { return w.call(); }, w.clock(), w.sleep(), half);
     CHECK(r.ok());
@@ -68,7 +68,7 @@ TEST_CASE("retry_call: until it works")
 
 TEST_CASE("retry_call: until it is given up, and says why in the words of the last try")
 {
-    world w{.fails = 99};
+    simulation w{.fails = 99};
     const call_report r =
         retry_call(four, [&] { return w.call(); }, w.clock(), w.sleep(), half);
     CHECK_FALSE(r.ok());
@@ -93,7 +93,7 @@ TEST_CASE("retry_call: until it is given up, and says why in the words of the la
 
 TEST_CASE("retry_call: within a time limit")
 {
-    world w{.fails = 99};
+    simulation w{.fails = 99};
     const call_report r = retry_call({.retry = four.retry, .time_limit = 3s},
                                      [&] { return w.call(); }, w.clock(), w.sleep(), half);
     CHECK(r.outcome == retry_outcome::time_limit);
@@ -104,7 +104,7 @@ TEST_CASE("retry_call: within a time limit")
 
 TEST_CASE("retry_call: no call begins after the time limit, be it that the sleep was too long")
 {
-    world w{.fails = 99};
+    simulation w{.fails = 99};
     call_report r = retry_call({.retry = four.retry, .time_limit = 60s}, [&] { return w.call(); },
                                w.clock(), [&](steady_time) { w.now = w.now + duration(1h); }, half);
     CHECK(r.outcome == retry_outcome::time_limit);
@@ -125,7 +125,7 @@ TEST_CASE("retry_call: no call begins after the time limit, be it that the sleep
 
 TEST_CASE("retry_call: who waits is not told that it is over, however long the asking takes")
 {
-    world w{.fails = 99};
+    simulation w{.fails = 99};
     retry_loop tries({.retry = four.retry, .time_limit = 1500ms}, w.now);
     int asked = 0;
     const auto clock = [&] { return w.now + duration::seconds(asked++ < 3 ? 0 : 5); };
@@ -136,7 +136,7 @@ TEST_CASE("retry_call: who waits is not told that it is over, however long the a
 
 TEST_CASE("retry_call: what a call may answer")
 {
-    world w;
+    simulation w;
     std::uint32_t calls = 0;
     const auto classes = retry_call(
         four, [&] { return ++calls < 3 ? fault_kind::infrastructure : fault_kind::none; },
@@ -176,7 +176,7 @@ TEST_CASE("retry_call: what a call may answer")
 
 TEST_CASE("retry_call: without sleeping it says until when it waits, and goes on when called again")
 {
-    world w{.fails = 2};
+    simulation w{.fails = 2};
     retry_loop tries(four, w.now);
     const auto call = [&] { return w.call(); };
     call_report r = retry_call(tries, call, w.clock(), half);
@@ -206,7 +206,7 @@ TEST_CASE("retry_call: without sleeping it says until when it waits, and goes on
 
 TEST_CASE("retry_call: a call that was given up says so again, without its words")
 {
-    world w{.fails = 9};
+    simulation w{.fails = 9};
     retry_loop tries({.retry = {.max_attempts = 1}}, w.now);
     const auto call = [&] { return w.call(); };
     CHECK(retry_call(tries, call, w.clock(), half).reason == transient("no 1"));
@@ -218,7 +218,7 @@ TEST_CASE("retry_call: a call that was given up says so again, without its words
 
 TEST_CASE("retry_call: who is woken to stop, stops")
 {
-    world w{.fails = 99};
+    simulation w{.fails = 99};
     int sleeps = 0;
     const call_report r = retry_call(
         four, [&] { return w.call(); }, w.clock(),
@@ -258,7 +258,7 @@ TEST_CASE("retry_call: a clock that stands still and a sleep that does nothing c
 
 TEST_CASE("retry_call: draws are asked for once a try")
 {
-    world w{.fails = 3};
+    simulation w{.fails = 3};
     std::vector<double> drawn;
     const auto dice = [&] {
         drawn.push_back(static_cast<double>(drawn.size()) / 10);
@@ -276,7 +276,7 @@ TEST_CASE("retry_call: draws are asked for once a try")
 TEST_CASE("retry_call: several take from one budget")
 {
     retry_token_bucket tokens{{.tokens = 4, .successes = 1}};
-    world w{.fails = 99};
+    simulation w{.fails = 99};
     const auto call = [&] { return w.call(); };
     CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).outcome ==
           retry_outcome::tries);

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// pipeline_world: a broker with sessions, their states and letters, and processes that take steps,
+// pipeline_simulation: a broker with sessions, their states and letters, and processes that take steps,
 // die, lose their locks, and come back.
 //
 // How the steps turn out and what goes wrong is all chosen by one choice vector, so a run that
 // breaks a promise is one printed line. A process is process_step over a pipeline; it can be made
 // wrong in one way.
 
-#ifndef WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_WORLD_HPP
-#define WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_WORLD_HPP
-
-#include <doctest/doctest.h>
+#ifndef WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_SIMULATION_HPP
+#define WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_SIMULATION_HPP
 
 #include <array>
 #include <cstdint>
@@ -22,12 +20,14 @@
 #include <string>
 #include <vector>
 
-#include <support/every_schedule.hpp>
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
+
 #include <waybill/session/process_step.hpp>
 #include <waybill/testing/choices.hpp>
 
-namespace pipeline_world {
+namespace pipeline_simulation {
 
 using waybill::dead_letter_reason;
 using waybill::duration;
@@ -48,8 +48,12 @@ enum class outcome : std::uint8_t {
     infrastructure_once,
     deadly,  // ends the process each time it runs
 };
-inline constexpr outcome of_all[] = {outcome::ok, outcome::permanent, outcome::transient_for_ever,
-                                     outcome::transient_once, outcome::infrastructure_once, outcome::deadly};
+inline constexpr outcome of_all[] = {outcome::ok,
+                                     outcome::permanent,
+                                     outcome::transient_for_ever,
+                                     outcome::transient_once,
+                                     outcome::infrastructure_once,
+                                     outcome::deadly};
 
 // What is tried out.
 struct extent {
@@ -58,25 +62,25 @@ struct extent {
     std::uint32_t faults;
     std::span<const outcome> outcomes;
     std::uint32_t sessions = 1;
-    bool overtaken = false;  // a holder may pause for so long that another one does its work
-    bool corrupt = false;    // what is stored may rot
-    bool refused = false;    // a state or a letter may be refused, as it is, for ever
-    bool uncounted = false;  // the broker counts no deliveries, and parks nothing
-    bool pauses = false;     // the process may die or stop, or lose its lock, while it waits
-    std::uint32_t shift = 0; // so many steps were done in the session that this one continues
-    bool open = false;       // only the last step says how many there are
+    bool overtaken = false;   // a holder may pause for so long that another one does its work
+    bool corrupt = false;     // what is stored may rot
+    bool refused = false;     // a state or a letter may be refused, as it is, for ever
+    bool uncounted = false;   // the broker counts no deliveries, and parks nothing
+    bool pauses = false;      // the process may die or stop, or lose its lock, while it waits
+    std::uint32_t shift = 0;  // so many steps were done in the session that this one continues
+    bool open = false;        // only the last step says how many there are
 };
 
 // A process that is wrong in one way.
 enum class wrong : std::uint8_t {
     nothing,
     clear_before_complete,
-    settle_before_state,         // complete, and then save that the step is done
-    letter_before_state,         // park and complete, and then save that the session has failed
+    settle_before_state,  // complete, and then save that the step is done
+    letter_before_state,  // park and complete, and then save that the session has failed
     gap_ignored,
     corrupt_is_absent,
     tries_not_saved,
-    park_after_save,             // in independent mode
+    park_after_save,  // in independent mode
     failed_state_ignored,
     unsure_complete_is_done,
     unsure_save_is_saved,
@@ -84,11 +88,11 @@ enum class wrong : std::uint8_t {
     store_fault_is_step_fault,
     deliveries_ignored,
     never_cleared,
-    every_step_is_new,           // what is done already runs again
+    every_step_is_new,  // what is done already runs again
     cause_not_named,
-    parked_and_run,              // the step behind a failure is run and parked
-    charged_in_pauses,           // a try is saved before its pause, and not before it begins
-    first_forgotten,             // a session that continues another one is taken to begin at step 1
+    parked_and_run,     // the step behind a failure is run and parked
+    charged_in_pauses,  // a try is saved before its pause, and not before it begins
+    first_forgotten,    // a session that continues another one is taken to begin at step 1
 };
 
 struct letter {
@@ -103,7 +107,7 @@ struct message {
     outcome how = outcome::ok;
     std::uint32_t counted = 0;  // deliveries that counted and have not ended it
     bool complete = false;
-    bool at_broker = false;     // in its own dead-letter queue
+    bool at_broker = false;  // in its own dead-letter queue
     std::uint32_t effects = 0;
     std::uint32_t runs = 0;
     bool refused = false;       // the state that it would leave was
@@ -114,13 +118,13 @@ struct message {
 
 struct session {
     std::array<message, 6> messages{};
-    std::uint64_t token = 0;    // of the lock; 0 for none
+    std::uint64_t token = 0;  // of the lock; 0 for none
     std::optional<session_progress> state{};
     std::uint64_t version = 0;  // of the state, counted over all that were
     bool corrupt = false;
     bool leftover_excused = false;
     std::uint64_t ran_up_to = 0;
-    std::uint64_t done = 0;     // as the state has ever said
+    std::uint64_t done = 0;  // as the state has ever said
 };
 
 // One process with one session in hand.
@@ -129,15 +133,15 @@ struct holder {
     bool alive = true;
     std::optional<std::uint64_t> version{};  // of the state, as it was loaded or written
     message* hand = nullptr;
-    bool settled_early = false;              // mutants
+    bool settled_early = false;  // mutants
     bool parks_later = false;
     waybill::pipeline::write_dead_letter parking{};
     bool letter_written = false;
 };
 
-class world {
+class simulation {
 public:
-    world(const extent& x, choices& c, wrong w, std::string* told)
+    simulation(const extent& x, choices& c, wrong w, std::string* told)
         : extent_(x), choices_(c), wrong_(w), told_(told), left_(x.faults), sessions_(x.sessions)
     {
         policy_.mode = x.mode;
@@ -155,7 +159,8 @@ public:
                 m.step = i + 1;
                 m.sequence = 100 * (s + 1) + i;
                 // The second session is to be left alone by what happens in the first.
-                if (s == 0) m.how = x.outcomes[c.pick(static_cast<std::uint32_t>(x.outcomes.size()))];
+                if (s == 0)
+                    m.how = x.outcomes[c.pick(static_cast<std::uint32_t>(x.outcomes.size()))];
             }
         }
     }
@@ -173,8 +178,16 @@ public:
 private:
     static constexpr std::uint64_t broker_deliveries = 4;
     enum class call : std::uint8_t { load, execute, save, park, complete, clear, wait };
-    enum class mishap : std::uint8_t {
-        none, dies_before, dies_after, fails, applied_and_fails, lock_lost, overtaken, rots, refused,
+    enum class injected_fault : std::uint8_t {
+        none,
+        dies_before,
+        dies_after,
+        fails,
+        applied_and_fails,
+        lock_lost,
+        overtaken,
+        rots,
+        refused,
     };
 
     void tell(const std::string& line)
@@ -206,7 +219,9 @@ private:
         m->at_broker = true;
         s.leftover_excused = true;
         tell("-- the broker parks step " + std::to_string(m->step));
-        if (!by_fault) breaks("the broker has parked a step itself, and nothing had gone wrong in that delivery");
+        if (!by_fault)
+            breaks(
+                "the broker has parked a step itself, and nothing had gone wrong in that delivery");
     }
 
     bool locked(const session& s, const holder& h) const { return s.token == h.token; }
@@ -229,31 +244,40 @@ private:
 
     // -- what goes wrong
 
-    mishap mishap_at(session& s, holder& h, call at)
+    injected_fault injected_fault_at(session& s, holder& h, call at)
     {
-        static constexpr mishap on_load[] = {mishap::none, mishap::dies_before, mishap::fails,
-                                             mishap::lock_lost, mishap::rots};
-        static constexpr mishap on_execute[] = {mishap::none, mishap::dies_before, mishap::dies_after,
-                                                mishap::lock_lost, mishap::overtaken};
-        static constexpr mishap on_writes[] = {mishap::none, mishap::dies_before, mishap::dies_after,
-                                               mishap::fails, mishap::applied_and_fails, mishap::refused};
-        static constexpr mishap on_wait[] = {mishap::none, mishap::dies_before, mishap::fails, mishap::lock_lost};
-        static constexpr mishap on_others[] = {mishap::none, mishap::dies_before, mishap::dies_after, mishap::fails,
-                                               mishap::applied_and_fails, mishap::lock_lost, mishap::overtaken};
-        if (left_ == 0 || !broken_.empty()) return mishap::none;
-        std::span<const mishap> all = on_others;
+        static constexpr injected_fault on_load[] = {
+            injected_fault::none, injected_fault::dies_before, injected_fault::fails,
+            injected_fault::lock_lost, injected_fault::rots};
+        static constexpr injected_fault on_execute[] = {
+            injected_fault::none, injected_fault::dies_before, injected_fault::dies_after,
+            injected_fault::lock_lost, injected_fault::overtaken};
+        static constexpr injected_fault on_writes[] = {
+            injected_fault::none,  injected_fault::dies_before,       injected_fault::dies_after,
+            injected_fault::fails, injected_fault::applied_and_fails, injected_fault::refused};
+        static constexpr injected_fault on_wait[] = {
+            injected_fault::none, injected_fault::dies_before, injected_fault::fails,
+            injected_fault::lock_lost};
+        static constexpr injected_fault on_others[] = {
+            injected_fault::none,     injected_fault::dies_before,       injected_fault::dies_after,
+            injected_fault::fails,    injected_fault::applied_and_fails, injected_fault::lock_lost,
+            injected_fault::overtaken};
+        if (left_ == 0 || !broken_.empty()) return injected_fault::none;
+        std::span<const injected_fault> all = on_others;
         if (at == call::load) all = std::span(on_load).first(extent_.corrupt && s.state ? 5 : 4);
         if (at == call::execute) all = on_execute;
         if (at == call::wait) all = on_wait;
-        if (!extent_.overtaken && all.back() == mishap::overtaken) all = all.first(all.size() - 1);
+        if (!extent_.overtaken && all.back() == injected_fault::overtaken)
+            all = all.first(all.size() - 1);
         if (extent_.refused && (at == call::save || at == call::park)) all = on_writes;
-        const mishap m = all[choices_.pick(static_cast<std::uint32_t>(all.size()))];
-        if (m == mishap::none) return m;
+        const injected_fault m = all[choices_.pick(static_cast<std::uint32_t>(all.size()))];
+        if (m == injected_fault::none) return m;
         --left_;
         if (told_) {
-            static constexpr const char* names[] = {"none", "dies before", "dies after", "fails", "is applied and fails",
-                                                    "lock lost", "overtaken", "rots", "refused for ever"};
-            tell(std::string("   mishap: ") + names[static_cast<std::size_t>(m)]);
+            static constexpr const char* names[] = {
+                "none",      "dies before", "dies after", "fails",           "is applied and fails",
+                "lock lost", "overtaken",   "rots",       "refused for ever"};
+            tell(std::string("   injected_fault: ") + names[static_cast<std::size_t>(m)]);
         }
         // Whether the save was the one before a try is not known here; it may have been.
         if (at == call::save && h.hand) ++h.hand->begun;
@@ -267,21 +291,25 @@ private:
     fault io(session& s, holder& h, call at, Apply apply)
     {
         if (!h.alive) return waybill::infrastructure("nobody there");
-        static constexpr const char* names[] = {"load", "execute", "save", "park", "complete", "clear", "wait"};
+        static constexpr const char* names[] = {"load",     "execute", "save", "park",
+                                                "complete", "clear",   "wait"};
         if (told_) {
             const std::string step = h.hand ? std::to_string(h.hand->step) : "?";
-            tell("s" + std::to_string(&s - sessions_.data()) + " " + names[static_cast<std::size_t>(at)] + " " + step);
+            tell("s" + std::to_string(&s - sessions_.data()) + " " +
+                 names[static_cast<std::size_t>(at)] + " " + step);
         }
-        const mishap m = mishap_at(s, h, at);
+        const injected_fault m = injected_fault_at(s, h, at);
         switch (m) {
-            case mishap::dies_before: die(s, h, true); return waybill::infrastructure("dead");
-            case mishap::fails: return waybill::infrastructure("down");
-            case mishap::refused:
+            case injected_fault::dies_before:
+                die(s, h, true);
+                return waybill::infrastructure("dead");
+            case injected_fault::fails: return waybill::infrastructure("down");
+            case injected_fault::refused:
                 h.hand->refused = h.hand->refused || at == call::save;
                 return waybill::permanent("refused");
-            case mishap::lock_lost: lose_lock(s, h); break;
-            case mishap::overtaken: overtake(s, h); break;
-            case mishap::rots:  // whatever has spoilt it has written it
+            case injected_fault::lock_lost: lose_lock(s, h); break;
+            case injected_fault::overtaken: overtake(s, h); break;
+            case injected_fault::rots:  // whatever has spoilt it has written it
                 s.corrupt = true;
                 ++s.version;
                 s.leftover_excused = true;
@@ -289,11 +317,11 @@ private:
             default: break;
         }
         const bool taken = apply();
-        if (m == mishap::dies_after) {
+        if (m == injected_fault::dies_after) {
             die(s, h, true);
             return waybill::infrastructure("dead");
         }
-        if (m == mishap::applied_and_fails) return waybill::infrastructure("no answer");
+        if (m == injected_fault::applied_and_fails) return waybill::infrastructure("no answer");
         if (!taken) return waybill::ownership_lost("refused");
         return {};
     }
@@ -336,8 +364,10 @@ private:
         const bool may = native_ ? locked(s, h) : s.state ? h.version == s.version : !h.version;
         if (!may) return false;
         if (s.corrupt) breaks("a state that cannot be read was written over or removed");
-        if (p) s.state = *p;
-        else s.state.reset();
+        if (p)
+            s.state = *p;
+        else
+            s.state.reset();
         if (p && p->done > s.done + extent_.shift) s.done = p->done - extent_.shift;
         h.version.reset();
         if (p) h.version = ++s.version;
@@ -351,7 +381,9 @@ private:
         if (wrong_ == wrong::settle_before_state && !a.undone) settle_early(s, h);
         if (wrong_ == wrong::letter_before_state && p.failed) {
             const auto& f = *p.failed;
-            if (const fault n = write_letter(s, h, {f.reason, f.sequence, f.step, f.tries}); !n.ok()) return n;
+            if (const fault n = write_letter(s, h, {f.reason, f.sequence, f.step, f.tries});
+                !n.ok())
+                return n;
             settle_early(s, h);
         }
         fault f = io(s, h, call::save, [&] { return write_state(s, h, &p); });
@@ -395,13 +427,15 @@ private:
     {
         if (!locked(s, h) || h.hand->complete || h.hand->at_broker) return false;
         h.hand->complete = true;
-        if (!h.hand->parked && h.hand->effects == 0) breaks("a message is complete, and its step neither done nor parked");
+        if (!h.hand->parked && h.hand->effects == 0)
+            breaks("a message is complete, and its step neither done nor parked");
         return true;
     }
 
     void settle_early(session& s, holder& h)
     {
-        if (io(s, h, call::complete, [&] { return remove_message(s, h); }).ok()) h.settled_early = true;
+        if (io(s, h, call::complete, [&] { return remove_message(s, h); }).ok())
+            h.settled_early = true;
     }
 
     fault complete(session& s, holder& h)
@@ -409,7 +443,9 @@ private:
         if (h.settled_early) return {};
         const bool last = h.hand->step == extent_.steps;
         if (wrong_ == wrong::clear_before_complete && last) {
-            if (const fault f = io(s, h, call::clear, [&] { return write_state(s, h, nullptr); }); !f.ok()) return f;
+            if (const fault f = io(s, h, call::clear, [&] { return write_state(s, h, nullptr); });
+                !f.ok())
+                return f;
         }
         fault f = io(s, h, call::complete, [&] { return remove_message(s, h); });
         if (wrong_ == wrong::unsure_complete_is_done && f.kind == fault_kind::infrastructure &&
@@ -454,7 +490,8 @@ private:
             may_run(s, h);
             first = m.runs++ == 0;
             // An effect stands for what a handler that ends well has done.
-            const bool works = m.how == outcome::ok || (!first && m.how == outcome::transient_once) ||
+            const bool works = m.how == outcome::ok ||
+                               (!first && m.how == outcome::transient_once) ||
                                (!first && m.how == outcome::infrastructure_once);
             if (works) record(s, h);
             return true;
@@ -478,7 +515,8 @@ private:
     fault wait(session& s, holder& h, waybill::wait_until a, const session_progress& p)
     {
         if (wrong_ == wrong::charged_in_pauses && locked(s, h)) (void)write_state(s, h, &p);
-        const fault f = extent_.pauses ? io(s, h, call::wait, [&] { return locked(s, h); }) : fault{};
+        const fault f =
+            extent_.pauses ? io(s, h, call::wait, [&] { return locked(s, h); }) : fault{};
         if (f.ok()) now_ = a.time;
         return f;
     }
@@ -512,11 +550,15 @@ private:
             h.hand = m;
             h.settled_early = h.parks_later = h.letter_written = false;
             const std::uint64_t before = extent_.shift;
-            waybill::step_facts facts{m->sequence, m->step + before, 1 + before,
+            waybill::step_facts facts{m->sequence,
+                                      m->step + before,
+                                      1 + before,
                                       extent_.open ? 0 : extent_.steps + before,
-                                      m->step == extent_.steps, m->counted + 1};
+                                      m->step == extent_.steps,
+                                      m->counted + 1};
             const std::uint64_t expected = s.state ? s.state->done + 1 : 1 + before;
-            if (wrong_ == wrong::gap_ignored && facts.step > expected) facts = {m->sequence, expected};
+            if (wrong_ == wrong::gap_ignored && facts.step > expected)
+                facts = {m->sequence, expected};
             if (wrong_ == wrong::first_forgotten) facts.first = 1;
             if (wrong_ == wrong::deliveries_ignored) facts.deliveries = 1;
             if (extent_.uncounted) facts.deliveries = 0;
@@ -575,14 +617,17 @@ private:
 
     void finished(const session& s, bool untouched)
     {
-        if (s.state && !s.leftover_excused) breaks("a state is left behind, and nothing went wrong that could have left it");
+        if (s.state && !s.leftover_excused)
+            breaks("a state is left behind, and nothing went wrong that could have left it");
         const message* first_failed = nullptr;
         for (std::uint32_t i = 0; i != extent_.steps; ++i) {
             const message& m = s.messages[i];
             const bool failed = m.parked || (m.at_broker && m.step > s.done);
             if (failed && !first_failed) first_failed = &m;
-            if (untouched && extent_.faults == 0 && failed) breaks("a step of another session was parked");
-            if (!m.parked && !m.at_broker && m.effects == 0) breaks("a step is neither done nor parked");
+            if (untouched && extent_.faults == 0 && failed)
+                breaks("a step of another session was parked");
+            if (!m.parked && !m.at_broker && m.effects == 0)
+                breaks("a step is neither done nor parked");
             if (m.parked) check_letter(s, m, *first_failed);
             if (extent_.mode == pipeline_mode::independent || !first_failed) continue;
             if (!failed) breaks("a step behind a failure is done");
@@ -604,8 +649,10 @@ private:
                 l.reason == dead_letter_reason::gap && first.at_broker && l.cause == m.sequence;
             if (!gap && l.reason != dead_letter_reason::session_failed)
                 breaks("a step behind a failure is parked for something else");
-            if (!gap && l.cause != first.sequence && !first.at_broker) breaks("a letter does not name what stopped its session");
-            if (!gap && first.at_broker && l.cause == 0) breaks("a letter does not name what stopped its session");
+            if (!gap && l.cause != first.sequence && !first.at_broker)
+                breaks("a letter does not name what stopped its session");
+            if (!gap && first.at_broker && l.cause == 0)
+                breaks("a letter does not name what stopped its session");
             return;
         }
         if (l.cause != m.sequence) breaks("the letter of a failure names another cause");
@@ -613,7 +660,9 @@ private:
             breaks("a letter counts tries that never began");
         if (extent_.uncounted && l.reason == dead_letter_reason::exhausted && l.tries == 2) {
             // Tries are those that failed, and those that nobody has heard of again.
-            const std::uint32_t failed = m.how == outcome::transient_for_ever ? 2 : m.how == outcome::transient_once ? 1 : 0;
+            const std::uint32_t failed = m.how == outcome::transient_for_ever ? 2
+                                         : m.how == outcome::transient_once   ? 1
+                                                                              : 0;
             if (failed + m.unended < 2) breaks("a step is parked that never failed");
             return;
         }
@@ -652,7 +701,7 @@ private:
 
 inline std::string run(const extent& x, choices& c, wrong w, std::string* told = nullptr)
 {
-    world it(x, c, w, told);
+    simulation it(x, c, w, told);
     return it.run();
 }
 
@@ -719,6 +768,6 @@ inline void replay(std::initializer_list<const extent*> extents, wrong w = wrong
     }
 }
 
-}  // namespace pipeline_world
+}  // namespace pipeline_simulation
 
-#endif  // WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_WORLD_HPP
+#endif  // WAYBILL_TESTS_ENUMERATE_SESSION_PIPELINE_SIMULATION_HPP

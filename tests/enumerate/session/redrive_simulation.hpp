@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// redrive_world: a session queue, a table of letters, a consumer, and somebody who redrives.
+// redrive_simulation: a session queue, a table of letters, a consumer, and somebody who redrives.
 //
 // The queue is a session queue as Service Bus has it: messages of a session in order, numbers of
 // its own, repeated message ids dropped, dead letters of its own. The consumer is waybill's
@@ -13,8 +13,8 @@
 // finds in its session's state what those before it have left there, also in a session that came
 // back.
 
-#ifndef WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_WORLD_HPP
-#define WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_WORLD_HPP
+#ifndef WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_SIMULATION_HPP
+#define WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_SIMULATION_HPP
 
 #include <algorithm>
 #include <cstdint>
@@ -39,7 +39,7 @@
 #include <waybill/session/sweep.hpp>
 #include <waybill/testing/choices.hpp>
 
-namespace redrive_world {
+namespace redrive_simulation {
 
 using waybill::dead_letter_reason;
 using waybill::fault_kind;
@@ -57,31 +57,35 @@ enum class fate : std::uint8_t {
     fails_without_letter,
 };
 
-inline constexpr fate all_fates[] = {fate::ok, fate::fails_once, fate::fails_twice, fate::broker_parks,
-                                     fate::fails_then_broker_parks, fate::fails_without_letter};
+inline constexpr fate all_fates[] = {fate::ok,
+                                     fate::fails_once,
+                                     fate::fails_twice,
+                                     fate::broker_parks,
+                                     fate::fails_then_broker_parks,
+                                     fate::fails_without_letter};
 inline constexpr fate plain_fates[] = {fate::ok, fate::fails_once, fate::broker_parks};
 
 enum class wrong : std::uint8_t {
     nothing,
     nothing_by_hand,
-    random_session,          // each redrive has another new session
+    random_session,  // each redrive has another new session
     random_message_ids,
     removes_before_it_sends,
-    removes_each_piece,      // of a session that is sent in several
+    removes_each_piece,  // of a session that is sent in several
     removes_the_first_first,
-    marks_too_few,           // the plan is told that the table removes at once, and it does not
-    marks_nothing,           // how far a session was sent is not written down
-    first_of_what_is_left,   // the new session begins with the first letter that is there
+    marks_too_few,          // the plan is told that the table removes at once, and it does not
+    marks_nothing,          // how far a session was sent is not written down
+    first_of_what_is_left,  // the new session begins with the first letter that is there
     takes_silence_for_yes,
     takes_a_part_for_all,
     sends_the_last_first,
     drain_completes_first,
-    drains_over_marks,       // what is drained again replaces a letter that is there
-    marks_blindly,           // a mark is written over what is there, or is not there any more
-    forgets_the_state,       // the state that a session stopped with is not sent
-    lags_with_the_state,     // the state is the one before the last that was saved
-    only_causes_have_it,     // the letter of a last step that did not stop its session has no state
-    takes_any_state,         // that of a letter before what a session that did nothing came with
+    drains_over_marks,    // what is drained again replaces a letter that is there
+    marks_blindly,        // a mark is written over what is there, or is not there any more
+    forgets_the_state,    // the state that a session stopped with is not sent
+    lags_with_the_state,  // the state is the one before the last that was saved
+    only_causes_have_it,  // the letter of a last step that did not stop its session has no state
+    takes_any_state,      // that of a letter before what a session that did nothing came with
 };
 
 struct extent {
@@ -91,11 +95,11 @@ struct extent {
     std::uint32_t chunk = 2;
     std::span<const fate> fates = all_fates;
     bool drops_repeated = true;
-    bool removes_at_once = false;  // all letters of a session or none, and the plan knows it
+    bool removes_at_once = false;   // all letters of a session or none, and the plan knows it
     std::uint32_t free_rounds = 2;  // then all is drained and consumed before each redrive
-    bool alone = false;      // steps are independent: each fails alone, in any order
-    bool two = false;        // two of them redrive: one takes turns with the other
-    bool grows = false;      // more is parked between the beginning of one and that of the other
+    bool alone = false;             // steps are independent: each fails alone, in any order
+    bool two = false;               // two of them redrive: one takes turns with the other
+    bool grows = false;  // more is parked between the beginning of one and that of the other
     // the sender knows how many steps there are; else only the last one says
     bool totals = true;
 };
@@ -107,9 +111,9 @@ struct message {
     std::string id{};
 };
 
-class world {
+class simulation {
 public:
-    world(const extent& x, choices& c, wrong w, std::string* told)
+    simulation(const extent& x, choices& c, wrong w, std::string* told)
         : extent_(x), choices_(c), wrong_(w), told_(told), left_(x.faults)
     {
         jobs_.resize(x.jobs);
@@ -117,7 +121,8 @@ public:
             const std::string id(1, static_cast<char>('s' + j));
             auto job = x.totals ? waybill::job::make(id, x.steps) : waybill::job::make(id);
             for (std::uint32_t i = 0; i != x.steps; ++i) {
-                jobs_[j].steps.push_back({x.fates[c.pick(static_cast<std::uint32_t>(x.fates.size()))]});
+                jobs_[j].steps.push_back(
+                    {x.fates[c.pick(static_cast<std::uint32_t>(x.fates.size()))]});
                 const bool last = i + 1 == x.steps;
                 accept({0, last ? job->last() : job->next(), {}, id + std::to_string(i + 1)});
             }
@@ -182,12 +187,19 @@ private:
         std::vector<step_of_job> steps;
         std::uint64_t effects = 0;  // the last step, or a bit for each where they are alone
     };
-    [[nodiscard]] job_done& job_of(const message& m) { return jobs_[static_cast<std::size_t>(m.stamp.session[0] - 's')]; }
-    [[nodiscard]] step_of_job& step_of(const message& m) { return job_of(m).steps[m.stamp.step - 1]; }
+    [[nodiscard]] job_done& job_of(const message& m)
+    {
+        return jobs_[static_cast<std::size_t>(m.stamp.session[0] - 's')];
+    }
+    [[nodiscard]] step_of_job& step_of(const message& m)
+    {
+        return job_of(m).steps[m.stamp.step - 1];
+    }
 
     [[nodiscard]] static bool broker_parks(const message& m, const step_of_job& s)
     {
-        const bool now = s.how == fate::broker_parks || (s.how == fate::fails_then_broker_parks && m.origin.generation == 1);
+        const bool now = s.how == fate::broker_parks ||
+                         (s.how == fate::fails_then_broker_parks && m.origin.generation == 1);
         return now && s.parks == 0;
     }
     [[nodiscard]] static bool fails_now(const step_of_job& s)
@@ -262,7 +274,8 @@ private:
                         dead_.push_back(m);
                         remove_front(session);
                         over = true;
-                        return tell("who failed in step " + std::to_string(m.stamp.step) + " dies, and the broker parks it");
+                        return tell("who failed in step " + std::to_string(m.stamp.step) +
+                                    " dies, and the broker parks it");
                     }
                     put(waybill::make_pipeline_dead_letter(of(m, memory_of(session)), p,
                                                            pipe.reason(), pipe.progress(),
@@ -296,20 +309,25 @@ private:
         tell("step " + std::to_string(step) + " of " + m.stamp.session + " takes effect");
         std::uint64_t& effects = job_of(m).effects;
         if (extent_.alone) {
-            if ((effects >> step & 1U) != 0) broken("step " + std::to_string(step) + " takes effect twice");
+            if ((effects >> step & 1U) != 0)
+                broken("step " + std::to_string(step) + " takes effect twice");
             effects |= std::uint64_t{1} << step;
             return {};
         }
-        if (memory.size() != effects + 1) broken("step " + std::to_string(step) + " finds what steps " + memory + " have left");
+        if (memory.size() != effects + 1)
+            broken("step " + std::to_string(step) + " finds what steps " + memory + " have left");
         memory += std::to_string(step);
-        if (step != effects + 1) broken("step " + std::to_string(step) + " takes effect after step " + std::to_string(effects));
+        if (step != effects + 1)
+            broken("step " + std::to_string(step) + " takes effect after step " +
+                   std::to_string(effects));
         effects = step;
         return {};
     }
 
     [[nodiscard]] static waybill::wall_time at(std::uint64_t sequence)
     {
-        return waybill::wall_time::at(waybill::duration::seconds(static_cast<std::int64_t>(1'000 + sequence)));
+        return waybill::wall_time::at(
+            waybill::duration::seconds(static_cast<std::int64_t>(1'000 + sequence)));
     }
     [[nodiscard]] waybill::pipeline_dead_letter_policy letter_policy() const
     {
@@ -339,7 +357,7 @@ private:
     // --------------------------------------------------------------------------- who drains
 
     // 0: all is well.
-    std::uint32_t mishap(std::uint32_t kinds)
+    std::uint32_t injected_fault(std::uint32_t kinds)
     {
         if (left_ == 0) return 0;
         const std::uint32_t m = choices_.pick(kinds + 1);
@@ -347,7 +365,13 @@ private:
         return m;
     }
 
-    enum drain_mishap : std::uint32_t { fails = 1, not_confirmed, dies_before, dies_after, drain_mishaps = 4 };
+    enum drain_injected_fault : std::uint32_t {
+        fails = 1,
+        not_confirmed,
+        dies_before,
+        dies_after,
+        drain_injected_faults = 4
+    };
 
     void drain()
     {
@@ -355,7 +379,8 @@ private:
             const message m = dead_.front();
             const auto write = [&] {
                 const auto s = states_.find(m.stamp.session);
-                const waybill::session_progress* known = s == states_.end() ? nullptr : &s->second.progress;
+                const waybill::session_progress* known =
+                    s == states_.end() ? nullptr : &s->second.progress;
                 if (!drained_.insert(m.sequence).second) drained_again_ = true;
                 put(waybill::make_broker_dead_letter(of(m, memory_of(m.stamp.session)),
                                                      "MaxDeliveryCountExceeded", 10, known,
@@ -364,13 +389,13 @@ private:
             const auto complete = [&] { dead_.pop_front(); };
             if (wrong_ == wrong::drain_completes_first) {
                 complete();
-                if (mishap(1) == 0) write();
+                if (injected_fault(1) == 0) write();
                 continue;
             }
             waybill::dead_letter_import d(10);
             bool dead = false;
             const auto call = [&](const auto& what) {
-                const std::uint32_t how = mishap(drain_mishaps);
+                const std::uint32_t how = injected_fault(drain_injected_faults);
                 tell("drain " + std::to_string(how));
                 dead = how >= dies_before;
                 if (how == 0 || how == not_confirmed || how == dies_after) what();
@@ -393,9 +418,18 @@ private:
 
     // -------------------------------------------------------------------------- who redrives
 
-    enum redrive_mishap : std::uint32_t { refused = 1, silent, part, silent_part, dies_first, dies_then, dies_between, redrive_mishaps = 7 };
+    enum redrive_injected_fault : std::uint32_t {
+        refused = 1,
+        silent,
+        part,
+        silent_part,
+        dies_first,
+        dies_then,
+        dies_between,
+        redrive_injected_faults = 7
+    };
 
-    enum mark_mishap : std::uint32_t { marks_some = 5, mark_mishaps = 5 };
+    enum mark_injected_fault : std::uint32_t { marks_some = 5, mark_injected_faults = 5 };
 
     struct redriver {
         std::vector<pipeline_dead_letter> letters;
@@ -411,7 +445,8 @@ private:
         for (const auto& [key, l] : letters_) r.letters.push_back(l);
         waybill::redrive_options options;
         options.damaged = wrong_ == wrong::first_of_what_is_left;
-        if (extent_.removes_at_once || wrong_ == wrong::marks_too_few) options.removed_at_once = 100;
+        if (extent_.removes_at_once || wrong_ == wrong::marks_too_few)
+            options.removed_at_once = 100;
         r.plan = waybill::plan_redrive(r.letters, {}, options);
         if (wrong_ == wrong::random_session) {
             for (auto& s : r.plan.sessions) s.id += "." + std::to_string(r.number);
@@ -474,7 +509,9 @@ private:
         while (sessions != r.plan.sessions.size() &&
                r.plan.sessions[sessions].held == waybill::skip_reason::none)
             ++sessions;
-        const auto piece = [&](std::uint64_t at) { return std::min<std::uint64_t>(extent_.chunk, ready - at); };
+        const auto piece = [&](std::uint64_t at) {
+            return std::min<std::uint64_t>(extent_.chunk, ready - at);
+        };
         const auto removed = [&](std::uint64_t at) {
             const waybill::redrive_session& s = r.plan.session_of(at);
             if (s.keeps_first && s.offset == at) return true;
@@ -487,7 +524,8 @@ private:
         }
         for (std::uint64_t at = 0; at < ready; at += piece(at)) {
             const std::uint64_t count = piece(at);
-            const std::uint64_t from = wrong_ == wrong::sends_the_last_first ? ready - at - count : at;
+            const std::uint64_t from =
+                wrong_ == wrong::sends_the_last_first ? ready - at - count : at;
             if (send(r, from, count).accepted != count || r.dead) return;
             for (std::uint64_t i = count; wrong_ == wrong::removes_each_piece && i-- != 0;) {
                 if (!removed(from + i)) return;
@@ -501,14 +539,17 @@ private:
 
     waybill::redrive::resubmitted send(redriver& r, std::uint64_t offset, std::uint64_t count)
     {
-        const std::uint32_t how = mishap(redrive_mishaps);
+        const std::uint32_t how = injected_fault(redrive_injected_faults);
         std::uint64_t applied = how == refused || how == dies_first ? 0 : count;
         if (how == part || how == silent_part || how == dies_between) applied = count / 2;
-        tell("send " + std::to_string(offset) + "+" + std::to_string(count) + ": " + std::to_string(how));
+        tell("send " + std::to_string(offset) + "+" + std::to_string(count) + ": " +
+             std::to_string(how));
         for (std::uint64_t i = 0; i != applied; ++i) {
             waybill::redrive_step s = r.plan.step(r.letters, offset + i);
-            if (wrong_ == wrong::random_message_ids) s.message_id += "." + std::to_string(++random_);
-            tell("  " + s.message_id + " as step " + std::to_string(s.stamp.step) + " of " + s.stamp.session);
+            if (wrong_ == wrong::random_message_ids)
+                s.message_id += "." + std::to_string(++random_);
+            tell("  " + s.message_id + " as step " + std::to_string(s.stamp.step) + " of " +
+                 s.stamp.session);
             if (wrong_ == wrong::forgets_the_state) s.origin.state.clear();
             if (wrong_ == wrong::takes_any_state && !s.origin.state.empty()) {
                 const waybill::redrive_session& of = r.plan.session_of(offset + i);
@@ -529,7 +570,7 @@ private:
     fault_kind mark(redriver& r, const waybill::redrive::mark_sent& a)
     {
         if (wrong_ == wrong::marks_nothing) return fault_kind::none;
-        const std::uint32_t how = mishap(mark_mishaps);
+        const std::uint32_t how = injected_fault(mark_injected_faults);
         std::uint64_t applied = how == fails || how == dies_before ? 0 : a.count;
         if (how == marks_some) applied = a.count / 2;
         for (std::uint64_t i = 0; i != applied; ++i) {
@@ -537,8 +578,10 @@ private:
             pipeline_dead_letter l = r.plan.marked(r.letters, a.session + i);
             tell("mark " + std::to_string(l.sequence) + ": " + std::to_string(how));
             const auto stored = letters_.find({l.stamp.session, l.sequence});
-            if (wrong_ == wrong::marks_blindly) letters_[{l.stamp.session, l.sequence}] = std::move(l);
-            else if (stored != letters_.end()) stored->second = waybill::merged_mark(stored->second, l);
+            if (wrong_ == wrong::marks_blindly)
+                letters_[{l.stamp.session, l.sequence}] = std::move(l);
+            else if (stored != letters_.end())
+                stored->second = waybill::merged_mark(stored->second, l);
         }
         if (how >= dies_before) r.dead = true;
         return how == 0 ? fault_kind::none : fault_kind::infrastructure;
@@ -547,12 +590,15 @@ private:
     waybill::redrive::dead_letters_removed remove(redriver& r, std::uint64_t offset,
                                                   std::uint64_t count)
     {
-        const std::uint32_t how = mishap(redrive_mishaps);
+        const std::uint32_t how = injected_fault(redrive_injected_faults);
         std::uint64_t applied = how == refused || how == dies_first ? 0 : count;
-        if (how == part || how == silent_part || how == dies_between) applied = extent_.removes_at_once ? 0 : count / 2;
-        tell("remove " + std::to_string(offset) + "+" + std::to_string(count) + ": " + std::to_string(how));
+        if (how == part || how == silent_part || how == dies_between)
+            applied = extent_.removes_at_once ? 0 : count / 2;
+        tell("remove " + std::to_string(offset) + "+" + std::to_string(count) + ": " +
+             std::to_string(how));
         for (std::uint64_t i = 0; i != applied; ++i) {
-            const std::uint64_t which = wrong_ == wrong::removes_the_first_first ? offset + i : offset + count - 1 - i;
+            const std::uint64_t which =
+                wrong_ == wrong::removes_the_first_first ? offset + i : offset + count - 1 - i;
             const pipeline_dead_letter& l = r.letters[which];
             letters_.erase({l.stamp.session, l.sequence});
         }
@@ -569,10 +615,12 @@ private:
     {
         if (!dead_.empty()) broken("a message is left at the broker");
         if (!queue_.empty()) broken("a message is left in the queue");
-        const std::uint64_t all = extent_.alone ? (std::uint64_t{2} << extent_.steps) - 2 : extent_.steps;
+        const std::uint64_t all =
+            extent_.alone ? (std::uint64_t{2} << extent_.steps) - 2 : extent_.steps;
         for (const job_done& j : jobs_) {
             if (j.effects != all && extent_.alone) broken("a step has never taken effect");
-            if (j.effects != all) broken("step " + std::to_string(j.effects + 1) + " has never taken effect");
+            if (j.effects != all)
+                broken("step " + std::to_string(j.effects + 1) + " has never taken effect");
         }
         // What is drained once more after its session came back is held back for somebody to look
         // at.
@@ -583,7 +631,8 @@ private:
             broken("a letter is left: " + describe(letters_.begin()->second));
         // A state that is left is one that a sweep names.
         std::vector<waybill::swept_state> left;
-        for (const auto& [session, s] : states_) left.push_back({session, waybill::state_read::ok, s.progress, {}});
+        for (const auto& [session, s] : states_)
+            left.push_back({session, waybill::state_read::ok, s.progress, {}});
         const auto plan = waybill::plan_sweep(left, waybill::wall_time::highest());
         if (plan.size() != left.size()) broken("a state is left that no sweep names");
     }
@@ -614,6 +663,6 @@ private:
     std::map<std::pair<std::string, std::uint64_t>, pipeline_dead_letter> letters_;
 };
 
-}  // namespace redrive_world
+}  // namespace redrive_simulation
 
-#endif  // WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_WORLD_HPP
+#endif  // WAYBILL_TESTS_ENUMERATE_SESSION_REDRIVE_SIMULATION_HPP

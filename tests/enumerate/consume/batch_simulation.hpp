@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_world: a log of events, a store, and a process that consumes the log, dies, and comes back.
+// batch_simulation: a log of events, a store, and a process that consumes the log, dies, and comes back.
 //
 // What the events are like and what goes wrong is all chosen by one choice vector, so a run that
 // breaks a promise is one printed line. After each delivery, of a process that lives or has just
 // died, the store holds exactly the effects and dead letters of all events up to its checkpoint,
 // and the report says what is in the store.
 
-#ifndef WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_WORLD_HPP
-#define WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_WORLD_HPP
-
-#include <doctest/doctest.h>
+#ifndef WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_SIMULATION_HPP
+#define WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_SIMULATION_HPP
 
 #include <array>
 #include <cstdint>
@@ -23,14 +21,16 @@
 #include <utility>
 #include <vector>
 
-#include <support/every_schedule.hpp>
+#include <doctest/doctest.h>
 #include <support/brief.hpp>
+#include <support/every_schedule.hpp>
+
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/faulty.hpp>
 #include <waybill/testing/memory_store.hpp>
 
-namespace batch_world {
+namespace batch_simulation {
 
 using waybill::batch_outcome;
 using waybill::batch_policy;
@@ -54,8 +54,11 @@ enum class outcome : std::uint8_t {
     deadly,  // the process ends each time it is handled
 };
 
-inline constexpr outcome of_the_first[] = {outcome::ok, outcome::permanent, outcome::transient_once,
-                                           outcome::transient_for_ever, outcome::infrastructure_once,
+inline constexpr outcome of_the_first[] = {outcome::ok,
+                                           outcome::permanent,
+                                           outcome::transient_once,
+                                           outcome::transient_for_ever,
+                                           outcome::infrastructure_once,
                                            outcome::cancelled_once};
 inline constexpr outcome with_skipped[] = {outcome::ok, outcome::skipped, outcome::permanent,
                                            outcome::infrastructure_once};
@@ -73,10 +76,10 @@ struct extent {
     std::uint32_t faults;
     std::span<const outcome> outcomes;
     bool with_and_without_savepoints = true;
-    std::uint32_t deaths = 0;  // counted, and so many are too many; 0: they are not counted
+    std::uint32_t deaths = 0;   // counted, and so many are too many; 0: they are not counted
     std::uint32_t outages = 0;  // so many deliveries in which every handler says `permanent`
     waybill::commit_check read_back = waybill::commit_check::unknown;
-    bool lies = false;  // a commit may say the contrary of what is so
+    bool lies = false;        // a commit may say the contrary of what is so
     std::uint32_t leave = 0;  // so many events may leave the log before they are consumed
 };
 
@@ -85,19 +88,27 @@ inline const auto parked_at = waybill::wall_time::at(waybill::duration::seconds(
 
 struct process_batch_itself {
     template <class Store, class Handler, class Ask>
-    batch_report operator()(Store& store, const waybill::assignment& mine, const std::vector<event>& events,
-                            Handler& handler, const batch_policy& p, Ask& ask) const
+    batch_report operator()(Store& store, const waybill::assignment& mine,
+                            const std::vector<event>& events, Handler& handler,
+                            const batch_policy& p, Ask& ask) const
     {
         return waybill::process_batch(store, mine, events, handler, parked_at, p, ask);
     }
 };
 
 template <class Store, class Driver>
-class world {
+class simulation {
 public:
-    world(const extent& x, choices& c, Driver driver, Store kept, std::string* told)
-        : extent_(x), choices_(c), driver_(std::move(driver)), kept_(std::move(kept)), told_(told),
-          left_(x.faults), outages_(x.outages), may_leave_(x.leave), store_(kept_, script{this})
+    simulation(const extent& x, choices& c, Driver driver, Store kept, std::string* told)
+        : extent_(x),
+          choices_(c),
+          driver_(std::move(driver)),
+          kept_(std::move(kept)),
+          told_(told),
+          left_(x.faults),
+          outages_(x.outages),
+          may_leave_(x.leave),
+          store_(kept_, script{this})
     {
         policy_.tries = 2;
         policy_.attempts = x.deaths != 0;
@@ -110,7 +121,8 @@ public:
             if (outcomes_[i] == outcome::transient_for_ever) stays_transient_ = true;
         }
         // With nothing that stays transient both policies are the same.
-        if (stays_transient_ && c.pick(2) != 0) policy_.on_exhausted = waybill::when_exhausted::dead_letter;
+        if (stays_transient_ && c.pick(2) != 0)
+            policy_.on_exhausted = waybill::when_exhausted::dead_letter;
     }
 
     /// What was broken first, or nothing.
@@ -141,7 +153,8 @@ public:
             const std::uint64_t done = first_there(from ? from->sequence / 10 : 0);
             if (done == extent_.events) return broken_.empty() ? finished(done) : broken_;
             std::vector<event> events;
-            for (std::uint64_t i = done; i != extent_.events && events.size() != extent_.batch; ++i) {
+            for (std::uint64_t i = done; i != extent_.events && events.size() != extent_.batch;
+                 ++i) {
                 if (!gone_[i]) events.push_back({10 * (i + 1)});
             }
 
@@ -173,8 +186,8 @@ public:
 
 private:
     struct script {
-        world* w;
-        injected_fault operator()(store_call call) const { return w->mishap_at(call); }
+        simulation* w;
+        injected_fault operator()(store_call call) const { return w->injected_fault_at(call); }
     };
 
     // The first event that is in the log, which may lose some before.
@@ -201,7 +214,7 @@ private:
         tell(std::string("BROKEN: ") + rule);
     }
 
-    injected_fault mishap_at(store_call call)
+    injected_fault injected_fault_at(store_call call)
     {
         injected_fault m = injected_fault::none;
         if (left_ != 0) {
@@ -238,8 +251,10 @@ private:
             case outcome::permanent: return waybill::permanent("bad");
             case outcome::transient_once: return first ? waybill::transient("late") : fault{};
             case outcome::transient_for_ever: return waybill::transient("busy");
-            case outcome::infrastructure_once: return first ? waybill::infrastructure("down") : fault{};
-            case outcome::infrastructure_long: return call < 7 ? waybill::infrastructure("down") : fault{};
+            case outcome::infrastructure_once:
+                return first ? waybill::infrastructure("down") : fault{};
+            case outcome::infrastructure_long:
+                return call < 7 ? waybill::infrastructure("down") : fault{};
             case outcome::cancelled_once: return first ? waybill::cancelled("stop") : fault{};
             case outcome::skipped: return waybill::skipped("not ours");
             case outcome::deadly: ++deaths_[i]; return store_.die();
@@ -296,18 +311,24 @@ private:
             if (o == outcome::skipped || gone_[n / 10 - 1]) continue;
             if (!bad(o)) {
                 if (effect == effects.size() || effects[effect] != n) {
-                    return breaks("the effects up to the checkpoint are not those of each event once, in order");
+                    return breaks(
+                        "the effects up to the checkpoint are not those of each event once, in "
+                        "order");
                 }
                 ++effect;
                 continue;
             }
             const auto found = kept_.letters().find({key, n});
-            if (found == kept_.letters().end()) return breaks("an event before the checkpoint is lost");
-            if (!letter_is_right(found->second, n, o)) return breaks("a dead letter says something that is not so");
+            if (found == kept_.letters().end())
+                return breaks("an event before the checkpoint is lost");
+            if (!letter_is_right(found->second, n, o))
+                return breaks("a dead letter says something that is not so");
             ++letters;
         }
-        if (effect != effects.size()) breaks("there are effects beyond the checkpoint, or of a failed handler");
-        if (letters != kept_.letters().size()) breaks("there are dead letters beyond the checkpoint, or of good events");
+        if (effect != effects.size())
+            breaks("there are effects beyond the checkpoint, or of a failed handler");
+        if (letters != kept_.letters().size())
+            breaks("there are dead letters beyond the checkpoint, or of good events");
     }
 
     void check_report(const batch_report& r, std::uint64_t before, const std::vector<event>& events)
@@ -327,8 +348,8 @@ private:
                     if (bad(o)) ++failed;
                     if (o == outcome::skipped) ++skipped;
                 }
-                if (r.dead_lettered != failed || r.skipped != skipped || r.repeated != 0 || r.dropped != 0 ||
-                    r.handled != delivered - failed - skipped) {
+                if (r.dead_lettered != failed || r.skipped != skipped || r.repeated != 0 ||
+                    r.dropped != 0 || r.handled != delivered - failed - skipped) {
                     breaks("the report counts other events than there were");
                 }
                 if (!r.reached || r.reached->sequence != events[delivered - 1].sequence) {
@@ -362,7 +383,8 @@ private:
         if (done != reachable) breaks("the log is not drained as far as it can be");
         if constexpr (waybill::attempt_store<Store>) {
             const bool last_gone = gone_[extent_.events - 1];
-            if (!ever_lied_ && !last_gone && *kept_.attempted(key)) breaks("a row of attempts is left behind");
+            if (!ever_lied_ && !last_gone && *kept_.attempted(key))
+                breaks("a row of attempts is left behind");
         }
         if (extent_.faults == 0 && extent_.deaths != 0) {
             std::uint64_t bound = waybill::deaths_at_most(extent_.batch, policy_.deaths);
@@ -399,9 +421,10 @@ private:
 using right_store = waybill::testing::memory_store<std::uint64_t>;
 
 template <class Store, class Driver>
-std::string run(const extent& x, choices& c, const Driver& driver, Store kept, std::string* told = nullptr)
+std::string run(const extent& x, choices& c, const Driver& driver, Store kept,
+                std::string* told = nullptr)
 {
-    world<Store, Driver> w(x, c, driver, std::move(kept), told);
+    simulation<Store, Driver> w(x, c, driver, std::move(kept), told);
     return w.run();
 }
 
@@ -413,7 +436,10 @@ inline std::uint64_t& schedules_in_all()
     return n;
 }
 
-inline right_store make_right() { return right_store(); }
+inline right_store make_right()
+{
+    return right_store();
+}
 
 template <class Driver, class MakeStore>
 verdict enumerate(const char* what, const extent& x, const Driver& driver, MakeStore make)
@@ -451,7 +477,8 @@ void is_caught(const char* what, const extent& x, const Driver& driver, const ch
     REQUIRE(again.has_value());
     std::string told;
     CHECK(run(x, *again, driver, right_store(), &told) == v.rule);
-    if (told.find("BROKEN: ") != std::string::npos) CHECK(told.find("BROKEN: " + v.rule) != std::string::npos);
+    if (told.find("BROKEN: ") != std::string::npos)
+        CHECK(told.find("BROKEN: " + v.rule) != std::string::npos);
     CHECK(again->line() == v.line);
 }
 
@@ -472,6 +499,6 @@ inline void replay(std::initializer_list<const extent*> extents)
     }
 }
 
-}  // namespace batch_world
+}  // namespace batch_simulation
 
-#endif  // WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_WORLD_HPP
+#endif  // WAYBILL_TESTS_ENUMERATE_CONSUME_BATCH_SIMULATION_HPP
