@@ -160,15 +160,16 @@ TEST_CASE("batch guide: send_all learns the sizes")
     const auto log = [&](const std::string& line) { lines.push_back(line); };
 
     //! [batch_send]
-    waybill::batch_sender sender{{.limit = wire::service_bus_standard(), .header = 54}};
+    using waybill::batch_sender;
+    batch_sender sender{{.limit = wire::service_bus_standard(), .header = 54}};
     const auto body_size = [](const message& m) { return m.body.size(); };
     const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
         const auto r = client.send(batch);
-        if (r.ok) return waybill::batch_sender::accepted{};
-        if (r.busy) return waybill::batch_sender::throttled{.retry_after = 1s};
+        if (r.ok) return batch_sender::accepted{};
+        if (r.busy) return batch_sender::throttled{.retry_after = 1s};
         if (r.timeout)
-            return waybill::batch_sender::outcome_unknown{};  // the batch may have arrived
-        waybill::batch_sender::too_large refusal;             // the numbers are optional
+            return batch_sender::outcome_unknown{};  // the batch may have arrived
+        batch_sender::too_large refusal;             // the numbers are optional
         const auto numbers = wire::read_refusal(wire::dialect::azure_amqp, r.text);
         if (numbers && numbers->of == wire::extent::request) {
             refusal.actual = numbers->actual;
@@ -347,27 +348,23 @@ TEST_CASE("batch guide: the caller's own loop")
         return waybill::batch_sender::too_large{};
     };
     //! [batch_loop]
-    waybill::batch_sender s{{.limit = limits, .header = 54}};
-    for (const message& m : inbox) s.on(waybill::batch_sender::queued{m.body.size()}, now());
-    s.on(waybill::batch_sender::flushed{}, now());
+    using waybill::batch_sender;
+    batch_sender s{{.limit = limits, .header = 54}};
+    for (const message& m : inbox) s.on(batch_sender::queued{m.body.size()}, now());
+    s.on(batch_sender::flushed{}, now());
     while (!s.finished())
-        waybill::match(
-            s.next(now()),
-            [&](waybill::batch_sender::send a) {
+        waybill::match(s.next(now()),
+            [&](batch_sender::send a) {
                 auto outcome = transmit(a.items);
                 waybill::match(outcome, [&](auto& event) {
                     event.attempt = a.attempt;
                     s.on(event, now());
                 });
             },
-            [&](waybill::batch_sender::report a) {
-                record(a);
-                s.on(waybill::batch_sender::reported{a.items}, now());
-            },
-            [&](waybill::batch_sender::replace a) {
-                s.on(waybill::batch_sender::not_replaced{a.item}, now());
-            },
-            [&](waybill::wait_until a) { sleep_until(a.time); }, [&](waybill::idle) {});
+            [&](batch_sender::report a) { record(a); s.on(batch_sender::reported{a.items}, now()); },
+            [&](batch_sender::replace a) { s.on(batch_sender::not_replaced{a.item}, now()); },
+            [&](waybill::wait_until a) { sleep_until(a.time); },
+            [&](waybill::idle) {});
     //! [batch_loop]
     CHECK(recorded == 2'000);
     CHECK(client.arrived.size() == 1'999);

@@ -58,33 +58,33 @@ TEST_CASE("README: a process that shares partitions")
     };
 
     //! [processor]
+    using waybill::partition_lifecycle;
     waybill::fenced_store store(checkpoints, leases);       // a commit asks whose the lease is
     const waybill::owner_id self{"host-7", random_64_bits};
     waybill::processor work({.group = {"orders", "billing", partitions, self}});
     while (!work.ended()) {
         if (terminated) work.on(waybill::stop_requested{}, now());
-        waybill::match(
-            work.next(now()),
+        waybill::match(work.next(now()),
             [&](const waybill::lease_call& c) { work.on(waybill::ask(leases, c, dice()), now()); },
-            [&](waybill::partition_lifecycle::open a) {
+            [&](partition_lifecycle::open a) {
                 const auto stored = store.load(work.key(a.partition));
                 if (stored) mine[a.partition] = work.assignment_of(a, *stored);
                 work.on(waybill::opened_with(a, stored), now());
             },
-            [&](waybill::partition_lifecycle::process a) {
+            [&](partition_lifecycle::process a) {
                 waybill::assignment& m = mine[a.partition];
                 auto r = waybill::process_batch(store, m, read(m), handle, wall);
                 if (r.outcome == waybill::batch_outcome::committed) m.from = r.reached;
                 work.on(waybill::processed_with(a, r.outcome), now());
             },
-            [&](waybill::partition_lifecycle::close a) {
-                work.on(waybill::partition_lifecycle::partition_closed{a.partition, a.epoch},
-                        now());
+            [&](partition_lifecycle::close a) {
+                work.on(partition_lifecycle::partition_closed{a.partition, a.epoch}, now());
             },
-            [&](waybill::partition_lifecycle::save a) {
-                work.on(waybill::partition_lifecycle::partition_saved{a.partition, a.epoch}, now());
+            [&](partition_lifecycle::save a) {
+                work.on(partition_lifecycle::partition_saved{a.partition, a.epoch}, now());
             },
-            [&](waybill::wait_until w) { sleep_until(w.time); }, [&](waybill::idle) {});
+            [&](waybill::wait_until w) { sleep_until(w.time); },
+            [&](waybill::idle) {});
     }
     //! [processor]
     CHECK(checkpoints.records().size() == 6);
@@ -107,21 +107,21 @@ TEST_CASE("README: events that are handled side by side")
     waybill::steady_time now;
 
     //! [tracker]
+    using waybill::commit_schedule;
     waybill::completion_tracker tracker{{.max_in_flight = 1'000}, 9};              // 9 is done
-    waybill::commit_schedule pace{{.every = 2, .interval = 5s}, now};
+    commit_schedule pace{{.every = 2, .interval = 5s}, now};
     for (const order& o : fetched) {
         if (auto t = tracker.begin(o.sequence)) started[o.sequence] = *t;  // or why not
     }
     const auto ended = [&](std::uint64_t sequence) {                       // in any order
         if (tracker.complete(started[sequence]) != waybill::event_result::applied) return;
-        pace.on(waybill::commit_schedule::events_done{1}, now);
+        pace.on(commit_schedule::events_done{1}, now);
         if (!pace.due(now)) return;
-        pace.on(waybill::commit_schedule::commit_started{}, now);
+        pace.on(commit_schedule::commit_started{}, now);
         const auto beside = waybill::encode_text(tracker, {.max_bytes = 4'096});
         if (kafka.commit(*tracker.resume_at(), beside.bytes))
-            pace.on(waybill::commit_schedule::commit_confirmed{}, now);
-        else
-            pace.on(waybill::commit_schedule::commit_failed{}, now);
+            pace.on(commit_schedule::commit_confirmed{}, now);
+        else pace.on(commit_schedule::commit_failed{}, now);
     };
     //! [tracker]
     ended(14);

@@ -36,19 +36,14 @@ TEST_CASE("core guide: a loop over a state machine")
     std::optional<waybill::fault_kind> failed;
 
     //! [core_loop]
-    waybill::retry_loop tries({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
+    using waybill::retry_loop;
+    retry_loop tries({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
     for (bool open = true; open;)
-        waybill::match(
-            tries.next(now()),
-            [&](waybill::retry_loop::call) {
-                tries.on(waybill::retry_loop::attempted{call().kind, random()}, now());
-            },
+        waybill::match(tries.next(now()),
+            [&](retry_loop::call) { tries.on(retry_loop::attempted{call().kind, random()}, now()); },
             [&](waybill::wait_until w) { sleep_until(w.time); },
-            [&](waybill::retry_loop::done) { open = false; },
-            [&](waybill::give_up g) {
-                failed = g.reason;
-                open = false;
-            });
+            [&](retry_loop::done) { open = false; },
+            [&](waybill::give_up g) { failed = g.reason; open = false; });
     //! [core_loop]
 
     CHECK(calls == 3);

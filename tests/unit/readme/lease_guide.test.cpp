@@ -77,44 +77,41 @@ TEST_CASE("lease guide: leases and partitions without a processor")
     };
 
     //! [lease_follow]
+    using waybill::partition_lifecycle;
     waybill::lease_manager manager(group);
-    std::vector<waybill::partition_lifecycle> parts;
+    std::vector<partition_lifecycle> parts;
     for (std::uint32_t p = 0; p != manager.partitions(); ++p) parts.emplace_back(p);
 
     const auto call_store = [&] {
         if (auto call = manager.call(now)) manager.on(waybill::ask(store, *call, random()), now);
         for (std::uint32_t p = 0; p != parts.size(); ++p) {
             if (auto epoch = manager.epoch(p))
-                parts[p].on(waybill::partition_lifecycle::assigned{*epoch}, now);
-            else
-                parts[p].on(waybill::partition_lifecycle::partition_lost{}, now);
+                parts[p].on(partition_lifecycle::assigned{*epoch}, now);
+            else parts[p].on(partition_lifecycle::partition_lost{}, now);
         }
     };
     //! [lease_follow]
 
     //! [lease_step]
+    using waybill::partition_lifecycle;
     const auto step = [&](std::uint32_t p) {
         auto& part = parts[p];
         const bool trusted = manager.trusted(p, now);
-        waybill::match(
-            part.next(now),
-            [&](waybill::partition_lifecycle::open a) {
-                if (trusted) part.on(load(a), now);
+        waybill::match(part.next(now),
+            [&](partition_lifecycle::open a) { if (trusted) part.on(load(a), now); },
+            [&](partition_lifecycle::process a) { if (trusted) part.on(one_batch(a), now); },
+            [&](partition_lifecycle::close a) {
+                part.on(partition_lifecycle::partition_closed{p, a.epoch}, now);
             },
-            [&](waybill::partition_lifecycle::process a) {
-                if (trusted) part.on(one_batch(a), now);
+            [&](partition_lifecycle::save a) {
+                part.on(partition_lifecycle::partition_saved{p, a.epoch}, now);
             },
-            [&](waybill::partition_lifecycle::close a) {
-                part.on(waybill::partition_lifecycle::partition_closed{p, a.epoch}, now);
-            },
-            [&](waybill::partition_lifecycle::save a) {
-                part.on(waybill::partition_lifecycle::partition_saved{p, a.epoch}, now);
-            },
-            [&](waybill::partition_lifecycle::release a) {
-                part.on(waybill::partition_lifecycle::partition_released{p, a.epoch}, now);
+            [&](partition_lifecycle::release a) {
+                part.on(partition_lifecycle::partition_released{p, a.epoch}, now);
                 manager.on(waybill::lease_manager::lease_released{p}, now);
             },
-            [](waybill::wait_until) {}, [](waybill::idle) {});
+            [](waybill::wait_until) {},
+            [](waybill::idle) {});
     };
     //! [lease_step]
     const auto run = [&] {

@@ -124,14 +124,15 @@ TEST_CASE("README: guess and learn")
 
     namespace wire = waybill::wire;
     //! [learnt]
+    using waybill::batch_sender;
     // 4. Bodies are known, the rest is learnt from what the broker says.
-    waybill::batch_sender sender{{.limit = wire::service_bus_standard(), .header = 54}};
+    batch_sender sender{{.limit = wire::service_bus_standard(), .header = 54}};
     const auto body_size = [](const letter& l) { return l.body.size(); };
     auto report = waybill::send_all(inbox, body_size, sender, now,
         [&](const auto& batch) -> waybill::send_outcome {
             const auto answer = sdk.send(batch);
-            if (answer.ok) return waybill::batch_sender::accepted{};
-            waybill::batch_sender::too_large no;  // a mere no teaches, too
+            if (answer.ok) return batch_sender::accepted{};
+            batch_sender::too_large no;  // a mere no teaches, too
             const auto said = wire::read_refusal(wire::dialect::azure_amqp, answer.text);
             if (said && said->of == wire::extent::request) {
                 no.actual = said->actual;

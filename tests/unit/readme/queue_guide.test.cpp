@@ -81,25 +81,21 @@ TEST_CASE("queue guide: settlements in batches")
     const auto note = [&](const waybill::settle_batches::report& r) { done.insert(r.item); };
 
     //! [queue_batches]
-    waybill::settle_batches calls({.items = 10, .linger = 50ms});
+    using waybill::settle_batches;
+    settle_batches calls({.items = 10, .linger = 50ms});
     for (const message& m : handled) {
         const auto s = waybill::settle(policy, m.delivery, m.result.kind, dice(), wall);
         const auto kind = waybill::kind_of(s);              // empty for let_lock_expire
         if (!kind) continue;
-        calls.on(waybill::settle_batches::decided{*kind, m.delivery.lock_left}, now());
+        calls.on(settle_batches::decided{*kind, m.delivery.lock_left}, now());
         numbered.push_back(m);                              // its number: 0, 1, 2 ...
     }
     while (!calls.empty())
-        waybill::match(
-            calls.next(now()),
-            [&](waybill::settle_batches::settle_batch b) {
-                calls.on(queue.settle(b), now());
-            },  // a batch_settled
-            [&](waybill::settle_batches::report r) {
-                note(r);
-                calls.on(waybill::settle_batches::reported{r.item}, now());
-            },
-            [&](waybill::wait_until w) { sleep_until(w.time); }, [&](waybill::idle) {});
+        waybill::match(calls.next(now()),
+            [&](settle_batches::settle_batch b) { calls.on(queue.settle(b), now()); },  // a batch_settled
+            [&](settle_batches::report r) { note(r); calls.on(settle_batches::reported{r.item}, now()); },
+            [&](waybill::wait_until w) { sleep_until(w.time); },
+            [&](waybill::idle) {});
     //! [queue_batches]
     CHECK(queue.log == "complete2 dead_letter1 ");
     CHECK(done == std::set<std::uint64_t>{0, 1, 2});
@@ -130,26 +126,24 @@ TEST_CASE("queue guide: a lock that is renewed during the work")
     const auto stop_working = [&](waybill::lock_outcome w) { why = w, stopped = true; };
 
     //! [queue_renewal]
-    waybill::lock_renewal lock({.lock = 60s, .max_duration = 10min});
+    using waybill::lock_renewal;
+    lock_renewal lock({.lock = 60s, .max_duration = 10min});
     const auto requested = now();
     const auto message = queue.receive();
-    lock.on(waybill::lock_renewal::lock_taken{}, requested);  // it lasts from the request
+    lock.on(lock_renewal::lock_taken{}, requested);  // it lasts from the request
     while (working()) {
-        waybill::match(
-            lock.next(now()),
-            [&](waybill::lock_renewal::renew r) {
-                lock.on(waybill::lock_renewal::renewal_started{r.attempt, dice()}, now());
+        waybill::match(lock.next(now()),
+            [&](lock_renewal::renew r) {
+                lock.on(lock_renewal::renewal_started{r.attempt, dice()}, now());
                 const fault f = queue.renew(message);
-                if (f.ok())
-                    lock.on(waybill::lock_renewal::lock_renewed{r.attempt}, now());
-                else
-                    lock.on(waybill::lock_renewal::renewal_failed{r.attempt, f.kind, dice()},
-                            now());
+                if (f.ok()) lock.on(lock_renewal::lock_renewed{r.attempt}, now());
+                else lock.on(lock_renewal::renewal_failed{r.attempt, f.kind, dice()}, now());
             },
-            [&](waybill::wait_until w) { work_until(w.time); }, [&](waybill::idle) {});
+            [&](waybill::wait_until w) { work_until(w.time); },
+            [&](waybill::idle) {});
         if (const auto end = lock.ended(now())) stop_working(*end);
     }
-    lock.on(waybill::lock_renewal::lock_released{}, now());  // settled or released
+    lock.on(lock_renewal::lock_released{}, now());  // settled or released
     //! [queue_renewal]
     CHECK(why == waybill::lock_outcome::too_long);
     CHECK(time.passed == waybill::duration(10min));
@@ -280,27 +274,24 @@ struct consumer {
     void step()
     {
         //! [queue_planner]
-        waybill::match(
-            planner.next(now()),
-            [&](waybill::receive_planner::take_due a) {
+        using waybill::receive_planner;
+        waybill::match(planner.next(now()),
+            [&](receive_planner::take_due a) {
                 const auto due = book.take(wall(), now(), a.max_pairs);
                 for (const waybill::handed& h : due) pairs[a.first++] = h;
-                planner.on(
-                    waybill::receive_planner::pairs_taken{due.size(), steady(book.next_due())},
-                    now());
+                planner.on(receive_planner::pairs_taken{due.size(), steady(book.next_due())}, now());
             },
-            [&](waybill::receive_planner::receive a) {
-                planner.on(waybill::receive_planner::messages_received{receive(a)}, now());
+            [&](receive_planner::receive a) {
+                planner.on(receive_planner::messages_received{receive(a)}, now());
             },
-            [&](waybill::receive_planner::receive_deferred a) {
-                planner.on(waybill::receive_planner::original_fetched{a.work, fetch(a.work)},
-                           now());
+            [&](receive_planner::receive_deferred a) {
+                planner.on(receive_planner::original_fetched{a.work, fetch(a.work)}, now());
             },
-            [&](waybill::receive_planner::settle_original a) {
-                planner.on(waybill::receive_planner::original_settled{a.work, settle(a)}, now());
+            [&](receive_planner::settle_original a) {
+                planner.on(receive_planner::original_settled{a.work, settle(a)}, now());
             },
-            [&](waybill::receive_planner::settle_message a) {
-                planner.on(waybill::receive_planner::message_settled{a.work, settle(a)}, now());
+            [&](receive_planner::settle_message a) {
+                planner.on(receive_planner::message_settled{a.work, settle(a)}, now());
             },
             [&](waybill::wait_until w) { sleep_until(w.time); },
             [&](waybill::idle) {});  // until an event

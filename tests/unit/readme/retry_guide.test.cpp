@@ -67,19 +67,14 @@ TEST_CASE("retry guide: the state machine of one call")
     waybill::fault_kind reason = waybill::fault_kind::none;
 
     //! [retry_machine]
-    waybill::retry_loop loop({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
+    using waybill::retry_loop;
+    retry_loop loop({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
     for (bool open = true; open;)
-        waybill::match(
-            loop.next(now()),
-            [&](waybill::retry_loop::call) {
-                loop.on(waybill::retry_loop::attempted{send().kind, dice()}, now());
-            },
+        waybill::match(loop.next(now()),
+            [&](retry_loop::call) { loop.on(retry_loop::attempted{send().kind, dice()}, now()); },
             [&](waybill::wait_until w) { sleep_until(w.time); },
-            [&](waybill::retry_loop::done) { open = false; },
-            [&](waybill::give_up g) {
-                reason = g.reason;
-                open = false;
-            });
+            [&](retry_loop::done) { open = false; },
+            [&](waybill::give_up g) { reason = g.reason; open = false; });
     //! [retry_machine]
     CHECK(calls == 3);
     CHECK(reason == waybill::fault_kind::permanent);

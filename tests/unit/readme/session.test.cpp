@@ -113,24 +113,23 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
     const auto hold = [&](const std::string& id) {
         const waybill::pipeline_policy policy{};
         //! [pipeline]
+        using waybill::pipeline;
         waybill::locked_session_state held(store, id);              // or what the broker keeps itself
         waybill::session_state state(codec, held);        // what the order remembers
-        auto pipe = waybill::make<waybill::pipeline>(policy);
+        auto pipe = waybill::make<pipeline>(policy);
         if (!pipe) return refuse(waybill::describe(pipe.error()));
         while (message* m = pipe->over() ? nullptr : queue.receive()) {
             process_step(
                 *pipe, {facts_of(m->stamp, m->sequence, m->deliveries), wall()}, now,
-                [&](waybill::pipeline::load_state) { return state.load(m->origin.state); },
-                [&](waybill::pipeline::execute) {
-                    return state.attempt([&](order& o) { return run(*m, o); });
-                },
-                [&](waybill::pipeline::save_state a) { return state.save(a, pipe->progress()); },
-                [&](waybill::pipeline::write_dead_letter a) {
+                [&](pipeline::load_state) { return state.load(m->origin.state); },
+                [&](pipeline::execute) { return state.attempt([&](order& o) { return run(*m, o); }); },
+                [&](pipeline::save_state a) { return state.save(a, pipe->progress()); },
+                [&](pipeline::write_dead_letter a) {
                     return letters.upsert(letter_of(*m, a, *pipe, state.bytes()));
                 },
                 [&](waybill::complete) { return queue.complete(*m); },
-                [&](waybill::pipeline::clear_state) { return state.clear(); },
-                [&](waybill::pipeline::give_back a) { queue.give_back(a.until); },
+                [&](pipeline::clear_state) { return state.clear(); },
+                [&](pipeline::give_back a) { queue.give_back(a.until); },
                 [&](waybill::wait_until a) { sleep_until(a.time); });
         }
         //! [pipeline]

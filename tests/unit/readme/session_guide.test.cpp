@@ -178,33 +178,26 @@ TEST_CASE("session guide: a loop without process_step")
         return letters.upsert(letter_of(step, a, pipe, state.bytes()));
     };
     //! [session_loop]
+    using waybill::pipeline;
     message* m = queue.receive();                       // load_state needs the first message
     while (m != nullptr && !pipe.over())
-        waybill::match(
-            pipe.next(now()),
-            [&](waybill::pipeline::load_state) { pipe.on(state.load(m->origin.state), now()); },
+        waybill::match(pipe.next(now()),
+            [&](pipeline::load_state) { pipe.on(state.load(m->origin.state), now()); },
             [&](waybill::idle) {
                 if (pipe.ended()) m = queue.receive();
-                if (m) pipe.on(waybill::pipeline::step_received{m->facts, wall()}, now());
+                if (m) pipe.on(pipeline::step_received{m->facts, wall()}, now());
             },
-            [&](waybill::pipeline::execute) {
-                pipe.on(waybill::pipeline::executed{run(*m)}, now());
-            },
-            [&](waybill::pipeline::save_state a) {
+            [&](pipeline::execute) { pipe.on(pipeline::executed{run(*m)}, now()); },
+            [&](pipeline::save_state a) {
                 const fault f = state.save(a, pipe.progress());
-                pipe.on(waybill::pipeline::state_saved{f.kind, f.text}, now());
+                pipe.on(pipeline::state_saved{f.kind, f.text}, now());
             },
-            [&](waybill::pipeline::write_dead_letter a) {
-                pipe.on(waybill::pipeline::step_dead_lettered{write(*m, a).kind}, now());
+            [&](pipeline::write_dead_letter a) {
+                pipe.on(pipeline::step_dead_lettered{write(*m, a).kind}, now());
             },
-            [&](waybill::complete) { pipe.on(waybill::pipeline::completed{queue.complete(*m).kind}, now()); },
-            [&](waybill::pipeline::clear_state) {
-                pipe.on(waybill::pipeline::state_cleared{state.clear().kind}, now());
-            },
-            [&](waybill::pipeline::give_back a) {
-                queue.give_back(a.until);
-                pipe.on(waybill::pipeline::given_back{}, now());
-            },
+            [&](waybill::complete) { pipe.on(pipeline::completed{queue.complete(*m).kind}, now()); },
+            [&](pipeline::clear_state) { pipe.on(pipeline::state_cleared{state.clear().kind}, now()); },
+            [&](pipeline::give_back a) { queue.give_back(a.until); pipe.on(pipeline::given_back{}, now()); },
             [&](waybill::wait_until a) { sleep_until(a.time); });
     //! [session_loop]
     CHECK(ran == "1");
@@ -263,17 +256,17 @@ TEST_CASE("session guide: import, redrive and sweep")
     const waybill::session_progress* progress = nullptr;
     const std::string_view reason = "MaxDeliveryCountExceeded";
     //! [session_import]
+    using waybill::pipeline;
     const auto letter = make_broker_dead_letter(          // progress: nullptr if it is unknown
         {.stamp = m.stamp, .origin = m.origin, .sequence = m.sequence, .body = m.body},
         reason, m.deliveries, progress, wall());
     waybill::dead_letter_import one(m.deliveries);
     while (!one.over())
-        waybill::match(
-            one.next(now()),
-            [&](waybill::pipeline::write_dead_letter) {
-                one.on(waybill::pipeline::step_dead_lettered{table.upsert(letter).kind}, now());
+        waybill::match(one.next(now()),
+            [&](pipeline::write_dead_letter) {
+                one.on(pipeline::step_dead_lettered{table.upsert(letter).kind}, now());
             },
-            [&](waybill::complete) { one.on(waybill::pipeline::completed{dead_letters.complete(m).kind}, now()); },
+            [&](waybill::complete) { one.on(pipeline::completed{dead_letters.complete(m).kind}, now()); },
             [&](waybill::idle) {});
     //! [session_import]
     CHECK(one.outcome() == waybill::import_outcome::drained);
@@ -306,15 +299,15 @@ TEST_CASE("session guide: import, redrive and sweep")
         return {a.count};
     };
     //! [session_redrive]
-    waybill::redrive run(plan, {.chunk = 100});
+    using waybill::redrive;
+    redrive run(plan, {.chunk = 100});
     while (!run.over())
-        waybill::match(
-            run.next(now()), [&](waybill::redrive::resubmit a) { run.on(send(a), now()); },
-            [&](waybill::redrive::mark_sent a) { run.on(mark(a), now()); },  // merged_mark
-            [&](waybill::redrive::remove_dead_letters a) {
-                run.on(remove(a), now());
-            },  // the last one first
-            [&](waybill::wait_until a) { sleep_until(a.time); }, [&](waybill::idle) {});
+        waybill::match(run.next(now()),
+            [&](redrive::resubmit a) { run.on(send(a), now()); },
+            [&](redrive::mark_sent a) { run.on(mark(a), now()); },  // merged_mark
+            [&](redrive::remove_dead_letters a) { run.on(remove(a), now()); },  // the last one first
+            [&](waybill::wait_until a) { sleep_until(a.time); },
+            [&](waybill::idle) {});
     //! [session_redrive]
     CHECK(run.outcome() == waybill::redrive_outcome::finished);
     CHECK(table.all.empty());

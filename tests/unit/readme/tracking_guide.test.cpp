@@ -60,17 +60,17 @@ TEST_CASE("tracking guide: a schedule decides when to commit")
     const auto wake_at = [&](waybill::steady_time t) { wake = t; };
 
     //! [tracking_schedule]
-    waybill::commit_schedule schedule{{.every = 1'000, .interval = 5s, .idle_refresh = 6h}, now};
-    schedule.on(waybill::commit_schedule::events_done{done}, now);
+    using waybill::commit_schedule;
+    commit_schedule schedule{{.every = 1'000, .interval = 5s, .idle_refresh = 6h}, now};
+    schedule.on(commit_schedule::events_done{done}, now);
     const auto step = [&] {
-        waybill::match(
-            schedule.next(now),
-            [&](waybill::commit_schedule::commit_position) {
-                schedule.on(waybill::commit_schedule::commit_started{}, now);
+        waybill::match(schedule.next(now),
+            [&](commit_schedule::commit_position) {
+                schedule.on(commit_schedule::commit_started{}, now);
                 if (commit(tracker.resume_at()))
-                    schedule.on(waybill::commit_schedule::commit_confirmed{}, now);
+                    schedule.on(commit_schedule::commit_confirmed{}, now);
                 else
-                    schedule.on(waybill::commit_schedule::commit_failed{},
+                    schedule.on(commit_schedule::commit_failed{},
                                 now);  // or its outcome is unknown
             },
             [&](waybill::wait_until w) { wake_at(w.time); },  // then call step() again

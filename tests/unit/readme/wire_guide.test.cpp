@@ -209,18 +209,19 @@ TEST_CASE("guide of wire: codes and texts of refusals")
     //! [wire_refusal]
 
     //! [wire_outcome]
+    using waybill::batch_sender;
     const auto outcome_of = [&](std::string_view code,
                                 std::string_view text) -> waybill::send_outcome {
         const auto meaning = wire::find(wire::azure_amqp_errors, code).value_or(answer::unknown);
         switch (meaning) {
-            case answer::accepted: return waybill::batch_sender::accepted{};
+            case answer::accepted: return batch_sender::accepted{};
             case answer::too_large: return refused(text);
-            case answer::too_many: return waybill::batch_sender::too_large{};
-            case answer::throttled: return waybill::batch_sender::throttled{};
-            case answer::unknown: return waybill::batch_sender::outcome_unknown{};
+            case answer::too_many: return batch_sender::too_large{};
+            case answer::throttled: return batch_sender::throttled{};
+            case answer::unknown: return batch_sender::outcome_unknown{};
             default: break;
         }
-        return waybill::batch_sender::failed{.kind = wire::fault_of(meaning),
+        return batch_sender::failed{.kind = wire::fault_of(meaning),
                                              .text = std::string(text)};
     };
     //! [wire_outcome]
