@@ -64,15 +64,15 @@ struct worker {
     bool killed = false;  // by us, and not yet seen to be gone
 };
 
-class worker_pool {
+class worker_group {
 public:
-    explicit worker_pool(const options& o) : o_(o), phases_(phases_in(o))
+    explicit worker_group(const options& o) : o_(o), phases_(phases_in(o))
     {
         for (std::uint64_t n = 0; n != o.workers; ++n) workers_.push_back(started(n));
     }
-    worker_pool(const worker_pool&) = delete;
-    worker_pool& operator=(const worker_pool&) = delete;
-    ~worker_pool()
+    worker_group(const worker_group&) = delete;
+    worker_group& operator=(const worker_group&) = delete;
+    ~worker_group()
     {
         for (const worker& w : workers_) {
             if (w.pid > 0) kill(w.pid, SIGKILL);
@@ -214,7 +214,7 @@ std::map<std::string, std::uint64_t> leases_in(engines::database& sink)
 }
 
 /// Who is dead gives nothing back: what he has left is waited for until somebody else has taken it.
-void wait_for_living_owners(engines::database& sink, worker_pool& workers, casualties& c)
+void wait_for_living_owners(engines::database& sink, worker_group& workers, casualties& c)
 {
     const auto before = leases_in(sink);
     const auto until = clock::now() + 20s;
@@ -232,7 +232,7 @@ void wait_for_living_owners(engines::database& sink, worker_pool& workers, casua
 }
 
 /// Throws a failure of the workers if nothing moves any more.
-void expect_progress(support::standstill& nothing, std::uint64_t left, worker_pool& workers)
+void expect_progress(support::standstill& nothing, std::uint64_t left, worker_group& workers)
 {
     nothing.look(left);
     if (nothing.moved()) workers.forget();
@@ -262,7 +262,7 @@ casualties supervise(const options& o)
     backlog behind(o, log, store);
     if (behind.left() == 0) feed();
     casualties c;
-    worker_pool all(o);
+    worker_group all(o);
     std::mt19937_64 dice(o.seed);
     auto next_kill = begun + 300ms;
     auto next_look = begun;
