@@ -49,9 +49,7 @@ using send_outcome =
 /// A function that returns the bytes of an item, or its bytes and key as `queued{bytes, key}`.
 template <class F, class Item>
 concept queueing = sizer<F, Item> || requires(const F& size, Item&& item) {
-    {
-        detail::measured(size, static_cast<Item&&>(item))
-        } -> std::same_as<batch_sender::queued>;
+    { detail::measured(size, static_cast<Item&&>(item)) } -> std::same_as<batch_sender::queued>;
 };
 
 namespace detail {

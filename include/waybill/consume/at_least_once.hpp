@@ -71,7 +71,7 @@ enum class checkpoint_stands : std::uint8_t {
     return ours ? checkpoint_stands::moved : checkpoint_stands::elsewhere;
 }
 
-/// The actions and events of a `at_least_once_machine`, which inherits them.
+/// The actions and events of an `at_least_once_machine`, which inherits them.
 struct at_least_once_machine_types : batch_machine_types {
     /// Sets the checkpoint to this event by compare-and-set: it becomes the last event done. Its
     /// result event is `advanced`.

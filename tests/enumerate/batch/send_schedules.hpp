@@ -164,7 +164,7 @@ private:
         return a;
     }
 
-    // What comes of a simulation after one step.
+    // The state of a simulation after one step.
     template <class F>
     void go(const node& n, step s, std::int64_t sends, F&& change)
     {

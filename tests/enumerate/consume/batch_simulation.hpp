@@ -76,7 +76,7 @@ struct extent {
     std::uint32_t faults;
     std::span<const outcome> outcomes;
     bool with_and_without_savepoints = true;
-    std::uint32_t deaths = 0;   // counted, and so many are too many; 0: they are not counted
+    std::uint32_t deaths = 0;   // this number of deaths is too many; 0: not counted
     std::uint32_t outages = 0;  // so many deliveries in which every handler says `permanent`
     waybill::commit_check read_back = waybill::commit_check::unknown;
     bool lies = false;        // a commit may say the contrary of what is so

@@ -67,7 +67,7 @@ struct extent {
     bool refused = false;     // a state or a letter may be refused, as it is, for ever
     bool uncounted = false;   // the broker counts no deliveries, and parks nothing
     bool pauses = false;      // the process may die or stop, or lose its lock, while it waits
-    std::uint32_t shift = 0;  // so many steps were done in the session that this one continues
+    std::uint32_t shift = 0;  // the number of steps done in the session that this one continues
     bool open = false;        // only the last step says how many there are
 };
 
@@ -90,7 +90,7 @@ enum class wrong : std::uint8_t {
     never_cleared,
     every_step_is_new,  // what is done already runs again
     cause_not_named,
-    parked_and_run,     // the step behind a failure is run and parked
+    parked_and_run,     // the step after a failure is run and dead-lettered
     charged_in_pauses,  // a try is saved before its pause, and not before it begins
     first_forgotten,    // a session that continues another one is taken to begin at step 1
 };

@@ -73,7 +73,7 @@ enum class wrong : std::uint8_t {
     removes_before_it_sends,
     removes_each_piece,  // of a session that is sent in several
     removes_the_first_first,
-    marks_too_few,          // the plan is told that the table removes at once, and it does not
+    marks_too_few,          // the plan has `removed_at_once`, but the table removes in parts
     marks_nothing,          // how far a session was sent is not written down
     first_of_what_is_left,  // the new session begins with the first letter that is there
     takes_silence_for_yes,

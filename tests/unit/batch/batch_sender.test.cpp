@@ -161,7 +161,7 @@ TEST_CASE("sender: refusals cut smaller batches from the head, with what the bro
 {
     batch_sender s = with({.bytes = 100}, {20, 20, 20, 20, 20, 20});
     CHECK(sending(s) == numbers{0, 1, 2, 3, 4});
-    s.on(batch_sender::too_large{0, 150, 100}, at(0));  // ten bytes an item that nobody knew of
+    s.on(batch_sender::too_large{0, 150, 100}, at(0));  // ten unknown bytes per item
     CHECK(s.learnt().header() == 10);
     CHECK(sending(s) == numbers{0, 1});  // three would have 90, if none differs from the others
     s.on(batch_sender::accepted{1}, at(0));

@@ -72,7 +72,7 @@ std::string told(const batch_machine& m)
         [](waybill::idle) { return std::string("idle"); });
 }
 
-// What a good simulation answers, but for the row that is found and what handlers say.
+// The results of a correct store. The row that is found and the results of handlers are given.
 struct simulation {
     std::optional<crash_record> row{};  // once noted, what was noted
     handled each{};
