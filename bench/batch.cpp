@@ -177,7 +177,7 @@ template <class V, class F>
 {
     checksum out;
     const auto begin = items.begin();
-    for (auto part : waybill::chunk_by(items, l, waybill::plain_framing<F>{size})) {
+    for (auto part : waybill::chunk_by(items, l, waybill::detail::plain_framing<F>{size})) {
         out.take(static_cast<std::size_t>(part.last - begin), part.bytes, part.fits);
     }
     return out;

@@ -108,8 +108,8 @@ void copied(benchmark::State& state, std::uint64_t size)
     const std::string body = bytes_of(size);
     for ([[maybe_unused]] auto r : state) {
         std::string out;
-        out.reserve(envelope_bytes + body.size());
-        out.assign(envelope_bytes, ' ');
+        out.reserve(detail::envelope_bytes + body.size());
+        out.assign(detail::envelope_bytes, ' ');
         out += body;
         benchmark::DoNotOptimize(crc32c(out));
         benchmark::DoNotOptimize(out);
@@ -120,15 +120,15 @@ void sealed(benchmark::State& state, std::uint64_t size)
 {
     const std::string body = bytes_of(size);
     for ([[maybe_unused]] auto r : state) {
-        benchmark::DoNotOptimize(seal_state(state_format::text, {1, 0}, body));
+        benchmark::DoNotOptimize(detail::seal_state(state_format::text, {1, 0}, body));
     }
 }
 
 void opened(benchmark::State& state, std::uint64_t size)
 {
-    const std::string bytes = seal_state(state_format::text, {1, 0}, bytes_of(size));
+    const std::string bytes = detail::seal_state(state_format::text, {1, 0}, bytes_of(size));
     for ([[maybe_unused]] auto r : state) {
-        const opened_state s = open_state(bytes, highest_size);
+        const opened_state s = detail::open_state(bytes, highest_size);
         if (s.outcome != state_read::ok) std::abort();
         benchmark::DoNotOptimize(s);
     }
@@ -156,15 +156,15 @@ void write_text(benchmark::State& state, std::uint64_t size, bool failed)
 {
     const text_state s = state_of(size, failed);
     const text_state_options o = options_for(size);
-    for ([[maybe_unused]] auto r : state) benchmark::DoNotOptimize(write_text_state(s, o));
+    for ([[maybe_unused]] auto r : state) benchmark::DoNotOptimize(detail::write_text_state(s, o));
 }
 
 void read_text(benchmark::State& state, std::uint64_t size, bool failed)
 {
     const text_state_options o = options_for(size);
-    const std::string bytes = *write_text_state(state_of(size, failed), o);
+    const std::string bytes = *detail::write_text_state(state_of(size, failed), o);
     for ([[maybe_unused]] auto r : state) {
-        const text_state_read s = read_text_state(bytes, o);
+        const text_state_read s = detail::read_text_state(bytes, o);
         if (s.outcome != state_read::ok) std::abort();
         benchmark::DoNotOptimize(&s);
     }

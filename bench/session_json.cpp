@@ -166,7 +166,7 @@ void measure(const char* name, const T& value, waybill::state_format format)
     };
     const std::string alone = written(value);
     const std::string same = written(full);
-    if (stored.size() != same.size() + waybill::envelope_bytes) std::abort();
+    if (stored.size() != same.size() + waybill::detail::envelope_bytes) std::abort();
     const auto row = [&](const char* what) { return std::string(name) + (cbor ? " cbor " : " ") + what; };
     const auto encode = [&] { benchmark::DoNotOptimize(codec.encode(state)); };
     const auto decode = [&] { benchmark::DoNotOptimize(codec.decode(stored)); };

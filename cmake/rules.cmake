@@ -6,8 +6,10 @@
 #     cmake -DINCLUDE=<another tree>/include/waybill -P cmake/rules.cmake
 #
 #   1. A module includes the core, itself and the modules named below. testing/ and ext/ include any
-#      module, and no module includes them. A module header lists all headers of its module;
-#      waybill.hpp lists the core and every module header.
+#      module, and no module includes them. A module header lists all public headers of its module;
+#      waybill.hpp lists those of the core and every module header.
+#      <module>/detail/ holds what is not public, in namespace waybill::detail. It is included by its
+#      own module and by ext/, core/detail/ by all modules; no module header lists it.
 #   2. Few and cheap standard headers in the core, no foreign ones. No clock, no randomness, no
 #      environment variable, no thread, no I/O anywhere. Nothing throws, catches, aborts or asserts
 #      outside of ext/.
@@ -117,6 +119,10 @@ foreach(header IN LISTS headers)
         set(part "module header")
         set(module "${stem}")
     endif()
+    set(internal FALSE)
+    if(module MATCHES "/detail$")
+        set(internal TRUE)
+    endif()
     string(REGEX REPLACE "/.*" "" module "${module}")
     if(part MATCHES "header|module header" AND NOT DEFINED may_include_${module})
         broken("${header}" "there is no module called ${module}")
@@ -140,6 +146,10 @@ foreach(header IN LISTS headers)
             set(target "${CMAKE_MATCH_1}")
             list(APPEND ours_${header} "${target}")
             string(REGEX REPLACE "[/.].*" "" target_module "${target}")
+            set(target_internal FALSE)
+            if(target MATCHES "/detail/")
+                set(target_internal TRUE)
+            endif()
             set(is_module_header FALSE)
             if(NOT target MATCHES "/")
                 set(is_module_header TRUE)
@@ -161,8 +171,8 @@ foreach(header IN LISTS headers)
                 endif()
             elseif(module STREQUAL "ext" AND target_module STREQUAL "ext")
                 # An extension may have several headers: ext/json.hpp includes ext/json_text.hpp.
-                string(REGEX REPLACE "^ext/([a-z0-9]+).*" "\\1" extension "${header}")
-                string(REGEX REPLACE "^ext/([a-z0-9]+).*" "\\1" target_extension "${target}")
+                string(REGEX REPLACE "^ext/(detail/)?([a-z0-9]+).*" "\\2" extension "${header}")
+                string(REGEX REPLACE "^ext/(detail/)?([a-z0-9]+).*" "\\2" target_extension "${target}")
                 if(extension STREQUAL target_extension)
                     set(fine TRUE)
                 endif()
@@ -171,6 +181,10 @@ foreach(header IN LISTS headers)
                 if(NOT is_module_header OR module MATCHES "^(testing|ext)$")
                     set(fine TRUE)
                 endif()
+            endif()
+            if(target_internal AND (part MATCHES "^(all|module header)$"
+                    OR NOT (target_module STREQUAL module OR target_module STREQUAL "core" OR module STREQUAL "ext")))
+                set(fine FALSE)
             endif()
             if(NOT fine)
                 broken("${header}" "may not include ${target}: no rule permits that")
@@ -253,6 +267,9 @@ foreach(header IN LISTS headers)
         if(NOT line MATCHES "^namespace waybill::inline ${namespace}(::[a-z_]+)* {$")
             broken("${header}" "not in the inline namespace ${namespace}: ${line}")
         endif()
+        if(internal AND NOT line MATCHES "::detail {$")
+            broken("${header}" "is in detail/, but not in namespace waybill::detail: ${line}")
+        endif()
         set(opened TRUE)
     endforeach()
     if(part STREQUAL "header" AND NOT opened)
@@ -263,7 +280,7 @@ endforeach()
 # 1. Module headers list their modules, waybill.hpp lists the core and the module headers.
 foreach(header IN LISTS headers)
     string(REGEX REPLACE "[/.].*" "" module "${header}")
-    if(header MATCHES "^(version|waybill)[.]hpp$" OR module MATCHES "^(testing|ext)$")
+    if(header MATCHES "^(version|waybill)[.]hpp$|/detail/" OR module MATCHES "^(testing|ext)$")
         continue()
     endif()
     set(list_of "${module}.hpp")

@@ -124,7 +124,7 @@ void sleep_until(waybill::steady_time due)
     // In pieces, as a signal just before a sleep would not end it.
     while (!is_over() && steady_now() < due) {
         const waybill::duration left = due - steady_now();
-        const waybill::duration piece = waybill::lesser(left, waybill::duration::milliseconds(50));
+        const waybill::duration piece = std::min(left, waybill::duration::milliseconds(50));
         std::this_thread::sleep_for(std::chrono::nanoseconds(piece));
     }
 }

@@ -3,6 +3,7 @@
 #include "trace.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdlib>
 #include <set>
@@ -54,7 +55,7 @@ std::string name_in(std::string_view field, std::string_view text)
 
 double finite(double x)
 {
-    if (!waybill::is_finite(x)) throw in_field("value", "is not finite");
+    if (!std::isfinite(x)) throw in_field("value", "is not finite");
     return x;
 }
 

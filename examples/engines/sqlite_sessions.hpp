@@ -27,6 +27,7 @@
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_SESSIONS_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_SESSIONS_HPP
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -272,7 +273,7 @@ private:
             use_id_.run(m.id, now);
             if (!changed()) return;
         }
-        const std::uint64_t parts = waybill::greater(o_.partitions, 1);
+        const std::uint64_t parts = std::max<std::uint64_t>(o_.partitions, 1);
         const std::uint64_t part = waybill::crc32c(m.session) % parts;
         std::uint64_t number = 0;
         number_.each([&] { number = number_.size(0) % numbers; }, part);

@@ -18,6 +18,7 @@
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_STORE_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_STORE_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -89,7 +90,7 @@ public:
         return answer([&] {
             std::vector<waybill::dead_letter> found;
             const bool high = after && *after >> 63U != 0;
-            const std::uint64_t least = waybill::lesser(most, INT64_MAX);
+            const std::uint64_t least = std::min<std::uint64_t>(most, INT64_MAX);
             const auto row = [&] { found.push_back(letter_in(list_, key)); };
             list_.each(row, key.source, key.group, key.partition, after.has_value(), high, after,
                        least);

@@ -3,6 +3,7 @@
 #include "input.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <initializer_list>
@@ -63,7 +64,7 @@ double duration_of(const json& object)
     const field f = find(object, {"duration_ms", "duration", "DurationMs"});
     if (!f.value->is_number()) throw in_field(f.name, "is no number");
     const double ms = f.value->get<double>();
-    if (!waybill::is_finite(ms)) throw in_field(f.name, "is not finite");
+    if (!std::isfinite(ms)) throw in_field(f.name, "is not finite");
     if (ms < 0) throw in_field(f.name, "is negative");
     return ms;
 }

@@ -2,6 +2,7 @@
 
 #include "jobs.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -189,7 +190,7 @@ sent_messages send_in_order(world& w, std::span<const engines::session_message> 
 taken_jobs take_jobs(world& w, const options& o)
 {
     const input_lines lines = lines_of(o);
-    const std::uint64_t imports = waybill::lesser(o.imports, lines.payloads.size());
+    const std::uint64_t imports = std::min<std::uint64_t>(o.imports, lines.payloads.size());
     const job_list all = o.import ? imports_of(lines.payloads, imports) : orders_of(lines.payloads);
     const std::uint64_t known = write_down(w.shop_file, all.jobs);
     const sent_messages sent = send_in_order(w, all.messages);

@@ -164,7 +164,7 @@ returned bring_back(world& w, const options& o)
     if (o.dry_run) drain_into(all, w);
     constexpr std::uint64_t chunk = 100;
     const waybill::redrive_options how{
-        .removed_at_once = waybill::lesser(chunk, w.letters.removed_at_once())};
+        .removed_at_once = std::min(chunk, w.letters.removed_at_once())};
     const waybill::redrive_plan plan = waybill::plan_redrive(all, {}, how);
     say_plan(plan, all, o.dry_run ? all.size() : 6);
     returned r;

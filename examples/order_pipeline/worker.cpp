@@ -2,6 +2,7 @@
 
 #include "worker.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <functional>
@@ -76,7 +77,7 @@ public:
 
     void close()
     {
-        const std::chrono::nanoseconds pause(waybill::greater(pause_, {}).count());
+        const std::chrono::nanoseconds pause(std::max(pause_, waybill::duration()).count());
         told(here_.queue.close(lock_, std::chrono::ceil<milliseconds>(pause)));
     }
 

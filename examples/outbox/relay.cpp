@@ -2,6 +2,7 @@
 
 #include "relay.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -199,7 +200,7 @@ private:
     waybill::steady_time next_look() const
     {
         waybill::duration pause = 10ms;  // for fresh mails
-        if (const auto due = book_.next_due()) pause = lesser(pause, *due - wall());
+        if (const auto due = book_.next_due()) pause = std::min(pause, *due - wall());
         return steady() + pause;
     }
 

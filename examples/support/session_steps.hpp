@@ -16,6 +16,7 @@
 #ifndef WAYBILL_EXAMPLES_SUPPORT_SESSION_STEPS_HPP
 #define WAYBILL_EXAMPLES_SUPPORT_SESSION_STEPS_HPP
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <span>
@@ -77,7 +78,7 @@ public:
                 if (!m || !*m) break;
                 process(pipe, state, **m, **lock, pause, handle);
             }
-            const std::chrono::nanoseconds left(waybill::greater(pause, {}).count());
+            const std::chrono::nanoseconds left(std::max(pause, waybill::duration()).count());
             static_cast<void>(
                 queue_.close(**lock, std::chrono::ceil<std::chrono::milliseconds>(left)));
         }

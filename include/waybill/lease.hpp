@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// lease: several processes share the partitions of a log. Includes all headers of this module.
+// lease: several processes share the partitions of a log. Includes its public headers.
 //
 //   processor             leases and partitions of one process in one state machine
 //   lease_manager         claims, renews, balances and releases leases
@@ -13,7 +13,6 @@
 
 #include <waybill/lease/balance.hpp>
 #include <waybill/lease/fenced_store.hpp>
-#include <waybill/lease/held_leases.hpp>
 #include <waybill/lease/lease.hpp>
 #include <waybill/lease/lease_calls.hpp>
 #include <waybill/lease/lease_group.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// queue: what a consumer of a message queue decides. Includes all headers of this module.
+// queue: what a consumer of a message queue decides. Includes its public headers.
 //
 //   settle               complete, abandon, defer or dead-letter a message after its handling
 //   settle_batches       settles messages in batches, in time before their locks expire

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// retry: decides if a failed call is made again, and when. Includes all headers of this module.
+// retry: decides if a failed call is made again, and when. Includes its public headers.
 //
 // No header sleeps or generates random numbers: times and random numbers are arguments.
 //
@@ -24,7 +24,6 @@
 #include <waybill/retry/levels.hpp>
 #include <waybill/retry/permits.hpp>
 #include <waybill/retry/presets.hpp>
-#include <waybill/retry/recent_calls.hpp>
 #include <waybill/retry/retry_call.hpp>
 #include <waybill/retry/retry_loop.hpp>
 #include <waybill/retry/scoped_permit.hpp>

@@ -2,19 +2,18 @@
 //
 // session: the steps of a job in order. A failed step stops its session; a redrive continues it.
 //
-//   steps:     step, step_order, job (numbers the steps), step_properties, step_in_hand
-//   state:     progress, progress_text, envelope, state_budget, state_text, session_state,
-//              session_store (for brokers that store no session state), sweep (finds old states)
+//   steps:     step, step_order, job (numbers the steps), step_properties
+//   state:     progress, envelope, state_budget, state_text, session_state, session_store (for
+//              brokers that store no session state), sweep (finds old states)
 //   pipeline:  pipeline, pipeline_policy, pipeline_steps, process_step (drives it for one message)
-//   redrive:   pipeline_dead_letter (the dead letter of a step), row_key, dead_letter_order,
-//              dead_letter_import (imports dead letters of the broker), plan_redrive, redrive,
-//              redrive_names, redrive_plan, redrive_session, redrive_text
+//   redrive:   pipeline_dead_letter (the dead letter of a step), row_key, dead_letter_import
+//              (imports dead letters of the broker), plan_redrive, redrive, redrive_plan,
+//              redrive_session, redrive_text
 
 #ifndef WAYBILL_SESSION_HPP
 #define WAYBILL_SESSION_HPP
 
 #include <waybill/session/dead_letter_import.hpp>
-#include <waybill/session/dead_letter_order.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/job.hpp>
 #include <waybill/session/pipeline.hpp>
@@ -24,9 +23,7 @@
 #include <waybill/session/plan_redrive.hpp>
 #include <waybill/session/process_step.hpp>
 #include <waybill/session/progress.hpp>
-#include <waybill/session/progress_text.hpp>
 #include <waybill/session/redrive.hpp>
-#include <waybill/session/redrive_names.hpp>
 #include <waybill/session/redrive_plan.hpp>
 #include <waybill/session/redrive_session.hpp>
 #include <waybill/session/redrive_text.hpp>
@@ -36,7 +33,6 @@
 #include <waybill/session/state_budget.hpp>
 #include <waybill/session/state_text.hpp>
 #include <waybill/session/step.hpp>
-#include <waybill/session/step_in_hand.hpp>
 #include <waybill/session/step_order.hpp>
 #include <waybill/session/step_properties.hpp>
 #include <waybill/session/sweep.hpp>

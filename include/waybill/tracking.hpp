@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// tracking: how far a consumer has come. Includes all headers of this module.
+// tracking: how far a consumer has come. Includes its public headers.
 //
 //   completion_tracker   the position that may be committed if events complete out of order
 //   tracker_bytes        the events completed after that position, in a few bytes
@@ -12,13 +12,8 @@
 
 #include <waybill/tracking/commit_schedule.hpp>
 #include <waybill/tracking/completion_tracker.hpp>
-#include <waybill/tracking/dense_slots.hpp>
-#include <waybill/tracking/done_runs.hpp>
-#include <waybill/tracking/event_slots.hpp>
-#include <waybill/tracking/sparse_slots.hpp>
 #include <waybill/tracking/stuck_watch.hpp>
 #include <waybill/tracking/tracker_bytes.hpp>
-#include <waybill/tracking/tracker_form.hpp>
 #include <waybill/tracking/tracker_options.hpp>
 #include <waybill/version.hpp>
 

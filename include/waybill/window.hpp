@@ -12,15 +12,11 @@
 #include <waybill/version.hpp>
 #include <waybill/window/amortised.hpp>
 #include <waybill/window/bins.hpp>
-#include <waybill/window/compensated_sum.hpp>
 #include <waybill/window/log_histogram.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/merged_windows.hpp>
 #include <waybill/window/quantile.hpp>
 #include <waybill/window/sample.hpp>
-#include <waybill/window/sample_iterator.hpp>
-#include <waybill/window/sample_ring.hpp>
-#include <waybill/window/series.hpp>
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/slotted_window.hpp>
 #include <waybill/window/snapshot_bytes.hpp>

@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t end = given.starts_with("waybill/") ? given.find('\n') : given.npos;
     const std::string_view body = end == given.npos ? given : given.substr(end + 1);
     const bool cbor = given.substr(0, 15).find("cbor") != given.npos;
-    read_all(seal_state(cbor ? state_format::cbor : state_format::json, {1, 0}, body));
+    read_all(detail::seal_state(cbor ? state_format::cbor : state_format::json, {1, 0}, body));
     return 0;
 }
 
@@ -111,9 +111,12 @@ std::vector<std::string> fuzz_seeds()
     all.emplace_back(R"({"IsFailedSession":true,"no":4})");
     // Texts of no length told in one another: a parser that calls itself for each has an end.
     for (const char piece : {'\x7F', '\x5F'}) {
-        all.push_back(seal_state(state_format::cbor, {1, 0},
+        all.push_back(detail::seal_state(state_format::cbor, {1, 0},
                                  "\xA1\x61" "a" + std::string(60'000, piece)));
     }
-    all.push_back(seal_state(state_format::cbor, {1, 0}, "\xA1\x7F\x61" "a\x61" "b\xFF\x81\xF6"));
+    all.push_back(detail::seal_state(state_format::cbor, {1, 0},
+                                     "\xA1\x7F\x61"
+                                     "a\x61"
+                                     "b\xFF\x81\xF6"));
     return all;
 }

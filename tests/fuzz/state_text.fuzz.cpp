@@ -23,19 +23,20 @@ using namespace waybill;
 
 void opened(std::string_view bytes, std::uint64_t budget)
 {
-    const opened_state s = open_state(bytes, budget);
+    const opened_state s = detail::open_state(bytes, budget);
     fuzz::must(name(s.problem) != "?" && !describe(s).empty(), "what is found is told");
     fuzz::must(s.outcome != state_read::absent, "bytes are never no state");
     fuzz::must((s.outcome == state_read::ok) == (s.problem == envelope_problem::none), "and why");
     fuzz::must(s.body.empty() || s.outcome == state_read::ok, "only what is right has a body");
     if (s.outcome != state_read::ok || s.bare) return;
-    fuzz::must(seal_state(s.format, s.version, s.body) == bytes, "what is read is what is written");
+    fuzz::must(detail::seal_state(s.format, s.version, s.body) == bytes,
+               "what is read is what is written");
 }
 
 void read_as(std::string_view bytes, const text_state_options& o)
 {
     opened(bytes, o.budget.bytes);
-    text_state_read r = read_text_state(bytes, o);
+    text_state_read r = detail::read_text_state(bytes, o);
     fuzz::must(name(r.problem) != "?" && !describe(r).empty(), "what is found is told");
     fuzz::must((r.outcome == state_read::ok) == (r.problem == text_state_problem::none), "and why");
     if (r.outcome != state_read::ok) {
@@ -43,7 +44,7 @@ void read_as(std::string_view bytes, const text_state_options& o)
         return;
     }
     const bool ours = detail::written_version(r.state.version, o.version) == r.state.version;
-    const auto again = write_text_state(r.state, o);
+    const auto again = detail::write_text_state(r.state, o);
     fuzz::must(again.has_value() && (!ours || *again == bytes), "what is read is what is written");
     if (r.state.progress.failed) return;
     step_failure f{highest_size, highest_size, dead_letter_reason::session_failed,
@@ -51,9 +52,9 @@ void read_as(std::string_view bytes, const text_state_options& o)
     f.text.assign(1'000, '\n');  // in the small budget it has to be cut
     f.at = wall_time::highest();
     r.state.progress = {highest_size, highest_size, highest_size, highest_size, f, f.at, f.at};
-    const auto failed = write_text_state(r.state, o);
+    const auto failed = detail::write_text_state(r.state, o);
     fuzz::must(failed.has_value() && failed->size() <= o.budget.bytes, "a failure can be written");
-    fuzz::must(read_text_state(*failed, o).outcome == state_read::ok, "and read");
+    fuzz::must(detail::read_text_state(*failed, o).outcome == state_read::ok, "and read");
 }
 
 void read_all(std::string_view bytes)
@@ -78,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         detail::put_digits(summed.data() + end - 8, 8, sum, 16);
         read_all(summed);
     }
-    read_all(seal_state(state_format::text, {2, 1}, given.substr(end + 1)));
+    read_all(detail::seal_state(state_format::text, {2, 1}, given.substr(end + 1)));
     return 0;
 }
 
@@ -86,7 +87,7 @@ std::vector<std::string> fuzz_seeds()
 {
     std::vector<std::string> all;
     golden_states::each([&](std::string_view, const text_state& s) {
-        all.push_back(write_text_state(s, golden_states::options).value_or(std::string()));
+        all.push_back(detail::write_text_state(s, golden_states::options).value_or(std::string()));
     });
     all.emplace_back(R"({"IsFailedSession":true})");
     all.emplace_back("waybill/2 json and more 00000000\n{}");

@@ -27,7 +27,7 @@ void walk(const completion_tracker& from, const tracker_start& start)
     // begun.
     completion_tracker t = from;
     for (std::uint64_t n = 0; n < start.done.size() && n < 8; ++n) {
-        const position_run r = start.done[n];
+        const detail::position_run r = start.done[n];
         for (const std::uint64_t s : {r.first, r.last}) {
             fuzz::must(!t.begin(s), "what is done is not begun");
         }
@@ -48,7 +48,7 @@ void read(std::optional<std::uint64_t> from, std::string_view bytes)
     fuzz::must(start->from == from, "it is behind what was asked for");
     fuzz::must(start->done.size() <= 4 * bytes.size(), "memory is bounded by the bytes");
     for (std::uint64_t n = 0; n != start->done.size(); ++n) {
-        const position_run r = start->done[n];
+        const detail::position_run r = start->done[n];
         fuzz::must(r.first <= r.last, "a run ends behind its beginning");
         fuzz::must(n == 0 || start->done[n - 1].last + 1 < r.first, "runs ascend and do not touch");
         fuzz::must(!from || r.first > *from, "they are behind the watermark");

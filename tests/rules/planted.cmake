@@ -54,13 +54,17 @@ function(clean_library)
     file(WRITE "${WORK}/tests/golden/clock/origin.txt" "")
     file(WRITE "${tree}/version.hpp" "${version_hpp}")
     header(core/time.hpp INCLUDES cstdint BODY "inline const char* text() { return \"try ('min(')\"; }")
+    header(core/detail/clamp.hpp NAMESPACE "waybill::inline ${ns}::detail")
+    header(batch/detail/parts.hpp INCLUDES waybill/core/detail/clamp.hpp
+        NAMESPACE "waybill::inline ${ns}::detail")
     header(retry/decide.hpp INCLUDES waybill/core/time.hpp BODY "struct try_add {};"
         RAW "// Proved by tests/golden/clock, tests/unit/core/time.test.cpp, time.test.cpp and, of (old)
 // times, [time.prop.cpp]. No test of ours is https://a.org/tests/b.prop.cpp; nor is x/tests/y.\n")
-    header(batch/limits.hpp INCLUDES cstdint waybill/core/time.hpp waybill/retry/decide.hpp
+    header(batch/limits.hpp INCLUDES cstdint waybill/batch/detail/parts.hpp waybill/core/time.hpp
+        waybill/retry/decide.hpp
         RAW "// A value without locks: one thread at a time.\n" BODY "struct machine {\n    void on(int);\n};")
     header(testing/stores.hpp INCLUDES memory waybill/batch/limits.hpp NAMESPACE "waybill::inline ${ns}::testing")
-    header(ext/json.hpp INCLUDES nlohmann/json.hpp waybill/batch/limits.hpp)
+    header(ext/json.hpp INCLUDES nlohmann/json.hpp waybill/batch/detail/parts.hpp waybill/batch/limits.hpp)
     header(ext/exceptions.hpp INCLUDES exception BODY "inline void f() { try { throw 1; } catch (...) {} }")
     header(retry.hpp INCLUDES waybill/retry/decide.hpp waybill/version.hpp)
     header(batch.hpp INCLUDES waybill/batch/limits.hpp waybill/version.hpp)
@@ -129,6 +133,24 @@ header(attic/box.hpp)
 planted("attic/box.hpp: there is no module called attic")
 header(testing.hpp INCLUDES waybill/testing/stores.hpp)
 planted("testing.hpp: testing/ has no module header")
+
+# Internal headers.
+set(inner "waybill::inline ${ns}::detail")
+header(batch/detail/sums.hpp NAMESPACE "${inner}")
+header(batch.hpp INCLUDES waybill/batch/limits.hpp waybill/batch/detail/sums.hpp)
+planted("batch.hpp: may not include batch/detail/sums.hpp")
+header(core/detail/digits.hpp NAMESPACE "${inner}")
+header(waybill.hpp INCLUDES waybill/core/time.hpp waybill/core/detail/digits.hpp waybill/batch.hpp
+    waybill/retry.hpp)
+planted("waybill.hpp: may not include core/detail/digits.hpp")
+header(retry/detail/ring.hpp NAMESPACE "${inner}")
+header(batch/limits.hpp INCLUDES waybill/retry/detail/ring.hpp)
+planted("batch/limits.hpp: may not include retry/detail/ring.hpp")
+header(retry/detail/ring.hpp NAMESPACE "${inner}")
+header(testing/stores.hpp INCLUDES waybill/retry/detail/ring.hpp)
+planted("testing/stores.hpp: may not include retry/detail/ring.hpp")
+header(batch/detail/sums.hpp)
+planted("batch/detail/sums.hpp: is in detail/, but not in namespace waybill::detail")
 
 # The standard library and foreign packages.
 foreach(name IN ITEMS chrono algorithm thread mutex atomic random iostream fstream filesystem)
@@ -199,7 +221,7 @@ foreach(number RANGE 1 23)
     list(APPEND ideas waybill/batch/part${number}.hpp)
 endforeach()
 header(batch.hpp INCLUDES waybill/batch/limits.hpp ${ideas})
-planted("batch.hpp: 8907 lines of code, and 8500 are the most")
+planted("batch.hpp: 8919 lines of code, and 8500 are the most")
 file(WRITE "${tree}/batch/limits.hpp" "#ifndef WAYBILL_BATCH_LIMITS_HPP\n")
 planted("batch/limits.hpp: the first line has to name the license")
 

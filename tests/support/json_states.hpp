@@ -26,7 +26,7 @@ waybill::state_codec<T> make(const waybill::state_codec_options& o = {})
 
 inline std::string sealed(std::string_view body, waybill::schema_version v = {1, 0})
 {
-    return waybill::seal_state(waybill::state_format::json, v, body);
+    return waybill::detail::seal_state(waybill::state_format::json, v, body);
 }
 
 }  // namespace tests_support

@@ -33,31 +33,31 @@ struct attempts {
     friend member inside(attempts);
 };
 struct flights {
-    using member = waybill::flights waybill::batch_sender::*;
+    using member = waybill::detail::flights waybill::batch_sender::*;
     friend member inside(flights);
 };
 struct queue {
-    using member = waybill::send_queue waybill::batch_sender::*;
+    using member = waybill::detail::send_queue waybill::batch_sender::*;
     friend member inside(queue);
 };
 struct pace {
-    using member = waybill::pace waybill::batch_sender::*;
+    using member = waybill::detail::pace waybill::batch_sender::*;
     friend member inside(pace);
 };
 struct draft {
-    using member = waybill::send_draft waybill::send_queue::*;
+    using member = waybill::detail::send_draft waybill::detail::send_queue::*;
     friend member inside(draft);
 };
 struct quiet {
-    using member = waybill::steady_time waybill::pace::*;
+    using member = waybill::steady_time waybill::detail::pace::*;
     friend member inside(quiet);
 };
 template struct door<attempts, &waybill::batch_sender::attempts_>;
 template struct door<flights, &waybill::batch_sender::flights_>;
 template struct door<queue, &waybill::batch_sender::queue_>;
 template struct door<pace, &waybill::batch_sender::pace_>;
-template struct door<draft, &waybill::send_queue::draft_>;
-template struct door<quiet, &waybill::pace::not_before_>;
+template struct door<draft, &waybill::detail::send_queue::draft_>;
+template struct door<quiet, &waybill::detail::pace::not_before_>;
 
 constexpr waybill::steady_time start = waybill::steady_time::at(waybill::duration::seconds(1));
 
@@ -68,13 +68,13 @@ inline bool renumber(waybill::batch_sender& s, send_audit::audit& a)
     using send_audit::audit;
     constexpr std::size_t most = 8;
     std::array<audit::attempt, most + 1> open{{{.open = false}}};
-    std::array<waybill::flight*, most> found{};
+    std::array<waybill::detail::flight*, most> found{};
     std::array<std::uint64_t, 4 * most> members{};
-    waybill::flights& flying = s.*inside(flights());
+    waybill::detail::flights& flying = s.*inside(flights());
     if (flying.size() != a.open || flying.size() > most) return false;
     std::size_t number = 0;
     std::size_t end = 0;
-    for (const waybill::flight& f : flying) {
+    for (const waybill::detail::flight& f : flying) {
         if (f.attempt >= a.attempts.size() || !a.attempts[f.attempt].open) return false;
         audit::attempt x = a.attempts[f.attempt];
         if (end + x.count > members.size()) return false;
@@ -101,26 +101,26 @@ inline void turn_back(waybill::batch_sender& s, send_audit::audit& a, waybill::s
     const auto turned = [&](waybill::steady_time& t, waybill::steady_time due) {
         t = t > now ? t - past : due;
     };
-    waybill::pace& p = s.*inside(pace());
+    waybill::detail::pace& p = s.*inside(pace());
     turned(p.*inside(quiet()), waybill::steady_time::lowest());
     turned(a.quiet, waybill::steady_time::lowest());
-    waybill::flights& flying = s.*inside(flights());
-    for (const waybill::flight& f : flying) turned(flying.find(f.attempt)->not_before, {});
+    waybill::detail::flights& flying = s.*inside(flights());
+    for (const waybill::detail::flight& f : flying) turned(flying.find(f.attempt)->not_before, {});
     for (send_audit::audit::attempt& x : a.attempts) {
         turned(x.not_before, waybill::steady_time::lowest());
     }
-    waybill::send_queue& q = s.*inside(queue());
+    waybill::detail::send_queue& q = s.*inside(queue());
     (q.*inside(draft())).since = start;
     now = start;
 }
 
 inline void forget_what_is_over(waybill::batch_sender& s)
 {
-    waybill::send_items& items = (s.*inside(queue())).items();
+    waybill::detail::send_items& items = (s.*inside(queue())).items();
     for (std::uint64_t n = items.begin(); n != items.end(); ++n) {
-        if (items[n].kind != waybill::send_item::state::over) continue;
-        items[n] = waybill::send_item();
-        items[n].kind = waybill::send_item::state::over;
+        if (items[n].kind != waybill::detail::send_item::state::over) continue;
+        items[n] = waybill::detail::send_item();
+        items[n].kind = waybill::detail::send_item::state::over;
     }
 }
 

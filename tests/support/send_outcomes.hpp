@@ -185,7 +185,7 @@ protected:
     {
         ++throttles;
         const waybill::duration cap = policy.retry.pauses.cap;
-        quiet = waybill::later(quiet, now + waybill::lesser(e.retry_after, cap));
+        quiet = waybill::later(quiet, now + waybill::detail::lesser(e.retry_after, cap));
         attempt* a = of(e.attempt);
         if (!a) return;
         a->away = false;

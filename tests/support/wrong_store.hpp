@@ -510,7 +510,8 @@ private:
     static void raise_epoch(data& d, const advancing& a)
     {
         const auto at = d.checkpoints.find(a.key);
-        if (at != d.checkpoints.end()) at->second.epoch = waybill::greater(at->second.epoch, a.epoch);
+        if (at != d.checkpoints.end())
+            at->second.epoch = waybill::detail::greater(at->second.epoch, a.epoch);
     }
 
     static void apply(data& d, flaw f, const write& w)

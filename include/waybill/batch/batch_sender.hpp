@@ -30,13 +30,13 @@
 #include <vector>
 
 #include <waybill/batch/calibration.hpp>
-#include <waybill/batch/flights.hpp>
-#include <waybill/batch/pace.hpp>
+#include <waybill/batch/detail/flights.hpp>
+#include <waybill/batch/detail/pace.hpp>
+#include <waybill/batch/detail/send_queue.hpp>
+#include <waybill/batch/detail/settlements.hpp>
 #include <waybill/batch/send_policy.hpp>
-#include <waybill/batch/send_queue.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>
-#include <waybill/batch/settlements.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -79,7 +79,7 @@ public:
         if (!settlements_.empty()) return settlements_.front();
         if (const replace* r = queue_.outsized()) return *r;
         std::optional<steady_time> wake;
-        for (const flight& f : flights_) {
+        for (const detail::flight& f : flights_) {
             if (f.on_its_way) continue;
             const steady_time due = later(pace_.not_before(), f.not_before);
             if (due <= now) return sending(f.attempt, f.parts, f.sizes, f.closed);
@@ -87,7 +87,7 @@ public:
         }
         if (queue_.may_go() && flights_.size() < policy_.in_flight) {
             const steady_time due = later(pace_.not_before(), queue_.due());
-            const send_draft& d = queue_.head();
+            const detail::send_draft& d = queue_.head();
             if (due <= now) return sending(attempts_, d.parts, d.sizes, queue_.closed());
             wake = wake ? earlier(*wake, due) : due;
         }
@@ -134,7 +134,7 @@ public:
     event_result on(stopped, steady_time now)
     {
         if (std::exchange(stopped_, true)) return event_result::stale;
-        while (const flight* f = flights_.to_be_repeated()) {
+        while (const detail::flight* f = flights_.to_be_repeated()) {
             queue_.settle_all(f->parts, item_outcome::in_doubt, settlements_);
             flights_.drop(*f);
         }
@@ -144,9 +144,9 @@ public:
 
     event_result on(const started& s, steady_time now)
     {
-        if (const flight* f = flights_.find(s.attempt); f && f->on_its_way)
+        if (const detail::flight* f = flights_.find(s.attempt); f && f->on_its_way)
             return event_result::stale;
-        flight* f = answered(s.attempt, now);
+        detail::flight* f = answered(s.attempt, now);
         if (!f) return event_result::stale;
         f->on_its_way = true;
         return event_result::applied;
@@ -154,7 +154,7 @@ public:
 
     event_result on(const accepted& a, steady_time now)
     {
-        flight* f = answered(a.attempt, now);
+        detail::flight* f = answered(a.attempt, now);
         if (!f) return event_result::stale;
         const cutting how = share(*f, a.actual.value_or(0)) ? cutting::again : cutting::fit;
         learnt_.accepted(f->sizes, a.actual, f->full(learnt_), f->cut);
@@ -170,7 +170,7 @@ public:
         if (!r.item_sizes.empty() && r.item_sizes.size() != items_of(r.attempt)) {
             return invalid_or_late(r.attempt);
         }
-        flight* f = answered(r.attempt, now);
+        detail::flight* f = answered(r.attempt, now);
         if (!f) return event_result::stale;
         pace_.answered();
         share(*f, r.actual.value_or(0));
@@ -201,18 +201,18 @@ public:
         for (const entry_fault& e : p.failed) {
             if (e.index >= items) return invalid_or_late(p.attempt);
         }
-        flight* f = answered(p.attempt, now);
+        detail::flight* f = answered(p.attempt, now);
         if (!f) return event_result::stale;
         settlements_.make_room(2 * p.failed.size() + f->parts.size());
         pace_.answered();
         if (p.failed.size() < items) pace_.succeeded(now);
         // A batch that was accepted in part was not too large.
         learnt_.accepted(f->sizes, std::nullopt, f->full(learnt_), f->cut);
-        queue_.items().mark(f->parts, send_item::state::over);
+        queue_.items().mark(f->parts, detail::send_item::state::over);
         failures seen;
         for (const entry_fault& e : p.failed) {
-            send_item& i = queue_.items()[f->item_at(e.index)];
-            const bool told_twice = i.kind != send_item::state::over;
+            detail::send_item& i = queue_.items()[f->item_at(e.index)];
+            const bool told_twice = i.kind != detail::send_item::state::over;
             if (e.kind != fault_kind::none && !told_twice) fail(*f, i, e.kind, seen, now);
         }
         finish(*f, seen, now, p.random, p.retry_after);
@@ -221,7 +221,7 @@ public:
 
     event_result on(const throttled& t, steady_time now)
     {
-        flight* f = answered(t.attempt, now);
+        detail::flight* f = answered(t.attempt, now);
         if (!f) return event_result::stale;
         pace_.throttled(now, t.random, t.retry_after);
         if (f->tries != 0 && stopped_) return hand_back(*f, now);
@@ -237,20 +237,21 @@ public:
     event_result on(const failed& e, steady_time now)
     {
         if (e.kind == fault_kind::none) return invalid_or_late(e.attempt);
-        flight* f = answered(e.attempt, now);
+        detail::flight* f = answered(e.attempt, now);
         if (!f) return event_result::stale;
-        if (f->tries != 0 && pace::retriable(e.kind))
+        if (f->tries != 0 && detail::pace::retriable(e.kind))
             return on(outcome_unknown{e.attempt, e.random}, now);
         pace_.answered();
         failures seen;
-        queue_.items().for_each(f->parts, [&](send_item& i) { fail(*f, i, e.kind, seen, now); });
+        queue_.items().for_each(f->parts,
+                                [&](detail::send_item& i) { fail(*f, i, e.kind, seen, now); });
         finish(*f, seen, now, e.random, {});
         return event_result::applied;
     }
 
     event_result on(const outcome_unknown& u, steady_time now)
     {
-        flight* f = answered(u.attempt, now);
+        detail::flight* f = answered(u.attempt, now);
         if (!f) return event_result::stale;
         ++f->tries;
         const bool repeat = policy_.on_unknown == when_unknown::repeat && pace_.again(f->tries);
@@ -342,7 +343,7 @@ private:
 
     /// Uses the reported size of a batch whose items had only a share of a reported sum. Corrects
     /// the other items of that sum. True if any of them changed.
-    bool share(const flight& f, std::uint64_t actual)
+    bool share(const detail::flight& f, std::uint64_t actual)
     {
         if (f.sizes.reported == 0 || f.sizes.guessed != 0 || actual == 0) return false;
         flights_.mark_away(queue_.items());
@@ -372,7 +373,7 @@ private:
 
     [[nodiscard]] std::uint64_t items_of(std::uint64_t attempt) const
     {
-        if (const flight* f = flights_.find(attempt)) return f->sizes.items;
+        if (const detail::flight* f = flights_.find(attempt)) return f->sizes.items;
         return is_head(attempt) ? queue_.head().sizes.items : 0;
     }
 
@@ -382,13 +383,13 @@ private:
     }
 
     /// The flight that a result belongs to, or null. Starts the attempt if `started` is missing.
-    [[nodiscard]] flight* answered(std::uint64_t attempt, steady_time now)
+    [[nodiscard]] detail::flight* answered(std::uint64_t attempt, steady_time now)
     {
-        if (flight* f = flights_.find(attempt)) return f;
+        if (detail::flight* f = flights_.find(attempt)) return f;
         if (!is_head(attempt)) return nullptr;
         flights_.make_room();
         std::vector<item_range> buffer = flights_.buffer();
-        flight& f = flights_.add(attempts_++, queue_.head().sizes, queue_.closed(),
+        detail::flight& f = flights_.add(attempts_++, queue_.head().sizes, queue_.closed(),
                                  learnt_.next_cut());
         f.parts = queue_.take_head(std::move(buffer));
         learnt_.hold_probes(flights_.probe());
@@ -397,7 +398,7 @@ private:
     }
 
     /// Ends a flight. If items came back or a key is free again, the draft is cut again.
-    void land(flight& f, steady_time now, cutting how)
+    void land(detail::flight& f, steady_time now, cutting how)
     {
         const bool waited =
             f.closed == batch_close_reason::deadline || f.closed == batch_close_reason::end;
@@ -413,25 +414,27 @@ private:
 
     /// Ends the items of a flight as `in_doubt`: the outcome is unknown, and they are not
     /// repeated.
-    event_result hand_back(flight& f, steady_time now)
+    event_result hand_back(detail::flight& f, steady_time now)
     {
         queue_.settle_all(f.parts, item_outcome::in_doubt, settlements_);
         land(f, now, cutting::again);
         return event_result::applied;
     }
 
-    void fail(const flight& f, send_item& i, fault_kind kind, failures& seen, steady_time now)
+    void fail(const detail::flight& f, detail::send_item& i, fault_kind kind, failures& seen,
+              steady_time now)
     {
         const bool stop = kind == fault_kind::cancelled || kind == fault_kind::ownership_lost;
-        bool retry = f.tries == 0 && pace::retriable(kind) && pace_.again(i.tries + 1U);
+        bool retry = f.tries == 0 && detail::pace::retriable(kind) && pace_.again(i.tries + 1U);
         if (retry) retry = seen.paid ? *seen.paid : *(seen.paid = pace_.spend(now));
         if (stop) seen.stop = true;
-        send_queue::fail(i, kind, stop || retry, f.tries != 0);
+        detail::send_queue::fail(i, kind, stop || retry, f.tries != 0);
         if (retry && ++i.tries > seen.tries) seen.tries = i.tries;
     }
 
     /// Settles the ended items of a flight with failures. The others wait again.
-    void finish(flight& f, const failures& seen, steady_time now, double random, duration hint)
+    void finish(detail::flight& f, const failures& seen, steady_time now, double random,
+                duration hint)
     {
         queue_.settle(f.parts, settlements_);
         if (seen.tries != 0) pace_.failed(now, seen.tries, random, hint);
@@ -441,10 +444,10 @@ private:
 
     send_policy policy_;
     calibration learnt_;
-    send_queue queue_;
-    pace pace_;
-    flights flights_;
-    settlements settlements_;
+    detail::send_queue queue_;
+    detail::pace pace_;
+    detail::flights flights_;
+    detail::settlements settlements_;
     std::uint64_t attempts_;               // number of the next new attempt
     std::optional<std::uint64_t> origin_;  // first item of the open input
     detail::send_notes notes_;

@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/batch/assignable.hpp>
+#include <waybill/batch/detail/assignable.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/side_by_side.hpp>
@@ -41,13 +41,14 @@ namespace waybill::inline v0_2 {
 /// `Size` as in open_batch; bin_packer_of deduces it. Each `try_add` calls it up to three times for
 /// every bin that it tries.
 template <class Item, size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
-class bin_packer : public side_by_side<closed_batch<Item>, kept_framing<Item, Size>, true> {
-    using base = side_by_side<closed_batch<Item>, kept_framing<Item, Size>, true>;
+class bin_packer
+    : public detail::side_by_side<closed_batch<Item>, detail::kept_framing<Item, Size>, true> {
+    using base = detail::side_by_side<closed_batch<Item>, detail::kept_framing<Item, Size>, true>;
     struct use_open_bins_of;  // named in the compiler's error for a size of another type
 
 public:
     bin_packer(const batch_limits& l, Size weigh, const open_limits& o = {.open = 8})
-        : base(l, framing_of<Item, Size>(std::move(weigh)), o)
+        : base(l, detail::framing_of<Item, Size>(std::move(weigh)), o)
     {
     }
     /// Rejects a size function or framing of another type: use bin_packer_of.
@@ -63,10 +64,11 @@ public:
     {
         const std::size_t end = this->open();
         std::size_t best = end;
-        tally<kept_framing<Item, Size>> counted;  // the sums of the best bin so far, with the item
+        // The sums of the best bin so far, with the item.
+        tally<detail::kept_framing<Item, Size>> counted;
         for (std::size_t at = 0; at <= end; ++at) {
             if (at == end && best != end) break;
-            tally<kept_framing<Item, Size>> with;
+            tally<detail::kept_framing<Item, Size>> with;
             if (at != end) with = this->all_[at].sum;
             if (with.full || (best != end && with.bytes <= this->all_[best].sum.bytes)) continue;
             const add_result what = with.add(this->limits_, this->framing_, std::as_const(item));
@@ -111,8 +113,9 @@ template <class Items, size_model<decltype(std::declval<const Items&>()[0])> F =
 {
     using item = std::remove_cvref_t<decltype(items[0])>;
     auto at = [&items](const std::size_t& i) -> decltype(auto) { return items[i]; };
-    using model = framed<framing_for<item, F>, decltype(at)>;
-    bin_packer<std::size_t, model> open(l, {framing_of<item>(std::move(size)), at}, {.open = bins});
+    using model = framed<detail::framing_for<item, F>, decltype(at)>;
+    bin_packer<std::size_t, model> open(l, {detail::framing_of<item>(std::move(size)), at},
+                                        {.open = bins});
     packed_bins p;
     for (std::size_t i = 0; i != items.size(); ++i) {
         add_result what = open.try_add(i, {});

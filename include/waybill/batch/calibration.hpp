@@ -27,8 +27,8 @@
 #include <optional>
 
 #include <waybill/batch/calibration_state.hpp>
-#include <waybill/batch/normal.hpp>
-#include <waybill/batch/overhead.hpp>
+#include <waybill/batch/detail/normal.hpp>
+#include <waybill/batch/detail/overhead.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/saturating.hpp>
 
@@ -103,7 +103,7 @@ public:
     }
 
     /// The estimated bytes of items beyond their bodies.
-    [[nodiscard]] constexpr const overhead& items() const noexcept { return items_; }
+    [[nodiscard]] constexpr const detail::overhead& items() const noexcept { return items_; }
 
     /// The expected size of a batch in bytes, envelope included.
     [[nodiscard]] constexpr std::uint64_t predict(const batch_sizes& b) const noexcept
@@ -115,20 +115,22 @@ public:
         if (beyond >= 0) return saturating_add(known, whole(beyond));
         // No encoder is expected to shrink bodies to less than a 64th. If the estimate is smaller,
         // the limit is probably higher.
-        return saturating_sub(known, lesser(whole(-beyond), b.bodies - b.bodies / 64));
+        return saturating_sub(known, detail::lesser(whole(-beyond), b.bodies - b.bodies / 64));
     }
 
     /// The maximum of the expected size of the next batch plus its margin, in bytes.
     [[nodiscard]] constexpr std::uint64_t budget() const noexcept
     {
         if (!probing()) return believed_limit();
-        if (limit_ < ceiling_) return lesser(ceiling_, saturating_add(limit_, reach(limit_)));
+        if (limit_ < ceiling_)
+            return detail::lesser(ceiling_, saturating_add(limit_, reach(limit_)));
         if (refused_ == unlimited) return saturating_add(limit_, reach(limit_ / 16));
         // The first step at most doubles the size. Each refused probe halves it, down to a 32nd.
         const std::uint64_t now = believed_limit();
-        std::uint64_t more = lesser(limit_ - now, now);
+        std::uint64_t more = detail::lesser(limit_ - now, now);
         for (std::uint32_t n = probe_after_; n > 32; n /= 2) more /= 2;
-        return lesser(limit_, saturating_add(now, reach(more > now / 32 ? more : now / 32 + 1)));
+        return detail::lesser(limit_,
+                              saturating_add(now, reach(more > now / 32 ? more : now / 32 + 1)));
     }
 
     /// The bytes by which batch `b` must stay below the budget, because its size is uncertain. 0 if
@@ -162,9 +164,9 @@ public:
     }
 
     /// The knowledge that the next batch is cut with: `probe` or `latest`.
-    [[nodiscard]] constexpr cut_with next_cut() const noexcept
+    [[nodiscard]] constexpr detail::cut_with next_cut() const noexcept
     {
-        return probing() ? cut_with::probe : cut_with::latest;
+        return probing() ? detail::cut_with::probe : detail::cut_with::latest;
     }
 
     /// While `on`, no probe is cut, because one is in flight. Not part of `state()`.
@@ -179,9 +181,9 @@ public:
         accepted(b, actual, full, next_cut());
     }
     constexpr void accepted(const batch_sizes& b, std::optional<std::uint64_t> actual, bool full,
-                            cut_with cut) noexcept
+                            detail::cut_with cut) noexcept
     {
-        const bool probe = full && cut == cut_with::probe;
+        const bool probe = full && cut == detail::cut_with::probe;
         const bool vain = probe && predict(b) <= believed_limit();
         const std::uint64_t counted = told(actual);
         if (counted != 0) {
@@ -197,11 +199,11 @@ public:
                            static_cast<double>(b.reported),
                            beyond_bodies(b, probe ? ceiling_ : limit_), false);
         }
-        if (cut == cut_with::older) return;
+        if (cut == detail::cut_with::older) return;
         const bool told_lower = limit_ < ceiling_;
         const std::uint64_t size = counted != 0 ? counted : predict(b);
         raise(b, size, counted != 0, probe);
-        if (size > accepted_) accepted_ = lesser(size, unlimited - 1);
+        if (size > accepted_) accepted_ = detail::lesser(size, unlimited - 1);
         if (accepted_ >= refused_) {  // the limit was raised, to an unknown value
             refused_ = saturating_add(accepted_, accepted_ / 64 + 1);
             if (refused_ > limit_) refused_ = unlimited;
@@ -224,18 +226,18 @@ public:
     /// that `b` was cut with; `next_cut()` by default.
     constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
                            std::optional<std::uint64_t> limit,
-                           const item_samples& samples = {}) noexcept
+                           const detail::item_samples& samples = {}) noexcept
     {
         refused(b, actual, limit, samples, next_cut());
     }
     constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
-                           std::optional<std::uint64_t> limit, const item_samples& samples,
-                           cut_with cut) noexcept
+                           std::optional<std::uint64_t> limit, const detail::item_samples& samples,
+                           detail::cut_with cut) noexcept
     {
         if (b.items < 2) return;
         const std::uint64_t predicted = predict(b);
-        const bool older = cut == cut_with::older;
-        const bool probe = cut == cut_with::probe;
+        const bool older = cut == detail::cut_with::older;
+        const bool probe = cut == detail::cut_with::probe;
         if (probe) {
             row_ = 0;
             if (probe_after_ < 16'384) probe_after_ *= 2;
@@ -333,7 +335,7 @@ private:
     [[nodiscard]] constexpr std::uint64_t reach(std::uint64_t step) const noexcept
     {
         const std::uint64_t further = saturating_sub(row_, patience());
-        return saturating_mul(step, std::uint64_t{1} << lesser(further, 6));
+        return saturating_mul(step, std::uint64_t{1} << detail::lesser(further, 6));
     }
 
     /// The number of accepted full batches before the next probe. 16 times as many if refusals
@@ -349,20 +351,20 @@ private:
     {
         if (refused_ == unlimited) return limit_;
         const std::uint64_t gap = refused_ - accepted_;
-        if (gap > refused_ / 64 + 1) return lesser(limit_, accepted_ + gap / 2);
-        return lesser(limit_, accepted_ == 0 ? refused_ - 1 : accepted_);
+        if (gap > refused_ / 64 + 1) return detail::lesser(limit_, accepted_ + gap / 2);
+        return detail::lesser(limit_, accepted_ == 0 ? refused_ - 1 : accepted_);
     }
 
     /// A refusal with the size of the batch or of its items.
     constexpr void learn_sizes(const batch_sizes& b, std::uint64_t size,
-                               const item_samples& samples, std::uint64_t reported,
+                               const detail::item_samples& samples, std::uint64_t reported,
                                bool believed) noexcept
     {
         if (tells_ == broker_reports::nothing) tells_ = broker_reports::refusals;
         const bool known = size != 0;
         if (samples.n > 1) {
             items_.sampled(samples);
-            if (envelope_ == 0) envelope_ = lesser(64, limit_ / 2'048);
+            if (envelope_ == 0) envelope_ = detail::lesser(64, limit_ / 2'048);
             if (!known) size = predict(b);
         } else {
             items_.observe(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
@@ -392,7 +394,7 @@ private:
         const double bodies = static_cast<double>(b.bodies);
         const double items = static_cast<double>(b.guessed);
         if (items_.mean(bodies, items) < bodies + 64 * items) return;
-        items_ = overhead();
+        items_ = detail::overhead();
         accepted_ = 0;
         lower(predict(b), reported);
     }
@@ -440,7 +442,7 @@ private:
             return;
         }
         const std::uint64_t bodies = saturating_add(saturating_add(envelope_, b.exact), b.bodies);
-        const bool refutes = (certain ? size : lesser(size, bodies)) > limit_;
+        const bool refutes = (certain ? size : detail::lesser(size, bodies)) > limit_;
         const std::uint64_t most = saturating_add(limit_, reach(limit_));
         const bool highest = probe && (most >= ceiling_ || row_ >= patience() + 6);
         if (!refutes && !highest) return;
@@ -455,7 +457,7 @@ private:
     {
         if (size < 2) return;
         if (row_ > 32) row_ = 32;
-        refused_ = lesser(refused_, size);
+        refused_ = detail::lesser(refused_, size);
         if (refused_ <= accepted_) accepted_ = reported < refused_ ? reported : 0;
     }
 
@@ -469,7 +471,7 @@ private:
     std::uint64_t limit_ = unlimited;
     std::uint64_t ceiling_ = unlimited;
     std::uint64_t envelope_ = 0;
-    overhead items_;
+    detail::overhead items_;
     std::uint64_t accepted_ = 0;
     std::uint64_t refused_ = unlimited;
     std::uint32_t row_ = 0;

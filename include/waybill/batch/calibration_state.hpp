@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <waybill/batch/overhead.hpp>
+#include <waybill/batch/detail/overhead.hpp>
 #include <waybill/core/batch_limits.hpp>
 
 namespace waybill::inline v0_2 {
@@ -41,6 +41,8 @@ enum class broker_reports : std::uint8_t {
     return "?";
 }
 
+namespace detail {
+
 /// The knowledge that a batch was cut with. A refusal applies to all batches in flight: they become
 /// `older`.
 enum class cut_with : std::uint8_t {
@@ -49,13 +51,15 @@ enum class cut_with : std::uint8_t {
     older,   ///< The knowledge before the last refusal.
 };
 
+}  // namespace detail
+
 /// The state of a calibration, to be stored. All sizes are bytes of whole batches.
 struct calibration_state {
     std::uint64_t documented = unlimited;  ///< The limit in the policy.
     std::uint64_t limit = unlimited;    ///< Current limit: documented, reported or raised.
     std::uint64_t ceiling = unlimited;  ///< Highest known limit, the target of probes.
     std::uint64_t envelope = 0;         ///< Bytes of a batch before its first item.
-    overhead_state items{};             ///< Estimate of the bytes of items beyond their bodies.
+    detail::overhead_state items{};     ///< Estimate of the bytes of items beyond their bodies.
     std::uint64_t accepted = 0;         ///< Largest accepted size, the lower bound of a search.
     std::uint64_t refused = unlimited;  ///< Smallest refused size, the upper bound of a search.
     std::uint32_t row = 0;              ///< Full batches accepted since the last refused probe.

@@ -29,9 +29,9 @@
 #include <utility>
 
 #include <waybill/batch/batch_close_reason.hpp>
-#include <waybill/batch/block_sums.hpp>
+#include <waybill/batch/detail/block_sums.hpp>
+#include <waybill/batch/detail/sizer.hpp>
 #include <waybill/batch/framing.hpp>
-#include <waybill/batch/sizer.hpp>
 #include <waybill/batch/tally.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/saturating.hpp>
@@ -220,6 +220,8 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
     return detail::cut(first, last, r, size, own, 0);
 }
 
+namespace detail {
+
 /// All chunks of a sequence. Each chunk is cut when the loop reaches it. Iterators point to the
 /// chunk_range and to the items: both must outlive them.
 template <std::forward_iterator I, std::sentinel_for<I> S, size_model<std::iter_reference_t<I>> F>
@@ -295,12 +297,14 @@ private:
     F size_;
 };
 
+}  // namespace detail
+
 /// Cuts [first, last) into chunks within `l`. The chunks point into the input. Constant time; each
 /// chunk is cut when the loop reaches it.
 template <std::forward_iterator I, std::sentinel_for<I> S,
           size_model<std::iter_reference_t<I>> F = std::identity>
-[[nodiscard]] constexpr chunk_range<I, S, F> chunk_by(I first, S last, const batch_limits& l,
-                                                      F size = {})
+[[nodiscard]] constexpr detail::chunk_range<I, S, F> chunk_by(I first, S last,
+                                                              const batch_limits& l, F size = {})
 {
     return {std::move(first), std::move(last), l, std::move(size)};
 }
@@ -313,7 +317,9 @@ template <class Items, size_model<decltype(*std::begin(std::declval<Items&>()))>
 }
 
 namespace detail {
+
 struct name_the_container_first {};
+
 }  // namespace detail
 
 /// Deleted: a temporary container would be destroyed before its chunks are read.

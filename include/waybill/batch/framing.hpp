@@ -28,7 +28,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/batch/sizer.hpp>
+#include <waybill/batch/detail/sizer.hpp>
 #include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {
@@ -39,14 +39,16 @@ template <class F, class Item>
 concept framing =
     std::regular<typename F::state> &&
     requires(const F& f, typename F::state& s, const typename F::state& so_far, const Item& item) {
-        { f.envelope(item) } -> countable;       // bytes before the items; `item` is the first one
-        { f.delta(so_far, item) } -> countable;  // bytes that `item` would add
+        { f.envelope(item) } -> detail::countable;       // bytes before the items; `item` is first
+        { f.delta(so_far, item) } -> detail::countable;  // bytes that `item` would add
         f.push(s, item);                         // `item` was added
     };
 
 /// The sizes of items: a size function or a framing.
 template <class F, class Item>
-concept size_model = sizer<F, Item> || framing<F, std::remove_cvref_t<Item>>;
+concept size_model = detail::sizer<F, Item> || framing<F, std::remove_cvref_t<Item>>;
+
+namespace detail {
 
 /// A size function as a framing, with the same size in every place.
 template <class F>
@@ -90,12 +92,14 @@ template <class Item, size_model<const Item&> F>
 template <class Item, class F>
 using framing_for = decltype(framing_of<Item, F>(std::declval<F>()));
 
+}  // namespace detail
+
 /// A size function that returns `header` plus the size of the body in bytes. Saturates.
 template <class F>
 [[nodiscard]] constexpr auto fixed_header(std::uint64_t header, F body)
 {
     return [header, of = std::move(body)]<class Item>(const Item& item) -> std::uint64_t
-        requires sizer<F, const Item&>
+        requires detail::sizer<F, const Item&>
     {
         return saturating_add(header, as_size(detail::measured(of, item)));
     };
@@ -159,6 +163,8 @@ struct reserve {
     friend bool operator==(const reserve&, const reserve&) = default;
 };
 
+namespace detail {
+
 /// A framing with a reserve. Made by with_reserve().
 template <class F>
 struct reserving {
@@ -187,12 +193,14 @@ struct reserving {
     reserve more;
 };
 
+}  // namespace detail
+
 /// Returns the framing or size function `f` as a framing that adds the bytes of `r`. Saturates.
 template <class F>
 [[nodiscard]] constexpr auto with_reserve(F f, reserve r)
 {
-    if constexpr (requires { typename F::state; }) return reserving<F>{std::move(f), r};
-    else return reserving<plain_framing<F>>{{std::move(f)}, r};
+    if constexpr (requires { typename F::state; }) return detail::reserving<F>{std::move(f), r};
+    else return detail::reserving<detail::plain_framing<F>>{{std::move(f)}, r};
 }
 
 }  // namespace waybill::inline v0_2

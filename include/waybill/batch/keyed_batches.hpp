@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/batch/assignable.hpp>
+#include <waybill/batch/detail/assignable.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/side_by_side.hpp>
 
@@ -54,14 +54,15 @@ struct keyed_batch {
 template <std::regular Key, class Item,
           size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
 class keyed_batches
-    : public side_by_side<keyed_batch<Key, Item>, kept_framing<Item, Size>, false> {
-    using base = side_by_side<keyed_batch<Key, Item>, kept_framing<Item, Size>, false>;
+    : public detail::side_by_side<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false> {
+    using base =
+        detail::side_by_side<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false>;
     struct use_keyed_batches_of;  // its name is in the compiler's message for another size
 
 public:
     /// Limits of one batch, its size function or framing, and limits of all batches together.
     keyed_batches(const batch_limits& l, Size weigh, const open_limits& o = {})
-        : base(l, framing_of<Item, Size>(std::move(weigh)), o)
+        : base(l, detail::framing_of<Item, Size>(std::move(weigh)), o)
     {
     }
     /// Deleted: another size function or framing needs another type; see keyed_batches_of.
@@ -76,7 +77,7 @@ public:
     add_result try_add(const Key& key, T&& item, steady_time now)
     {
         std::size_t at = find(key);
-        tally<kept_framing<Item, Size>> with;
+        tally<detail::kept_framing<Item, Size>> with;
         if (at != this->open()) with = this->all_[at].sum;
         const add_result what = with.add(this->limits_, this->framing_, std::as_const(item));
         if (what == add_result::added) {

@@ -21,9 +21,10 @@ namespace waybill::inline v0_2 {
     calibration_state x = a.state();
     const calibration_state y = b.state();
     const auto surer = [](const calibration_state& one, const calibration_state& other) {
-        const overhead_state& i = one.items;
-        const overhead_state& j = other.items;
-        if (overhead(i).believed() != overhead(j).believed()) return overhead(j).believed();
+        const detail::overhead_state& i = one.items;
+        const detail::overhead_state& j = other.items;
+        if (detail::overhead(i).believed() != detail::overhead(j).believed())
+            return detail::overhead(j).believed();
         if (one.reports != other.reports) return one.reports > other.reports;
         if (i.header_variance < j.header_variance || j.header_variance < i.header_variance) {
             return i.header_variance < j.header_variance;
@@ -33,13 +34,13 @@ namespace waybill::inline v0_2 {
     };
     if (!surer(x, y)) x.items = y.items;
     x.reports = x.reports > y.reports ? x.reports : y.reports;
-    x.documented = lesser(x.documented, y.documented);
-    x.limit = lesser(x.limit, y.limit);
+    x.documented = detail::lesser(x.documented, y.documented);
+    x.limit = detail::lesser(x.limit, y.limit);
     x.ceiling = x.ceiling > y.ceiling ? x.ceiling : y.ceiling;
     x.envelope = x.envelope > y.envelope ? x.envelope : y.envelope;
-    x.accepted = lesser(x.accepted, y.accepted);
-    x.refused = lesser(x.refused, y.refused);
-    x.refuted = greater(x.refuted, y.refuted);
+    x.accepted = detail::lesser(x.accepted, y.accepted);
+    x.refused = detail::lesser(x.refused, y.refused);
+    x.refuted = detail::greater(x.refuted, y.refuted);
     x.row = 0;
     x.probe_after = x.probe_after < y.probe_after ? x.probe_after : y.probe_after;
     return calibration(x);

@@ -31,8 +31,8 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/batch/assignable.hpp>
 #include <waybill/batch/batch_close_reason.hpp>
+#include <waybill/batch/detail/assignable.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/tally.hpp>
 #include <waybill/core/batch_limits.hpp>
@@ -55,14 +55,14 @@ struct closed_batch {
 /// framing or a size function with state, open_batch_of deduces the type.
 template <class Item, size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
 class open_batch {
-    using framing_type = kept_framing<Item, Size>;
+    using framing_type = detail::kept_framing<Item, Size>;
     struct use_open_batch_of;  // its name is in the compiler's message for another size
 
 public:
     /// `linger`: the maximum time that the batch stays open after its first item. The highest
     /// duration means no deadline.
     open_batch(const batch_limits& l, Size weigh, duration linger = duration::highest())
-        : limits_(l), framing_(framing_of<Item, Size>(std::move(weigh))), linger_(linger)
+        : limits_(l), framing_(detail::framing_of<Item, Size>(std::move(weigh))), linger_(linger)
     {
     }
     /// Deleted: another size function or framing needs another type; see open_batch_of.

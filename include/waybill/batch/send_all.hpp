@@ -32,9 +32,9 @@
 
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/detail/sent_batch.hpp>
 #include <waybill/batch/resend_buffer.hpp>
 #include <waybill/batch/send_report.hpp>
-#include <waybill/batch/sent_batch.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/time_source.hpp>
 
@@ -46,13 +46,13 @@ using send_outcome =
     std::variant<batch_sender::accepted, batch_sender::too_large, batch_sender::partial,
                  batch_sender::throttled, batch_sender::failed, batch_sender::outcome_unknown>;
 
+namespace detail {
+
 /// A function that returns the bytes of an item, or its bytes and key as `queued{bytes, key}`.
 template <class F, class Item>
 concept queueing = sizer<F, Item> || requires(const F& size, Item&& item) {
     { detail::measured(size, static_cast<Item&&>(item)) } -> std::same_as<batch_sender::queued>;
 };
-
-namespace detail {
 
 /// An input that can be walked again. Items are found by walking from the first unsettled one.
 template <class I, class S, class F>
@@ -373,8 +373,9 @@ private:
 /// The next call for the same input returns it together with its own; until then
 /// `batch_sender::unreported` returns it. An attempt whose `send` has thrown may have arrived.
 /// ext/exceptions.hpp turns exceptions into outcomes.
-template <std::forward_iterator I, std::sentinel_for<I> S, queueing<std::iter_reference_t<I>> F,
-          time_source Clock, class Send, class Replace = detail::keep_too_large>
+template <std::forward_iterator I, std::sentinel_for<I> S,
+          detail::queueing<std::iter_reference_t<I>> F, time_source Clock, class Send,
+          class Replace = detail::keep_too_large>
 [[nodiscard]] send_report send_all(I first, S last, const F& size, batch_sender& s, Clock now,
                                    Send&& send, Replace&& replace = {})
 {
@@ -397,7 +398,7 @@ template <class Items, class F, time_source Clock, class Send,
     }
 
 /// The same for an input that can be read only once.
-    template <class I, class S, queueing<const std::iter_value_t<I>&> F, time_source Clock,
+    template <class I, class S, detail::queueing<const std::iter_value_t<I>&> F, time_source Clock,
               class Send, class Replace = detail::keep_too_large>
     [[nodiscard]] send_report send_all(resend_buffer<I, S>& box, const F& size, batch_sender& s,
                                        Clock now, Send&& send, Replace&& replace = {})

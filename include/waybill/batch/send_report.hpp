@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/batch/detail/settlements.hpp>
 #include <waybill/batch/sending.hpp>
-#include <waybill/batch/settlements.hpp>
 
 namespace waybill::inline v0_2 {
 

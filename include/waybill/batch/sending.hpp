@@ -177,7 +177,7 @@ struct batch_sender_types {
         std::uint64_t key = 0;
 
         constexpr queued() noexcept = default;
-        template <countable N>
+        template <detail::countable N>
         constexpr explicit queued(N size, std::uint64_t key_ = 0) noexcept
             : bytes(as_size(size)), key(key_)
         {

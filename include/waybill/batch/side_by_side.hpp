@@ -32,6 +32,8 @@ struct open_limits {
     friend bool operator==(const open_limits&, const open_limits&) = default;
 };
 
+namespace detail {
+
 /// `Batch` is the result of take(). To make room, the fullest batch is closed if `Fullest`,
 /// otherwise the oldest.
 template <class Batch, class F, bool Fullest>
@@ -156,6 +158,8 @@ private:
         if (!sum.full) sum.close(reason);
     }
 };
+
+}  // namespace detail
 
 }  // namespace waybill::inline v0_2
 

@@ -49,6 +49,8 @@ enum class add_result : std::uint8_t {
     return "?";
 }
 
+namespace detail {
+
 /// The bytes of a batch before its items, if `first` is the first of them.
 template <class Item, framing<Item> F>
 [[nodiscard]] constexpr std::uint64_t envelope_of(const batch_limits& l, const F& f,
@@ -64,6 +66,8 @@ template <class Item, framing<Item> F>
 {
     return saturating_add(envelope_of(l, f, item), as_size(f.delta(typename F::state{}, item)));
 }
+
+}  // namespace detail
 
 template <class F>
 struct tally {
@@ -85,7 +89,7 @@ struct tally {
         std::uint64_t own = 0;
         if (!full) {
             own = as_size(f.delta(state, item));
-            const std::uint64_t so_far = items == 0 ? envelope_of(l, f, item) : bytes;
+            const std::uint64_t so_far = items == 0 ? detail::envelope_of(l, f, item) : bytes;
             if (fits(l, so_far, own)) {
                 f.push(state, item);
                 bytes = so_far + own;
@@ -98,7 +102,7 @@ struct tally {
         if (full || !std::is_empty_v<typename F::state>) {
             own = as_size(f.delta(typename F::state{}, item));
         }
-        if (!fits(l, envelope_of(l, f, item), own)) return add_result::too_large;
+        if (!fits(l, detail::envelope_of(l, f, item), own)) return add_result::too_large;
         if (!full) close(batch_close_reason::bytes);
         return add_result::full;
     }

@@ -63,12 +63,13 @@ template <std::input_iterator I, std::sentinel_for<I> S,
                                                                       F size = {})
 {
     using item = std::iter_value_t<I>;
-    const auto f = framing_of<item, F>(std::move(size));
+    const auto f = detail::framing_of<item, F>(std::move(size));
     for (std::uint64_t index = 0; first != last; ++first, ++index) {
         const item& one = *first;
         batch_limits alone = l;
-        alone.envelope = envelope_of(l, f, one);
-        const std::uint64_t own = as_size(f.delta(typename framing_for<item, F>::state{}, one));
+        alone.envelope = detail::envelope_of(l, f, one);
+        const std::uint64_t own =
+            as_size(f.delta(typename detail::framing_for<item, F>::state{}, one));
         if (fits_alone(alone, own)) continue;
         const bool single = own > l.single;
         return oversized_item{index,          saturating_add(alone.envelope, own), own,

@@ -27,11 +27,11 @@
 #include <variant>
 #include <vector>
 
-#include <waybill/consume/batch_attempt.hpp>
 #include <waybill/consume/batch_policy.hpp>
-#include <waybill/consume/batch_replay.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/batch_steps.hpp>
+#include <waybill/consume/detail/batch_attempt.hpp>
+#include <waybill/consume/detail/batch_replay.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/act.hpp>
@@ -314,7 +314,7 @@ private:
         if (replay_.parked().empty()) return after_all();
         if (policy_.keeps_letters) return go(step::parking);
         const auto& parked = replay_.parked();
-        const std::uint64_t listed = lesser(parked.size(), max_dropped_events);
+        const std::uint64_t listed = detail::lesser(parked.size(), max_dropped_events);
         dropped_list_.assign(parked.begin(), parked.begin() + static_cast<std::ptrdiff_t>(listed));
         dropped_ = parked.size();
         return after_all();

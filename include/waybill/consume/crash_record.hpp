@@ -42,6 +42,8 @@ struct crash_record {
     friend bool operator==(const crash_record&, const crash_record&) = default;
 };
 
+namespace detail {
+
 /// The batch to be delivered, and its owner.
 struct attempt_offer {
     std::optional<std::uint64_t> from{};  ///< Sequence of the checkpoint before the batch.
@@ -126,12 +128,14 @@ struct attempt_plan {
     return rest;
 }
 
+}  // namespace detail
+
 /// Maximum number of processes that one event ends in a batch of `events`, until it is
 /// dead-lettered: 2 * deaths + log2(events) - 1, rounded down, or `deaths` for a single event.
 [[nodiscard]] constexpr std::uint64_t deaths_at_most(std::uint64_t events,
                                                      std::uint32_t deaths) noexcept
 {
-    const std::uint64_t each = greater(deaths, 1);
+    const std::uint64_t each = detail::greater(deaths, 1);
     if (events < 2) return each;
     std::uint64_t most = 2 * each - 1;
     for (; events > 1; events /= 2) ++most;

@@ -48,14 +48,14 @@ inline void keep(dead_letter& d, std::string_view body, const batch_policy& p)
     if (d.kept == dead_letter_body::summary) d.body = beginning(body, p.summary_bytes);
 }
 
-}  // namespace detail
-
 /// The reason of a failure, cut to at most `reason_bytes` bytes between characters. The result is a
 /// copy, because a long text that is cut in place would keep all of its memory.
 [[nodiscard]] inline std::string bounded_reason(std::string_view text, const batch_policy& p)
 {
     return detail::beginning(text, p.reason_bytes);
 }
+
+}  // namespace detail
 
 /// The dead letter of `e`, which failed with `reason` after `tries` tries. `now` is the time in the
 /// letter. A `body` of `e` is a text or a contiguous range of bytes; its `time` is optional. Linear
@@ -69,7 +69,7 @@ template <sequenced E>
     d.key = key;
     d.at = waybill::position_of(e);
     d.kind = reason.kind;
-    d.reason = bounded_reason(reason.text, p);
+    d.reason = detail::bounded_reason(reason.text, p);
     d.tries = tries;
     d.dead_lettered_at = now;
     if constexpr (requires { std::string_view(e.body); }) {

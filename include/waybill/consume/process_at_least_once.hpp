@@ -32,12 +32,12 @@
 #include <utility>
 
 #include <waybill/consume/at_least_once.hpp>
-#include <waybill/consume/batch_order.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/dead_letter.hpp>
+#include <waybill/consume/detail/batch_order.hpp>
+#include <waybill/consume/detail/handler_exceptions.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/guarantee.hpp>
-#include <waybill/consume/handler_exceptions.hpp>
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/consume/separate_stores.hpp>
@@ -241,9 +241,9 @@ private:
 /// The handler is called once per event, and once more for each retry after a transient fault.
 /// `ask` is the same as that of process_batch: it decides if events failed and none took effect.
 template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_iterator I,
-          std::sentinel_for<I> S, class Handler, class Ask = no_outage_check>
+          std::sentinel_for<I> S, class Handler, class Ask = detail::no_outage_check>
 requires sequenced<std::iter_value_t<I>> && repeatable_handler<Handler, std::iter_value_t<I>> &&
-    asked_if_all_failed<std::remove_cvref_t<Ask>>
+    detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
                                                          const assignment& mine, I first, S last,
                                                          Handler&& handler, wall_time now,
@@ -262,11 +262,11 @@ requires sequenced<std::iter_value_t<I>> && repeatable_handler<Handler, std::ite
 
 /// The same for a container.
 template <class Checkpoints, class Letters, class Events, class Handler,
-          class Ask = no_outage_check>
+          class Ask = detail::no_outage_check>
 requires requires(const Events& e)
 {
     std::begin(e);
-} && asked_if_all_failed<std::remove_cvref_t<Ask>>
+} && detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
                                                          const assignment& mine,
                                                          const Events& events, Handler&& handler,

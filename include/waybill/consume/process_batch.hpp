@@ -32,14 +32,16 @@
 #include <utility>
 
 #include <waybill/consume/batch_machine.hpp>
-#include <waybill/consume/batch_order.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/dead_letter.hpp>
+#include <waybill/consume/detail/batch_order.hpp>
+#include <waybill/consume/detail/handler_exceptions.hpp>
 #include <waybill/consume/event.hpp>
-#include <waybill/consume/handler_exceptions.hpp>
 #include <waybill/core/match.hpp>
 
 namespace waybill::inline v0_2 {
+
+namespace detail {
 
 /// No callback. If all events of a batch failed, they become dead letters.
 struct no_outage_check {};
@@ -50,8 +52,6 @@ concept asked_if_all_failed = std::same_as<A, no_outage_check> || requires(A& as
 {
     { ask(n) } -> std::convertible_to<if_all_failed>;
 };
-
-namespace detail {
 
 /// The decision of the callback; `go_on` without a callback.
 template <class Ask>
@@ -358,10 +358,10 @@ private:
 /// Without savepoints it is called again from the first event after each failure, and the range is
 /// read again as often.
 template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Handler,
-          class Ask = no_outage_check>
+          class Ask = detail::no_outage_check>
 requires checkpoint_store<Store> && dead_letter_store<Store> && sequenced<std::iter_value_t<I>> &&
     event_handler<Handler, typename Store::transaction, std::iter_value_t<I>> &&
-    asked_if_all_failed<std::remove_cvref_t<Ask>>
+    detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, I first, S last,
                                          Handler&& handler, wall_time now,
                                          const batch_policy& p = {},
@@ -377,11 +377,11 @@ requires checkpoint_store<Store> && dead_letter_store<Store> && sequenced<std::i
 }
 
 /// The same for a container.
-template <class Store, class Events, class Handler, class Ask = no_outage_check>
+template <class Store, class Events, class Handler, class Ask = detail::no_outage_check>
 requires requires(const Events& e)
 {
     std::begin(e);
-} && asked_if_all_failed<std::remove_cvref_t<Ask>>
+} && detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, const Events& events,
                                          Handler&& handler, wall_time now,
                                          const batch_policy& p = {},

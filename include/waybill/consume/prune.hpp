@@ -102,6 +102,8 @@ struct prune_plan {
     friend bool operator==(const prune_plan&, const prune_plan&) = default;
 };
 
+namespace detail {
+
 /// The default `row_of`: the rows are prune_rows already.
 struct as_it_is {
     [[nodiscard]] constexpr const prune_row& operator()(const prune_row& r) const noexcept
@@ -109,8 +111,6 @@ struct as_it_is {
         return r;
     }
 };
-
-namespace detail {
 
 /// The highest amount that may be left: less than the limit, and at most its share.
 [[nodiscard]] constexpr std::uint64_t low_water(std::uint64_t limit, double share) noexcept
@@ -244,7 +244,7 @@ concept prune_view = std::forward_iterator<I> && requires(F& f, const I& i) {
 /// removed in the order of the range. A row with a time after `now` is not old. A rejected policy
 /// is reported in `prune_plan::wrong`. Two passes if the rows are ordered oldest first, otherwise
 /// O(n log n).
-template <std::forward_iterator I, std::sentinel_for<I> S, prune_view<I> F = as_it_is>
+template <std::forward_iterator I, std::sentinel_for<I> S, prune_view<I> F = detail::as_it_is>
 [[nodiscard]] prune_plan plan_prune(I first, S last, const prune_policy& policy, wall_time now,
                                     F row_of = {})
 {
@@ -266,7 +266,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S, prune_view<I> F = as_
 }
 
 /// The same for a range.
-template <class R, class F = as_it_is>
+template <class R, class F = detail::as_it_is>
     requires requires(const R& rows, F& f) {
         { f(*std::begin(rows)) } -> std::convertible_to<prune_row>;
         std::end(rows);

@@ -186,11 +186,11 @@ template <dead_letter_queue Store, class Fetch, class Handler>
     tx->rollback();
     if (kind == fault_kind::infrastructure || kind == fault_kind::ownership_lost ||
         kind == fault_kind::cancelled) {
-        return detail::reprocess_failed({kind, bounded_reason(o.reason.text, p)});
+        return detail::reprocess_failed({kind, detail::bounded_reason(o.reason.text, p)});
     }
     if (kind != fault_kind::none) {
         letter.kind = kind;
-        letter.reason = bounded_reason(o.reason.text, p);
+        letter.reason = detail::bounded_reason(o.reason.text, p);
         letter.dead_lettered_at = now;
         if (letter.tries != UINT32_MAX) ++letter.tries;
     }

@@ -23,8 +23,6 @@ namespace detail {
 inline constexpr std::string_view base64_digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-}  // namespace detail
-
 /// The number of bytes that n base64 characters encode.
 [[nodiscard]] constexpr std::uint64_t base64_bytes(std::uint64_t characters) noexcept
 {
@@ -37,11 +35,13 @@ inline constexpr std::string_view base64_digits =
     return bytes / 3 * 4 + (rest == 0 ? 0 : rest + 1);
 }
 
+}  // namespace detail
+
 /// The base64 text of `bytes`, without padding.
 [[nodiscard]] inline std::string to_base64(std::string_view bytes)
 {
     std::string text;
-    text.reserve(base64_characters(bytes.size()));
+    text.reserve(detail::base64_characters(bytes.size()));
     std::uint32_t bits = 0;
     unsigned count = 0;
     for (const char c : bytes) {

@@ -17,9 +17,13 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// Any integer type except bool.
 template <class N>
 concept countable = std::integral<N> && !std::same_as<std::remove_cv_t<N>, bool>;
+
+}  // namespace detail
 
 /// The largest size or count; sums stop there.
 inline constexpr std::uint64_t highest_size = ~std::uint64_t{0};
@@ -42,6 +46,8 @@ inline constexpr std::uint64_t highest_size = ~std::uint64_t{0};
     return b != 0 && a > highest_size / b ? highest_size : a * b;
 }
 
+namespace detail {
+
 [[nodiscard]] constexpr std::uint64_t lesser(std::uint64_t a, std::uint64_t b) noexcept
 {
     return b < a ? b : a;
@@ -52,9 +58,11 @@ inline constexpr std::uint64_t highest_size = ~std::uint64_t{0};
     return a < b ? b : a;
 }
 
+}  // namespace detail
+
 /// Converts any integer to a size. Negative values and values of more than 64 bits become
 /// `highest_size`: a negative size is mostly an error code or a length that has wrapped.
-template <countable N>
+template <detail::countable N>
 [[nodiscard]] constexpr std::uint64_t as_size(N n) noexcept
 {
     if constexpr (std::is_signed_v<N>) {

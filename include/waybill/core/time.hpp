@@ -26,6 +26,8 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// A type with the members of a std::chrono::duration.
 template <class D>
 concept chrono_duration = requires(const D& d)
@@ -60,8 +62,6 @@ concept wall_point = chrono_point<T> && !T::clock::is_steady && requires(const T
 {
     T::clock::to_time_t(t);
 };
-
-namespace detail {
 
 inline constexpr std::int64_t lowest_ns = INT64_MIN;
 inline constexpr std::int64_t highest_ns = INT64_MAX;
@@ -189,7 +189,7 @@ public:
     constexpr duration() noexcept = default;
 
     /// From any chrono duration. Floating-point values are truncated to whole nanoseconds.
-    template <chrono_duration D>
+    template <detail::chrono_duration D>
     constexpr duration(const D& d) noexcept : ns_(detail::to_ns(d))
     {
     }
@@ -210,7 +210,7 @@ public:
     [[nodiscard]] constexpr std::int64_t count() const noexcept { return ns_; }
 
     /// To a chrono duration, rounded towards zero if its unit is coarser.
-    template <chrono_duration D>
+    template <detail::chrono_duration D>
     [[nodiscard]] constexpr explicit operator D() const noexcept
     {
         return detail::from_ns<D>(ns_);
@@ -248,7 +248,7 @@ class time_on {
 public:
     constexpr time_on() noexcept = default;
 
-    template <chrono_point T>
+    template <detail::chrono_point T>
         requires(Clock::template accepts<T>)
     constexpr time_on(const T& t) noexcept : since_(t.time_since_epoch())
     {
@@ -265,7 +265,7 @@ public:
 
     [[nodiscard]] constexpr duration since_epoch() const noexcept { return since_; }
 
-    template <chrono_point T>
+    template <detail::chrono_point T>
         requires(Clock::template accepts<T>)
     [[nodiscard]] constexpr explicit operator T() const noexcept
     {
@@ -290,6 +290,8 @@ private:
     duration since_;
 };
 
+namespace detail {
+
 struct steady_clock_tag {
     template <class T>
     static constexpr bool accepts = steady_point<T>;
@@ -300,8 +302,12 @@ struct wall_clock_tag {
     static constexpr bool accepts = wall_point<T>;
 };
 
-using steady_time = time_on<steady_clock_tag>;  ///< For waits, timeouts and leases.
-using wall_time = time_on<wall_clock_tag>;      ///< For stored times; counts from the Unix epoch.
+}  // namespace detail
+
+using steady_time = time_on<detail::steady_clock_tag>;  ///< For waits, timeouts and leases.
+using wall_time = time_on<detail::wall_clock_tag>;      ///< For stored times, from the Unix epoch.
+
+namespace detail {
 
 [[nodiscard]] constexpr duration lesser(duration a, duration b) noexcept
 {
@@ -311,6 +317,8 @@ using wall_time = time_on<wall_clock_tag>;      ///< For stored times; counts fr
 {
     return a < b ? b : a;
 }
+
+}  // namespace detail
 
 template <class Clock>
 [[nodiscard]] constexpr time_on<Clock> earlier(time_on<Clock> a, time_on<Clock> b) noexcept

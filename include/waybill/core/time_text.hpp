@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/core/digits.hpp>
+#include <waybill/core/detail/digits.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {

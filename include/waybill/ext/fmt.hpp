@@ -94,7 +94,7 @@ concept consumer_in_words =
            dead_letter_message, defer, let_lock_expire, lease_manager::list_leases,
            partition_lifecycle::open, partition_lifecycle::process, partition_lifecycle::release,
            settle_batches::report, partition_lifecycle::save, settle_batches::settle_batch,
-           lease_manager::leave, at_least_once_report, crash_record, attempt_plan, balance_plan,
+           lease_manager::leave, at_least_once_report, crash_record, balance_plan,
            track_error, blocked, commit_needs, checkpoint_stands, claim_outcome, claim_result,
            commit_mark, commit_reason, delivery_guarantee, encoded_as, encoded_done,
            idempotency_scope, lease, lease_claim, lease_table, let_expire_reason, owner_id,

@@ -49,13 +49,6 @@ namespace waybill::inline v0_2::detail::words {
     return said;
 }
 
-[[nodiscard]] inline std::string line(const attempt_plan& p)
-{
-    std::string said = (p.poison_message ? "park " : "deliver ") + events(p.events);
-    if (p.left != 0) said += fmt::format(", {} left", p.left);
-    return said;
-}
-
 [[nodiscard]] inline std::string line(const at_least_once_report& r)
 {
     std::string said(name(r.outcome));

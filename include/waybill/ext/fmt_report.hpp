@@ -113,7 +113,7 @@ template <class T, class F>
 }
 
 template <class Batch, class F, bool Fullest>
-[[nodiscard]] std::string line(const side_by_side<Batch, F, Fullest>& b)
+[[nodiscard]] std::string line(const detail::side_by_side<Batch, F, Fullest>& b)
 {
     const auto due = b.deadline();
     return fmt::format("{}, {} open, due {}", items(b.items()),

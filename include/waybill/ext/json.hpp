@@ -30,6 +30,8 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/core/result.hpp>
+#include <waybill/ext/detail/json_member.hpp>
+#include <waybill/ext/detail/json_progress.hpp>
 #include <waybill/ext/json_act.hpp>
 #include <waybill/ext/json_act_consume.hpp>
 #include <waybill/ext/json_act_session.hpp>
@@ -39,11 +41,9 @@
 #include <waybill/ext/json_deferral.hpp>
 #include <waybill/ext/json_enum.hpp>
 #include <waybill/ext/json_lease.hpp>
-#include <waybill/ext/json_member.hpp>
 #include <waybill/ext/json_parse.hpp>
 #include <waybill/ext/json_parts.hpp>
 #include <waybill/ext/json_policy.hpp>
-#include <waybill/ext/json_progress.hpp>
 #include <waybill/ext/json_prune.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_report.hpp>

@@ -105,15 +105,6 @@ inline void read_value(const json_place& at, crash_record& into)
         .done();
 }
 
-inline void to_json(nlohmann::json& j, const attempt_plan& p)
-{
-    j = {{"events", p.events},
-         {"condemned", p.poison_message},
-         {"noted", p.noted},
-         {"left", p.left}};
-    if (p.called_off) j["called_off"] = *p.called_off;
-}
-
 inline void to_json(nlohmann::json& j, const tracker_options& o)
 {
     j = {{"most", o.max_in_flight}, {"span", o.span}, {"mark", o.mark}};

@@ -80,7 +80,7 @@ namespace detail {
 /// write null.
 inline void put_number(nlohmann::json& j, const char* field, const std::optional<double>& x)
 {
-    if (x && is_finite(*x)) j[field] = *x;
+    if (x && waybill::detail::is_finite(*x)) j[field] = *x;
 }
 
 }  // namespace detail

@@ -80,7 +80,8 @@ struct state_as_read {
     /// bytes.
     [[nodiscard]] static std::uint64_t sum_of(std::string_view all) noexcept
     {
-        if (all.size() < envelope_bytes || !all.starts_with("waybill/1 ")) return crc32c(all);
+        if (all.size() < detail::envelope_bytes || !all.starts_with("waybill/1 "))
+            return crc32c(all);
         std::uint64_t digits = 0;
         for (const char c : all.substr(38, detail::envelope_sum)) {
             digits = digits << 8U | static_cast<unsigned char>(c);

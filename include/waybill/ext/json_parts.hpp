@@ -22,8 +22,8 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/saturating.hpp>
+#include <waybill/ext/detail/json_progress.hpp>
 #include <waybill/ext/json_decoded.hpp>
-#include <waybill/ext/json_progress.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_tree.hpp>
 #include <waybill/ext/json_unknown.hpp>

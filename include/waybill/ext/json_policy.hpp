@@ -158,7 +158,7 @@ inline void read_value(const json_place& at, retry_budget& into)
     if (tokens != unlimited && tokens >= retry_budget::uncounted) {
         at.fail("\"tokens\" of at most 32 bits, or \"unlimited\"");
     }
-    into.tokens = static_cast<std::uint32_t>(lesser(tokens, retry_budget::uncounted));
+    into.tokens = static_cast<std::uint32_t>(detail::lesser(tokens, retry_budget::uncounted));
 }
 
 inline void to_json(nlohmann::json& j, const send_policy& p)

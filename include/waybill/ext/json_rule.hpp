@@ -256,7 +256,7 @@ public:
 
     [[nodiscard]] json number(const std::string& path, double x)
     {
-        if (!is_finite(x)) fail(path, "a finite number", short_number(x));
+        if (!waybill::detail::is_finite(x)) fail(path, "a finite number", short_number(x));
         return x;
     }
 

@@ -35,10 +35,10 @@
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
+#include <waybill/ext/detail/json_member.hpp>
+#include <waybill/ext/detail/json_progress.hpp>
 #include <waybill/ext/json_decoded.hpp>
-#include <waybill/ext/json_member.hpp>
 #include <waybill/ext/json_parts.hpp>
-#include <waybill/ext/json_progress.hpp>
 #include <waybill/ext/json_tree.hpp>
 #include <waybill/ext/json_unknown.hpp>
 #include <waybill/session/envelope.hpp>
@@ -74,7 +74,7 @@ public:
     {
         state s;
         s.version = options_.version;
-        s.envelope = open_state(bytes, options_.budget.bytes);
+        s.envelope = detail::open_state(bytes, options_.budget.bytes);
         const std::string_view body = std::exchange(s.envelope.body, {});
         s.outcome = s.envelope.outcome;
         if (s.outcome == state_read::absent) return s;
@@ -255,7 +255,8 @@ private:
     [[nodiscard]] bool has_room(state& s, const std::optional<schema_version>& told) const
     {
         const std::uint64_t most = options_.budget.for_value();
-        const std::uint64_t line = s.envelope.bare && options_.envelope ? envelope_bytes : 0;
+        const std::uint64_t line =
+            s.envelope.bare && options_.envelope ? detail::envelope_bytes : 0;
         std::uint64_t value = saturating_add(s.envelope.size, line);
         if (value > most) {
             const detail::progress_member m{s.progress, s.read.later, told};

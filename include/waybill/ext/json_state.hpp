@@ -38,8 +38,6 @@ inline void put_text(nlohmann::json& j, std::string_view field, const std::strin
     else j[std::string(field) + "_base64"] = base64(value);
 }
 
-}  // namespace detail
-
 inline void to_json(nlohmann::json& j, const overhead_state& o)
 {
     j = {{"ratio", o.ratio},
@@ -67,6 +65,8 @@ inline void read_value(const json_place& at, overhead_state& into)
         .must("seen", into.seen)
         .done();
 }
+
+}  // namespace detail
 
 /// Drops learnt values that contradict each other, as the constructor of `calibration` does. So the
 /// written JSON can always be read.
@@ -101,7 +101,7 @@ inline void read_value(const json_place& at, calibration_state& into)
             .must_size("refused", into.refused)
             .done();
         into.documented = into.ceiling = into.limit;
-        into.items = overhead(static_cast<double>(header)).state();
+        into.items = detail::overhead(static_cast<double>(header)).state();
         if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
         return;
     }

@@ -26,9 +26,9 @@
 
 #include <waybill/core/text.hpp>
 #include <waybill/core/utf8.hpp>
+#include <waybill/ext/detail/json_progress.hpp>
 #include <waybill/ext/json_parse.hpp>
-#include <waybill/ext/json_progress.hpp>
-#include <waybill/session/progress_text.hpp>
+#include <waybill/session/detail/progress_text.hpp>
 
 namespace waybill::inline v0_2 {
 

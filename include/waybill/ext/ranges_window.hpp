@@ -38,8 +38,8 @@
 
 #include <waybill/core/time.hpp>
 #include <waybill/window/amortised.hpp>
+#include <waybill/window/detail/series.hpp>
 #include <waybill/window/measures.hpp>
-#include <waybill/window/series.hpp>
 #include <waybill/window/sliding_window.hpp>
 
 namespace waybill::inline v0_2 {

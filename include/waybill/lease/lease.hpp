@@ -179,7 +179,7 @@ struct lease_options {
 [[nodiscard]] constexpr duration until_next_round(const lease_options& o, double random) noexcept
 {
     const double share = random >= 0.0 ? (random < 1.0 ? random : 1.0) : 0.0;
-    return lesser(o.interval * (0.8 + 0.2 * share), o.interval);
+    return detail::lesser(o.interval * (0.8 + 0.2 * share), o.interval);
 }
 
 }  // namespace waybill::inline v0_2

@@ -33,7 +33,7 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/lease/balance.hpp>
-#include <waybill/lease/held_leases.hpp>
+#include <waybill/lease/detail/held_leases.hpp>
 #include <waybill/lease/lease.hpp>
 #include <waybill/lease/lease_calls.hpp>
 #include <waybill/lease/lease_group.hpp>
@@ -372,7 +372,7 @@ private:
     void wait_for_next_round(steady_time now, double share = 1.0)
     {
         const duration pause = until_next_round(group_.leases, draw_) * share;
-        not_before_ = now + greater(pause, duration::nanoseconds(1));
+        not_before_ = now + detail::greater(pause, duration::nanoseconds(1));
         at_ = {};
     }
 
@@ -411,7 +411,7 @@ private:
 
     lease_group group_;
     lease_observer seen_;
-    held_leases held_;
+    detail::held_leases held_;
     std::vector<chore> chores_;   // tasks outside of the rounds
     std::vector<chore> errands_;  // claims of this round
     std::vector<owner_heartbeat> departed_;

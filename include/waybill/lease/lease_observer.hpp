@@ -61,7 +61,9 @@ public:
     void look(const lease_table& table, steady_time now)
     {
         const duration longest = options_.interval + options_.interval;
-        if (looked_) watched_ = watched_ + lesser(greater(now - *looked_, duration{}), longest);
+        if (looked_)
+            watched_ =
+                watched_ + detail::lesser(detail::greater(now - *looked_, duration{}), longest);
         looked_ = looked_ ? later(*looked_, now) : now;
 
         std::vector<const lease*> rows(leases_.size());

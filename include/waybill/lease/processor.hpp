@@ -99,7 +99,7 @@ public:
         if (!raise) return passed_on(*part, o, o.partition, now);
         // The checkpoint has this epoch or a later one: the row of the lease was lost earlier.
         partition_opened too_early = o;
-        if (defeated) too_early.stored = greater(o.stored, d.past());
+        if (defeated) too_early.stored = detail::greater(o.stored, d.past());
         const bool last = too_early.stored == last_epoch;
         too_early.kind = last ? fault_kind::permanent : fault_kind::transient;
         const event_result h = part->on(too_early, now);

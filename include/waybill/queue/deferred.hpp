@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/nanoseconds.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 

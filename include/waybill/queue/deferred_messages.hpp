@@ -209,7 +209,7 @@ private:
         counter(const counter&) = default;
         counter& operator=(const counter& other) noexcept
         {
-            last = greater(last, other.last);
+            last = detail::greater(last, other.last);
             return *this;
         }
         ~counter() = default;

@@ -29,8 +29,8 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/sealed_bytes.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/sealed_bytes.hpp>
 #include <waybill/queue/deferred_messages.hpp>
 
 namespace waybill::inline v0_2 {

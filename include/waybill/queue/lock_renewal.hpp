@@ -30,8 +30,8 @@
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/nanoseconds.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/backoff.hpp>
 
@@ -227,7 +227,8 @@ public:
         asked_ = false;
         if (e.kind == fault_kind::ownership_lost) ended_ = lock_outcome::lost;
         if (e.kind == fault_kind::permanent) given_up_ = true;
-        if (e.kind == fault_kind::cancelled) not_before_ = now + greater(options_.pauses.base, {});
+        if (e.kind == fault_kind::cancelled)
+            not_before_ = now + detail::greater(options_.pauses.base, {});
         if (e.kind == fault_kind::transient || e.kind == fault_kind::infrastructure) {
             if (failures_ != UINT32_MAX) ++failures_;
             not_before_ = now + pause_at(now, failures_, e.random, e.hint);
@@ -264,7 +265,7 @@ public:
     {
         const bool held = taken_ && ended_ != lock_outcome::lost &&
                           ended_ != lock_outcome::released && ended_ != lock_outcome::expired;
-        return held ? greater(until_ - now, duration{}) : duration{};
+        return held ? detail::greater(until_ - now, duration{}) : duration{};
     }
 
     /// Number of renewals started.
@@ -303,9 +304,11 @@ private:
                                               duration hint) const noexcept
     {
         const backoff& b = options_.pauses;
-        const duration most = greater(greater(until_ - at, duration{}) * 0.5, b.base);
-        const duration asked = lesser(hint, greater(greater(b.cap, duration{}), b.highest_hint));
-        return greater(lesser(pause(b, n, random), most), asked);
+        const duration most =
+            detail::greater(detail::greater(until_ - at, duration{}) * 0.5, b.base);
+        const duration asked = detail::lesser(
+            hint, detail::greater(detail::greater(b.cap, duration{}), b.highest_hint));
+        return detail::greater(detail::lesser(pause(b, n, random), most), asked);
     }
 
     [[nodiscard]] constexpr steady_time unanswered_at() const noexcept

@@ -32,7 +32,7 @@
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/nanoseconds.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/queue/receive_planner_steps.hpp>
@@ -103,7 +103,7 @@ public:
     explicit receive_planner(const receive_planner_options& o = {})
         : options_(o), breaker_(o.breaker)
     {
-        options_.max_in_flight = lesser(o.max_in_flight, circuit_breaker::max_permits);
+        options_.max_in_flight = detail::lesser(o.max_in_flight, circuit_breaker::max_permits);
         works_.reserve(options_.max_in_flight);
     }
 
@@ -139,7 +139,7 @@ public:
         if (e.pairs > options_.max_in_flight - works_.size()) return event_result::invalid;
         works_.reserve(options_.max_in_flight);  // a copied vector has no reserve
         looked_in_ = breaker_.generation(now);
-        const steady_time soon = now + greater(options_.pause, duration{});
+        const steady_time soon = now + detail::greater(options_.pause, duration{});
         look_at_ = now;
         if (e.kind != fault_kind::none)
             look_at_ = soon;
@@ -153,7 +153,7 @@ public:
     {
         if (e.messages > options_.max_in_flight - works_.size()) return event_result::invalid;
         works_.reserve(options_.max_in_flight);
-        receive_at_ = e.messages != 0 ? now : now + greater(options_.pause, duration{});
+        receive_at_ = e.messages != 0 ? now : now + detail::greater(options_.pause, duration{});
         for (std::uint64_t i = 0; i != e.messages; ++i) begin(stage::in_hand, now);
         return event_result::applied;
     }
@@ -218,7 +218,7 @@ public:
         if (w == nullptr) return event_result::stale;
         if (w->at == stage::taken) breaker_.record(w->pass, fault_kind::cancelled, now);
         const bool back = w->at != stage::message || w->message == settle_as::give_back;
-        const steady_time soon = now + greater(options_.pause, duration{});
+        const steady_time soon = now + detail::greater(options_.pause, duration{});
         if (back) (w->pair ? look_at_ : receive_at_) = soon;
         end(*w);
         return event_result::applied;
@@ -284,12 +284,12 @@ private:
     [[nodiscard]] std::uint64_t room(steady_time now) const
     {
         if (stopping_) return 0;
-        return lesser(options_.max_in_flight - works_.size(), breaker_.room(now));
+        return detail::lesser(options_.max_in_flight - works_.size(), breaker_.room(now));
     }
 
     [[nodiscard]] duration look_often() const
     {
-        return greater(options_.poll_interval, duration::nanoseconds(1));
+        return detail::greater(options_.poll_interval, duration::nanoseconds(1));
     }
 
     /// If the circuit breaker has opened and gives no permit, the work is given back unhandled.

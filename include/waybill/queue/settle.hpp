@@ -30,8 +30,8 @@
 #include <variant>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/nanoseconds.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
@@ -313,7 +313,7 @@ namespace detail {
                                               const delivery_terms& t) noexcept
 {
     settle_check c;
-    c.max_deliveries = greater(lesser(p.max_deliveries, t.max_deliveries), 1);
+    c.max_deliveries = detail::greater(detail::lesser(p.max_deliveries, t.max_deliveries), 1);
     c.max_tries = attempts_in_all(p.levels);
     c.error = validate(p);
     if (!c.error) c.error = validate(t);
@@ -332,15 +332,16 @@ namespace detail {
     const bool endless = p.max_deliveries <= t.max_deliveries &&
                          (detail::renews_deliveries(p) || !p.release_counts);
     c.longest_outage = detail::until_delivery(p, t, endless ? highest_size : c.max_deliveries);
-    const duration live = greater(t.time_to_live, duration{});
+    const duration live = detail::greater(t.time_to_live, duration{});
     if (live < c.longest_outage) {
         const duration last_hold = detail::outage_hold(p, t, UINT32_MAX, 1.0);
-        c.longest_outage = greater(live - last_hold, duration{});
+        c.longest_outage = detail::greater(live - last_hold, duration{});
         c.by = delivery_limit::time_to_live;
     }
     const bool counted = p.on_outage != when_down::abandon || p.release_counts;
     const std::uint64_t tries = counted ? c.max_tries : highest_size;
-    c.longest_uncounted_outage = lesser(c.longest_outage, detail::until_delivery(p, t, tries));
+    c.longest_uncounted_outage =
+        detail::lesser(c.longest_outage, detail::until_delivery(p, t, tries));
     return c;
 }
 
@@ -372,15 +373,16 @@ struct queue_delivery {
     }
     if (d.lock_left <= p.to_settle) return let_lock_expire{let_expire_reason::lock_short};
 
-    const std::uint64_t count = greater(d.count, 1);
+    const std::uint64_t count = detail::greater(d.count, 1);
     const std::uint64_t tries =
-        greater(saturating_sub(d.tries == 0 ? count : d.tries, d.outage_deliveries), 1);
-    const bool last = p.max_deliveries != highest_size && count >= greater(p.max_deliveries, 1);
+        detail::greater(saturating_sub(d.tries == 0 ? count : d.tries, d.outage_deliveries), 1);
+    const bool last =
+        p.max_deliveries != highest_size && count >= detail::greater(p.max_deliveries, 1);
     const dead_letter_message no_more{dead_letter_cause::last_delivery, kind, count,
                                       p.max_deliveries};
     const auto put_off = [&](duration by) -> settlement {
         if (last && !p.defer_renews) return no_more;
-        return defer{now + lesser(greater(by, duration{}), p.longest_defer)};
+        return defer{now + detail::lesser(detail::greater(by, duration{}), p.longest_defer)};
     };
 
     switch (kind) {
@@ -406,7 +408,7 @@ struct queue_delivery {
             if (p.on_outage == when_down::abandon && !counts) return abandon{false};
             const bool defers = last ? p.defer_renews : p.on_outage == when_down::defer;
             if (defers && p.can_defer) {
-                const auto n = static_cast<std::uint32_t>(lesser(count, UINT32_MAX));
+                const auto n = static_cast<std::uint32_t>(detail::lesser(count, UINT32_MAX));
                 return put_off(pause(p.levels.pauses, n, random, hint));
             }
             if (counts) return no_more;

@@ -33,8 +33,8 @@
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/nanoseconds.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/queue/settle.hpp>
@@ -168,7 +168,7 @@ public:
     {
         if (policy_.items == 0) policy_.items = 1;
         if (policy_.tries == 0) policy_.tries = 1;
-        policy_.to_settle = greater(policy_.to_settle, duration{});
+        policy_.to_settle = detail::greater(policy_.to_settle, duration{});
     }
 
     /// Returns a report if one is due, else a call if one is due, else the time until which to

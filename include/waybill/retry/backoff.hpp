@@ -23,7 +23,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/nanoseconds.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
@@ -139,9 +139,9 @@ namespace detail {
 [[nodiscard]] constexpr duration pause(const backoff& b, std::uint32_t n, duration previous,
                                        double random, duration hint = {}) noexcept
 {
-    const duration cap = greater(b.cap, duration{});
+    const duration cap = detail::greater(b.cap, duration{});
     const double share = random >= 0.0 ? (random < 1.0 ? random : 1.0) : 0.0;
-    duration widest = lesser(detail::uncapped(b, n), cap);
+    duration widest = detail::lesser(detail::uncapped(b, n), cap);
     duration drawn = widest;
     switch (b.spread) {
         case jitter::none: break;
@@ -149,21 +149,21 @@ namespace detail {
         case jitter::full: drawn = widest * share; break;
         case jitter::around: {
             // Without the factor 1 / 1.2, half of the longest pauses would equal the cap.
-            const duration middle = lesser(widest, cap * (1 / 1.2));
+            const duration middle = detail::lesser(widest, cap * (1 / 1.2));
             drawn = middle * (0.8 + share * 0.4);
             widest = cap;
             break;
         }
         case jitter::decorrelated: {
-            const duration base = lesser(greater(b.base, duration{}), cap);
-            const duration thrice = detail::times(greater(previous, base), 3);
+            const duration base = detail::lesser(detail::greater(b.base, duration{}), cap);
+            const duration thrice = detail::times(detail::greater(previous, base), 3);
             drawn = base + (thrice - base) * share;
-            widest = lesser(thrice, cap);
+            widest = detail::lesser(thrice, cap);
             break;
         }
     }
-    drawn = lesser(drawn, widest);  // products may round up
-    return greater(drawn, lesser(hint, greater(cap, b.highest_hint)));
+    drawn = detail::lesser(drawn, widest);  // products may round up
+    return detail::greater(drawn, detail::lesser(hint, detail::greater(cap, b.highest_hint)));
 }
 
 /// The same if the previous pause is unknown. Decorrelated jitter then assumes a previous pause
@@ -172,7 +172,7 @@ namespace detail {
                                        duration hint = {}) noexcept
 {
     if (b.spread != jitter::decorrelated) return pause(b, n, duration{}, random, hint);
-    return pause(b, n, lesser(detail::middle_before(b, n), b.cap), random, hint);
+    return pause(b, n, detail::lesser(detail::middle_before(b, n), b.cap), random, hint);
 }
 
 }  // namespace waybill::inline v0_2

@@ -23,7 +23,7 @@
 #include <optional>
 
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/nanoseconds.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {

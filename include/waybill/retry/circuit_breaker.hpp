@@ -33,8 +33,8 @@
 #include <waybill/core/time.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/circuit_breaker_options.hpp>
+#include <waybill/retry/detail/recent_calls.hpp>
 #include <waybill/retry/permits.hpp>
-#include <waybill/retry/recent_calls.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -47,7 +47,7 @@ public:
     explicit constexpr circuit_breaker_of(const circuit_breaker_options& o = {}) noexcept
         : options_(o), recent_(o.sampling_duration)
     {
-        options_.timeout = greater(o.timeout, duration::nanoseconds(1));
+        options_.timeout = detail::greater(o.timeout, duration::nanoseconds(1));
     }
 
     /// Returns a permit if a call may be made now. While `forced_closed`, permits are not tracked.
@@ -182,7 +182,7 @@ private:
 
     [[nodiscard]] constexpr std::uint64_t step_size() const noexcept
     {
-        return lesser(std::uint64_t{1} << lesser(step_, 32), Most);
+        return detail::lesser(std::uint64_t{1} << detail::lesser(step_, 32), Most);
     }
 
     [[nodiscard]] constexpr bool counts(fault_kind kind) const noexcept
@@ -288,7 +288,7 @@ private:
     /// The next deadline of a permit. In the state `open`, the end of the pause.
     steady_time due_ = steady_time::highest();
     permits<Most> out_{};
-    recent_calls recent_;           // used in `closed`
+    detail::recent_calls recent_;           // used in `closed`
     std::uint64_t in_a_row_ = 0;    // consecutive failures, in `closed`
     std::uint64_t step_ = 0;        // index of the current step of the ramp, in `half_open`
     std::uint64_t given_ = 0;       // permits of this step, without calls that do not count

@@ -22,7 +22,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/nanoseconds.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/backoff.hpp>
 

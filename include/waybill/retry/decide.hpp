@@ -62,13 +62,13 @@ struct retry_policy {
 
 using retry_action = std::variant<retry_now, wait_until, give_up>;
 
+namespace detail {
+
 /// True for transient and infrastructure faults. All other faults are final.
 [[nodiscard]] constexpr bool is_worth_a_retry(fault_kind kind) noexcept
 {
     return kind == fault_kind::transient || kind == fault_kind::infrastructure;
 }
-
-namespace detail {
 
 /// `pausing(n)` returns the n-th pause, counted from 1.
 template <class F>

@@ -25,7 +25,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/nanoseconds.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
@@ -52,7 +52,7 @@ struct delivery_terms {
     if (t.lock > t.highest_lock) {
         return config_error{"delivery.lock", detail::magnitude(t.lock),
                             "nanoseconds must be at most what the broker allows",
-                            detail::magnitude(greater(t.highest_lock, duration{}))};
+                            detail::magnitude(detail::greater(t.highest_lock, duration{}))};
     }
     if (t.max_deliveries == 0) {
         return config_error{"delivery.max_deliveries", 0, "must be at least", 1};
@@ -93,8 +93,8 @@ struct delivery_lifetime {
 [[nodiscard]] constexpr delivery_lifetime time_until_dead_letter(const delivery_terms& t,
                                                                  duration hold) noexcept
 {
-    const duration all = detail::times(lesser(hold, t.lock), t.max_deliveries);
-    const duration live = greater(t.time_to_live, duration{});
+    const duration all = detail::times(detail::lesser(hold, t.lock), t.max_deliveries);
+    const duration live = detail::greater(t.time_to_live, duration{});
     if (live < all) return {live, delivery_limit::time_to_live};
     return {all, delivery_limit::deliveries};
 }

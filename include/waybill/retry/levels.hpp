@@ -59,6 +59,8 @@ struct retry_levels {
     return attempts_in_all(l.immediate, l.delayed);
 }
 
+namespace detail {
+
 /// The round of the attempt after `tries` attempts: 0 is the first delivery, 1 the first delayed
 /// round.
 [[nodiscard]] constexpr std::uint64_t round_after(const retry_levels& l,
@@ -66,6 +68,8 @@ struct retry_levels {
 {
     return tries / saturating_add(l.immediate, 1);
 }
+
+}  // namespace detail
 
 /// The next step after `tries` attempts, the last with the result `kind`. `retry_now` means a retry
 /// within the delivery, `wait_until` a redelivery at that time. Returns `give_up` after the maximum
@@ -77,11 +81,11 @@ template <std::same_as<retry_levels> Levels>  // a braced argument means a retry
                                             double random, steady_time now,
                                             duration hint = {}) noexcept
 {
-    if (!is_worth_a_retry(kind) || tries >= attempts_in_all(l)) return give_up{kind};
+    if (!detail::is_worth_a_retry(kind) || tries >= attempts_in_all(l)) return give_up{kind};
     const bool round_is_over = tries != 0 && tries % saturating_add(l.immediate, 1) == 0;
     if (!round_is_over && hint <= duration{}) return retry_now{};
-    const std::uint64_t made = round_after(l, tries);
-    const std::uint64_t n = lesser(round_is_over ? made : made + 1, ~std::uint32_t{0});
+    const std::uint64_t made = detail::round_after(l, tries);
+    const std::uint64_t n = detail::lesser(round_is_over ? made : made + 1, ~std::uint32_t{0});
     return wait_until{now + pause(l.pauses, static_cast<std::uint32_t>(n), random, hint)};
 }
 

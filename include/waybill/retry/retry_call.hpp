@@ -58,6 +58,8 @@ struct call_report {
     friend bool operator==(const call_report&, const call_report&) = default;
 };
 
+namespace detail {
+
 /// A return type of a call that retry_call accepts.
 template <class R>
 concept answer_of_a_call = std::same_as<R, call_answer> || std::same_as<R, fault_kind> ||
@@ -77,8 +79,6 @@ concept draw_source = requires(F& f) {
 /// A function that waits until a point in time. If it returns false, it was woken early to stop.
 template <class F>
 concept sleeper = std::invocable<F&, steady_time>;
-
-namespace detail {
 
 template <class R>
 [[nodiscard]] call_answer as_answer(R&& r)
@@ -152,7 +152,8 @@ template <class Call, class Clock, class Sleep, class Draw>
 /// Makes calls until one succeeds or the policy gives up. Sleeps between them by `pause_until`. If
 /// `pause_until` returns false, retry_call returns with `waiting` set. `clock` is a function that
 /// returns the steady time, or a constant time. `random` returns a random number in [0, 1).
-template <retriable_call Call, time_source Clock, sleeper Sleep, draw_source Draw>
+template <detail::retriable_call Call, time_source Clock, detail::sleeper Sleep,
+          detail::draw_source Draw>
 [[nodiscard]] call_report retry_call(const call_policy& p, Call&& call, Clock clock,
                                      Sleep&& pause_until, Draw&& random, shared_budget budget = {})
 {
@@ -162,7 +163,7 @@ template <retriable_call Call, time_source Clock, sleeper Sleep, draw_source Dra
 
 /// Continues with `tries`. Instead of sleeping it returns, and `waiting` contains the time of the
 /// next attempt. After the end it makes no call and returns the same outcome.
-template <retriable_call Call, time_source Clock, draw_source Draw>
+template <detail::retriable_call Call, time_source Clock, detail::draw_source Draw>
 [[nodiscard]] call_report retry_call(retry_loop& tries, Call&& call, Clock clock, Draw&& random)
 {
     detail::no_sleep never;

@@ -31,8 +31,8 @@
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/nanoseconds.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/decide.hpp>
@@ -142,7 +142,8 @@ public:
             end_ = retry_outcome::succeeded;
             budget_.succeeded(now);
         } else if (std::holds_alternative<give_up>(then)) {
-            end_ = is_worth_a_retry(a.kind) ? retry_outcome::tries : retry_outcome::not_worth_it;
+            end_ = detail::is_worth_a_retry(a.kind) ? retry_outcome::tries
+                                                    : retry_outcome::not_worth_it;
         } else if (too_late(at)) {
             end_ = retry_outcome::time_limit;
         } else if (!budget_.spend(now)) {
@@ -168,7 +169,7 @@ public:
     /// The time from construction to `now`; at least 0.
     [[nodiscard]] constexpr duration elapsed(steady_time now) const noexcept
     {
-        return greater(now - began_, duration{});
+        return detail::greater(now - began_, duration{});
     }
     [[nodiscard]] constexpr const call_policy& policy() const noexcept { return policy_; }
 

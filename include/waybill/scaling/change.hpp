@@ -14,6 +14,7 @@
 
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/scaling/detail/numbers.hpp>
 
 namespace waybill::inline v0_2::scaling {
 
@@ -74,14 +75,14 @@ namespace detail {
 [[nodiscard]] constexpr std::uint64_t step_of(const change& c, std::uint64_t instances) noexcept
 {
     const std::uint64_t part = detail::whole_instances(detail::share(c, instances) * (1 + 1e-12));
-    return greater(greater(c.count, part), 1);
+    return detail::greater(detail::greater(c.count, part), 1);
 }
 
 /// The number of instances that a limit c allows: a percentage is rounded up, at least 1.
 [[nodiscard]] constexpr std::uint64_t limit_of(const change& c, std::uint64_t instances) noexcept
 {
     const std::uint64_t part = detail::enough_instances(detail::share(c, instances));
-    return greater(greater(c.count, part), 1);
+    return detail::greater(detail::greater(c.count, part), 1);
 }
 
 }  // namespace waybill::inline v0_2::scaling

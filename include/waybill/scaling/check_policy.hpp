@@ -21,6 +21,7 @@
 
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/condition.hpp>
+#include <waybill/scaling/detail/numbers.hpp>
 #include <waybill/scaling/flapping.hpp>
 #include <waybill/scaling/policy.hpp>
 
@@ -307,7 +308,7 @@ template <condition Up, condition Down>
     if (!is_set(p.up) && p.bands.up.empty() && p.targets.empty() && !p.activation) {
         c.fail("/up", "a rule or a target, or nothing is ever started", "none");
     }
-    c.fewest = greater(capacity_at(p.ladder, p.instances.lowest), 1);
+    c.fewest = detail::greater(capacity_at(p.ladder, p.instances.lowest), 1);
     if constexpr (std::same_as<Up, rule>) {
         if (!p.up.empty()) c.check_rule("/up", p.up);
     }

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include <waybill/core/time.hpp>
+#include <waybill/scaling/detail/numbers.hpp>
 #include <waybill/scaling/evidence.hpp>
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/threshold.hpp>

@@ -36,6 +36,7 @@
 #include <waybill/scaling/condition.hpp>
 #include <waybill/scaling/decision.hpp>
 #include <waybill/scaling/desired.hpp>
+#include <waybill/scaling/detail/numbers.hpp>
 #include <waybill/scaling/policy.hpp>
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/state.hpp>

@@ -14,6 +14,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/condition.hpp>
+#include <waybill/scaling/detail/numbers.hpp>
 #include <waybill/scaling/evidence.hpp>
 #include <waybill/scaling/policy.hpp>
 #include <waybill/scaling/tribool.hpp>

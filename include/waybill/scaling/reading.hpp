@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include <waybill/core/time.hpp>
+#include <waybill/scaling/detail/numbers.hpp>
 #include <waybill/window/sliding_window.hpp>
 
 namespace waybill::inline v0_2::scaling {
@@ -77,7 +78,7 @@ struct reading {
     constexpr void set(statistic s, std::optional<double> v) noexcept
     {
         // A value that is not finite is treated as missing: NaN compares with nothing.
-        if (v && !is_finite(*v)) v.reset();
+        if (v && !detail::is_finite(*v)) v.reset();
         values[static_cast<std::size_t>(s)] = v;
     }
 

@@ -25,6 +25,7 @@
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/command.hpp>
 #include <waybill/scaling/decision.hpp>
+#include <waybill/scaling/detail/numbers.hpp>
 #include <waybill/scaling/few.hpp>
 
 namespace waybill::inline v0_2::scaling {
@@ -92,8 +93,8 @@ struct state {
         if (d.activation != tribool::no)
             inactive_since.reset();
         else if (!inactive_since) inactive_since = d.now;
-        const std::uint64_t most = greater(d.from, d.desired);
-        const std::uint64_t least = lesser(d.from, d.desired);
+        const std::uint64_t most = detail::greater(d.from, d.desired);
+        const std::uint64_t least = detail::lesser(d.from, d.desired);
         remember(highest, {d.now, d.desired}, most, d.stabilise.down, [](auto a, auto b) {
             return a <= b;
         });
@@ -180,12 +181,12 @@ private:
             last_up = now;
             if (pending->warm_up > duration{}) {
                 const bool warming = warm_at && now < *warm_at;
-                ready = warming ? lesser(ready, c.from) : c.from;
+                ready = warming ? detail::lesser(ready, c.from) : c.from;
                 warm_at = now + pending->warm_up;
             }
         } else {
             last_down = now;
-            ready = lesser(ready, c.to);
+            ready = detail::lesser(ready, c.to);
         }
         if (made.is_full()) join_oldest();
         made.push({now, c.from, c.to});

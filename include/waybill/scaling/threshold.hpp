@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/scaling/detail/numbers.hpp>
 #include <waybill/window/sample.hpp>
 
 namespace waybill::inline v0_2::scaling {
@@ -90,7 +91,7 @@ public:
                 if (function_ != nullptr) t = function_(instances);
                 break;
         }
-        if (t && !is_finite(*t)) t.reset();
+        if (t && !detail::is_finite(*t)) t.reset();
         return t;
     }
 

@@ -29,7 +29,7 @@
 #include <string_view>
 
 #include <waybill/core/crc32c.hpp>
-#include <waybill/core/digits.hpp>
+#include <waybill/core/detail/digits.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/session/progress.hpp>
 
@@ -121,6 +121,8 @@ struct opened_state {
     friend bool operator==(const opened_state&, const opened_state&) = default;
 };
 
+namespace detail {
+
 /// Bytes of the envelope line, line end included.
 inline constexpr std::uint64_t envelope_bytes = 47;
 
@@ -129,8 +131,6 @@ inline constexpr std::uint64_t envelope_bytes = 47;
 {
     return body > 9'999'999'999 ? highest_size : body + envelope_bytes;
 }
-
-namespace detail {
 
 inline constexpr std::string_view envelope_magic = "waybill/";
 // maximum bytes of the line in any version, line end included
@@ -230,8 +230,6 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     return s.problem;
 }
 
-}  // namespace detail
-
 /// The bytes to store. Empty if the body has more than 9,999,999,999 bytes. Linear time.
 [[nodiscard]] inline std::string seal_state(state_format f, schema_version v, std::string_view body)
 {
@@ -278,8 +276,6 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     if (!later) s.version = {0, 0};
     return s;
 }
-
-namespace detail {
 
 /// The result of `open_state` for bytes that were sealed a moment ago, without body. It does not
 /// compute the checksum again.

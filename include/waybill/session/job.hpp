@@ -32,8 +32,8 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/utf8.hpp>
+#include <waybill/session/detail/redrive_names.hpp>
 #include <waybill/session/progress.hpp>
-#include <waybill/session/redrive_names.hpp>
 #include <waybill/session/step.hpp>
 
 namespace waybill::inline v0_2 {
@@ -108,8 +108,6 @@ namespace detail {
     return false;
 }
 
-}  // namespace detail
-
 /// True if an id ends in "~" and a number without leading zeros, as ids of redriven sessions do.
 [[nodiscard]] constexpr bool ends_as_redriven(std::string_view id) noexcept
 {
@@ -118,6 +116,8 @@ namespace detail {
     return at != id.size() && at != 0 && id[at] != '0' && id[at - 1] == '~';
 }
 
+}  // namespace detail
+
 /// The reason why `job` refuses this id; nullopt if `job` accepts it. Linear time.
 [[nodiscard]] constexpr std::optional<job_problem> session_id_problem(std::string_view id) noexcept
 {
@@ -125,7 +125,7 @@ namespace detail {
     if (id.size() > max_session_id_bytes) return job_problem::too_long;
     if (!is_utf8(id)) return job_problem::not_utf8;
     if (detail::has_control_character(id)) return job_problem::control_character;
-    if (ends_as_redriven(id)) return job_problem::redriven_end;
+    if (detail::ends_as_redriven(id)) return job_problem::redriven_end;
     return std::nullopt;
 }
 

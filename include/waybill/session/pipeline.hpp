@@ -34,11 +34,11 @@
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/decide.hpp>
+#include <waybill/session/detail/step_in_hand.hpp>
 #include <waybill/session/pipeline_policy.hpp>
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/step.hpp>
-#include <waybill/session/step_in_hand.hpp>
 #include <waybill/session/step_order.hpp>
 
 namespace waybill::inline v0_2 {
@@ -57,7 +57,8 @@ public:
         switch (step_) {
             case step::load: return load_state{};
             case step::execute:
-                return execute{facts_.step, saturating_add(greater(tries_, facts_.died()), 1)};
+                return execute{facts_.step,
+                               saturating_add(detail::greater(tries_, facts_.died()), 1)};
             case step::save: return save_state{saving_ != saving::done};
             case step::park: return park_;
             case step::complete: return complete{};
@@ -101,7 +102,8 @@ public:
         if (const auto reason = facts_.refused(policy_, progress_, tries_)) {
             return fail(*reason, {}, tries_, now);
         }
-        if (is_repeated(facts_, progress_, stops())) return remove_message(step_outcome::repeated);
+        if (detail::is_repeated(facts_, progress_, stops()))
+            return remove_message(step_outcome::repeated);
         not_before_ = now + facts_.pause_left(policy_, progress_);
         return begin(now);
     }
@@ -114,7 +116,7 @@ public:
             return event_result::applied;
         }
         const std::uint64_t tries = saturating_add(tries_, 1);
-        if (tries >= greater(policy_.retry.max_attempts, 1)) {
+        if (tries >= detail::greater(policy_.retry.max_attempts, 1)) {
             const event_result h =
                 fail(dead_letter_reason::exhausted, "its call threw an exception", tries, now);
             running_ = false;
@@ -173,7 +175,7 @@ public:
                                                           : step_outcome::dead_lettered);
         }
         if (saving_ == saving::done && s.kind == fault_kind::permanent) {
-            return fail(dead_letter_reason::failed, never_taken(s.reason),
+            return fail(dead_letter_reason::failed, detail::never_taken(s.reason),
                         saturating_add(tries_, 1), now);
         }
         return unsure(s.kind, now);
@@ -200,7 +202,7 @@ public:
         if (c.kind == fault_kind::ownership_lost) return lose();
         if (c.kind != fault_kind::none) return unsure(c.kind, now, step_outcome::lost);
         ended_ = end_;
-        const bool clears = found_ == state_read::ok && ends_session(facts_, progress_);
+        const bool clears = found_ == state_read::ok && detail::ends_session(facts_, progress_);
         return clears ? go(step::clear) : go_on();
     }
 
@@ -336,7 +338,8 @@ private:
     {
         // Steps that were left out count as done. Otherwise the attempts would be those of another
         // step.
-        if (facts_.step > expected_step(facts_, progress_)) progress_.done = facts_.step - 1;
+        if (facts_.step > detail::expected_step(facts_, progress_))
+            progress_.done = facts_.step - 1;
         progress_.tries = tries;
         return save(what, now);
     }
@@ -366,7 +369,8 @@ private:
         const std::string made = said.empty() ? describe(reason, facts_, progress_) : std::string();
         std::string told(utf8_prefix(said.empty() ? made : said, policy_.reason_bytes));
         if (step_ == step::save) progress_ = before_;
-        if (reason == dead_letter_reason::ended_process) tries = greater(tries, facts_.died());
+        if (reason == dead_letter_reason::ended_process)
+            tries = detail::greater(tries, facts_.died());
         park(reason, facts_.sequence, facts_.step, tries);
         if (!stops()) {
             counts_parked_ = reason != dead_letter_reason::contradiction;

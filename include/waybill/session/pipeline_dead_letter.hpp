@@ -216,7 +216,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     const bool same = stored.message_id == written.message_id &&
                       stored.enqueued == written.enqueued && stored.checksum == written.checksum;
     if (!same) return written;
-    const std::uint64_t resume_at = greater(stored.resume_at, written.resume_at);
+    const std::uint64_t resume_at = detail::greater(stored.resume_at, written.resume_at);
     const auto take_state = [](pipeline_dead_letter& to, const pipeline_dead_letter& from) {
         if (!to.state.empty() || to.state_cut) return;
         to.state = from.state;

@@ -31,9 +31,9 @@
 
 #include <waybill/core/broker_sequence.hpp>
 #include <waybill/core/saturating.hpp>
-#include <waybill/session/dead_letter_order.hpp>
+#include <waybill/session/detail/dead_letter_order.hpp>
+#include <waybill/session/detail/redrive_names.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
-#include <waybill/session/redrive_names.hpp>
 #include <waybill/session/redrive_plan.hpp>
 #include <waybill/session/redrive_session.hpp>
 #include <waybill/session/row_key.hpp>

@@ -245,7 +245,7 @@ private:
     {
         std::size_t s = session_;
         while (s + 1 != last_ && !sessions_[s + 1].first_sent) ++s;
-        return lesser(policy_.chunk, sessions_[s].end - at_);
+        return detail::lesser(policy_.chunk, sessions_[s].end - at_);
     }
 
     [[nodiscard]] std::uint64_t to_mark() const noexcept
@@ -261,7 +261,7 @@ private:
         while (s != first_ && !sessions_[s].keeps_first && !sessions_[s - 1].stays) --s;
         const std::uint64_t kept = sessions_[s].keeps_first ? 1 : 0;
         const std::uint64_t all = at_ - begin_of(s) - kept;
-        return s == session_ && sessions_[s].at_once ? all : lesser(policy_.chunk, all);
+        return s == session_ && sessions_[s].at_once ? all : detail::lesser(policy_.chunk, all);
     }
 
     void go_on() noexcept

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include <waybill/core/saturating.hpp>
+#include <waybill/session/detail/redrive_names.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
-#include <waybill/session/redrive_names.hpp>
 #include <waybill/session/redrive_session.hpp>
 #include <waybill/session/step_properties.hpp>
 
@@ -96,8 +96,8 @@ struct redrive_plan {
         if (letter == s.offset && !s.first_sent && !s.marks.alone) {
             r.origin.state = detail::state_of(letters.subspan(s.offset, s.count));
         }
-        r.message_id =
-            redriven_message_id(r.origin.session, r.origin.sequence, s.generation, max_id_bytes);
+        r.message_id = detail::redriven_message_id(r.origin.session, r.origin.sequence,
+                                                   s.generation, max_id_bytes);
         return r;
     }
 

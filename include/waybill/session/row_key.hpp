@@ -20,16 +20,20 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/core/digits.hpp>
+#include <waybill/core/detail/digits.hpp>
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 inline constexpr std::size_t row_key_digits = 20;
+
+}  // namespace detail
 
 [[nodiscard]] inline std::string row_key(std::uint64_t sequence)
 {
-    std::string text(row_key_digits, '0');
-    detail::put_digits(text.data(), row_key_digits, sequence);
+    std::string text(detail::row_key_digits, '0');
+    detail::put_digits(text.data(), detail::row_key_digits, sequence);
     return text;
 }
 
@@ -74,7 +78,7 @@ struct row_key_read {
     }
     const std::optional<std::uint64_t> n = detail::digits_in(key);
     if (!n) return {row_key_found::too_large, 0, key.size()};
-    const bool padded = key.size() == row_key_digits;
+    const bool padded = key.size() == detail::row_key_digits;
     return {padded ? row_key_found::ok : row_key_found::other_width, *n, key.size()};
 }
 
@@ -82,7 +86,7 @@ struct row_key_read {
 [[nodiscard]] inline std::string describe(const row_key_read& r)
 {
     const std::string bytes = std::to_string(r.bytes);
-    const std::string most = std::to_string(row_key_digits);
+    const std::string most = std::to_string(detail::row_key_digits);
     switch (r.outcome) {
         case row_key_found::ok: return "ok";
         case row_key_found::other_width:

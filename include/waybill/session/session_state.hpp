@@ -82,7 +82,7 @@ public:
                                std::string_view came = {}) const
     {
         state s;
-        s.read = read_text_state(bytes, options_, came);
+        s.read = detail::read_text_state(bytes, options_, came);
         if (is_older(s.read)) upgrade(s.read);
         s.outcome = s.read.outcome;
         s.value = std::exchange(s.read.state.own, {});
@@ -96,7 +96,7 @@ public:
         t.progress = s.progress;
         text_state_options o = options_;
         if (is_older(s.read)) o.version = s.read.state.version;
-        return write_text_state(t, o);
+        return detail::write_text_state(t, o);
     }
 
     friend bool operator==(const text_state_codec&, const text_state_codec&) = default;

@@ -32,9 +32,9 @@
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
+#include <waybill/session/detail/progress_text.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
-#include <waybill/session/progress_text.hpp>
 #include <waybill/session/state_budget.hpp>
 
 namespace waybill::inline v0_2 {
@@ -151,8 +151,6 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     r.state.version = r.envelope.version;
 }
 
-}  // namespace detail
-
 /// Reads a state. `bytes` is nullopt if there is no state; the result is `absent` then.
 [[nodiscard]] inline text_state_read read_text_state(std::optional<std::string_view> bytes,
                                                      const text_state_options& o = {})
@@ -203,15 +201,11 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     return r;
 }
 
-namespace detail {
-
 /// The lines of a later version; empty if `later` cannot be the result of reading.
 [[nodiscard]] inline std::string_view written_later(const text_state& s) noexcept
 {
     return are_later_lines(s.later) ? std::string_view(s.later) : std::string_view();
 }
-
-}  // namespace detail
 
 /// The size of a state with the complete text of its failure. `write_text_state` cuts that text if
 /// the budget is smaller.
@@ -248,6 +242,8 @@ namespace detail {
     detail::put_envelope(bytes, state_format::text, detail::written_version(s.version, o.version));
     return bytes;
 }
+
+}  // namespace detail
 
 /// One line for a log: the error and what to do.
 [[nodiscard]] inline std::string describe(const text_state_read& r)

@@ -18,6 +18,8 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// The contradiction in the numbers of a message, alone or with the progress of its session, as
 /// text; empty if there is none.
 [[nodiscard]] constexpr std::string_view contradiction(const step_facts& m,
@@ -70,6 +72,8 @@ namespace waybill::inline v0_2 {
            p.failed->reason != dead_letter_reason::contradiction;
 }
 
+}  // namespace detail
+
 /// The reason for dead-lettering as text, if no handler has reported one: for limits that are
 /// reached and for wrong numbers.
 [[nodiscard]] inline std::string describe(dead_letter_reason reason, const step_facts& m,
@@ -78,12 +82,13 @@ namespace waybill::inline v0_2 {
     std::string line = "step " + std::to_string(m.step);
     switch (reason) {
         case dead_letter_reason::gap:
-            line += " came, and step " + std::to_string(expected_step(m, p)) + " is missing";
+            line +=
+                " came, and step " + std::to_string(detail::expected_step(m, p)) + " is missing";
             return p.done == 0 ? line + ", or its session is over" : line;
         case dead_letter_reason::contradiction:
             if (m.step == 0 && m.total == 0) return "it has no stamp that can be read";
             line += " of " + std::to_string(m.total) + " from " + std::to_string(m.first) + ": ";
-            return line.append(contradiction(m, p));
+            return line.append(detail::contradiction(m, p));
         case dead_letter_reason::exhausted:
             return line + " was tried " + std::to_string(p.tries) + " times in other deliveries";
         case dead_letter_reason::ended_process:
@@ -97,6 +102,8 @@ namespace waybill::inline v0_2 {
     return line.append(" is parked: ").append(name(reason));
 }
 
+namespace detail {
+
 /// The reason of a step that succeeded but whose state is refused for good; `reason` is that of the
 /// store.
 [[nodiscard]] inline std::string never_taken(std::string_view reason)
@@ -105,6 +112,8 @@ namespace waybill::inline v0_2 {
     if (!reason.empty()) line.append(": ").append(reason);
     return line;
 }
+
+}  // namespace detail
 
 /// Why a state cannot be read, for the dead letters of its session.
 [[nodiscard]] constexpr std::string_view describe(state_read s) noexcept

@@ -78,8 +78,8 @@ template <class F>
 void write_step_properties(const step_properties& s, const step_origin& o, F&& put)
 {
     const auto number = [&](std::string_view name, std::uint64_t n) {
-        char digits[row_key_digits] = {};
-        const auto end = std::to_chars(digits, digits + row_key_digits, n);
+        char digits[detail::row_key_digits] = {};
+        const auto end = std::to_chars(digits, digits + detail::row_key_digits, n);
         put(name, std::string_view(digits, static_cast<std::size_t>(end.ptr - digits)));
     };
     put(step_property_names::session, std::string_view(s.session));

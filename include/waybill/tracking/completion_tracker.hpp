@@ -30,8 +30,8 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
-#include <waybill/tracking/done_runs.hpp>
-#include <waybill/tracking/event_slots.hpp>
+#include <waybill/tracking/detail/done_runs.hpp>
+#include <waybill/tracking/detail/event_slots.hpp>
 #include <waybill/tracking/tracker_options.hpp>
 
 namespace waybill::inline v0_2 {
@@ -44,8 +44,8 @@ public:
                                           done_position from = {})
         : options_(o)
     {
-        options_.span = lesser(greater(o.span, 1), std::uint64_t{1} << 31U);
-        options_.max_in_flight = lesser(greater(o.max_in_flight, 1), options_.span);
+        options_.span = detail::lesser(detail::greater(o.span, 1), std::uint64_t{1} << 31U);
+        options_.max_in_flight = detail::lesser(detail::greater(o.max_in_flight, 1), options_.span);
         assign(from);
         generation_ = o.first_generation;
     }
@@ -128,7 +128,7 @@ public:
     constexpr event_result complete(const tracked_event& t) noexcept
     {
         if (t.generation != generation_) return event_result::stale;
-        const slot_closed closed = slots_.close(t.sequence, number_ - t.number);
+        const detail::slot_closed closed = slots_.close(t.sequence, number_ - t.number);
         if (!closed.open) return event_result::stale;
         note_done(t.sequence);
         if (closed.front) mark(closed.newest);
@@ -142,7 +142,7 @@ public:
         if (!assigned_ || sequence == 0 || (marked_ && place_ >= sequence - 1)) return;
         std::uint64_t reached = sequence - 1;
         if (in_flight() != 0 && slots_.front() < sequence) {
-            reached = greater(reached, slots_.drop_below(sequence));
+            reached = detail::greater(reached, slots_.drop_below(sequence));
         }
         mark(reached);
         done_before_.pass(sequence);
@@ -252,7 +252,7 @@ public:
             at = end + 1;
         }
         for (std::uint64_t n = 0; n != done_before_.size(); ++n) {
-            const position_run r = done_before_[n];
+            const detail::position_run r = done_before_[n];
             if (r.first != at) f(tracked_range{{at, r.first - 1}, false, 0});
             f(tracked_range{r, true, saturating_add(r.last - r.first, 1)});
             if (r.last == highest_size) return;
@@ -342,14 +342,14 @@ private:
     {
         if (!assigned_) return track_error::not_assigned;
         if (marked_ && sequence <= place_) return track_error::behind;
-        const std::optional<slot_event> found = slots_.from(sequence);
+        const std::optional<detail::slot_event> found = slots_.from(sequence);
         if (!found || found->sequence != sequence) return track_error::not_ascending;
         return found->open ? track_error::duplicate : track_error::done_before;
     }
 
     tracker_options options_;
-    event_slots slots_;
-    done_runs done_before_;    // positions after last_
+    detail::event_slots slots_;
+    detail::done_runs done_before_;    // positions after last_
     std::uint64_t place_ = 0;  // the low watermark; without one the first position, if known
     std::uint64_t last_ = 0;  // the highest sequence offered, if passed_any_
     std::uint32_t generation_ = 0;

@@ -31,10 +31,10 @@
 #include <waybill/core/base64_text.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/crc32c.hpp>
+#include <waybill/core/detail/seal.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/seal.hpp>
 #include <waybill/tracking/completion_tracker.hpp>
-#include <waybill/tracking/tracker_form.hpp>
+#include <waybill/tracking/detail/tracker_form.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -66,7 +66,7 @@ struct tracker_budget {
 /// Converts a budget in characters of text to the budget of the encoded bytes.
 [[nodiscard]] constexpr tracker_budget in_bytes(tracker_budget characters) noexcept
 {
-    characters.max_bytes = base64_bytes(characters.max_bytes);
+    characters.max_bytes = detail::base64_bytes(characters.max_bytes);
     return characters;
 }
 
@@ -297,7 +297,7 @@ struct next_position {
 {
     const std::uint64_t most =
         b.max_bytes / 100 * b.pressure + b.max_bytes % 100 * b.pressure / 100;
-    return t.can_accept() && encoded_size(t) <= lesser(most, b.max_bytes);
+    return t.can_accept() && encoded_size(t) <= detail::lesser(most, b.max_bytes);
 }
 
 /// Encodes the events done after the watermark. Commit the bytes together with resume_at() or
@@ -354,8 +354,8 @@ struct next_position {
     const bool is_first = (head & detail::tracker_is_first) != 0;
     if (!follows && (from || !is_first)) return unexpected(tracker_problem::other_base);
 
-    const auto form = static_cast<tracker_form>(head & 3U);
-    const bool good = form == tracker_form::bits
+    const auto form = static_cast<detail::tracker_form>(head & 3U);
+    const bool good = form == detail::tracker_form::bits
                           ? detail::read_bits(in.rest(), first, start.done)
                           : detail::read_lengths(in, form, first, start.done);
     if (!good) return unexpected(tracker_problem::corrupt);

@@ -11,10 +11,10 @@
 #include <optional>
 #include <string_view>
 
-#include <waybill/consume/sequence_number.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/sequence_number.hpp>
 #include <waybill/core/saturating.hpp>
-#include <waybill/tracking/done_runs.hpp>
+#include <waybill/tracking/detail/done_runs.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -128,14 +128,14 @@ struct tracker_start {
     std::optional<std::uint64_t> from{};  ///< The last event done; the assignment begins after it.
     /// If `from` is empty: the position of the first event, if known.
     std::optional<std::uint64_t> next{};
-    done_runs done{};  ///< Positions after `from` that are already done.
+    detail::done_runs done{};  ///< Positions after `from` that are already done.
 
     friend bool operator==(const tracker_start&, const tracker_start&) = default;
 };
 
 /// A range of positions that are all done or all not done. Gaps belong to done ranges.
 struct tracked_range {
-    position_run at{};  ///< First and last position, both included.
+    detail::position_run at{};  ///< First and last position, both included.
     bool done = false;
     /// If done: the number of events in it. Gaps do not count, except in ranges that an earlier
     /// owner had done.

@@ -31,9 +31,9 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/window/detail/series.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sample.hpp>
-#include <waybill/window/series.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -163,12 +163,12 @@ class bins {
 public:
     using value_type = typename Measure::value_type;
     using time_type = Time;
-    using sample_type = sample_of<Measure, Time>;
+    using sample_type = detail::sample_of<Measure, Time>;
 
     /// A width below one nanosecond is replaced by one nanosecond, and a `max_bins` of 0 by 1.
     explicit bins(const bin_options<Time>& o) : options_(o)
     {
-        options_.width = greater(options_.width, duration::nanoseconds(1));
+        options_.width = detail::greater(options_.width, duration::nanoseconds(1));
         if (options_.max_bins == 0) options_.max_bins = 1;
     }
     explicit bins(duration width, Time origin = {}) : bins(bin_options<Time>{width, origin}) {}
@@ -181,11 +181,11 @@ public:
     {
         return add(sample_type{at, value, detail::known_weight(weight)});
     }
-    template <sample_for<Measure, Time> S>
+    template <detail::sample_for<Measure, Time> S>
     binned add(const S& given)
     {
-        const sample_type s = as_sample_of<Measure>(given);
-        if (!is_finite(s.value)) {
+        const sample_type s = detail::as_sample_of<Measure>(given);
+        if (!detail::is_finite(s.value)) {
             ++losses_.not_finite;
             return binned::not_finite;
         }
@@ -207,7 +207,7 @@ public:
     template <class R>
     void add_all(const R& series)
     {
-        for_each_sample(series, [this](const auto& s) { this->add(s); });
+        detail::for_each_sample(series, [this](const auto& s) { this->add(s); });
     }
 
     /// Iterates over the bins that have samples, from oldest to newest.

@@ -86,7 +86,7 @@ public:
     /// O(buckets).
     [[nodiscard]] constexpr std::optional<double> quantile(double q) const noexcept
     {
-        const std::uint64_t rank = quantile_rank(q, weight_);
+        const std::uint64_t rank = detail::quantile_rank(q, weight_);
         if (rank == 0) return {};
         if (rank == 1) return lowest_;
         if (rank == weight_) return highest_;
@@ -212,7 +212,7 @@ private:
 
     constexpr bool take(double value, std::uint64_t weight)
     {
-        if (!is_finite(value)) {
+        if (!detail::is_finite(value)) {
             ++not_finite_;
             return false;
         }

@@ -28,7 +28,7 @@
 #include <type_traits>
 
 #include <waybill/core/saturating.hpp>
-#include <waybill/window/compensated_sum.hpp>
+#include <waybill/window/detail/compensated_sum.hpp>
 #include <waybill/window/sample.hpp>
 #include <waybill/window/wide_sum.hpp>
 
@@ -127,14 +127,14 @@ struct summed {
 /// `summed` as well.
 template <class V>
 struct compensated {
-    using total_type = std::conditional_t<std::integral<V>, wide_sum, compensated_sum>;
+    using total_type = std::conditional_t<std::integral<V>, wide_sum, detail::compensated_sum>;
     total_type total{};
 
     template <class S>
     [[nodiscard]] static constexpr compensated of(const S& s) noexcept
     {
         if constexpr (std::integral<V>) return {summed<V>::of(s).total};
-        else return {compensated_sum(static_cast<double>(s.value), weight_of(s))};
+        else return {detail::compensated_sum(static_cast<double>(s.value), weight_of(s))};
     }
     template <class M>
     [[nodiscard]] static constexpr compensated combine(const M& a, const M& b) noexcept
@@ -362,7 +362,7 @@ private:
     }
     [[nodiscard]] constexpr std::optional<double> number(double x) const noexcept
     {
-        return empty() || !is_finite(x) ? std::optional<double>() : x;
+        return empty() || !detail::is_finite(x) ? std::optional<double>() : x;
     }
 };
 

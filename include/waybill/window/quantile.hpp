@@ -52,6 +52,8 @@ concept weighted_sketch = quantile_sketch<S> && requires(S& s, double value, std
     s.add(value, weight);
 };
 
+namespace detail {
+
 /// A sequence of samples with access by index: a window, a vector, an array or a span.
 template <class S>
 concept sample_sequence = requires(const S& s) {
@@ -87,8 +89,6 @@ using sample_value_t = std::remove_cvref_t<decltype(std::declval<const S&>()[0].
     if (share - static_cast<double>(rank) > share * 0x1p-51) ++rank;
     return rank == 0 ? 1 : lesser(rank, events);
 }
-
-namespace detail {
 
 /// Maps a value to an unsigned number with the same order. The bits of negative doubles are
 /// inverted.
@@ -187,17 +187,18 @@ template <class S>
 }  // namespace detail
 
 /// The quantile q in [0, 1] of all samples of a container, in any order. At most nine passes.
-template <sample_sequence S>
-    requires(!sample_window<S>)
-[[nodiscard]] constexpr std::optional<sample_value_t<S>> quantile(const S& samples, double q)
+template <detail::sample_sequence S>
+requires(!detail::sample_window<S>)
+    [[nodiscard]] constexpr std::optional<detail::sample_value_t<S>> quantile(const S& samples,
+                                                                              double q)
 {
     return detail::quantile_of(samples, 0, samples.size(), q);
 }
 
 /// The quantile q in [0, 1] of the samples of a window in (now - span, now]. If the window's clock
 /// is later than `now`, the clock counts. At most nine passes.
-template <sample_window W>
-[[nodiscard]] constexpr std::optional<sample_value_t<W>> quantile(const W& window, double q,
+template <detail::sample_window W>
+[[nodiscard]] constexpr std::optional<detail::sample_value_t<W>> quantile(const W& window, double q,
                                                                   typename W::time_type now)
 {
     using size = decltype(window.size());

@@ -62,6 +62,8 @@ template <class V>
 concept measurable = (std::integral<V> && !std::same_as<V, bool> && sizeof(V) <= 8) ||
                      std::floating_point<V>;
 
+namespace detail {
+
 /// Returns true if the value is neither an infinity nor NaN. Either would stay in a sum for ever.
 template <measurable V>
 [[nodiscard]] constexpr bool is_finite(V v) noexcept
@@ -72,6 +74,8 @@ template <measurable V>
         return true;
     }
 }
+
+}  // namespace detail
 
 }  // namespace waybill::inline v0_2
 

@@ -31,10 +31,10 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/amortised.hpp>
+#include <waybill/window/detail/sample_iterator.hpp>
+#include <waybill/window/detail/sample_ring.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sample.hpp>
-#include <waybill/window/sample_iterator.hpp>
-#include <waybill/window/sample_ring.hpp>
 #include <waybill/window/window_options.hpp>
 #include <waybill/window/window_summary.hpp>
 #include <waybill/window/worst_case.hpp>
@@ -51,7 +51,7 @@ public:
     using time_type = Time;
     static constexpr bool weighted = detail::has_weights<Measure>;
     using sample_type = detail::sample_for_measure<Measure, Time>;
-    using iterator = sample_iterator<sliding_window>;
+    using iterator = detail::sample_iterator<sliding_window>;
     using const_iterator = iterator;
     using summary = window_summary<Measure, Time>;
 
@@ -263,7 +263,7 @@ private:
     /// Counts and returns the reason not to insert a sample; `newest` if there is none.
     [[nodiscard]] inserted refusal(sample_type s)
     {
-        if (!is_finite(s.value)) {
+        if (!detail::is_finite(s.value)) {
             ++losses_.not_finite;
             return inserted::not_finite;
         }
@@ -362,7 +362,7 @@ private:
     }
 
     window_options options_;
-    sample_ring<sample_type, Measure> ring_;
+    detail::sample_ring<sample_type, Measure> ring_;
     How<Measure> how_;
     times times_;
     std::uint64_t wary_ = 0;  // appended samples until the default mode resumes

@@ -80,11 +80,11 @@ public:
         : options_(o), empty_(empty)
     {
         const duration one = duration::nanoseconds(1);
-        options_.span = greater(options_.span, one);
+        options_.span = detail::greater(options_.span, one);
         const std::int64_t span = options_.span.count();
         const std::int64_t fewest = (span - 1) / static_cast<std::int64_t>(max_slots) + 1;
-        options_.width = greater(options_.width, duration::nanoseconds(fewest));
-        options_.width = lesser(options_.width, options_.span);
+        options_.width = detail::greater(options_.width, duration::nanoseconds(fewest));
+        options_.width = detail::lesser(options_.width, options_.span);
         // The slots that a window may touch, and the slot after that of now.
         const std::int64_t count = (span - 1) / options_.width.count() + 3;
         slots_.resize(static_cast<std::size_t>(count), slot{0, false, empty_});
@@ -181,7 +181,7 @@ private:
     inserted put(Time at, double value, std::uint64_t weight, Time now, F add)
     {
         advance(now);
-        if (!is_finite(value)) {
+        if (!detail::is_finite(value)) {
             ++losses_.not_finite;
             return inserted::not_finite;
         }

@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/sealed_bytes.hpp>
+#include <waybill/core/detail/sealed_bytes.hpp>
 
 namespace waybill::inline v0_2 {
 

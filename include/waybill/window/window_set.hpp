@@ -88,9 +88,9 @@ public:
 
     explicit window_set(const window_set_options& o = {}) : options_(o)
     {
-        options_.idle = greater(options_.idle, duration::nanoseconds(1));
+        options_.idle = detail::greater(options_.idle, duration::nanoseconds(1));
         if (options_.window.span != duration::highest()) {
-            options_.idle = greater(options_.idle, options_.window.span);
+            options_.idle = detail::greater(options_.idle, options_.window.span);
         }
         if (options_.max_keys == 0) options_.max_keys = 1;
     }

@@ -270,7 +270,7 @@ template <storable_window W>
         else bits ^= in.middle();
         s.value = detail::value_of<V>(bits);
         if (detail::bits_of<V>(s.value) != bits) in.fail(snapshot_problem::out_of_range);
-        if (!is_finite(s.value)) in.fail(snapshot_problem::not_finite);
+        if (!detail::is_finite(s.value)) in.fail(snapshot_problem::not_finite);
         if constexpr (W::weighted) {
             const std::uint64_t weight = in.whole();
             if (weight == 0 || weight > UINT32_MAX) in.fail(snapshot_problem::out_of_range);

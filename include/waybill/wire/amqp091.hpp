@@ -98,7 +98,8 @@ body_frames_size(std::uint64_t body, std::uint64_t frame_max = default_frame_max
 {
     if (body == 0) return 0;
     if (frame_max <= frame_overhead) return highest_size;
-    const std::uint64_t room = lesser(frame_max - frame_overhead, 0xFFFF'FFFF);  // 32-bit lengths
+    const std::uint64_t room =
+        waybill::detail::lesser(frame_max - frame_overhead, 0xFFFF'FFFF);  // 32-bit lengths
     const std::uint64_t frames = body / room + (body % room == 0 ? 0U : 1U);
     return saturating_add(body, saturating_mul(frames, frame_overhead));
 }

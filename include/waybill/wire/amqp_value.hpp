@@ -36,7 +36,7 @@ concept text = std::convertible_to<const S&, std::string_view> &&
 // Octets that are not text: a vector or span of std::byte or std::uint8_t, a u8string_view.
 template <class S>
 concept blob = !text<S> && requires(const S& s) {
-    { s.size() } -> countable;
+    { s.size() } -> waybill::detail::countable;
     requires sizeof(*s.data()) == 1;
 };
 
@@ -46,7 +46,8 @@ concept character = std::same_as<N, char> || std::same_as<N, wchar_t> ||
                     std::same_as<N, char32_t>;
 
 template <class N>
-concept number = countable<N> && !character<N> && sizeof(N) <= sizeof(std::uint64_t);
+concept number =
+    waybill::detail::countable<N> && !character<N> && sizeof(N) <= sizeof(std::uint64_t);
 
 template <text S>
 [[nodiscard]] constexpr std::uint64_t length(const S& s) noexcept
@@ -84,7 +85,7 @@ public:
     constexpr octets(std::nullopt_t) noexcept {}
 
     /// From a length in octets.
-    template <countable N>
+    template <waybill::detail::countable N>
     constexpr explicit octets(N n) noexcept : length_(known(as_size(n)))
     {
     }
@@ -101,7 +102,10 @@ private:
 
     // `highest_size` means absent. No encoder can write that many octets, so one less has the same
     // effect.
-    static constexpr std::uint64_t known(std::uint64_t n) noexcept { return lesser(n, absent - 1); }
+    static constexpr std::uint64_t known(std::uint64_t n) noexcept
+    {
+        return waybill::detail::lesser(n, absent - 1);
+    }
 
     std::uint64_t length_ = absent;
 };
@@ -162,13 +166,13 @@ public:
     {
     }
 
-    template <countable N>
+    template <waybill::detail::countable N>
     [[nodiscard]] static constexpr value string(N n) noexcept
     {
         return {kind::text, as_size(n), 2, 5};
     }
 
-    template <countable N>
+    template <waybill::detail::countable N>
     [[nodiscard]] static constexpr value symbol(N n) noexcept
     {
         return {kind::text, as_size(n), 2, 5};
@@ -180,7 +184,7 @@ public:
         return {kind::text, detail::length(s), 2, 5};
     }
 
-    template <countable N>
+    template <waybill::detail::countable N>
     [[nodiscard]] static constexpr value binary(N n) noexcept
     {
         return {kind::binary, as_size(n), 2, 5};
@@ -191,7 +195,7 @@ public:
 
     /// A value that the caller has measured, including its constructor: a list, a map, an array, a
     /// described or a decimal value.
-    template <countable N>
+    template <waybill::detail::countable N>
     [[nodiscard]] static constexpr value encoded(N bytes) noexcept
     {
         return {kind::encoded, as_size(bytes), 0, 0};
@@ -283,13 +287,13 @@ public:
         if (s) *this = identifier(*s);
     }
 
-    template <countable N>
+    template <waybill::detail::countable N>
     [[nodiscard]] static constexpr identifier string(N n) noexcept
     {
         return made(value::string(n));
     }
 
-    template <countable N>
+    template <waybill::detail::countable N>
     [[nodiscard]] static constexpr identifier binary(N n) noexcept
     {
         return made(value::binary(n));

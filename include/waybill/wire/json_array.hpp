@@ -27,13 +27,13 @@ namespace waybill::inline v0_2::wire::json {
 
 /// The size of a number, which is the number, or of an object with size().
 struct length {
-    template <countable N>
+    template <waybill::detail::countable N>
     [[nodiscard]] constexpr std::uint64_t operator()(N n) const noexcept
     {
         return as_size(n);
     }
     template <class Document>
-        requires requires(const Document& d) { { d.size() } -> countable; }
+        requires requires(const Document& d) { { d.size() } -> waybill::detail::countable; }
     [[nodiscard]] constexpr std::uint64_t operator()(const Document& d) const noexcept
     {
         return as_size(d.size());
@@ -58,7 +58,7 @@ struct array {
         return 2;
     }
     template <class Document>
-        requires requires(const F& f, const Document& d) { { f(d) } -> countable; }
+        requires requires(const F& f, const Document& d) { { f(d) } -> waybill::detail::countable; }
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const Document& d) const
     {
         return saturating_add(s.any ? 1 : 0, as_size(size(d)));
@@ -91,7 +91,7 @@ struct lines {
         return 0;
     }
     template <class Document>
-        requires requires(const F& f, const Document& d) { { f(d) } -> countable; }
+        requires requires(const F& f, const Document& d) { { f(d) } -> waybill::detail::countable; }
     [[nodiscard]] constexpr std::uint64_t delta(const state&, const Document& d) const
     {
         return saturating_add(1, as_size(size(d)));

@@ -93,11 +93,11 @@ text_property(const std::optional<std::string_view>& s) noexcept
 [[nodiscard]] constexpr std::uint64_t size(const publish& p) noexcept
 {
     const std::uint64_t properties = mqtt5::properties_size(p);
-    std::uint64_t remaining = saturating_add(varint_size(properties), properties);
+    std::uint64_t remaining = saturating_add(waybill::detail::varint_size(properties), properties);
     remaining = saturating_add(remaining, detail::text(p.topic));
     remaining = saturating_add(remaining, saturating_add(p.qos > 0 ? 2 : 0, p.payload.size()));
     if (remaining > max_remaining_length) return highest_size;
-    return 1 + varint_size(remaining) + remaining;
+    return 1 + waybill::detail::varint_size(remaining) + remaining;
 }
 
 }  // namespace mqtt5

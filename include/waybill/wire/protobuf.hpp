@@ -36,7 +36,8 @@ inline constexpr std::uint64_t max_bytes = 0x7FFF'FFFF;
 /// is `highest_size` if `number` is 0 or over 2^29 - 1. Constant time.
 [[nodiscard]] constexpr std::uint64_t tag_size(std::uint64_t number) noexcept
 {
-    return number == 0 || number > 0x1FFF'FFFF ? highest_size : varint_size(number << 3U);
+    return number == 0 || number > 0x1FFF'FFFF ? highest_size
+                                               : waybill::detail::varint_size(number << 3U);
 }
 
 /// Bytes of an integer, bool or enum field. Pass a negative int32 or int64 as 64 bits; it takes 10
@@ -44,7 +45,7 @@ inline constexpr std::uint64_t max_bytes = 0x7FFF'FFFF;
 [[nodiscard]] constexpr std::uint64_t varint_field_size(std::uint64_t number,
                                                         std::uint64_t value) noexcept
 {
-    return saturating_add(protobuf::tag_size(number), varint_size(value));
+    return saturating_add(protobuf::tag_size(number), waybill::detail::varint_size(value));
 }
 
 /// Bytes of a fixed32, sfixed32 or float field. Constant time.
@@ -65,7 +66,8 @@ inline constexpr std::uint64_t max_bytes = 0x7FFF'FFFF;
                                                        std::uint64_t length) noexcept
 {
     if (length > max_bytes) return highest_size;
-    return saturating_add(protobuf::tag_size(number), varint_size(length) + length);
+    return saturating_add(protobuf::tag_size(number),
+                          waybill::detail::varint_size(length) + length);
 }
 
 /// A request with one repeated field, as a framing. `size` returns the bytes of an item without tag
@@ -87,7 +89,12 @@ struct repeated {
         return fixed;
     }
     template <class Item>
-        requires requires(const F& f, const Item& item) { { f(item) } -> countable; }
+    requires requires(const F& f, const Item& item)
+    {
+        {
+            f(item)
+            } -> waybill::detail::countable;
+    }
     [[nodiscard]] constexpr std::uint64_t delta(const state&, const Item& item) const
     {
         return protobuf::bytes_field_size(number, as_size(size(item)));

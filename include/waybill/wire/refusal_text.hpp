@@ -28,7 +28,7 @@
 #include <optional>
 #include <string_view>
 
-#include <waybill/core/digits.hpp>
+#include <waybill/core/detail/digits.hpp>
 #include <waybill/wire/refusal_phrases.hpp>
 
 namespace waybill::inline v0_2::wire {

@@ -7,19 +7,17 @@
 //
 // Kafka, MQTT and protobuf write integers of one to ten bytes, and lengths as well. A length takes
 // one byte more at 128, 16,384, 2,097,152 ... (at 64, 8,192 ... for zigzag numbers).
-//
-// The functions are those of core/varint.hpp, here also in namespace wire.
 
 #ifndef WAYBILL_WIRE_VARINT_HPP
 #define WAYBILL_WIRE_VARINT_HPP
 
-#include <waybill/core/varint.hpp>
+#include <waybill/core/detail/varint.hpp>
 
 namespace waybill::inline v0_2::wire {
 
-using v0_2::varint_size;
-using v0_2::zigzag;
-using v0_2::zigzag_size;
+using v0_2::detail::varint_size;
+using v0_2::detail::zigzag;
+using v0_2::detail::zigzag_size;
 
 }  // namespace waybill::inline v0_2::wire
 

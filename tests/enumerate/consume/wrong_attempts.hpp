@@ -68,9 +68,10 @@ struct attempts_elsewhere {
         if (how == keeps_attempts::without_a_look && noted) return noted;
         if (!found || !*found) return found;
         crash_record row = **found;
-        if (how == keeps_attempts::without_epochs) row.epoch = waybill::lesser(row.epoch, mine.epoch);
+        if (how == keeps_attempts::without_epochs)
+            row.epoch = waybill::detail::lesser(row.epoch, mine.epoch);
         if (how == keeps_attempts::by_place && !noted && row.suspects != 0) {
-            row.to = events[waybill::lesser(row.suspects, events.size()) - 1].sequence;
+            row.to = events[waybill::detail::lesser(row.suspects, events.size()) - 1].sequence;
         }
         return std::optional<crash_record>(row);
     }

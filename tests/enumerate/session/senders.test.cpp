@@ -165,7 +165,7 @@ struct simulation {
         session_progress others;
         others.total = state ? state->total : 0;
         if (others.total == 0) return {};
-        return std::string(contradiction(m, others));
+        return std::string(waybill::detail::contradiction(m, others));
     }
 };
 

@@ -28,7 +28,7 @@ using waybill::encoded_as;
 using waybill::event_result;
 using waybill::track_error;
 using waybill::tracked_event;
-using waybill::tracker_form;
+using waybill::detail::tracker_form;
 
 // Fails once, with the window in which it did, and goes on: a CHECK for each would take hours.
 std::uint64_t wrong = 0;

@@ -78,7 +78,7 @@ void tell(calibration& c, dice& roll, bool wild)
         case 2: c.accepted(b, std::nullopt, true); break;
         case 3: c.refused(b, actual, limit); break;
         default: {
-            item_samples s;
+            detail::item_samples s;
             for (std::uint64_t n = roll(60); n != 0; --n) {
                 const std::uint64_t body = wild ? roll.size() : roll.usual(1'000);
                 s.add(body, wild ? roll.size() : body + roll(400));

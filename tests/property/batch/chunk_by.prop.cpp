@@ -328,7 +328,7 @@ bool cut_alike()
         }
         RC_ASSERT(at == bare.end());
         // The same by the rule of the tally, which counts one by one.
-        const waybill::plain_framing<decltype(itself)> plain{itself};
+        const waybill::detail::plain_framing<decltype(itself)> plain{itself};
         auto framed = bare.begin();
         for (auto c : waybill::chunk_by(all, l, plain)) RC_ASSERT(*framed++ == c);
     });

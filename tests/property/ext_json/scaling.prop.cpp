@@ -37,7 +37,7 @@ double any_number()
 {
     const double x = *rc::gen::oneOf(rc::gen::arbitrary<double>(),
                                      rc::gen::element(0.0, -0.0, 1e300, 5e-324, 0.1, 1e15));
-    return is_finite(x) ? x : 1;
+    return detail::is_finite(x) ? x : 1;
 }
 
 duration any_duration()

@@ -63,7 +63,7 @@ json any_value(int depth)
         case 3: return *rc::gen::arbitrary<std::uint64_t>();
         case 4: {
             const double x = *rc::gen::arbitrary<double>();
-            return is_finite(x) ? x : 0.1;
+            return detail::is_finite(x) ? x : 0.1;
         }
         case 5: return any_text();
         case 6: {
@@ -172,10 +172,10 @@ std::string stored(const json& user, const json& member, std::string_view form)
     json all = user;
     all["waybill"] = member;
     if (form == "bare") return all.dump();
-    if (form == "json") return seal_state(state_format::json, {1, 7}, all.dump());
+    if (form == "json") return detail::seal_state(state_format::json, {1, 7}, all.dump());
     std::string body;
     json::to_cbor(all, body);
-    return seal_state(state_format::cbor, {1, 7}, body);
+    return detail::seal_state(state_format::cbor, {1, 7}, body);
 }
 
 }  // namespace

@@ -165,10 +165,11 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
         if (*end == lock_outcome::released) REQUIRE(r.now >= over);
         if (r.now - begun > o.lock) ++kept;
         // A quarter of a lock lies between two that worked, a base between two that did not.
-        const double most = static_cast<double>((r.now - begun).count()) /
-                            static_cast<double>(o.pauses.spread == jitter::none
-                                                    ? lesser(o.pauses.base, o.lock * 0.25).count()
-                                                    : 1);
+        const double most =
+            static_cast<double>((r.now - begun).count()) /
+            static_cast<double>(o.pauses.spread == jitter::none
+                                    ? detail::lesser(o.pauses.base, o.lock * 0.25).count()
+                                    : 1);
         REQUIRE(static_cast<double>(r.renewals) <= most + 1);
         // Nothing that comes after the end changes it.
         r.now = r.now + ms(60'000);

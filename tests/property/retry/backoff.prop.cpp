@@ -130,7 +130,8 @@ TEST_CASE("backoff: jitter stays in its range, and reaches both ends of it")
         RC_ASSERT(drawn(jitter::equal, draw) + slack >= all * 0.5);
         RC_ASSERT(drawn(jitter::around, draw) <= in.b.cap);
         RC_ASSERT(drawn(jitter::around, draw) <= all * 1.2 + slack);
-        RC_ASSERT(drawn(jitter::around, draw) + slack >= lesser(all, in.b.cap * (1 / 1.2)) * 0.8);
+        RC_ASSERT(drawn(jitter::around, draw) + slack >=
+                  detail::lesser(all, in.b.cap * (1 / 1.2)) * 0.8);
         for (const jitter j : {jitter::full, jitter::equal, jitter::around, jitter::decorrelated}) {
             RC_ASSERT(drawn(j, draw) >= drawn(j, 0));
             RC_ASSERT(drawn(j, draw) <= drawn(j, 1));
@@ -158,7 +159,7 @@ TEST_CASE("backoff: decorrelated pauses against the exact formula")
                                     static_cast<double>(sixteenths) / 16);
         RC_ASSERT(close(said, exact));
         RC_ASSERT(said <= in.b.cap);
-        RC_ASSERT(said >= lesser(in.b.base, in.b.cap));
+        RC_ASSERT(said >= detail::lesser(in.b.base, in.b.cap));
     }));
 }
 
@@ -190,14 +191,14 @@ TEST_CASE("backoff: whatever is asked, a pause is none that is negative, and non
         const auto n = *rc::gen::arbitrary<std::uint32_t>();
         const auto draw = *rc::gen::arbitrary<double>();
         const duration hint = any(), previous = any();
-        const duration most = greater(greater(b.cap, b.highest_hint), duration{});
+        const duration most = detail::greater(detail::greater(b.cap, b.highest_hint), duration{});
         for (const duration p : {pause(b, n, draw, hint), pause(b, n, previous, draw, hint)}) {
             RC_ASSERT(p >= duration{});
             RC_ASSERT(p <= most);
-            RC_ASSERT(p >= lesser(hint, most));
+            RC_ASSERT(p >= detail::lesser(hint, most));
         }
-        RC_ASSERT(pause(b, n, draw) <= greater(b.cap, duration{}));
-        RC_ASSERT(pause(b, n, previous, draw) <= greater(b.cap, duration{}));
+        RC_ASSERT(pause(b, n, draw) <= detail::greater(b.cap, duration{}));
+        RC_ASSERT(pause(b, n, previous, draw) <= detail::greater(b.cap, duration{}));
     }));
 }
 

@@ -106,7 +106,7 @@ TEST_CASE("attempts: never too often, too early or too late, and the end is the 
             RC_ASSERT(std::holds_alternative<retry_loop::done>(then) ==
                       (event.kind == fault_kind::none));
             if (const auto* g = std::get_if<give_up>(&then)) RC_ASSERT(g->reason == event.kind);
-            if (!is_worth_a_retry(event.kind)) RC_ASSERT(c.over);
+            if (!detail::is_worth_a_retry(event.kind)) RC_ASSERT(c.over);
             if (!c.over) {
                 ++retries;
                 RC_ASSERT(tokens.left() + 1 == left);
@@ -116,9 +116,10 @@ TEST_CASE("attempts: never too often, too early or too late, and the end is the 
                 const duration after = c.not_before - c.began;
                 if (p.time_limit < duration::highest()) RC_ASSERT(after < p.time_limit);
                 if (w != nullptr) {
-                    const duration most = greater(p.retry.pauses.cap, p.retry.pauses.highest_hint);
+                    const duration most =
+                        detail::greater(p.retry.pauses.cap, p.retry.pauses.highest_hint);
                     RC_ASSERT(w->time - now <= most);
-                    RC_ASSERT(w->time - now >= lesser(event.retry_after, most));
+                    RC_ASSERT(w->time - now >= detail::lesser(event.retry_after, most));
                 }
             }
             if (c.tries.outcome() == retry_outcome::budget) RC_ASSERT(left == 0);

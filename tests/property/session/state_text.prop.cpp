@@ -83,17 +83,17 @@ TEST_CASE("state_text: any state comes back, cut only where there is no room, an
         const text_state_options o{
             .budget = {.bytes = 600 + roll(800), .failure_reserve = 512 + roll(80)},
             .version = {3, 5}};
-        const auto out = write_text_state(s, o);
+        const auto out = detail::write_text_state(s, o);
         const std::uint64_t value = 48 + s.later.size() + s.own.size();
         if (!out) {
             CHECK(value > o.budget.for_value());
             continue;
         }
-        const bool all = out->size() == text_state_size(s);
-        CHECK(write_text_state(s, o) == out);
-        text_state_read r = read_text_state(*out, o);
+        const bool all = out->size() == detail::text_state_size(s);
+        CHECK(detail::write_text_state(s, o) == out);
+        text_state_read r = detail::read_text_state(*out, o);
         REQUIRE(r.outcome == state_read::ok);
-        CHECK(write_text_state(r.state, o) == out);
+        CHECK(detail::write_text_state(r.state, o) == out);
         if (!all) {
             REQUIRE(s.progress.failed.has_value());
             CHECK(out->size() <= o.budget.bytes);
@@ -109,7 +109,7 @@ TEST_CASE("state_text: any state comes back, cut only where there is no room, an
         for (std::uint64_t changes = 1 + roll(3); changes != 0; --changes) {
             bad[roll(bad.size())] = static_cast<char>(roll(256));
         }
-        if (bad != *out) CHECK(read_text_state(bad, o).outcome == state_read::corrupt);
+        if (bad != *out) CHECK(detail::read_text_state(bad, o).outcome == state_read::corrupt);
     }
     CHECK(whole > episodes / 2);
     CHECK(cut > episodes / 50);

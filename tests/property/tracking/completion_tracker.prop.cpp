@@ -295,7 +295,7 @@ struct life {
         find_cursor();
     }
 
-    static bool holds(const waybill::done_runs& runs, std::uint64_t s)
+    static bool holds(const waybill::detail::done_runs& runs, std::uint64_t s)
     {
         for (std::uint64_t n = 0; n != runs.size(); ++n) {
             if (runs[n].first <= s && s <= runs[n].last) return true;

@@ -97,7 +97,7 @@ void keeps_its_error()
     for (const double q : {0.0, 0.01, 0.25, 0.5, 0.9, 0.99, 0.999, 1.0}) {
         const std::optional<double> got = h.quantile(q);
         RC_ASSERT(got.has_value());
-        RC_ASSERT(near<Bits>(*got, exactly(given, quantile_rank(q, all))));
+        RC_ASSERT(near<Bits>(*got, exactly(given, detail::quantile_rank(q, all))));
         RC_ASSERT(before <= *got);
         before = *got;
     }

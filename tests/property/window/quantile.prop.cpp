@@ -153,7 +153,7 @@ TEST_CASE("quantile_rank: the decimals that were written, up to 2^50 events")
         // n/1000 of so many, upwards, without a product that would not fit.
         const std::uint64_t rest = events % 1'000 * n;
         const std::uint64_t exact = events / 1'000 * n + (rest + 999) / 1'000;
-        const std::uint64_t rank = quantile_rank(static_cast<double>(n) / 1'000, events);
+        const std::uint64_t rank = detail::quantile_rank(static_cast<double>(n) / 1'000, events);
         if (events < (std::uint64_t{1} << 39U)) {  // a thousandth is more than the rounding
             RC_ASSERT(rank == exact);
         } else {

@@ -13,7 +13,7 @@
 #include <doctest/doctest.h>
 #include <support/brief.hpp>
 
-#include <waybill/batch/block_sums.hpp>
+#include <waybill/batch/detail/block_sums.hpp>
 
 namespace block_sums_test {
 

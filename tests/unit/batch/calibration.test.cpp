@@ -20,7 +20,7 @@ using waybill::batch_sizes;
 using waybill::broker_reports;
 using waybill::calibration;
 using waybill::calibration_state;
-using waybill::item_samples;
+using waybill::detail::item_samples;
 using waybill::unlimited;
 
 namespace {
@@ -164,9 +164,9 @@ static_assert(taught(calibration(standard, 5), refusal{of(900, 10), {}, 9'000}).
 constexpr calibration twice = [] {
     calibration c(batch_limits{.bytes = 1'000});
     c.refused(exactly(1'000, 10), 1'000, 980);
-    c.refused(exactly(1'000, 10), 1'000, 970, {}, waybill::cut_with::older);
-    c.refused(exactly(1'000, 10), 1'000, 990, {}, waybill::cut_with::older);
-    c.accepted(exactly(1'000, 10), 1'000, true, waybill::cut_with::older);
+    c.refused(exactly(1'000, 10), 1'000, 970, {}, waybill::detail::cut_with::older);
+    c.refused(exactly(1'000, 10), 1'000, 990, {}, waybill::detail::cut_with::older);
+    c.accepted(exactly(1'000, 10), 1'000, true, waybill::detail::cut_with::older);
     return c;
 }();
 static_assert(twice.limit() == 970 && twice.budget() == 970 && twice.state().row == 0);
@@ -174,11 +174,11 @@ static_assert(twice.limit() == 970 && twice.budget() == 970 && twice.state().row
 // One probe at a time.
 constexpr calibration probing(calibration_state{
     .documented = 1'000, .limit = 400, .ceiling = 1'000, .row = 32});
-static_assert(probing.budget() == 800 && probing.next_cut() == waybill::cut_with::probe);
+static_assert(probing.budget() == 800 && probing.next_cut() == waybill::detail::cut_with::probe);
 static_assert([] {
     calibration c = probing;
     c.hold_probes(true);
-    return c.budget() == 400 && c.next_cut() == waybill::cut_with::latest;
+    return c.budget() == 400 && c.next_cut() == waybill::detail::cut_with::latest;
 }());
 
 // Batches that were closed for another reason than their bytes say nothing about limits.

@@ -32,7 +32,7 @@ using waybill::batch_limits;
 using waybill::chunk;
 using waybill::chunk_by;
 using waybill::front_chunk;
-using waybill::sizer;
+using waybill::detail::sizer;
 using waybill::unlimited;
 
 struct letter {

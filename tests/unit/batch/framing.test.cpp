@@ -17,12 +17,12 @@ namespace framing_test {
 using waybill::fixed_header;
 using waybill::framed;
 using waybill::framing;
-using waybill::framing_of;
+using waybill::detail::framing_of;
 using waybill::highest_size;
-using waybill::plain_framing;
+using waybill::detail::plain_framing;
 using waybill::reserve;
 using waybill::size_model;
-using waybill::sizer;
+using waybill::detail::sizer;
 using waybill::with_reserve;
 
 struct letter {
@@ -113,8 +113,8 @@ static_assert(sum(plain_framing<decltype(&letter::declared)>{&letter::declared},
 static_assert(!framing<plain_framing<decltype(&own_size)>, int>);
 
 // What is one already stays as it is; what is both a framing and callable is a framing.
-static_assert(std::same_as<waybill::framing_for<std::string_view, array>, array>);
-static_assert(std::same_as<waybill::framing_for<letter, decltype(&letter::bytes)>,
+static_assert(std::same_as<waybill::detail::framing_for<std::string_view, array>, array>);
+static_assert(std::same_as<waybill::detail::framing_for<letter, decltype(&letter::bytes)>,
                            plain_framing<decltype(&letter::bytes)>>);
 struct both : array {
     constexpr std::uint64_t operator()(std::string_view) const { return 1'000; }

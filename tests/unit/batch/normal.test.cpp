@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/batch/normal.hpp>
+#include <waybill/batch/detail/normal.hpp>
 
 namespace normal_test {
 

@@ -13,7 +13,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/batch/assignable.hpp>
+#include <waybill/batch/detail/assignable.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/open_batch.hpp>
 
@@ -271,8 +271,9 @@ static_assert(std::copyable<open_batch<std::string, json_array>>);
 static_assert(std::equality_comparable<open_batch<std::string, json_array>>);
 static_assert(!std::equality_comparable<open_batch<order, captures>>);
 // Nothing is paid for it.
-static_assert(sizeof(waybill::assignable<waybill::plain_framing<captures>>) == sizeof(captures));
-static_assert(std::same_as<waybill::kept_framing<std::string, json_array>, json_array>);
+static_assert(sizeof(waybill::detail::assignable<waybill::detail::plain_framing<captures>>) ==
+              sizeof(captures));
+static_assert(std::same_as<waybill::detail::kept_framing<std::string, json_array>, json_array>);
 
 // What cannot be moved without a risk cannot be made anew, and stays without assignment.
 struct throws_on_move {

@@ -7,13 +7,13 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/batch/overhead.hpp>
+#include <waybill/batch/detail/overhead.hpp>
 
 namespace overhead_test {
 
-using waybill::item_samples;
-using waybill::overhead;
-using waybill::overhead_state;
+using waybill::detail::item_samples;
+using waybill::detail::overhead;
+using waybill::detail::overhead_state;
 
 namespace {
 

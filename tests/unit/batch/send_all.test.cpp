@@ -64,8 +64,9 @@ item_range item(std::uint64_t first, std::uint64_t count = 1)
 
 }  // namespace
 
-static_assert(std::forward_iterator<sent_batch<std::forward_list<int>::iterator>::iterator>);
-static_assert(std::forward_iterator<sent_batch<const int*>::iterator>);
+static_assert(
+    std::forward_iterator<waybill::detail::sent_batch<std::forward_list<int>::iterator>::iterator>);
+static_assert(std::forward_iterator<waybill::detail::sent_batch<const int*>::iterator>);
 
 TEST_CASE("send_all: any container that can be walked again")
 {

@@ -9,7 +9,7 @@
 #include <support/brief.hpp>
 
 #include <waybill/batch/batch_sender.hpp>
-#include <waybill/batch/send_keys.hpp>
+#include <waybill/batch/detail/send_keys.hpp>
 
 namespace send_keys_test {
 
@@ -54,7 +54,7 @@ std::vector<std::uint64_t> crowd()
 
 TEST_CASE("send_keys: holds items behind the one that stopped it, until it is resumed")
 {
-    send_keys k;
+    detail::send_keys k;
     const std::uint32_t s = k.enter(5);
     CHECK(k.enter(5) == s);
     CHECK(!k.resume(5, 9));
@@ -82,14 +82,14 @@ TEST_CASE("send_keys: holds items behind the one that stopped it, until it is re
     CHECK(k[s].stopped());
     k.leave(s);
     CHECK(k.resume(5, 9));
-    CHECK(k == send_keys());
+    CHECK(k == detail::send_keys());
 }
 
 TEST_CASE("send_keys: the same as a map, whatever comes and goes")
 {
     for (std::uint64_t seed = 1; seed != 200; ++seed) {
         std::uint64_t dice = seed;
-        send_keys k;
+        detail::send_keys k;
         model m;
         std::map<std::uint64_t, std::uint32_t> slots;
         const std::vector<std::uint64_t> crowded = crowd();
@@ -131,7 +131,7 @@ TEST_CASE("send_keys: the same as a map, whatever comes and goes")
             }
             if (x.items == 0 && !x.stopped) m.keys.erase(key);
             if (step % 64 != 0) continue;
-            send_keys again;  // the same keys, entered in another order into another table
+            detail::send_keys again;  // the same keys, entered in another order into another table
             for (auto i = m.keys.rbegin(); i != m.keys.rend(); ++i) {
                 const model::state& want = i->second;
                 const std::uint32_t s = again.enter(i->first);
@@ -141,7 +141,7 @@ TEST_CASE("send_keys: the same as a map, whatever comes and goes")
                 if (want.items == 0) again.leave(s);
             }
             for (const auto& [name, want] : m.keys) {
-                const send_keys::slot& is = k[slots[name]];
+                const detail::send_keys::slot& is = k[slots[name]];
                 CHECK(is.key == name);
                 CHECK(is.items == want.items);
                 CHECK(is.stopped() == want.stopped);
@@ -156,9 +156,9 @@ TEST_CASE("send_keys: the same as a map, whatever comes and goes")
 
 TEST_CASE("send_keys: a copy goes its own way")
 {
-    send_keys a;
+    detail::send_keys a;
     const std::uint32_t s = a.enter(1);
-    send_keys b = a;
+    detail::send_keys b = a;
     CHECK(a == b);
     b.stop(s, 0);
     CHECK(!(a == b));

@@ -138,7 +138,7 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
     // Ratio and header were learnt together: where one is larger the other is smaller. So a batch
     // of other bodies than those that taught them is in more doubt than its size would tell.
     struct which {
-        overhead_state items;
+        detail::overhead_state items;
         broker_reports tells;
         std::uint64_t limit;
         std::uint64_t before;  // items of so many bytes ...

@@ -4,14 +4,14 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/batch/settlements.hpp>
+#include <waybill/batch/detail/settlements.hpp>
 
 namespace settlements_test {
 
 using waybill::fault_kind;
 using waybill::item_outcome;
 using waybill::item_range;
-using waybill::settlements;
+using waybill::detail::settlements;
 using report = waybill::batch_sender::report;
 
 TEST_CASE("settlements: neighbours that ended alike are one, but never with the front")

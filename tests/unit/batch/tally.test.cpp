@@ -12,15 +12,15 @@ namespace tally_test {
 using waybill::add_result;
 using waybill::batch_close_reason;
 using waybill::batch_limits;
-using waybill::envelope_of;
+using waybill::detail::envelope_of;
 using waybill::highest_size;
-using waybill::size_alone;
+using waybill::detail::size_alone;
 using waybill::tally;
 
 struct own_size {
     constexpr int operator()(int n) const { return n; }
 };
-using plain = waybill::plain_framing<own_size>;
+using plain = waybill::detail::plain_framing<own_size>;
 
 /// The envelope is ten times the first; each item takes one more than the one before it.
 struct growing {
@@ -111,7 +111,7 @@ static_assert([] {
 
 // Nothing wraps around, and no limit of items is a limit of one.
 static_assert([] {
-    using wide = waybill::plain_framing<std::uint64_t (*)(std::uint64_t)>;
+    using wide = waybill::detail::plain_framing<std::uint64_t (*)(std::uint64_t)>;
     const wide f{[](std::uint64_t n) { return n; }};
     constexpr std::uint64_t none = 0;
     constexpr std::uint64_t one = 1;
@@ -167,8 +167,8 @@ TEST_CASE("a framing is asked once about what fits, and twice about what does no
         ++asked;
         return n;
     };
-    const waybill::plain_framing<decltype(size)> f{size};
-    tally<waybill::plain_framing<decltype(size)>> p;
+    const waybill::detail::plain_framing<decltype(size)> f{size};
+    tally<waybill::detail::plain_framing<decltype(size)>> p;
     CHECK(p.add(l, f, 6) == add_result::added);
     CHECK(p.add(l, f, 5) == add_result::full);
     CHECK(asked == 2);

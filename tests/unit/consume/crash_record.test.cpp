@@ -10,12 +10,12 @@
 namespace attempt_test {
 namespace {
 
-using waybill::attempt_after;
-using waybill::attempt_plan;
+using waybill::detail::attempt_after;
+using waybill::detail::attempt_plan;
 using waybill::crash_record;
 using waybill::deaths_at_most;
-using waybill::placed;
-using waybill::plan_attempt;
+using waybill::detail::placed;
+using waybill::detail::plan_attempt;
 
 constexpr std::optional<std::uint64_t> from = 10;
 constexpr std::uint64_t dead = 7;  // the incarnation of a process that is gone

@@ -13,8 +13,8 @@ TEST_CASE("base64_text: there and back, and one way only")
     std::string bytes;
     for (int n = 0; n != 300; ++n) {
         const std::string text = waybill::to_base64(bytes);
-        CHECK(text.size() == waybill::base64_characters(bytes.size()));
-        CHECK(waybill::base64_bytes(text.size()) == bytes.size());
+        CHECK(text.size() == waybill::detail::base64_characters(bytes.size()));
+        CHECK(waybill::detail::base64_bytes(text.size()) == bytes.size());
         CHECK(waybill::from_base64(text) == bytes);
         bytes += static_cast<char>(n * 37 % 256);
     }

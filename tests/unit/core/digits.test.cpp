@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/digits.hpp>
+#include <waybill/core/detail/digits.hpp>
 
 namespace digits_test {
 namespace {

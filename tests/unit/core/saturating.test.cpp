@@ -11,9 +11,9 @@
 namespace saturating_test {
 
 using waybill::as_size;
-using waybill::countable;
+using waybill::detail::countable;
 using waybill::highest_size;
-using waybill::lesser;
+using waybill::detail::lesser;
 using waybill::saturating_add;
 using waybill::saturating_mul;
 using waybill::saturating_sub;

@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/seal.hpp>
-#include <waybill/core/varint.hpp>
+#include <waybill/core/detail/seal.hpp>
+#include <waybill/core/detail/varint.hpp>
 
 namespace seal_test {
 namespace {
@@ -60,7 +60,7 @@ TEST_CASE("seal: numbers come back from as many bytes as varint_size says")
             const std::uint64_t n = (std::uint64_t{1} << shift) - 1 + low;
             std::string bytes;
             put_whole(bytes, n);
-            CHECK(bytes.size() == waybill::varint_size(n));
+            CHECK(bytes.size() == waybill::detail::varint_size(n));
             CHECK(taken(bytes) == n);
             for (std::size_t less = 0; less != bytes.size(); ++less) {
                 CHECK_FALSE(taken(std::string_view(bytes).substr(0, less)).has_value());

@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/seal.hpp>
-#include <waybill/core/sealed_bytes.hpp>
+#include <waybill/core/detail/seal.hpp>
+#include <waybill/core/detail/sealed_bytes.hpp>
 
 namespace sealed_bytes_test {
 namespace {

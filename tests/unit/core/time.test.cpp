@@ -132,8 +132,8 @@ static_assert(waybill::earlier(steady_time::at(1s), steady_time::at(2s)) == stea
 static_assert(waybill::later(steady_time::at(1s), steady_time::at(2s)) == steady_time::at(2s));
 static_assert(waybill::earlier(wall_time::at(2s), wall_time::at(1s)) == wall_time::at(1s));
 static_assert(waybill::later(wall_time::at(2s), wall_time::at(1s)) == wall_time::at(2s));
-static_assert(waybill::lesser(duration(2s), duration(1s)) == duration(1s));
-static_assert(waybill::greater(duration(2s), duration(1s)) == duration(2s));
+static_assert(waybill::detail::lesser(duration(2s), duration(1s)) == duration(1s));
+static_assert(waybill::detail::greater(duration(2s), duration(1s)) == duration(2s));
 
 template <class A, class B>
 concept subtracts = requires(A a, B b)

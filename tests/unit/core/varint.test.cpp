@@ -6,14 +6,14 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/varint.hpp>
+#include <waybill/core/detail/varint.hpp>
 
 namespace core_varint_test {
 
-using waybill::from_zigzag;
-using waybill::varint_size;
-using waybill::zigzag;
-using waybill::zigzag_size;
+using waybill::detail::from_zigzag;
+using waybill::detail::varint_size;
+using waybill::detail::zigzag;
+using waybill::detail::zigzag_size;
 
 static_assert(zigzag(0) == 0 && zigzag(-1) == 1 && zigzag(1) == 2 && zigzag(-2) == 3);
 static_assert(zigzag(INT64_MAX) == UINT64_MAX - 1 && zigzag(INT64_MIN) == UINT64_MAX);

@@ -101,15 +101,12 @@ TEST_CASE("back to an earlier position, and a dead letter once more")
           "failed: permanent: no total");
 }
 
-TEST_CASE("the row of attempts, and what is made of it")
+TEST_CASE("the row of attempts")
 {
     CHECK(line(crash_record{10, 14, 4, 1, 7, 3}) ==
           "4 events after 10 up to 14, 1 death, by 7 of epoch 3");
     CHECK(line(crash_record{{}, 5, 1, 2, 0, 3}) ==
           "1 event from the beginning up to 5, 2 deaths, epoch 3");
-    CHECK(line(attempt_plan{.events = 4}) == "deliver 4 events");
-    CHECK(line(attempt_plan{.events = 2, .left = 3}) == "deliver 2 events, 3 left");
-    CHECK(line(attempt_plan{.events = 1, .poison_message = true}) == "park 1 event");
 }
 
 TEST_CASE("how far a tracker is")

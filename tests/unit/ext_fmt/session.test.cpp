@@ -52,7 +52,7 @@ TEST_CASE("how far a session is, and what stopped it")
     CHECK(line(step_properties{"a\n", 2, 2}) == "a\\n, step 2, from 2 on");
     CHECK(line(step_facts{.sequence = 7, .step = 2, .deliveries = 3}) ==
           "step 2, message 7, delivery 3");
-    CHECK(line(open_state("", 10)).starts_with("state: corrupt: there are no bytes"));
+    CHECK(line(detail::open_state("", 10)).starts_with("state: corrupt: there are no bytes"));
     CHECK(line(state_too_large{3, 2}).starts_with("state: too large: 3 bytes"));
     CHECK(line(state_budget{}) == "262144 bytes, 2048 of them kept for a failure");
     CHECK(line(schema_version{2, 1}) == "2.1");

@@ -151,10 +151,6 @@ TEST_CASE("what a store is asked and answers is written")
     CHECK(json(balance_plan{{1, 4}, {}, 1, 3, false}).dump() ==
           R"({"balanced":false,"claim":[1,4],"mine":1,"target":3})");
     CHECK(json(balance_plan{{}, 5, 2, 3, false})["steal"] == 5);
-    CHECK(json(placed(plan_attempt({}, {10, 4, 0, 7, 3}, 3), 14))["noted"] ==
-          json(crash_record{10, 14, 4, 0, 7, 3}));
-    CHECK(json(plan_attempt(died, {10, 4, 4, 8, 4}, 3))["called_off"] ==
-          json(crash_record{10, 14, 4, 2, 0, 4}));
 }
 
 }  // namespace

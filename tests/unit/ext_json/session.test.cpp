@@ -71,7 +71,7 @@ std::string body_of(const state_codec<T>& c, const decoded_state<T>& s)
 {
     const auto bytes = c.encode(s);
     REQUIRE_MESSAGE(bytes.has_value(), describe(bytes.error()));
-    return c.options().envelope ? bytes->substr(envelope_bytes) : *bytes;
+    return c.options().envelope ? bytes->substr(detail::envelope_bytes) : *bytes;
 }
 
 template <class T>
@@ -284,14 +284,14 @@ TEST_CASE("what is no state says what is wrong, and where")
     const auto codec = make<order>();
     CHECK(codec.decode("").outcome == state_read::corrupt);
     CHECK(codec.decode("[]").outcome == state_read::corrupt);
-    CHECK(codec.decode(seal_state(state_format::text, {1, 0}, "\n")).problem ==
+    CHECK(codec.decode(detail::seal_state(state_format::text, {1, 0}, "\n")).problem ==
           json_state_problem::other_format);
     for (const std::string_view odd : {"\x9F", "\x81\x81\x81", "\xBF\xFF\xFF", "\xA1\x01\x01"}) {
-        CHECK(codec.decode(seal_state(state_format::cbor, {1, 0}, odd)).outcome ==
+        CHECK(codec.decode(detail::seal_state(state_format::cbor, {1, 0}, odd)).outcome ==
               state_read::corrupt);
     }
     const std::string deep(200'000, '\x81');  // an array of an array of ...
-    CHECK(codec.decode(seal_state(state_format::cbor, {1, 0}, deep)).problem ==
+    CHECK(codec.decode(detail::seal_state(state_format::cbor, {1, 0}, deep)).problem ==
           json_state_problem::too_deep);
     CHECK(codec.decode(R"({"IsFailedSession":"yes"})").outcome == state_read::corrupt);
     CHECK(codec.decode(R"({"IsFailedSession":true,"IsFailedSession":false})").outcome ==

@@ -188,7 +188,7 @@ TEST_CASE("the progress at its longest is what is kept for it")
         s.version = {65'535, 65'535};
         s.progress = longest({});
         const std::uint64_t member = c.encode(s)->size() - alone(form, 0);
-        CHECK(member <= max_progress_member_bytes);
+        CHECK(member <= detail::max_progress_member_bytes);
         CHECK(member > 200);
     }
 }

@@ -85,7 +85,7 @@ TEST_CASE("session member: what is written here is cut")
     s.progress.dead_lettered = 3;
     s.progress.tries = 1;
     const std::string bytes = *codec.encode(s);
-    CHECK(is_cut(std::string_view(bytes).substr(envelope_bytes)));
+    CHECK(is_cut(std::string_view(bytes).substr(detail::envelope_bytes)));
     CHECK(codec.decode(bytes).progress == s.progress);
     CHECK(codec.decode(bytes).value == s.value);
 }

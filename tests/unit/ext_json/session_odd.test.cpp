@@ -61,7 +61,7 @@ std::string cbor_of(const json& value)
 {
     std::string body;
     json::to_cbor(value, body);
-    return seal_state(state_format::cbor, {1, 0}, body);
+    return detail::seal_state(state_format::cbor, {1, 0}, body);
 }
 
 constexpr std::string_view failure =
@@ -90,7 +90,7 @@ TEST_CASE("texts of CBOR in texts are refused, however many they are")
         for (const std::string_view before : {"", "\xA1", "\xA1\x61" "a", "\x81", "\xBF"}) {
             std::string body(before);
             while (body.size() < 250'000) body += piece;
-            const auto s = codec.decode(seal_state(state_format::cbor, {1, 0}, body));
+            const auto s = codec.decode(detail::seal_state(state_format::cbor, {1, 0}, body));
             CHECK(s.outcome == state_read::corrupt);
             CHECK(
                 describe(s).starts_with("state: corrupt: it is not what is written here: something "
@@ -98,7 +98,7 @@ TEST_CASE("texts of CBOR in texts are refused, however many they are")
         }
     }
     const auto s = codec.decode(
-        seal_state(state_format::cbor, {1, 0}, "\xA1\x7F\x61i\x61" "d\xFF\x18\x7F"));
+        detail::seal_state(state_format::cbor, {1, 0}, "\xA1\x7F\x61i\x61" "d\xFF\x18\x7F"));
     REQUIRE_MESSAGE(s.outcome == state_read::ok, describe(s));
     CHECK(s.value.id == 127);
 }
@@ -335,7 +335,7 @@ TEST_CASE("what is said is one line of UTF-8, whatever names there are and whate
     };
     const auto codec = make<json>();
     const auto cbor = [&](std::string_view body) {
-        return describe(codec.decode(seal_state(state_format::cbor, {1, 0}, body)));
+        return describe(codec.decode(detail::seal_state(state_format::cbor, {1, 0}, body)));
     };
     line(cbor("\xA1\x63" "a\nb\x61\xFF"));
     line(cbor("\xA1\x63" "a\xFF" "b\x01"));

@@ -106,9 +106,9 @@ TEST_CASE("what was found, and what is to be done")
 {
     CHECK(json(dead_letter_reason::ended_process) == "ended_process");
     CHECK(json(state_read::too_large) == "too_large");
-    CHECK(json(open_state("", 100)).dump() ==
+    CHECK(json(detail::open_state("", 100)).dump() ==
           R"({"bare":false,"how":"corrupt","problem":"empty","size":0})");
-    CHECK(json(open_state(std::string_view("{}"), 100))["bare"] == true);
+    CHECK(json(detail::open_state(std::string_view("{}"), 100))["bare"] == true);
     CHECK(json(state_unwritten{encode_problem::too_large, 7, 5, {}}).dump() ==
           R"({"most":5,"problem":"too_large","size":7})");
     session_progress p{.done = 2, .total = 5, .begun = noon, .changed = noon};

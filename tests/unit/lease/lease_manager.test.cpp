@@ -261,8 +261,8 @@ TEST_CASE("lease_keeper: of a partition that is not there it knows what it knows
     }
     CHECK(k == before);
 
-    waybill::held_leases books(1);
-    const waybill::held_leases untouched = books;
+    waybill::detail::held_leases books(1);
+    const waybill::detail::held_leases untouched = books;
     books.won(7, {waybill::claim_outcome::won, 1, 1}, at(0), ms(1));
     books.doubt(7);
     books.distrust(7);
@@ -272,7 +272,7 @@ TEST_CASE("lease_keeper: of a partition that is not there it knows what it knows
     books.claimed_from(7, k.seen(), {"a", 1});
     CHECK(books == untouched);
     CHECK(!books.mine(7));
-    CHECK(books[7] == waybill::held_leases::entry{});
+    CHECK(books[7] == waybill::detail::held_leases::entry{});
     CHECK(books.claim({7}, zero, {"a", 1}, {}).epoch == 0);
 }
 

@@ -19,7 +19,7 @@ using waybill::fault_kind;
 using waybill::jitter;
 using waybill::retry_action;
 using waybill::retry_levels;
-using waybill::round_after;
+using waybill::detail::round_after;
 using waybill::steady_time;
 using namespace std::chrono_literals;
 
@@ -115,7 +115,7 @@ TEST_CASE("levels: a loop makes as many tries as are promised, in rounds with gr
                     decide(l, tries, fault_kind::transient, 0.5, now), [](waybill::retry_now) {},
                     [&](waybill::wait_until w) {
                         const auto n = static_cast<double>(rounds.size());
-                        CHECK(w.time - now == waybill::lesser(duration(10s) * n, 25s));
+                        CHECK(w.time - now == waybill::detail::lesser(duration(10s) * n, 25s));
                         rounds.push_back(0);
                     },
                     [&](waybill::give_up) { going = false; });

@@ -5,14 +5,14 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/retry/recent_calls.hpp>
+#include <waybill/retry/detail/recent_calls.hpp>
 
 namespace recent_calls_test {
 namespace {
 
 using namespace std::chrono_literals;
 using waybill::duration;
-using waybill::recent_calls;
+using waybill::detail::recent_calls;
 using waybill::steady_time;
 
 constexpr steady_time s(std::int64_t n)

@@ -167,11 +167,11 @@ TEST_CASE("retry_call: what a call may answer")
         w.clock(), w.sleep(), half);
     CHECK(hints.ok());
     CHECK(w.woken == std::vector{before + duration(20s)});
-    static_assert(!retriable_call<decltype([] { return true; })>);
-    static_assert(!retriable_call<decltype([] { return 1; })>);
-    static_assert(!retriable_call<decltype([] {})>);
-    static_assert(!retriable_call<decltype([] { return result<int>(1); })>);
-    static_assert(!retriable_call<decltype([](int) { return fault{}; })>);
+    static_assert(!waybill::detail::retriable_call<decltype([] { return true; })>);
+    static_assert(!waybill::detail::retriable_call<decltype([] { return 1; })>);
+    static_assert(!waybill::detail::retriable_call<decltype([] {})>);
+    static_assert(!waybill::detail::retriable_call<decltype([] { return result<int>(1); })>);
+    static_assert(!waybill::detail::retriable_call<decltype([](int) { return fault{}; })>);
 }
 
 TEST_CASE("retry_call: without sleeping it says until when it waits, and goes on when called again")

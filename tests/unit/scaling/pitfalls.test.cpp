@@ -162,7 +162,7 @@ TEST_CASE("pitfall: no instances, and nothing is divided by them")
     CHECK(d.to == 1);
     CHECK(decide(p, readings{level("orders", 0)}, {}, 0, at(0)).to == 0);
     for (const sc::evidence& e : d.reasons) {
-        if (e.value) CHECK(waybill::is_finite(*e.value));
+        if (e.value) CHECK(waybill::detail::is_finite(*e.value));
     }
 }
 

@@ -28,25 +28,25 @@ static_assert(name(envelope_problem::none) == "none");
 static_assert(name(envelope_problem::over_budget) == "over_budget");
 static_assert(name(static_cast<envelope_problem>(99)) == "?");
 
-static_assert(sealed_size(0) == 47 && envelope_bytes == 47);
-static_assert(sealed_size(9'999'999'999) == 10'000'000'046);
-static_assert(sealed_size(10'000'000'000) == highest_size);
-static_assert(sealed_size(highest_size) == highest_size);
+static_assert(detail::sealed_size(0) == 47 && detail::envelope_bytes == 47);
+static_assert(detail::sealed_size(9'999'999'999) == 10'000'000'046);
+static_assert(detail::sealed_size(10'000'000'000) == highest_size);
+static_assert(detail::sealed_size(highest_size) == highest_size);
 
 // The example of the header, read by the compiler.
 constexpr std::string_view example =
     "waybill/1 json 00002.00000 0000000011 64e87f82\n{\"lines\":3}";
-constexpr opened_state read = open_state(example, budget);
+constexpr opened_state read = detail::open_state(example, budget);
 static_assert(read.outcome == state_read::ok && read.problem == envelope_problem::none);
 static_assert(read.format == state_format::json && read.version == schema_version{2, 0});
 static_assert(read.body == "{\"lines\":3}" && !read.bare && read.size == example.size());
 
-static_assert(open_state(std::nullopt, budget).outcome == state_read::absent);
-static_assert(open_state(std::nullopt, 0).outcome == state_read::absent);
-static_assert(open_state("", budget).outcome == state_read::corrupt);
-static_assert(open_state("", 0).problem == envelope_problem::empty);
+static_assert(detail::open_state(std::nullopt, budget).outcome == state_read::absent);
+static_assert(detail::open_state(std::nullopt, 0).outcome == state_read::absent);
+static_assert(detail::open_state("", budget).outcome == state_read::corrupt);
+static_assert(detail::open_state("", 0).problem == envelope_problem::empty);
 
-constexpr opened_state open(std::string_view bytes) { return open_state(bytes, budget); }
+constexpr opened_state open(std::string_view bytes) { return detail::open_state(bytes, budget); }
 constexpr envelope_problem wrong(std::string_view bytes) { return open(bytes).problem; }
 
 // JSON without an envelope.
@@ -100,8 +100,8 @@ TEST_CASE("envelope: what is sealed is what is opened, for each format and versi
     for (const state_format f : {state_format::json, state_format::cbor, state_format::text}) {
         for (const schema_version v : {schema_version{}, {0, 0}, {2, 7}, {65'535, 65'535}}) {
             for (const std::string& body : bodies) {
-                const std::string bytes = seal_state(f, v, body);
-                CHECK(bytes.size() == sealed_size(body.size()));
+                const std::string bytes = detail::seal_state(f, v, body);
+                CHECK(bytes.size() == detail::sealed_size(body.size()));
                 const opened_state s = open(bytes);
                 CHECK(s.outcome == state_read::ok);
                 CHECK(s.format == f);
@@ -109,11 +109,11 @@ TEST_CASE("envelope: what is sealed is what is opened, for each format and versi
                 CHECK(s.body == body);
                 CHECK_FALSE(s.bare);
                 CHECK(s.size == bytes.size());
-                CHECK(seal_state(f, v, body) == bytes);
+                CHECK(detail::seal_state(f, v, body) == bytes);
             }
         }
     }
-    CHECK(seal_state(state_format::json, {2, 0}, "{\"lines\":3}") == example);
+    CHECK(detail::seal_state(state_format::json, {2, 0}, "{\"lines\":3}") == example);
 }
 
 TEST_CASE("envelope: all beginnings, all single bits and any four bytes in a row")
@@ -122,7 +122,7 @@ TEST_CASE("envelope: all beginnings, all single bits and any four bytes in a row
         std::string body(size, 'x');
         for (std::size_t n = 0; n != size; ++n) body[n] = static_cast<char>(n * 31 % 97 + ' ');
         if (size > 15) body[15] = '\n';
-        const std::string good = seal_state(state_format::text, {1, 0}, body);
+        const std::string good = detail::seal_state(state_format::text, {1, 0}, body);
         for (std::size_t n = 0; n != good.size(); ++n) {
             CHECK(open(std::string_view(good).substr(0, n)).outcome == state_read::corrupt);
         }
@@ -215,20 +215,20 @@ TEST_CASE("envelope: a line that nobody writes is corrupt, whatever its checksum
 
 TEST_CASE("envelope: the budget comes first, at every size around it")
 {
-    const std::string good = seal_state(state_format::json, {1, 0}, R"({"lines":3})");
+    const std::string good = detail::seal_state(state_format::json, {1, 0}, R"({"lines":3})");
     for (std::uint64_t most = 0; most != good.size() + 3; ++most) {
-        const opened_state s = open_state(good, most);
+        const opened_state s = detail::open_state(good, most);
         CHECK(s.outcome == (most < good.size() ? state_read::too_large : state_read::ok));
         CHECK(s.size == good.size());
         CHECK(s.body.empty() == (most < good.size()));
         // Nothing of it was looked at, so it may be anything.
-        CHECK(open_state(std::string(good.size(), '?'), most).outcome ==
+        CHECK(detail::open_state(std::string(good.size(), '?'), most).outcome ==
               (most < good.size() ? state_read::too_large : state_read::corrupt));
-        CHECK(open_state("{}" + std::string(good.size() - 2, ' '), most).outcome ==
+        CHECK(detail::open_state("{}" + std::string(good.size() - 2, ' '), most).outcome ==
               (most < good.size() ? state_read::too_large : state_read::ok));
     }
     const std::string large(1'000'000, '{');
-    CHECK(describe(open_state(large, budget)) ==
+    CHECK(describe(detail::open_state(large, budget)) ==
           "state: too_large: 1000000 bytes, and the budget is 262144: raise the budget, or keep "
           "the large part elsewhere; do not write over it");
 }
@@ -236,7 +236,7 @@ TEST_CASE("envelope: the budget comes first, at every size around it")
 TEST_CASE("envelope: what is said of each")
 {
     const auto said = [](std::optional<std::string_view> bytes) {
-        return describe(open_state(bytes, budget));
+        return describe(detail::open_state(bytes, budget));
     };
     const std::string what_to_do = ": do not take it for a new session; keep the bytes, and clear "
                                    "the state by hand when its steps are seen to";

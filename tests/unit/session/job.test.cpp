@@ -59,7 +59,7 @@ TEST_CASE("job: stamps its steps")
     // One more contradicts itself, so a pipeline parks it.
     const step_properties more = j->next();
     CHECK(more.step == 4);
-    CHECK(!contradiction(waybill::facts_of(more, 1, 1), {}).empty());
+    CHECK(!waybill::detail::contradiction(waybill::facts_of(more, 1, 1), {}).empty());
 }
 
 TEST_CASE("job: of nobody knows how many steps")
@@ -73,7 +73,7 @@ TEST_CASE("job: of nobody knows how many steps")
     auto early = job::make("order-17", 3);
     const step_properties s = early->last();
     CHECK(s.last);
-    CHECK(!contradiction(waybill::facts_of(s, 1, 1), {}).empty());
+    CHECK(!waybill::detail::contradiction(waybill::facts_of(s, 1, 1), {}).empty());
 }
 
 TEST_CASE("job: goes on where it was")
@@ -142,7 +142,8 @@ TEST_CASE("job: a step's message has the same id whenever it is sent")
     CHECK(step_message_id(j.step(1)) == "order-17/1");
     CHECK(step_message_id(job::make("order-17")->step(UINT64_MAX)) == "order-17/18446744073709551615");
     // A redrive's ids end otherwise, so that none of them is dropped as a duplicate of these.
-    CHECK(waybill::redriven_message_id("order-17", 1, 1) == "order-17/00000000000000000001~1");
+    CHECK(waybill::detail::redriven_message_id("order-17", 1, 1) ==
+          "order-17/00000000000000000001~1");
     const std::string longest(128, 'x');
     const std::string id = step_message_id(job::make(longest, 5)->step(3));
     CHECK(id == std::string(93, 'x') + ".24da1b81d0b16df6428eee73c69fcb2a/3");

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <waybill/core/crc32c.hpp>
 #include <waybill/session/dead_letter_import.hpp>
-#include <waybill/session/redrive_names.hpp>
+#include <waybill/session/detail/redrive_names.hpp>
 
 namespace step_letter_test {
 namespace {
@@ -293,26 +293,27 @@ TEST_CASE("letter_drain: the letter first, then the message")
 
 TEST_CASE("redrive_names: follow from what is redriven, and have their bounds")
 {
-    CHECK(waybill::redriven_session("order-17", 1) == "order-17~1");
-    CHECK(waybill::redriven_message_id("order-17", 42, 1) == "order-17/00000000000000000042~1");
+    CHECK(waybill::detail::redriven_session("order-17", 1) == "order-17~1");
+    CHECK(waybill::detail::redriven_message_id("order-17", 42, 1) ==
+          "order-17/00000000000000000042~1");
     for (std::size_t n = 0; n != 300; ++n) {
         const std::string id(n, 'x');
-        const std::string s = waybill::redriven_session(id, 7);
-        const std::string m = waybill::redriven_message_id(id, 42, 7);
+        const std::string s = waybill::detail::redriven_session(id, 7);
+        const std::string m = waybill::detail::redriven_message_id(id, 42, 7);
         CHECK(s.size() == (n <= 126 ? n + 2 : 128));
         CHECK(m.size() == (n <= 105 ? n + 23 : 128));
         CHECK(s.substr(s.size() - 2) == "~7");
-        CHECK(waybill::redriven_session(id + "x", 7) != s);
-        CHECK(waybill::redriven_message_id(id + "x", 42, 7) != m);
+        CHECK(waybill::detail::redriven_session(id + "x", 7) != s);
+        CHECK(waybill::detail::redriven_message_id(id + "x", 42, 7) != m);
     }
     // Its form does not change any more.
-    CHECK(waybill::redriven_session(std::string(200, 'a'), 1) ==
+    CHECK(waybill::detail::redriven_session(std::string(200, 'a'), 1) ==
           std::string(93, 'a') + ".c2a908d98f5df987ade41b5fce213067~1");
     // Characters are not cut in two.
     std::string euros;
     for (int i = 0; i != 60; ++i) euros += "\xE2\x82\xAC";
-    CHECK(waybill::redriven_session(euros, 12).size() == 93 - 1 + 33 + 3 - 2);
-    CHECK(waybill::redriven_session(euros, UINT64_MAX, 1).size() <= 80);
+    CHECK(waybill::detail::redriven_session(euros, 12).size() == 93 - 1 + 33 + 3 - 2);
+    CHECK(waybill::detail::redriven_session(euros, UINT64_MAX, 1).size() <= 80);
 }
 
 }  // namespace

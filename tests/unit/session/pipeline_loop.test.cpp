@@ -80,7 +80,8 @@ struct shop {
                 pipe.next(now()),
                 [&](pipeline::load_state) {
                     const auto bytes = *held.load();
-                    state = read_text_state(bytes ? std::optional<std::string_view>(*bytes) : std::nullopt);
+                    state = detail::read_text_state(bytes ? std::optional<std::string_view>(*bytes)
+                                                          : std::nullopt);
                     pipe.on(pipeline::state_loaded{state.outcome, state.state.progress}, now());
                 },
                 [&](idle) {
@@ -96,8 +97,10 @@ struct shop {
                 [&](pipeline::save_state a) {
                     if (a.undone) state.state.own = before;
                     state.state.progress = pipe.progress();
-                    pipe.on(pipeline::state_saved{held.save(*write_text_state(state.state)).kind},
-                            now());
+                    pipe.on(
+                        pipeline::state_saved{
+                            held.save(*detail::write_text_state(state.state)).kind},
+                        now());
                 },
                 [&](pipeline::write_dead_letter a) {
                     const step_message m{.stamp = in_hand->stamp, .sequence = in_hand->sequence};
@@ -126,7 +129,7 @@ TEST_CASE("pipeline, the loop: an order from the first step to the last, over tw
     s.hold("order-17");
     CHECK(s.printed == "1234");
     REQUIRE(s.states.states().size() == 1);
-    const auto kept = read_text_state(s.states.states().begin()->second.bytes);
+    const auto kept = detail::read_text_state(s.states.states().begin()->second.bytes);
     CHECK(kept.state.own == "r1r2r3r4");
     CHECK(kept.state.progress.done == 4);
     s.queue[4].complete = false;
@@ -160,7 +163,7 @@ TEST_CASE("pipeline, the loop: a session that failed in another process")
     s.send("order-17", 5);
     s.queue[3].complete = s.queue[4].complete = true;
     s.hold("order-17");
-    const auto kept = read_text_state(s.states.states().begin()->second.bytes);
+    const auto kept = detail::read_text_state(s.states.states().begin()->second.bytes);
     REQUIRE(kept.state.progress.failed.has_value());
     CHECK(kept.state.own == "r1r2");
     s.broken = 0;  // mended, but the session is not redriven

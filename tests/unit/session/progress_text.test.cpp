@@ -11,17 +11,17 @@
 #include <doctest/doctest.h>
 
 #include <waybill/core/saturating.hpp>
-#include <waybill/session/progress_text.hpp>
+#include <waybill/session/detail/progress_text.hpp>
 
 namespace progress_text_test {
 namespace {
 
 using namespace waybill;
 
-static_assert(dead_letter_reason_in("failed") == dead_letter_reason::failed);
-static_assert(dead_letter_reason_in("broker") == dead_letter_reason::broker);
-static_assert(!dead_letter_reason_in("") && !dead_letter_reason_in("?") &&
-              !dead_letter_reason_in("Failed"));
+static_assert(detail::dead_letter_reason_in("failed") == dead_letter_reason::failed);
+static_assert(detail::dead_letter_reason_in("broker") == dead_letter_reason::broker);
+static_assert(!detail::dead_letter_reason_in("") && !detail::dead_letter_reason_in("?") &&
+              !detail::dead_letter_reason_in("Failed"));
 
 constexpr wall_time noon = wall_time::at(duration::seconds(1'709'208'000));
 
@@ -34,30 +34,31 @@ session_progress failed_with(std::string text)
 
 const std::string failed_line = "failed 3 17 exhausted 5 2024-02-29T12:00:00Z ";
 
-progress_lines how(std::string_view lines)
+detail::progress_lines how(std::string_view lines)
 {
-    return read_progress_lines(lines).outcome;
+    return detail::read_progress_lines(lines).outcome;
 }
-std::uint64_t line(std::string_view lines) { return read_progress_lines(lines).line; }
+std::uint64_t line(std::string_view lines) { return detail::read_progress_lines(lines).line; }
 
 }  // namespace
 
 TEST_CASE("progress_text: a line for each that is not zero, in one order")
 {
-    CHECK(write_progress({}).empty());
-    CHECK(write_progress({.done = 2, .total = 5}) == "done 2\ntotal 5\n");
+    CHECK(detail::write_progress({}).empty());
+    CHECK(detail::write_progress({.done = 2, .total = 5}) == "done 2\ntotal 5\n");
     const session_progress all{.done = 1,
                                .total = 2,
                                .dead_lettered = 3,
                                .tries = 4,
                                .begun = noon,
                                .changed = noon + duration::milliseconds(1)};
-    CHECK(write_progress(all) ==
+    CHECK(detail::write_progress(all) ==
           "done 1\ntotal 2\nparked 3\ntries 4\nbegun 2024-02-29T12:00:00Z\n"
           "changed 2024-02-29T12:00:00.001Z\n");
-    CHECK(read_progress_lines(write_progress(all)) == read_progress{.progress = all});
-    CHECK(write_progress(failed_with("no printer")) == failed_line + "no printer\n");
-    CHECK(write_progress(failed_with("")) == failed_line + "\n");
+    CHECK(detail::read_progress_lines(detail::write_progress(all)) ==
+          detail::read_progress{.progress = all});
+    CHECK(detail::write_progress(failed_with("no printer")) == failed_line + "no printer\n");
+    CHECK(detail::write_progress(failed_with("")) == failed_line + "\n");
 }
 
 TEST_CASE("progress_text: where a session began later it says so behind all that older versions know")
@@ -65,23 +66,25 @@ TEST_CASE("progress_text: where a session began later it says so behind all that
     session_progress p = failed_with("no printer");
     p.done = 5;
     p.first = 4;
-    CHECK(write_progress(p) == "done 5\n" + failed_line + "no printer\nfirst 4\n");
-    CHECK(read_progress_lines(write_progress(p) + "speed 3\n") == read_progress{.progress = p, .later = "speed 3\n"});
-    CHECK(how("done 5\nfirst 0\n") == progress_lines::corrupt);
-    CHECK(how("first 4\ndone 5\n") == progress_lines::corrupt);
-    CHECK(how("done 5\nspeed 3\nfirst 4\n") == progress_lines::corrupt);
+    CHECK(detail::write_progress(p) == "done 5\n" + failed_line + "no printer\nfirst 4\n");
+    CHECK(detail::read_progress_lines(detail::write_progress(p) + "speed 3\n") ==
+          detail::read_progress{.progress = p, .later = "speed 3\n"});
+    CHECK(how("done 5\nfirst 0\n") == detail::progress_lines::corrupt);
+    CHECK(how("first 4\ndone 5\n") == detail::progress_lines::corrupt);
+    CHECK(how("done 5\nspeed 3\nfirst 4\n") == detail::progress_lines::corrupt);
 }
 
 TEST_CASE("progress_text: any bytes in the text of a failure stay in its line and come back")
 {
-    CHECK(write_progress(failed_with("a\nb\\c\r\x7F")) == failed_line + "a\\nb\\\\c\\x0d\\x7f\n");
+    CHECK(detail::write_progress(failed_with("a\nb\\c\r\x7F")) ==
+          failed_line + "a\\nb\\\\c\\x0d\\x7f\n");
     for (int high = 0; high != 256; ++high) {
         for (const std::string around : {"", "\\", "n", "x41", "\n", "\xC3"}) {
             const session_progress p = failed_with(around + static_cast<char>(high) + around);
-            const std::string lines = write_progress(p);
+            const std::string lines = detail::write_progress(p);
             CHECK(lines.find('\n') == lines.size() - 1);
             CHECK(lines.size() == failed_line.size() + 1 + detail::escaped_size(p.failed->text));
-            CHECK(read_progress_lines(lines) == read_progress{.progress = p});
+            CHECK(detail::read_progress_lines(lines) == detail::read_progress{.progress = p});
         }
     }
 }
@@ -90,10 +93,10 @@ TEST_CASE("progress_text: the text is cut to any size, between characters, and n
 {
     const std::string text = "a\n\xE2\x82\xAC\x01\\\xF0\x9F\x98\x80z";
     for (std::uint64_t most = 0; most != 40; ++most) {
-        const std::string lines = write_progress(failed_with(text), most);
+        const std::string lines = detail::write_progress(failed_with(text), most);
         CHECK(lines.size() - failed_line.size() - 1 <= most);
-        const read_progress back = read_progress_lines(lines);
-        REQUIRE(back.outcome == progress_lines::ok);
+        const detail::read_progress back = detail::read_progress_lines(lines);
+        REQUIRE(back.outcome == detail::progress_lines::ok);
         const std::string& cut = back.progress.failed->text;
         CHECK(text.starts_with(cut));
         CHECK(utf8_prefix(text, cut.size()).size() == cut.size());
@@ -103,14 +106,15 @@ TEST_CASE("progress_text: the text is cut to any size, between characters, and n
         while (utf8_prefix(text, more).size() != more) ++more;
         CHECK(detail::escaped_size(text.substr(0, more)) > most);
     }
-    CHECK(write_progress(failed_with(text), 20) == write_progress(failed_with(text)));
+    CHECK(detail::write_progress(failed_with(text), 20) ==
+          detail::write_progress(failed_with(text)));
 }
 
 TEST_CASE("progress_text: what is not as it is written is refused, and the line is named")
 {
     const std::string good = "done 2\ntotal 5\ntries 1\nbegun 2024-02-29T12:00:00Z\n" +
                              failed_line + "text\n";
-    REQUIRE(how(good) == progress_lines::ok);
+    REQUIRE(how(good) == detail::progress_lines::ok);
     for (const char* lines : {
              "done 0\n", "done 02\n", "done +2\n", "done -2\n", "done 2 \n", "done  2\n", "done\n",
              "done \n", "done 2\r\n", "done 2,5\n", "done 0x2\n", "done 2 3\n",
@@ -133,8 +137,8 @@ TEST_CASE("progress_text: what is not as it is written is refused, and the line 
              "speed 3\ndone 2\n", "speed 3", "\n", "done 2\n\n", "speed 3\n\nspeed 4\n",
          }) {
         CAPTURE(lines);
-        const read_progress r = read_progress_lines(lines);
-        CHECK(r.outcome == progress_lines::corrupt);
+        const detail::read_progress r = detail::read_progress_lines(lines);
+        CHECK(r.outcome == detail::progress_lines::corrupt);
         CHECK(r.progress == session_progress{});
         CHECK(r.later.empty());
         CHECK(r.line != 0);
@@ -145,17 +149,19 @@ TEST_CASE("progress_text: what is not as it is written is refused, and the line 
     CHECK(line("done 2\nspeed 3\ntotal 5\n") == 2);
 
     // A reason that is not known is a later version's, where the rest of the line is right.
-    CHECK(how("failed 3 17 meteor 5 2024-02-29T12:00:00Z x\n") == progress_lines::newer);
-    CHECK(how("failed 3 17 meteor five 2024-02-29T12:00:00Z x\n") == progress_lines::corrupt);
+    CHECK(how("failed 3 17 meteor 5 2024-02-29T12:00:00Z x\n") == detail::progress_lines::newer);
+    CHECK(how("failed 3 17 meteor five 2024-02-29T12:00:00Z x\n") ==
+          detail::progress_lines::corrupt);
 }
 
 TEST_CASE("progress_text: lines of a later version are kept behind ours")
 {
-    const read_progress r = read_progress_lines("done 2\nspeed 3\n x\nfailure of it\n");
-    CHECK(r.outcome == progress_lines::ok);
+    const detail::read_progress r =
+        detail::read_progress_lines("done 2\nspeed 3\n x\nfailure of it\n");
+    CHECK(r.outcome == detail::progress_lines::ok);
     CHECK(r.progress == session_progress{.done = 2});
     CHECK(r.later == "speed 3\n x\nfailure of it\n");
-    CHECK(read_progress_lines("x\n").later == "x\n");
+    CHECK(detail::read_progress_lines("x\n").later == "x\n");
 }
 
 TEST_CASE("progress_text: the lines at their longest")
@@ -171,10 +177,11 @@ TEST_CASE("progress_text: the lines at their longest")
     for (std::uint8_t n = 0; name(static_cast<dead_letter_reason>(n)) != "?"; ++n) {
         p.failed = step_failure{highest_size, highest_size, static_cast<dead_letter_reason>(n),
                                 highest_size, "",           wall_time::highest()};
-        most = greater(most, write_progress(p).size());
-        CHECK(read_progress_lines(write_progress(p)) == read_progress{.progress = p});
+        most = detail::greater(most, detail::write_progress(p).size());
+        CHECK(detail::read_progress_lines(detail::write_progress(p)) ==
+              detail::read_progress{.progress = p});
     }
-    CHECK(most == max_progress_lines_bytes);
+    CHECK(most == detail::max_progress_lines_bytes);
 }
 
 }  // namespace progress_text_test

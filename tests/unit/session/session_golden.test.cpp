@@ -43,11 +43,11 @@ TEST_CASE("states of text that version 1 stored are what they were, and are writ
     golden_states::each([&](std::string_view name, const text_state& s) {
         CAPTURE(name);
         const std::string bytes = tests_support::golden("session/" + std::string(name) + ".text");
-        const auto written = write_text_state(s, golden_states::options);
+        const auto written = detail::write_text_state(s, golden_states::options);
         REQUIRE(written.has_value());
         CHECK(*written == bytes);
-        CHECK(text_state_size(s) == bytes.size());
-        const text_state_read r = read_text_state(bytes, golden_states::options);
+        CHECK(detail::text_state_size(s) == bytes.size());
+        const text_state_read r = detail::read_text_state(bytes, golden_states::options);
         CHECK(r.outcome == state_read::ok);
         CHECK(r.state == s);
         ++read;
@@ -64,22 +64,23 @@ TEST_CASE("stored states cut short anywhere or with any bit turned are corrupt, 
     for (const std::string& name : names) {
         CAPTURE(name);
         const std::string good = tests_support::golden(name);
-        CHECK(open_state(good, 262'144).outcome == state_read::ok);
+        CHECK(detail::open_state(good, 262'144).outcome == state_read::ok);
         for (std::size_t n = 0; n != good.size(); ++n) {
-            const opened_state s = open_state(std::string_view(good).substr(0, n), 262'144);
+            const opened_state s = detail::open_state(std::string_view(good).substr(0, n), 262'144);
             refused += s.outcome == state_read::corrupt ? 1U : 0U;
             std::string bad = good;
             for (unsigned bit = 0; bit != 8; ++bit) {
                 bad[n] = static_cast<char>(static_cast<unsigned char>(good[n]) ^ (1U << bit));
-                refused += open_state(bad, 262'144).outcome == state_read::corrupt ? 1U : 0U;
+                refused +=
+                    detail::open_state(bad, 262'144).outcome == state_read::corrupt ? 1U : 0U;
             }
             bad[n] = good[n];
         }
         tried += 9 * good.size();
         for (std::uint64_t most : {std::uint64_t{0}, good.size() - 1}) {
-            CHECK(open_state(good, most).outcome == state_read::too_large);
+            CHECK(detail::open_state(good, most).outcome == state_read::too_large);
         }
-        CHECK(open_state(good, good.size()).outcome == state_read::ok);
+        CHECK(detail::open_state(good, good.size()).outcome == state_read::ok);
     }
     CHECK(refused == tried);
 }

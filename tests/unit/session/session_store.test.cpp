@@ -369,7 +369,7 @@ struct holdings {
                 [&](waybill::pipeline::load_state) -> waybill::pipeline::state_loaded {
                     const auto bytes = held.load();
                     if (!bytes) return {.kind = bytes.error().kind};
-                    state = waybill::read_text_state(*bytes);
+                    state = waybill::detail::read_text_state(*bytes);
                     return {state.outcome, state.state.progress};
                 },
                 [&](waybill::pipeline::execute) {
@@ -379,7 +379,7 @@ struct holdings {
                 [&](waybill::pipeline::save_state) {
                     if (!holds()) return gone;
                     state.state.progress = pipe.progress();
-                    return held.save(*write_text_state(state.state));
+                    return held.save(*waybill::detail::write_text_state(state.state));
                 },
                 [&](waybill::pipeline::write_dead_letter) {
                     if (!holds()) return gone;

@@ -35,7 +35,7 @@ constexpr text_state_options small{.budget = {.bytes = 1'000, .failure_reserve =
 
 text_state_read read(std::optional<std::string_view> bytes)
 {
-    return read_text_state(bytes, small);
+    return detail::read_text_state(bytes, small);
 }
 
 text_state state(std::string own, session_progress p = {.done = 2, .total = 5})
@@ -45,7 +45,7 @@ text_state state(std::string own, session_progress p = {.done = 2, .total = 5})
 
 std::string written(const text_state& s, const text_state_options& o = small)
 {
-    const auto out = write_text_state(s, o);
+    const auto out = detail::write_text_state(s, o);
     return out ? *out : describe(out.error());
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("state_text: as the header shows it")
                    "failed 3 17 exhausted 5 2024-02-29T12:00:00Z no printer answers\n"
                    "\n"
                    "receipt=r17");
-    const text_state_read r = read_text_state(bytes, {});
+    const text_state_read r = detail::read_text_state(bytes, {});
     CHECK(r.outcome == state_read::ok);
     CHECK(r.state == s);
     CHECK(r.envelope.body.empty());
@@ -92,7 +92,7 @@ TEST_CASE("state_text: a new one, and what is no state of text")
     CHECK(none.state == text_state{{}, {}, small.version, {}});
     CHECK(describe(none) == "state: absent: the session is new, or over");
     CHECK(read("").outcome == state_read::corrupt);
-    CHECK(describe(read("")) == describe(open_state("", 1'000)));
+    CHECK(describe(read("")) == describe(detail::open_state("", 1'000)));
     CHECK(read(std::string(1'001, '{')).outcome == state_read::too_large);
     CHECK(read(written(state("x")).substr(1)).outcome == state_read::corrupt);
 
@@ -102,11 +102,11 @@ TEST_CASE("state_text: a new one, and what is no state of text")
     CHECK(describe(json) ==
           "state: corrupt: it is json, and text is read here: "
           "read it with waybill/ext/json_session.hpp");
-    CHECK(read(seal_state(state_format::cbor, {2, 0}, "\n")).problem ==
+    CHECK(read(detail::seal_state(state_format::cbor, {2, 0}, "\n")).problem ==
           text_state_problem::other_format);
 
     const auto sealed = [](std::string_view body) {
-        return read(seal_state(state_format::text, {2, 0}, body));
+        return read(detail::seal_state(state_format::text, {2, 0}, body));
     };
     CHECK(sealed("\n").outcome == state_read::ok);
     CHECK(describe(sealed("done 3\n")) ==
@@ -130,27 +130,28 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
     s.own = "payment=paid";
     s.progress = {.done = 2, .total = 5};
     s.progress.failed.emplace().text = "no template";
-    const std::string came = *waybill::write_text_state(s);
-    const auto begun = waybill::read_text_state({}, {}, came);
+    const std::string came = *waybill::detail::write_text_state(s);
+    const auto begun = waybill::detail::read_text_state({}, {}, came);
     CHECK(begun.outcome == waybill::state_read::absent);
-    CHECK(describe(begun) == describe(waybill::read_text_state({})));
+    CHECK(describe(begun) == describe(waybill::detail::read_text_state({})));
     CHECK(begun.state.own == "payment=paid");
     CHECK(begun.state.progress == waybill::session_progress{});
-    CHECK(waybill::read_text_state({}, {}, "") == waybill::read_text_state({}));
+    CHECK(waybill::detail::read_text_state({}, {}, "") == waybill::detail::read_text_state({}));
     s.own = "payment=mine";
-    const std::string mine = *waybill::write_text_state(s);
-    CHECK(waybill::read_text_state(mine, {}, came) == waybill::read_text_state(mine));
+    const std::string mine = *waybill::detail::write_text_state(s);
+    CHECK(waybill::detail::read_text_state(mine, {}, came) ==
+          waybill::detail::read_text_state(mine));
     const std::string_view cut = std::string_view(came).substr(0, came.size() - 1);
-    CHECK(waybill::read_text_state({}, {}, cut).outcome == waybill::state_read::corrupt);
-    CHECK(waybill::read_text_state({}, {}, cut).state.own.empty());
+    CHECK(waybill::detail::read_text_state({}, {}, cut).outcome == waybill::state_read::corrupt);
+    CHECK(waybill::detail::read_text_state({}, {}, cut).state.own.empty());
     // A failed one may be larger than one that goes on may be. Where it is there is no way on.
     const waybill::text_state_options o{.budget = {.bytes = 2'048, .failure_reserve = 1'024}};
     for (std::size_t room = 940; room != 1'020; ++room) {
         s.own.assign(room, 'r');
         s.progress = {};
-        const bool goes_on = write_text_state(s, o).has_value();
+        const bool goes_on = detail::write_text_state(s, o).has_value();
         s.progress.failed.emplace().text = "no";
-        const auto large = waybill::read_text_state({}, o, *write_text_state(s, o));
+        const auto large = waybill::detail::read_text_state({}, o, *detail::write_text_state(s, o));
         CHECK(large.outcome ==
               (goes_on ? waybill::state_read::absent : waybill::state_read::too_large));
         CHECK(large.state.own.empty() != goes_on);
@@ -160,7 +161,7 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
 TEST_CASE("state_text: versions of the user's own part")
 {
     const auto of = [](schema_version v) {
-        return read(seal_state(state_format::text, v, "done 1\n\nown"));
+        return read(detail::seal_state(state_format::text, v, "done 1\n\nown"));
     };
     const text_state_read newer = of({3, 0});
     CHECK(newer.outcome == state_read::newer);
@@ -176,7 +177,8 @@ TEST_CASE("state_text: versions of the user's own part")
         CHECK(again == (v == schema_version{2, 8} ? v : small.version));
     }
     // A later minor version of the lines: kept as it is, byte for byte.
-    const std::string later = seal_state(state_format::text, {2, 8}, "done 1\nspeed 17\n\nown");
+    const std::string later =
+        detail::seal_state(state_format::text, {2, 8}, "done 1\nspeed 17\n\nown");
     CHECK(read(later).state.later == "speed 17\n");
     CHECK(written(read(later).state) == later);
 
@@ -184,7 +186,7 @@ TEST_CASE("state_text: versions of the user's own part")
     for (const char* lines : {"\n", "x", "done 3\n", "x\n\n", "x\nfailed\n"}) {
         bad.later = lines;
         CHECK(written(bad) == written(state("own")));
-        CHECK(text_state_size(bad) == written(bad).size());
+        CHECK(detail::text_state_size(bad) == written(bad).size());
     }
 }
 
@@ -195,20 +197,21 @@ TEST_CASE("state_text: files of an older version of the user's own part are read
         CAPTURE(name);
         const std::string bytes = tests_support::golden("session/" + std::string(name) + ".text");
         CHECK(written(old, golden_states::old_options) == bytes);
-        text_state_read r = read_text_state(bytes, golden_states::options);
+        text_state_read r = detail::read_text_state(bytes, golden_states::options);
         REQUIRE(r.outcome == state_read::ok);
         CHECK(r.state == old);
         CHECK(r.state.version.major == 1);
         r.state.own = "receipt=" + r.state.own;
         const std::string now = written(r.state, golden_states::options);
-        const text_state_read again = read_text_state(now, golden_states::options);
+        const text_state_read again = detail::read_text_state(now, golden_states::options);
         REQUIRE(again.outcome == state_read::ok);
         CHECK(again.state.version == golden_states::options.version);
         CHECK(again.state.own == "receipt=r17");
         CHECK(again.state.progress == old.progress);
         CHECK(again.state.later == old.later);
         // Who has not been updated yet leaves it alone.
-        CHECK(read_text_state(now, golden_states::old_options).outcome == state_read::newer);
+        CHECK(detail::read_text_state(now, golden_states::old_options).outcome ==
+              state_read::newer);
         ++files;
     });
     CHECK(files == 2);
@@ -216,14 +219,14 @@ TEST_CASE("state_text: files of an older version of the user's own part are read
 
 TEST_CASE("state_text: what is accepted can be written as failed, at every size there is")
 {
-    const std::uint64_t most = small.budget.for_value() - envelope_bytes - 1;
+    const std::uint64_t most = small.budget.for_value() - detail::envelope_bytes - 1;
     std::uint64_t accepted = 0;
     for (std::uint64_t n = most - 20; n != most + 20; ++n) {
         text_state s = state(std::string(n, 'x'));
-        const auto out = write_text_state(s, small);
+        const auto out = detail::write_text_state(s, small);
         CHECK(out.has_value() == (n <= most));
         const std::string unchecked =
-            seal_state(state_format::text, small.version, "done 2\n\n" + s.own);
+            detail::seal_state(state_format::text, small.version, "done 2\n\n" + s.own);
         CHECK(read(unchecked).outcome == (n <= most ? state_read::ok : state_read::too_large));
         if (!out) {
             CHECK(out.error() == state_too_large{n + 48, 488});
@@ -231,14 +234,14 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
             continue;
         }
         ++accepted;
-        CHECK(out->size() == text_state_size(s));
+        CHECK(out->size() == detail::text_state_size(s));
         CHECK(read(*out).state == s);
         // Any progress at all, and a failure with texts of any length.
         for (std::size_t length = 0; length < 600; ++length) {
             std::string why;
             while (why.size() < length) why += length % 3 == 0 ? "\xE2\x82\xAC" : "\n";
             s.progress = longest(why);
-            const auto failed = write_text_state(s, small);
+            const auto failed = detail::write_text_state(s, small);
             REQUIRE(failed.has_value());
             CHECK(failed->size() <= small.budget.bytes);
             const text_state_read r = read(*failed);
@@ -249,7 +252,7 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
             CHECK(r.state.own == s.own);
         }
         s.progress.failed.reset();
-        CHECK(write_text_state(s, small).has_value());
+        CHECK(detail::write_text_state(s, small).has_value());
         CHECK(read(written(s)).state == s);
     }
     CHECK(accepted == 21);
@@ -266,7 +269,7 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
 
     // It can be written again with the progress that it has, and no longer one if it is full.
     s.own.resize(s.own.size() + small.budget.bytes - bytes.size());
-    REQUIRE(write_text_state(s, small).has_value());
+    REQUIRE(detail::write_text_state(s, small).has_value());
     for (const bool with_text : {true, false}) {
         if (!with_text) s.progress.failed->text.clear();
         const std::string full = written(s);
@@ -276,7 +279,7 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     s.own.append(small.budget.bytes - written(s).size(), 'x');
     CHECK(written(s).size() == small.budget.bytes);
     s.progress.dead_lettered = 1;
-    CHECK_FALSE(write_text_state(s, small).has_value());
+    CHECK_FALSE(detail::write_text_state(s, small).has_value());
     s.progress.dead_lettered = 0;
     s.own.resize(800);
     s.progress.failed->text = "a step is missing";
@@ -285,14 +288,15 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     // A budget that fell between two versions of a program.
     const text_state_options tight{.budget = {.bytes = 870, .failure_reserve = 512},
                                    .version = {2, 1}};
-    CHECK(read_text_state(bytes, tight).outcome == state_read::too_large);
-    const auto out = write_text_state(s, tight);
+    CHECK(detail::read_text_state(bytes, tight).outcome == state_read::too_large);
+    const auto out = detail::write_text_state(s, tight);
     REQUIRE_FALSE(out.has_value());
     CHECK(out.error().max_bytes == 870);
     CHECK(out.error().size > 870);
     CHECK(written(state("x"), {.budget = {.bytes = 0, .failure_reserve = 0}}).starts_with(
         "state: too large: 49 bytes, and 0 is the most"));
-    CHECK(describe(read(seal_state(state_format::text, {2, 0}, "\n" + std::string(600, 'x')))) ==
+    CHECK(describe(
+              read(detail::seal_state(state_format::text, {2, 0}, "\n" + std::string(600, 'x')))) ==
           "state: too_large: 648 bytes, and 488 is the most beside what is kept for a failure: "
           "raise the budget");
 }

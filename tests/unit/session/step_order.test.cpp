@@ -21,69 +21,73 @@ session_progress at(std::uint64_t done, std::uint64_t total = 0)
 
 TEST_CASE("step_order: the next step follows the last one that is done, or is the first")
 {
-    CHECK(expected_step({1, 3, 1}, at(0)) == 1);
-    CHECK(expected_step({1, 3, 3}, at(0)) == 3);
-    CHECK(expected_step({1, 3, 1}, at(4)) == 5);
-    CHECK(expected_step({}, at(waybill::highest_size)) == waybill::highest_size);
+    CHECK(waybill::detail::expected_step({1, 3, 1}, at(0)) == 1);
+    CHECK(waybill::detail::expected_step({1, 3, 3}, at(0)) == 3);
+    CHECK(waybill::detail::expected_step({1, 3, 1}, at(4)) == 5);
+    CHECK(waybill::detail::expected_step({}, at(waybill::highest_size)) == waybill::highest_size);
 }
 
 TEST_CASE("step_order: what is repeated")
 {
-    CHECK(is_repeated({1, 3}, at(3), true));
-    CHECK(is_repeated({1, 2}, at(3), true));
-    CHECK(!is_repeated({1, 4}, at(3), true));
-    CHECK(is_repeated({1, 3}, at(3), false));
-    CHECK(!is_repeated({1, 2}, at(3), false));
-    CHECK(!is_repeated({1, 0}, at(0), false));
+    CHECK(waybill::detail::is_repeated({1, 3}, at(3), true));
+    CHECK(waybill::detail::is_repeated({1, 2}, at(3), true));
+    CHECK(!waybill::detail::is_repeated({1, 4}, at(3), true));
+    CHECK(waybill::detail::is_repeated({1, 3}, at(3), false));
+    CHECK(!waybill::detail::is_repeated({1, 2}, at(3), false));
+    CHECK(!waybill::detail::is_repeated({1, 0}, at(0), false));
     session_progress tried = at(3);
     tried.tries = 1;
-    CHECK(!is_repeated({1, 3}, tried, false));
-    CHECK(is_repeated({1, 3}, tried, true));
+    CHECK(!waybill::detail::is_repeated({1, 3}, tried, false));
+    CHECK(waybill::detail::is_repeated({1, 3}, tried, true));
 }
 
 TEST_CASE("step_order: what is the last")
 {
-    CHECK(is_last({1, 5, 1, 0, true}, at(4)));
-    CHECK(!is_last({1, 5, 1, 0, false}, at(4)));
-    CHECK(is_last({1, 5, 1, 5, false}, at(4)));
-    CHECK(is_last({1, 5, 1, 0, false}, at(4, 5)));
-    CHECK(!is_last({1, 4, 1, 5, true}, at(3)));
-    CHECK(!is_last({1, 3, 1, 3, true}, at(2, 5)));
+    CHECK(waybill::detail::is_last({1, 5, 1, 0, true}, at(4)));
+    CHECK(!waybill::detail::is_last({1, 5, 1, 0, false}, at(4)));
+    CHECK(waybill::detail::is_last({1, 5, 1, 5, false}, at(4)));
+    CHECK(waybill::detail::is_last({1, 5, 1, 0, false}, at(4, 5)));
+    CHECK(!waybill::detail::is_last({1, 4, 1, 5, true}, at(3)));
+    CHECK(!waybill::detail::is_last({1, 3, 1, 3, true}, at(2, 5)));
 }
 
 TEST_CASE("step_order: the state goes with the last one, unless the first is missing")
 {
     session_progress p = at(4, 5);
-    CHECK(ends_session({1, 5, 1, 5, true}, p));
-    CHECK(!ends_session({1, 4, 1, 5, false}, p));
-    CHECK(!ends_session({1, 6, 1, 0, true}, p));  // after the last
+    CHECK(waybill::detail::ends_session({1, 5, 1, 5, true}, p));
+    CHECK(!waybill::detail::ends_session({1, 4, 1, 5, false}, p));
+    CHECK(!waybill::detail::ends_session({1, 6, 1, 0, true}, p));  // after the last
     p.failed.emplace().reason = dead_letter_reason::gap;
-    CHECK(ends_session({1, 5, 1, 5, true}, p));
+    CHECK(waybill::detail::ends_session({1, 5, 1, 5, true}, p));
     p.done = 0;
-    CHECK(!ends_session({1, 5, 1, 5, true}, p));
+    CHECK(!waybill::detail::ends_session({1, 5, 1, 5, true}, p));
     p.failed->reason = dead_letter_reason::contradiction;
-    CHECK(!ends_session({1, 5, 1, 5, true}, p));
+    CHECK(!waybill::detail::ends_session({1, 5, 1, 5, true}, p));
     p.failed->reason = dead_letter_reason::ended_process;
-    CHECK(ends_session({1, 5, 1, 5, true}, p));
+    CHECK(waybill::detail::ends_session({1, 5, 1, 5, true}, p));
 }
 
 TEST_CASE("step_order: numbers that agree are no contradiction")
 {
     for (std::uint64_t n = 1; n != 6; ++n) {
-        CHECK(contradiction({n, n, 1, 5, n == 5}, at(n - 1, n == 1 ? 0 : 5)).empty());
-        CHECK(contradiction({n, n, 1, 0, n == 5}, at(n - 1)).empty());
-        CHECK(contradiction({n, n, 1, 5, false}, at(0)).empty());  // the total is enough
+        CHECK(waybill::detail::contradiction({n, n, 1, 5, n == 5}, at(n - 1, n == 1 ? 0 : 5))
+                  .empty());
+        CHECK(waybill::detail::contradiction({n, n, 1, 0, n == 5}, at(n - 1)).empty());
+        CHECK(waybill::detail::contradiction({n, n, 1, 5, false}, at(0))
+                  .empty());  // the total is enough
     }
 }
 
 TEST_CASE("step_order: all messages of a session begin it at the same step, where the session says which")
 {
     session_progress p = at(5);
-    for (const std::uint64_t first : {1U, 3U, 4U, 5U}) CHECK(contradiction({1, 6, first}, p).empty());
+    for (const std::uint64_t first : {1U, 3U, 4U, 5U})
+        CHECK(waybill::detail::contradiction({1, 6, first}, p).empty());
     p.first = 4;
-    CHECK(contradiction({1, 6, 4}, p).empty());
+    CHECK(waybill::detail::contradiction({1, 6, 4}, p).empty());
     for (const std::uint64_t first : {1U, 3U, 5U, 6U}) {
-        CHECK(contradiction({1, 6, first}, p) == "the session has another first step");
+        CHECK(waybill::detail::contradiction({1, 6, first}, p) ==
+              "the session has another first step");
     }
 }
 

@@ -25,7 +25,7 @@ using waybill::encoded_as;
 using waybill::track_error;
 using waybill::tracked_event;
 using waybill::tracker_budget;
-using waybill::tracker_form;
+using waybill::detail::tracker_form;
 using waybill::tracker_problem;
 using waybill::when_too_long;
 
@@ -34,9 +34,11 @@ constexpr std::uint64_t highest = ~std::uint64_t{0};
 static_assert(!waybill::validate(tracker_budget{}));
 static_assert(waybill::validate(tracker_budget{.max_bytes = 23})->field == "max_bytes");
 static_assert(waybill::validate(tracker_budget{.pressure = 101})->field == "pressure");
-static_assert(waybill::base64_bytes(4'096) == 3'072 && waybill::base64_characters(3'072) == 4'096);
-static_assert(waybill::base64_bytes(5) == 3 && waybill::base64_bytes(7) == 5);
-static_assert(waybill::base64_characters(1) == 2 && waybill::base64_characters(2) == 3);
+static_assert(waybill::detail::base64_bytes(4'096) == 3'072 &&
+              waybill::detail::base64_characters(3'072) == 4'096);
+static_assert(waybill::detail::base64_bytes(5) == 3 && waybill::detail::base64_bytes(7) == 5);
+static_assert(waybill::detail::base64_characters(1) == 2 &&
+              waybill::detail::base64_characters(2) == 3);
 static_assert(name(tracker_form::bits) == "bits" && name(encoded_as::cut) == "cut");
 static_assert(name(tracker_problem::other_base) == "other_base");
 
@@ -232,7 +234,7 @@ TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and cou
     CHECK(cut.bytes.size() == 505);
     const auto start = waybill::decode(10, cut.bytes);
     REQUIRE(start.has_value());
-    CHECK((*start).done[0] == waybill::position_run{12, 12});
+    CHECK((*start).done[0] == waybill::detail::position_run{12, 12});
     CHECK((*start).done.size() == 1'996);
     const auto out = waybill::encode(t, {.max_bytes = 505, .if_more = when_too_long::leave_out});
     CHECK(out == waybill::encoded_done{"", 0, 2'000, encoded_as::left_out});

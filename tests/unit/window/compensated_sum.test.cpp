@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/window/compensated_sum.hpp>
+#include <waybill/window/detail/compensated_sum.hpp>
 #include <waybill/window/sliding_window.hpp>
 
 namespace compensated_sum_test {
@@ -17,20 +17,20 @@ using namespace waybill;
 
 constexpr double most = std::numeric_limits<double>::max();
 
-constexpr compensated_sum sum_of(double x, std::uint32_t times = 1)
+constexpr detail::compensated_sum sum_of(double x, std::uint32_t times = 1)
 {
     return {x, times};
 }
 
 constexpr double hundred_between(double large)
 {
-    compensated_sum s = sum_of(large);
+    detail::compensated_sum s = sum_of(large);
     for (int n = 0; n != 100; ++n) s = s + sum_of(1);
     return (s + sum_of(-large)).approximately();
 }
 static_assert(hundred_between(1e16) == 100);
 static_assert(hundred_between(1e30) == 100);
-static_assert(compensated_sum().approximately() == 0);
+static_assert(detail::compensated_sum().approximately() == 0);
 static_assert(sum_of(0.1).approximately() == 0.1);
 
 // A product in all of its digits: what it is short of comes back when it is taken away.
@@ -74,7 +74,7 @@ TEST_CASE_TEMPLATE("small numbers beside a large one that goes again", How, amor
 TEST_CASE("what comes to more than there are numbers for is an infinity and stays one")
 {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    const compensated_sum too_much = sum_of(most) + sum_of(most);
+    const detail::compensated_sum too_much = sum_of(most) + sum_of(most);
     CHECK(too_much.approximately() == infinity);
     CHECK((too_much + sum_of(-1)).approximately() == infinity);
     CHECK(sum_of(most, 2).approximately() == infinity);

@@ -15,7 +15,7 @@ namespace measures_test {
 using waybill::duration;
 using waybill::ends;
 using waybill::extremes;
-using waybill::is_finite;
+using waybill::detail::is_finite;
 using waybill::measurable;
 using waybill::measure;
 using waybill::measures;

@@ -42,30 +42,31 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 }  // namespace
 
 // The rank is the one of the decimal that was written.
-static_assert(quantile_rank(0.0, 10) == 1);
-static_assert(quantile_rank(1e-300, 10) == 1);
-static_assert(quantile_rank(0.1, 10) == 1);
-static_assert(quantile_rank(0.11, 10) == 2);
-static_assert(quantile_rank(0.07, 100) == 7 && 0.07 * 100 > 7);
-static_assert(quantile_rank(0.99, 100) == 99);
-static_assert(quantile_rank(0.991, 100) == 100);
-static_assert(quantile_rank(1.0, 100) == 100);
-static_assert(quantile_rank(0.5, 1) == 1);
-static_assert(quantile_rank(1.0, highest_size - 1) == highest_size - 1);
+static_assert(detail::quantile_rank(0.0, 10) == 1);
+static_assert(detail::quantile_rank(1e-300, 10) == 1);
+static_assert(detail::quantile_rank(0.1, 10) == 1);
+static_assert(detail::quantile_rank(0.11, 10) == 2);
+static_assert(detail::quantile_rank(0.07, 100) == 7 && 0.07 * 100 > 7);
+static_assert(detail::quantile_rank(0.99, 100) == 99);
+static_assert(detail::quantile_rank(0.991, 100) == 100);
+static_assert(detail::quantile_rank(1.0, 100) == 100);
+static_assert(detail::quantile_rank(0.5, 1) == 1);
+static_assert(detail::quantile_rank(1.0, highest_size - 1) == highest_size - 1);
 static_assert([] {
     for (std::uint64_t n = 1; n != 50; ++n) {
         for (std::uint64_t i = 1; i <= 100; ++i) {
-            if (quantile_rank(static_cast<double>(i) / 100, n) != (i * n + 99) / 100) return false;
+            if (detail::quantile_rank(static_cast<double>(i) / 100, n) != (i * n + 99) / 100)
+                return false;
         }
     }
     return true;
 }());
 
 // There is none of nothing, of what is no share, and of weights that are not known any more.
-static_assert(quantile_rank(0.5, 0) == 0);
-static_assert(quantile_rank(-0.01, 10) == 0 && quantile_rank(1.01, 10) == 0);
-static_assert(quantile_rank(nan, 10) == 0 && quantile_rank(infinite, 10) == 0);
-static_assert(quantile_rank(0.5, highest_size) == 0);
+static_assert(detail::quantile_rank(0.5, 0) == 0);
+static_assert(detail::quantile_rank(-0.01, 10) == 0 && detail::quantile_rank(1.01, 10) == 0);
+static_assert(detail::quantile_rank(nan, 10) == 0 && detail::quantile_rank(infinite, 10) == 0);
+static_assert(detail::quantile_rank(0.5, highest_size) == 0);
 
 // Nearest rank: always a value that is there.
 static_assert(quantile(plain({5, 1, 4, 2, 3}), 0.5) == 3);
@@ -99,13 +100,14 @@ static_assert(quantile(plain({nan, 3.0, infinite, -infinite}), 1.0) == 3.0);
 static_assert(!quantile(plain({nan, infinite}), 0.5));
 
 // What it takes, and what not.
-static_assert(sample_sequence<std::vector<sample<int>>>);
-static_assert(sample_sequence<std::array<weighted_sample<double>, 3>>);
-static_assert(!sample_sequence<std::vector<int>>);
-static_assert(!sample_sequence<std::vector<sample<long double>>>);
-static_assert(!sample_window<std::vector<sample<int>>>);
-static_assert(sample_window<sliding_window<stats<double>>>);
-static_assert(sample_window<sliding_window<weighted_stats<int>, steady_time, worst_case>>);
+static_assert(waybill::detail::sample_sequence<std::vector<sample<int>>>);
+static_assert(waybill::detail::sample_sequence<std::array<weighted_sample<double>, 3>>);
+static_assert(!waybill::detail::sample_sequence<std::vector<int>>);
+static_assert(!waybill::detail::sample_sequence<std::vector<sample<long double>>>);
+static_assert(!waybill::detail::sample_window<std::vector<sample<int>>>);
+static_assert(waybill::detail::sample_window<sliding_window<stats<double>>>);
+static_assert(
+    waybill::detail::sample_window<sliding_window<weighted_stats<int>, steady_time, worst_case>>);
 template <class W>
 concept asked_without_time = requires(const W& w) { quantile(w, 0.5); };
 static_assert(asked_without_time<std::vector<sample<int>>>);

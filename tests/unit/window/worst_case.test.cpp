@@ -10,15 +10,15 @@
 #include <doctest/doctest.h>
 
 #include <waybill/window/amortised.hpp>
+#include <waybill/window/detail/sample_ring.hpp>
 #include <waybill/window/sample.hpp>
-#include <waybill/window/sample_ring.hpp>
 #include <waybill/window/worst_case.hpp>
 
 namespace worst_case_test {
 
 using waybill::amortised;
 using waybill::sample;
-using waybill::sample_ring;
+using waybill::detail::sample_ring;
 using waybill::worst_case;
 
 namespace {

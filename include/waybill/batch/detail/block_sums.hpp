@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+//
+// block_sums: finds how many consecutive integers stay within a sum, up to 64 at a time.
+//
+// Detail of chunk_by, for contiguous items that are their own sizes. A loop with a comparison after
+// each number adds one number per cycle. Without the comparisons, compilers vectorise the loop: it
+// adds four or eight numbers per cycle. So the sum of a block of 64 is compared first. If it does
+// not fit, the sums of rows of 8 are compared, and then the numbers of the row that does not fit.
+//
+// Guarantee: the result equals that of the plain loop. The sum of a block has a narrow type, which
+// gives most of the speed, and could overflow. So the bitwise OR of all numbers is compared, too. A
+// block counts as not fitting if its OR shows that
+//   - the sum of 64 numbers could overflow,
+//   - a number could be negative, or
+//   - a number could exceed the limit of a single item.
+//
+// Cost: linear in the numbers that fit, no allocation.
+
+#ifndef WAYBILL_BATCH_DETAIL_BLOCK_SUMS_HPP
+#define WAYBILL_BATCH_DETAIL_BLOCK_SUMS_HPP
+
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <type_traits>
+
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// Iterators over contiguous integers of at most 64 bits, not volatile.
+template <class I, class S>
+concept plain_integers =
+    std::contiguous_iterator<I> && std::sized_sentinel_for<S, I> &&
+    countable<std::iter_value_t<I>> && sizeof(std::iter_value_t<I>) <= sizeof(std::uint64_t) &&
+    !std::is_volatile_v<std::remove_reference_t<std::iter_reference_t<I>>>;
+
+// The sum of a block and the bitwise OR of its numbers. The OR is at least the largest number.
+template <class N>
+struct block {
+    using bits = std::make_unsigned_t<N>;
+    using wide = std::conditional_t<
+        sizeof(N) == 1, std::uint16_t,
+        std::conditional_t<sizeof(N) <= 4, std::uint32_t, std::uint64_t>>;
+
+    // The largest safe value: it is not negative, and the sum of 64 fits into `wide`.
+    static constexpr std::uint64_t known =
+        lesser(wide(~wide{}) / 64, std::uint64_t{bits(~bits{})} >> std::is_signed_v<N>);
+
+    wide sum = 0;
+    bits any = 0;
+};
+
+/// Sums `Count` numbers. Compilers vectorise this loop; the gain is highest for narrow types. gcc
+/// 12 needs the form with two halves for that. `unroll 1` is for clang 14 with -O3: it would unroll
+/// the loop before vectorisation, and then add number by number.
+template <int Count, class N>
+[[gnu::always_inline]] constexpr block<N> block_of(const N* at)
+{
+    using bits = typename block<N>::bits;
+    using wide = typename block<N>::wide;
+    block<N> b;
+#pragma GCC unroll 1
+    for (int i = 0; i != Count / 2; ++i) {
+        const auto front = static_cast<bits>(at[i]);
+        const auto back = static_cast<bits>(at[i + Count / 2]);
+        b.sum = static_cast<wide>(b.sum + static_cast<wide>(wide{front} + wide{back}));
+        b.any = static_cast<bits>(b.any | static_cast<bits>(front | back));
+    }
+    return b;
+}
+
+#ifdef __GNUC__
+using lanes [[gnu::vector_size(16)]] = std::uint64_t;
+
+/// The same for 64-bit numbers, two per 16-byte register. Without explicit lanes, compilers read
+/// numbers twice or wait for a single sum; so four sums are independent. `unroll 2`: one iteration
+/// is so short that its speed would depend on its alignment. With all iterations unrolled,
+/// compilers compute the sums first and the bits afterwards, and run out of registers.
+template <int Count, class N>
+[[gnu::always_inline]] inline block<N> block_of_lanes(const N* at)
+{
+    const auto count = [](lanes& sum, lanes& any, const N* two) {
+        lanes n;
+        std::memcpy(&n, two, sizeof n);
+        sum += n;
+        any |= n;
+    };
+    lanes a{}, b{}, c{}, d{}, any_a{}, any_b{}, any_c{}, any_d{};
+#pragma GCC unroll 2
+    for (int i = 0; i != Count; i += 8) {
+        count(a, any_a, at + i);
+        count(b, any_b, at + i + 2);
+        count(c, any_c, at + i + 4);
+        count(d, any_d, at + i + 6);
+    }
+    const lanes sum = (a + b) + (c + d);
+    const lanes any = (any_a | any_b) | (any_c | any_d);
+    using bits = typename block<N>::bits;
+    return {static_cast<bits>(sum[0] + sum[1]), static_cast<bits>(any[0] | any[1])};
+}
+#endif
+
+/// The sum of `Count` numbers. The largest value if a number may exceed `lower` or `known`.
+template <int Count, class N>
+[[nodiscard, gnu::always_inline]] constexpr std::uint64_t block_sum(const N* at,
+                                                                    std::uint64_t lower)
+{
+    block<N> b;
+#ifdef __GNUC__
+    if (sizeof(N) == 8 && !std::is_constant_evaluated()) b = detail::block_of_lanes<Count>(at);
+    else
+#endif
+        b = detail::block_of<Count>(at);
+    if (b.any > lesser(lower, block<N>::known)) [[unlikely]] return highest_size;
+    return b.sum;
+}
+
+/// Result of within(): the first number that was not taken, and the rest of the sum.
+template <class N>
+struct reached {
+    const N* at;
+    std::uint64_t left;
+};
+
+/// Takes numbers from [at, stop) while each is at most `single` and their sum is at most `left`.
+/// `left` must be less than the largest value.
+template <class N>
+[[nodiscard]] constexpr reached<N> within(const N* at, const N* stop, std::uint64_t single,
+                                          std::uint64_t left)
+{
+    while (at != stop) {
+        const auto take = [&]<int Count>(std::integral_constant<int, Count>) {
+            for (; stop - at >= Count; at += Count) {
+                const std::uint64_t sum = detail::block_sum<Count>(at, single);
+                if (sum > left) return;
+                left -= sum;
+            }
+        };
+        take(std::integral_constant<int, 64>{});
+        take(std::integral_constant<int, 8>{});
+        for (const N* end = stop - at < 64 ? stop : at + 64; at != end; ++at) {
+            const std::uint64_t own = as_size(*at);
+            if (own > left || own > single) return {at, left};
+            left -= own;
+        }
+    }
+    return {at, left};
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_BATCH_DETAIL_BLOCK_SUMS_HPP

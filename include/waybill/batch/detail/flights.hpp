@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//
+// flights: the attempts whose outcome is not known yet.
+//
+// Detail of the sender. A flight contains its batch exactly as it was sent: a batch that may have
+// arrived is repeated unchanged or not at all. Few flights exist at a time, so the search is
+// linear.
+
+#ifndef WAYBILL_BATCH_DETAIL_FLIGHTS_HPP
+#define WAYBILL_BATCH_DETAIL_FLIGHTS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/detail/send_items.hpp>
+#include <waybill/batch/detail/settlements.hpp>
+#include <waybill/batch/sending.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// One attempt to send a batch, until its outcome is known.
+struct flight {
+    std::uint64_t attempt = 0;
+    std::vector<item_range> parts{};
+    batch_sizes sizes{};
+    batch_close_reason closed = batch_close_reason::end;
+    bool on_its_way = true;   ///< False while the batch waits for its repetition at `not_before`.
+    cut_with cut = cut_with::latest;
+    std::uint32_t tries = 0;  ///< Number of unknown outcomes so far.
+    steady_time not_before{};
+
+    /// True if the batch was closed for its bytes. False for a single item that is predicted to
+    /// exceed the limit by itself: it is no evidence for the limit.
+    [[nodiscard]] bool full(const calibration& known) const
+    {
+        const bool alone = sizes.items == 1 && known.predict(sizes) > known.limit();
+        return closed == batch_close_reason::bytes && !alone;
+    }
+    /// The number of the item at `index` in the batch, counted from 0. `index` must be less than
+    /// `sizes.items`.
+    [[nodiscard]] std::uint64_t item_at(std::uint64_t index) const
+    {
+        const item_range* part = parts.data();
+        for (; index >= part->count; ++part) index -= part->count;
+        return part->first + index;
+    }
+
+    friend bool operator==(const flight&, const flight&) = default;
+};
+
+/// All flights, in the order of their attempts.
+class flights {
+public:
+    [[nodiscard]] auto begin() const noexcept { return list_.begin(); }
+    [[nodiscard]] auto end() const noexcept { return list_.end(); }
+    [[nodiscard]] std::size_t size() const noexcept { return list_.size(); }
+    [[nodiscard]] std::size_t on_their_way() const noexcept
+    {
+        std::size_t n = 0;
+        for (const flight& f : list_) n += f.on_its_way ? 1U : 0U;
+        return n;
+    }
+    /// The first flight that waits for its repetition; null if there is none.
+    [[nodiscard]] const flight* to_be_repeated() const
+    {
+        for (const flight& f : list_) {
+            if (!f.on_its_way) return &f;
+        }
+        return nullptr;
+    }
+
+    [[nodiscard]] const flight* find(std::uint64_t attempt) const
+    {
+        for (const flight& f : list_) {
+            if (f.attempt == attempt) return &f;
+        }
+        return nullptr;
+    }
+    [[nodiscard]] flight* find(std::uint64_t attempt)
+    {
+        for (flight& f : list_) {
+            if (f.attempt == attempt) return &f;
+        }
+        return nullptr;
+    }
+
+    /// Reserves memory. The next `add`, and the `drop` of that flight, then do not allocate.
+    void make_room()
+    {
+        detail::make_room(list_);
+        detail::make_room(spare_, list_.size() + 1);
+    }
+
+    /// Appends a flight without parts, constructed in place: copying an object right after single
+    /// bytes of it were written is slow.
+    flight& add(std::uint64_t attempt, const batch_sizes& sizes, batch_close_reason closed,
+                cut_with cut)
+    {
+        flight& f = list_.emplace_back();
+        f.attempt = attempt;
+        f.sizes = sizes;
+        f.closed = closed;
+        f.cut = cut;
+        return f;
+    }
+
+    void drop(const flight& f)
+    {
+        const auto i = static_cast<std::size_t>(&f - list_.data());
+        list_[i].parts.clear();
+        spare_.push_back(std::move(list_[i].parts));
+        list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+
+    /// True if a probe is in flight.
+    [[nodiscard]] bool probe() const noexcept
+    {
+        for (const flight& f : list_) {
+            if (f.cut == cut_with::probe) return true;
+        }
+        return false;
+    }
+
+    /// Marks all flights as cut before the last refusal.
+    void outdate() noexcept
+    {
+        for (flight& f : list_) f.cut = cut_with::older;
+    }
+
+    /// Marks the items of all flights as `away`, for a caller that iterates over all items.
+    void mark_away(send_items& items) const
+    {
+        for (const flight& f : list_) items.mark(f.parts, send_item::state::away);
+    }
+
+    /// An empty list of runs with capacity for one. Reuses the buffer of a dropped flight if any.
+    [[nodiscard]] std::vector<item_range> buffer()
+    {
+        std::vector<item_range> b;
+        if (!spare_.empty()) {
+            b.swap(spare_.back());
+            spare_.pop_back();
+        }
+        detail::make_room(b);
+        return b;
+    }
+
+    /// Buffers kept for reuse are not compared.
+    friend bool operator==(const flights& a, const flights& b) { return a.list_ == b.list_; }
+
+private:
+    std::vector<flight> list_;
+    std::vector<std::vector<item_range>> spare_;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_BATCH_DETAIL_FLIGHTS_HPP

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+//
+// pace: the earliest time at which the sender may send again.
+//
+// Part of the sender. A pause after throttling or a failure holds for new and repeated batches.
+
+#ifndef WAYBILL_BATCH_DETAIL_PACE_HPP
+#define WAYBILL_BATCH_DETAIL_PACE_HPP
+
+#include <cstdint>
+#include <variant>
+
+#include <waybill/retry/budget.hpp>
+#include <waybill/retry/decide.hpp>
+#include <waybill/retry/shared_budget.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+class pace {
+public:
+    /// If `shared` is set, it replaces the pace's own budget. `p.max_attempts` is limited to [1,
+    /// 255].
+    pace(const retry_policy& p, const retry_budget& b, shared_budget shared = {})
+        : policy_(p), tokens_(b), shared_(shared)
+    {
+        if (policy_.max_attempts == 0) policy_.max_attempts = 1;
+        if (policy_.max_attempts > 0xFF) policy_.max_attempts = 0xFF;
+    }
+
+    [[nodiscard]] static constexpr bool retriable(fault_kind c) { return is_worth_a_retry(c); }
+
+    /// Nothing may be sent before this time.
+    [[nodiscard]] steady_time not_before() const noexcept { return not_before_; }
+
+    /// True if `tries` attempts are fewer than the policy allows.
+    [[nodiscard]] bool again(std::uint32_t tries) const noexcept
+    {
+        return tries < policy_.max_attempts;
+    }
+
+    /// The time of the next attempt after `tries` attempts; `now` if the policy retries at once.
+    /// `random` in [0, 1) is the random value for the jitter. `hint` is the pause that the broker
+    /// wants.
+    [[nodiscard]] steady_time retry_at(steady_time now, std::uint32_t tries, double random,
+                                       duration hint) const noexcept
+    {
+        const retry_action a = decide(policy_, tries, fault_kind::transient, random, now, hint);
+        const wait_until* w = std::get_if<wait_until>(&a);
+        return w ? w->time : now;
+    }
+
+    /// Takes one retry from the budget. False if the budget is used up.
+    [[nodiscard]] bool spend(steady_time now)
+    {
+        return shared_ ? shared_.spend(now) : tokens_.spend(now);
+    }
+    void succeeded(steady_time now)
+    {
+        answered();
+        if (shared_) shared_.succeeded(now);
+        else tokens_.succeeded(now);
+    }
+
+    /// Pauses after a failure. The caller has paid for the retry with `spend`.
+    void failed(steady_time now, std::uint32_t tries, double random, duration hint)
+    {
+        not_before_ = later(not_before_, retry_at(now, tries, random, hint));
+    }
+
+    /// Pauses after throttling, for at least 1 ns. With no pause at all, a driver that follows
+    /// `next` could send forever at the same time.
+    void throttled(steady_time now, double random, duration hint)
+    {
+        if (throttles_ != ~std::uint32_t{0}) ++throttles_;
+        const duration rest = pause(policy_.pauses, throttles_, random, hint);
+        not_before_ = later(not_before_, now + greater(rest, duration::nanoseconds(1)));
+    }
+
+    /// Reports that the broker has processed a batch. The next throttling counts as the first
+    /// again.
+    void answered() noexcept { throttles_ = 0; }
+
+    friend bool operator==(const pace&, const pace&) = default;
+
+private:
+    retry_policy policy_;
+    retry_token_bucket tokens_;
+    shared_budget shared_;
+    std::uint32_t throttles_ = 0;  // in a row
+    steady_time not_before_ = steady_time::lowest();
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_BATCH_DETAIL_PACE_HPP

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// send_trials: decides which items are sent although they exceed a reported limit.
+//
+// Part of the sender. A reported limit may be wrong, or may be raised later; only a trial shows
+// that. If a higher limit is known, an item above the reported limit is sent alone. After an item
+// that is no larger was refused alone, only every second, fourth ... 32nd is sent: a correct limit
+// costs few requests.
+
+#ifndef WAYBILL_BATCH_DETAIL_SEND_TRIALS_HPP
+#define WAYBILL_BATCH_DETAIL_SEND_TRIALS_HPP
+
+#include <cstdint>
+
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+class send_trials {
+public:
+    /// True if item `n` is to be sent alone. It has `bytes` bytes, more than the reported `limit`.
+    [[nodiscard]] bool wants(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit) noexcept
+    {
+        if (limit != limit_) {
+            limit_ = limit;
+            passed_ = 0;
+            every_ = 1;
+        }
+        if (bytes >= refused_) {
+            if (++passed_ < every_) return false;
+            passed_ = 0;
+            if (every_ < 32) every_ *= 2;
+        }
+        last_ = n;
+        return true;
+    }
+
+    /// An item of `bytes` bytes was refused alone.
+    void refused(std::uint64_t bytes) noexcept { refused_ = lesser(refused_, bytes); }
+    /// An item of `bytes` bytes was accepted alone. Voids the refusal of an item that was no
+    /// larger.
+    void accepted(std::uint64_t bytes) noexcept
+    {
+        if (bytes >= refused_) refused_ = highest_size;
+    }
+
+    /// The number of the last item to be tried, or the highest number.
+    [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
+
+    friend bool operator==(const send_trials&, const send_trials&) = default;
+
+private:
+    std::uint64_t limit_ = 0;
+    std::uint64_t last_ = highest_size;
+    std::uint64_t refused_ = highest_size;  // smallest size that was refused alone
+    std::uint32_t passed_ = 0;              // items since the last trial
+    std::uint32_t every_ = 1;               // every n-th item is tried
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_BATCH_DETAIL_SEND_TRIALS_HPP

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_attempt: how one delivery of a batch uses the crash record (crash_record.hpp).
+
+#ifndef WAYBILL_CONSUME_DETAIL_BATCH_ATTEMPT_HPP
+#define WAYBILL_CONSUME_DETAIL_BATCH_ATTEMPT_HPP
+
+#include <cstdint>
+#include <optional>
+
+#include <waybill/consume/batch_steps.hpp>
+#include <waybill/consume/crash_record.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+class batch_attempt {
+public:
+    batch_attempt(std::uint64_t incarnation, std::uint64_t epoch,
+                  std::optional<std::uint64_t> ended, bool returned)
+        : incarnation_(incarnation), epoch_(epoch), ended_(ended), returned_(returned)
+    {
+    }
+
+    /// A later owner wrote the record: this process was replaced and does not know it yet.
+    [[nodiscard]] bool is_of_later_owner(const batch_machine_types::crash_record_loaded& r) const
+    {
+        return r.found && r.found->epoch > epoch_;
+    }
+
+    void make_plan(const batch_machine_types::crash_record_loaded& r,
+                   const std::optional<std::uint64_t>& from, std::uint64_t events,
+                   std::uint32_t deaths)
+    {
+        if (r.found) {
+            const std::uint64_t within = r.within == highest_size ? r.found->suspects : r.within;
+            const attempt_offer o{from, events, within, incarnation_, epoch_, ended_,
+                                  returned_};
+            plan_ = plan_attempt(r.found, o, deaths);
+            return;
+        }
+        // The common case, without copies of the record.
+        plan_.events = plan_.noted.suspects = events;
+        plan_.noted.from = from;
+        plan_.noted.by = incarnation_;
+        plan_.noted.epoch = epoch_;
+    }
+    /// `to` is the sequence of the last delivered event.
+    void place(std::uint64_t to)
+    {
+        if (plan_.called_off) plan_ = placed(plan_, to);
+        else plan_.noted.to = to;
+    }
+    [[nodiscard]] const attempt_plan& plan() const noexcept { return plan_; }
+
+    /// From now on the stored record may be the one of this delivery.
+    void note() { noted_ = true; }
+    [[nodiscard]] bool noted() const noexcept { return noted_; }
+    /// True if the stored record equals the one that this delivery stored. Otherwise another owner
+    /// wrote it, or the batch was committed.
+    [[nodiscard]] bool stands(const batch_machine_types::crash_record_loaded& r) const
+    {
+        return r.kind == fault_kind::none && r.found == plan_.noted;
+    }
+    /// The crash record to store together with the checkpoint `to`.
+    [[nodiscard]] std::optional<crash_record> after(std::uint64_t to) const
+    {
+        return attempt_after(plan_, to);
+    }
+
+    friend bool operator==(const batch_attempt&, const batch_attempt&) = default;
+
+private:
+    std::uint64_t incarnation_;
+    std::uint64_t epoch_;
+    std::optional<std::uint64_t> ended_;
+    bool returned_;
+    attempt_plan plan_;
+    bool noted_ = false;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_CONSUME_DETAIL_BATCH_ATTEMPT_HPP

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_order: the part of a batch that is delivered, if its events are in order.
+//
+// Both drivers leave out events that took effect earlier. Both refuse a batch whose sequence
+// numbers do not ascend, with the same error text.
+
+#ifndef WAYBILL_CONSUME_DETAIL_BATCH_ORDER_HPP
+#define WAYBILL_CONSUME_DETAIL_BATCH_ORDER_HPP
+
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/event.hpp>
+#include <waybill/consume/position.hpp>
+#include <waybill/core/detail/sequence_number.hpp>
+#include <waybill/core/fault.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// The events to deliver: `events` of them, from `first` to `final`.
+template <class I>
+struct ordered_batch {
+    I first{};
+    I final{};
+    std::uint64_t events = 0;
+    std::uint64_t repeated = 0;  // events up to the given position, before `first`
+    std::optional<fault> wrong{};
+};
+
+/// Checks that the sequence numbers ascend, and counts the leading events up to `from` as repeated.
+/// Reads the range once.
+template <std::forward_iterator I, std::sentinel_for<I> S>
+[[nodiscard]] ordered_batch<I> ordered_after(const std::optional<position>& from, I first, S last)
+{
+    ordered_batch<I> b{first, first};
+    std::optional<std::uint64_t> before;
+    for (I at = first; at != last; ++at) {
+        const std::optional<std::uint64_t> n = as_sequence((*at).sequence);
+        const bool ascends = n && (!before || *n > *before);
+        if (!before && n && from && *n <= from->sequence) {
+            ++b.repeated;
+            continue;
+        }
+        if (!ascends) {
+            std::string text = "event " + std::to_string(b.repeated + b.events) + " has ";
+            text += n ? "sequence " + std::to_string(*n) + ", which must be greater than " +
+                            std::to_string(*before) + " before it"
+                      : "a sequence that is negative or has more than 64 bits; it must be from 0 to 2^64 - 1";
+            b.wrong = permanent(std::move(text));
+            return b;
+        }
+        if (!before) b.first = at;
+        b.final = at;
+        before = n;
+        ++b.events;
+    }
+    return b;
+}
+
+/// The report of a batch of which no event is delivered.
+template <class Report, class I>
+[[nodiscard]] Report left_alone(const ordered_batch<I>& b, const std::optional<position>& from)
+{
+    Report r;
+    r.outcome = b.wrong ? batch_outcome::invalid : batch_outcome::empty;
+    r.reached = from;
+    r.repeated = b.repeated;
+    if (b.wrong) r.reason = *b.wrong;
+    return r;
+}
+
+/// Finds an event by its number. Forward moves are linear in the distance; a move back starts at
+/// the first event.
+template <class I>
+class batch_cursor {
+public:
+    explicit batch_cursor(I first) : first_(first), at_(first) {}
+
+    [[nodiscard]] I operator()(std::uint64_t event)
+    {
+        if (event < number_) {
+            at_ = first_;
+            number_ = 0;
+        }
+        for (; number_ != event; ++number_) ++at_;
+        return at_;
+    }
+
+private:
+    I first_;
+    I at_;  // position of event number_
+    std::uint64_t number_ = 0;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_CONSUME_DETAIL_BATCH_ORDER_HPP

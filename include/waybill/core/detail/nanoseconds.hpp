@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// nanoseconds: internal helpers of this module: multiply a duration, report durations and shares.
+//
+// The value of a config_error is an unsigned integer. So an error reports the absolute value of a
+// duration, and a share in thousandths.
+
+#ifndef WAYBILL_CORE_DETAIL_NANOSECONDS_HPP
+#define WAYBILL_CORE_DETAIL_NANOSECONDS_HPP
+
+#include <cstdint>
+#include <string_view>
+
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// d times n, saturating. Zero if d is negative.
+[[nodiscard]] constexpr duration times(duration d, std::uint64_t n) noexcept
+{
+    constexpr auto most = static_cast<std::uint64_t>(INT64_MAX);
+    const auto ns = static_cast<std::uint64_t>(greater(d, duration{}).count());
+    return duration::nanoseconds(static_cast<std::int64_t>(lesser(saturating_mul(ns, n), most)));
+}
+
+/// The absolute value of d in nanoseconds, as an error reports it.
+[[nodiscard]] constexpr std::uint64_t magnitude(duration d) noexcept
+{
+    const auto n = static_cast<std::uint64_t>(d.count());
+    return d < duration{} ? 0 - n : n;
+}
+
+/// The error for a share that breaks a rule. The share is rounded to thousandths, the unit of
+/// `bound`. A share that differs from the bound is never reported as equal to it. NaN and absolute
+/// values of 1e15 or more are reported as `highest_size`.
+[[nodiscard]] constexpr config_error wrong_share(std::string_view field, double share,
+                                                 std::string_view rule,
+                                                 std::uint64_t bound) noexcept
+{
+    const bool below = share < 0;
+    const double size = below ? -share : share;
+    if (!(size < 1e15)) return {field, highest_size, rule, bound, below};
+    const double all = size * 1'000;
+    auto n = static_cast<std::uint64_t>(all + 0.5);
+    if (below && n == 0) n = 1;
+    const auto limit = static_cast<double>(bound);
+    if (!below && n == bound && all > limit) ++n;
+    if (!below && n == bound && all < limit) --n;
+    return {field, n, rule, bound, below};
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_CORE_DETAIL_NANOSECONDS_HPP

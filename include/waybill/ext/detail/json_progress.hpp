@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json_progress: the progress of a session as one member next to the user's own members:
+//
+//     "waybill":{"done":2,"failed":{"at":"2024-02-29T12:00:00Z","reason":"exhausted","sequence":17,
+//                "step":3,"text":"no printer answers","tries":5},"total":5}
+//
+// Fields that are zero are left out. The other fields are `begun`, `changed`, `first`,
+// `dead_lettered` and `tries`. The member is written directly as JSON or CBOR, without a tree: most
+// states are small, and a tree would be the larger part of the work. The text of a failure is made
+// UTF-8 and cut to the available bytes, so a failure can always be written.
+
+#ifndef WAYBILL_EXT_DETAIL_JSON_PROGRESS_HPP
+#define WAYBILL_EXT_DETAIL_JSON_PROGRESS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/core/detail/digits.hpp>
+#include <waybill/core/text.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/core/time_text.hpp>
+#include <waybill/ext/json_read.hpp>
+#include <waybill/ext/json_text.hpp>
+#include <waybill/session/detail/progress_text.hpp>
+#include <waybill/session/envelope.hpp>
+#include <waybill/session/progress.hpp>
+#include <waybill/session/step.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// Largest size of the member in bytes, without the text of a failure, but with a version and with
+/// the mark of a failed session next to it.
+inline constexpr std::uint64_t max_progress_member_bytes = 509;
+
+inline constexpr std::string_view progress_name = "waybill";
+
+/// Bytes that this byte of a text takes in JSON.
+[[nodiscard]] constexpr std::uint64_t json_size(char c) noexcept
+{
+    if (c == '"' || c == '\\' || (c >= '\b' && c <= '\r' && c != '\v')) return 2;
+    return static_cast<unsigned char>(c) < 0x20 ? 6 : 1;
+}
+
+/// Writes JSON on one line.
+struct json_out {
+    std::string& to;
+    bool first = true;
+
+    void open(std::uint64_t)
+    {
+        to += '{';
+        first = true;
+    }
+
+    void close()
+    {
+        to += '}';
+        first = false;
+    }
+
+    void name(std::string_view n)
+    {
+        if (!first) to += ',';
+        first = false;
+        text(n);
+        to += ':';
+    }
+
+    void number(std::uint64_t n) { to += std::to_string(n); }
+    void value(const nlohmann::json& v) { to += v.dump(); }
+
+    void text(std::string_view utf8)
+    {
+        to += '"';
+        for (const char c : utf8) {
+            const std::uint64_t size = json_size(c);
+            if (size == 1) {
+                to += c;
+                continue;
+            }
+            to += '\\';
+            if (size == 2) {
+                to += c == '"' || c == '\\' ? c : "btn.fr"[c - '\b'];
+                continue;
+            }
+            to += "u00";
+            to += "0123456789abcdef"[c / 16];
+            to += "0123456789abcdef"[c % 16];
+        }
+        to += '"';
+    }
+
+    /// The longest prefix that takes at most `most` bytes in JSON, cut between characters.
+    [[nodiscard]] static std::string_view prefix(std::string_view utf8, std::uint64_t most)
+    {
+        std::size_t n = 0;
+        for (; n != utf8.size() && json_size(utf8[n]) <= most; ++n) most -= json_size(utf8[n]);
+        return utf8_prefix(utf8, n);
+    }
+};
+
+/// The same functions for CBOR.
+struct cbor_out {
+    std::string& to;
+
+    [[nodiscard]] static constexpr std::size_t head_size(std::uint64_t n) noexcept
+    {
+        return n < 24 ? 1 : n <= 0xFF ? 2 : n <= 0xFFFF ? 3 : n <= 0xFFFF'FFFF ? 5 : 9;
+    }
+
+    void head(unsigned kind, std::uint64_t n)
+    {
+        const std::size_t size = head_size(n);
+        constexpr unsigned lengths[] = {0, 0, 24, 25, 0, 26, 0, 0, 0, 27};
+        to += static_cast<char>(kind | (size == 1 ? static_cast<unsigned>(n) : lengths[size]));
+        for (std::size_t left = size - 1; left != 0; --left) {
+            to += static_cast<char>(static_cast<unsigned char>(n >> (8 * (left - 1)) & 0xFFU));
+        }
+    }
+
+    void open(std::uint64_t members) { head(0xA0, members); }
+    void close() {}
+    void name(std::string_view n) { text(n); }
+    void number(std::uint64_t n) { head(0x00, n); }
+    void value(const nlohmann::json& v) { nlohmann::json::to_cbor(v, to); }
+
+    void text(std::string_view utf8)
+    {
+        head(0x60, utf8.size());
+        to += utf8;
+    }
+
+    [[nodiscard]] static std::string_view prefix(std::string_view utf8, std::uint64_t most)
+    {
+        // The head of an empty text, one byte, is already counted. The additional bytes of a
+        // longer head are taken from the text.
+        std::uint64_t n = utf8.size() < most ? utf8.size() : most;
+        while (n != 0 && n + head_size(n) - 1 > most) --n;
+        return utf8_prefix(utf8, n);
+    }
+};
+
+/// The text with U+FFFD for each byte that is not part of a character.
+[[nodiscard]] inline std::string made_utf8(std::string_view text)
+{
+    std::string made;
+    made.reserve(text.size());
+    while (!text.empty()) {
+        std::size_t n = 1;
+        while (n <= 4 && n <= text.size() && !is_utf8(text.substr(0, n))) ++n;
+        const bool none = n > 4 || n > text.size();
+        made += none ? std::string_view("\xEF\xBF\xBD") : text.substr(0, n);
+        text.remove_prefix(none ? 1 : n);
+    }
+    return made;
+}
+
+/// The content of the member.
+struct progress_member {
+    const session_progress& known;
+    const nlohmann::json& later;              ///< Fields of later versions: an object, or null.
+    std::optional<schema_version> version{};  ///< Of the user's part, if there is no envelope.
+
+    [[nodiscard]] bool empty() const
+    {
+        return known == session_progress{} && later.empty() && !version;
+    }
+};
+
+/// The fields of later versions that belong to the member itself, or to its failure.
+[[nodiscard]] inline const nlohmann::json::object_t* later_names(const nlohmann::json& later,
+                                                                 bool in_failure)
+{
+    if (!later.is_object() || !in_failure) return later.get_ptr<const nlohmann::json::object_t*>();
+    const auto found = later.find("failed");
+    return found == later.end() ? nullptr : found->get_ptr<const nlohmann::json::object_t*>();
+}
+
+template <class Out>
+void put_later(Out& out, const nlohmann::json& later, bool in_failure)
+{
+    const auto* names = later_names(later, in_failure);
+    if (!names) return;
+    for (const auto& [key, value] : *names) {
+        if (!in_failure && key == "failed") continue;
+        out.name(key);
+        out.value(value);
+    }
+}
+
+[[nodiscard]] inline std::uint64_t count_later(const nlohmann::json& later, bool in_failure)
+{
+    const auto* names = later_names(later, in_failure);
+    if (!names) return 0;
+    return names->size() - (!in_failure && names->count("failed") != 0 ? 1 : 0);
+}
+
+/// Writes the value of the member, with `failure` as the text of its failure.
+template <class Out>
+void put_progress(Out& out, const progress_member& m, std::string_view failure)
+{
+    const session_progress& p = m.known;
+    const auto count = [](bool there) { return there ? 1U : 0U; };
+    out.open(count(p.begun != wall_time{}) + count(p.changed != wall_time{}) + count(p.done != 0) +
+             count(p.failed.has_value()) + count(p.first != 0) + count(p.dead_lettered != 0) +
+             count(p.total != 0) + count(p.tries != 0) + count(m.version.has_value()) +
+             count_later(m.later, false));
+    const auto number = [&](std::string_view word, std::uint64_t n) {
+        if (n == 0) return;
+        out.name(word);
+        out.number(n);
+    };
+    const auto time = [&](std::string_view word, wall_time t) {
+        if (t == wall_time{}) return;
+        char line[time_most] = {};
+        out.name(word);
+        out.text(std::string_view(line, put_time(line, t)));
+    };
+    time("begun", p.begun);
+    time("changed", p.changed);
+    number("done", p.done);
+    if (p.failed) {
+        out.name("failed");
+        out.open(6 + count_later(m.later, true));
+        out.name("at");
+        out.text(waybill::to_text(p.failed->at));
+        out.name("reason");
+        out.text(waybill::name(p.failed->reason));
+        out.name("sequence");
+        out.number(p.failed->sequence);
+        out.name("step");
+        out.number(p.failed->step);
+        out.name("text");
+        out.text(failure);
+        out.name("tries");
+        out.number(p.failed->tries);
+        put_later(out, m.later, true);
+        out.close();
+    }
+    number("first", p.first);
+    number("parked", p.dead_lettered);
+    number("total", p.total);
+    number("tries", p.tries);
+    if (m.version) {
+        out.name("version");
+        out.text(waybill::describe(*m.version));
+    }
+    put_later(out, m.later, false);
+    out.close();
+}
+
+/// The result of reading the member.
+struct progress_found {
+    state_read outcome = state_read::ok;
+    session_progress progress{};
+    nlohmann::json later{};  ///< Fields of later versions; null if there are none.
+    std::optional<schema_version> version{};
+    std::string reason{};  ///< The invalid field, with its path.
+};
+
+/// Reads the member. Moves unknown fields out of it.
+class progress_reader {
+public:
+    explicit progress_reader(nlohmann::json& member) : member_(member) {}
+
+    [[nodiscard]] progress_found read()
+    {
+        if (!member_.is_object()) {
+            fail({}, member_, "an object");
+            return std::move(found_);
+        }
+        session_progress& p = found_.progress;
+        for (auto i = member_.begin(); i != member_.end(); ++i) {
+            const std::string& key = i.key();
+            nlohmann::json& v = i.value();
+            if (key == "begun") time(key, v, p.begun);
+            else if (key == "changed") time(key, v, p.changed);
+            else if (key == "done") number(key, v, p.done);
+            else if (key == "failed") failure(v);
+            else if (key == "first") number(key, v, p.first);
+            else if (key == "parked")
+                number(key, v, p.dead_lettered);
+            else if (key == "total") number(key, v, p.total);
+            else if (key == "tries") number(key, v, p.tries);
+            else if (key == "version") version(v);
+            else found_.later[key] = std::move(v);
+        }
+        return std::move(found_);
+    }
+
+private:
+    void fail(std::string_view field, const nlohmann::json& v, std::string_view expected,
+              state_read outcome = state_read::corrupt)
+    {
+        if (found_.outcome != state_read::ok) return;
+        found_.outcome = outcome;
+        std::string path = "/waybill";
+        if (!field.empty()) path = path + '/' + std::string(field);
+        found_.reason = describe(
+            json_error{json_problem::wrong, std::move(path), std::string(expected), shown(v)});
+    }
+
+    void number(std::string_view field, const nlohmann::json& v, std::uint64_t& into)
+    {
+        const std::optional<std::uint64_t> n = whole_number(v);
+        if (!n) fail(field, v, "a whole number of at most 64 bits");
+        into = n.value_or(0);
+    }
+
+    void time(std::string_view field, const nlohmann::json& v, wall_time& into)
+    {
+        const auto* s = v.get_ptr<const std::string*>();
+        const std::optional<wall_time> t = s ? wall_time_in(*s) : std::nullopt;
+        if (!t) fail(field, v, "a time such as \"2024-02-29T12:00:00.25Z\"");
+        into = t.value_or(wall_time{});
+    }
+
+    void reason(const nlohmann::json& v, dead_letter_reason& into)
+    {
+        const auto* s = v.get_ptr<const std::string*>();
+        const std::optional<dead_letter_reason> r = s ? dead_letter_reason_in(*s) : std::nullopt;
+        if (!s) fail("failed/reason", v, "a reason");
+        else if (!r) fail("failed/reason", v, "a reason that is known here", state_read::newer);
+        into = r.value_or(dead_letter_reason::failed);
+    }
+
+    void version(const nlohmann::json& v)
+    {
+        const auto* s = v.get_ptr<const std::string*>();
+        const std::string_view all = s ? std::string_view(*s) : std::string_view();
+        const std::size_t dot = all.find('.');
+        const auto major = digits_in(all.substr(0, dot));
+        const auto minor = dot == all.npos ? major : digits_in(all.substr(dot + 1));
+        if (dot == all.npos || !major || !minor || *major > UINT16_MAX || *minor > UINT16_MAX) {
+            return fail("version", v, "a version such as \"1.0\"");
+        }
+        found_.version = {static_cast<std::uint16_t>(*major), static_cast<std::uint16_t>(*minor)};
+    }
+
+    void failure(nlohmann::json& v)
+    {
+        step_failure& f = found_.progress.failed.emplace();
+        if (!v.is_object()) return fail("failed", v, "an object");
+        for (const char* const needed : {"reason", "sequence", "step"}) {
+            if (v.contains(needed)) continue;
+            return fail(std::string("failed/") + needed, nullptr, "a value");
+        }
+        for (auto i = v.begin(); i != v.end(); ++i) {
+            const std::string& key = i.key();
+            nlohmann::json& one = i.value();
+            if (key == "at") time("failed/at", one, f.at);
+            else if (key == "reason") reason(one, f.reason);
+            else if (key == "sequence") number("failed/sequence", one, f.sequence);
+            else if (key == "step") number("failed/step", one, f.step);
+            else if (key == "text") words(one, f.text);
+            else if (key == "tries") number("failed/tries", one, f.tries);
+            else found_.later["failed"][key] = std::move(one);
+        }
+    }
+
+    void words(const nlohmann::json& v, std::string& into)
+    {
+        const auto* s = v.get_ptr<const std::string*>();
+        if (!s || !is_utf8(*s)) fail("failed/text", v, "a text in UTF-8");
+        else into = *s;
+    }
+
+    nlohmann::json& member_;
+    progress_found found_;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_EXT_DETAIL_JSON_PROGRESS_HPP

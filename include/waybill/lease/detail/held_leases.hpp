@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+//
+// held_leases: the partitions that this owner holds, their epochs, and how long they are trusted.
+//
+// This is the state of a `lease_manager`.
+//   1. A partition is held until the store shows another owner or no row, or until it is given
+//      back.
+//   2. A lease is trusted for less than `expiry`, counted from before its last renewal was
+//      requested. It is not trusted while it is suspected or released.
+//   3. The previous owner counts as dead if its lease had expired. If it gave the lease back, or
+//      the partition was stolen for balance, it counts as alive.
+//   4. A lease is given back under a higher epoch. The fence then refuses writes under the old one.
+//   5. For an unknown partition, queries return the state of an unheld one, and changes have no
+//      effect.
+//
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_LEASE_DETAIL_HELD_LEASES_HPP
+#define WAYBILL_LEASE_DETAIL_HELD_LEASES_HPP
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <waybill/core/time.hpp>
+#include <waybill/lease/lease.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// The purpose of a claim.
+enum class lease_errand : std::uint8_t { renew, take, raise, give_back };
+
+struct lease_chore {
+    std::uint32_t partition = 0;
+    lease_errand what = lease_errand::renew;
+    std::uint32_t tries = 0;
+    std::uint64_t above = 0;  ///< A new epoch exceeds this value and all epochs seen.
+
+    friend bool operator==(const lease_chore&, const lease_chore&) = default;
+};
+
+class held_leases {
+public:
+    struct entry {
+        bool mine = false;
+        bool vacated = false;  ///< The lease is to be given back and is no longer trusted.
+        /// The lease is suspected: a renewal was contended, or a read of the store contradicts it.
+        /// The next read decides.
+        bool doubted = false;
+        /// The last claim returned an error. The row may be written or not.
+        bool answer_lost = false;
+        std::uint64_t epoch = 0;
+        std::uint64_t version = 0;
+        std::uint64_t highest = 0;  ///< The highest epoch that was seen for this partition.
+        std::optional<std::uint64_t> ended{};  ///< The value for `assignment::ended`.
+        steady_time trusted_until = steady_time::lowest();
+
+        friend bool operator==(const entry&, const entry&) = default;
+    };
+
+    explicit held_leases(std::uint64_t partitions) : entries_(partitions) {}
+
+    /// Records that a claim has won. The lease is trusted until `asked + trusted`, unless it is
+    /// released. `asked` is not later than the request of the claim.
+    void won(std::uint32_t partition, const claim_result& o, steady_time asked, duration trusted)
+    {
+        if (partition >= partitions()) return;
+        entry& e = entries_[partition];
+        if (!e.mine || e.epoch != o.epoch) ++changes_;
+        if (!e.mine) ++count_;
+        e.mine = true;
+        e.doubted = e.answer_lost = false;
+        e.epoch = o.epoch;
+        e.version = o.version;
+        if (!e.vacated) e.trusted_until = asked + trusted;
+        saw(partition, o.epoch);
+    }
+
+    /// Marks the lease as suspected. It is not trusted until the next read of the store decides.
+    void doubt(std::uint32_t partition)
+    {
+        if (partition < partitions()) entries_[partition].doubted = true;
+        distrust(partition);
+    }
+    /// Records that a claim returned an error, so that its outcome is unknown.
+    void lose_answer(std::uint32_t partition)
+    {
+        if (partition < partitions()) entries_[partition].answer_lost = true;
+    }
+    void distrust(std::uint32_t partition)
+    {
+        if (partition < partitions()) entries_[partition].trusted_until = steady_time::lowest();
+    }
+
+    /// Marks the lease as released: it is to be given back and is no longer trusted.
+    void vacate(std::uint32_t partition)
+    {
+        if (partition < partitions()) entries_[partition].vacated = true;
+        distrust(partition);
+    }
+
+    /// Records that the partition is no longer held.
+    void lose(std::uint32_t partition)
+    {
+        if (partition >= partitions()) return;
+        entry& e = entries_[partition];
+        if (e.mine) {
+            ++changes_;
+            --count_;
+        }
+        e.mine = e.vacated = e.doubted = e.answer_lost = false;
+        distrust(partition);
+    }
+
+    /// True if the owner or the version of the row is uncertain until the next read of the store.
+    [[nodiscard]] bool in_doubt(std::uint32_t partition) const
+    {
+        const entry& e = (*this)[partition];
+        return e.doubted || e.answer_lost;
+    }
+
+    /// Resolves an uncertain partition that is to be given back, with the row that was read last.
+    /// Returns true if `self` owns the row; otherwise the partition is lost.
+    template <class Observer>
+    bool settle(std::uint32_t partition, const Observer& seen, const owner_id& self)
+    {
+        const auto* const stored = seen.row_of(partition);
+        if (stored) saw(partition, stored->epoch);
+        if (!stored || stored->owner != self) {
+            lose(partition);
+            return false;
+        }
+        won(partition, {claim_outcome::won, stored->epoch, stored->version}, steady_time::lowest(),
+            {});
+        return true;
+    }
+
+    /// Assumes the last known state of the row, because the store cannot be read.
+    void stop_doubting(std::uint32_t partition)
+    {
+        if (partition < partitions()) {
+            entries_[partition].doubted = entries_[partition].answer_lost = false;
+        }
+    }
+
+    /// Compares all partitions with the rows that were read last. Returns the claims that follow
+    /// from it: renewals of suspected leases, and rows of `self` that are not held yet. Linear in
+    /// the partitions.
+    template <class Observer>
+    [[nodiscard]] std::vector<detail::lease_chore> look(const Observer& seen, const owner_id& self)
+    {
+        std::vector<detail::lease_chore> errands;
+        for (std::uint32_t p = 0; p != partitions(); ++p) {
+            if (const auto what = found(p, seen.row_of(p), self)) errands.push_back({p, *what});
+            entries_[p].answer_lost = false;
+        }
+        return errands;
+    }
+
+    /// Sets `ended` after a claim, from the row that was read before it. Without a row, `ended` is
+    /// empty. If another owner had the row, `ended` is its incarnation if its lease had expired,
+    /// else 0. If `self` had the row, an earlier claim with a lost result has set `ended` already.
+    template <class Observer>
+    void claimed_from(std::uint32_t partition, const Observer& seen, const owner_id& self)
+    {
+        if (partition >= partitions()) return;
+        std::optional<std::uint64_t>& ended = entries_[partition].ended;
+        const auto* const stored = seen.row_of(partition);
+        if (!stored) {
+            ended.reset();
+        } else if (stored->owner != self) {
+            ended = seen.expired(partition) ? stored->owner.incarnation : 0;
+        }
+    }
+
+    /// Records an epoch that was seen for the partition.
+    void saw(std::uint32_t partition, std::uint64_t epoch)
+    {
+        if (partition >= partitions()) return;
+        entry& e = entries_[partition];
+        if (e.highest < epoch) e.highest = epoch;
+    }
+
+    /// The row to write for `c`. `stored` is the version that was read last; it is used for `take`.
+    [[nodiscard]] lease_claim claim(const detail::lease_chore& c, partition_key key,
+                                    const owner_id& self, std::optional<std::uint64_t> stored) const
+    {
+        using detail::lease_errand;
+        const entry& e = (*this)[c.partition];
+        const std::uint64_t seen = e.highest < c.above ? c.above : e.highest;
+        const std::uint64_t next = seen == last_epoch ? seen : seen + 1;
+        return {std::move(key), c.what == lease_errand::give_back ? owner_id{} : self,
+                c.what == lease_errand::renew ? e.epoch : next,
+                c.what == lease_errand::take ? stored : std::optional(e.version)};
+    }
+
+    [[nodiscard]] const entry& operator[](std::uint32_t partition) const
+    {
+        return partition < partitions() ? entries_[partition] : nobodys_;
+    }
+    [[nodiscard]] bool mine(std::uint32_t partition) const { return (*this)[partition].mine; }
+    [[nodiscard]] std::optional<std::uint64_t> epoch(std::uint32_t partition) const
+    {
+        const entry& e = (*this)[partition];
+        return e.mine ? std::optional(e.epoch) : std::nullopt;
+    }
+    /// True if the highest epoch seen is `last_epoch`: no higher one exists.
+    [[nodiscard]] bool exhausted(std::uint32_t partition) const
+    {
+        return (*this)[partition].highest == last_epoch;
+    }
+    /// True if the partition is held and its lease has not expired for any owner at `now`.
+    [[nodiscard]] bool trusted(std::uint32_t partition, steady_time now) const
+    {
+        const entry& e = (*this)[partition];
+        return e.mine && now < e.trusted_until;
+    }
+    [[nodiscard]] std::uint32_t partitions() const
+    {
+        return static_cast<std::uint32_t>(entries_.size());
+    }
+    /// The number of held partitions.
+    [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+    /// Increases with each change of a result of `epoch()`.
+    [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
+
+    friend bool operator==(const held_leases&, const held_leases&) = default;
+
+private:
+    template <class Row>
+    std::optional<detail::lease_errand> found(std::uint32_t partition, const Row* stored,
+                                              const owner_id& self)
+    {
+        using detail::lease_errand;
+        entry& e = entries_[partition];
+        const bool ours = stored && stored->owner == self;
+        if (stored) saw(partition, stored->epoch);
+        if (e.mine && ours && stored->epoch == e.epoch) {
+            // The version may be from a renewal whose result was lost.
+            if (in_doubt(partition)) e.version = stored->version;
+            if (!e.doubted) return {};
+            return lease_errand::renew;
+        }
+        if (e.mine && !e.doubted) {
+            // The rows may be older than the last renewal. The next read decides.
+            doubt(partition);
+            return lease_errand::renew;
+        }
+        lose(partition);
+        return ours && !exhausted(partition) ? std::optional(lease_errand::take) : std::nullopt;
+    }
+
+    std::vector<entry> entries_;
+    entry nobodys_;  // the state of an unknown partition
+    std::uint32_t count_ = 0;
+    std::uint64_t changes_ = 0;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_LEASE_DETAIL_HELD_LEASES_HPP

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// recent_calls: counts the calls and failures of a recent period, in fixed size.
+//
+//     recent_calls lately(30s);
+//     lately.note(failed, now);
+//     lately.failed(), lately.calls()     // at the latest time that was passed in
+//
+// Guarantees
+//   1. The period is divided into ten parts on a fixed time grid, and the oldest part expires as a
+//      whole. The counts cover the last nine to ten tenths of the period.
+//   2. The grid depends on the time alone, so additional calls of `tell` change nothing.
+//   3. A time before the latest one counts as the latest one.
+//
+// Cost: constant time, fixed size.
+// A value without locks: one thread at a time.
+
+#ifndef WAYBILL_RETRY_DETAIL_RECENT_CALLS_HPP
+#define WAYBILL_RETRY_DETAIL_RECENT_CALLS_HPP
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+class recent_calls {
+public:
+    static constexpr std::size_t parts = 10;
+
+    /// A period of less than 10 ns counts as 10 ns.
+    explicit constexpr recent_calls(duration period) noexcept
+        : width_(greater(duration::nanoseconds(period.count() / std::int64_t{parts}),
+                         duration::nanoseconds(1)))
+    {
+    }
+
+    /// Removes the parts that have expired at `now`. At most ten steps.
+    constexpr void tell(steady_time now) noexcept
+    {
+        if (!(now < ends_)) [[unlikely]] turn(now);
+    }
+
+    /// Counts a call.
+    constexpr void note(bool failed, steady_time now) noexcept
+    {
+        tell(now);
+        ++last_.calls;  // 64 bits take centuries to overflow by ones
+        if (failed) ++last_.failed;
+    }
+
+    constexpr void clear() noexcept
+    {
+        full_ = {};
+        before_ = last_ = {};
+    }
+
+    [[nodiscard]] constexpr std::uint64_t calls() const noexcept
+    {
+        return before_.calls + last_.calls;
+    }
+    [[nodiscard]] constexpr std::uint64_t failed() const noexcept
+    {
+        return before_.failed + last_.failed;
+    }
+
+    friend bool operator==(const recent_calls&, const recent_calls&) = default;
+
+private:
+    struct part {
+        std::uint64_t calls = 0;
+        std::uint64_t failed = 0;
+        friend bool operator==(const part&, const part&) = default;
+    };
+
+    /// Makes the part that contains `now` the current one.
+    constexpr void turn(steady_time now) noexcept
+    {
+        const std::int64_t t = now.since_epoch().count();
+        const std::int64_t w = width_.count();
+        const std::int64_t number = t / w - (t % w < 0 ? 1 : 0);
+        const std::int64_t steps = detail::subtract_ns(number, number_);
+        if (steps >= std::int64_t{parts}) clear();
+        else forget(steps);
+        number_ = number;
+        ends_ = steady_time::at(duration::nanoseconds(detail::multiply_ns(number, w)) + width_);
+    }
+
+    constexpr void forget(std::int64_t steps) noexcept
+    {
+        for (; steps > 0; --steps) {
+            part& oldest = full_[at_];
+            before_.calls += last_.calls - oldest.calls;
+            before_.failed += last_.failed - oldest.failed;
+            oldest = last_;
+            last_ = {};
+            at_ = (at_ + 1) % full_.size();
+        }
+    }
+
+    duration width_;
+    std::int64_t number_ = INT64_MIN;            // number of the current part on the grid
+    steady_time ends_ = steady_time::lowest();   // end of the current part
+    part last_{};                                // counts of the current part
+    part before_{};                              // sums of the previous parts
+    std::array<part, parts - 1> full_{};         // counts of the previous parts
+    std::size_t at_ = 0;                         // index of the oldest previous part
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_RETRY_DETAIL_RECENT_CALLS_HPP

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+//
+// step_in_hand: the message that a pipeline processes, and decisions that depend only on it, the
+// policy and the progress of its session.
+
+#ifndef WAYBILL_SESSION_DETAIL_STEP_IN_HAND_HPP
+#define WAYBILL_SESSION_DETAIL_STEP_IN_HAND_HPP
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/backoff.hpp>
+#include <waybill/retry/decide.hpp>
+#include <waybill/session/pipeline_policy.hpp>
+#include <waybill/session/pipeline_steps.hpp>
+#include <waybill/session/progress.hpp>
+#include <waybill/session/step.hpp>
+#include <waybill/session/step_order.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+[[nodiscard]] constexpr std::uint32_t as_tries(std::uint64_t n) noexcept
+{
+    return static_cast<std::uint32_t>(lesser(n, UINT32_MAX));
+}
+
+/// The rest of the pause after `tries` tries that were saved at `since`. Few brokers can delay a
+/// session for all consumers, so the next holder may receive it early. The result is at most the
+/// whole pause, even if clocks differ.
+[[nodiscard]] constexpr duration rest_of_pause(const retry_policy& p, std::uint64_t tries,
+                                               wall_time since, wall_time now) noexcept
+{
+    const retry_action then = decide(p, as_tries(tries), fault_kind::transient, 0.5, steady_time{});
+    const wait_until* w = std::get_if<wait_until>(&then);
+    if (w == nullptr) return {};
+    const duration all = w->time - steady_time{};
+    return lesser(greater(all - (now - since), duration{}), all);
+}
+
+/// True if a dead letter that is refused for good is written again without its body.
+[[nodiscard]] constexpr bool drops_body(const pipeline_policy& p,
+                                        const pipeline_types::write_dead_letter& a) noexcept
+{
+    return p.refused == when_refused::without_body && !a.bare;
+}
+
+/// True if steps wait until the state, which cannot be read, is repaired.
+[[nodiscard]] constexpr bool holds(const pipeline_policy& p, state_read found) noexcept
+{
+    return found == state_read::newer || p.unreadable == when_unreadable::hold;
+}
+
+struct step_in_hand : step_facts {
+    wall_time wall{};        // time of receipt
+    steady_time received{};  // time of receipt
+
+    /// The number of earlier deliveries; each of them ended without completing the message.
+    [[nodiscard]] constexpr std::uint64_t died() const noexcept
+    {
+        return saturating_sub(deliveries, 1);
+    }
+
+    /// The number of tries in earlier deliveries, according to the state.
+    [[nodiscard]] constexpr std::uint64_t tried(const session_progress& s) const noexcept
+    {
+        return step == expected_step(*this, s) ? s.tries : 0;
+    }
+
+    /// The rest of the pause before the next try, at most `patience`; the lowest
+    /// duration if the step was not tried.
+    [[nodiscard]] constexpr duration pause_left(const pipeline_policy& p,
+                                                const session_progress& s) const noexcept
+    {
+        const std::uint64_t tries = tried(s);
+        if (tries == 0) return duration::lowest();
+        return lesser(rest_of_pause(p.retry, tries, s.changed, wall), p.patience);
+    }
+
+    /// True if the session has done this step or a later one. Call it before `pass`.
+    [[nodiscard]] constexpr bool late(const session_progress& s) const noexcept
+    {
+        return step <= s.done;
+    }
+
+    /// Records in the state that this step is over. A late step does not change `done`. A late step
+    /// that fails again is counted again in `dead_lettered`, but `dead_lettered` is at most `done`.
+    constexpr void pass(session_progress& s, bool parked = false) const noexcept
+    {
+        if (!late(s)) {
+            s.done = step;
+            s.tries = 0;
+        }
+        if (parked) s.dead_lettered = lesser(saturating_add(s.dead_lettered, 1), s.done);
+    }
+
+    /// The reason to dead-letter the step without running it; nullopt if it runs or is repeated. A
+    /// repeated step is completed without running it.
+    [[nodiscard]] constexpr std::optional<dead_letter_reason> refused(
+        const pipeline_policy& p, const session_progress& s, std::uint64_t tries) const noexcept
+    {
+        const bool stops = p.mode == pipeline_mode::stop_on_failure;
+        if (!contradiction(*this, s).empty()) return dead_letter_reason::contradiction;
+        if (is_repeated(*this, s, stops)) return {};
+        if (stops && step != expected_step(*this, s)) return dead_letter_reason::gap;
+        if (tries >= greater(p.retry.max_attempts, 1)) return dead_letter_reason::exhausted;
+        if (died() >= greater(p.deliveries, 1)) return dead_letter_reason::ended_process;
+        return {};
+    }
+
+    /// Writes the current time into the state. If `agree`, also the last step and, unless steps may
+    /// be missing (`in_order` is false), the first step.
+    constexpr void tell(session_progress& s, steady_time now, bool agree,
+                        bool in_order) const noexcept
+    {
+        if (s.begun == wall_time{}) s.begun = wall;
+        s.changed = wall_at(now);
+        if (agree && s.total == 0) s.total = is_last(*this, s) ? step : total;
+        if (agree && in_order && s.first == 0 && first > 1 && !s.failed) s.first = first;
+    }
+
+    /// The wall time at `now`, from the wall time of receipt. If the steady clock jumps back, it is
+    /// the time of receipt.
+    [[nodiscard]] constexpr wall_time wall_at(steady_time now) const noexcept
+    {
+        return wall + greater(now - received, duration{});
+    }
+
+    /// The pause before redelivery after a fault that the step did not cause. Grows with each
+    /// delivery. At least `pauses.cap` if the broker does not count deliveries or the refusal is
+    /// permanent.
+    [[nodiscard]] constexpr duration pause_for(fault_kind kind, const retry_policy& p,
+                                               double random = 0.5,
+                                               duration hint = {}) const noexcept
+    {
+        const duration by = pause(p.pauses, as_tries(deliveries), random, hint);
+        const bool longest = deliveries == 0 || kind == fault_kind::permanent;
+        return longest ? greater(by, p.pauses.cap) : by;
+    }
+
+    friend bool operator==(const step_in_hand&, const step_in_hand&) = default;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_SESSION_DETAIL_STEP_IN_HAND_HPP

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+//
+// event_slots: the events from the oldest in flight on, in a ring of positions or a list of events.
+//
+// Part of the completion tracker. A ring is small and fast for dense positions. For sparse
+// positions most of it would be empty, so a list is used:
+//
+//     ring to list    the ring would have at least 32 positions per event, and more than 4,096
+//     list to ring    it would have less than 16 positions per event, or less than 2,048 in all
+//
+// The change is considered if the next event has no room, and in the list also once in as many
+// events as it contains. So moving the events costs O(1) amortised. An empty value uses the ring.
+// Ring and list keep their memory.
+
+#ifndef WAYBILL_TRACKING_DETAIL_EVENT_SLOTS_HPP
+#define WAYBILL_TRACKING_DETAIL_EVENT_SLOTS_HPP
+
+#include <cstdint>
+#include <optional>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/tracking/detail/dense_slots.hpp>
+#include <waybill/tracking/detail/sparse_slots.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// Moves all events from `from` to `to`. Requires: `to` is empty and has room for them.
+template <class From, class To>
+constexpr void move_events(From& from, To& to) noexcept
+{
+    std::uint64_t at = from.front();
+    for (std::uint64_t left = from.size(); left != 0; --left) {
+        const slot_event e = *from.from(at);
+        to.push(e.sequence, e.open);
+        at = e.sequence + 1;
+    }
+    from.clear();
+}
+
+class event_slots {
+public:
+    [[nodiscard]] constexpr bool dense() const noexcept { return sparse_.empty(); }
+    [[nodiscard]] constexpr bool empty() const noexcept { return size() == 0; }
+    [[nodiscard]] constexpr std::uint64_t open() const noexcept
+    {
+        return dense_.open() + sparse_.open();
+    }
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept
+    {
+        return dense_.size() + sparse_.size();
+    }
+    /// Requires: not empty.
+    [[nodiscard]] constexpr std::uint64_t front() const noexcept
+    {
+        return dense() ? dense_.front() : sparse_.front();
+    }
+    [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
+    {
+        return dense_.bytes() + sparse_.bytes();
+    }
+
+    /// Reserves `positions` positions in the ring and `events` events in the list.
+    constexpr void reserve(std::uint64_t positions, std::uint64_t events)
+    {
+        dense_.grow(positions);
+        sparse_.grow(events);
+    }
+
+    /// Makes room for an event at `sequence`, which is after the newest.
+    constexpr void make_room(std::uint64_t sequence)
+    {
+        if (dense()) {
+            if (!dense_.fits(sequence)) [[unlikely]] widen(sequence);
+        } else if (--decide_in_ == 0 || sparse_.size() == sparse_.room()) {
+            lengthen(sequence);
+        }
+    }
+
+    /// Adds an event. Requires: there is room, and the first event is in flight.
+    constexpr void push(std::uint64_t sequence, bool in_flight) noexcept
+    {
+        if (dense()) dense_.push(sequence, in_flight);
+        else sparse_.push(sequence, in_flight);
+    }
+
+    /// Marks an event as done. `since` is the number of events begun from it on, or any number if
+    /// that is not known.
+    constexpr slot_closed close(std::uint64_t sequence, std::uint32_t since) noexcept
+    {
+        return dense() ? dense_.close(sequence) : sparse_.close(sequence, since);
+    }
+
+    /// Removes all events before this position. Returns the newest event before the then oldest
+    /// one. Requires: not empty, and the oldest event is before this position.
+    [[nodiscard]] constexpr std::uint64_t drop_below(std::uint64_t sequence) noexcept
+    {
+        return dense() ? dense_.drop_below(sequence) : sparse_.drop_below(sequence);
+    }
+
+    constexpr void clear() noexcept
+    {
+        dense_.clear();
+        sparse_.clear();
+    }
+
+    /// The first event at or after this position.
+    [[nodiscard]] constexpr std::optional<slot_event> from(std::uint64_t sequence) const noexcept
+    {
+        return dense() ? dense_.from(sequence) : sparse_.from(sequence);
+    }
+
+    /// The first event in flight at or after this position.
+    [[nodiscard]] constexpr std::optional<std::uint64_t> open_from(
+        std::uint64_t sequence) const noexcept
+    {
+        return dense() ? dense_.open_from(sequence) : sparse_.open_from(sequence);
+    }
+
+    /// Number of events from `first` to `last`, both included.
+    [[nodiscard]] constexpr std::uint64_t count(std::uint64_t first,
+                                                std::uint64_t last) const noexcept
+    {
+        return dense() ? dense_.count(first, last) : sparse_.count(first, last);
+    }
+
+    [[nodiscard]] constexpr std::optional<std::uint64_t> newest_done() const noexcept
+    {
+        return dense() ? dense_.newest_done() : sparse_.newest_done();
+    }
+
+    /// True if the same events are in flight and done.
+    friend constexpr bool operator==(const event_slots& a, const event_slots& b) noexcept
+    {
+        if (a.size() != b.size() || a.open() != b.open()) return false;
+        std::uint64_t at = a.empty() ? 0 : a.front();
+        for (std::uint64_t left = a.size(); left != 0; --left, ++at) {
+            const std::optional<slot_event> one = a.from(at);
+            if (one != b.from(at)) return false;
+            at = one->sequence;
+        }
+        return true;
+    }
+
+private:
+    [[gnu::noinline]] constexpr void widen(std::uint64_t sequence)
+    {
+        if (empty()) return dense_.grow(1);
+        const std::uint64_t events = size() + 1;
+        const std::uint64_t distance = sequence - front();
+        if (distance < always_dense || distance / 32 < events) return dense_.grow(distance + 1);
+        sparse_.grow(greater(events, 64));
+        detail::move_events(dense_, sparse_);
+        decide_in_ = greater(events, 64);
+    }
+
+    [[gnu::noinline]] constexpr void lengthen(std::uint64_t sequence)
+    {
+        const std::uint64_t events = size() + 1;
+        const std::uint64_t distance = sequence - front();
+        decide_in_ = 1;  // if memory runs out, the next event decides again
+        if (distance < always_dense / 2 || distance / 16 < events) {
+            dense_.grow(distance + 1);
+            return detail::move_events(sparse_, dense_);
+        }
+        sparse_.grow(events);
+        decide_in_ = greater(events, 64);
+    }
+
+    static constexpr std::uint64_t always_dense = 4'096;  // positions: one or two kilobytes
+
+    dense_slots dense_;
+    sparse_slots sparse_;  // at most one of the two contains events
+    std::uint64_t decide_in_ = 0;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_TRACKING_DETAIL_EVENT_SLOTS_HPP

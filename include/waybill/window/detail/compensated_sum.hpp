@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+//
+// compensated_sum: a sum of floating-point numbers that also records the rounding error.
+//
+// Example: 1e16, then 1 a hundred times, then -1e16. The exact sum is 100. Added as doubles (53
+// bits) it is 0, since each 1 is less than half of the last digit. This class stores the error of
+// each addition next to the sum. It uses Knuth's two-sum, which needs no order of magnitudes. The
+// result is about as precise as a sum with twice the digits, so the sums of windows can be combined
+// in any order.
+//
+// Requires IEEE 754 arithmetic. With -ffast-math a compiler removes the error terms.
+
+#ifndef WAYBILL_WINDOW_DETAIL_COMPENSATED_SUM_HPP
+#define WAYBILL_WINDOW_DETAIL_COMPENSATED_SUM_HPP
+
+#include <cstdint>
+
+#include <waybill/window/sample.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// A sum and its accumulated rounding error.
+class compensated_sum {
+public:
+    constexpr compensated_sum() noexcept = default;
+
+    /// The product x * times. It is exact, also if it has more than 53 bits, unless the product or
+    /// its rounding error is close to overflow or underflow.
+    constexpr compensated_sum(double x, std::uint32_t times) noexcept : sum_(x * times)
+    {
+        // A product of 16 bits and either half of the 53 bits is exact, and so is each difference.
+        if (times == 1 || x > largest || x < -largest) return;
+        const double wide = x * splitter;
+        const double upper = wide - (wide - x);
+        const double lower = x - upper;
+        const auto most = static_cast<double>(times & 0xFFFF'0000U);
+        const auto least = static_cast<double>(times & 0xFFFFU);
+        rest_ = ((upper * most - sum_) + upper * least + lower * most) + lower * least;
+    }
+
+    /// The sum of both. Constant time; the error of the addition is kept.
+    [[nodiscard]] friend constexpr compensated_sum operator+(const compensated_sum& a,
+                                                             const compensated_sum& b) noexcept
+    {
+        compensated_sum s;
+        s.sum_ = a.sum_ + b.sum_;
+        const double from_b = s.sum_ - a.sum_;
+        const double lost = (a.sum_ - (s.sum_ - from_b)) + (b.sum_ - from_b);
+        s.rest_ = a.rest_ + b.rest_ + lost;
+        return s;
+    }
+
+    /// The sum rounded to a double. If the sum has overflowed, the infinity; the error, which is
+    /// NaN then, is ignored.
+    [[nodiscard]] constexpr double approximately() const noexcept
+    {
+        return is_finite(sum_) ? sum_ + rest_ : sum_;
+    }
+
+    friend constexpr bool operator==(const compensated_sum& a, const compensated_sum& b) noexcept
+    {
+        return a.sum_ == b.sum_ && (a.rest_ == b.rest_ || !is_finite(a.sum_));
+    }
+
+private:
+    static constexpr double splitter = 134'217'729;  // 2^27 + 1, splits 53 bits into two halves
+    static constexpr double largest = 0x1p990;       // its product with any `times` is finite
+
+    double sum_ = 0;
+    double rest_ = 0;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_WINDOW_DETAIL_COMPENSATED_SUM_HPP

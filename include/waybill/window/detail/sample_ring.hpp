@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+//
+// sample_ring: a ring buffer of samples ordered by time, with space for a measure beside each.
+//
+// Part of the sliding window. It has room for exactly as many samples as requested. Places count
+// from 0 and wrap around with one comparison. A mask would need a power of two, so up to twice the
+// memory.
+//
+// The newest samples may be waiting: they are stored, and no measure includes them yet.
+
+#ifndef WAYBILL_WINDOW_DETAIL_SAMPLE_RING_HPP
+#define WAYBILL_WINDOW_DETAIL_SAMPLE_RING_HPP
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+template <class Sample, class Measure>
+class sample_ring {
+public:
+    /// The position of a sample. Changes when the ring grows.
+    using place = std::uint64_t;
+
+    sample_ring() = default;
+    ~sample_ring() = default;
+    sample_ring(const sample_ring&) = default;
+    sample_ring& operator=(const sample_ring&) = default;
+    sample_ring(sample_ring&& o) noexcept { swap(o); }
+    sample_ring& operator=(sample_ring&& o) noexcept
+    {
+        swap(o);
+        return *this;
+    }
+
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+    [[nodiscard]] std::uint64_t room() const noexcept { return room_; }
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+
+    /// The number of newest samples that are waiting, and the number of the other samples.
+    [[nodiscard]] std::uint64_t waiting() const noexcept { return waiting_; }
+    [[nodiscard]] std::uint64_t measured() const noexcept { return size_ - waiting_; }
+    void wait(std::uint64_t n) noexcept { waiting_ = n; }
+
+    [[nodiscard]] place first() const noexcept { return oldest_; }
+    [[nodiscard]] place after(place p) const noexcept { return p + 1 == room_ ? 0 : p + 1; }
+    [[nodiscard]] place before(place p) const noexcept { return (p == 0 ? room_ : p) - 1; }
+
+    /// The place of the n-th oldest sample, from 0. Requires: n <= size().
+    [[nodiscard]] place place_of(std::uint64_t n) const noexcept
+    {
+        const place p = oldest_ + n;
+        return p < room_ ? p : p - room_;
+    }
+
+    [[nodiscard]] const Sample& at(place p) const noexcept { return samples_[p]; }
+    [[nodiscard]] const Measure& beside(place p) const noexcept { return measures_[p]; }
+    [[nodiscard]] Measure& beside(place p) noexcept { return measures_[p]; }
+
+    /// The n-th oldest sample, from 0. Requires: n < size().
+    [[nodiscard]] Sample& operator[](std::uint64_t n) noexcept { return samples_[place_of(n)]; }
+    [[nodiscard]] const Sample& operator[](std::uint64_t n) const noexcept
+    {
+        return samples_[place_of(n)];
+    }
+    [[nodiscard]] const Sample& oldest() const noexcept { return samples_[oldest_]; }
+    [[nodiscard]] const Sample& newest() const noexcept { return samples_[newest_]; }
+
+    /// Appends a sample as the newest. Requires: size() < room().
+    void push(Sample s)
+    {
+        newest_ = after(newest_);
+        samples_[newest_] = s;
+        ++size_;
+    }
+
+    /// Inserts a sample before the n-th oldest and moves all newer ones. Requires: size() < room().
+    /// O(size() - n).
+    void insert(std::uint64_t n, Sample s)
+    {
+        push(s);
+        place to = newest_;
+        for (std::uint64_t i = size_ - 1; i != n; --i) {
+            const place from = before(to);
+            samples_[to] = samples_[from];
+            to = from;
+        }
+        samples_[to] = s;
+    }
+
+    /// Removes the n oldest samples.
+    void drop(std::uint64_t n) noexcept
+    {
+        oldest_ = place_of(n);
+        size_ -= n;
+    }
+
+    /// Removes the n newest samples.
+    void drop_newest(std::uint64_t n) noexcept
+    {
+        newest_ = newest_ >= n ? newest_ - n : newest_ + room_ - n;
+        size_ -= n;
+    }
+
+    /// Makes room for `most` samples, which must exceed size(). The place of each sample becomes
+    /// its index.
+    void grow(std::uint64_t most)
+    {
+        std::vector<Sample> samples(most);
+        std::vector<Measure> measures(most, Measure::identity());
+        place from = oldest_;
+        for (std::uint64_t n = 0; n != size_; ++n, from = after(from)) {
+            samples[n] = samples_[from];
+            measures[n] = measures_[from];
+        }
+        samples_.swap(samples);
+        measures_.swap(measures);
+        room_ = most;
+        oldest_ = 0;
+        newest_ = before(size_);
+    }
+
+private:
+    void swap(sample_ring& o) noexcept
+    {
+        samples_.swap(o.samples_);
+        measures_.swap(o.measures_);
+        std::swap(room_, o.room_);
+        std::swap(oldest_, o.oldest_);
+        std::swap(newest_, o.newest_);
+        std::swap(size_, o.size_);
+        std::swap(waiting_, o.waiting_);
+    }
+
+    std::vector<Sample> samples_;
+    std::vector<Measure> measures_;
+    std::uint64_t room_ = 0;
+    place oldest_ = 0;
+    place newest_ = 0;  // if empty, the place before oldest_
+    std::uint64_t size_ = 0;
+    std::uint64_t waiting_ = 0;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_WINDOW_DETAIL_SAMPLE_RING_HPP
