@@ -17,6 +17,7 @@
 #include <waybill/core/broker_sequence.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/crc32c.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>

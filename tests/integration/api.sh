@@ -21,3 +21,13 @@ if "$work/tests/api" >"$work/out" 2>&1; then
     exit 1
 fi
 grep -qx '+int planted()' "$work/out" || { cat "$work/out" >&2; exit 1; }
+
+# A text that is missing is found, too.
+sed -i 's/"bytes, items, key, deadline, end"/"bytes, items, key, deadline"/' \
+    "$work/include/waybill/batch/batch_close_reason.hpp"
+if "$work/tests/api" >"$work/out" 2>&1; then
+    echo "api: an enum with a text too few was not found" >&2
+    exit 1
+fi
+grep -qx 'tests/api: batch_close_reason has 5 enumerators and 4 texts' "$work/out" ||
+    { cat "$work/out" >&2; exit 1; }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
+
 namespace waybill::inline v0_2 {
 
 /// The reason why a batch was closed.
@@ -19,16 +21,9 @@ enum class batch_close_reason : std::uint8_t {
     end,       ///< No more items came before it was closed.
 };
 
-[[nodiscard]] constexpr std::string_view name(batch_close_reason reason) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(batch_close_reason) noexcept
 {
-    switch (reason) {
-        case batch_close_reason::bytes: return "bytes";
-        case batch_close_reason::items: return "items";
-        case batch_close_reason::key: return "key";
-        case batch_close_reason::deadline: return "deadline";
-        case batch_close_reason::end: return "end";
-    }
-    return "unknown";
+    return "bytes, items, key, deadline, end";
 }
 
 }  // namespace waybill::inline v0_2

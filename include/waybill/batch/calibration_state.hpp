@@ -10,6 +10,7 @@
 
 #include <waybill/batch/detail/overhead.hpp>
 #include <waybill/core/batch_limits.hpp>
+#include <waybill/core/enum_name.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -31,14 +32,9 @@ enum class broker_reports : std::uint8_t {
     sizes,     ///< Sizes of accepted batches, too.
 };
 
-[[nodiscard]] constexpr std::string_view name(broker_reports t) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(broker_reports) noexcept
 {
-    switch (t) {
-        case broker_reports::nothing: return "nothing";
-        case broker_reports::refusals: return "refusals";
-        case broker_reports::sizes: return "sizes";
-    }
-    return "?";
+    return "nothing, refusals, sizes";
 }
 
 namespace detail {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <waybill/core/batch_limits.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/budget.hpp>
 #include <waybill/retry/decide.hpp>
@@ -22,13 +23,9 @@ enum class when_unknown : std::uint8_t {
     hand_back,  ///< Its items end as `in_doubt`.
 };
 
-[[nodiscard]] constexpr std::string_view name(when_unknown w) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(when_unknown) noexcept
 {
-    switch (w) {
-        case when_unknown::repeat: return "repeat";
-        case when_unknown::hand_back: return "hand_back";
-    }
-    return "?";
+    return "repeat, hand_back";
 }
 
 /// The treatment of an item that exceeds a limit. If it exceeds only a reported limit, the item is
@@ -40,14 +37,9 @@ enum class when_too_large : std::uint8_t {
     replace,     ///< The caller is asked for a smaller item in its place (claim check).
 };
 
-[[nodiscard]] constexpr std::string_view name(when_too_large w) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(when_too_large) noexcept
 {
-    switch (w) {
-        case when_too_large::report: return "report";
-        case when_too_large::send_alone: return "send_alone";
-        case when_too_large::replace: return "replace";
-    }
-    return "?";
+    return "report, send_alone, replace";
 }
 
 /// The configuration of a sender. A plain value; `validate` finds invalid fields.

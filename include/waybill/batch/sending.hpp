@@ -19,6 +19,7 @@
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/batch_limits.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 
 namespace waybill::inline v0_2 {
@@ -79,17 +80,9 @@ enum class item_outcome : std::uint8_t {
     blocked_by_key,  ///< Not sent, because an earlier item of its key did not arrive.
 };
 
-[[nodiscard]] constexpr std::string_view name(item_outcome o) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(item_outcome) noexcept
 {
-    switch (o) {
-        case item_outcome::accepted: return "accepted";
-        case item_outcome::too_large: return "too_large";
-        case item_outcome::failed: return "failed";
-        case item_outcome::in_doubt: return "undecided";
-        case item_outcome::unsent: return "unsent";
-        case item_outcome::blocked_by_key: return "held_back";
-    }
-    return "?";
+    return "accepted, too_large, failed, undecided, unsent, held_back";
 }
 
 namespace detail {

@@ -28,6 +28,7 @@
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/core/batch_limits.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {
@@ -39,14 +40,9 @@ enum class add_result : std::uint8_t {
     too_large,  ///< It fits into no batch.
 };
 
-[[nodiscard]] constexpr std::string_view name(add_result a) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(add_result) noexcept
 {
-    switch (a) {
-        case add_result::added: return "added";
-        case add_result::full: return "full";
-        case add_result::too_large: return "too_large";
-    }
-    return "?";
+    return "added, full, too_large";
 }
 
 namespace detail {

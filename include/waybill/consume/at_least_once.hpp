@@ -35,6 +35,7 @@
 #include <waybill/consume/position.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {
@@ -47,15 +48,9 @@ enum class checkpoint_stands : std::uint8_t {
     elsewhere,  ///< Written by another owner.
 };
 
-[[nodiscard]] constexpr std::string_view name(checkpoint_stands s) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(checkpoint_stands) noexcept
 {
-    switch (s) {
-        case checkpoint_stands::before: return "before";
-        case checkpoint_stands::after: return "after";
-        case checkpoint_stands::moved: return "moved";
-        case checkpoint_stands::elsewhere: return "elsewhere";
-    }
-    return "?";
+    return "before, after, moved, elsewhere";
 }
 
 /// Classifies the checkpoint found after a commit from `from` to `to` under `epoch`. Positions are

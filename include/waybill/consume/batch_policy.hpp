@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {
@@ -26,13 +27,9 @@ enum class when_exhausted : std::uint8_t {
     dead_letter,  ///< Write a dead letter and continue.
 };
 
-[[nodiscard]] constexpr std::string_view name(when_exhausted w) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(when_exhausted) noexcept
 {
-    switch (w) {
-        case when_exhausted::redeliver: return "redeliver";
-        case when_exhausted::dead_letter: return "dead_letter";
-    }
-    return "?";
+    return "redeliver, dead_letter";
 }
 
 /// Which commits are verified by reading the checkpoint.
@@ -48,13 +45,9 @@ enum class commit_check : std::uint8_t {
     always,
 };
 
-[[nodiscard]] constexpr std::string_view name(commit_check w) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(commit_check) noexcept
 {
-    switch (w) {
-        case commit_check::unknown: return "unknown";
-        case commit_check::always: return "always";
-    }
-    return "?";
+    return "unknown, always";
 }
 
 /// How much of the event's body a dead letter contains. Size and checksum are always included.
@@ -67,15 +60,9 @@ enum class dead_letter_body : std::uint8_t {
     nothing,
 };
 
-[[nodiscard]] constexpr std::string_view name(dead_letter_body k) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(dead_letter_body) noexcept
 {
-    switch (k) {
-        case dead_letter_body::body: return "body";
-        case dead_letter_body::pointer: return "pointer";
-        case dead_letter_body::summary: return "summary";
-        case dead_letter_body::nothing: return "nothing";
-    }
-    return "?";
+    return "body, pointer, summary, nothing";
 }
 
 /// The caller's decision about a batch in which every event failed.
@@ -84,13 +71,9 @@ enum class if_all_failed : std::uint8_t {
     redeliver,  ///< A dependency is down. Roll back; the whole batch is delivered again.
 };
 
-[[nodiscard]] constexpr std::string_view name(if_all_failed i) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(if_all_failed) noexcept
 {
-    switch (i) {
-        case if_all_failed::go_on: return "go_on";
-        case if_all_failed::redeliver: return "redeliver";
-    }
-    return "?";
+    return "go_on, redeliver";
 }
 
 struct batch_policy {
@@ -171,18 +154,9 @@ enum class batch_outcome : std::uint8_t {
     invalid,    ///< The events violate the contract. Nothing was changed.
 };
 
-[[nodiscard]] constexpr std::string_view name(batch_outcome e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(batch_outcome) noexcept
 {
-    switch (e) {
-        case batch_outcome::committed: return "committed";
-        case batch_outcome::redeliver: return "redeliver";
-        case batch_outcome::abandoned: return "abandoned";
-        case batch_outcome::cancelled: return "cancelled";
-        case batch_outcome::unknown: return "unknown";
-        case batch_outcome::empty: return "empty";
-        case batch_outcome::invalid: return "invalid";
-    }
-    return "?";
+    return "committed, redeliver, abandoned, cancelled, unknown, empty, invalid";
 }
 
 }  // namespace waybill::inline v0_2

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <waybill/core/enum_name.hpp>
+
 namespace waybill::inline v0_2 {
 
 /// The guarantee for each event, whatever fails.
@@ -27,13 +29,9 @@ enum class delivery_guarantee : std::uint8_t {
     at_least_once,
 };
 
-[[nodiscard]] constexpr std::string_view name(delivery_guarantee g) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(delivery_guarantee) noexcept
 {
-    switch (g) {
-        case delivery_guarantee::effect_once: return "effect_once";
-        case delivery_guarantee::at_least_once: return "at_least_once";
-    }
-    return "?";
+    return "effect_once, at_least_once";
 }
 
 /// A report type with a static member `guarantee`, convertible to `delivery_guarantee`.

@@ -32,6 +32,7 @@
 
 #include <waybill/consume/position.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/sha256.hpp>
 
 namespace waybill::inline v0_2 {
@@ -42,13 +43,9 @@ enum class idempotency_scope : std::uint8_t {
     event,  ///< One effect for the event in all groups. The key does not contain the group.
 };
 
-[[nodiscard]] constexpr std::string_view name(idempotency_scope s) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(idempotency_scope) noexcept
 {
-    switch (s) {
-        case idempotency_scope::group: return "group";
-        case idempotency_scope::event: return "event";
-    }
-    return "?";
+    return "group, event";
 }
 
 struct idempotency_options {

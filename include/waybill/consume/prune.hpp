@@ -33,6 +33,7 @@
 
 #include <waybill/consume/prune_policy.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
@@ -51,14 +52,9 @@ struct prune_row {
 /// The limit that removes a row.
 enum class prune_reason : std::uint8_t { age, count, bytes };
 
-[[nodiscard]] constexpr std::string_view name(prune_reason r) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(prune_reason) noexcept
 {
-    switch (r) {
-        case prune_reason::age: return "age";
-        case prune_reason::count: return "count";
-        case prune_reason::bytes: return "bytes";
-    }
-    return "?";
+    return "age, count, bytes";
 }
 
 /// A row to remove. Remove it only if `may_remove` is still true.

@@ -11,6 +11,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
@@ -24,13 +25,9 @@ enum class when_full : std::uint8_t {
     drop_oldest,  ///< Remove the oldest rows, as few as make space for another one.
 };
 
-[[nodiscard]] constexpr std::string_view name(when_full w) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(when_full) noexcept
 {
-    switch (w) {
-        case when_full::refuse_new: return "refuse_new";
-        case when_full::drop_oldest: return "drop_oldest";
-    }
-    return "?";
+    return "refuse_new, drop_oldest";
 }
 
 /// The number of recent dead letters that indicates an outage instead of single invalid messages.

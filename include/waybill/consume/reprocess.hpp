@@ -32,6 +32,7 @@
 #include <waybill/consume/dead_letter.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/stores.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
@@ -50,19 +51,9 @@ enum class reprocess_outcome : std::uint8_t {
     unknown,    ///< The outcome is unknown. A retry is safe: the letter exists or it does not.
 };
 
-[[nodiscard]] constexpr std::string_view name(reprocess_outcome e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(reprocess_outcome) noexcept
 {
-    switch (e) {
-        case reprocess_outcome::handled: return "handled";
-        case reprocess_outcome::skipped: return "skipped";
-        case reprocess_outcome::failed: return "failed";
-        case reprocess_outcome::absent: return "absent";
-        case reprocess_outcome::gone: return "gone";
-        case reprocess_outcome::not_done: return "not_done";
-        case reprocess_outcome::cancelled: return "cancelled";
-        case reprocess_outcome::unknown: return "unknown";
-    }
-    return "?";
+    return "handled, skipped, failed, absent, gone, not_done, cancelled, unknown";
 }
 
 struct [[nodiscard]] reprocess_report {

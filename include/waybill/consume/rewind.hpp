@@ -29,6 +29,7 @@
 
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 
 namespace waybill::inline v0_2 {
@@ -43,17 +44,9 @@ enum class rewind_outcome : std::uint8_t {
     unable,     ///< `to` is empty, and the store has no `reset`. Nothing was changed.
 };
 
-[[nodiscard]] constexpr std::string_view name(rewind_outcome e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(rewind_outcome) noexcept
 {
-    switch (e) {
-        case rewind_outcome::rewound: return "rewound";
-        case rewind_outcome::not_done: return "not_done";
-        case rewind_outcome::abandoned: return "abandoned";
-        case rewind_outcome::unknown: return "unknown";
-        case rewind_outcome::invalid: return "invalid";
-        case rewind_outcome::unable: return "unable";
-    }
-    return "?";
+    return "rewound, not_done, abandoned, unknown, invalid, unable";
 }
 
 struct [[nodiscard]] rewind_report {

@@ -30,6 +30,7 @@
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/crash_record.hpp>
 #include <waybill/consume/position.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 
@@ -49,24 +50,14 @@ enum class advance_outcome : std::uint8_t {
     stale_epoch,  ///< An owner with a higher epoch has already written.
 };
 
-[[nodiscard]] constexpr std::string_view name(commit_outcome o) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(commit_outcome) noexcept
 {
-    switch (o) {
-        case commit_outcome::applied: return "applied";
-        case commit_outcome::not_applied: return "not_applied";
-        case commit_outcome::unknown: return "unknown";
-    }
-    return "?";
+    return "applied, not_applied, unknown";
 }
 
-[[nodiscard]] constexpr std::string_view name(advance_outcome o) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(advance_outcome) noexcept
 {
-    switch (o) {
-        case advance_outcome::applied: return "applied";
-        case advance_outcome::conflict: return "conflict";
-        case advance_outcome::stale_epoch: return "stale_epoch";
-    }
-    return "?";
+    return "applied, conflict, stale_epoch";
 }
 
 /// An event that could not be handled, with the reason. At most one for each (key, sequence).

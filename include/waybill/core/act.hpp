@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
@@ -47,14 +48,9 @@ enum class event_result : std::uint8_t {
     invalid,  ///< The event contradicts itself, such as an index past the end. No change.
 };
 
-[[nodiscard]] constexpr std::string_view name(event_result h) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(event_result) noexcept
 {
-    switch (h) {
-        case event_result::applied: return "applied";
-        case event_result::stale: return "stale";
-        case event_result::invalid: return "invalid";
-    }
-    return "?";
+    return "applied, stale, invalid";
 }
 
 }  // namespace waybill::inline v0_2

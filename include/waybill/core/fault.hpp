@@ -19,6 +19,8 @@
 #include <string_view>
 #include <utility>
 
+#include <waybill/core/enum_name.hpp>
+
 namespace waybill::inline v0_2 {
 
 /// The kinds of results of an external call.
@@ -31,17 +33,9 @@ enum class fault_kind : std::uint8_t {
     cancelled,       ///< The caller is stopping. Neither success nor failure.
 };
 
-[[nodiscard]] constexpr std::string_view name(fault_kind c) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(fault_kind) noexcept
 {
-    switch (c) {
-        case fault_kind::none: return "none";
-        case fault_kind::transient: return "transient";
-        case fault_kind::permanent: return "permanent";
-        case fault_kind::infrastructure: return "infrastructure";
-        case fault_kind::ownership_lost: return "ownership_lost";
-        case fault_kind::cancelled: return "cancelled";
-    }
-    return "?";
+    return "none, transient, permanent, infrastructure, ownership_lost, cancelled";
 }
 
 /// The result of an external call: its kind and a text for logs.

@@ -34,53 +34,6 @@ namespace waybill::inline v0_2 {
 /// Format version of a written crash record.
 inline constexpr std::uint64_t crash_record_version = 1;
 
-inline void to_json(nlohmann::json& j, const track_error& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const commit_needs& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const checkpoint_stands& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const commit_mark& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const commit_reason& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const delivery_guarantee& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const encoded_as& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const idempotency_scope& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const reprocess_outcome& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const rewind_outcome& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const tracker_problem& e) { j = name(e); }
-
-template <class Json>
-void from_json(const Json&, track_error&) = delete;
-template <class Json>
-void from_json(const Json&, commit_needs&) = delete;
-template <class Json>
-void from_json(const Json&, checkpoint_stands&) = delete;
-template <class Json>
-void from_json(const Json&, commit_mark&) = delete;
-template <class Json>
-void from_json(const Json&, commit_reason&) = delete;
-template <class Json>
-void from_json(const Json&, delivery_guarantee&) = delete;
-template <class Json>
-void from_json(const Json&, encoded_as&) = delete;
-template <class Json>
-void from_json(const Json&, idempotency_scope&) = delete;
-template <class Json>
-void from_json(const Json&, reprocess_outcome&) = delete;
-template <class Json>
-void from_json(const Json&, rewind_outcome&) = delete;
-template <class Json>
-void from_json(const Json&, tracker_problem&) = delete;
-
 inline void to_json(nlohmann::json& j, const crash_record& a)
 {
     j = {{"version", crash_record_version},

@@ -29,38 +29,6 @@
 
 namespace waybill::inline v0_2::scaling {
 
-inline void to_json(nlohmann::json& j, const admission& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const command_result& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const lack_of& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const reason& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const relation& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const role& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const tribool& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const verdict& e) { j = name(e); }
-
-template <class Json>
-void from_json(const Json&, admission&) = delete;
-template <class Json>
-void from_json(const Json&, command_result&) = delete;
-template <class Json>
-void from_json(const Json&, lack_of&) = delete;
-template <class Json>
-void from_json(const Json&, reason&) = delete;
-template <class Json>
-void from_json(const Json&, relation&) = delete;
-template <class Json>
-void from_json(const Json&, role&) = delete;
-template <class Json>
-void from_json(const Json&, tribool&) = delete;
-template <class Json>
-void from_json(const Json&, verdict&) = delete;
-
 inline void to_json(nlohmann::json& j, const command& c)
 {
     j = {{"id", c.id}, {"from", c.from}, {"to", c.to}};

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/core/crc32c.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_budget.hpp>
@@ -35,23 +36,10 @@ enum class json_state_problem : std::uint8_t {
     no_reserve,      ///< The user's part leaves too few bytes for a failure.
 };
 
-[[nodiscard]] constexpr std::string_view name(json_state_problem p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(json_state_problem) noexcept
 {
-    switch (p) {
-        case json_state_problem::none: return "none";
-        case json_state_problem::envelope: return "envelope";
-        case json_state_problem::other_format: return "other_format";
-        case json_state_problem::syntax: return "syntax";
-        case json_state_problem::too_deep: return "too_deep";
-        case json_state_problem::duplicate: return "duplicate";
-        case json_state_problem::not_an_object: return "not_an_object";
-        case json_state_problem::bad_progress: return "bad_progress";
-        case json_state_problem::newer_version: return "newer_version";
-        case json_state_problem::upgrade_failed: return "upgrade_failed";
-        case json_state_problem::bad_value: return "bad_value";
-        case json_state_problem::no_reserve: return "no_reserve";
-    }
-    return "?";
+    return "none, envelope, other_format, syntax, too_deep, duplicate, not_an_object, "
+           "bad_progress, newer_version, upgrade_failed, bad_value, no_reserve";
 }
 
 /// Facts about the stored state that the next `encode` needs.
@@ -187,22 +175,10 @@ enum class encode_problem : std::uint8_t {
     too_large,
 };
 
-[[nodiscard]] constexpr std::string_view name(encode_problem p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(encode_problem) noexcept
 {
-    switch (p) {
-        case encode_problem::none: return "none";
-        case encode_problem::not_read: return "not_read";
-        case encode_problem::not_an_object: return "not_an_object";
-        case encode_problem::reserved_name: return "reserved_name";
-        case encode_problem::not_finite: return "not_finite";
-        case encode_problem::not_utf8: return "not_utf8";
-        case encode_problem::not_json: return "not_json";
-        case encode_problem::subtype: return "subtype";
-        case encode_problem::too_deep: return "too_deep";
-        case encode_problem::threw: return "threw";
-        case encode_problem::too_large: return "too_large";
-    }
-    return "?";
+    return "none, not_read, not_an_object, reserved_name, not_finite, not_utf8, not_json, "
+           "subtype, too_deep, threw, too_large";
 }
 
 struct state_unwritten {

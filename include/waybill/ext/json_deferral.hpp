@@ -41,22 +41,6 @@ namespace waybill::inline v0_2 {
 /// Format version of the written JSON.
 inline constexpr std::uint64_t deferral_version = 1;
 
-inline void to_json(nlohmann::json& j, const defer_result& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const deferral_problem& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const hand_out_order& e)
-{
-    j = name(e);
-}
-template <class Json>
-void from_json(const Json&, defer_result&) = delete;
-template <class Json>
-void from_json(const Json&, deferral_problem&) = delete;
-template <class Json>
-void from_json(const Json&, hand_out_order&) = delete;
-
 inline void to_json(nlohmann::json& j, const deferral_error& e)
 {
     j = {{"problem", e.problem}, {"offset", e.offset}};

@@ -31,13 +31,6 @@ namespace waybill::inline v0_2 {
 inline constexpr std::uint64_t lease_version = 1;
 inline constexpr std::uint64_t owner_heartbeat_version = 1;
 
-inline void to_json(nlohmann::json& j, const claim_outcome& e)
-{
-    j = name(e);
-}
-template <class Json>
-void from_json(const Json&, claim_outcome&) = delete;
-
 inline void to_json(nlohmann::json& j, const owner_id& o)
 {
     j = {{"incarnation", o.incarnation}};

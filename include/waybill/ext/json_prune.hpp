@@ -21,13 +21,6 @@
 
 namespace waybill::inline v0_2 {
 
-inline void to_json(nlohmann::json& j, const prune_reason& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const when_full& e) { j = name(e); }
-template <class Json>
-void from_json(const Json&, prune_reason&) = delete;
-template <class Json>
-void from_json(const Json&, when_full&) = delete;
-
 inline void to_json(nlohmann::json& j, const prune_spike& s)
 {
     j = {{"count", detail::size_or_unlimited(s.count)}, {"within", s.within}};

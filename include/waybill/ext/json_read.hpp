@@ -19,6 +19,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
@@ -39,23 +40,10 @@ enum class json_problem : std::uint8_t {
     too_large,     ///< The text exceeds its `json_limits`: too deep, too many members, too long.
 };
 
-[[nodiscard]] constexpr std::string_view name(json_problem p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(json_problem) noexcept
 {
-    switch (p) {
-        case json_problem::syntax: return "syntax";
-        case json_problem::duplicate: return "duplicate";
-        case json_problem::missing: return "missing";
-        case json_problem::unknown_field: return "unknown_field";
-        case json_problem::wrong: return "wrong";
-        case json_problem::newer: return "newer";
-        case json_problem::too_large: return "too_large";
-    }
-    return "?";
+    return "syntax, duplicate, missing, unknown_field, wrong, newer, too_large";
 }
-
-inline void to_json(nlohmann::json& j, const json_problem& e) { j = name(e); }
-template <class Json>
-void from_json(const Json&, json_problem&) = delete;
 
 /// The first error in a JSON value.
 struct json_error {

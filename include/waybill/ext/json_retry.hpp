@@ -20,35 +20,6 @@
 
 namespace waybill::inline v0_2 {
 
-inline void to_json(nlohmann::json& j, const settle_result& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const delivery_limit& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const lock_outcome& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const settle_as& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const circuit_state& e)
-{
-    j = name(e);
-}
-
-template <class Json>
-void from_json(const Json&, settle_result&) = delete;
-template <class Json>
-void from_json(const Json&, delivery_limit&) = delete;
-template <class Json>
-void from_json(const Json&, lock_outcome&) = delete;
-template <class Json>
-void from_json(const Json&, settle_as&) = delete;
-template <class Json>
-void from_json(const Json&, circuit_state&) = delete;
-
 /// The value `never` is written as "unlimited".
 inline void to_json(nlohmann::json& j, const circuit_breaker_options& o)
 {

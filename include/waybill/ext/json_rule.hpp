@@ -45,13 +45,6 @@ inline constexpr std::size_t max_rules = 1'000;
 /// Maximum number of entries in a list.
 inline constexpr std::size_t max_listed = 1'000;
 
-inline void to_json(nlohmann::json& j, const statistic& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const when_missing& e) { j = name(e); }
-template <class Json>
-void from_json(const Json&, statistic&) = delete;
-template <class Json>
-void from_json(const Json&, when_missing&) = delete;
-
 namespace detail {
 
 /// A target of `read_value` that passes the place to a function.

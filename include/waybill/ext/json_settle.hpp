@@ -23,32 +23,6 @@
 
 namespace waybill::inline v0_2 {
 
-inline void to_json(nlohmann::json& j, const let_expire_reason& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const dead_letter_cause& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const settle_outcome& e)
-{
-    j = name(e);
-}
-inline void to_json(nlohmann::json& j, const settle_kind& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const when_down& e) { j = name(e); }
-
-template <class Json>
-void from_json(const Json&, let_expire_reason&) = delete;
-template <class Json>
-void from_json(const Json&, dead_letter_cause&) = delete;
-template <class Json>
-void from_json(const Json&, settle_outcome&) = delete;
-template <class Json>
-void from_json(const Json&, settle_kind&) = delete;
-template <class Json>
-void from_json(const Json&, when_down&) = delete;
-
 inline void to_json(nlohmann::json& j, const settle_policy& p)
 {
     j = {{"levels", p.levels},

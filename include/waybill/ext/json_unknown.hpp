@@ -29,6 +29,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_text.hpp>
 #include <waybill/ext/json_tree.hpp>
@@ -45,17 +46,9 @@ enum class tree_fault : std::uint8_t {
     too_deep,
 };
 
-[[nodiscard]] constexpr std::string_view name(tree_fault f) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(tree_fault) noexcept
 {
-    switch (f) {
-        case tree_fault::none: return "none";
-        case tree_fault::not_finite: return "not_finite";
-        case tree_fault::not_utf8: return "not_utf8";
-        case tree_fault::not_json: return "not_json";
-        case tree_fault::subtype: return "subtype";
-        case tree_fault::too_deep: return "too_deep";
-    }
-    return "?";
+    return "none, not_finite, not_utf8, not_json, subtype, too_deep";
 }
 
 namespace detail {

@@ -45,10 +45,6 @@ namespace waybill::inline v0_2 {
 
 inline constexpr std::uint64_t window_version = 1;
 
-inline void to_json(nlohmann::json& j, const snapshot_problem& e) { j = name(e); }
-template <class Json>
-void from_json(const Json&, snapshot_problem&) = delete;
-
 inline void to_json(nlohmann::json& j, const snapshot_error& e)
 {
     j = {{"problem", e.problem}, {"offset", e.offset}};

@@ -18,20 +18,6 @@
 
 namespace waybill::inline v0_2::wire {
 
-inline void to_json(nlohmann::json& j, const answer& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const dialect& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const extent& e) { j = name(e); }
-inline void to_json(nlohmann::json& j, const proof& e) { j = name(e); }
-
-template <class Json>
-void from_json(const Json&, answer&) = delete;
-template <class Json>
-void from_json(const Json&, dialect&) = delete;
-template <class Json>
-void from_json(const Json&, extent&) = delete;
-template <class Json>
-void from_json(const Json&, proof&) = delete;
-
 inline void to_json(nlohmann::json& j, const service& s)
 {
     j = {{"most", s.highest}, {"how", s.how}};

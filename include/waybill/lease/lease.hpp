@@ -32,6 +32,7 @@
 
 #include <waybill/consume/position.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
@@ -105,13 +106,9 @@ enum class claim_outcome : std::uint8_t {
     contended,  ///< The row was written since it was read. This claim has changed nothing.
 };
 
-[[nodiscard]] constexpr std::string_view name(claim_outcome e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(claim_outcome) noexcept
 {
-    switch (e) {
-        case claim_outcome::won: return "won";
-        case claim_outcome::contended: return "contended";
-    }
-    return "?";
+    return "won, contended";
 }
 
 /// The result of a claim. If it has won, `epoch` and `version` are those of the written row.

@@ -31,6 +31,7 @@
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/core/act.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/backoff.hpp>
@@ -46,16 +47,9 @@ enum class batch_pass : std::uint8_t {
     lost,     ///< The store reports that another owner has the partition.
 };
 
-[[nodiscard]] constexpr std::string_view name(batch_pass p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(batch_pass) noexcept
 {
-    switch (p) {
-        case batch_pass::moved: return "moved";
-        case batch_pass::drained: return "drained";
-        case batch_pass::again: return "again";
-        case batch_pass::reopen: return "reopen";
-        case batch_pass::lost: return "lost";
-    }
-    return "?";
+    return "moved, drained, again, reopen, lost";
 }
 
 /// The result of a batch that ended with `e`.

@@ -14,6 +14,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
@@ -47,13 +48,9 @@ enum class hand_out_order : std::uint8_t {
     by_partition,  ///< Grouped; the partition of the earliest due entry comes first.
 };
 
-[[nodiscard]] constexpr std::string_view name(hand_out_order h) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(hand_out_order) noexcept
 {
-    switch (h) {
-        case hand_out_order::by_due: return "by_due";
-        case hand_out_order::by_partition: return "by_partition";
-    }
-    return "?";
+    return "by_due, by_partition";
 }
 
 /// The result of `deferred_messages::defer`.
@@ -63,14 +60,9 @@ enum class defer_result : std::uint8_t {
     full,      ///< Refused without a change: dead-letter the message, or do not defer it.
 };
 
-[[nodiscard]] constexpr std::string_view name(defer_result b) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(defer_result) noexcept
 {
-    switch (b) {
-        case defer_result::added: return "added";
-        case defer_result::replaced: return "replaced";
-        case defer_result::full: return "full";
-    }
-    return "?";
+    return "added, replaced, full";
 }
 
 struct deferral_options {

@@ -30,6 +30,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/sealed_bytes.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/queue/deferred_messages.hpp>
 
@@ -47,19 +48,9 @@ enum class deferral_problem : std::uint8_t {
     bad_options,   ///< The options are invalid; the bytes were not read.
 };
 
-[[nodiscard]] constexpr std::string_view name(deferral_problem p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(deferral_problem) noexcept
 {
-    switch (p) {
-        case deferral_problem::empty: return "empty";
-        case deferral_problem::too_short: return "too_short";
-        case deferral_problem::not_a_book: return "not_a_book";
-        case deferral_problem::corrupt: return "corrupt";
-        case deferral_problem::newer: return "newer";
-        case deferral_problem::unsorted: return "unsorted";
-        case deferral_problem::out_of_range: return "out_of_range";
-        case deferral_problem::bad_options: return "bad_options";
-    }
-    return "?";
+    return "empty, too_short, not_a_book, corrupt, newer, unsorted, out_of_range, bad_options";
 }
 
 /// The first error of `load`.

@@ -31,6 +31,7 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/backoff.hpp>
@@ -45,15 +46,9 @@ enum class lock_outcome : std::uint8_t {
     too_long,  ///< The lock was kept for `max_duration`. It is still held for `left`.
 };
 
-[[nodiscard]] constexpr std::string_view name(lock_outcome e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(lock_outcome) noexcept
 {
-    switch (e) {
-        case lock_outcome::released: return "released";
-        case lock_outcome::lost: return "lost";
-        case lock_outcome::expired: return "expired";
-        case lock_outcome::too_long: return "too_long";
-    }
-    return "?";
+    return "released, lost, expired, too_long";
 }
 
 struct lock_renewal_options {

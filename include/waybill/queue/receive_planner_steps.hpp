@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 
@@ -25,14 +26,9 @@ enum class settle_as : std::uint8_t {
     dead_letter,  ///< It is to be moved to the dead letters.
 };
 
-[[nodiscard]] constexpr std::string_view name(settle_as s) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(settle_as) noexcept
 {
-    switch (s) {
-        case settle_as::complete: return "complete";
-        case settle_as::give_back: return "give_back";
-        case settle_as::dead_letter: return "dead_letter";
-    }
-    return "?";
+    return "complete, give_back, dead_letter";
 }
 
 /// The outcome of a broker call that fetches or settles a message.
@@ -42,14 +38,9 @@ enum class settle_result : std::uint8_t {
     failed,  ///< Any other error. The effect of the call is unknown.
 };
 
-[[nodiscard]] constexpr std::string_view name(settle_result b) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(settle_result) noexcept
 {
-    switch (b) {
-        case settle_result::done: return "done";
-        case settle_result::gone: return "gone";
-        case settle_result::failed: return "failed";
-    }
-    return "?";
+    return "done, gone, failed";
 }
 
 /// The actions and events of a `receive_planner`, which inherits them.

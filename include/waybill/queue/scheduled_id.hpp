@@ -29,6 +29,7 @@
 #include <string>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
 
 namespace waybill::inline v0_2 {
@@ -43,14 +44,9 @@ enum class id_problem : std::uint8_t {
     bad_mark,   ///< The mark is a digit, which cannot separate an id from a number.
 };
 
-[[nodiscard]] constexpr std::string_view name(id_problem p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(id_problem) noexcept
 {
-    switch (p) {
-        case id_problem::too_large: return "too_large";
-        case id_problem::no_id: return "no_id";
-        case id_problem::bad_mark: return "bad_mark";
-    }
-    return "?";
+    return "too_large, no_id, bad_mark";
 }
 
 struct id_error {

@@ -31,6 +31,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/text.hpp>
@@ -49,14 +50,9 @@ enum class dead_letter_cause : std::uint8_t {
     last_delivery,  ///< The broker would dead-letter it next, without a reason. It may be valid.
 };
 
-[[nodiscard]] constexpr std::string_view name(dead_letter_cause p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(dead_letter_cause) noexcept
 {
-    switch (p) {
-        case dead_letter_cause::permanent: return "permanent";
-        case dead_letter_cause::exhausted: return "exhausted";
-        case dead_letter_cause::last_delivery: return "last_delivery";
-    }
-    return "?";
+    return "permanent, exhausted, last_delivery";
 }
 
 /// Why the queue is not called.
@@ -67,15 +63,9 @@ enum class let_expire_reason : std::uint8_t {
     lock_lost,   ///< The lock is lost or has expired. Another consumer may have the message.
 };
 
-[[nodiscard]] constexpr std::string_view name(let_expire_reason l) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(let_expire_reason) noexcept
 {
-    switch (l) {
-        case let_expire_reason::outage: return "outage";
-        case let_expire_reason::pause: return "pause";
-        case let_expire_reason::lock_short: return "lock_short";
-        case let_expire_reason::lock_lost: return "lock_lost";
-    }
-    return "?";
+    return "outage, pause, lock_short, lock_lost";
 }
 
 /// Return the message to the queue now. If `failed` is false, the delivery should not count, as far
@@ -116,15 +106,9 @@ enum class settle_kind : std::uint8_t { complete, abandon, defer, dead_letter };
 inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kind::abandon,
                                                settle_kind::defer, settle_kind::dead_letter};
 
-[[nodiscard]] constexpr std::string_view name(settle_kind k) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(settle_kind) noexcept
 {
-    switch (k) {
-        case settle_kind::complete: return "complete";
-        case settle_kind::abandon: return "abandon";
-        case settle_kind::defer: return "defer";
-        case settle_kind::dead_letter: return "dead_letter";
-    }
-    return "?";
+    return "complete, abandon, defer, dead_letter";
 }
 
 /// Returns no value for let_lock_expire, which does not call the queue.
@@ -144,14 +128,9 @@ enum class when_down : std::uint8_t {
     abandon,          ///< Return it at once. For a queue that does not count this as a delivery.
 };
 
-[[nodiscard]] constexpr std::string_view name(when_down w) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(when_down) noexcept
 {
-    switch (w) {
-        case when_down::let_lock_expire: return "leave";
-        case when_down::defer: return "defer";
-        case when_down::abandon: return "abandon";
-    }
-    return "?";
+    return "leave, defer, abandon";
 }
 
 /// The retry limits of messages, and the properties of their queue. The defaults are for a lock of

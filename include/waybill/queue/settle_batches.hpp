@@ -34,6 +34,7 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
@@ -54,14 +55,9 @@ enum class settle_outcome : std::uint8_t {
     given_up,
 };
 
-[[nodiscard]] constexpr std::string_view name(settle_outcome e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(settle_outcome) noexcept
 {
-    switch (e) {
-        case settle_outcome::done: return "done";
-        case settle_outcome::lost: return "lost";
-        case settle_outcome::given_up: return "given_up";
-    }
-    return "?";
+    return "done, lost, given_up";
 }
 
 /// The actions and events of a `settle_batches`, which inherits them.

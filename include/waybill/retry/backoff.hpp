@@ -24,6 +24,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
@@ -40,21 +41,9 @@ enum class jitter : std::uint8_t {
     around,
 };
 
-[[nodiscard]] constexpr std::string_view name(jitter j) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(jitter) noexcept
 {
-    switch (j) {
-        case jitter::none:
-            return "none";
-        case jitter::equal:
-            return "equal";
-        case jitter::full:
-            return "full";
-        case jitter::decorrelated:
-            return "decorrelated";
-        case jitter::around:
-            return "around";
-    }
-    return "?";
+    return "none, equal, full, decorrelated, around";
 }
 
 /// The growth of pauses. With `factor` 1 and no step all pauses are equal.

@@ -23,6 +23,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/backoff.hpp>
 
@@ -37,16 +38,9 @@ enum class circuit_state : std::uint8_t {
     forced_open,    ///< No call passes until the caller changes it.
 };
 
-[[nodiscard]] constexpr std::string_view name(circuit_state s) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(circuit_state) noexcept
 {
-    switch (s) {
-        case circuit_state::closed: return "closed";
-        case circuit_state::open: return "open";
-        case circuit_state::half_open: return "half_open";
-        case circuit_state::forced_closed: return "forced_closed";
-        case circuit_state::forced_open: return "forced_open";
-    }
-    return "?";
+    return "closed, open, half_open, forced_closed, forced_open";
 }
 
 struct circuit_breaker_options {

@@ -26,6 +26,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
@@ -70,13 +71,9 @@ enum class delivery_limit : std::uint8_t {
     time_to_live,  ///< The time to live.
 };
 
-[[nodiscard]] constexpr std::string_view name(delivery_limit e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(delivery_limit) noexcept
 {
-    switch (e) {
-        case delivery_limit::deliveries: return "deliveries";
-        case delivery_limit::time_to_live: return "time_to_live";
-    }
-    return "?";
+    return "deliveries, time_to_live";
 }
 
 /// How long a queue keeps a message that is never completed, and the limit that ends this time.

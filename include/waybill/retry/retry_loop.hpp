@@ -32,6 +32,7 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
@@ -91,17 +92,9 @@ enum class retry_outcome : std::uint8_t {
     budget,        ///< The retry budget has no token left.
 };
 
-[[nodiscard]] constexpr std::string_view name(retry_outcome e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(retry_outcome) noexcept
 {
-    switch (e) {
-        case retry_outcome::open: return "open";
-        case retry_outcome::succeeded: return "succeeded";
-        case retry_outcome::not_worth_it: return "not_worth_it";
-        case retry_outcome::tries: return "tries";
-        case retry_outcome::time_limit: return "time_limit";
-        case retry_outcome::budget: return "budget";
-    }
-    return "?";
+    return "open, succeeded, not_worth_it, tries, time_limit, budget";
 }
 
 class retry_loop : public retry_loop_types {

@@ -19,7 +19,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
+
 namespace waybill::inline v0_2::scaling {
+
+using v0_2::name;
 
 /// Change the number of instances from `from` to `to`.
 struct command {
@@ -51,14 +55,9 @@ enum class command_result : std::uint8_t {
     unknown,  ///< A command with this id was never issued. No change.
 };
 
-[[nodiscard]] constexpr std::string_view name(command_result a) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(command_result) noexcept
 {
-    switch (a) {
-        case command_result::applied: return "applied";
-        case command_result::stale: return "stale";
-        case command_result::unknown: return "unknown";
-    }
-    return "?";
+    return "applied, stale, unknown";
 }
 
 /// Whether to execute a command, and why not.
@@ -70,16 +69,9 @@ enum class admission : std::uint8_t {
     idle,       ///< `from` equals `to`.
 };
 
-[[nodiscard]] constexpr std::string_view name(admission a) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(admission) noexcept
 {
-    switch (a) {
-        case admission::fresh: return "fresh";
-        case admission::duplicate: return "duplicate";
-        case admission::late: return "late";
-        case admission::moved: return "moved";
-        case admission::idle: return "idle";
-    }
-    return "?";
+    return "fresh, duplicate, late, moved, idle";
 }
 
 /// Whether to execute c. `last` is the id of the last executed command (0: none); `instances` is

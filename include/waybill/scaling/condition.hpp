@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/detail/numbers.hpp>
 #include <waybill/scaling/evidence.hpp>
@@ -36,6 +37,8 @@
 #include <waybill/scaling/tribool.hpp>
 
 namespace waybill::inline v0_2::scaling {
+
+using v0_2::name;
 
 /// The input of a condition.
 struct situation {
@@ -66,14 +69,9 @@ enum class when_missing : std::uint8_t {
     fails,    ///< False.
 };
 
-[[nodiscard]] constexpr std::string_view name(when_missing m) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(when_missing) noexcept
 {
-    switch (m) {
-        case when_missing::unknown: return "unknown";
-        case when_missing::holds: return "holds";
-        case when_missing::fails: return "fails";
-    }
-    return "?";
+    return "unknown, holds, fails";
 }
 
 /// A statistic of a metric, compared with a threshold.

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/command.hpp>
@@ -18,6 +19,8 @@
 
 namespace waybill::inline v0_2::scaling {
 
+using v0_2::name;
+
 enum class verdict : std::uint8_t {
     steady,  ///< No change is needed.
     up,      ///< `command` adds instances.
@@ -25,15 +28,9 @@ enum class verdict : std::uint8_t {
     held,    ///< A change is wanted or its need is unknown, but not made; see `why`.
 };
 
-[[nodiscard]] constexpr std::string_view name(verdict v) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(verdict) noexcept
 {
-    switch (v) {
-        case verdict::steady: return "steady";
-        case verdict::up: return "up";
-        case verdict::down: return "down";
-        case verdict::held: return "held";
-    }
-    return "?";
+    return "steady, up, down, held";
 }
 
 /// The reason why a change is smaller than wanted or is not made. `unknown` and `bounds` may also
@@ -53,23 +50,10 @@ enum class reason : std::uint8_t {
     bounds,       ///< The number of instances is at a bound or outside the bounds.
 };
 
-[[nodiscard]] constexpr std::string_view name(reason r) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(reason) noexcept
 {
-    switch (r) {
-        case reason::nothing: return "nothing";
-        case reason::unknown: return "unknown";
-        case reason::pending: return "pending";
-        case reason::failed: return "failed";
-        case reason::disabled: return "disabled";
-        case reason::warming: return "warming";
-        case reason::stabilising: return "stabilising";
-        case reason::flapping: return "flapping";
-        case reason::rate: return "rate";
-        case reason::cooldown: return "cooldown";
-        case reason::active: return "active";
-        case reason::bounds: return "bounds";
-    }
-    return "?";
+    return "nothing, unknown, pending, failed, disabled, warming, stabilising, flapping, rate, "
+           "cooldown, active, bounds";
 }
 
 /// A record of one decision. Its rows view metric names in the policy, which must outlive it.

@@ -9,11 +9,14 @@
 #include <optional>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/tribool.hpp>
 
 namespace waybill::inline v0_2::scaling {
+
+using v0_2::name;
 
 /// The relation of a value to its threshold.
 enum class relation : std::uint8_t {
@@ -24,15 +27,9 @@ enum class relation : std::uint8_t {
 };
 
 /// The operator's symbol.
-[[nodiscard]] constexpr std::string_view name(relation r) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(relation) noexcept
 {
-    switch (r) {
-        case relation::above: return ">";
-        case relation::at_least: return ">=";
-        case relation::below: return "<";
-        case relation::at_most: return "<=";
-    }
-    return "?";
+    return ">, >=, <, <=";
 }
 
 [[nodiscard]] constexpr bool holds(double value, relation r, double limit) noexcept
@@ -57,18 +54,9 @@ enum class lack_of : std::uint8_t {
     samples,       ///< Samples that were pushed out of the window could change the result.
 };
 
-[[nodiscard]] constexpr std::string_view name(lack_of l) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(lack_of) noexcept
 {
-    switch (l) {
-        case lack_of::nothing: return "nothing";
-        case lack_of::metric: return "metric";
-        case lack_of::points: return "points";
-        case lack_of::fresh_points: return "fresh_points";
-        case lack_of::value: return "value";
-        case lack_of::limit: return "limit";
-        case lack_of::samples: return "samples";
-    }
-    return "?";
+    return "nothing, metric, points, fresh_points, value, limit, samples";
 }
 
 /// The purpose of a comparison.
@@ -80,16 +68,9 @@ enum class role : std::uint8_t {
     projected,   ///< Whether fewer instances would need more at once.
 };
 
-[[nodiscard]] constexpr std::string_view name(role r) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(role) noexcept
 {
-    switch (r) {
-        case role::up: return "up";
-        case role::down: return "down";
-        case role::activation: return "activation";
-        case role::target: return "target";
-        case role::projected: return "projected";
-    }
-    return "?";
+    return "up, down, activation, target, projected";
 }
 
 /// One comparison with its numbers. It views the name of the metric in the rule.

@@ -16,11 +16,14 @@
 #include <optional>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/detail/numbers.hpp>
 #include <waybill/window/sliding_window.hpp>
 
 namespace waybill::inline v0_2::scaling {
+
+using v0_2::name;
 
 /// The statistics of a metric.
 enum class statistic : std::uint8_t {
@@ -40,24 +43,10 @@ enum class statistic : std::uint8_t {
 };
 inline constexpr std::size_t statistics = 13;
 
-[[nodiscard]] constexpr std::string_view name(statistic s) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(statistic) noexcept
 {
-    switch (s) {
-        case statistic::mean: return "mean";
-        case statistic::highest: return "highest";
-        case statistic::lowest: return "lowest";
-        case statistic::sum: return "sum";
-        case statistic::first: return "first";
-        case statistic::last: return "last";
-        case statistic::variance: return "variance";
-        case statistic::points: return "points";
-        case statistic::weight: return "weight";
-        case statistic::rate: return "rate";
-        case statistic::sampling_rate: return "sampling_rate";
-        case statistic::coverage: return "coverage";
-        case statistic::age: return "age";
-    }
-    return "?";
+    return "mean, highest, lowest, sum, first, last, variance, points, weight, rate, "
+           "sampling_rate, coverage, age";
 }
 
 /// The statistics of a metric. It views the name of the metric.

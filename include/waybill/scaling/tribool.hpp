@@ -12,7 +12,11 @@
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
+
 namespace waybill::inline v0_2::scaling {
+
+using v0_2::name;
 
 enum class tribool : std::uint8_t {
     no,
@@ -20,14 +24,9 @@ enum class tribool : std::uint8_t {
     yes,
 };
 
-[[nodiscard]] constexpr std::string_view name(tribool t) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(tribool) noexcept
 {
-    switch (t) {
-        case tribool::no: return "no";
-        case tribool::unknown: return "unknown";
-        case tribool::yes: return "yes";
-    }
-    return "?";
+    return "no, unknown, yes";
 }
 
 [[nodiscard]] constexpr tribool truth_of(bool holds) noexcept

@@ -27,6 +27,7 @@
 #include <variant>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/session/pipeline_policy.hpp>
@@ -45,15 +46,9 @@ enum class import_outcome : std::uint8_t {
     uncertain,
 };
 
-[[nodiscard]] constexpr std::string_view name(import_outcome e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(import_outcome) noexcept
 {
-    switch (e) {
-        case import_outcome::running: return "running";
-        case import_outcome::drained: return "drained";
-        case import_outcome::left: return "left";
-        case import_outcome::uncertain: return "uncertain";
-    }
-    return "?";
+    return "running, drained, left, uncertain";
 }
 
 class dead_letter_import {

@@ -30,6 +30,7 @@
 
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/detail/digits.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/session/progress.hpp>
 
@@ -38,14 +39,9 @@ namespace waybill::inline v0_2 {
 /// The format of the body.
 enum class state_format : std::uint8_t { json, cbor, text };
 
-[[nodiscard]] constexpr std::string_view name(state_format f) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(state_format) noexcept
 {
-    switch (f) {
-        case state_format::json: return "json";
-        case state_format::cbor: return "cbor";
-        case state_format::text: return "text";
-    }
-    return "?";
+    return "json, cbor, text";
 }
 
 /// The version of the user's schema. A program reads all states with its own major version.
@@ -88,22 +84,10 @@ enum class envelope_problem : std::uint8_t {
     over_budget,
 };
 
-[[nodiscard]] constexpr std::string_view name(envelope_problem p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(envelope_problem) noexcept
 {
-    switch (p) {
-        case envelope_problem::none: return "none";
-        case envelope_problem::empty: return "empty";
-        case envelope_problem::foreign: return "foreign";
-        case envelope_problem::no_line: return "no_line";
-        case envelope_problem::too_short: return "too_short";
-        case envelope_problem::too_long: return "too_long";
-        case envelope_problem::checksum: return "checksum";
-        case envelope_problem::bad_line: return "bad_line";
-        case envelope_problem::newer_envelope: return "newer_envelope";
-        case envelope_problem::newer_format: return "newer_format";
-        case envelope_problem::over_budget: return "over_budget";
-    }
-    return "?";
+    return "none, empty, foreign, no_line, too_short, too_long, checksum, bad_line, "
+           "newer_envelope, newer_format, over_budget";
 }
 
 /// The result of `open_state`. `body` is a view into the bytes; it is empty unless `outcome` is ok.

@@ -29,6 +29,7 @@
 #include <string_view>
 #include <utility>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/utf8.hpp>
@@ -51,17 +52,9 @@ enum class job_problem : std::uint8_t {
     control_character,  ///< The id contains a control character, such as NUL or a line break.
 };
 
-[[nodiscard]] constexpr std::string_view name(job_problem p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(job_problem) noexcept
 {
-    switch (p) {
-        case job_problem::no_id: return "no_id";
-        case job_problem::too_long: return "too_long";
-        case job_problem::not_utf8: return "not_utf8";
-        case job_problem::redriven_end: return "redriven_end";
-        case job_problem::no_steps: return "no_steps";
-        case job_problem::control_character: return "control_character";
-    }
-    return "?";
+    return "no_id, too_long, not_utf8, redriven_end, no_steps, control_character";
 }
 
 struct job_error {

@@ -16,6 +16,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/decide.hpp>
@@ -42,13 +43,9 @@ enum class pipeline_mode : std::uint8_t {
     independent,
 };
 
-[[nodiscard]] constexpr std::string_view name(pipeline_mode m) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(pipeline_mode) noexcept
 {
-    switch (m) {
-        case pipeline_mode::stop_on_failure: return "stop_on_failure";
-        case pipeline_mode::independent: return "independent";
-    }
-    return "?";
+    return "stop_on_failure, independent";
 }
 
 /// The treatment of steps whose session state is corrupt or too large. The state itself is never
@@ -60,13 +57,9 @@ enum class when_unreadable : std::uint8_t {
     hold,         ///< Each step is given back until the state is repaired.
 };
 
-[[nodiscard]] constexpr std::string_view name(when_unreadable w) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(when_unreadable) noexcept
 {
-    switch (w) {
-        case when_unreadable::dead_letter: return "park";
-        case when_unreadable::hold: return "hold";
-    }
-    return "?";
+    return "park, hold";
 }
 
 /// The treatment of a step whose dead letter is permanently refused, for example for its size.
@@ -78,13 +71,9 @@ enum class when_refused : std::uint8_t {
     without_body,
 };
 
-[[nodiscard]] constexpr std::string_view name(when_refused w) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(when_refused) noexcept
 {
-    switch (w) {
-        case when_refused::hold: return "hold";
-        case when_refused::without_body: return "without_body";
-    }
-    return "?";
+    return "hold, without_body";
 }
 
 struct pipeline_policy {
@@ -158,18 +147,9 @@ enum class step_outcome : std::uint8_t {
     not_taken,  ///< Another message is in hand. This one is unchanged and has to wait.
 };
 
-[[nodiscard]] constexpr std::string_view name(step_outcome e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(step_outcome) noexcept
 {
-    switch (e) {
-        case step_outcome::done: return "done";
-        case step_outcome::repeated: return "repeated";
-        case step_outcome::dead_lettered: return "parked";
-        case step_outcome::given_back: return "given_back";
-        case step_outcome::held: return "held";
-        case step_outcome::lost: return "lost";
-        case step_outcome::not_taken: return "not_taken";
-    }
-    return "?";
+    return "done, repeated, parked, given_back, held, lost, not_taken";
 }
 
 }  // namespace waybill::inline v0_2

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/session/step.hpp>
 
@@ -61,16 +62,9 @@ enum class state_read : std::uint8_t {
     too_large,  ///< The state has more bytes than the budget.
 };
 
-[[nodiscard]] constexpr std::string_view name(state_read s) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(state_read) noexcept
 {
-    switch (s) {
-        case state_read::absent: return "absent";
-        case state_read::ok: return "ok";
-        case state_read::newer: return "newer";
-        case state_read::corrupt: return "corrupt";
-        case state_read::too_large: return "too_large";
-    }
-    return "?";
+    return "absent, ok, newer, corrupt, too_large";
 }
 
 }  // namespace waybill::inline v0_2

@@ -32,6 +32,7 @@
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
@@ -120,14 +121,9 @@ enum class redrive_outcome : std::uint8_t {
     stopped,
 };
 
-[[nodiscard]] constexpr std::string_view name(redrive_outcome e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(redrive_outcome) noexcept
 {
-    switch (e) {
-        case redrive_outcome::running: return "running";
-        case redrive_outcome::finished: return "finished";
-        case redrive_outcome::stopped: return "stopped";
-    }
-    return "?";
+    return "running, finished, stopped";
 }
 
 class redrive : public redrive_types {

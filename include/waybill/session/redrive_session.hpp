@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
@@ -76,18 +77,9 @@ enum class skip_reason : std::uint8_t {
     no_body,     ///< Bodies are elsewhere; `redrive_options::fetches_bodies` sends them.
 };
 
-[[nodiscard]] constexpr std::string_view name(skip_reason h) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(skip_reason) noexcept
 {
-    switch (h) {
-        case skip_reason::none: return "no";
-        case skip_reason::filtered: return "filtered";
-        case skip_reason::no_session: return "no_session";
-        case skip_reason::waiting: return "waiting";
-        case skip_reason::behind: return "behind";
-        case skip_reason::damaged: return "damaged";
-        case skip_reason::no_body: return "no_body";
-    }
-    return "?";
+    return "no, filtered, no_session, waiting, behind, damaged, no_body";
 }
 
 /// Facts about the dead letters of a session that an operator should know.

@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include <waybill/core/detail/digits.hpp>
+#include <waybill/core/enum_name.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -45,16 +46,9 @@ enum class row_key_found : std::uint8_t {
     too_large,    ///< The number has more than 64 bits.
 };
 
-[[nodiscard]] constexpr std::string_view name(row_key_found f) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(row_key_found) noexcept
 {
-    switch (f) {
-        case row_key_found::ok: return "ok";
-        case row_key_found::other_width: return "other_width";
-        case row_key_found::empty: return "empty";
-        case row_key_found::not_number: return "not_number";
-        case row_key_found::too_large: return "too_large";
-    }
-    return "?";
+    return "ok, other_width, empty, not_number, too_large";
 }
 
 struct row_key_read {

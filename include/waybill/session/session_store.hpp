@@ -26,6 +26,7 @@
 #include <string_view>
 #include <utility>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
 
@@ -46,13 +47,9 @@ enum class state_write : std::uint8_t {
     conflict,  ///< The stored version is another one, or there is none; nothing was changed.
 };
 
-[[nodiscard]] constexpr std::string_view name(state_write w) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(state_write) noexcept
 {
-    switch (w) {
-        case state_write::applied: return "applied";
-        case state_write::conflict: return "conflict";
-    }
-    return "?";
+    return "applied, conflict";
 }
 
 /// The result of `save`.

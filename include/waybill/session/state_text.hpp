@@ -30,6 +30,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/session/detail/progress_text.hpp>
@@ -72,19 +73,10 @@ enum class text_state_problem : std::uint8_t {
     upgrade_failed, ///< The user's part has an older major version and was not upgraded.
 };
 
-[[nodiscard]] constexpr std::string_view name(text_state_problem p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(text_state_problem) noexcept
 {
-    switch (p) {
-        case text_state_problem::none: return "none";
-        case text_state_problem::envelope: return "envelope";
-        case text_state_problem::other_format: return "other_format";
-        case text_state_problem::newer_version: return "newer_version";
-        case text_state_problem::bad_line: return "bad_line";
-        case text_state_problem::newer_reason: return "newer_reason";
-        case text_state_problem::no_reserve: return "no_reserve";
-        case text_state_problem::upgrade_failed: return "upgrade_failed";
-    }
-    return "?";
+    return "none, envelope, other_format, newer_version, bad_line, newer_reason, no_reserve, "
+           "upgrade_failed";
 }
 
 /// The result of reading. The state is that of a new session unless `outcome` is ok.

@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
+
 namespace waybill::inline v0_2 {
 
 /// The step properties that a sender writes into a message; `job` creates them.
@@ -52,19 +54,10 @@ enum class dead_letter_reason : std::uint8_t {
     broker,          ///< The broker dead-lettered it.
 };
 
-[[nodiscard]] constexpr std::string_view name(dead_letter_reason r) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(dead_letter_reason) noexcept
 {
-    switch (r) {
-        case dead_letter_reason::failed: return "failed";
-        case dead_letter_reason::exhausted: return "exhausted";
-        case dead_letter_reason::ended_process: return "ended_process";
-        case dead_letter_reason::session_failed: return "session_failed";
-        case dead_letter_reason::gap: return "gap";
-        case dead_letter_reason::contradiction: return "contradiction";
-        case dead_letter_reason::unreadable: return "unreadable";
-        case dead_letter_reason::broker: return "broker";
-    }
-    return "?";
+    return "failed, exhausted, ended_process, session_failed, gap, contradiction, unreadable, "
+           "broker";
 }
 
 }  // namespace waybill::inline v0_2

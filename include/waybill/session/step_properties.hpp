@@ -31,6 +31,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/session/job.hpp>
 #include <waybill/session/row_key.hpp>
@@ -107,17 +108,9 @@ enum class step_properties_outcome : std::uint8_t {
     other_session,  ///< The property and the broker have different session ids.
 };
 
-[[nodiscard]] constexpr std::string_view name(step_properties_outcome f) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(step_properties_outcome) noexcept
 {
-    switch (f) {
-        case step_properties_outcome::ok: return "ok";
-        case step_properties_outcome::absent: return "absent";
-        case step_properties_outcome::not_number: return "not_number";
-        case step_properties_outcome::too_large: return "too_large";
-        case step_properties_outcome::not_bool: return "not_bool";
-        case step_properties_outcome::other_session: return "other_session";
-    }
-    return "?";
+    return "ok, absent, not_number, too_large, not_bool, other_session";
 }
 
 struct step_properties_read {

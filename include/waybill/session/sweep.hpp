@@ -31,6 +31,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/session/progress.hpp>
@@ -95,17 +96,9 @@ enum class sweep_verdict : std::uint8_t {
     ageless,         ///< Neither the state nor the store has a time.
 };
 
-[[nodiscard]] constexpr std::string_view name(sweep_verdict v) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(sweep_verdict) noexcept
 {
-    switch (v) {
-        case sweep_verdict::clear_finished: return "clear_finished";
-        case sweep_verdict::clear_failed: return "clear_failed";
-        case sweep_verdict::clear_stuck: return "clear_stuck";
-        case sweep_verdict::stuck: return "stuck";
-        case sweep_verdict::unreadable: return "unreadable";
-        case sweep_verdict::ageless: return "ageless";
-    }
-    return "?";
+    return "clear_finished, clear_failed, clear_stuck, stuck, unreadable, ageless";
 }
 
 /// A state to clear or to check.

@@ -32,8 +32,11 @@
 #include <vector>
 
 #include <waybill/consume/stores.hpp>
+#include <waybill/core/enum_name.hpp>
 
 namespace waybill::inline v0_2::testing {
+
+using v0_2::name;
 
 /// The calls that can fail. A rollback cannot fail: without a commit nothing is stored.
 enum class store_call : std::uint8_t {
@@ -55,21 +58,16 @@ enum class injected_fault : std::uint8_t {
     says_not_applied,     ///< commit: takes effect, but returns `not_applied`. Wrong result.
 };
 
-[[nodiscard]] constexpr std::string_view name(store_call c) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(store_call) noexcept
 {
-    constexpr std::string_view names[] = {"begin", "load",    "find",   "savepoint", "release",
-                                          "undo",  "put",     "advance", "commit",   "attempted",
-                                          "note",  "forget",  "remove",  "list",      "reset"};
-    return names[static_cast<std::size_t>(c)];
+    return "begin, load, find, savepoint, release, undo, put, advance, commit, attempted, note, "
+           "forget, remove, list, reset";
 }
 
-[[nodiscard]] constexpr std::string_view name(injected_fault m) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(injected_fault) noexcept
 {
-    constexpr std::string_view names[] = {
-        "none",        "fails",       "fails_though_done",   "dies_before",
-        "dies_after",  "not_applied", "unknown_not_applied", "unknown_applied",
-        "says_applied", "says_not_applied"};
-    return names[static_cast<std::size_t>(m)];
+    return "none, fails, fails_though_done, dies_before, dies_after, not_applied, "
+           "unknown_not_applied, unknown_applied, says_applied, says_not_applied";
 }
 
 namespace detail {

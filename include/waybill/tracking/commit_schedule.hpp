@@ -30,6 +30,7 @@
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
@@ -85,24 +86,14 @@ enum class commit_reason : std::uint8_t {
     close,     ///< No more events will come.
 };
 
-[[nodiscard]] constexpr std::string_view name(commit_reason r) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(commit_reason) noexcept
 {
-    switch (r) {
-        case commit_reason::count: return "count";
-        case commit_reason::interval: return "interval";
-        case commit_reason::idle: return "idle";
-        case commit_reason::close: return "close";
-    }
-    return "?";
+    return "count, interval, idle, close";
 }
 
-[[nodiscard]] constexpr std::string_view name(commit_needs n) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(commit_needs) noexcept
 {
-    switch (n) {
-        case commit_needs::either: return "either";
-        case commit_needs::both: return "both";
-    }
-    return "?";
+    return "either, both";
 }
 
 /// The actions and events of a `commit_schedule`, which inherits them.

@@ -32,6 +32,7 @@
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/detail/seal.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/tracking/completion_tracker.hpp>
 #include <waybill/tracking/detail/tracker_form.hpp>
@@ -95,26 +96,14 @@ enum class tracker_problem : std::uint8_t {
     other_base,  ///< The bytes belong to another position than the committed one.
 };
 
-[[nodiscard]] constexpr std::string_view name(encoded_as e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(encoded_as) noexcept
 {
-    switch (e) {
-        case encoded_as::whole: return "whole";
-        case encoded_as::cut: return "cut";
-        case encoded_as::left_out: return "left_out";
-        case encoded_as::refused: return "refused";
-    }
-    return "?";
+    return "whole, cut, left_out, refused";
 }
 
-[[nodiscard]] constexpr std::string_view name(tracker_problem p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(tracker_problem) noexcept
 {
-    switch (p) {
-        case tracker_problem::not_text: return "not_text";
-        case tracker_problem::corrupt: return "corrupt";
-        case tracker_problem::newer: return "newer";
-        case tracker_problem::other_base: return "other_base";
-    }
-    return "?";
+    return "not_text, corrupt, newer, other_base";
 }
 
 namespace detail {

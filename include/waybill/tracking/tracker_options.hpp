@@ -13,6 +13,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/sequence_number.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/tracking/detail/done_runs.hpp>
 
@@ -92,27 +93,14 @@ enum class track_error : std::uint8_t {
     invalid,        ///< Its number is negative, or needs more than 64 bits.
 };
 
-[[nodiscard]] constexpr std::string_view name(commit_mark m) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(commit_mark) noexcept
 {
-    switch (m) {
-        case commit_mark::low_water: return "low_water";
-        case commit_mark::high_water: return "high_water";
-    }
-    return "?";
+    return "low_water, high_water";
 }
 
-[[nodiscard]] constexpr std::string_view name(track_error r) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(track_error) noexcept
 {
-    switch (r) {
-        case track_error::full: return "full";
-        case track_error::behind: return "behind";
-        case track_error::duplicate: return "duplicate";
-        case track_error::done_before: return "done_before";
-        case track_error::not_ascending: return "not_ascending";
-        case track_error::not_assigned: return "not_assigned";
-        case track_error::invalid: return "invalid";
-    }
-    return "?";
+    return "full, behind, duplicate, done_before, not_ascending, not_assigned, invalid";
 }
 
 /// The oldest event in flight, which blocks the watermark.

@@ -30,6 +30,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/detail/series.hpp>
 #include <waybill/window/measures.hpp>
@@ -78,15 +79,9 @@ enum class binned : std::uint8_t {
     no_weight,   ///< Not added: the weight is 0 or at least 2^32.
 };
 
-[[nodiscard]] constexpr std::string_view name(binned b) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(binned) noexcept
 {
-    switch (b) {
-        case binned::added: return "added";
-        case binned::no_room: return "no_room";
-        case binned::not_finite: return "not_finite";
-        case binned::no_weight: return "no_weight";
-    }
-    return "?";
+    return "added, no_room, not_finite, no_weight";
 }
 
 /// The number of samples that were not added, by reason.

@@ -27,6 +27,7 @@
 #include <optional>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/measures.hpp>
@@ -70,13 +71,9 @@ enum class merge_mismatch : std::uint8_t {
     span,  ///< Their times are equal, and their spans differ.
 };
 
-[[nodiscard]] constexpr std::string_view name(merge_mismatch u) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(merge_mismatch) noexcept
 {
-    switch (u) {
-        case merge_mismatch::time: return "time";
-        case merge_mismatch::span: return "span";
-    }
-    return "?";
+    return "time, span";
 }
 
 /// Merges two summaries of the same time and span. O(1). Its `first` and `last` are found by time;

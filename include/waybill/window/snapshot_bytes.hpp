@@ -16,6 +16,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/sealed_bytes.hpp>
+#include <waybill/core/enum_name.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -33,21 +34,10 @@ enum class snapshot_problem : std::uint8_t {
     bad_options,     ///< The options are invalid; the bytes were not read.
 };
 
-[[nodiscard]] constexpr std::string_view name(snapshot_problem p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(snapshot_problem) noexcept
 {
-    switch (p) {
-        case snapshot_problem::empty: return "empty";
-        case snapshot_problem::too_short: return "too_short";
-        case snapshot_problem::not_a_snapshot: return "not_a_snapshot";
-        case snapshot_problem::corrupt: return "corrupt";
-        case snapshot_problem::newer: return "newer";
-        case snapshot_problem::other_kind: return "other_kind";
-        case snapshot_problem::unsorted: return "unsorted";
-        case snapshot_problem::not_finite: return "not_finite";
-        case snapshot_problem::out_of_range: return "out_of_range";
-        case snapshot_problem::bad_options: return "bad_options";
-    }
-    return "?";
+    return "empty, too_short, not_a_snapshot, corrupt, newer, other_kind, unsorted, not_finite, "
+           "out_of_range, bad_options";
 }
 
 /// The first error, and the offset of its first byte.

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
@@ -63,18 +64,9 @@ enum class inserted : std::uint8_t {
     no_weight,   ///< Not inserted: the weight is 0 or at least 2^32 (slotted_window: only 0).
 };
 
-[[nodiscard]] constexpr std::string_view name(inserted i) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(inserted) noexcept
 {
-    switch (i) {
-        case inserted::newest: return "newest";
-        case inserted::late: return "late";
-        case inserted::replaced: return "replaced";
-        case inserted::too_old: return "too_old";
-        case inserted::future: return "future";
-        case inserted::not_finite: return "not_finite";
-        case inserted::no_weight: return "no_weight";
-    }
-    return "?";
+    return "newest, late, replaced, too_old, future, not_finite, no_weight";
 }
 
 /// The number of samples that were not inserted, by reason, and the number that `max_points`

@@ -28,9 +28,12 @@
 #include <span>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 
 namespace waybill::inline v0_2::wire {
+
+using v0_2::name;
 
 /// The outcome of a request, as far as its error code shows it.
 enum class answer : std::uint8_t {
@@ -50,20 +53,10 @@ enum class answer : std::uint8_t {
     unknown,
 };
 
-[[nodiscard]] constexpr std::string_view name(answer a) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(answer) noexcept
 {
-    switch (a) {
-        case answer::accepted: return "accepted";
-        case answer::too_large: return "too_large";
-        case answer::too_many: return "too_many";
-        case answer::throttled: return "throttled";
-        case answer::transient: return "transient";
-        case answer::permanent: return "permanent";
-        case answer::infrastructure: return "infrastructure";
-        case answer::ownership_lost: return "ownership_lost";
-        case answer::unknown: return "unknown";
-    }
-    return "?";
+    return "accepted, too_large, too_many, throttled, transient, permanent, infrastructure, "
+           "ownership_lost, unknown";
 }
 
 /// The fault of a message that was sent alone, for callers without batches. For a batch use the

@@ -14,7 +14,11 @@
 #include <span>
 #include <string_view>
 
+#include <waybill/core/enum_name.hpp>
+
 namespace waybill::inline v0_2::wire {
+
+using v0_2::name;
 
 /// The service or library whose phrases are searched.
 enum class dialect : std::uint8_t {
@@ -27,18 +31,9 @@ enum class dialect : std::uint8_t {
     rabbitmq,         ///< The reply text of a closed channel.
 };
 
-[[nodiscard]] constexpr std::string_view name(dialect d) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(dialect) noexcept
 {
-    switch (d) {
-        case dialect::azure_amqp: return "azure_amqp";
-        case dialect::sqs: return "sqs";
-        case dialect::cloudwatch_logs: return "cloudwatch_logs";
-        case dialect::pubsub: return "pubsub";
-        case dialect::grpc: return "grpc";
-        case dialect::kafka: return "kafka";
-        case dialect::rabbitmq: return "rabbitmq";
-    }
-    return "?";
+    return "azure_amqp, sqs, cloudwatch_logs, pubsub, grpc, kafka, rabbitmq";
 }
 
 /// The thing that the numbers describe.
@@ -47,9 +42,9 @@ enum class extent : std::uint8_t {
     item,     ///< One item by itself; the numbers are not those of the batch.
 };
 
-[[nodiscard]] constexpr std::string_view name(extent e) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(extent) noexcept
 {
-    return e == extent::request ? "request" : "item";
+    return "request, item";
 }
 
 namespace detail {

@@ -27,8 +27,11 @@
 #include <string_view>
 
 #include <waybill/core/batch_limits.hpp>
+#include <waybill/core/enum_name.hpp>
 
 namespace waybill::inline v0_2::wire {
+
+using v0_2::name;
 
 /// The kind of evidence for a limit.
 enum class proof : std::uint8_t {
@@ -37,14 +40,9 @@ enum class proof : std::uint8_t {
     documented,  ///< A page contains the number; no test or refusal confirms it.
 };
 
-[[nodiscard]] constexpr std::string_view name(proof p) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(proof) noexcept
 {
-    switch (p) {
-        case proof::measured: return "measured";
-        case proof::reported: return "reported";
-        case proof::documented: return "documented";
-    }
-    return "?";
+    return "measured, reported, documented";
 }
 
 /// One service, one kind of request and its limits. Converts to `batch_limits`.

@@ -64,7 +64,7 @@ TEST_CASE("outcomes by their names, with whatever a string may be formatted by")
     CHECK(line(when_exhausted::dead_letter) == "dead_letter");
     CHECK(fmt::format("{:>8}|{:<8}|{:.3}", jitter::full, jitter::full, jitter::equal) ==
           "    full|full    |equ");
-    CHECK(line(static_cast<batch_close_reason>(200)) == "unknown");
+    CHECK(line(static_cast<batch_close_reason>(200)) == "?");
 }
 
 TEST_CASE("errors")

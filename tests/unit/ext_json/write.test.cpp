@@ -171,6 +171,13 @@ TEST_CASE("what services take and answer")
     CHECK(named<wire::answer>("too_many") == wire::answer::too_many);
 }
 
+// Only read_json reads enums: nlohmann's own function would accept any number.
+template <class Json, class T>
+concept gets = requires(const Json& j) { j.template get<T>(); };
+static_assert(gets<json, int>);
+static_assert(!gets<json, jitter>);
+static_assert(!gets<nlohmann::ordered_json, jitter>);
+
 TEST_CASE("enums by name, and every name is found again")
 {
     CHECK(written(batch_close_reason::deadline) == R"("deadline")");
@@ -182,6 +189,7 @@ TEST_CASE("enums by name, and every name is found again")
     CHECK(written(item_outcome::unsent) == R"("unsent")");
     CHECK(written(retry_outcome::budget) == R"("budget")");
     CHECK(named<retry_outcome>("not_worth_it") == retry_outcome::not_worth_it);
+    CHECK(nlohmann::ordered_json(retry_outcome::budget).dump() == R"("budget")");
     CHECK(written(std::vector{jitter::full, jitter::none}) == R"(["full","none"])");
     CHECK(named<fault_kind>("ownership_lost") == fault_kind::ownership_lost);
     CHECK(named<when_exhausted>("dead_letter") == when_exhausted::dead_letter);

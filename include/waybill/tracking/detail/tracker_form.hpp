@@ -15,6 +15,7 @@
 
 #include <waybill/core/detail/seal.hpp>
 #include <waybill/core/detail/varint.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/tracking/completion_tracker.hpp>
 
@@ -145,15 +146,9 @@ private:
     bool any_ = false;
 };
 
-[[nodiscard]] constexpr std::string_view name(tracker_form f) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(tracker_form) noexcept
 {
-    switch (f) {
-        case tracker_form::runs: return "runs";
-        case tracker_form::open: return "open";
-        case tracker_form::done: return "done";
-        case tracker_form::bits: return "bits";
-    }
-    return "?";
+    return "runs, open, done, bits";
 }
 
 }  // namespace waybill::inline v0_2::detail

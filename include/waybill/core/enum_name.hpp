@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// enum_name: the text of an enumerator, for logs and stored data.
+//
+//     waybill::name(waybill::item_outcome::in_doubt)     // "undecided"
+//
+// Beside each enum is a function `texts_of` with the texts of its enumerators. A text may differ from
+// the C++ name: a rename in C++ changes no stored text. tests/api lists all texts.
+//
+// Cost: one comparison and one load; the texts are split at compile time.
+
+#ifndef WAYBILL_CORE_ENUM_NAME_HPP
+#define WAYBILL_CORE_ENUM_NAME_HPP
+
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+namespace waybill::inline v0_2 {
+
+/// An enum with a function `texts_of(e)`. It returns the texts of all enumerators, separated by ", ",
+/// in the order of their values. The values begin with 0 and have no gaps.
+template <class E>
+concept named_enum = std::is_enum_v<E> && requires(E e) {
+    { texts_of(e) } -> std::same_as<std::string_view>;
+};
+
+namespace detail {
+
+template <std::size_t N>
+struct enum_texts {
+    std::string_view text[N];
+};
+
+[[nodiscard]] constexpr std::size_t count_texts(std::string_view all) noexcept
+{
+    std::size_t n = 1;
+    for (const char c : all) n += c == ',' ? 1U : 0U;
+    return n;
+}
+
+template <std::size_t N>
+[[nodiscard]] constexpr enum_texts<N> split_texts(std::string_view all) noexcept
+{
+    enum_texts<N> texts{};
+    for (std::string_view& text : texts.text) {
+        text = all.substr(0, all.find(','));
+        all.remove_prefix(text.size() == all.size() ? all.size() : text.size() + 2);
+    }
+    return texts;
+}
+
+/// The texts of all enumerators.
+template <named_enum E>
+inline constexpr auto texts = split_texts<count_texts(texts_of(E{}))>(texts_of(E{}));
+
+}  // namespace detail
+
+/// The text of an enumerator; "?" for any other value.
+template <named_enum E>
+[[nodiscard]] constexpr std::string_view name(E e) noexcept
+{
+    const auto value = static_cast<std::size_t>(e);
+    return value < std::size(detail::texts<E>.text) ? detail::texts<E>.text[value] : "?";
+}
+
+namespace detail {
+using v0_2::name;  // for enums in this namespace
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_CORE_ENUM_NAME_HPP
