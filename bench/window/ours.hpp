@@ -36,7 +36,8 @@ public:
     static constexpr bool extremes = true;
     using window = waybill::sliding_window<Measure, waybill::wall_time, How>;
 
-    explicit ours(std::uint64_t n, waybill::equal_time twins = waybill::equal_time::keep)
+    explicit ours(std::uint64_t n, waybill::window_options::equal_time twins =
+                                       waybill::window_options::equal_time::keep)
         : window_({.span = waybill::duration::nanoseconds(static_cast<std::int64_t>(n) * step),
                    .max_points = n + Slack,
                    .on_equal_time = twins})
@@ -94,7 +95,10 @@ public:
 template <template <class> class How>
 class twice : public ours<plain, How> {
 public:
-    explicit twice(std::uint64_t n) : ours<plain, How>(n, waybill::equal_time::replace) {}
+    explicit twice(std::uint64_t n)
+        : ours<plain, How>(n, waybill::window_options::equal_time::replace)
+    {
+    }
 
     [[gnu::always_inline]] answer take(std::int64_t now, double value)
     {

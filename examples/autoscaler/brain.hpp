@@ -56,7 +56,7 @@ struct rules {
 
     [[nodiscard]] waybill::window_options window_options() const
     {
-        return {.span = window, .on_equal_time = waybill::equal_time::replace};
+        return {.span = window, .on_equal_time = waybill::window_options::equal_time::replace};
     }
 };
 

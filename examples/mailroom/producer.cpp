@@ -76,7 +76,7 @@ producer::producer(engines::database& db, engines::sqlite_queue& queue, phases& 
       bookmark_(db),
       learnt_(db),
       sender_(waybill::send_policy{.limit = {.bytes = queue.limit()},
-                                   .on_too_large = waybill::when_too_large::replace},
+                                   .on_too_large = waybill::send_policy::when_too_large::replace},
               learnt_.load())
 {
 }

@@ -54,7 +54,7 @@ void read_as(std::string_view bytes, const state_codec<T>& codec)
     }
     const bool before = s.progress.failed.has_value();
     fuzz::must(before || written || codec.options().format == state_format::json ||
-                   written.error().problem != encode_problem::threw,
+                   written.error().problem != state_unwritten::problem_type::threw,
                "it is never thrown at");
     if (before) return;
     s.progress = {highest_size, highest_size, highest_size, highest_size, {}, {}, {}};

@@ -26,7 +26,8 @@ void opened(std::string_view bytes, std::uint64_t budget)
     const opened_state s = detail::open_state(bytes, budget);
     fuzz::must(name(s.problem) != "?" && !describe(s).empty(), "what is found is told");
     fuzz::must(s.outcome != state_read::absent, "bytes are never no state");
-    fuzz::must((s.outcome == state_read::ok) == (s.problem == envelope_problem::none), "and why");
+    fuzz::must((s.outcome == state_read::ok) == (s.problem == opened_state::problem_type::none),
+               "and why");
     fuzz::must(s.body.empty() || s.outcome == state_read::ok, "only what is right has a body");
     if (s.outcome != state_read::ok || s.bare) return;
     fuzz::must(detail::seal_state(s.format, s.version, s.body) == bytes,
@@ -38,7 +39,8 @@ void read_as(std::string_view bytes, const text_state_options& o)
     opened(bytes, o.budget.bytes);
     text_state_read r = detail::read_text_state(bytes, o);
     fuzz::must(name(r.problem) != "?" && !describe(r).empty(), "what is found is told");
-    fuzz::must((r.outcome == state_read::ok) == (r.problem == text_state_problem::none), "and why");
+    fuzz::must((r.outcome == state_read::ok) == (r.problem == text_state_read::problem_type::none),
+               "and why");
     if (r.outcome != state_read::ok) {
         fuzz::must(r.state == text_state{{}, {}, o.version, {}}, "nothing of it is taken over");
         return;

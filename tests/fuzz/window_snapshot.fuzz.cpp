@@ -41,7 +41,7 @@ void read_as(std::string_view bytes)
     const window_options few{.span = duration::seconds(60),
                              .max_points = 4,
                              .ahead = duration::seconds(1),
-                             .on_equal_time = equal_time::replace};
+                             .on_equal_time = window_options::equal_time::replace};
     auto some = load<W>(bytes, few);
     fuzz::must(some.has_value(), "options do not matter to what is read");
     fuzz::must(some->size() <= 4, "there are no more than may be");

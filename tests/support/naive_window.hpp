@@ -66,7 +66,7 @@ public:
 
         std::size_t n = kept_.size();
         while (n != 0 && kept_[n - 1].at > at) --n;
-        if (options_.on_equal_time == waybill::equal_time::replace && n != 0 &&
+        if (options_.on_equal_time == waybill::window_options::equal_time::replace && n != 0 &&
             kept_[n - 1].at == at) {
             kept_[n - 1] = {at, value, weight};
             return told == inserted::replaced;

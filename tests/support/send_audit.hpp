@@ -77,7 +77,8 @@ struct audit : outcomes {
     /// The sender asks for a smaller one in the place of an item.
     void asked(const waybill::batch_sender::replace& r)
     {
-        must(policy.on_too_large == waybill::when_too_large::replace, "it asks where it is to");
+        must(policy.on_too_large == waybill::send_policy::when_too_large::replace,
+             "it asks where it is to");
         if (r.item >= items.size()) return must(false, "it asks for what was queued");
         item& i = items[r.item];
         must(waits(r.item) && !i.arrived && !stopped,
@@ -159,11 +160,12 @@ private:
 
     void too_large(const item& i)
     {
-        using waybill::when_too_large;
+        using waybill::send_policy;
         must(i.refused || told || large(i), "too large was refused alone, or no cut could save it");
-        must(policy.on_too_large != when_too_large::send_alone || i.refused || endless(i),
+        must(policy.on_too_large != send_policy::when_too_large::send_alone || i.refused ||
+                 endless(i),
              "too large was sent alone");
-        must(policy.on_too_large != when_too_large::replace || i.asked,
+        must(policy.on_too_large != send_policy::when_too_large::replace || i.asked,
              "a smaller one was asked for");
     }
 
@@ -177,7 +179,7 @@ private:
             alone = alone || x.bytes > policy.limit.single || (!told && large(x));
         }
         must(count == 1 || !alone, "what is too large travels alone");
-        must(!alone || policy.on_too_large == waybill::when_too_large::send_alone,
+        must(!alone || policy.on_too_large == waybill::send_policy::when_too_large::send_alone,
              "what is too large is not sent");
         must(count <= items[members[first]].most, "a refused batch comes back smaller");
         must(count <= std::max<std::uint64_t>(policy.limit.items, 1),

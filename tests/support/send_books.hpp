@@ -150,7 +150,8 @@ struct books {
     {
         const bool to_be_settled = i.in == none && (i.arrived || i.maybe || i.final);
         if (i.settled || to_be_settled) return 0;
-        const bool may_be_replaced = policy.on_too_large == waybill::when_too_large::replace;
+        const bool may_be_replaced =
+            policy.on_too_large == waybill::send_policy::when_too_large::replace;
         std::uint64_t n = 1 + 2 * most_tries() - i.tries;
         n += i.most == none ? all + 1 : i.most;
         return n + (may_be_replaced && !i.asked ? all + 2 : 0);

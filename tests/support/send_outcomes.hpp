@@ -217,7 +217,7 @@ protected:
         }
         a->away = false;
         ++a->unknowns;
-        const bool again = policy.on_unknown == waybill::when_unknown::repeat &&
+        const bool again = policy.on_unknown == waybill::send_policy::when_unknown::repeat &&
                            a->unknowns < most_tries() && !stopped;
         if (!again || !spend()) return over(*a);
         a->not_before = due(now, a->unknowns, e.random, {});

@@ -95,7 +95,7 @@ public:
     [[nodiscard]] const std::string& broken() const { return broken_; }
     [[nodiscard]] Machine& machine() { return machine_; }
     [[nodiscard]] std::uint64_t calls() const { return calls_; }
-    [[nodiscard]] std::uint64_t ends(waybill::settle_outcome e) const
+    [[nodiscard]] std::uint64_t ends(waybill::settle_batches::settle_outcome e) const
     {
         std::uint64_t n = 0;
         for (const entry& one : book_) n += one.at == state::reported && one.end == e ? 1U : 0U;
@@ -108,7 +108,7 @@ private:
     struct entry {
         waybill::settle_kind kind;
         state at;
-        waybill::settle_outcome end;
+        waybill::settle_batches::settle_outcome end;
         waybill::fault_kind fault;
         std::uint32_t tries;
         waybill::steady_time since;
@@ -205,7 +205,7 @@ private:
         entry& e = book_[r.item];
         if (expired(e, now)) {
             e.at = state::ended;
-            e.end = waybill::settle_outcome::lost;
+            e.end = waybill::settle_batches::settle_outcome::lost;
         }
         if (e.at != state::ended) breaks("a report about what is not over, or was reported");
         if (r.outcome != e.end || r.kind != e.kind || r.fault != e.fault || r.tries != e.tries)
@@ -245,16 +245,22 @@ private:
         e.fault = how;
         e.at = state::ended;
         switch (how) {
-            case waybill::fault_kind::none: e.end = waybill::settle_outcome::done; return;
-            case waybill::fault_kind::ownership_lost: e.end = waybill::settle_outcome::lost; return;
+            case waybill::fault_kind::none:
+                e.end = waybill::settle_batches::settle_outcome::done;
+                return;
+            case waybill::fault_kind::ownership_lost:
+                e.end = waybill::settle_batches::settle_outcome::lost;
+                return;
             case waybill::fault_kind::permanent:
-            case waybill::fault_kind::cancelled: e.end = waybill::settle_outcome::given_up; return;
+            case waybill::fault_kind::cancelled:
+                e.end = waybill::settle_batches::settle_outcome::given_up;
+                return;
             case waybill::fault_kind::transient:
             case waybill::fault_kind::infrastructure: break;
         }
-        e.end = waybill::settle_outcome::given_up;
+        e.end = waybill::settle_batches::settle_outcome::given_up;
         if (e.tries >= tries()) return;
-        e.end = waybill::settle_outcome::lost;
+        e.end = waybill::settle_batches::settle_outcome::lost;
         if (e.locked_until - policy_.to_settle <= now) return;
         e.at = state::waiting;
         e.not_before = waybill::earlier(now + waybill::pause(policy_.pauses, e.tries, draw), e.locked_until - policy_.to_settle);

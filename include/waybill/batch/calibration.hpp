@@ -187,7 +187,7 @@ public:
         const bool vain = probe && predict(b) <= believed_limit();
         const std::uint64_t counted = told(actual);
         if (counted != 0) {
-            tells_ = broker_reports::sizes;
+            tells_ = calibration_state::broker_reports::sizes;
             // The search bounds are predicted sizes: a wrong prediction makes the upper one void.
             const std::uint64_t guess = predict(b);
             const std::uint64_t off = guess < counted ? counted - guess : guess - counted;
@@ -291,8 +291,8 @@ private:
     }
     [[nodiscard]] constexpr double doubt_counts() const noexcept
     {
-        return tells_ == broker_reports::sizes      ? 1
-               : tells_ == broker_reports::refusals ? 0.5
+        return tells_ == calibration_state::broker_reports::sizes      ? 1
+               : tells_ == calibration_state::broker_reports::refusals ? 0.5
                                                     : 0.25;
     }
 
@@ -321,7 +321,8 @@ private:
     [[nodiscard]] constexpr bool probing() const noexcept
     {
         return !held_ && row_ >= patience() &&
-               (limit_in_doubt() || refused_ != unlimited || tells_ != broker_reports::sizes);
+               (limit_in_doubt() || refused_ != unlimited ||
+                tells_ != calibration_state::broker_reports::sizes);
     }
 
     /// True if the limit is below the highest known one or above the documented one.
@@ -342,7 +343,8 @@ private:
     /// report sizes, because reported numbers are rarely wrong.
     [[nodiscard]] constexpr std::uint32_t patience() const noexcept
     {
-        const bool told = tells_ == broker_reports::refusals && !limit_in_doubt();
+        const bool told =
+            tells_ == calibration_state::broker_reports::refusals && !limit_in_doubt();
         return told && refused_ == unlimited ? 16 * probe_after_ : probe_after_;
     }
 
@@ -360,7 +362,8 @@ private:
                                const detail::item_samples& samples, std::uint64_t reported,
                                bool believed) noexcept
     {
-        if (tells_ == broker_reports::nothing) tells_ = broker_reports::refusals;
+        if (tells_ == calibration_state::broker_reports::nothing)
+            tells_ = calibration_state::broker_reports::refusals;
         const bool known = size != 0;
         if (samples.n > 1) {
             items_.sampled(samples);
@@ -383,8 +386,8 @@ private:
     constexpr void learn_excess(const batch_sizes& b, std::uint64_t predicted,
                                 std::uint64_t reported, bool probe) noexcept
     {
-        if (limit_ == unlimited || b.guessed == 0 || tells_ == broker_reports::sizes ||
-            refused_ != unlimited) {
+        if (limit_ == unlimited || b.guessed == 0 ||
+            tells_ == calibration_state::broker_reports::sizes || refused_ != unlimited) {
             return lower(predicted, reported);
         }
         if (probe) return;
@@ -409,7 +412,10 @@ private:
         // If refusals report sizes, but the mean is in doubt by a 16th of the limit, count 32.
         const double sixteenth = static_cast<double>(limit_) / 16;
         const double doubt = variance(b, 1) - variance(b, 0);
-        row_ += tells_ == broker_reports::refusals && doubt > sixteenth * sixteenth ? 32U : 1U;
+        row_ +=
+            tells_ == calibration_state::broker_reports::refusals && doubt > sixteenth * sixteenth
+                ? 32U
+                : 1U;
     }
 
     /// Adopts a reported limit. False if it is 0, refuted by an accepted batch, or above the
@@ -436,7 +442,7 @@ private:
                          bool probe) noexcept
     {
         if (size <= limit_) return;
-        const bool certain = counted || tells_ != broker_reports::nothing;
+        const bool certain = counted || tells_ != calibration_state::broker_reports::nothing;
         if (limit_ == ceiling_) {
             if (certain) limit_ = ceiling_ = size;
             return;
@@ -476,7 +482,7 @@ private:
     std::uint64_t refused_ = unlimited;
     std::uint32_t row_ = 0;
     std::uint32_t probe_after_ = 32;
-    broker_reports tells_ = broker_reports::nothing;
+    calibration_state::broker_reports tells_ = calibration_state::broker_reports::nothing;
     std::uint64_t refuted_ = 0;
     bool held_ = false;
 };

@@ -25,18 +25,6 @@ struct batch_sizes {
     friend bool operator==(const batch_sizes&, const batch_sizes&) = default;
 };
 
-/// The sizes that a broker reports on its own. Each value includes the previous ones.
-enum class broker_reports : std::uint8_t {
-    nothing,   ///< No sizes: only accepted or refused.
-    refusals,  ///< Sizes in refusals.
-    sizes,     ///< Sizes of accepted batches, too.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(broker_reports) noexcept
-{
-    return "nothing, refusals, sizes";
-}
-
 namespace detail {
 
 /// The knowledge that a batch was cut with. A refusal applies to all batches in flight: they become
@@ -51,6 +39,17 @@ enum class cut_with : std::uint8_t {
 
 /// The state of a calibration, to be stored. All sizes are bytes of whole batches.
 struct calibration_state {
+    /// The sizes that a broker reports on its own. Each value includes the previous ones.
+    enum class broker_reports : std::uint8_t {
+        nothing,   ///< No sizes: only accepted or refused.
+        refusals,  ///< Sizes in refusals.
+        sizes,     ///< Sizes of accepted batches, too.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(broker_reports) noexcept
+    {
+        return "nothing, refusals, sizes";
+    }
+
     std::uint64_t documented = unlimited;  ///< The limit in the policy.
     std::uint64_t limit = unlimited;    ///< Current limit: documented, reported or raised.
     std::uint64_t ceiling = unlimited;  ///< Highest known limit, the target of probes.

@@ -17,33 +17,31 @@
 
 namespace waybill::inline v0_2 {
 
-/// The treatment of a batch whose outcome is unknown.
-enum class when_unknown : std::uint8_t {
-    repeat,     ///< The identical batch is sent again. Broker or readers must drop duplicates.
-    hand_back,  ///< Its items end as `in_doubt`.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(when_unknown) noexcept
-{
-    return "repeat, hand_back";
-}
-
-/// The treatment of an item that exceeds a limit. If it exceeds only a reported limit, the item is
-/// sent alone. After an item that is no larger was refused alone, only some are sent, because the
-/// limit may have been raised since (send_trials.hpp).
-enum class when_too_large : std::uint8_t {
-    report,      ///< It ends as `too_large` and is not sent.
-    send_alone,  ///< It is sent as a batch of one item; the broker decides.
-    replace,     ///< The caller is asked for a smaller item in its place (claim check).
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(when_too_large) noexcept
-{
-    return "report, send_alone, replace";
-}
-
 /// The configuration of a sender. A plain value; `validate` finds invalid fields.
 struct send_policy {
+    /// The treatment of an item that exceeds a limit. If it exceeds only a reported limit, the item
+    /// is sent alone. After an item that is no larger was refused alone, only some are sent,
+    /// because the limit may have been raised since (send_trials.hpp).
+    enum class when_too_large : std::uint8_t {
+        report,      ///< It ends as `too_large` and is not sent.
+        send_alone,  ///< It is sent as a batch of one item; the broker decides.
+        replace,     ///< The caller is asked for a smaller item in its place (claim check).
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(when_too_large) noexcept
+    {
+        return "report, send_alone, replace";
+    }
+
+    /// The treatment of a batch whose outcome is unknown.
+    enum class when_unknown : std::uint8_t {
+        repeat,     ///< The identical batch is sent again. Broker or readers must drop duplicates.
+        hand_back,  ///< Its items end as `in_doubt`.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(when_unknown) noexcept
+    {
+        return "repeat, hand_back";
+    }
+
     /// The limits of the destination.
     batch_limits limit{};
     /// First estimate of the bytes of an item beyond its body.

@@ -37,19 +37,18 @@
 
 namespace waybill::inline v0_2 {
 
-/// The effect that the key identifies.
-enum class idempotency_scope : std::uint8_t {
-    group,  ///< One effect for each group that reads the event. The key contains the group.
-    event,  ///< One effect for the event in all groups. The key does not contain the group.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(idempotency_scope) noexcept
-{
-    return "group, event";
-}
-
 struct idempotency_options {
-    idempotency_scope scope = idempotency_scope::group;
+    /// The effect that the key identifies.
+    enum class scope_type : std::uint8_t {
+        group,  ///< One effect for each group that reads the event. The key contains the group.
+        event,  ///< One effect for the event in all groups. The key does not contain the group.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(scope_type) noexcept
+    {
+        return "group, event";
+    }
+
+    scope_type scope = scope_type::group;
     /// Maximum size of a key in bytes, at least `least`. Service Bus and SQS accept up to 128 for
     /// the message id that detects duplicates.
     std::size_t max_bytes = 128;
@@ -74,7 +73,7 @@ public:
     explicit idempotency_keys(const partition_key& key, const idempotency_options& o = {})
     {
         write(key.source);
-        if (o.scope == idempotency_scope::group) write(key.group);
+        if (o.scope == idempotency_options::scope_type::group) write(key.group);
         write(key.partition);
         const std::size_t most = o.max_bytes < o.min_bytes ? o.min_bytes : o.max_bytes;
         if (text_.size() + highest_digits > most) shorten();

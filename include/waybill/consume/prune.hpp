@@ -49,21 +49,20 @@ struct prune_row {
     friend bool operator==(const prune_row&, const prune_row&) = default;
 };
 
-/// The limit that removes a row.
-enum class prune_reason : std::uint8_t { age, count, bytes };
-
-[[nodiscard]] constexpr std::string_view texts_of(prune_reason) noexcept
-{
-    return "age, count, bytes";
-}
-
 /// A row to remove. Remove it only if `may_remove` is still true.
 struct prune_removal {
+    /// The limit that removes a row.
+    enum class limit : std::uint8_t { age, count, bytes };
+    [[nodiscard]] friend constexpr std::string_view texts_of(limit) noexcept
+    {
+        return "age, count, bytes";
+    }
+
     std::uint64_t id = 0;
     std::uint64_t index = 0;  ///< Index of the row in the range given to plan_prune, from 0.
     std::uint64_t bytes = 0;
     wall_time dead_lettered_at{};
-    prune_reason reason = prune_reason::age;
+    limit reason = limit::age;
 
     friend bool operator==(const prune_removal&, const prune_removal&) = default;
 };
@@ -164,7 +163,7 @@ public:
     void decide() noexcept
     {
         plan_.spike = policy_.spike.count != highest_size && plan_.recent >= policy_.spike.count;
-        if (plan_.spike && policy_.full == when_full::refuse_new) return;
+        if (plan_.spike && policy_.full == prune_policy::when_full::refuse_new) return;
         const double share = plan_.spike ? 1.0 : policy_.low_water;
         if (plan_.after.rows >= policy_.count) rows_ = low_water(policy_.count, share);
         if (left_.size() >= policy_.bytes) bytes_ = low_water(policy_.bytes, share);
@@ -174,10 +173,10 @@ public:
     void consider(const prune_row& r, std::uint64_t index)
     {
         if (r.held) return;
-        if (is_old(r)) return take(r, index, prune_reason::age);
+        if (is_old(r)) return take(r, index, prune_removal::limit::age);
         const bool rows = plan_.after.rows > rows_;
         if (!rows && left_.size() <= bytes_) return;
-        take(r, index, rows ? prune_reason::count : prune_reason::bytes);
+        take(r, index, rows ? prune_removal::limit::count : prune_removal::limit::bytes);
         --plan_.after.rows;
         left_.subtract(r.bytes);
     }
@@ -202,7 +201,7 @@ private:
         to.bytes = saturating_add(to.bytes, r.bytes);
     }
 
-    void take(const prune_row& r, std::uint64_t index, prune_reason reason)
+    void take(const prune_row& r, std::uint64_t index, prune_removal::limit reason)
     {
         plan_.removals.push_back({r.id, index, r.bytes, r.dead_lettered_at, reason});
     }

@@ -17,19 +17,6 @@
 
 namespace waybill::inline v0_2 {
 
-/// The action if the store reaches a limit during a spike.
-enum class when_full : std::uint8_t {
-    /// `count` and `bytes` remove no row. The caller must accept no new dead letters, for example
-    /// by `force_open` of the circuit breaker: new failures stay in their queue.
-    refuse_new,
-    drop_oldest,  ///< Remove the oldest rows, as few as make space for another one.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(when_full) noexcept
-{
-    return "refuse_new, drop_oldest";
-}
-
 /// The number of recent dead letters that indicates an outage instead of single invalid messages.
 struct prune_spike {
     std::uint64_t count = highest_size;  ///< Recent rows that make a spike. At least 1.
@@ -41,6 +28,18 @@ struct prune_spike {
 /// The limits for stored dead letters. `validate` rejects invalid values. By default nothing is
 /// limited. Times have the type duration, so that hours and days cannot be confused.
 struct prune_policy {
+    /// The action if the store reaches a limit during a spike.
+    enum class when_full : std::uint8_t {
+        /// `count` and `bytes` remove no row. The caller must accept no new dead letters, for
+        /// example by `force_open` of the circuit breaker: new failures stay in their queue.
+        refuse_new,
+        drop_oldest,  ///< Remove the oldest rows, as few as make space for another one.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(when_full) noexcept
+    {
+        return "refuse_new, drop_oldest";
+    }
+
     duration age = duration::highest();  ///< Older rows are removed. Above 0.
     std::uint64_t count = highest_size;  ///< Number of rows that starts a removal. At least 1.
     std::uint64_t bytes = highest_size;  ///< Number of bytes that starts a removal. At least 1.

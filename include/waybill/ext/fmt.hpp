@@ -62,10 +62,11 @@ inline constexpr bool one_of = (std::is_same_v<T, Known> || ...);
 
 template <class T>
 concept outcome_in_words =
-    one_of<T, add_result, advance_outcome, retry_outcome, batch_outcome, broker_reports,
-           batch_close_reason, commit_outcome, fault_kind, event_result, if_all_failed,
-           item_outcome, jitter, dead_letter_body, when_exhausted, commit_check, when_too_large,
-           when_unknown, wire::answer, wire::dialect, wire::extent, wire::proof>;
+    one_of<T, add_result, advance_outcome, retry_outcome, batch_outcome,
+           calibration_state::broker_reports, batch_close_reason, commit_outcome, fault_kind,
+           event_result, if_all_failed, item_outcome, jitter, dead_letter_body, when_exhausted,
+           commit_check, send_policy::when_too_large, send_policy::when_unknown, wire::answer,
+           wire::dialect, wire::extent, wire::proof>;
 
 template <class T>
 concept act_in_words =
@@ -94,20 +95,24 @@ concept consumer_in_words =
            dead_letter_message, defer, let_lock_expire, lease_manager::list_leases,
            partition_lifecycle::open, partition_lifecycle::process, partition_lifecycle::release,
            settle_batches::report, partition_lifecycle::save, settle_batches::settle_batch,
-           lease_manager::leave, at_least_once_report, crash_record, balance_plan,
-           track_error, blocked, commit_needs, checkpoint_stands, claim_outcome, claim_result,
-           commit_mark, commit_reason, delivery_guarantee, encoded_as, encoded_done,
-           idempotency_scope, lease, lease_claim, lease_table, let_expire_reason, owner_id,
-           dead_letter_cause, owner_heartbeat, reprocess_outcome, reprocess_report, rewind_outcome,
-           rewind_report, settle_outcome, settle_kind, tracked_event, tracker_problem, when_down>;
+           lease_manager::leave, at_least_once_report, crash_record, balance_plan, track_error,
+           blocked, commit_schedule_policy::commit_needs, checkpoint_stands, claim_outcome,
+           claim_result, tracker_options::commit_mark, commit_schedule_types::commit_reason,
+           delivery_guarantee, encoded_done::encoded_as, encoded_done,
+           idempotency_options::scope_type, lease, lease_claim, lease_table, let_lock_expire::cause,
+           owner_id, dead_letter_message::cause, owner_heartbeat, reprocess_outcome,
+           reprocess_report, rewind_outcome, rewind_report, settle_batches_types::settle_outcome,
+           settle_kind, tracked_event, tracker_problem, settle_policy::when_down>;
 
 template <class T>
 concept retry_in_words =
     one_of<T, receive_planner::receive, receive_planner::receive_deferred, lock_renewal::renew,
            receive_planner::settle_message, receive_planner::settle_original,
-           receive_planner::take_due, defer_result, settle_result, deferral_problem, delivery_limit,
-           hand_out_order, lock_outcome, prune_plan, prune_reason, prune_removal, prune_totals,
-           delivery_lifetime, settle_as, circuit_state, when_full>;
+           receive_planner::take_due, defer_result, receive_planner_types::settle_result,
+           deferral_error::code, delivery_lifetime::delivery_limit,
+           deferral_options::hand_out_order, lock_outcome, prune_plan, prune_removal::limit,
+           prune_removal, prune_totals, delivery_lifetime, receive_planner_types::settle_as,
+           circuit_state, prune_policy::when_full>;
 
 template <class T>
 concept options_in_words =
@@ -127,13 +132,14 @@ template <class T>
 concept session_in_words =
     one_of<T, pipeline::clear_state, pipeline::execute, pipeline::give_back, pipeline::load_state,
            redrive::mark_sent, pipeline::write_dead_letter, redrive::remove_dead_letters,
-           redrive::resubmit, pipeline::save_state, import_outcome, envelope_problem, skip_reason,
-           job_error, job_problem, job_progress, opened_state, dead_letter_reason, pipeline_mode,
-           pipeline_policy, redrive_outcome, redrive_marks, row_key_found, row_key_read,
-           schema_version, session_progress, step_properties_outcome, step_properties_read,
-           state_budget, state_format, state_read, state_too_large, step_outcome, step_facts,
-           step_failure, pipeline_dead_letter, step_properties, sweep_item, sweep_policy,
-           sweep_verdict, text_state_problem, text_state_read, when_refused, when_unreadable>;
+           redrive::resubmit, pipeline::save_state, import_outcome, opened_state::problem_type,
+           skip_reason, job_error, job_error::code, job_progress, opened_state, dead_letter_reason,
+           pipeline_mode, pipeline_policy, redrive_outcome, redrive_marks, row_key_read::finding,
+           row_key_read, schema_version, session_progress, step_properties_read::finding,
+           step_properties_read, state_budget, state_format, state_read, state_too_large,
+           step_outcome, step_facts, step_failure, pipeline_dead_letter, step_properties,
+           sweep_item, sweep_policy, sweep_verdict, text_state_read::problem_type, text_state_read,
+           pipeline_policy::when_refused, pipeline_policy::when_unreadable>;
 
 }  // namespace waybill::inline v0_2::detail
 

@@ -116,10 +116,10 @@ namespace waybill::inline v0_2::detail::words {
 }
 [[nodiscard]] inline std::string line(const dead_letter_message& a)
 {
-    if (a.reason == dead_letter_cause::permanent) return "dead_letter message: permanent";
+    if (a.reason == dead_letter_message::cause::permanent) return "dead_letter message: permanent";
     return fmt::format("dead_letter message: {}, {}, {} {}", name(a.reason), name(a.kind),
                        used_of(a.used, a.max_attempts),
-                       a.reason == dead_letter_cause::exhausted ? "tries" : "deliveries");
+                       a.reason == dead_letter_message::cause::exhausted ? "tries" : "deliveries");
 }
 [[nodiscard]] inline std::string line(const let_lock_expire& a)
 {

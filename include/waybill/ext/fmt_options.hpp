@@ -123,7 +123,7 @@ namespace waybill::inline v0_2::detail::words {
         if (!said.empty()) said += between;
         said += what;
     };
-    const bool both = c.needs == commit_needs::both;
+    const bool both = c.needs == commit_schedule_policy::commit_needs::both;
     if (c.every != unlimited) add("every " + events(c.every), "");
     if (c.interval != duration::highest()) {
         add("every " + line(c.interval), both ? " and " : " or ");

@@ -160,29 +160,28 @@ template <class T>
     return line;
 }
 
-/// The reason why a state cannot be written.
-enum class encode_problem : std::uint8_t {
-    none,
-    not_read,       ///< The stored state was not read and must not be overwritten.
-    not_an_object,  ///< The JSON of the value is not an object.
-    reserved_name,  ///< The value has a member of its own with a reserved name.
-    not_finite,     ///< A number that JSON cannot represent: it would be read as null.
-    not_utf8,       ///< A text or a name that is not UTF-8.
-    not_json,       ///< Binary data, which only CBOR can represent.
-    subtype,        ///< Binary data with a subtype: CBOR writes a tag, and tags are not read.
-    too_deep,
-    threw,          ///< The user's to_json or from_json threw.
-    too_large,
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(encode_problem) noexcept
-{
-    return "none, not_read, not_an_object, reserved_name, not_finite, not_utf8, not_json, "
-           "subtype, too_deep, threw, too_large";
-}
-
 struct state_unwritten {
-    encode_problem problem = encode_problem::none;
+    /// The reason why a state cannot be written.
+    enum class problem_type : std::uint8_t {
+        none,
+        not_read,       ///< The stored state was not read and must not be overwritten.
+        not_an_object,  ///< The JSON of the value is not an object.
+        reserved_name,  ///< The value has a member of its own with a reserved name.
+        not_finite,     ///< A number that JSON cannot represent: it would be read as null.
+        not_utf8,       ///< A text or a name that is not UTF-8.
+        not_json,       ///< Binary data, which only CBOR can represent.
+        subtype,        ///< Binary data with a subtype: CBOR writes a tag, and tags are not read.
+        too_deep,
+        threw,          ///< The user's to_json or from_json threw.
+        too_large,
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(problem_type) noexcept
+    {
+        return "none, not_read, not_an_object, reserved_name, not_finite, not_utf8, not_json, "
+               "subtype, too_deep, threw, too_large";
+    }
+
+    problem_type problem = problem_type::none;
     std::uint64_t size = 0;  ///< The bytes needed, if too large.
     std::uint64_t max_bytes = 0;  ///< The bytes available, if too large.
     std::string reason{};         ///< The path of the invalid part, or the text of the exception.
@@ -195,24 +194,26 @@ struct state_unwritten {
 {
     std::string line = "state: not written: ";
     switch (e.problem) {
-        case encode_problem::none: break;
-        case encode_problem::not_read:
+        case state_unwritten::problem_type::none: break;
+        case state_unwritten::problem_type::not_read:
             return line + "what is stored could not be read, and is left alone: " + e.reason;
-        case encode_problem::not_an_object:
+        case state_unwritten::problem_type::not_an_object:
             return line + "its JSON has to be an object, and is " + e.reason;
-        case encode_problem::reserved_name:
+        case state_unwritten::problem_type::reserved_name:
             return line + "it has a member " + e.reason + ": call it otherwise";
-        case encode_problem::not_finite:
+        case state_unwritten::problem_type::not_finite:
             return line + e.reason + " is not finite, and JSON has no such number";
-        case encode_problem::not_utf8:
+        case state_unwritten::problem_type::not_utf8:
             return line + e.reason + " is not UTF-8: store it as base64, or as a list of numbers";
-        case encode_problem::not_json:
+        case state_unwritten::problem_type::not_json:
             return line + e.reason + " is bytes, which JSON does not have: CBOR does";
-        case encode_problem::subtype:
+        case state_unwritten::problem_type::subtype:
             return line + e.reason + " is bytes with a subtype: keep that in a field of its own";
-        case encode_problem::too_deep: return line + e.reason + " is nested too deep";
-        case encode_problem::threw: return line + "its to_json threw: " + e.reason;
-        case encode_problem::too_large: return describe(state_too_large{e.size, e.max_bytes});
+        case state_unwritten::problem_type::too_deep:
+            return line + e.reason + " is nested too deep";
+        case state_unwritten::problem_type::threw: return line + "its to_json threw: " + e.reason;
+        case state_unwritten::problem_type::too_large:
+            return describe(state_too_large{e.size, e.max_bytes});
     }
     return line;
 }

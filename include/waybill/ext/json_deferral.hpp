@@ -44,7 +44,7 @@ inline constexpr std::uint64_t deferral_version = 1;
 inline void to_json(nlohmann::json& j, const deferral_error& e)
 {
     j = {{"problem", e.problem}, {"offset", e.offset}};
-    if (e.problem == deferral_problem::bad_options) j["options"] = describe(e.options);
+    if (e.problem == deferral_error::code::bad_options) j["options"] = describe(e.options);
 }
 
 inline void to_json(nlohmann::json& j, const deferred& d)
@@ -121,7 +121,7 @@ inline void read_value(const json_place& at, deferred_messages& into)
     const nlohmann::json& value, const deferral_options& options)
 {
     if (const std::optional<config_error> bad = validate(options)) {
-        return unexpected(json_error{json_problem::wrong, "options",
+        return unexpected(json_error{json_error::code::wrong, "options",
                                      "those that a book can be kept with", describe(*bad)});
     }
     deferred_messages read(options);

@@ -204,7 +204,7 @@ inline void build(tree_builder& tree, std::string_view bytes, nlohmann::json::in
     std::string expected = "at most " + std::to_string(most);
     expected.append(" ").append(unit).append(" (shorten the text, or raise json_limits::");
     expected.append(field).append(")");
-    return {json_problem::too_large, std::move(path), std::move(expected), std::move(found)};
+    return {json_error::code::too_large, std::move(path), std::move(expected), std::move(found)};
 }
 
 /// The error of a text for which no tree could be built.
@@ -219,11 +219,12 @@ inline void build(tree_builder& tree, std::string_view bytes, nlohmann::json::in
             return beyond(std::move(tree.path), allowed.max_members, "members and elements",
                           "max_members", "one more");
         case tree_problem::duplicate:
-            return {json_problem::duplicate, std::move(tree.path), "this name once", "it twice"};
+            return {json_error::code::duplicate, std::move(tree.path), "this name once",
+                    "it twice"};
         case tree_problem::none:
         case tree_problem::syntax: break;
     }
-    return {json_problem::syntax, {}, "JSON in UTF-8",
+    return {json_error::code::syntax, {}, "JSON in UTF-8",
             "something else in " + line_and_column(text, tree.at)};
 }
 

@@ -200,16 +200,16 @@ private:
     [[nodiscard]] bool is_storable(const nlohmann::json& user, state_unwritten& bad) const
     {
         if (!user.is_object()) {
-            bad = {encode_problem::not_an_object, 0, 0, shown(user)};
+            bad = {state_unwritten::problem_type::not_an_object, 0, 0, shown(user)};
             return false;
         }
         if (user.contains(progress_name)) {
-            bad = {encode_problem::reserved_name, 0, 0, "\"waybill\" of its own"};
+            bad = {state_unwritten::problem_type::reserved_name, 0, 0, "\"waybill\" of its own"};
             return false;
         }
         const auto own = envelope ? user.end() : user.find(failed_mark);
         if (own != user.end() && !own->is_boolean()) {
-            bad = {encode_problem::reserved_name, 0, 0,
+            bad = {state_unwritten::problem_type::reserved_name, 0, 0,
                    "\"IsFailedSession\" that is neither true nor false"};
             return false;
         }
@@ -222,11 +222,15 @@ private:
 
     static bool fault(const tree_check& checker, state_unwritten& bad)
     {
-        bad = {encode_problem::too_deep, 0, 0, checker.path};
-        if (checker.fault == tree_fault::not_finite) bad.problem = encode_problem::not_finite;
-        if (checker.fault == tree_fault::not_utf8) bad.problem = encode_problem::not_utf8;
-        if (checker.fault == tree_fault::not_json) bad.problem = encode_problem::not_json;
-        if (checker.fault == tree_fault::subtype) bad.problem = encode_problem::subtype;
+        bad = {state_unwritten::problem_type::too_deep, 0, 0, checker.path};
+        if (checker.fault == tree_fault::not_finite)
+            bad.problem = state_unwritten::problem_type::not_finite;
+        if (checker.fault == tree_fault::not_utf8)
+            bad.problem = state_unwritten::problem_type::not_utf8;
+        if (checker.fault == tree_fault::not_json)
+            bad.problem = state_unwritten::problem_type::not_json;
+        if (checker.fault == tree_fault::subtype)
+            bad.problem = state_unwritten::problem_type::subtype;
         return false;
     }
 
@@ -263,7 +267,7 @@ private:
         const std::uint64_t value = bytes.size() - marked + later_bytes<Out>(m);
         const std::uint64_t most = progress.failed ? budget.bytes : budget.for_value();
         if (value > most) {
-            bad = {encode_problem::too_large, value, most, {}};
+            bad = {state_unwritten::problem_type::too_large, value, most, {}};
             return false;
         }
         if (!m.empty()) {
@@ -297,7 +301,7 @@ private:
         put_member(Out{bytes}, m, {});
         const std::uint64_t all = bytes.size() + (std::is_same_v<Out, json_out> ? 1 : 0);
         if (all > budget.bytes) {
-            bad = {encode_problem::too_large, all, budget.bytes, {}};
+            bad = {state_unwritten::problem_type::too_large, all, budget.bytes, {}};
             return false;
         }
         const std::string& said = progress.failed->text;

@@ -29,25 +29,24 @@
 
 namespace waybill::inline v0_2 {
 
-/// The kind of error in a JSON value.
-enum class json_problem : std::uint8_t {
-    syntax,        ///< The text is not JSON.
-    duplicate,     ///< An object contains the same name twice.
-    missing,       ///< A required field is not there.
-    unknown_field,  ///< A field that is not known.
-    wrong,         ///< The value has another type, or is not allowed.
-    newer,         ///< A later version of waybill wrote the value.
-    too_large,     ///< The text exceeds its `json_limits`: too deep, too many members, too long.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(json_problem) noexcept
-{
-    return "syntax, duplicate, missing, unknown_field, wrong, newer, too_large";
-}
-
 /// The first error in a JSON value.
 struct json_error {
-    json_problem problem = json_problem::wrong;
+    /// The kind of error in a JSON value.
+    enum class code : std::uint8_t {
+        syntax,         ///< The text is not JSON.
+        duplicate,      ///< An object contains the same name twice.
+        missing,        ///< A required field is not there.
+        unknown_field,  ///< A field that is not known.
+        wrong,          ///< The value has another type, or is not allowed.
+        newer,          ///< A later version of waybill wrote the value.
+        too_large,  ///< The text exceeds its `json_limits`: too deep, too many members, too long.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
+    {
+        return "syntax, duplicate, missing, unknown_field, wrong, newer, too_large";
+    }
+
+    code problem = code::wrong;
     std::string path{};      ///< A JSON pointer, as in "/retry/pauses/base"; "" is the document. At
                              ///< most 300 bytes: "/..." stands for the steps in the middle.
     std::string expected{};  ///< The allowed values.
@@ -126,7 +125,7 @@ struct json_place {
     std::string path;
     std::optional<json_error>& error;
 
-    void fail(std::string expected, json_problem p = json_problem::wrong) const
+    void fail(std::string expected, json_error::code p = json_error::code::wrong) const
     {
         if (!error) error = json_error{p, path, std::move(expected), detail::shown(value)};
     }
@@ -291,7 +290,7 @@ public:
         const std::string known = "version " + std::to_string(ours) + " or older";
         const auto n = detail::whole_number(*v);
         if (!n || *n == 0) place_of(*v, "version").fail(known);
-        else if (*n > ours) place_of(*v, "version").fail(known, json_problem::newer);
+        else if (*n > ours) place_of(*v, "version").fail(known, json_error::code::newer);
         return *this;
     }
 
@@ -300,7 +299,8 @@ public:
         if (at_.error) return;
         for (auto i = at_.value.begin(); i != at_.value.end(); ++i) {
             if (known(i.key())) continue;
-            place_of(i.value(), i.key()).fail("no field of this name", json_problem::unknown_field);
+            place_of(i.value(), i.key())
+                .fail("no field of this name", json_error::code::unknown_field);
             return;
         }
     }
@@ -334,8 +334,8 @@ private:
     void fail_missing(std::string_view field) const
     {
         if (at_.error) return;
-        at_.error = json_error{json_problem::missing, detail::path_to(at_.path, field), "a value",
-                               "nothing"};
+        at_.error = json_error{json_error::code::missing, detail::path_to(at_.path, field),
+                               "a value", "nothing"};
     }
 
     [[nodiscard]] json_place place_of(const nlohmann::json& v, std::string_view field) const

@@ -120,10 +120,10 @@ template <std::size_t N>
         for (const std::string_view o : others) known = known || o == i.key();
         if (known) continue;
         json_place{i.value(), waybill::detail::path_to(at.path, i.key()), at.error}.fail(
-            expected, json_problem::unknown_field);
+            expected, json_error::code::unknown_field);
         return {};
     }
-    at.fail(expected, json_problem::missing);
+    at.fail(expected, json_error::code::missing);
     return {};
 }
 
@@ -225,7 +225,8 @@ private:
         }
         fields.done();  // reports a misspelt relation as an unknown field
         if (!how) {
-            at.fail("a threshold under above, at_least, below or at_most", json_problem::missing);
+            at.fail("a threshold under above, at_least, below or at_most",
+                    json_error::code::missing);
         }
         if (!at.error) into = rule(std::move(c));
     }
@@ -243,8 +244,9 @@ public:
     void fail(std::string path, std::string expected, std::string found)
     {
         if (error) return;
-        error = json_error{json_problem::wrong, waybill::detail::shortened_path(std::move(path)),
-                           std::move(expected), std::move(found)};
+        error =
+            json_error{json_error::code::wrong, waybill::detail::shortened_path(std::move(path)),
+                       std::move(expected), std::move(found)};
     }
 
     [[nodiscard]] json number(const std::string& path, double x)

@@ -49,7 +49,7 @@ namespace waybill::inline v0_2::scaling {
     read_value(json_place{value, {}, error}, read);
     if (error) return unexpected(std::move(*error));
     if (std::optional<policy_error> bad = validate(read)) {
-        return unexpected(json_error{json_problem::wrong,
+        return unexpected(json_error{json_error::code::wrong,
                                      waybill::detail::shortened_path(std::move(bad->path)),
                                      std::move(bad->expected), std::move(bad->found)});
     }

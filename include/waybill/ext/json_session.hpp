@@ -281,7 +281,7 @@ private:
         auto bad = detail::tried([&] { options_.upgrade(value, s.version); });
         if (!bad) {
             const state_unwritten u = unwritable(s, value);
-            if (u.problem == encode_problem::none) {
+            if (u.problem == state_unwritten::problem_type::none) {
                 before = std::exchange(s.read.user, std::move(value));
                 return true;
             }
@@ -312,7 +312,8 @@ private:
                                                                const state_budget& budget) const
     {
         if (s.outcome > state_read::ok || (s.read.unread && !s.progress.failed)) {
-            return unexpected(state_unwritten{encode_problem::not_read, 0, 0, describe(s)});
+            return unexpected(
+                state_unwritten{state_unwritten::problem_type::not_read, 0, 0, describe(s)});
         }
         const schema_version version =
             s.read.unread ? s.version : detail::written_version(s.version, options_.version);
@@ -321,7 +322,7 @@ private:
         json user;
         if (!s.read.unread) {
             const auto threw = detail::tried([&] { make_user(s, user); });
-            if (threw) bad = {encode_problem::threw, 0, 0, *threw};
+            if (threw) bad = {state_unwritten::problem_type::threw, 0, 0, *threw};
             else if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
             if (!s.progress.failed) return unexpected(std::move(bad));
         }

@@ -72,7 +72,7 @@ inline void to_json(nlohmann::json& j, const opened_state& s)
 inline void to_json(nlohmann::json& j, const state_unwritten& e)
 {
     j = {{"problem", e.problem}};
-    if (e.problem == encode_problem::too_large) {
+    if (e.problem == state_unwritten::problem_type::too_large) {
         j["size"] = e.size;
         j["most"] = e.max_bytes;
     }

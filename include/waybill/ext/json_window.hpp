@@ -48,7 +48,7 @@ inline constexpr std::uint64_t window_version = 1;
 inline void to_json(nlohmann::json& j, const snapshot_error& e)
 {
     j = {{"problem", e.problem}, {"offset", e.offset}};
-    if (e.problem == snapshot_problem::bad_options) j["options"] = describe(e.options);
+    if (e.problem == snapshot_error::code::bad_options) j["options"] = describe(e.options);
 }
 
 namespace detail {
@@ -174,7 +174,7 @@ template <storable_window W>
                                                 const window_options& options)
 {
     if (const std::optional<config_error> bad = validate(options)) {
-        return unexpected(json_error{json_problem::wrong, "options",
+        return unexpected(json_error{json_error::code::wrong, "options",
                                      "those that a window can be kept with", describe(*bad)});
     }
     W read(options);

@@ -40,19 +40,6 @@ struct handed {
     friend bool operator==(const handed&, const handed&) = default;
 };
 
-/// The order of the entries that `take` returns. It does not change which entries those are. A
-/// broker may refuse to return messages of several partitions in one request; `by_partition` puts
-/// the entries of one partition next to each other.
-enum class hand_out_order : std::uint8_t {
-    by_due,        ///< By due time, then by sequence number.
-    by_partition,  ///< Grouped; the partition of the earliest due entry comes first.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(hand_out_order) noexcept
-{
-    return "by_due, by_partition";
-}
-
 /// The result of `deferred_messages::defer`.
 enum class defer_result : std::uint8_t {
     added,     ///< There was no entry with this number.
@@ -66,6 +53,18 @@ enum class defer_result : std::uint8_t {
 }
 
 struct deferral_options {
+    /// The order of the entries that `take` returns. It does not change which entries those are. A
+    /// broker may refuse to return messages of several partitions in one request; `by_partition`
+    /// puts the entries of one partition next to each other.
+    enum class hand_out_order : std::uint8_t {
+        by_due,        ///< By due time, then by sequence number.
+        by_partition,  ///< Grouped; the partition of the earliest due entry comes first.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(hand_out_order) noexcept
+    {
+        return "by_due, by_partition";
+    }
+
     std::uint64_t max_messages = highest_size;  ///< Maximum number of entries, at least 1.
     duration hold = duration::seconds(60);  ///< Maximum time in hand without a report.
     /// If true, at most one entry of a session is in hand, and `take` returns only the lowest

@@ -74,8 +74,9 @@ public:
 
     /// Ends expired holds, then returns at most `most` entries that are due at wall time `now`. The
     /// returned entries are in hand until a report or the end of the hold, `at` plus `hold`.
-    [[nodiscard]] std::vector<handed> take(wall_time now, steady_time at, std::uint64_t most,
-                                           hand_out_order order = hand_out_order::by_due)
+    [[nodiscard]] std::vector<handed> take(
+        wall_time now, steady_time at, std::uint64_t most,
+        deferral_options::hand_out_order order = deferral_options::hand_out_order::by_due)
     {
         while (!held_.empty() && steady_time::at(held_.begin()->at) <= at) {
             set_free(row_of(held_.begin()->sequence));
@@ -85,7 +86,7 @@ public:
             if (wall_time::at(s->at) > now) break;
             out.push_back({row_of(s->sequence).entry, tickets_.last + out.size() + 1});
         }
-        if (order == hand_out_order::by_partition) out = grouped(out);
+        if (order == deferral_options::hand_out_order::by_partition) out = grouped(out);
         tickets_.last += out.size();
         for (const handed& h : out) {
             row& r = row_of(h.entry.sequence);

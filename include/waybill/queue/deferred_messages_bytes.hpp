@@ -36,26 +36,25 @@
 
 namespace waybill::inline v0_2 {
 
-/// The reason why stored bytes, or the options for the book, were refused.
-enum class deferral_problem : std::uint8_t {
-    empty,         ///< There are no bytes.
-    too_short,     ///< The bytes begin like a book and end too early.
-    not_a_book,    ///< The bytes have another format.
-    corrupt,       ///< The checksum or the structure is wrong.
-    newer,         ///< The bytes have a later version of the format.
-    unsorted,      ///< A sequence number is not higher than the previous one.
-    out_of_range,  ///< A number exceeds the range of its type.
-    bad_options,   ///< The options are invalid; the bytes were not read.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(deferral_problem) noexcept
-{
-    return "empty, too_short, not_a_book, corrupt, newer, unsorted, out_of_range, bad_options";
-}
-
 /// The first error of `load`.
 struct deferral_error {
-    deferral_problem problem = deferral_problem::corrupt;
+    /// The reason why stored bytes, or the options for the book, were refused.
+    enum class code : std::uint8_t {
+        empty,         ///< There are no bytes.
+        too_short,     ///< The bytes begin like a book and end too early.
+        not_a_book,    ///< The bytes have another format.
+        corrupt,       ///< The checksum or the structure is wrong.
+        newer,         ///< The bytes have a later version of the format.
+        unsorted,      ///< A sequence number is not higher than the previous one.
+        out_of_range,  ///< A number exceeds the range of its type.
+        bad_options,   ///< The options are invalid; the bytes were not read.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
+    {
+        return "empty, too_short, not_a_book, corrupt, newer, unsorted, out_of_range, bad_options";
+    }
+
+    code problem = code::corrupt;
     std::uint64_t offset = 0;  ///< The first byte of the wrong part; 0 for bad options.
     config_error options{};  ///< Set if `problem` is `bad_options`.
 
@@ -67,7 +66,7 @@ struct deferral_error {
 {
     std::string line = "deferral book: ";
     line += name(e.problem);
-    if (e.problem == deferral_problem::bad_options) return line + ": " + describe(e.options);
+    if (e.problem == deferral_error::code::bad_options) return line + ": " + describe(e.options);
     line += " at byte ";
     line += std::to_string(e.offset);
     return line;
@@ -77,8 +76,8 @@ namespace detail {
 
 struct deferral_format {
     using error_type = deferral_error;
-    using problem_type = deferral_problem;
-    static constexpr deferral_problem foreign = deferral_problem::not_a_book;
+    using problem_type = deferral_error::code;
+    static constexpr deferral_error::code foreign = deferral_error::code::not_a_book;
     static constexpr std::string_view magic = "wbd";
     static constexpr std::uint8_t version = 1;
 };
@@ -123,24 +122,24 @@ template <std::same_as<deferred_messages> B>
                                              const deferral_options& options)
 {
     if (const std::optional<config_error> bad = validate(options)) {
-        return unexpected(deferral_error{deferral_problem::bad_options, 0, *bad});
+        return unexpected(deferral_error{deferral_error::code::bad_options, 0, *bad});
     }
     detail::sealed_reader<detail::deferral_format> in(bytes);
     const std::uint64_t count = in.whole();
-    if (count > in.left() / detail::deferral_least) in.fail(deferral_problem::corrupt);
+    if (count > in.left() / detail::deferral_least) in.fail(deferral_error::code::corrupt);
     if (in.error()) return unexpected(*in.error());
 
     result<B, deferral_error> loaded = B(options);
     deferred d;
     for (std::uint64_t n = 0; n != count; ++n) {
         const std::uint64_t above = in.whole();
-        if (n != 0 && above == 0) in.fail(deferral_problem::unsorted);
-        if (above > highest_size - d.sequence) in.fail(deferral_problem::out_of_range);
+        if (n != 0 && above == 0) in.fail(deferral_error::code::unsorted);
+        if (above > highest_size - d.sequence) in.fail(deferral_error::code::out_of_range);
         d.sequence += above;
         d.due = detail::stored_time(detail::stored_nanoseconds(d.due) + in.difference());
         d.since = detail::stored_time(detail::stored_nanoseconds(d.due) + in.difference());
         const std::uint64_t attempts = in.whole();
-        if (attempts > UINT32_MAX) in.fail(deferral_problem::out_of_range);
+        if (attempts > UINT32_MAX) in.fail(deferral_error::code::out_of_range);
         d.attempts = static_cast<std::uint32_t>(attempts);
         d.session = in.text();
         d.id = in.text();

@@ -19,32 +19,30 @@
 
 namespace waybill::inline v0_2 {
 
-/// How to settle a message in hand.
-enum class settle_as : std::uint8_t {
-    complete,     ///< It was processed: complete it.
-    give_back,    ///< It is to be delivered again: abandon it, or release the claim on the row.
-    dead_letter,  ///< It is to be moved to the dead letters.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(settle_as) noexcept
-{
-    return "complete, give_back, dead_letter";
-}
-
-/// The outcome of a broker call that fetches or settles a message.
-enum class settle_result : std::uint8_t {
-    done,    ///< The call succeeded.
-    gone,    ///< The message no longer exists. A lock that is lost or held elsewhere is `failed`.
-    failed,  ///< Any other error. The effect of the call is unknown.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(settle_result) noexcept
-{
-    return "done, gone, failed";
-}
-
 /// The actions and events of a `receive_planner`, which inherits them.
 struct receive_planner_types {
+    /// The outcome of a broker call that fetches or settles a message.
+    enum class settle_result : std::uint8_t {
+        done,  ///< The call succeeded.
+        gone,  ///< The message no longer exists. A lock that is lost or held elsewhere is `failed`.
+        failed,  ///< Any other error. The effect of the call is unknown.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(settle_result) noexcept
+    {
+        return "done, gone, failed";
+    }
+
+    /// How to settle a message in hand.
+    enum class settle_as : std::uint8_t {
+        complete,     ///< It was processed: complete it.
+        give_back,    ///< It is to be delivered again: abandon it, or release the claim on the row.
+        dead_letter,  ///< It is to be moved to the dead letters.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(settle_as) noexcept
+    {
+        return "complete, give_back, dead_letter";
+    }
+
     /// Take due pairs: receive their pointers, or claim their rows. Report with `pairs_taken`.
     struct take_due {
         std::uint64_t first = 0;  ///< The number of the first pair; the others follow in sequence.

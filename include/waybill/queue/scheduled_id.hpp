@@ -37,20 +37,19 @@ namespace waybill::inline v0_2 {
 /// Default limit for ids. Azure Service Bus allows 128 characters, and 128 bytes never exceed that.
 inline constexpr std::uint64_t max_id_bytes = 128;
 
-/// The reason why scheduled_id() returned no id.
-enum class id_problem : std::uint8_t {
-    too_large,  ///< The id has too many bytes. Truncated, it could equal another message's id.
-    no_id,      ///< The original id is empty: all copies of such messages would have the same id.
-    bad_mark,   ///< The mark is a digit, which cannot separate an id from a number.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(id_problem) noexcept
-{
-    return "too_large, no_id, bad_mark";
-}
-
 struct id_error {
-    id_problem problem = id_problem::too_large;
+    /// The reason why scheduled_id() returned no id.
+    enum class code : std::uint8_t {
+        too_large,  ///< The id has too many bytes. Truncated, it could equal another message's id.
+        no_id,  ///< The original id is empty: all copies of such messages would have the same id.
+        bad_mark,  ///< The mark is a digit, which cannot separate an id from a number.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
+    {
+        return "too_large, no_id, bad_mark";
+    }
+
+    code problem = code::too_large;
     std::uint64_t bytes = 0;  ///< Size of the id in bytes, for `too_large` only. Otherwise 0.
     std::uint64_t max_bytes = 0;  ///< The limit in bytes.
 
@@ -62,7 +61,7 @@ struct id_error {
 {
     std::string line = "scheduled id: ";
     line += name(e.problem);
-    if (e.problem != id_problem::too_large) return line;
+    if (e.problem != id_error::code::too_large) return line;
     return line + ": " + std::to_string(e.bytes) + " bytes, at most " + std::to_string(e.max_bytes);
 }
 
@@ -82,11 +81,11 @@ struct id_parts {
                                                                 std::uint64_t most = max_id_bytes,
                                                                 char mark = ':')
 {
-    if (original.empty()) return unexpected(id_error{id_problem::no_id, 0, most});
-    if (mark >= '0' && mark <= '9') return unexpected(id_error{id_problem::bad_mark, 0, most});
+    if (original.empty()) return unexpected(id_error{id_error::code::no_id, 0, most});
+    if (mark >= '0' && mark <= '9') return unexpected(id_error{id_error::code::bad_mark, 0, most});
     const std::string number = attempt == 0 ? std::string() : mark + std::to_string(attempt);
     const std::uint64_t bytes = original.size() + number.size();
-    if (bytes > most) return unexpected(id_error{id_problem::too_large, bytes, most});
+    if (bytes > most) return unexpected(id_error{id_error::code::too_large, bytes, most});
     return std::string(original) + number;
 }
 

@@ -43,31 +43,6 @@
 
 namespace waybill::inline v0_2 {
 
-/// Why a message is dead-lettered.
-enum class dead_letter_cause : std::uint8_t {
-    permanent,      ///< The fault is permanent: no retry can succeed.
-    exhausted,      ///< All tries that the levels allow are used up.
-    last_delivery,  ///< The broker would dead-letter it next, without a reason. It may be valid.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(dead_letter_cause) noexcept
-{
-    return "permanent, exhausted, last_delivery";
-}
-
-/// Why the queue is not called.
-enum class let_expire_reason : std::uint8_t {
-    outage,      ///< A dependency is down. The lock expires without a call.
-    pause,       ///< The queue cannot defer. The rest of the lock is the pause.
-    lock_short,  ///< The rest of the lock is at most `to_settle`.
-    lock_lost,   ///< The lock is lost or has expired. Another consumer may have the message.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(let_expire_reason) noexcept
-{
-    return "outage, pause, lock_short, lock_lost";
-}
-
 /// Return the message to the queue now. If `failed` is false, the delivery should not count, as far
 /// as the broker can distinguish that.
 struct abandon {
@@ -85,7 +60,18 @@ struct defer {
 /// `reason` is `last_delivery`, otherwise tries. If `reason` is `permanent`, both are the tries
 /// made.
 struct dead_letter_message {
-    dead_letter_cause reason = dead_letter_cause::permanent;
+    /// Why a message is dead-lettered.
+    enum class cause : std::uint8_t {
+        permanent,      ///< The fault is permanent: no retry can succeed.
+        exhausted,      ///< All tries that the levels allow are used up.
+        last_delivery,  ///< The broker would dead-letter it next, without a reason.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(cause) noexcept
+    {
+        return "permanent, exhausted, last_delivery";
+    }
+
+    cause reason = cause::permanent;
     fault_kind kind = fault_kind::permanent;
     std::uint64_t used = 0;
     std::uint64_t max_attempts = 0;
@@ -94,7 +80,19 @@ struct dead_letter_message {
 
 /// Do not call the queue. It delivers the message again after the lock has expired.
 struct let_lock_expire {
-    let_expire_reason reason = let_expire_reason::outage;
+    /// Why the queue is not called.
+    enum class cause : std::uint8_t {
+        outage,      ///< A dependency is down. The lock expires without a call.
+        pause,       ///< The queue cannot defer. The rest of the lock is the pause.
+        lock_short,  ///< The rest of the lock is at most `to_settle`.
+        lock_lost,   ///< The lock is lost or has expired. Another consumer may have the message.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(cause) noexcept
+    {
+        return "outage, pause, lock_short, lock_lost";
+    }
+
+    cause reason = cause::outage;
     friend bool operator==(const let_lock_expire&, const let_lock_expire&) = default;
 };
 
@@ -121,21 +119,20 @@ inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kin
     return {};
 }
 
-/// How a message is settled while a dependency is down.
-enum class when_down : std::uint8_t {
-    let_lock_expire,  ///< Keep it until its lock expires.
-    defer,            ///< Defer it by a pause of `levels.pauses`.
-    abandon,          ///< Return it at once. For a queue that does not count this as a delivery.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(when_down) noexcept
-{
-    return "leave, defer, abandon";
-}
-
 /// The retry limits of messages, and the properties of their queue. The defaults are for a lock of
 /// 90 seconds: a message is retried for one day, with a first delivery and 960 more.
 struct settle_policy {
+    /// How a message is settled while a dependency is down.
+    enum class when_down : std::uint8_t {
+        let_lock_expire,  ///< Keep it until its lock expires.
+        defer,            ///< Defer it by a pause of `levels.pauses`.
+        abandon,  ///< Return it at once. For a queue that does not count this as a delivery.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(when_down) noexcept
+    {
+        return "leave, defer, abandon";
+    }
+
     /// The retries after transient faults. Each retry is a delivery. By default `max_deliveries` is
     /// the only limit, and the pauses grow from about 1 s to a random value in 100 to 150 s.
     retry_levels levels{.immediate = 0,
@@ -201,10 +198,11 @@ namespace detail {
         return config_error{"longest_defer", detail::magnitude(p.longest_defer),
                             "nanoseconds must be more than", 0, p.longest_defer < duration{}};
     }
-    if (!p.can_defer && p.on_outage == when_down::defer) {
+    if (!p.can_defer && p.on_outage == settle_policy::when_down::defer) {
         return config_error{"can_defer", 0, "must be true, as on_outage defers", 1};
     }
-    if (p.release_counts && p.on_outage == when_down::abandon && p.max_deliveries != highest_size) {
+    if (p.release_counts && p.on_outage == settle_policy::when_down::abandon &&
+        p.max_deliveries != highest_size) {
         return config_error{"release_counts", 1, "must be false, as on_outage abandons", 0};
     }
     return detail::check_levels(p);
@@ -223,8 +221,8 @@ struct settle_check {
     duration longest_uncounted_outage{};
     std::uint64_t max_deliveries = 0;  ///< The lower value of policy and queue, at least 1.
     std::uint64_t max_tries = 0;       ///< The limit of the levels; `highest_size` if unlimited.
-    delivery_limit by =
-        delivery_limit::deliveries;  ///< The limit that determines `longest_outage`.
+    delivery_lifetime::delivery_limit by = delivery_lifetime::delivery_limit::
+        deliveries;  ///< The limit that determines `longest_outage`.
 
     friend bool operator==(const settle_check&, const settle_check&) = default;
 };
@@ -240,7 +238,7 @@ struct settle_check {
     } else {
         line += to_text(c.longest_outage);
         line += ": ";
-        line += c.by == delivery_limit::time_to_live
+        line += c.by == delivery_lifetime::delivery_limit::time_to_live
                     ? std::string("time_to_live ends it")
                     : "max_deliveries is " + std::to_string(c.max_deliveries);
     }
@@ -259,8 +257,8 @@ namespace detail {
                                              std::uint32_t n, double random) noexcept
 {
     duration hold{};
-    if (p.on_outage == when_down::let_lock_expire) hold = t.lock;
-    if (p.on_outage == when_down::defer) {
+    if (p.on_outage == settle_policy::when_down::let_lock_expire) hold = t.lock;
+    if (p.on_outage == settle_policy::when_down::defer) {
         hold = lesser(pause(p.levels.pauses, n, random), p.longest_defer);
     }
     return greater(hold, duration{});
@@ -315,9 +313,9 @@ namespace detail {
     if (live < c.longest_outage) {
         const duration last_hold = detail::outage_hold(p, t, UINT32_MAX, 1.0);
         c.longest_outage = detail::greater(live - last_hold, duration{});
-        c.by = delivery_limit::time_to_live;
+        c.by = delivery_lifetime::delivery_limit::time_to_live;
     }
-    const bool counted = p.on_outage != when_down::abandon || p.release_counts;
+    const bool counted = p.on_outage != settle_policy::when_down::abandon || p.release_counts;
     const std::uint64_t tries = counted ? c.max_tries : highest_size;
     c.longest_uncounted_outage =
         detail::lesser(c.longest_outage, detail::until_delivery(p, t, tries));
@@ -348,16 +346,16 @@ struct queue_delivery {
 {
     if (kind == fault_kind::none) return complete{};
     if (kind == fault_kind::ownership_lost || d.lock_left <= duration{}) {
-        return let_lock_expire{let_expire_reason::lock_lost};
+        return let_lock_expire{let_lock_expire::cause::lock_lost};
     }
-    if (d.lock_left <= p.to_settle) return let_lock_expire{let_expire_reason::lock_short};
+    if (d.lock_left <= p.to_settle) return let_lock_expire{let_lock_expire::cause::lock_short};
 
     const std::uint64_t count = detail::greater(d.count, 1);
     const std::uint64_t tries =
         detail::greater(saturating_sub(d.tries == 0 ? count : d.tries, d.outage_deliveries), 1);
     const bool last =
         p.max_deliveries != highest_size && count >= detail::greater(p.max_deliveries, 1);
-    const dead_letter_message no_more{dead_letter_cause::last_delivery, kind, count,
+    const dead_letter_message no_more{dead_letter_message::cause::last_delivery, kind, count,
                                       p.max_deliveries};
     const auto put_off = [&](duration by) -> settlement {
         if (last && !p.defer_renews) return no_more;
@@ -368,38 +366,39 @@ struct queue_delivery {
         case fault_kind::none:
         case fault_kind::ownership_lost: break;
         case fault_kind::permanent:
-            return dead_letter_message{dead_letter_cause::permanent, kind, tries, tries};
+            return dead_letter_message{dead_letter_message::cause::permanent, kind, tries, tries};
         case fault_kind::transient: {
             // decide() needs a steady clock, but only the length of its pause is used.
             const retry_action next = decide(p.levels, tries, kind, random, steady_time{}, hint);
             if (std::holds_alternative<give_up>(next)) {
-                return dead_letter_message{dead_letter_cause::exhausted, kind, tries,
+                return dead_letter_message{dead_letter_message::cause::exhausted, kind, tries,
                                            attempts_in_all(p.levels)};
             }
             const auto* const wait = std::get_if<wait_until>(&next);
             if (wait != nullptr && p.can_defer) return put_off(wait->time - steady_time{});
             if (last) return no_more;
-            if (wait != nullptr) return let_lock_expire{let_expire_reason::pause};
+            if (wait != nullptr) return let_lock_expire{let_lock_expire::cause::pause};
             return abandon{};
         }
         case fault_kind::infrastructure: {
             const bool counts = last && p.release_counts;
-            if (p.on_outage == when_down::abandon && !counts) return abandon{false};
-            const bool defers = last ? p.defer_renews : p.on_outage == when_down::defer;
+            if (p.on_outage == settle_policy::when_down::abandon && !counts) return abandon{false};
+            const bool defers =
+                last ? p.defer_renews : p.on_outage == settle_policy::when_down::defer;
             if (defers && p.can_defer) {
                 const auto n = static_cast<std::uint32_t>(detail::lesser(count, UINT32_MAX));
                 return put_off(pause(p.levels.pauses, n, random, hint));
             }
             if (counts) return no_more;
             if (last) return abandon{false};
-            return let_lock_expire{let_expire_reason::outage};
+            return let_lock_expire{let_lock_expire::cause::outage};
         }
         case fault_kind::cancelled:
             if (!last || !p.release_counts) return abandon{false};
             if (p.can_defer) return put_off({});
             return no_more;
     }
-    return let_lock_expire{let_expire_reason::lock_lost};
+    return let_lock_expire{let_lock_expire::cause::lock_lost};
 }
 
 /// Returns the reason of a dead letter: the limit by its name, and `reason`. At most `most` bytes,
@@ -412,14 +411,14 @@ struct queue_delivery {
                                           std::size_t most = 1'024)
 {
     std::string line(name(d.reason));
-    if (d.reason != dead_letter_cause::permanent) {
+    if (d.reason != dead_letter_message::cause::permanent) {
         line += ": ";
         line += name(d.kind);
         line += ", ";
         line += std::to_string(d.used);
         line += " of ";
         line += std::to_string(d.max_attempts);
-        line += d.reason == dead_letter_cause::exhausted ? " tries (levels)"
+        line += d.reason == dead_letter_message::cause::exhausted ? " tries (levels)"
                                                          : " deliveries (max_deliveries)";
     }
     if (!reason.empty()) {

@@ -43,25 +43,25 @@
 
 namespace waybill::inline v0_2 {
 
-/// How the settling of a message ended.
-enum class settle_outcome : std::uint8_t {
-    done,  ///< The queue has confirmed the settlement.
-    /// The queue has not confirmed the settlement, and no time is left for another call. The lock
-    /// is lost or has expired, or a call failed and at most `to_settle` of the lock is left. The
-    /// queue delivers the message again after the lock, unless the last call took effect.
-    lost,
-    /// The last call failed, and the fault is permanent or cancelled, or `tries` calls were made.
-    /// The queue delivers the message again after the lock.
-    given_up,
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(settle_outcome) noexcept
-{
-    return "done, lost, given_up";
-}
-
 /// The actions and events of a `settle_batches`, which inherits them.
 struct settle_batches_types {
+    /// How the settling of a message ended.
+    enum class settle_outcome : std::uint8_t {
+        done,  ///< The queue has confirmed the settlement.
+        /// The queue has not confirmed the settlement, and no time is left for another call. The
+        /// lock is lost or has expired, or a call failed and at most `to_settle` of the lock is
+        /// left. The queue delivers the message again after the lock, unless the last call took
+        /// effect.
+        lost,
+        /// The last call failed, and the fault is permanent or cancelled, or `tries` calls were
+        /// made. The queue delivers the message again after the lock.
+        given_up,
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(settle_outcome) noexcept
+    {
+        return "done, lost, given_up";
+    }
+
     /// Settle these messages in one call to the queue. The driver reports the result as
     /// `batch_settled`.
     struct settle_batch {

@@ -65,19 +65,18 @@ struct delivery_terms {
     return {};
 }
 
-/// The limit that ends the deliveries of a message that is never completed.
-enum class delivery_limit : std::uint8_t {
-    deliveries,    ///< The maximum of deliveries.
-    time_to_live,  ///< The time to live.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(delivery_limit) noexcept
-{
-    return "deliveries, time_to_live";
-}
-
 /// How long a queue keeps a message that is never completed, and the limit that ends this time.
 struct delivery_lifetime {
+    /// The limit that ends the deliveries of a message that is never completed.
+    enum class delivery_limit : std::uint8_t {
+        deliveries,    ///< The maximum of deliveries.
+        time_to_live,  ///< The time to live.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(delivery_limit) noexcept
+    {
+        return "deliveries, time_to_live";
+    }
+
     duration lasts{};
     delivery_limit by = delivery_limit::deliveries;
 
@@ -92,8 +91,8 @@ struct delivery_lifetime {
 {
     const duration all = detail::times(detail::lesser(hold, t.lock), t.max_deliveries);
     const duration live = detail::greater(t.time_to_live, duration{});
-    if (live < all) return {live, delivery_limit::time_to_live};
-    return {all, delivery_limit::deliveries};
+    if (live < all) return {live, delivery_lifetime::delivery_limit::time_to_live};
+    return {all, delivery_lifetime::delivery_limit::deliveries};
 }
 
 /// The same if each delivery lasts until its lock expires.

@@ -58,8 +58,9 @@ public:
     /// For one message. `deliveries`: its deliveries before the broker dead-lettered it. If the
     /// table permanently refuses the dead letter, `refused` decides: the message stays in the
     /// broker's queue, or the dead letter is written without a body.
-    explicit dead_letter_import(std::uint64_t deliveries = 0,
-                                when_refused refused = when_refused::hold)
+    explicit dead_letter_import(
+        std::uint64_t deliveries = 0,
+        pipeline_policy::when_refused refused = pipeline_policy::when_refused::hold)
         : park_{dead_letter_reason::broker, 0, 0, deliveries}, refused_(refused)
     {
     }
@@ -98,11 +99,11 @@ public:
 private:
     [[nodiscard]] bool may_be_bare() const noexcept
     {
-        return refused_ == when_refused::without_body && !park_.bare;
+        return refused_ == pipeline_policy::when_refused::without_body && !park_.bare;
     }
 
     pipeline_types::write_dead_letter park_;
-    when_refused refused_ = when_refused::hold;
+    pipeline_policy::when_refused refused_ = pipeline_policy::when_refused::hold;
     bool written_ = false;
     import_outcome end_ = import_outcome::running;
 };

@@ -69,35 +69,34 @@ namespace detail {
 
 }  // namespace detail
 
-/// The reason why bytes were not read.
-enum class envelope_problem : std::uint8_t {
-    none,
-    empty,           ///< The state exists and has no bytes.
-    foreign,         ///< The bytes begin with neither "waybill/" nor a brace.
-    no_line,         ///< The bytes begin with "waybill/", and the first line has no end.
-    too_short,       ///< The state has fewer bytes than the line states.
-    too_long,        ///< The state has more bytes than the line states.
-    checksum,        ///< The checksum does not match the bytes.
-    bad_line,        ///< The checksum matches, and no version of waybill writes such a line.
-    newer_envelope,  ///< A later version of waybill wrote the line.
-    newer_format,    ///< The word for the format is unknown.
-    over_budget,
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(envelope_problem) noexcept
-{
-    return "none, empty, foreign, no_line, too_short, too_long, checksum, bad_line, "
-           "newer_envelope, newer_format, over_budget";
-}
-
 /// The result of `open_state`. `body` is a view into the bytes; it is empty unless `outcome` is ok.
 struct opened_state {
+    /// The reason why bytes were not read.
+    enum class problem_type : std::uint8_t {
+        none,
+        empty,           ///< The state exists and has no bytes.
+        foreign,         ///< The bytes begin with neither "waybill/" nor a brace.
+        no_line,         ///< The bytes begin with "waybill/", and the first line has no end.
+        too_short,       ///< The state has fewer bytes than the line states.
+        too_long,        ///< The state has more bytes than the line states.
+        checksum,        ///< The checksum does not match the bytes.
+        bad_line,        ///< The checksum matches, and no version of waybill writes such a line.
+        newer_envelope,  ///< A later version of waybill wrote the line.
+        newer_format,    ///< The word for the format is unknown.
+        over_budget,
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(problem_type) noexcept
+    {
+        return "none, empty, foreign, no_line, too_short, too_long, checksum, bad_line, "
+               "newer_envelope, newer_format, over_budget";
+    }
+
     state_read outcome = state_read::absent;
     state_format format = state_format::json;
     schema_version version{0, 0};
     std::string_view body{};
     bool bare = false;           ///< JSON without envelope: no checksum, version 0.0.
-    envelope_problem problem = envelope_problem::none;
+    problem_type problem = problem_type::none;
     std::uint64_t size = 0;      ///< Bytes stored, envelope included.
     /// The budget, the size stated by the line, or the later envelope version.
     std::uint64_t expected = 0;
@@ -170,7 +169,7 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
         s.format = f;
         return true;
     }
-    s.problem = envelope_problem::newer_format;
+    s.problem = opened_state::problem_type::newer_format;
     return true;
 }
 
@@ -191,26 +190,29 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
 }
 
 /// Checks bytes that begin with "waybill/". Copies the facts of the line into `s`.
-[[nodiscard]] constexpr envelope_problem look_into(std::string_view bytes, opened_state& s) noexcept
+[[nodiscard]] constexpr opened_state::problem_type look_into(std::string_view bytes,
+                                                             opened_state& s) noexcept
 {
     const std::uint64_t told = told_size(bytes);
     s.expected = told;
     const std::size_t end = envelope_end(bytes);
     if (end == 0 || !envelope_holds(bytes, end)) {
-        if (bytes.size() < told) return envelope_problem::too_short;
-        if (told != 0 && bytes.size() > told) return envelope_problem::too_long;
-        return end == 0 ? envelope_problem::no_line : envelope_problem::checksum;
+        if (bytes.size() < told) return opened_state::problem_type::too_short;
+        if (told != 0 && bytes.size() > told) return opened_state::problem_type::too_long;
+        return end == 0 ? opened_state::problem_type::no_line
+                        : opened_state::problem_type::checksum;
     }
     const std::string_view line = bytes.substr(0, end);
     const std::string_view rest = line.substr(envelope_magic.size());
     const std::string_view number = rest.substr(0, rest.find(' '));
     const std::optional<std::uint64_t> version = digits_in(number);
-    if (!version || number.front() == '0') return envelope_problem::bad_line;
+    if (!version || number.front() == '0') return opened_state::problem_type::bad_line;
     if (*version > 1) {
         s.expected = *version;
-        return envelope_problem::newer_envelope;
+        return opened_state::problem_type::newer_envelope;
     }
-    if (told != bytes.size() || !read_envelope(line, s)) return envelope_problem::bad_line;
+    if (told != bytes.size() || !read_envelope(line, s))
+        return opened_state::problem_type::bad_line;
     return s.problem;
 }
 
@@ -236,26 +238,26 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     s.size = bytes->size();
     if (s.size > budget) {
         s.outcome = state_read::too_large;
-        s.problem = envelope_problem::over_budget;
+        s.problem = opened_state::problem_type::over_budget;
         s.expected = budget;
         return s;
     }
     s.outcome = state_read::ok;
     const std::string_view bare = detail::trimmed_front(*bytes);
     if (bytes->empty()) {
-        s.problem = envelope_problem::empty;
+        s.problem = opened_state::problem_type::empty;
     } else if (bare.starts_with('{')) {
         s.bare = true;
         s.body = bare;
     } else if (!detail::envelope_magic.starts_with(bytes->substr(0, 8))) {
-        s.problem = envelope_problem::foreign;
+        s.problem = opened_state::problem_type::foreign;
     } else {
         s.problem = detail::look_into(*bytes, s);
-        if (s.problem == envelope_problem::none) s.body = bytes->substr(envelope_bytes);
+        if (s.problem == opened_state::problem_type::none) s.body = bytes->substr(envelope_bytes);
     }
-    if (s.problem == envelope_problem::none) return s;
-    const bool later = s.problem == envelope_problem::newer_envelope ||
-                       s.problem == envelope_problem::newer_format;
+    if (s.problem == opened_state::problem_type::none) return s;
+    const bool later = s.problem == opened_state::problem_type::newer_envelope ||
+                       s.problem == opened_state::problem_type::newer_format;
     s.outcome = later ? state_read::newer : state_read::corrupt;
     if (!later) s.version = {0, 0};
     return s;
@@ -285,35 +287,39 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     std::string line = "state: ";
     line += name(s.outcome);
     switch (s.problem) {
-        case envelope_problem::none:
+        case opened_state::problem_type::none:
             if (s.outcome == state_read::absent) return line + ": the session is new, or over";
             line += ", " + all;
             if (s.bare) return line + ", json without an envelope";
             line += ", ";
             line += name(s.format);
             return line + " of version " + describe(s.version);
-        case envelope_problem::over_budget:
+        case opened_state::problem_type::over_budget:
             return line + ": " + all + ", and the budget is " + other +
                    ": raise the budget, or keep the large part elsewhere; do not write over it";
-        case envelope_problem::newer_envelope:
+        case opened_state::problem_type::newer_envelope:
             return line + ": " + all + " in envelope " + other +
                    ", and 1 is known here: update this program first, and leave the state alone";
-        case envelope_problem::newer_format:
+        case opened_state::problem_type::newer_format:
             return line + ": " + all + " in a format that is not known here: "
                    "update this program first, and leave the state alone";
-        case envelope_problem::empty: line += ": there are no bytes"; break;
-        case envelope_problem::foreign:
+        case opened_state::problem_type::empty: line += ": there are no bytes"; break;
+        case opened_state::problem_type::foreign:
             line += ": " + all + " that begin neither with an envelope nor with a brace";
             break;
-        case envelope_problem::no_line: line += ": " + all + ", cut short in its first line"; break;
-        case envelope_problem::too_short:
+        case opened_state::problem_type::no_line:
+            line += ": " + all + ", cut short in its first line";
+            break;
+        case opened_state::problem_type::too_short:
             line += ": cut short, " + all + " of " + other;
             break;
-        case envelope_problem::too_long:
+        case opened_state::problem_type::too_long:
             line += ": " + all + " where " + other + " were written";
             break;
-        case envelope_problem::checksum: line += ": " + all + ", and the checksum is wrong"; break;
-        case envelope_problem::bad_line:
+        case opened_state::problem_type::checksum:
+            line += ": " + all + ", and the checksum is wrong";
+            break;
+        case opened_state::problem_type::bad_line:
             line += ": " + all + ", and the first line is none of waybill's";
             break;
     }

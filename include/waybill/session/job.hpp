@@ -43,22 +43,21 @@ namespace waybill::inline v0_2 {
 /// most n characters.
 inline constexpr std::uint64_t max_session_id_bytes = 128;
 
-enum class job_problem : std::uint8_t {
-    no_id,         ///< The id is empty. Messages without a session have no order.
-    too_long,      ///< The id has more bytes than brokers permit.
-    not_utf8,  ///< The id is not UTF-8. Brokers, tables and portals would convert it differently.
-    redriven_end,  ///< The id ends in "~" and a number, as ids of redriven sessions do.
-    no_steps,      ///< The total is 0. A job has at least one step.
-    control_character,  ///< The id contains a control character, such as NUL or a line break.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(job_problem) noexcept
-{
-    return "no_id, too_long, not_utf8, redriven_end, no_steps, control_character";
-}
-
 struct job_error {
-    job_problem problem = job_problem::no_id;
+    enum class code : std::uint8_t {
+        no_id,     ///< The id is empty. Messages without a session have no order.
+        too_long,  ///< The id has more bytes than brokers permit.
+        not_utf8,      ///< Brokers, tables and portals would convert it differently.
+        redriven_end,       ///< The id ends in "~" and a number, as ids of redriven sessions do.
+        no_steps,           ///< The total is 0. A job has at least one step.
+        control_character,  ///< The id contains a control character, such as NUL or a line break.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
+    {
+        return "no_id, too_long, not_utf8, redriven_end, no_steps, control_character";
+    }
+
+    code problem = code::no_id;
     std::uint64_t bytes = 0;  ///< Bytes of the id.
 
     friend bool operator==(const job_error&, const job_error&) = default;
@@ -70,18 +69,18 @@ struct job_error {
     const std::string bytes = std::to_string(e.bytes);
     const std::string most = std::to_string(max_session_id_bytes);
     switch (e.problem) {
-        case job_problem::no_id:
+        case job_error::code::no_id:
             return "a session's id is empty: name it after its job, in 1 to " + most + " bytes";
-        case job_problem::too_long:
+        case job_error::code::too_long:
             return "a session's id has " + bytes + " bytes, and " + most +
                    " at the most: shorten it, or take its hash";
-        case job_problem::not_utf8: return "a session's id is no UTF-8: write its bytes as hex";
-        case job_problem::control_character:
+        case job_error::code::not_utf8: return "a session's id is no UTF-8: write its bytes as hex";
+        case job_error::code::control_character:
             return "a session's id has a control character in it: leave it out, or write it as hex";
-        case job_problem::redriven_end:
+        case job_error::code::redriven_end:
             return "a session's id ends in ~ and a number, as those of redriven sessions do: "
                    "write something behind the number, or another mark for the ~";
-        case job_problem::no_steps:
+        case job_error::code::no_steps:
             return "a job has one step at least; leave the total out where nobody knows it yet";
     }
     return "?";
@@ -112,13 +111,14 @@ namespace detail {
 }  // namespace detail
 
 /// The reason why `job` refuses this id; nullopt if `job` accepts it. Linear time.
-[[nodiscard]] constexpr std::optional<job_problem> session_id_problem(std::string_view id) noexcept
+[[nodiscard]] constexpr std::optional<job_error::code> session_id_problem(
+    std::string_view id) noexcept
 {
-    if (id.empty()) return job_problem::no_id;
-    if (id.size() > max_session_id_bytes) return job_problem::too_long;
-    if (!is_utf8(id)) return job_problem::not_utf8;
-    if (detail::has_control_character(id)) return job_problem::control_character;
-    if (detail::ends_as_redriven(id)) return job_problem::redriven_end;
+    if (id.empty()) return job_error::code::no_id;
+    if (id.size() > max_session_id_bytes) return job_error::code::too_long;
+    if (!is_utf8(id)) return job_error::code::not_utf8;
+    if (detail::has_control_character(id)) return job_error::code::control_character;
+    if (detail::ends_as_redriven(id)) return job_error::code::redriven_end;
     return std::nullopt;
 }
 
@@ -136,7 +136,7 @@ public:
     /// A job of `total` steps, at least 1. Errors: `no_steps`, and those of `session_id_problem`.
     [[nodiscard]] static result<job, job_error> make(std::string id, std::uint64_t total)
     {
-        if (total == 0) return unexpected(job_error{job_problem::no_steps, id.size()});
+        if (total == 0) return unexpected(job_error{job_error::code::no_steps, id.size()});
         return checked(std::move(id), total);
     }
     /// A job whose number of steps is still unknown. Errors: those of `session_id_problem`.

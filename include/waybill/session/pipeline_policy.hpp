@@ -48,35 +48,33 @@ enum class pipeline_mode : std::uint8_t {
     return "stop_on_failure, independent";
 }
 
-/// The treatment of steps whose session state is corrupt or too large. The state itself is never
-/// changed. If a later version wrote the state, its steps are always held. A state is also
-/// `corrupt` if this program cannot convert it to its value, or if an upgrade of it fails; with
-/// `hold` the steps wait for a program that can.
-enum class when_unreadable : std::uint8_t {
-    dead_letter,  ///< Each step is dead-lettered. No step waits for manual repair.
-    hold,         ///< Each step is given back until the state is repaired.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(when_unreadable) noexcept
-{
-    return "park, hold";
-}
-
-/// The treatment of a step whose dead letter is permanently refused, for example for its size.
-enum class when_refused : std::uint8_t {
-    /// The step is given back until its dead letter fits or the broker dead-letters the step
-    /// itself.
-    hold,
-    /// The dead letter has no body. The body is lost unless another system has a copy.
-    without_body,
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(when_refused) noexcept
-{
-    return "hold, without_body";
-}
-
 struct pipeline_policy {
+    /// The treatment of a step whose dead letter is permanently refused, for example for its size.
+    enum class when_refused : std::uint8_t {
+        /// The step is given back until its dead letter fits or the broker dead-letters the step
+        /// itself.
+        hold,
+        /// The dead letter has no body. The body is lost unless another system has a copy.
+        without_body,
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(when_refused) noexcept
+    {
+        return "hold, without_body";
+    }
+
+    /// The treatment of steps whose session state is corrupt or too large. The state itself is
+    /// never changed. If a later version wrote the state, its steps are always held. A state is
+    /// also `corrupt` if this program cannot convert it to its value, or if an upgrade of it fails;
+    /// with `hold` the steps wait for a program that can.
+    enum class when_unreadable : std::uint8_t {
+        dead_letter,  ///< Each step is dead-lettered. No step waits for manual repair.
+        hold,         ///< Each step is given back until the state is repaired.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(when_unreadable) noexcept
+    {
+        return "park, hold";
+    }
+
     pipeline_mode mode = pipeline_mode::stop_on_failure;
     /// Attempts of one step that end with a transient fault, over all its deliveries, and the
     /// pauses between them. `retry.max_attempts` counts the first attempt.

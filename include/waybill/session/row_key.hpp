@@ -2,8 +2,8 @@
 //
 // row_key: a sequence number as a table key of 20 digits; keys sort in the order of the numbers.
 //
-//     waybill::row_key(17)                             // "00000000000000000017"
-//     waybill::sequence_of_row_key("17").outcome        // row_key_found::other_width, sequence 17
+//     waybill::row_key(17)                           // "00000000000000000017"
+//     waybill::sequence_of_row_key("17").outcome     // finding::other_width, sequence 17
 //
 // Tables compare keys as text; without padding, "100" comes before "11". The largest number has 20
 // digits. Keys that other tools wrote without zeros are read and reported as `other_width`.
@@ -38,27 +38,26 @@ inline constexpr std::size_t row_key_digits = 20;
     return text;
 }
 
-enum class row_key_found : std::uint8_t {
-    ok,
-    other_width,  ///< A number, but not of 20 digits: such keys do not sort as their numbers.
-    empty,
-    not_number,   ///< A character is not a digit.
-    too_large,    ///< The number has more than 64 bits.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(row_key_found) noexcept
-{
-    return "ok, other_width, empty, not_number, too_large";
-}
-
 struct row_key_read {
-    row_key_found outcome = row_key_found::empty;
+    enum class finding : std::uint8_t {
+        ok,
+        other_width,  ///< A number, but not of 20 digits: such keys do not sort as their numbers.
+        empty,
+        not_number,   ///< A character is not a digit.
+        too_large,    ///< The number has more than 64 bits.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(finding) noexcept
+    {
+        return "ok, other_width, empty, not_number, too_large";
+    }
+
+    finding outcome = finding::empty;
     std::uint64_t sequence = 0;  ///< Valid if `readable()`.
     std::size_t bytes = 0;       ///< The size of the key.
 
     [[nodiscard]] constexpr bool readable() const noexcept
     {
-        return outcome == row_key_found::ok || outcome == row_key_found::other_width;
+        return outcome == finding::ok || outcome == finding::other_width;
     }
 
     friend bool operator==(const row_key_read&, const row_key_read&) = default;
@@ -66,14 +65,15 @@ struct row_key_read {
 
 [[nodiscard]] constexpr row_key_read sequence_of_row_key(std::string_view key) noexcept
 {
-    if (key.empty()) return {row_key_found::empty, 0, 0};
+    if (key.empty()) return {row_key_read::finding::empty, 0, 0};
     if (key.find_first_not_of("0123456789") != key.npos) {
-        return {row_key_found::not_number, 0, key.size()};
+        return {row_key_read::finding::not_number, 0, key.size()};
     }
     const std::optional<std::uint64_t> n = detail::digits_in(key);
-    if (!n) return {row_key_found::too_large, 0, key.size()};
+    if (!n) return {row_key_read::finding::too_large, 0, key.size()};
     const bool padded = key.size() == detail::row_key_digits;
-    return {padded ? row_key_found::ok : row_key_found::other_width, *n, key.size()};
+    return {padded ? row_key_read::finding::ok : row_key_read::finding::other_width, *n,
+            key.size()};
 }
 
 /// One line for a log. An error names the size of the key or the rule that is broken.
@@ -82,13 +82,13 @@ struct row_key_read {
     const std::string bytes = std::to_string(r.bytes);
     const std::string most = std::to_string(detail::row_key_digits);
     switch (r.outcome) {
-        case row_key_found::ok: return "ok";
-        case row_key_found::other_width:
+        case row_key_read::finding::ok: return "ok";
+        case row_key_read::finding::other_width:
             return "row key of " + bytes + " digits instead of " + most + ": rows of " +
                    "different widths do not come in the order of their numbers";
-        case row_key_found::empty: return "row key is empty";
-        case row_key_found::not_number: return "row key is no number of digits alone";
-        case row_key_found::too_large: return "row key is more than 64 bits hold";
+        case row_key_read::finding::empty: return "row key is empty";
+        case row_key_read::finding::not_number: return "row key is no number of digits alone";
+        case row_key_read::finding::too_large: return "row key is more than 64 bits hold";
     }
     return "?";
 }

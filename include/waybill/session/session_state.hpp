@@ -117,7 +117,7 @@ private:
             s.version = options_.version;
             return;
         }
-        r.problem = text_state_problem::upgrade_failed;
+        r.problem = text_state_read::problem_type::upgrade_failed;
         r.max_bytes = options_.version.major;
         if (s.progress.failed) return;
         r.outcome = state_read::corrupt;

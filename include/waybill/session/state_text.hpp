@@ -61,29 +61,28 @@ struct text_state {
     friend bool operator==(const text_state&, const text_state&) = default;
 };
 
-/// Why a state is not read.
-enum class text_state_problem : std::uint8_t {
-    none,
-    envelope,       ///< The envelope is wrong; its own text contains the reason.
-    other_format,   ///< The state is JSON or CBOR.
-    newer_version,  ///< The user's part has a later major version.
-    bad_line,       ///< The checksum is right, but no version writes such a line.
-    newer_reason,   ///< The session failed for a reason that this version does not know.
-    no_reserve,     ///< The user's part leaves no room for a failure.
-    upgrade_failed, ///< The user's part has an older major version and was not upgraded.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(text_state_problem) noexcept
-{
-    return "none, envelope, other_format, newer_version, bad_line, newer_reason, no_reserve, "
-           "upgrade_failed";
-}
-
 /// The result of reading. The state is that of a new session unless `outcome` is ok.
 struct text_state_read {
+    /// Why a state is not read.
+    enum class problem_type : std::uint8_t {
+        none,
+        envelope,       ///< The envelope is wrong; its own text contains the reason.
+        other_format,   ///< The state is JSON or CBOR.
+        newer_version,  ///< The user's part has a later major version.
+        bad_line,       ///< The checksum is right, but no version writes such a line.
+        newer_reason,   ///< The session failed for a reason that this version does not know.
+        no_reserve,     ///< The user's part leaves no room for a failure.
+        upgrade_failed, ///< The user's part has an older major version and was not upgraded.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(problem_type) noexcept
+    {
+        return "none, envelope, other_format, newer_version, bad_line, newer_reason, no_reserve, "
+               "upgrade_failed";
+    }
+
     state_read outcome = state_read::absent;
     text_state state{};
-    text_state_problem problem = text_state_problem::none;
+    problem_type problem = problem_type::none;
     /// The number of the wrong line, the bytes without progress, or the major version read.
     std::uint64_t size = 0;
     std::uint64_t max_bytes = 0;  ///< The limit of `size`, or the major version of this program.
@@ -111,7 +110,7 @@ static_assert(max_progress_lines_bytes <= min_failure_reserve);
     return body.substr(0, end + 1);
 }
 
-inline void refuse(text_state_read& r, state_read outcome, text_state_problem p,
+inline void refuse(text_state_read& r, state_read outcome, text_state_read::problem_type p,
                    std::uint64_t size = 0, std::uint64_t most = 0)
 {
     r.outcome = outcome;
@@ -123,18 +122,18 @@ inline void refuse(text_state_read& r, state_read outcome, text_state_problem p,
 inline void read_text_body(std::string_view body, const text_state_options& o, text_state_read& r)
 {
     const std::optional<std::string_view> lines = lines_of(body);
-    if (!lines) return refuse(r, state_read::corrupt, text_state_problem::bad_line);
+    if (!lines) return refuse(r, state_read::corrupt, text_state_read::problem_type::bad_line);
     read_progress p = read_progress_lines(*lines);
     if (p.outcome == progress_lines::newer) {
-        return refuse(r, state_read::newer, text_state_problem::newer_reason, p.line);
+        return refuse(r, state_read::newer, text_state_read::problem_type::newer_reason, p.line);
     }
     if (p.outcome == progress_lines::corrupt) {
-        return refuse(r, state_read::corrupt, text_state_problem::bad_line, p.line);
+        return refuse(r, state_read::corrupt, text_state_read::problem_type::bad_line, p.line);
     }
     const std::string_view own = body.substr(lines->size() + 1);
     const std::uint64_t value = value_bytes(p.later.size(), own.size());
     if (!p.progress.failed && value > o.budget.for_value()) {
-        return refuse(r, state_read::too_large, text_state_problem::no_reserve, value,
+        return refuse(r, state_read::too_large, text_state_read::problem_type::no_reserve, value,
                       o.budget.for_value());
     }
     r.state.own = own;
@@ -156,11 +155,11 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     if (r.outcome == state_read::absent) return r;
     const schema_version v = r.envelope.version;
     if (r.outcome != state_read::ok) {
-        r.problem = text_state_problem::envelope;
+        r.problem = text_state_read::problem_type::envelope;
     } else if (r.envelope.format != state_format::text) {
-        detail::refuse(r, state_read::corrupt, text_state_problem::other_format);
+        detail::refuse(r, state_read::corrupt, text_state_read::problem_type::other_format);
     } else if (v.major > o.version.major) {
-        detail::refuse(r, state_read::newer, text_state_problem::newer_version, v.major,
+        detail::refuse(r, state_read::newer, text_state_read::problem_type::newer_version, v.major,
                        o.version.major);
     } else {
         detail::read_text_body(body, o, r);
@@ -184,7 +183,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     const std::uint64_t value = detail::value_bytes(0, r.state.own.size());
     if (value > o.budget.for_value()) {  // the state of a failed session may be larger
         r.state = {};
-        detail::refuse(r, state_read::too_large, text_state_problem::no_reserve, value,
+        detail::refuse(r, state_read::too_large, text_state_read::problem_type::no_reserve, value,
                        o.budget.for_value());
         return r;
     }
@@ -244,26 +243,26 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     const std::string size = std::to_string(r.size);
     const std::string most = std::to_string(r.max_bytes);
     switch (r.problem) {
-        case text_state_problem::none:
-        case text_state_problem::envelope: break;
-        case text_state_problem::other_format:
+        case text_state_read::problem_type::none:
+        case text_state_read::problem_type::envelope: break;
+        case text_state_read::problem_type::other_format:
             return line + "it is " + std::string(name(r.envelope.format)) +
                    ", and text is read here: read it with waybill/ext/json_session.hpp";
-        case text_state_problem::newer_version:
+        case text_state_read::problem_type::newer_version:
             return line + "its version is " + describe(r.envelope.version) + ", and " + most +
                    " is known here: update this program first, and leave the state alone";
-        case text_state_problem::bad_line:
+        case text_state_read::problem_type::bad_line:
             return line + "it is whole, but " +
                    (r.size == 0 ? "has no blank line"
                                 : "waybill never writes a line like number " + size) +
                    ": find out who writes it, and do not take it for a new session";
-        case text_state_problem::newer_reason:
+        case text_state_read::problem_type::newer_reason:
             return line + "it has failed for a reason that is not known here: "
                    "update this program first, and leave the state alone";
-        case text_state_problem::no_reserve:
+        case text_state_read::problem_type::no_reserve:
             return line + size + " bytes, and " + most +
                    " is the most beside what is kept for a failure: raise the budget";
-        case text_state_problem::upgrade_failed:
+        case text_state_read::problem_type::upgrade_failed:
             return line + "nothing makes version " + most + " of its version " +
                    describe(r.envelope.version) + ": give the codec an upgrade that does";
     }

@@ -98,23 +98,22 @@ void write_step_properties(const step_properties& s, const step_origin& o, F&& p
     if (!o.state.empty()) put(step_property_names::state, std::string_view(o.state));
 }
 
-/// The result of reading a stamp.
-enum class step_properties_outcome : std::uint8_t {
-    ok,
-    absent,         ///< Session or step is missing, or the origin of a redriven message.
-    not_number,     ///< The value is not an unsigned decimal number.
-    too_large,      ///< The number has more than 64 bits.
-    not_bool,       ///< `waybill-last` is neither true nor false.
-    other_session,  ///< The property and the broker have different session ids.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(step_properties_outcome) noexcept
-{
-    return "ok, absent, not_number, too_large, not_bool, other_session";
-}
-
 struct step_properties_read {
-    step_properties_outcome outcome = step_properties_outcome::absent;
+    /// The result of reading a stamp.
+    enum class finding : std::uint8_t {
+        ok,
+        absent,         ///< Session or step is missing, or the origin of a redriven message.
+        not_number,     ///< The value is not an unsigned decimal number.
+        too_large,      ///< The number has more than 64 bits.
+        not_bool,       ///< `waybill-last` is neither true nor false.
+        other_session,  ///< The property and the broker have different session ids.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(finding) noexcept
+    {
+        return "ok, absent, not_number, too_large, not_bool, other_session";
+    }
+
+    finding outcome = finding::absent;
     std::string_view property{};  ///< The property with the error; a literal.
     std::string value{};          ///< Its value, at most the first 64 bytes.
     step_properties stamp{};      ///< Its step is 0 if `outcome` is not ok.
@@ -122,9 +121,9 @@ struct step_properties_read {
     /// Why `job` refuses the session id. A redriven session may have the suffix of a redrive. If
     /// the session store does not accept such an id, dead-letter the message before a pipeline
     /// receives it.
-    std::optional<job_problem> odd_id{};
+    std::optional<job_error::code> odd_id{};
 
-    [[nodiscard]] bool ok() const noexcept { return outcome == step_properties_outcome::ok; }
+    [[nodiscard]] bool ok() const noexcept { return outcome == finding::ok; }
     /// The session id with which the message was sent first; it is the same after each redrive.
     /// Use the job and the step number as the key of a step's effects, so that they happen once.
     [[nodiscard]] const std::string& job() const noexcept
@@ -137,16 +136,16 @@ struct step_properties_read {
     {
         const std::string what(property);
         switch (outcome) {
-            case step_properties_outcome::ok:
+            case finding::ok:
                 if (!odd_id) return "ok";
                 return "ok, but " + waybill::describe(job_error{*odd_id, stamp.session.size()});
-            case step_properties_outcome::absent: return what + " is absent: was it sent by a job?";
-            case step_properties_outcome::not_number:
+            case finding::absent: return what + " is absent: was it sent by a job?";
+            case finding::not_number:
                 return what + " is no number: '" + value + "'";
-            case step_properties_outcome::too_large: return what + " is too large: '" + value + "'";
-            case step_properties_outcome::not_bool:
+            case finding::too_large: return what + " is too large: '" + value + "'";
+            case finding::not_bool:
                 return what + " is neither true nor false: '" + value + "'";
-            case step_properties_outcome::other_session:
+            case finding::other_session:
                 return what + " is '" + value + "', and the broker says '" + stamp.session + "'";
         }
         return "?";
@@ -180,10 +179,10 @@ public:
             to = read.sequence;
             return true;
         }
-        const bool large = read.outcome == row_key_found::too_large;
-        return wrong(
-            large ? step_properties_outcome::too_large : step_properties_outcome::not_number, name,
-            text);
+        const bool large = read.outcome == row_key_read::finding::too_large;
+        return wrong(large ? step_properties_read::finding::too_large
+                           : step_properties_read::finding::not_number,
+                     name, text);
     }
     void flag(std::string_view name, bool& to)
     {
@@ -192,9 +191,9 @@ public:
         const std::string_view text(*found);
         to = text == "true" || text == "True" || text == "1";
         if (to || text == "false" || text == "False" || text == "0") return;
-        wrong(step_properties_outcome::not_bool, name, text);
+        wrong(step_properties_read::finding::not_bool, name, text);
     }
-    bool wrong(step_properties_outcome outcome, std::string_view name, std::string_view value)
+    bool wrong(step_properties_read::finding outcome, std::string_view name, std::string_view value)
     {
         if (!read_.ok()) return false;
         read_.outcome = outcome;
@@ -216,20 +215,20 @@ template <class F>
 [[nodiscard]] step_properties_read read_step_properties(F&& find, std::string_view session = {})
 {
     step_properties_read r;
-    r.outcome = step_properties_outcome::ok;
+    r.outcome = step_properties_read::finding::ok;
     detail::stamp_reader<std::remove_reference_t<F>> in(find, r);
     const bool said = in.texts(step_property_names::session, r.stamp.session);
     if (!session.empty()) {
         if (said && r.stamp.session != session) {
-            in.wrong(step_properties_outcome::other_session, step_property_names::session,
+            in.wrong(step_properties_read::finding::other_session, step_property_names::session,
                      r.stamp.session);
         }
         r.stamp.session = std::string(session);
     }
     if (r.stamp.session.empty())
-        in.wrong(step_properties_outcome::absent, step_property_names::session, {});
+        in.wrong(step_properties_read::finding::absent, step_property_names::session, {});
     if (!in.number(step_property_names::step, r.stamp.step)) {
-        in.wrong(step_properties_outcome::absent, step_property_names::step, {});
+        in.wrong(step_properties_read::finding::absent, step_property_names::step, {});
     }
     in.number(step_property_names::first, r.stamp.first);
     in.number(step_property_names::total, r.stamp.total);
@@ -237,17 +236,18 @@ template <class F>
     in.number(step_property_names::generation, r.origin.generation);
     if (r.origin.generation != 0) {
         if (!in.texts(step_property_names::origin, r.origin.session)) {
-            in.wrong(step_properties_outcome::absent, step_property_names::origin, {});
+            in.wrong(step_properties_read::finding::absent, step_property_names::origin, {});
         }
         if (!in.number(step_property_names::origin_sequence, r.origin.sequence)) {
-            in.wrong(step_properties_outcome::absent, step_property_names::origin_sequence, {});
+            in.wrong(step_properties_read::finding::absent, step_property_names::origin_sequence,
+                     {});
         }
         in.number(step_property_names::tries, r.origin.tries);
         in.texts(step_property_names::state, r.origin.state);
         in.texts(step_property_names::origin_message, r.origin.message_id);
     }
     if (!r.stamp.session.empty()) r.odd_id = session_id_problem(r.stamp.session);
-    if (r.odd_id == job_problem::redriven_end && r.origin.generation != 0) r.odd_id.reset();
+    if (r.odd_id == job_error::code::redriven_end && r.origin.generation != 0) r.odd_id.reset();
     if (!r.ok()) r.stamp.step = 0;
     return r;
 }

@@ -36,15 +36,19 @@
 
 namespace waybill::inline v0_2 {
 
-/// Which of the conditions `every` and `interval` must be met.
-enum class commit_needs : std::uint8_t {
-    either,  ///< One of them is enough.
-    both,    ///< Both are required.
-};
-
 /// When to commit. By default, `every`, `interval` and `idle_refresh` never cause a commit.
 /// `validate` finds values that cannot work.
 struct commit_schedule_policy {
+    /// Which of the conditions `every` and `interval` must be met.
+    enum class commit_needs : std::uint8_t {
+        either,  ///< One of them is enough.
+        both,    ///< Both are required.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(commit_needs) noexcept
+    {
+        return "either, both";
+    }
+
     std::uint64_t every = highest_size;           ///< Uncommitted events that cause a commit.
     duration interval = duration::highest();      ///< Time since the first uncommitted event.
     commit_needs needs = commit_needs::either;
@@ -68,36 +72,31 @@ struct commit_schedule_policy {
     if (c.interval < duration{}) return below("interval", c.interval, 0);
     if (c.idle_refresh.count() < 1) return below("idle_refresh", c.idle_refresh, 1);
     if (c.pause < duration{}) return below("pause", c.pause, 0);
-    if (c.needs == commit_needs::both && c.every == highest_size) {
+    if (c.needs == commit_schedule_policy::commit_needs::both && c.every == highest_size) {
         return config_error{"every", c.every, "is needed, so must be less than", highest_size};
     }
-    if (c.needs == commit_needs::both && c.interval == duration::highest()) {
+    if (c.needs == commit_schedule_policy::commit_needs::both &&
+        c.interval == duration::highest()) {
         const auto ns = static_cast<std::uint64_t>(c.interval.count());
         return config_error{"interval", ns, "is needed, so nanoseconds must be less than", ns};
     }
     return std::nullopt;
 }
 
-/// Why a commit is due.
-enum class commit_reason : std::uint8_t {
-    count,     ///< Enough events are done.
-    interval,  ///< The first uncommitted event was done long enough ago.
-    idle,      ///< No new events: the position is committed again so that it does not expire.
-    close,     ///< No more events will come.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(commit_reason) noexcept
-{
-    return "count, interval, idle, close";
-}
-
-[[nodiscard]] constexpr std::string_view texts_of(commit_needs) noexcept
-{
-    return "either, both";
-}
-
 /// The actions and events of a `commit_schedule`, which inherits them.
 struct commit_schedule_types {
+    /// Why a commit is due.
+    enum class commit_reason : std::uint8_t {
+        count,     ///< Enough events are done.
+        interval,  ///< The first uncommitted event was done long enough ago.
+        idle,      ///< No new events: the position is committed again so that it does not expire.
+        close,     ///< No more events will come.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(commit_reason) noexcept
+    {
+        return "count, interval, idle, close";
+    }
+
     /// Commit the current position. The caller reports `commit_started` first.
     struct commit_position {
         commit_reason reason = commit_reason::count;
@@ -155,7 +154,8 @@ public:
         if (closed_ && policy_.on_close) return commit_reason::close;
         const bool enough = waiting_ >= policy_.every;
         const bool long_enough = reached(now, first_at_, policy_.interval);
-        if (policy_.needs == commit_needs::both && !(enough && long_enough)) return std::nullopt;
+        if (policy_.needs == commit_schedule_policy::commit_needs::both && !(enough && long_enough))
+            return std::nullopt;
         if (enough) return commit_reason::count;
         if (long_enough) return commit_reason::interval;
         return std::nullopt;
@@ -248,8 +248,10 @@ private:
         if (span == duration::highest()) until = steady_time::highest();
         const bool enough = waiting_ >= policy_.every;
         if (waiting_ != 0) {
-            if (policy_.needs == commit_needs::both && !enough) until = steady_time::highest();
-            if (policy_.needs == commit_needs::either && enough) until = steady_time::lowest();
+            if (policy_.needs == commit_schedule_policy::commit_needs::both && !enough)
+                until = steady_time::highest();
+            if (policy_.needs == commit_schedule_policy::commit_needs::either && enough)
+                until = steady_time::lowest();
             if (closed_ && policy_.on_close) until = steady_time::lowest();
         }
         if (failed_) until = later(until, not_before_);

@@ -163,7 +163,8 @@ public:
     /// Hubs).
     [[nodiscard]] constexpr std::optional<std::uint64_t> watermark() const noexcept
     {
-        return options_.mark == commit_mark::low_water ? low_water() : high_water();
+        return options_.mark == tracker_options::commit_mark::low_water ? low_water()
+                                                                        : high_water();
     }
 
     /// The position to commit, if the store keeps the next event to read (Kafka). Empty if no
@@ -186,10 +187,10 @@ public:
     }
 
     /// The last event done, even if earlier events are in flight. Constant time with
-    /// `commit_mark::high_water`, otherwise linear in the positions after it.
+    /// `tracker_options::commit_mark::high_water`, otherwise linear in the positions after it.
     [[nodiscard]] constexpr std::optional<std::uint64_t> high_water() const noexcept
     {
-        if (options_.mark == commit_mark::low_water) {
+        if (options_.mark == tracker_options::commit_mark::low_water) {
             const std::optional<std::uint64_t> done = slots_.newest_done();
             return done ? done : low_water();
         }
@@ -235,7 +236,7 @@ public:
     template <class F>
     constexpr void for_each_range(F&& f) const
     {
-        if (options_.mark == commit_mark::high_water || !placed_) return;
+        if (options_.mark == tracker_options::commit_mark::high_water || !placed_) return;
         if (marked_ && place_ == highest_size) return;
         std::uint64_t at = marked_ ? place_ + 1 : place_;
         if (in_flight() != 0) {
@@ -301,7 +302,9 @@ private:
 
     constexpr void note_done(std::uint64_t sequence) noexcept
     {
-        if (options_.mark == commit_mark::low_water || (any_done_ && sequence < high_)) return;
+        if (options_.mark == tracker_options::commit_mark::low_water ||
+            (any_done_ && sequence < high_))
+            return;
         any_done_ = true;
         high_ = sequence;
     }
@@ -354,7 +357,8 @@ private:
     std::uint64_t last_ = 0;  // the highest sequence offered, if passed_any_
     std::uint32_t generation_ = 0;
     std::uint32_t number_ = 0;  // number of events begun
-    std::uint64_t high_ = 0;  // the highest event done, if any_done_; for commit_mark::high_water
+    std::uint64_t high_ =
+        0;  // the highest event done, if any_done_; for tracker_options::commit_mark::high_water
     bool any_done_ = false;
     bool assigned_ = true;
     bool marked_ = false;

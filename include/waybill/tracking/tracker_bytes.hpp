@@ -39,15 +39,15 @@
 
 namespace waybill::inline v0_2 {
 
-/// How an encoding is handled that exceeds the budget.
-enum class when_too_long : std::uint8_t {
-    cut,       ///< Encode only the events nearest to the watermark.
-    leave_out, ///< Encode nothing.
-    refuse,    ///< Encode nothing and report `refused`, so that the caller can delay the commit.
-};
-
 /// The maximum size of an encoding: in bytes, or in characters if text is written.
 struct tracker_budget {
+    /// How an encoding is handled that exceeds the budget.
+    enum class when_too_long : std::uint8_t {
+        cut,        ///< Encode only the events nearest to the watermark.
+        leave_out,  ///< Encode nothing.
+        refuse,  ///< Encode nothing and report `refused`, so that the caller can delay the commit.
+    };
+
     std::uint64_t max_bytes = 3'072;  ///< At least 24.
     when_too_long if_more = when_too_long::cut;
     /// Percent of `max_bytes`, at most 100. If the encoding takes more, can_accept() returns false.
@@ -71,15 +71,19 @@ struct tracker_budget {
     return characters;
 }
 
-/// How much of the events done after the watermark was encoded.
-enum class encoded_as : std::uint8_t {
-    whole,     ///< All events.
-    cut,       ///< Only the events nearest to the watermark.
-    left_out,  ///< No events, although there are some.
-    refused,   ///< No events, since not all fit and the budget has `refuse`. Delay the commit.
-};
-
 struct encoded_done {
+    /// How much of the events done after the watermark was encoded.
+    enum class encoded_as : std::uint8_t {
+        whole,     ///< All events.
+        cut,       ///< Only the events nearest to the watermark.
+        left_out,  ///< No events, although there are some.
+        refused,   ///< No events, since not all fit and the budget has `refuse`. Delay the commit.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(encoded_as) noexcept
+    {
+        return "whole, cut, left_out, refused";
+    }
+
     std::string bytes{};
     std::uint64_t kept = 0;     ///< Number of done events in `bytes`.
     std::uint64_t dropped = 0;  ///< Number of the other done events, repeated after a restart.
@@ -95,11 +99,6 @@ enum class tracker_problem : std::uint8_t {
     newer,       ///< The bytes were encoded by a later version of waybill.
     other_base,  ///< The bytes belong to another position than the committed one.
 };
-
-[[nodiscard]] constexpr std::string_view texts_of(encoded_as) noexcept
-{
-    return "whole, cut, left_out, refused";
-}
 
 [[nodiscard]] constexpr std::string_view texts_of(tracker_problem) noexcept
 {
@@ -298,10 +297,13 @@ struct next_position {
     detail::tracker_plan p = detail::plan_tracker(t, b.max_bytes);
     encoded_done out;
     if (p.kept != p.all) {
-        out.outcome = p.kept == 0 ? encoded_as::left_out : encoded_as::cut;
-        if (b.if_more != when_too_long::cut) p.bytes = p.kept = 0;
-        if (b.if_more == when_too_long::leave_out) out.outcome = encoded_as::left_out;
-        if (b.if_more == when_too_long::refuse) out.outcome = encoded_as::refused;
+        out.outcome =
+            p.kept == 0 ? encoded_done::encoded_as::left_out : encoded_done::encoded_as::cut;
+        if (b.if_more != tracker_budget::when_too_long::cut) p.bytes = p.kept = 0;
+        if (b.if_more == tracker_budget::when_too_long::leave_out)
+            out.outcome = encoded_done::encoded_as::left_out;
+        if (b.if_more == tracker_budget::when_too_long::refuse)
+            out.outcome = encoded_done::encoded_as::refused;
     }
     out.bytes = detail::write_tracker(t, p, salt);
     out.kept = p.kept;

@@ -19,14 +19,18 @@
 
 namespace waybill::inline v0_2 {
 
-/// Which position is committed.
-enum class commit_mark : std::uint8_t {
-    low_water,   ///< All events up to it are done. Events done after it may be repeated.
-    high_water,  ///< The last event that is done. Events in flight before it may be lost.
-};
-
 /// The limits of a completion tracker.
 struct tracker_options {
+    /// Which position is committed.
+    enum class commit_mark : std::uint8_t {
+        low_water,   ///< All events up to it are done. Events done after it may be repeated.
+        high_water,  ///< The last event that is done. Events in flight before it may be lost.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(commit_mark) noexcept
+    {
+        return "low_water, high_water";
+    }
+
     std::uint64_t max_in_flight = 65'536;  ///< Maximum events in flight, in [1, span].
     std::uint64_t span = 1'048'576;  ///< Maximum events from the oldest in flight on; at most 2^31.
     commit_mark mark = commit_mark::low_water;  ///< The position that is committed.
@@ -92,11 +96,6 @@ enum class track_error : std::uint8_t {
     not_assigned,   ///< The partition was revoked.
     invalid,        ///< Its number is negative, or needs more than 64 bits.
 };
-
-[[nodiscard]] constexpr std::string_view texts_of(commit_mark) noexcept
-{
-    return "low_water, high_water";
-}
 
 [[nodiscard]] constexpr std::string_view texts_of(track_error) noexcept
 {

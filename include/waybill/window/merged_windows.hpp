@@ -11,7 +11,7 @@
 //      a window of that span are not included. If there are more than `max_points`, the newest are
 //      kept.
 //   2. Of samples with equal times, those of the first window count as older. With
-//      `equal_time::replace` one remains: the last of the second window, or else the last of the
+//      `window_options::equal_time::replace` one remains: the last of the second window, or else the last of the
 //      first.
 //   3. Its losses are those of the merge: `pushed_out`, and `future` if the second window allowed
 //      more than the first. Losses of the two windows stay counted there. Samples that either has
@@ -57,7 +57,7 @@ template <measure M, class Time, template <class> class How, template <class> cl
         const auto& s = second ? b[j++] : a[i++];
         if (clock && o.span != duration::highest() && *clock - s.at >= o.span) continue;
         const bool twin = (i != a.size() && a[i].at == s.at) || (j != b.size() && b[j].at == s.at);
-        if (twin && o.on_equal_time == equal_time::replace) continue;
+        if (twin && o.on_equal_time == window_options::equal_time::replace) continue;
         both.insert(s);
     }
     if (a.missing()) both.missed(*a.missing());

@@ -295,7 +295,7 @@ private:
 
     void count_in(sample_type s)
     {
-        if (options_.on_equal_time == equal_time::replace)
+        if (options_.on_equal_time == window_options::equal_time::replace)
             how_.came_first(ring_, s);
         else how_.came(ring_, s);
     }
@@ -327,7 +327,8 @@ private:
     {
         std::uint64_t n = ring_.size();
         while (n != 0 && s.at < ring_[n - 1].at) --n;
-        if (options_.on_equal_time == equal_time::replace && n != 0 && ring_[n - 1].at == s.at) {
+        if (options_.on_equal_time == window_options::equal_time::replace && n != 0 &&
+            ring_[n - 1].at == s.at) {
             ring_[n - 1] = s;
             if (n == ring_.measured() && n > how_.older()) how_.told_again(ring_, s);
             else if (n <= ring_.measured()) how_.start_anew(ring_);
@@ -352,7 +353,7 @@ private:
         } else if (n == measured) {
             count_in(s);
         } else if (any_order<Measure> && n >= how_.older()) {
-            if (options_.on_equal_time == equal_time::replace)
+            if (options_.on_equal_time == window_options::equal_time::replace)
                 how_.came_late(ring_, s);
             else how_.came(ring_, s);
         } else {

@@ -20,29 +20,29 @@
 
 namespace waybill::inline v0_2 {
 
-/// Why the bytes of a stored window, or the options to load it with, are refused.
-enum class snapshot_problem : std::uint8_t {
-    empty,           ///< There are no bytes.
-    too_short,       ///< The bytes begin like a snapshot and end too early.
-    not_a_snapshot,  ///< The bytes are something else.
-    corrupt,         ///< The bytes differ from those written.
-    newer,           ///< A later version of waybill wrote the bytes.
-    other_kind,      ///< The values have another type, or differ in having weights.
-    unsorted,        ///< A sample is older than the previous one.
-    not_finite,      ///< A value is an infinity or NaN.
-    out_of_range,    ///< A time, value or weight does not fit its type.
-    bad_options,     ///< The options are invalid; the bytes were not read.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(snapshot_problem) noexcept
-{
-    return "empty, too_short, not_a_snapshot, corrupt, newer, other_kind, unsorted, not_finite, "
-           "out_of_range, bad_options";
-}
-
 /// The first error, and the offset of its first byte.
 struct snapshot_error {
-    snapshot_problem problem = snapshot_problem::corrupt;
+    /// Why the bytes of a stored window, or the options to load it with, are refused.
+    enum class code : std::uint8_t {
+        empty,           ///< There are no bytes.
+        too_short,       ///< The bytes begin like a snapshot and end too early.
+        not_a_snapshot,  ///< The bytes are something else.
+        corrupt,         ///< The bytes differ from those written.
+        newer,           ///< A later version of waybill wrote the bytes.
+        other_kind,      ///< The values have another type, or differ in having weights.
+        unsorted,        ///< A sample is older than the previous one.
+        not_finite,      ///< A value is an infinity or NaN.
+        out_of_range,    ///< A time, value or weight does not fit its type.
+        bad_options,     ///< The options are invalid; the bytes were not read.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
+    {
+        return "empty, too_short, not_a_snapshot, corrupt, newer, other_kind, unsorted, "
+               "not_finite, "
+               "out_of_range, bad_options";
+    }
+
+    code problem = code::corrupt;
     std::uint64_t offset = 0;
     config_error options{};  ///< The invalid option, if `problem` is `bad_options`.
 
@@ -54,7 +54,7 @@ struct snapshot_error {
 {
     std::string line = "window snapshot: ";
     line += name(e.problem);
-    if (e.problem == snapshot_problem::bad_options) return line + ": " + describe(e.options);
+    if (e.problem == snapshot_error::code::bad_options) return line + ": " + describe(e.options);
     line += " at byte ";
     line += std::to_string(e.offset);
     return line;
@@ -64,8 +64,8 @@ namespace detail {
 
 struct snapshot_format {
     using error_type = snapshot_error;
-    using problem_type = snapshot_problem;
-    static constexpr snapshot_problem foreign = snapshot_problem::not_a_snapshot;
+    using problem_type = snapshot_error::code;
+    static constexpr snapshot_error::code foreign = snapshot_error::code::not_a_snapshot;
     static constexpr std::string_view magic = "wbw";
     static constexpr std::uint8_t version = 1;
 };
@@ -103,12 +103,12 @@ public:
         const std::uint8_t used = byte();
         const unsigned in_front = used / 16U;
         const unsigned count = used % 16U;
-        if (in_front + count > 8) fail(snapshot_problem::corrupt);
+        if (in_front + count > 8) fail(snapshot_error::code::corrupt);
         std::uint64_t x = 0;
         for (unsigned n = 0; n != count && !error(); ++n) {
             x |= static_cast<std::uint64_t>(more()) << 8U * (8 - in_front - count + n);
         }
-        if (bytes_used(x) != used) fail(snapshot_problem::corrupt);
+        if (bytes_used(x) != used) fail(snapshot_error::code::corrupt);
         return error() ? 0 : x;
     }
 };

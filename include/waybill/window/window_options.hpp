@@ -18,14 +18,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// How a second sample of the same time is treated.
-enum class equal_time : std::uint8_t {
-    keep,     ///< It is another sample.
-    replace,  ///< It replaces the first: the newer value counts, as one sample.
-};
-
 /// The options of a window. A plain value; `validate` validates it.
 struct window_options {
+    /// How a second sample of the same time is treated.
+    enum class equal_time : std::uint8_t {
+        keep,     ///< It is another sample.
+        replace,  ///< It replaces the first: the newer value counts, as one sample.
+    };
+
     duration span = duration::highest();           ///< Older samples are removed. More than 0.
     std::uint64_t max_points = highest_size;       ///< The newest are kept. 1 to 2^32 if set.
     duration ahead = duration::highest();          ///< How far a sample may be after the clock.

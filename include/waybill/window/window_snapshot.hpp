@@ -129,7 +129,7 @@ struct snapshot_head {
     const auto ticks = static_cast<std::int64_t>(in.difference());
     const std::int64_t u = snapshot_units[unit];
     if (ticks <= INT64_MAX / u && ticks >= INT64_MIN / u) return ticks;
-    in.fail(snapshot_problem::out_of_range);
+    in.fail(snapshot_error::code::out_of_range);
     return 0;
 }
 
@@ -150,17 +150,17 @@ struct snapshot_steps {
         --s.same;
     } else {
         const std::uint64_t longer = in.difference();
-        if (longer == 0 && s.again) in.fail(snapshot_problem::corrupt);
+        if (longer == 0 && s.again) in.fail(snapshot_error::code::corrupt);
         s.again = longer == 0;
         s.step += longer;
         if (s.again) s.same = in.whole();
-        if (s.same >= left) in.fail(snapshot_problem::corrupt);
+        if (s.same >= left) in.fail(snapshot_error::code::corrupt);
     }
     if (s.step <= static_cast<std::uint64_t>(apart(latest, from))) {
         return static_cast<std::int64_t>(static_cast<std::uint64_t>(from) + s.step);
     }
     const bool back = s.step > static_cast<std::uint64_t>(INT64_MAX);
-    in.fail(back ? snapshot_problem::unsorted : snapshot_problem::out_of_range);
+    in.fail(back ? snapshot_error::code::unsorted : snapshot_error::code::out_of_range);
     return from;
 }
 
@@ -169,20 +169,20 @@ struct snapshot_steps {
     snapshot_head h;
     const std::uint8_t theirs = in.byte();
     h.clocked = (theirs & snapshot_clocked) != 0;
-    if ((theirs & ~unsigned{snapshot_clocked}) != kind) in.fail(snapshot_problem::other_kind);
+    if ((theirs & ~unsigned{snapshot_clocked}) != kind) in.fail(snapshot_error::code::other_kind);
     const std::uint8_t units = in.byte();
     h.unit = units % 16;
     h.clock_unit = units / 16;
     if (h.unit > coarsest_unit || h.clock_unit > (h.clocked ? coarsest_unit : 0)) {
-        in.fail(snapshot_problem::corrupt);
+        in.fail(snapshot_error::code::corrupt);
         h.unit = h.clock_unit = 0;
     }
     h.count = in.whole();
-    if (h.count > in.left()) in.fail(snapshot_problem::corrupt);  // at least one byte each
+    if (h.count > in.left()) in.fail(snapshot_error::code::corrupt);  // at least one byte each
     if (h.count != 0) h.first = read_ticks(in, h.unit);
     if (h.clocked) {
         const std::int64_t after = read_ticks(in, h.clock_unit) * snapshot_units[h.clock_unit];
-        if (unit_of(after, coarsest_unit) != h.clock_unit) in.fail(snapshot_problem::corrupt);
+        if (unit_of(after, coarsest_unit) != h.clock_unit) in.fail(snapshot_error::code::corrupt);
         const std::int64_t ns = apart(h.first * snapshot_units[h.unit], apart(0, after));
         h.clock = wall_time::at(duration::nanoseconds(ns));
     }
@@ -243,13 +243,14 @@ template <storable_window W>
     return static_cast<detail::snapshot_writer&&>(out).finish();
 }
 
-/// Loads a window from the bytes of `save`, with new options. O(n). Errors: see `snapshot_problem`.
+/// Loads a window from the bytes of `save`, with new options. O(n). Errors: see
+/// `snapshot_error::code`.
 template <storable_window W>
 [[nodiscard]] result<W, snapshot_error> load(std::string_view bytes, const window_options& options)
 {
     using V = typename W::value_type;
     if (const std::optional<config_error> bad = validate(options)) {
-        return unexpected(snapshot_error{snapshot_problem::bad_options, 0, *bad});
+        return unexpected(snapshot_error{snapshot_error::code::bad_options, 0, *bad});
     }
     detail::snapshot_reader in(bytes);
     const detail::snapshot_head head = detail::read_head(in, detail::snapshot_kind<W>());
@@ -269,11 +270,11 @@ template <storable_window W>
         if constexpr (std::integral<V>) bits += in.difference();
         else bits ^= in.middle();
         s.value = detail::value_of<V>(bits);
-        if (detail::bits_of<V>(s.value) != bits) in.fail(snapshot_problem::out_of_range);
-        if (!detail::is_finite(s.value)) in.fail(snapshot_problem::not_finite);
+        if (detail::bits_of<V>(s.value) != bits) in.fail(snapshot_error::code::out_of_range);
+        if (!detail::is_finite(s.value)) in.fail(snapshot_error::code::not_finite);
         if constexpr (W::weighted) {
             const std::uint64_t weight = in.whole();
-            if (weight == 0 || weight > UINT32_MAX) in.fail(snapshot_problem::out_of_range);
+            if (weight == 0 || weight > UINT32_MAX) in.fail(snapshot_error::code::out_of_range);
             s.weight = static_cast<std::uint32_t>(weight);
         }
         if (in.error()) return unexpected(*in.error());
@@ -281,7 +282,7 @@ template <storable_window W>
     }
     if (in.left() != 0 || unit != head.unit) {
         (void)in.byte();
-        in.fail(snapshot_problem::corrupt);
+        in.fail(snapshot_error::code::corrupt);
         return unexpected(*in.error());
     }
     return loaded;

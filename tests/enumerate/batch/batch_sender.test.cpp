@@ -40,7 +40,7 @@ TEST_CASE("sender: any answers one after another")
     p.policy.limit = {.bytes = 45};
     holds(p, 6'000);
     p.name = "nothing is repeated";
-    p.policy.on_unknown = when_unknown::hand_back;
+    p.policy.on_unknown = send_policy::when_unknown::hand_back;
     holds(p, 5'000);
 }
 

@@ -148,7 +148,8 @@ inline const std::vector<answer>& plain_answers(std::size_t items)
     return a;
 }
 
-inline send_policy policy_of(std::uint32_t in_flight, when_unknown u = when_unknown::repeat)
+inline send_policy policy_of(std::uint32_t in_flight,
+                             send_policy::when_unknown u = send_policy::when_unknown::repeat)
 {
     send_policy p{
         .limit = {.bytes = 35, .items = 3, .single = 30}, .in_flight = in_flight, .on_unknown = u};

@@ -4,14 +4,14 @@
 // once or after `started`, out of order, stopped anywhere.
 //
 // Ways that meet are followed once. That is sound since the sender, the audit and what is left of
-// the plan are values: a sender is all that its == compares, and so is an audit, so two simulations that
-// are equal hear the same, say the same and break the same promises from there on. Worlds that
+// the plan are values: a sender is all that its == compares, and so is an audit, so two simulations
+// that are equal hear the same, say the same and break the same promises from there on. Worlds that
 // differ in names alone are made equal first, see send_canonical.
 //
 // The graph is walked in layers, by what is left to be done. Each step has to make that less (a
 // step that does not is a broken promise: it might not end), so no way leads back, and a layer is
-// forgotten once it has been walked. The ways that lead to a simulation are added up, so all schedules
-// are counted though nobody walks them one by one.
+// forgotten once it has been walked. The ways that lead to a simulation are added up, so all
+// schedules are counted though nobody walks them one by one.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_BATCH_SEND_SCHEDULES_HPP
 #define WAYBILL_TESTS_ENUMERATE_BATCH_SEND_SCHEDULES_HPP
@@ -70,7 +70,7 @@ public:
         }
         audit whole(plan_.policy);
         for (const std::uint64_t size : plan_.sizes) whole.queued(size);
-        if (plan_.policy.on_too_large == when_too_large::replace) {
+        if (plan_.policy.on_too_large == send_policy::when_too_large::replace) {
             whole.replacements = plan_.sizes.size();
         }
         if (broken.empty() && most_sends > static_cast<std::int64_t>(whole.bound())) {

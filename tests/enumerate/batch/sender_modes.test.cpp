@@ -46,7 +46,7 @@ TEST_CASE("sender: keys in order, any answers")
           10'000);
     plan p{.name = "nothing is repeated", .policy = in_order(2, 2), .sizes = {10, 10, 10, 10},
            .keys = {1, 2, 1, 2}, .wide = 2, .narrow = 1, .at_once = false};
-    p.policy.on_unknown = when_unknown::hand_back;
+    p.policy.on_unknown = send_policy::when_unknown::hand_back;
     holds(p, 10'000);
 }
 
@@ -100,7 +100,7 @@ TEST_CASE("sender: a smaller one in the place of what is too large")
     // 31 is too large for a single item, 36 for a batch; 5 fits, 30 may be refused, 50 never fits.
     plan p{.name = "replaced", .policy = policy_of(1), .sizes = {10, 31, 10},
            .replacements = {5, 30, 50}, .wide = 1, .narrow = 2};
-    p.policy.on_too_large = when_too_large::replace;
+    p.policy.on_too_large = send_policy::when_too_large::replace;
     holds(p, 1'000);
     p.name = "replaced, two in flight, stopped";
     p.policy.in_flight = 2;
@@ -129,7 +129,7 @@ TEST_CASE("sender: what is too large by what is known, sent alone")
 {
     plan p{.name = "alone", .policy = policy_of(1), .sizes = {10, 31, 10, 50},
            .wide = 1, .narrow = 4};
-    p.policy.on_too_large = when_too_large::send_alone;
+    p.policy.on_too_large = send_policy::when_too_large::send_alone;
     holds(p, 1'000);
     p.name = "alone, in order, two in flight";
     p.policy.in_flight = 2;
@@ -250,9 +250,12 @@ private:
     {
         if (W == wrong::never_gets_a_token_back) p.budget.successes = 1'000'000;
         if (W == wrong::mixes_keys) p.one_key = false;
-        if (W == wrong::reports_instead_of_asking) p.on_too_large = when_too_large::report;
-        if (W == wrong::asks_instead_of_reporting) p.on_too_large = when_too_large::replace;
-        if (W == wrong::reports_what_is_to_go_alone) p.on_too_large = when_too_large::report;
+        if (W == wrong::reports_instead_of_asking)
+            p.on_too_large = send_policy::when_too_large::report;
+        if (W == wrong::asks_instead_of_reporting)
+            p.on_too_large = send_policy::when_too_large::replace;
+        if (W == wrong::reports_what_is_to_go_alone)
+            p.on_too_large = send_policy::when_too_large::report;
         if (W == wrong::lets_others_travel_along) p.limit.single = unlimited;
         if (W == wrong::retries_once_more) ++p.budget.tokens;
         if (W == wrong::tries_once_more) ++p.retry.max_attempts;
@@ -279,7 +282,7 @@ plan keys(std::uint32_t in_flight)
     return p;
 }
 
-plan too_large(when_too_large how)
+plan too_large(send_policy::when_too_large how)
 {
     plan p{.policy = policy_of(1), .sizes = {1, 31, 1, 50}, .replacements = {5, 50}, .narrow = 3};
     p.policy.on_too_large = how;
@@ -305,8 +308,8 @@ TEST_CASE("sender: what is wrong on purpose with a mode is caught")
     };
     CHECK(caught<wrong::none>(keys(1)) == "");
     CHECK(caught<wrong::none>(keys(2)) == "");
-    CHECK(caught<wrong::none>(too_large(when_too_large::replace)) == "");
-    CHECK(caught<wrong::none>(too_large(when_too_large::send_alone)) == "");
+    CHECK(caught<wrong::none>(too_large(send_policy::when_too_large::replace)) == "");
+    CHECK(caught<wrong::none>(too_large(send_policy::when_too_large::send_alone)) == "");
     CHECK(caught<wrong::none>(paid()) == "");
     by(caught<wrong::does_not_stop_a_key>(keys(1)), "nothing of a key is sent after");
     plan busy = keys(2);
@@ -323,13 +326,13 @@ TEST_CASE("sender: what is wrong on purpose with a mode is caught")
     CHECK(caught<wrong::none>(one) == "");
     by(caught<wrong::mixes_keys>(one), "a batch has one key");
 
-    const plan replace = too_large(when_too_large::replace);
+    const plan replace = too_large(send_policy::when_too_large::replace);
     by(caught<wrong::asks_twice>(replace), "it asks for an item once");
     by(caught<wrong::sends_what_is_kept>(replace), "what is kept is not sent");
     by(caught<wrong::reports_instead_of_asking>(replace), "a smaller one was asked for");
-    by(caught<wrong::asks_instead_of_reporting>(too_large(when_too_large::report)),
+    by(caught<wrong::asks_instead_of_reporting>(too_large(send_policy::when_too_large::report)),
        "it asks where it is to");
-    const plan alone = too_large(when_too_large::send_alone);
+    const plan alone = too_large(send_policy::when_too_large::send_alone);
     by(caught<wrong::reports_what_is_to_go_alone>(alone), "too large was sent alone");
     by(caught<wrong::lets_others_travel_along>(alone), "what is too large travels alone");
 

@@ -29,8 +29,7 @@ namespace {
 
 using waybill::duration;
 using waybill::fault_kind;
-using waybill::settle_as;
-using waybill::settle_result;
+using waybill::receive_planner;
 using waybill::steady_time;
 using waybill::testing::choices;
 
@@ -73,14 +72,15 @@ struct broker {
         return p.at == state::active && p.due <= now && is_free(p);
     }
 
-    settle_result settle(message& m, std::uint64_t lock, settle_as how)
+    receive_planner::settle_result settle(message& m, std::uint64_t lock,
+                                          receive_planner::settle_as how)
     {
-        if (m.at == state::done || m.at == state::dead) return settle_result::gone;
-        if (m.lock != lock || is_free(m)) return settle_result::failed;
+        if (m.at == state::done || m.at == state::dead) return receive_planner::settle_result::gone;
+        if (m.lock != lock || is_free(m)) return receive_planner::settle_result::failed;
         m.locked_until = -1;
-        if (how == settle_as::complete) m.at = state::done;
-        if (how == settle_as::dead_letter) m.at = state::dead;
-        return settle_result::done;
+        if (how == receive_planner::settle_as::complete) m.at = state::done;
+        if (how == receive_planner::settle_as::dead_letter) m.at = state::dead;
+        return receive_planner::settle_result::done;
     }
 };
 
@@ -296,22 +296,22 @@ private:
     void fetch(std::uint64_t work)
     {
         held& h = has().at(work);
-        settle_result said = settle_result::failed;
+        receive_planner::settle_result said = receive_planner::settle_result::failed;
         const bool heard = call([&] {
             auto& m = all_.messages[all_.pointers[h.at].original];
             if (m.at != broker::state::deferred)
-                said = settle_result::gone;
+                said = receive_planner::settle_result::gone;
             else if (all_.is_free(m)) {
                 h.original_lock = all_.take(m);
-                said = settle_result::done;
+                said = receive_planner::settle_result::done;
             }
         });
         if (dies_) return;
-        if (!heard) said = settle_result::failed;
-        if (said == settle_result::failed && flaw_ == flaw::failed_fetch_is_gone)
-            said = settle_result::gone;
+        if (!heard) said = receive_planner::settle_result::failed;
+        if (said == receive_planner::settle_result::failed && flaw_ == flaw::failed_fetch_is_gone)
+            said = receive_planner::settle_result::gone;
         in().on(waybill::receive_planner::original_fetched{work, said}, now());
-        if (said == settle_result::done) handle(work);
+        if (said == receive_planner::settle_result::done) handle(work);
     }
 
     void handle(std::uint64_t work)
@@ -370,11 +370,12 @@ private:
         return move();
     }
 
-    settle_result settled(broker::message& m, std::uint64_t lock, settle_as how)
+    receive_planner::settle_result settled(broker::message& m, std::uint64_t lock,
+                                           receive_planner::settle_as how)
     {
-        settle_result said = settle_result::failed;
+        receive_planner::settle_result said = receive_planner::settle_result::failed;
         const bool heard = call([&] { said = all_.settle(m, lock, how); });
-        if (!heard) said = settle_result::failed;
+        if (!heard) said = receive_planner::settle_result::failed;
         return said;
     }
 
@@ -382,15 +383,15 @@ private:
     {
         const held& h = has().at(s.work);
         auto& p = all_.pointers[h.at];
-        if (flaw_ == flaw::pointer_first && s.as != settle_as::give_back) {
-            (void)settled(p, h.lock, settle_as::complete);
+        if (flaw_ == flaw::pointer_first && s.as != receive_planner::settle_as::give_back) {
+            (void)settled(p, h.lock, receive_planner::settle_as::complete);
             if (dies_) return;
         }
         auto& m = all_.messages[p.original];
-        settle_result said = settled(m, h.original_lock, s.as);
+        receive_planner::settle_result said = settled(m, h.original_lock, s.as);
         if (dies_) return;
-        if (said == settle_result::failed && flaw_ == flaw::lost_lock_is_gone)
-            said = settle_result::gone;
+        if (said == receive_planner::settle_result::failed && flaw_ == flaw::lost_lock_is_gone)
+            said = receive_planner::settle_result::gone;
         in().on(waybill::receive_planner::original_settled{s.work, said}, now());
     }
 
@@ -398,7 +399,7 @@ private:
     {
         const held& h = has().at(s.work);
         auto& m = h.pair ? all_.pointers[h.at] : all_.messages[h.at];
-        const settle_result said = settled(m, h.lock, s.as);
+        const receive_planner::settle_result said = settled(m, h.lock, s.as);
         if (dies_) return;
         in().on(waybill::receive_planner::message_settled{s.work, said}, now());
     }

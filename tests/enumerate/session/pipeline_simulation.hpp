@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// pipeline_simulation: a broker with sessions, their states and letters, and processes that take steps,
-// die, lose their locks, and come back.
+// pipeline_simulation: a broker with sessions, their states and letters, and processes that take
+// steps, die, lose their locks, and come back.
 //
 // How the steps turn out and what goes wrong is all chosen by one choice vector, so a run that
 // breaks a promise is one printed line. A process is process_step over a pipeline; it can be made
@@ -148,7 +148,8 @@ public:
         policy_.retry = {.max_attempts = 2,
                          .pauses = {.base = duration::seconds(1), .spread = waybill::jitter::none}};
         policy_.patience = duration::seconds(c.pick(2) == 0 ? 10 : 0);
-        if (x.refused && c.pick(2) == 0) policy_.refused = waybill::when_refused::without_body;
+        if (x.refused && c.pick(2) == 0)
+            policy_.refused = waybill::pipeline_policy::when_refused::without_body;
         policy_.deliveries = 3;
         policy_.broker_deliveries = x.uncounted ? waybill::highest_size : broker_deliveries;
         give_back_counts_ = c.pick(2) != 0;

@@ -24,7 +24,7 @@ namespace tracker_windows_test {
 namespace {
 
 using waybill::completion_tracker;
-using waybill::encoded_as;
+using waybill::encoded_done;
 using waybill::event_result;
 using waybill::track_error;
 using waybill::tracked_event;
@@ -141,7 +141,8 @@ void every_window(const prepared& all, bool every_budget, counted& sum)
         must(completed(all, pattern, 1).tracker == p.tracker, "whatever the order", pattern);
         must(completed(all, pattern, 2).tracker == p.tracker, "whatever the order", pattern);
         const auto whole = waybill::encode(p.tracker);
-        must(whole.outcome == encoded_as::whole && whole.dropped == 0, "all of it fits", pattern);
+        must(whole.outcome == encoded_done::encoded_as::whole && whole.dropped == 0,
+             "all of it fits", pattern);
         must(whole.bytes.size() == waybill::encoded_size(p.tracker), "as long as it says", pattern);
         taken_over(p, whole.bytes, whole.kept, pattern);
         ++sum.windows;

@@ -162,7 +162,8 @@ send_policy policy_of(dice& roll, const habits& h)
 {
     send_policy p{.limit = {.bytes = h.limit, .items = 1 + roll(30), .envelope = h.envelope},
                   .header = roll(10)};
-    p.on_unknown = roll(3) == 0 ? when_unknown::hand_back : when_unknown::repeat;
+    p.on_unknown =
+        roll(3) == 0 ? send_policy::when_unknown::hand_back : send_policy::when_unknown::repeat;
     p.in_flight = static_cast<std::uint32_t>(1 + roll(4));
     p.retry.max_attempts = static_cast<std::uint32_t>(1 + roll(5));
     if (roll(2) == 0) p.retry.immediate = p.retry.max_attempts - 1;
@@ -362,12 +363,13 @@ send_policy any_policy(dice& roll)
                             .envelope = roll(10)}};
     p.in_flight = static_cast<std::uint32_t>(1 + roll(4));
     if (roll(2) == 0) p.linger = duration::milliseconds(static_cast<std::int64_t>(roll(50)));
-    p.on_unknown = roll(3) == 0 ? when_unknown::hand_back : when_unknown::repeat;
+    p.on_unknown =
+        roll(3) == 0 ? send_policy::when_unknown::hand_back : send_policy::when_unknown::repeat;
     p.retry.max_attempts = static_cast<std::uint32_t>(1 + roll(4));
     p.ordered = roll(2) == 0;
     p.one_key = roll(3) == 0;
     p.exact_sizes = roll(3) == 0;
-    p.on_too_large = static_cast<when_too_large>(roll(3));
+    p.on_too_large = static_cast<send_policy::when_too_large>(roll(3));
     if (roll(3) == 0) p.header = roll(10);
     if (roll(3) == 0) {
         p.budget.tokens = static_cast<std::uint32_t>(roll(4));
@@ -566,7 +568,7 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
                                 .envelope = roll(2) * roll(500)},
                       .header = roll(2) * roll(80),
                       .exact_sizes = roll(2) == 0,
-                      .on_too_large = static_cast<when_too_large>(roll(2))};
+                      .on_too_large = static_cast<send_policy::when_too_large>(roll(2))};
         batch_sender quick(p);
         p.linger = duration::seconds(1'000'000);
         batch_sender slow(p);

@@ -163,7 +163,7 @@ TEST_CASE("a state from anywhere is made sound, and stays so")
         s.refused = roll.size();
         s.row = static_cast<std::uint32_t>(roll());
         s.probe_after = static_cast<std::uint32_t>(roll());
-        s.reports = static_cast<broker_reports>(roll(3));
+        s.reports = static_cast<calibration_state::broker_reports>(roll(3));
         calibration c(s);
         for (int i = 0; i != 20; ++i) {
             check_sound(c);
@@ -230,7 +230,7 @@ TEST_CASE("a thousand items of which a broker takes no two together cost few ref
         p.limit.bytes = roll(3) == 0 ? unlimited : 1'000 + roll(1'000'000);
         p.header = roll(4) == 0 ? 0 : roll(2'000);
         p.exact_sizes = roll(3) == 0;
-        p.on_too_large = when_too_large::send_alone;
+        p.on_too_large = send_policy::when_too_large::send_alone;
         const std::uint64_t most = roll.usual(4);  // items that it takes
         const std::uint64_t body = roll.usual(500);
         const bool alike = roll(2) == 0;

@@ -35,7 +35,7 @@ prune_policy any_policy(dice& roll)
     if (roll.one_in(2)) p.bytes = lowest + roll(60);
     p.low_water = shares[roll(roll.one_in(9) ? 7 : 5)];
     if (roll.one_in(3)) p.spike = {lowest + roll(6), duration::seconds(roll.below(20))};
-    if (roll.one_in(2)) p.full = when_full::drop_oldest;
+    if (roll.one_in(2)) p.full = prune_policy::when_full::drop_oldest;
     return p;
 }
 
@@ -72,19 +72,20 @@ prune_plan model(const std::vector<prune_row>& rows, const prune_policy& given, 
         if (!e.old) continue;
         plan.after = {plan.after.rows - 1, plan.after.bytes - e.row.bytes};
     }
-    const bool spared = plan.spike && p.full == when_full::refuse_new;
+    const bool spared = plan.spike && p.full == prune_policy::when_full::refuse_new;
     const bool by_count = !spared && p.count != highest_size && plan.after.rows >= p.count;
     const bool by_bytes = !spared && p.bytes != highest_size && plan.after.bytes >= p.bytes;
     const double share = plan.spike ? 1.0 : p.low_water;
     const std::uint64_t count = detail::low_water(p.count, share);
     const std::uint64_t bytes = detail::low_water(p.bytes, share);
     for (const entry& e : all) {
-        prune_removal r{e.row.id, e.index, e.row.bytes, e.row.dead_lettered_at, prune_reason::age};
+        prune_removal r{e.row.id, e.index, e.row.bytes, e.row.dead_lettered_at,
+                        prune_removal::limit::age};
         if (!e.old) {
             if (e.row.held) continue;
             const bool many = by_count && plan.after.rows > count;
             if (!many && !(by_bytes && plan.after.bytes > bytes)) continue;
-            r.reason = many ? prune_reason::count : prune_reason::bytes;
+            r.reason = many ? prune_removal::limit::count : prune_removal::limit::bytes;
             plan.after = {plan.after.rows - 1, plan.after.bytes - e.row.bytes};
         }
         plan.removals.push_back(r);

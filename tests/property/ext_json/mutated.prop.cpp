@@ -55,10 +55,10 @@ send_policy any_policy()
     p.in_flight = *rc::gen::arbitrary<std::uint32_t>();
     p.ordered = *rc::gen::arbitrary<bool>();
     p.one_key = *rc::gen::arbitrary<bool>();
-    p.on_too_large = any_of<when_too_large>();
+    p.on_too_large = any_of<send_policy::when_too_large>();
     p.budget = {*rc::gen::arbitrary<std::uint32_t>(), *rc::gen::arbitrary<std::uint32_t>()};
     p.linger = any_duration();
-    p.on_unknown = any_of<when_unknown>();
+    p.on_unknown = any_of<send_policy::when_unknown>();
     p.retry.max_attempts = *rc::gen::arbitrary<std::uint32_t>();
     p.retry.immediate = *rc::gen::arbitrary<std::uint32_t>();
     p.retry.pauses = {any_duration(), any_duration(), *rc::gen::arbitrary<double>(),
@@ -187,7 +187,7 @@ TEST_CASE("whatever the values are, they come back")
                               .refused = any_size(),
                               .row = *rc::gen::arbitrary<std::uint32_t>(),
                               .probe_after = *rc::gen::arbitrary<std::uint32_t>(),
-                              .reports = any_of<broker_reports>()});
+                              .reports = any_of<calibration_state::broker_reports>()});
         comes_back(known);
     }));
 }
@@ -228,7 +228,7 @@ TEST_CASE("a text with wrong bytes is an error, or a document")
         const auto read = parse_json<dead_letter>(text);
         if (parsed.is_discarded()) {
             RC_ASSERT(!read.has_value());
-            RC_ASSERT(read.error().problem == json_problem::syntax);
+            RC_ASSERT(read.error().problem == json_error::code::syntax);
         } else if (read) {
             RC_ASSERT(*read_json<dead_letter>(parsed) == *read);
             RC_ASSERT(parse_json<dead_letter>(json(*read).dump()) == read);

@@ -171,7 +171,7 @@ TEST_CASE("any policy comes back, and so does what check says of it")
         RC_ASSERT(checked.has_value() == !bad);
         if (!bad) return;
         RC_ASSERT(checked.error() ==
-                  (json_error{json_problem::wrong, bad->path, bad->expected, bad->found}));
+                  (json_error{json_error::code::wrong, bad->path, bad->expected, bad->found}));
         // It stands in the document, or is what is not there.
         const json::json_pointer place(bad->path);
         const bool may_lack = bad->path == "/up" || bad->path == "/down" || bad->path == "/activation";

@@ -230,7 +230,8 @@ TEST_CASE("a book does what one does that looks at all its entries")
                     const bool group = roll.one_in(3);
                     auto some = model.take(now, at, most);
                     if (group) some = by_partition(some);
-                    const auto how = group ? hand_out_order::by_partition : hand_out_order::by_due;
+                    const auto how = group ? deferral_options::hand_out_order::by_partition
+                                           : deferral_options::hand_out_order::by_due;
                     REQUIRE(book.take(now, at, most, how) == some);
                     out.insert(out.end(), some.begin(), some.end());
                     break;

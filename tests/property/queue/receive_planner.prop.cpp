@@ -18,12 +18,14 @@ namespace {
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
-using waybill::settle_result;
+using waybill::receive_planner;
 using waybill::steady_time;
 
-settle_result any_answer()
+receive_planner::settle_result any_answer()
 {
-    return *rc::gen::element(settle_result::done, settle_result::gone, settle_result::failed);
+    return *rc::gen::element(receive_planner::settle_result::done,
+                             receive_planner::settle_result::gone,
+                             receive_planner::settle_result::failed);
 }
 
 fault_kind any_class()
@@ -76,20 +78,20 @@ void told_anything()
                 [&](waybill::receive_planner::receive_deferred r) {
                     RC_ASSERT(pairs.contains(r.work));
                     const auto said = any_answer();
-                    if (said == settle_result::gone) may_complete.insert(r.work);
+                    if (said == receive_planner::settle_result::gone) may_complete.insert(r.work);
                     h = in.on(waybill::receive_planner::original_fetched{r.work, said}, at);
                 },
                 [&](waybill::receive_planner::settle_original s) {
                     RC_ASSERT(pairs.contains(s.work));
                     const auto said = any_answer();
-                    const bool over =
-                        s.as != waybill::settle_as::give_back && said != settle_result::failed;
+                    const bool over = s.as != waybill::receive_planner::settle_as::give_back &&
+                                      said != receive_planner::settle_result::failed;
                     if (over) may_complete.insert(s.work);
                     h = in.on(waybill::receive_planner::original_settled{s.work, said}, at);
                 },
                 [&](waybill::receive_planner::settle_message s) {
-                    const bool completes =
-                        s.as != waybill::settle_as::give_back && pairs.contains(s.work);
+                    const bool completes = s.as != waybill::receive_planner::settle_as::give_back &&
+                                           pairs.contains(s.work);
                     RC_ASSERT(!completes || may_complete.contains(s.work));
                     RC_ASSERT(!s.gone || completes);
                     h = in.on(waybill::receive_planner::message_settled{s.work, any_answer()}, at);

@@ -44,7 +44,7 @@ window_options options(dice& roll)
     if (!roll.one_in(4)) o.span = duration::nanoseconds(1 + roll.below(60));
     if (roll.one_in(3)) o.max_points = 1 + roll(20);
     if (roll.one_in(3)) o.ahead = duration::nanoseconds(roll.below(30));
-    if (roll.one_in(2)) o.on_equal_time = equal_time::replace;
+    if (roll.one_in(2)) o.on_equal_time = window_options::equal_time::replace;
     return o;
 }
 
@@ -82,7 +82,7 @@ std::vector<item> naive(const window& a, const other& b, window_losses& lost)
     std::vector<item> rest;
     for (std::size_t n = 0; n != all.size(); ++n) {
         const bool again = n + 1 != all.size() && all[n + 1].at == all[n].at;
-        if (again && o.on_equal_time == equal_time::replace) continue;
+        if (again && o.on_equal_time == window_options::equal_time::replace) continue;
         if (clock && o.span != duration::highest()) {
             const wide now = clock->since_epoch().count();
             if (now - all[n].at.since_epoch().count() >= o.span.count()) continue;

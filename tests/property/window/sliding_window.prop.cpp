@@ -116,7 +116,7 @@ window_options any_options(dice& roll)
     if (roll.one_in(2) || o.span > ns(300)) o.max_points = roll.any_of(most);
     const std::int64_t ahead[] = {0, 1, 5, 30, INT64_MAX - 1};
     if (roll.one_in(2)) o.ahead = ns(roll.any_of(ahead));
-    if (roll.one_in(3)) o.on_equal_time = equal_time::replace;
+    if (roll.one_in(3)) o.on_equal_time = window_options::equal_time::replace;
     return o;
 }
 

@@ -67,7 +67,7 @@ window_options any_options(dice& d)
     window_options o;
     if (below(d, 2) == 0) o.span = duration::nanoseconds(INT64_MAX >> below(d, 60));
     if (below(d, 2) == 0) o.max_points = 1 + below(d, 50);
-    if (below(d, 4) == 0) o.on_equal_time = equal_time::replace;
+    if (below(d, 4) == 0) o.on_equal_time = window_options::equal_time::replace;
     return o;
 }
 

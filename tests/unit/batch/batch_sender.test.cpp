@@ -310,7 +310,7 @@ TEST_CASE("sender: what may have arrived is the identical batch again, or handed
     CHECK(late.on(batch_sender::accepted{0}, at(1)) == event_result::applied);
     CHECK(settle_all(late) == std::vector<batch_sender::report>{{{0, 3}, item_outcome::accepted}});
 
-    batch_sender back({.limit = {.items = 2}, .on_unknown = when_unknown::hand_back});
+    batch_sender back({.limit = {.items = 2}, .on_unknown = send_policy::when_unknown::hand_back});
     for (int i = 0; i != 3; ++i) back.on(batch_sender::queued{1}, at(0));
     back.on(batch_sender::outcome_unknown{0}, at(0));
     CHECK(settle_all(back) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::in_doubt}});

@@ -17,7 +17,6 @@ namespace calibration_test {
 
 using waybill::batch_limits;
 using waybill::batch_sizes;
-using waybill::broker_reports;
 using waybill::calibration;
 using waybill::calibration_state;
 using waybill::detail::item_samples;
@@ -101,7 +100,7 @@ static_assert(told_once.header() >= 145 && told_once.header() <= 150);
 static_assert(told_once.predict(of(94'000, 200)) > 123'000);
 static_assert(told_once.predict(of(94'000, 200)) <= 124'000);
 static_assert(told_once.limit() == 100'000 &&
-              told_once.state().reports == broker_reports::refusals);
+              told_once.state().reports == calibration_state::broker_reports::refusals);
 static_assert(taught(calibration(standard), refusal{of(900, 10), {}, 500}).limit() == 500);
 static_assert(taught(calibration(standard), refusal{of(900, 10), 1'110, 500}).budget() == 500);
 static_assert(taught(calibration(standard), refusal{of(900, 10), 5'110, 5'000}).limit() == 5'000);
@@ -593,7 +592,7 @@ TEST_CASE("calibration: what two workers have learnt is made one")
     CHECK(both.limit() == 250'000);
     CHECK(both.state().ceiling == 262'144);
     CHECK(both.header() == told.header());
-    CHECK(both.state().reports == waybill::broker_reports::refusals);
+    CHECK(both.state().reports == waybill::calibration_state::broker_reports::refusals);
     CHECK(merged(told, told) == told);
 }
 

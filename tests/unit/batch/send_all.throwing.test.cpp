@@ -26,7 +26,8 @@ constexpr steady_time at(std::int64_t s)
 }
 
 template <class Input>
-void a_throwing_send(Input&& input, when_unknown how, std::vector<std::string> expected)
+void a_throwing_send(Input&& input, send_policy::when_unknown how,
+                     std::vector<std::string> expected)
 {
     batch_sender s({.limit = {.items = 2},
                     .on_unknown = how,
@@ -51,7 +52,7 @@ void a_throwing_send(Input&& input, when_unknown how, std::vector<std::string> e
     const std::vector<item_report> open{{{0, 2}, item_outcome::accepted},
                                         {{2, 2}, item_outcome::in_doubt},
                                         {{4, 1}, item_outcome::accepted}};
-    CHECK(r.outcomes == (how == when_unknown::repeat ? arrived : open));
+    CHECK(r.outcomes == (how == send_policy::when_unknown::repeat ? arrived : open));
 }
 
 }  // namespace
@@ -60,8 +61,9 @@ TEST_CASE("send_all: a batch whose function throws may have arrived")
 {
     const std::vector<std::string> again{"0: a b", "1: c d", "1: c d", "2: e"};
     const std::vector<std::string> back{"0: a b", "1: c d", "2: e"};
-    for (const when_unknown how : {when_unknown::repeat, when_unknown::hand_back}) {
-        const auto& expected = how == when_unknown::repeat ? again : back;
+    for (const send_policy::when_unknown how :
+         {send_policy::when_unknown::repeat, send_policy::when_unknown::hand_back}) {
+        const auto& expected = how == send_policy::when_unknown::repeat ? again : back;
         a_throwing_send(std::vector<std::string>{"a", "b", "c", "d", "e"}, how, expected);
         a_throwing_send(std::forward_list<std::string>{"a", "b", "c", "d", "e"}, how, expected);
         std::istringstream in("a b c d e");

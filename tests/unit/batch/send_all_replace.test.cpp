@@ -23,7 +23,7 @@ using strings = std::vector<std::string>;
 
 constexpr auto size = [](const std::string& s) { return s.size(); };
 
-send_policy policy(when_too_large how = when_too_large::replace)
+send_policy policy(send_policy::when_too_large how = send_policy::when_too_large::replace)
 {
     return {.limit = {.bytes = 12, .items = 3}, .on_too_large = how, .retry = {.max_attempts = 1}};
 }
@@ -154,7 +154,8 @@ TEST_CASE("send_all: an input that is read once, its tickets in the outbox")
 
 TEST_CASE("send_all: reports, or sends alone, without asking, where the policy says so")
 {
-    for (const when_too_large how : {when_too_large::report, when_too_large::send_alone}) {
+    for (const send_policy::when_too_large how :
+         {send_policy::when_too_large::report, send_policy::when_too_large::send_alone}) {
         const strings words{"a", large, "b"};
         batch_sender s(policy(how));
         broker b;
@@ -165,12 +166,13 @@ TEST_CASE("send_all: reports, or sends alone, without asking, where the policy s
                                            return fault{};
                                        });
         CHECK(asked == 0);
-        if (how == when_too_large::report) {
+        if (how == send_policy::when_too_large::report) {
             CHECK(b.heard == std::vector<strings>{{"a", "b"}});
         } else {
             CHECK(b.heard == std::vector<strings>{{"a"}, {large}, {"b"}});
         }
-        CHECK(r.accepted == b.heard.size() + (how == when_too_large::report ? 1U : 0U));
+        CHECK(r.accepted ==
+              b.heard.size() + (how == send_policy::when_too_large::report ? 1U : 0U));
     }
     // Without a function that replaces, everything stays as it is.
     const strings words{"a", large};
@@ -184,7 +186,7 @@ TEST_CASE("send_all: reports, or sends alone, without asking, where the policy s
 TEST_CASE("send_all: an item that is too large is not told what another one failed of")
 {
     const strings words{"a", large};
-    send_policy p = policy(when_too_large::report);
+    send_policy p = policy(send_policy::when_too_large::report);
     p.limit.items = 1;
     batch_sender s(p);
     const send_report r = send_all(words, size, s, steady_time(), [](const auto&) -> send_outcome {

@@ -17,7 +17,7 @@ TEST_CASE("send_all: a store that throws is asked again, and nothing was sent or
 {
     constexpr auto size = [](const std::string& s) { return s.size(); };
     std::vector<std::string> words{"a", "far too large", "b"};
-    batch_sender s({.limit = {.bytes = 10}, .on_too_large = when_too_large::replace});
+    batch_sender s({.limit = {.bytes = 10}, .on_too_large = send_policy::when_too_large::replace});
     std::vector<std::vector<std::string>> sent;
     const auto send = [&](const auto& batch) -> send_outcome {
         sent.emplace_back(batch.begin(), batch.end());

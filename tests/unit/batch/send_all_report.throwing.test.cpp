@@ -146,7 +146,7 @@ std::uint64_t run_all(Input& input, call_counter& calls, const send_policy& p)
     REQUIRE(large != nullptr);
     if (!p.ordered) CHECK(large->outcome == item_outcome::too_large);
     const bool asked = large->outcome == item_outcome::too_large &&
-                       p.on_too_large == when_too_large::replace;
+                       p.on_too_large == send_policy::when_too_large::replace;
     CHECK(large->text == (asked ? "the store is full" : ""));
     const item_report* refused_one = all.of(refused_at);
     REQUIRE(refused_one != nullptr);
@@ -159,8 +159,10 @@ std::uint64_t run_all(Input& input, call_counter& calls, const send_policy& p)
 template <class F>
 void each_policy(F&& check)
 {
-    for (const when_unknown unknown : {when_unknown::repeat, when_unknown::hand_back}) {
-        for (const when_too_large large : {when_too_large::report, when_too_large::replace}) {
+    for (const send_policy::when_unknown unknown :
+         {send_policy::when_unknown::repeat, send_policy::when_unknown::hand_back}) {
+        for (const send_policy::when_too_large large :
+             {send_policy::when_too_large::report, send_policy::when_too_large::replace}) {
             for (const bool ordered : {false, true}) {
                 CAPTURE(static_cast<int>(unknown));
                 CAPTURE(static_cast<int>(large));
@@ -302,7 +304,8 @@ TEST_CASE("sender: shows the report of a call that threw until a call returns it
 TEST_CASE("send_all: stopped after an exception, the report has what was sent and what was not")
 {
     const std::vector<std::string> words{"a", "b", "c", "d", "e"};
-    for (const when_unknown unknown : {when_unknown::repeat, when_unknown::hand_back}) {
+    for (const send_policy::when_unknown unknown :
+         {send_policy::when_unknown::repeat, send_policy::when_unknown::hand_back}) {
         batch_sender s({.limit = {.items = 2}, .on_unknown = unknown});
         std::uint64_t sends = 0;
         const auto transmit = [&](const auto&) -> send_outcome {

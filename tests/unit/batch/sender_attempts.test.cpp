@@ -139,7 +139,7 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
     // of other bodies than those that taught them is in more doubt than its size would tell.
     struct which {
         detail::overhead_state items;
-        broker_reports tells;
+        calibration_state::broker_reports tells;
         std::uint64_t limit;
         std::uint64_t before;  // items of so many bytes ...
         std::uint64_t small;
@@ -151,7 +151,7 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
                           .header_variance = 1'000,
                           .noise = 600,
                           .seen = 4},
-                                 broker_reports::sizes,
+                                 calibration_state::broker_reports::sizes,
                                  41'000,
                                  50,
                                  140,
@@ -163,7 +163,7 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
                            .header_variance = 5'500,
                            .noise = 20,
                            .seen = 4},
-                                 broker_reports::nothing,
+                                 calibration_state::broker_reports::nothing,
                                  42'000,
                                  13,
                                  50,
@@ -232,7 +232,7 @@ TEST_CASE("sender: who queues as long as more is wanted stops 4,096 items behind
 
 TEST_CASE("sender: it wants no more while a smaller one is awaited in the place of an item")
 {
-    batch_sender s({.limit = {.bytes = 100}, .on_too_large = when_too_large::replace});
+    batch_sender s({.limit = {.bytes = 100}, .on_too_large = send_policy::when_too_large::replace});
     s.on(batch_sender::queued{10}, at(0));
     CHECK(s.wants_more());
     s.on(batch_sender::queued{200}, at(0));

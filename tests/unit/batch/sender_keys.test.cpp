@@ -119,7 +119,7 @@ TEST_CASE("sender: whatever keeps an item from arriving stops its key")
 {
     for (int how = 0; how != 4; ++how) {
         send_policy p = in_order(1);
-        p.on_unknown = when_unknown::hand_back;
+        p.on_unknown = send_policy::when_unknown::hand_back;
         batch_sender s(p);
         queue(s, {{1, how == 3 ? 101U : 1U}, {1}, {2}});
         if (how == 0)

@@ -150,13 +150,14 @@ constexpr calibration between = [] {
     return c;
 }();
 // Knows a limit that is below another one, and was probing for that.
-constexpr calibration probed(calibration_state{.documented = 1'000,
-                                               .limit = 700,
-                                               .ceiling = 1'000,
-                                               .envelope = 10,
-                                               .row = 70,
-                                               .probe_after = 64,
-                                               .reports = broker_reports::refusals});
+constexpr calibration probed(calibration_state{
+    .documented = 1'000,
+    .limit = 700,
+    .ceiling = 1'000,
+    .envelope = 10,
+    .row = 70,
+    .probe_after = 64,
+    .reports = calibration_state::broker_reports::refusals});
 static_assert(told.limit() == 700 && told.header() > 5);
 static_assert(between.budget() < 620 && between.state().refused < unlimited);
 static_assert(tried.header() > 0 && !tried.items().believed());
@@ -252,7 +253,7 @@ TEST_CASE("sender: a limit that was lower than every item for a while is found t
             CAPTURE(exact);
             CAPTURE(replaces);
             send_policy p{.limit = {.bytes = 262'144}, .exact_sizes = exact};
-            if (replaces) p.on_too_large = when_too_large::replace;
+            if (replaces) p.on_too_large = send_policy::when_too_large::replace;
             batch_sender s(p);
             CHECK(send_on({.limit = 1'000}, s, 500, 2'000).lost == 500);
             CHECK(send_on({.limit = 262'144}, s, 500, 2'000).lost < 32);

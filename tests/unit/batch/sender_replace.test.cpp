@@ -20,7 +20,7 @@ namespace {
 
 const steady_time now{};
 
-batch_sender with(when_too_large how, const std::vector<std::uint64_t>& sizes,
+batch_sender with(send_policy::when_too_large how, const std::vector<std::uint64_t>& sizes,
                   batch_limits l = {.bytes = 100})
 {
     batch_sender s({.limit = l, .in_flight = 2, .on_too_large = how, .retry = {.max_attempts = 1}});
@@ -50,14 +50,15 @@ constexpr item_outcome too_large_ = item_outcome::too_large;
 
 }  // namespace
 
-static_assert(name(when_too_large::report) == "report");
-static_assert(name(when_too_large::replace) == "replace");
-static_assert(name(when_too_large::send_alone) == "send_alone");
-static_assert(name(static_cast<when_too_large>(9)) == "?");
+static_assert(name(send_policy::when_too_large::report) == "report");
+static_assert(name(send_policy::when_too_large::replace) == "replace");
+static_assert(name(send_policy::when_too_large::send_alone) == "send_alone");
+static_assert(name(static_cast<send_policy::when_too_large>(9)) == "?");
 
 TEST_CASE("sender: asks for a smaller one, says how large it was, and sends nothing else meanwhile")
 {
-    batch_sender s = with(when_too_large::replace, {10, 95, 20}, {.bytes = 100, .envelope = 10});
+    batch_sender s =
+        with(send_policy::when_too_large::replace, {10, 95, 20}, {.bytes = 100, .envelope = 10});
     CHECK(asked(s) == batch_sender::replace{1, 105, 100, 10});
     CHECK(asked(s) == batch_sender::replace{1, 105, 100, 10});
     CHECK(s.on(batch_sender::replaced{0, 5}, now) == event_result::invalid);
@@ -68,7 +69,7 @@ TEST_CASE("sender: asks for a smaller one, says how large it was, and sends noth
     CHECK(sending(s) == numbers{0, 1, 2});
     CHECK(std::get<batch_sender::send>(s.next(now)).bytes == 70);
 
-    batch_sender t = with(when_too_large::replace, {40}, {.bytes = 100, .single = 30});
+    batch_sender t = with(send_policy::when_too_large::replace, {40}, {.bytes = 100, .single = 30});
     CHECK(asked(t) == batch_sender::replace{0, 40, 30, 0});
     CHECK(t.on(batch_sender::not_replaced{0}, now) == event_result::applied);
     CHECK(settle(t) == batch_sender::report{{0, 1}, too_large_, fault_kind::permanent, 40, 30, 0});
@@ -77,13 +78,13 @@ TEST_CASE("sender: asks for a smaller one, says how large it was, and sends noth
 
 TEST_CASE("sender: what replaces an item may be too large as well, and is not replaced again")
 {
-    batch_sender s = with(when_too_large::replace, {200, 1});
+    batch_sender s = with(send_policy::when_too_large::replace, {200, 1});
     s.on(batch_sender::replaced{0, 150}, now);
     CHECK(settle(s) ==
           batch_sender::report{{0, 1}, too_large_, fault_kind::permanent, 150, 100, 0});
     CHECK(sending(s) == numbers{1});
 
-    batch_sender t = with(when_too_large::replace, {200});
+    batch_sender t = with(send_policy::when_too_large::replace, {200});
     t.on(batch_sender::replaced{0, 90}, now);
     CHECK(sending(t) == numbers{0});
     t.on(batch_sender::too_large{attempt(t)}, now);
@@ -93,7 +94,7 @@ TEST_CASE("sender: what replaces an item may be too large as well, and is not re
 
 TEST_CASE("sender: an item that is refused alone is asked for, too, and keeps no cap")
 {
-    batch_sender s({.exact_sizes = true, .on_too_large = when_too_large::replace});
+    batch_sender s({.exact_sizes = true, .on_too_large = send_policy::when_too_large::replace});
     for (int i = 0; i != 2; ++i) s.on(batch_sender::queued(10), now);
     s.on(batch_sender::flushed{}, now);
     s.on(batch_sender::too_large{attempt(s)}, now);
@@ -106,7 +107,7 @@ TEST_CASE("sender: an item that is refused alone is asked for, too, and keeps no
 
 TEST_CASE("sender: two that were refused alone are asked for one after the other")
 {
-    batch_sender s = with(when_too_large::replace, {90, 90, 90});
+    batch_sender s = with(send_policy::when_too_large::replace, {90, 90, 90});
     const std::uint64_t first = attempt(s);
     s.on(batch_sender::started{first}, now);
     const std::uint64_t second = attempt(s);
@@ -124,7 +125,7 @@ TEST_CASE("sender: two that were refused alone are asked for one after the other
 
 TEST_CASE("sender: answers are heard while something is asked for, and it may be stopped")
 {
-    batch_sender s = with(when_too_large::replace, {30, 30, 200, 1});
+    batch_sender s = with(send_policy::when_too_large::replace, {30, 30, 200, 1});
     const std::uint64_t first = attempt(s);
     CHECK(first == unlimited);  // it is asked before what stands in front of it has gone
     CHECK(asked(s).item == 2);
@@ -139,7 +140,7 @@ TEST_CASE("sender: answers are heard while something is asked for, and it may be
     CHECK(unsent == 4);
     CHECK(s.finished());
 
-    batch_sender t = with(when_too_large::replace, {60, 60});
+    batch_sender t = with(send_policy::when_too_large::replace, {60, 60});
     const std::uint64_t a = attempt(t);
     t.on(batch_sender::started{a}, now);
     t.on(batch_sender::queued(200U), now);
@@ -151,14 +152,14 @@ TEST_CASE("sender: answers are heard while something is asked for, and it may be
 
 TEST_CASE("sender: reports what is too large at once, or sends it alone, as it is told")
 {
-    batch_sender s = with(when_too_large::report, {10, 200, 10});
+    batch_sender s = with(send_policy::when_too_large::report, {10, 200, 10});
     CHECK(settle(s).outcome == too_large_);
     CHECK(sending(s) == numbers{0, 2});
     CHECK(s.on(batch_sender::replaced{1, 1}, now) == event_result::stale);
 
     // Alone also where it is the item that is limited, and there would be room for others.
-    batch_sender t =
-        with(when_too_large::send_alone, {10, 200, 10, 40, 10}, {.bytes = 100, .single = 30});
+    batch_sender t = with(send_policy::when_too_large::send_alone, {10, 200, 10, 40, 10},
+                          {.bytes = 100, .single = 30});
     std::vector<numbers> sent;
     while (attempt(t) != unlimited) {
         sent.push_back(sending(t));
@@ -167,7 +168,7 @@ TEST_CASE("sender: reports what is too large at once, or sends it alone, as it i
     }
     CHECK(sent == std::vector<numbers>{{0}, {1}, {2}, {3}, {4}});
     CHECK(t.finished());
-    batch_sender u = with(when_too_large::send_alone, {unlimited, 200});
+    batch_sender u = with(send_policy::when_too_large::send_alone, {unlimited, 200});
     CHECK(settle(u).items == item_range{0, 1});  // what has no size cannot be sent
     CHECK(sending(u) == numbers{1});
     u.on(batch_sender::too_large{attempt(u)}, now);
@@ -176,8 +177,9 @@ TEST_CASE("sender: reports what is too large at once, or sends it alone, as it i
 
 TEST_CASE("sender: one that was sent alone and accepted says nothing of the others' sizes")
 {
-    batch_sender s(
-        {.limit = {.bytes = 1'000}, .header = 54, .on_too_large = when_too_large::send_alone});
+    batch_sender s({.limit = {.bytes = 1'000},
+                    .header = 54,
+                    .on_too_large = send_policy::when_too_large::send_alone});
     s.on(batch_sender::queued(5'000U), now);
     s.on(batch_sender::flushed{}, now);
     const calibration before = s.learnt();
@@ -191,7 +193,7 @@ TEST_CASE("sender: exact sizes are taken as they are, those of what replaces an 
     batch_sender s({.limit = {.bytes = 100},
                     .header = 1'000,
                     .exact_sizes = true,
-                    .on_too_large = when_too_large::replace});
+                    .on_too_large = send_policy::when_too_large::replace});
     for (const std::uint64_t n : {50U, 101U, 30U}) s.on(batch_sender::queued(n), now);
     s.on(batch_sender::flushed{}, now);
     CHECK(asked(s).bytes == 101);
@@ -202,8 +204,9 @@ TEST_CASE("sender: exact sizes are taken as they are, those of what replaces an 
 
 TEST_CASE("sender: limits of nothing and of everything, with each way to be too large")
 {
-    for (const when_too_large how :
-         {when_too_large::report, when_too_large::send_alone, when_too_large::replace}) {
+    for (const send_policy::when_too_large how :
+         {send_policy::when_too_large::report, send_policy::when_too_large::send_alone,
+          send_policy::when_too_large::replace}) {
         for (const batch_limits& l :
              {batch_limits{0, 0, 0, 0}, batch_limits{unlimited, unlimited, unlimited, 0},
               batch_limits{unlimited, 1, 0, unlimited}, batch_limits{1, 2, 1, 1}}) {

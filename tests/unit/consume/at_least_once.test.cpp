@@ -656,7 +656,8 @@ TEST_CASE("process_at_least_once: reasons are bounded, and the keys as the polic
             seen = k;
             return waybill::permanent(std::string(10'000'000, '\xFF'));
         },
-        now, {.reason_bytes = 10, .keys = {.scope = waybill::idempotency_scope::event}});
+        now,
+        {.reason_bytes = 10, .keys = {.scope = waybill::idempotency_options::scope_type::event}});
     CHECK(r.dead_lettered == 1);
     CHECK(seen == "log/3/18446744073709551615");
     CHECK((*s.find(key, ~std::uint64_t{0}))->reason.size() == 10);

@@ -16,7 +16,6 @@ namespace {
 using waybill::idempotency_key;
 using waybill::idempotency_keys;
 using waybill::idempotency_options;
-using waybill::idempotency_scope;
 using waybill::partition_key;
 
 // What stands here stands in somebody's table: it must never change.
@@ -26,7 +25,8 @@ TEST_CASE("idempotency_key: golden keys of version 0.1")
     CHECK(idempotency_key(plain, 17) == "orders/billing/0/17");
     CHECK(idempotency_key(plain, 0) == "orders/billing/0/0");
     CHECK(idempotency_key(plain, ~std::uint64_t{0}) == "orders/billing/0/18446744073709551615");
-    CHECK(idempotency_key(plain, 17, {.scope = idempotency_scope::event}) == "orders/0/17");
+    CHECK(idempotency_key(plain, 17, {.scope = idempotency_options::scope_type::event}) ==
+          "orders/0/17");
     CHECK(idempotency_key({"a/b", "", "\xC3\xBC"}, 0) == "a%2Fb//%C3%BC/0");
     CHECK(idempotency_key({"", "", ""}, 1) == "///1");
     CHECK(idempotency_key({"~a", "B.c_d-e", "%41"}, 2) == "%7Ea/B.c_d-e/%2541/2");
@@ -63,7 +63,8 @@ TEST_CASE("idempotency_key: with and without the group they are no others either
     for (const char* a : {"", "a", "/", "a/a"}) {
         for (const char* b : {"", "a", "/"}) {
             seen.insert(idempotency_key({a, b, "0"}, 1));
-            seen.insert(idempotency_key({a, "ignored", b}, 1, {.scope = idempotency_scope::event}));
+            seen.insert(idempotency_key({a, "ignored", b}, 1,
+                                        {.scope = idempotency_options::scope_type::event}));
         }
     }
     CHECK(seen.size() == 24);
@@ -71,7 +72,7 @@ TEST_CASE("idempotency_key: with and without the group they are no others either
 
 TEST_CASE("idempotency_key: the group is left out where it is asked for")
 {
-    const idempotency_options event{.scope = idempotency_scope::event};
+    const idempotency_options event{.scope = idempotency_options::scope_type::event};
     CHECK(idempotency_key({"s", "one", "0"}, 1, event) == idempotency_key({"s", "other", "0"}, 1, event));
     CHECK(idempotency_key({"s", "one", "0"}, 1) != idempotency_key({"s", "other", "0"}, 1));
 }
@@ -105,7 +106,7 @@ TEST_CASE("idempotency_keys: the same keys one after the other, and nothing is l
 
 static_assert(!validate(idempotency_options{}));
 static_assert(validate(idempotency_options{.max_bytes = 53})->field == "idempotency.max_bytes");
-static_assert(name(idempotency_scope::event) == "event");
+static_assert(name(idempotency_options::scope_type::event) == "event");
 
 }  // namespace
 }  // namespace idempotency_key_test

@@ -16,13 +16,13 @@ namespace prune_test {
 using namespace std::chrono_literals;
 using namespace waybill;
 
-static_assert(name(prune_reason::age) == "age");
-static_assert(name(prune_reason::count) == "count");
-static_assert(name(prune_reason::bytes) == "bytes");
-static_assert(name(static_cast<prune_reason>(9)) == "?");
-static_assert(name(when_full::refuse_new) == "refuse_new");
-static_assert(name(when_full::drop_oldest) == "drop_oldest");
-static_assert(name(static_cast<when_full>(9)) == "?");
+static_assert(name(prune_removal::limit::age) == "age");
+static_assert(name(prune_removal::limit::count) == "count");
+static_assert(name(prune_removal::limit::bytes) == "bytes");
+static_assert(name(static_cast<prune_removal::limit>(9)) == "?");
+static_assert(name(prune_policy::when_full::refuse_new) == "refuse_new");
+static_assert(name(prune_policy::when_full::drop_oldest) == "drop_oldest");
+static_assert(name(static_cast<prune_policy::when_full>(9)) == "?");
 
 static_assert(!validate(prune_policy{}));
 static_assert(validate(prune_policy{.age = 0s})->field == "prune.age");
@@ -99,7 +99,7 @@ TEST_CASE("what is older than the age goes, and what is exactly as old does not"
     const prune_plan p = plan_prune(hourly(10), {.age = 7h}, at(10h));
     CHECK(ids(p) == "0a 1a 2a");
     CHECK(p.after == prune_totals{7, 700});
-    CHECK(p.removals[1] == prune_removal{1, 1, 100, at(1h), prune_reason::age});
+    CHECK(p.removals[1] == prune_removal{1, 1, 100, at(1h), prune_removal::limit::age});
 }
 
 TEST_CASE("two days are not seven: times are typed, and hours are not taken for days")
@@ -168,7 +168,8 @@ TEST_CASE("what is being resubmitted never goes, by whatever rule")
     CHECK(ids(p) == "1c 3c 4c");
     CHECK(p.held == prune_totals{2, 200});
     for (prune_row& r : rows) r.held = true;
-    for (const when_full full : {when_full::refuse_new, when_full::drop_oldest}) {
+    for (const prune_policy::when_full full :
+         {prune_policy::when_full::refuse_new, prune_policy::when_full::drop_oldest}) {
         const prune_plan none = plan_prune(rows, {.age = 1h, .count = 5, .full = full}, at(99h));
         CHECK(none.removals.empty());
         CHECK(none.full);
@@ -191,7 +192,7 @@ TEST_CASE("a spike is an outage: nothing goes for its number or bytes, and there
     CHECK(ids(kept) == "0a");
     CHECK(kept.full);
 
-    p.full = when_full::drop_oldest;
+    p.full = prune_policy::when_full::drop_oldest;
     const prune_plan dropped = plan_prune(rows, p, at(10h));
     CHECK(dropped.spike);
     CHECK(ids(dropped) == "0a 1c 2c");  // as few as make room for one

@@ -38,29 +38,29 @@ TEST_CASE("outcomes by their names")
     CHECK(line(lock_outcome::too_long) == "too_long");
     CHECK(line(track_error::done_before) == "done_before");
     CHECK(line(tracker_problem::other_base) == "other_base");
-    CHECK(line(encoded_as::left_out) == "left_out");
+    CHECK(line(encoded_done::encoded_as::left_out) == "left_out");
     CHECK(line(claim_outcome::contended) == "contended");
     CHECK(line(rewind_outcome::not_done) == "not_done");
     CHECK(line(reprocess_outcome::skipped) == "skipped");
-    CHECK(line(commit_reason::interval) == "interval");
-    CHECK(line(commit_mark::high_water) == "high_water");
-    CHECK(line(commit_needs::both) == "both");
+    CHECK(line(commit_schedule::commit_reason::interval) == "interval");
+    CHECK(line(tracker_options::commit_mark::high_water) == "high_water");
+    CHECK(line(commit_schedule_policy::commit_needs::both) == "both");
     CHECK(line(checkpoint_stands::elsewhere) == "elsewhere");
     CHECK(line(delivery_guarantee::effect_once) == "effect_once");
-    CHECK(line(idempotency_scope::event) == "event");
+    CHECK(line(idempotency_options::scope_type::event) == "event");
     CHECK(line(settle_kind::defer) == "defer");
-    CHECK(line(settle_outcome::given_up) == "given_up");
-    CHECK(line(settle_as::give_back) == "give_back");
-    CHECK(line(dead_letter_cause::exhausted) == "exhausted");
-    CHECK(line(let_expire_reason::lock_short) == "lock_short");
-    CHECK(line(when_down::abandon) == "abandon");
-    CHECK(line(settle_result::gone) == "gone");
-    CHECK(line(delivery_limit::time_to_live) == "time_to_live");
-    CHECK(line(prune_reason::bytes) == "bytes");
-    CHECK(line(when_full::refuse_new) == "refuse_new");
+    CHECK(line(settle_batches::settle_outcome::given_up) == "given_up");
+    CHECK(line(receive_planner::settle_as::give_back) == "give_back");
+    CHECK(line(dead_letter_message::cause::exhausted) == "exhausted");
+    CHECK(line(let_lock_expire::cause::lock_short) == "lock_short");
+    CHECK(line(settle_policy::when_down::abandon) == "abandon");
+    CHECK(line(receive_planner::settle_result::gone) == "gone");
+    CHECK(line(delivery_lifetime::delivery_limit::time_to_live) == "time_to_live");
+    CHECK(line(prune_removal::limit::bytes) == "bytes");
+    CHECK(line(prune_policy::when_full::refuse_new) == "refuse_new");
     CHECK(line(defer_result::full) == "full");
-    CHECK(line(hand_out_order::by_partition) == "by_partition");
-    CHECK(line(deferral_problem::not_a_book) == "not_a_book");
+    CHECK(line(deferral_options::hand_out_order::by_partition) == "by_partition");
+    CHECK(line(deferral_error::code::not_a_book) == "not_a_book");
     CHECK(fmt::format("{:>8}", circuit_state::open) == "    open");
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("how far a tracker is")
 {
     CHECK(line(tracked_event{17, 2, 5}) == "event 17, generation 2");
     CHECK(line(blocked{17, 1}) == "event 17 holds back 1 event");
-    CHECK(line(encoded_done{"abc", 5, 2, encoded_as::cut}) ==
+    CHECK(line(encoded_done{"abc", 5, 2, encoded_done::encoded_as::cut}) ==
           "cut: 5 events in 3 bytes, 2 dropped");
     CHECK(line(encoded_done{}) == "whole: 0 events in 0 bytes, 0 dropped");
 
@@ -187,15 +187,15 @@ TEST_CASE("what to tell a queue")
     CHECK(line(abandon{}) == "abandon");
     CHECK(line(abandon{false}) == "abandon, not failed");
     CHECK(line(defer{wall_time::at(1'709'208'000s)}) == "defer until 2024-02-29T12:00:00Z");
-    CHECK(line(dead_letter_message{dead_letter_cause::last_delivery, fault_kind::infrastructure, 10,
-                                   10}) ==
+    CHECK(line(dead_letter_message{dead_letter_message::cause::last_delivery,
+                                   fault_kind::infrastructure, 10, 10}) ==
           "dead_letter message: last_delivery, infrastructure, 10 of 10 deliveries");
-    CHECK(line(dead_letter_message{dead_letter_cause::exhausted, fault_kind::transient, 7,
+    CHECK(line(dead_letter_message{dead_letter_message::cause::exhausted, fault_kind::transient, 7,
                                    unlimited}) ==
           "dead_letter message: exhausted, transient, 7 tries");
-    CHECK(line(dead_letter_message{dead_letter_cause::permanent, fault_kind::permanent, 1, 1}) ==
-          "dead_letter message: permanent");
-    CHECK(line(let_lock_expire{let_expire_reason::lock_lost}) == "leave: lock_lost");
+    CHECK(line(dead_letter_message{dead_letter_message::cause::permanent, fault_kind::permanent, 1,
+                                   1}) == "dead_letter message: permanent");
+    CHECK(line(let_lock_expire{let_lock_expire::cause::lock_lost}) == "leave: lock_lost");
     CHECK(line(settle({}, {}, fault_kind::none, 0.5, {})) == "complete");
 
     settle_batches calls;
@@ -207,10 +207,10 @@ TEST_CASE("what to tell a queue")
     CHECK(
         line(settle_batches::settle_batch{.call = 4, .kind = settle_kind::abandon, .items = {}}) ==
         "settle batch 4: abandon no items");
-    CHECK(line(settle_batches::report{3, settle_kind::complete, settle_outcome::done,
-                                      fault_kind::none, 1}) ==
+    CHECK(line(settle_batches::report{3, settle_kind::complete,
+                                      settle_batches::settle_outcome::done, fault_kind::none, 1}) ==
           "report item 3: complete done after 1 try");
-    CHECK(line(settle_batches::report{3, settle_kind::defer, settle_outcome::lost,
+    CHECK(line(settle_batches::report{3, settle_kind::defer, settle_batches::settle_outcome::lost,
                                       fault_kind::transient, 2}) ==
           "report item 3: defer lost after 2 tries, transient");
 }
@@ -220,11 +220,11 @@ TEST_CASE("what an intake and the keeper of a lock want done")
     CHECK(line(receive_planner::take_due{7, 4}) == "take due: at most 4 pairs from number 7");
     CHECK(line(receive_planner::receive{7, 1}) == "receive: at most 1 message from number 7");
     CHECK(line(receive_planner::receive_deferred{7}) == "receive deferred 7");
-    CHECK(line(receive_planner::settle_original{7, settle_as::complete}) ==
+    CHECK(line(receive_planner::settle_original{7, receive_planner::settle_as::complete}) ==
           "settle original 7: complete");
-    CHECK(line(receive_planner::settle_message{7, settle_as::give_back}) ==
+    CHECK(line(receive_planner::settle_message{7, receive_planner::settle_as::give_back}) ==
           "settle message 7: give_back");
-    CHECK(line(receive_planner::settle_message{7, settle_as::complete, true}) ==
+    CHECK(line(receive_planner::settle_message{7, receive_planner::settle_as::complete, true}) ==
           "settle message 7: complete, original gone");
     CHECK(line(receive_planner({.max_in_flight = 3}).next(at_5s)) ==
           "take due: at most 3 pairs from number 0");
@@ -237,9 +237,9 @@ TEST_CASE("what an intake and the keeper of a lock want done")
 
 TEST_CASE("how long a queue has patience, and which dead letters go")
 {
-    CHECK(line(delivery_lifetime{10min, delivery_limit::deliveries}) ==
+    CHECK(line(delivery_lifetime{10min, delivery_lifetime::delivery_limit::deliveries}) ==
           "lasts 10min, ended by deliveries");
-    CHECK(line(prune_removal{7, 0, 100, wall_time::at(1s), prune_reason::age}) ==
+    CHECK(line(prune_removal{7, 0, 100, wall_time::at(1s), prune_removal::limit::age}) ==
           "remove 7: age, 100 bytes, parked 1970-01-01T00:00:01Z");
     CHECK(line(prune_totals{1, 50}) == "1 row, 50 bytes");
     prune_plan p{.removals = {{}, {}}, .before = {3, 250}, .after = {1, 50}};
@@ -310,8 +310,10 @@ TEST_CASE("what it is all set to")
     CHECK(line(commit_schedule_policy{}) == "on close, pause 1s");
     CHECK(line(commit_schedule_policy{.every = 1'000, .interval = 5s, .idle_refresh = 6h}) ==
           "every 1000 events or every 5s, on close, idle every 6h, pause 1s");
-    CHECK(line(commit_schedule_policy{
-              .every = 1, .interval = 5s, .needs = commit_needs::both, .on_close = false}) ==
+    CHECK(line(commit_schedule_policy{.every = 1,
+                                      .interval = 5s,
+                                      .needs = commit_schedule_policy::commit_needs::both,
+                                      .on_close = false}) ==
           "every 1 event and every 5s, pause 1s");
     CHECK(line(idempotency_options{}) == "keys of the group, at most 128 bytes");
     CHECK(line(at_least_once_policy{}) ==

@@ -55,8 +55,9 @@ TEST_CASE("outcomes by their names, with whatever a string may be formatted by")
     CHECK(line(commit_outcome::not_applied) == "not_applied");
     CHECK(line(advance_outcome::stale_epoch) == "stale_epoch");
     CHECK(line(jitter::equal) == "equal");
-    CHECK(line(when_unknown::hand_back) == "hand_back");
-    CHECK(line(broker_reports::nothing) == name(broker_reports::nothing));
+    CHECK(line(send_policy::when_unknown::hand_back) == "hand_back");
+    CHECK(line(calibration_state::broker_reports::nothing) ==
+          name(calibration_state::broker_reports::nothing));
     CHECK(line(wire::answer::too_many) == "too_many");
     CHECK(line(wire::extent::item) == "item");
     CHECK(line(wire::proof::reported) == "reported");

@@ -25,19 +25,19 @@ TEST_CASE("outcomes of sessions by their names")
 {
     CHECK(line(state_read::newer) == "newer");
     CHECK(line(state_format::cbor) == "cbor");
-    CHECK(line(envelope_problem::too_short) == "too_short");
-    CHECK(line(text_state_problem::no_reserve) == "no_reserve");
+    CHECK(line(opened_state::problem_type::too_short) == "too_short");
+    CHECK(line(text_state_read::problem_type::no_reserve) == "no_reserve");
     CHECK(line(dead_letter_reason::ended_process) == "ended_process");
     CHECK(line(pipeline_mode::independent) == "independent");
-    CHECK(line(when_unreadable::hold) == "hold");
+    CHECK(line(pipeline_policy::when_unreadable::hold) == "hold");
     CHECK(line(step_outcome::given_back) == "given_back");
     CHECK(line(sweep_verdict::ageless) == "ageless");
     CHECK(line(skip_reason::behind) == "behind");
     CHECK(line(redrive_outcome::stopped) == "stopped");
     CHECK(line(import_outcome::uncertain) == "uncertain");
-    CHECK(line(job_problem::no_steps) == "no_steps");
-    CHECK(line(step_properties_outcome::not_bool) == "not_bool");
-    CHECK(line(row_key_found::other_width) == "other_width");
+    CHECK(line(job_error::code::no_steps) == "no_steps");
+    CHECK(line(step_properties_read::finding::not_bool) == "not_bool");
+    CHECK(line(row_key_read::finding::other_width) == "other_width");
 }
 
 TEST_CASE("how far a session is, and what stopped it")

@@ -69,10 +69,11 @@ TEST_CASE("how far a tracker is, and how long a queue has patience")
 {
     CHECK(written(tracked_event{17, 2, 5}) == R"({"generation":2,"number":5,"sequence":17})");
     CHECK(written(blocked{17, 1}) == R"({"sequence":17,"waiting":1})");
-    CHECK(written(encoded_done{"abc", 5, 2, encoded_as::cut}) ==
+    CHECK(written(encoded_done{"abc", 5, 2, encoded_done::encoded_as::cut}) ==
           R"({"bytes":"abc","dropped":2,"how":"cut","kept":5})");
-    CHECK(json(encoded_done{"\xFF", 5, 2, encoded_as::cut})["bytes_base64"] == "/w==");
-    CHECK(written(delivery_lifetime{10min, delivery_limit::time_to_live}) ==
+    CHECK(json(encoded_done{"\xFF", 5, 2, encoded_done::encoded_as::cut})["bytes_base64"] ==
+          "/w==");
+    CHECK(written(delivery_lifetime{10min, delivery_lifetime::delivery_limit::time_to_live}) ==
           R"({"by":"time_to_live","lasts":"10min"})");
 }
 
@@ -84,7 +85,7 @@ TEST_CASE("outcomes by their names")
     CHECK(json(tracker_problem::newer) == "newer");
     CHECK(json(checkpoint_stands::moved) == "moved");
     CHECK(json(delivery_guarantee::at_least_once) == "at_least_once");
-    CHECK(json(settle_result::failed) == "failed");
+    CHECK(json(receive_planner::settle_result::failed) == "failed");
 }
 
 TEST_CASE("what to tell a queue")
@@ -93,21 +94,23 @@ TEST_CASE("what to tell a queue")
     CHECK(written(abandon{false}) == R"({"act":"abandon","failed":false})");
     CHECK(written(defer{wall_time::at(1'709'208'000s)}) ==
           R"({"act":"defer","until":"2024-02-29T12:00:00Z"})");
-    CHECK(written(settlement(dead_letter_message{dead_letter_cause::exhausted,
+    CHECK(written(settlement(dead_letter_message{dead_letter_message::cause::exhausted,
                                                  fault_kind::transient, 7, unlimited})) ==
           R"({"act":"dead_letter_message","how":"transient","most":"unlimited","used":7,)"
           R"("why":"exhausted"})");
-    CHECK(written(let_lock_expire{let_expire_reason::pause}) == R"({"act":"leave","why":"pause"})");
+    CHECK(written(let_lock_expire{let_lock_expire::cause::pause}) ==
+          R"({"act":"leave","why":"pause"})");
 
     settle_batches calls;
     calls.on(settle_batches::decided{}, at_5s);
     CHECK(written(calls.next(at_5s)) ==
           R"({"act":"settle_batch","call":0,"items":[0],"kind":"complete"})");
-    CHECK(written(settle_batches::report{3, settle_kind::defer, settle_outcome::done,
-                                         fault_kind::none, 1}) ==
+    CHECK(written(settle_batches::report{
+              3, settle_kind::defer, settle_batches::settle_outcome::done, fault_kind::none, 1}) ==
           R"({"act":"report","end":"done","item":3,"kind":"defer","tries":1})");
-    CHECK(json(settle_batches::report{3, settle_kind::defer, settle_outcome::given_up,
-                                      fault_kind::permanent, 1})["how"] == "permanent");
+    CHECK(
+        json(settle_batches::report{3, settle_kind::defer, settle_batches::settle_outcome::given_up,
+                                    fault_kind::permanent, 1})["how"] == "permanent");
 }
 
 TEST_CASE("what machines of consumers want done")
@@ -153,11 +156,12 @@ TEST_CASE("what an intake and the keeper of a lock want done")
     CHECK(written(receive_planner::receive{7, 1}) == R"({"act":"receive","first":7,"most":1})");
     CHECK(written(receive_planner::receive_deferred{7}) ==
           R"({"act":"receive_deferred","work":7})");
-    CHECK(written(receive_planner::settle_original{7, settle_as::complete}) ==
+    CHECK(written(receive_planner::settle_original{7, receive_planner::settle_as::complete}) ==
           R"({"act":"settle_original","how":"complete","work":7})");
-    CHECK(written(receive_planner::settle_message{7, settle_as::give_back}) ==
+    CHECK(written(receive_planner::settle_message{7, receive_planner::settle_as::give_back}) ==
           R"({"act":"settle_message","how":"give_back","work":7})");
-    CHECK(json(receive_planner::settle_message{7, settle_as::complete, true})["gone"] == true);
+    CHECK(json(receive_planner::settle_message{7, receive_planner::settle_as::complete,
+                                               true})["gone"] == true);
     lock_renewal lock({.lock = 60s});
     lock.on(lock_renewal::lock_taken{}, at_5s);
     CHECK(written(lock.next(at_5s)) == R"({"act":"wait","until_steady_ns":35000000000})");

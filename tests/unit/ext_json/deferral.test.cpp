@@ -70,7 +70,7 @@ TEST_CASE("what no book can be is refused, and where")
     CHECK(wrong({{"version", 2}, {"entries", 3}}) ==
           "/version: expected version 1 or older, found 2");
     CHECK(read_json<deferred_messages>(json{{"version", 2}}).error().problem ==
-          json_problem::newer);
+          json_error::code::newer);
     json j = two();
     j["more"] = 1;
     CHECK(wrong(j) == "/more: expected no field of this name, found 1");
@@ -103,15 +103,15 @@ TEST_CASE("options are given anew, and have to be some that a book can be kept w
     CHECK(describe(parse_deferrals(written, {.max_messages = 0}).error()) ==
           "options: expected those that a book can be kept with, found deferral.max_messages is 0: must "
           "be at least (1)");
-    CHECK(parse_deferrals("{", {}).error().problem == json_problem::syntax);
+    CHECK(parse_deferrals("{", {}).error().problem == json_error::code::syntax);
     CHECK(parse_deferrals(R"({"version":1,"version":1,"entries":[]})", {}).error().problem ==
-          json_problem::duplicate);
+          json_error::code::duplicate);
 }
 
 TEST_CASE("what is said of a book is written by name")
 {
     CHECK(json(defer_result::full) == "full");
-    CHECK(json(hand_out_order::by_partition) == "by_partition");
+    CHECK(json(deferral_options::hand_out_order::by_partition) == "by_partition");
     CHECK(json(load<deferred_messages>("x", {}).error()).dump() ==
           R"({"offset":0,"problem":"not_a_book"})");
     CHECK(json(load<deferred_messages>("x", {.max_messages = 0}).error())["options"].is_string());

@@ -133,7 +133,7 @@ TEST_CASE("settling")
     const settle_policy p{.levels = {.immediate = 0, .delayed = 2},
                           .max_deliveries = unlimited,
                           .to_settle = 2s,
-                          .on_outage = when_down::defer,
+                          .on_outage = settle_policy::when_down::defer,
                           .can_defer = true,
                           .longest_defer = 12h,
                           .defer_renews = true,
@@ -183,8 +183,10 @@ TEST_CASE("leases and partitions")
 
 TEST_CASE("trackers and cadences")
 {
-    comes_back(tracker_options{.max_in_flight = 10, .span = 20, .mark = commit_mark::high_water},
-               R"({"mark":"high_water","most":10,"span":20})");
+    comes_back(
+        tracker_options{
+            .max_in_flight = 10, .span = 20, .mark = tracker_options::commit_mark::high_water},
+        R"({"mark":"high_water","most":10,"span":20})");
     CHECK(wrong<tracker_options>({{"mark", "middle"}}) ==
           "/mark: expected low_water or high_water, found \"middle\"");
     CHECK(wrong<tracker_options>({{"most", "unlimited"}}) ==
@@ -194,7 +196,7 @@ TEST_CASE("trackers and cadences")
 
     comes_back(commit_schedule_policy{.every = 1'000,
                                       .interval = 5s,
-                                      .needs = commit_needs::both,
+                                      .needs = commit_schedule_policy::commit_needs::both,
                                       .on_close = false,
                                       .idle_refresh = 6h,
                                       .pause = 2s},
@@ -220,7 +222,8 @@ TEST_CASE("batches whose events are handled at least once")
                                     .body_bytes = 4'096,
                                     .summary_bytes = 64,
                                     .check_commit = commit_check::always,
-                                    .keys = {.scope = idempotency_scope::event, .max_bytes = 64}},
+                                    .keys = {.scope = idempotency_options::scope_type::event,
+                                             .max_bytes = 64}},
                R"({"ask_from":3,"body_bytes":4096,"commit_every":100,"keeps":"summary",)"
                R"("keys":{"most":64,"scope":"event"},"on_exhausted":"dead_letter",)"
                R"("read_back":"always","reason_bytes":80,"summary_bytes":64,"tries":5})");

@@ -19,7 +19,7 @@ TEST_CASE("a prune policy is read as it is written, and what is left out has its
                          .count = 100'000,
                          .low_water = 0.75,
                          .spike = {.count = 500, .within = duration::seconds(600)},
-                         .full = when_full::drop_oldest};
+                         .full = prune_policy::when_full::drop_oldest};
     CHECK(json(p).dump() ==
           R"({"age":"168h","bytes":"unlimited","count":100000,"full":"drop_oldest",)"
           R"("low_water":0.75,"spike":{"count":500,"within":"10min"}})");

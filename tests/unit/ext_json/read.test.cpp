@@ -55,9 +55,9 @@ TEST_CASE("what is written is read back")
                            .in_flight = 8,
                            .ordered = true,
                            .one_key = true,
-                           .on_too_large = when_too_large::replace,
+                           .on_too_large = send_policy::when_too_large::replace,
                            .linger = 50ms,
-                           .on_unknown = when_unknown::hand_back,
+                           .on_unknown = send_policy::when_unknown::hand_back,
                            .retry = {.max_attempts = 1, .pauses = {.factor = 1e300}},
                            .budget = {.tokens = 3, .successes = 4}});
     comes_back(batch_policy{});
@@ -90,7 +90,7 @@ TEST_CASE("what is written is read back")
                                  .refused = 5,
                                  .row = 6,
                                  .probe_after = 64,
-                                 .reports = broker_reports::sizes});
+                                 .reports = calibration_state::broker_reports::sizes});
     comes_back(checkpoint{{UINT64_MAX, "off\n\"set"}, UINT64_MAX});
     comes_back(dead_letter{});
     {
@@ -172,7 +172,7 @@ TEST_CASE("whatever a calibration has been through, it is read back")
             .refused = some(),
             .row = static_cast<std::uint32_t>(dice()),
             .probe_after = static_cast<std::uint32_t>(dice()),
-            .reports = broker_reports::refusals};
+            .reports = calibration_state::broker_reports::refusals};
         const auto read = parse_json<calibration_state>(json(made).dump());
         REQUIRE(read.has_value());
         REQUIRE(*read == calibration(made).state());
@@ -200,7 +200,7 @@ TEST_CASE("what is left out of a policy has its default")
 
 struct bad_case {
     std::string_view text;
-    json_problem problem;
+    json_error::code problem;
     std::string_view line;
 };
 
@@ -218,7 +218,7 @@ void refuses(std::initializer_list<bad_case> table)
 
 TEST_CASE("what is wrong with a policy is told with its place")
 {
-    using enum json_problem;
+    using enum json_error::code;
     refuses<send_policy>({
         {"[]", wrong, "the document: expected an object, found an array"},
         {"null", wrong, "the document: expected an object, found null"},
@@ -284,7 +284,7 @@ TEST_CASE("what is wrong with a policy is told with its place")
 
 TEST_CASE("state is read only if all of it is there and understood")
 {
-    using enum json_problem;
+    using enum json_error::code;
     refuses<checkpoint>({
         {"{}", missing, "/version: expected a value, found nothing"},
         {R"({"version": 2, "at": "elsewhere", "more": 1})", newer,
@@ -372,7 +372,8 @@ static_assert(no_get<batch_limits> && no_get<duration> && no_get<calibration_sta
 static_assert(no_get<add_result> && no_get<advance_outcome> && no_get<batch_outcome> &&
               no_get<batch_close_reason> && no_get<commit_outcome> && no_get<fault_kind> &&
               no_get<event_result> && no_get<item_outcome> && no_get<jitter> &&
-              no_get<json_problem> && no_get<when_exhausted> && no_get<when_unknown>);
+              no_get<json_error::code> && no_get<when_exhausted> &&
+              no_get<send_policy::when_unknown>);
 static_assert(json_readable<send_policy> && json_readable<dead_letter> &&
               !json_readable<send_report>);
 

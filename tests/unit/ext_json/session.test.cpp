@@ -80,7 +80,7 @@ std::string refused(std::string_view body)
     const auto s = make<T>().decode(sealed(body));
     CHECK(s.outcome == state_read::corrupt);
     CHECK(s.progress == session_progress{});
-    CHECK(make<T>().encode(s).error().problem == encode_problem::not_read);
+    CHECK(make<T>().encode(s).error().problem == state_unwritten::problem_type::not_read);
     const std::string said = describe(s);
     CHECK(said.starts_with("state: corrupt: "));
     return said.substr(16, said.find(": do not take", 16) - 16);
@@ -201,7 +201,7 @@ TEST_CASE("a later minor version is read and kept, a later major one is left alo
     CHECK(describe(s) ==
           "state: newer: its version is 2.0, and 1 is known here: update this program "
           "first, and leave the state alone");
-    CHECK(codec.encode(s).error().problem == encode_problem::not_read);
+    CHECK(codec.encode(s).error().problem == state_unwritten::problem_type::not_read);
     CHECK(codec.size(s) == highest_size);
 
     const auto bare = make<order>({.envelope = false});
@@ -463,7 +463,7 @@ TEST_CASE("the mark with one bit turned is no field of the user's")
         const auto s = codec.decode(bytes);
         CHECK(s.outcome == state_read::corrupt);
         CHECK(s.problem == json_state_problem::bad_progress);
-        CHECK(codec.encode(s).error().problem == encode_problem::not_read);
+        CHECK(codec.encode(s).error().problem == state_unwritten::problem_type::not_read);
         return describe(s);
     };
     CHECK(bad(R"({"HsFailedSession":true})") ==

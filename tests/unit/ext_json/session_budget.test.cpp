@@ -94,10 +94,10 @@ TEST_CASE("every size around the budget, in every form")
             CHECK(read.outcome == (fits ? state_read::ok : state_read::too_large));
             if (!fits) {
                 ++refused;
-                CHECK(out.error().problem == encode_problem::too_large);
+                CHECK(out.error().problem == state_unwritten::problem_type::too_large);
                 CHECK(out.error().size == alone(form, n));
                 CHECK(out.error().max_bytes == small.for_value());
-                CHECK(c.encode(read).error().problem == encode_problem::not_read);
+                CHECK(c.encode(read).error().problem == state_unwritten::problem_type::not_read);
                 continue;
             }
             ++accepted;

@@ -135,7 +135,7 @@ TEST_CASE("an upgrade whose outcome cannot be read is not half done")
     CHECK(codec.decode(*out).read.user == json{{"cents", 500}});
 
     s.progress.failed.reset();  // its value is not known, so it cannot go on either
-    CHECK(codec.encode(s).error().problem == encode_problem::not_read);
+    CHECK(codec.encode(s).error().problem == state_unwritten::problem_type::not_read);
 }
 
 TEST_CASE("an upgrade has to leave what can be written")

@@ -65,8 +65,8 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
                                    .patience = duration::highest(),
                                    .deliveries = 4,
                                    .broker_deliveries = highest_size,
-                                   .unreadable = when_unreadable::hold,
-                                   .refused = when_refused::without_body,
+                                   .unreadable = pipeline_policy::when_unreadable::hold,
+                                   .refused = pipeline_policy::when_refused::without_body,
                                    .reason_bytes = 7});
     there_and_back(sweep_policy{.stuck_after = duration::seconds(3)});
     there_and_back(redrive_policy{.chunk = 7});
@@ -79,7 +79,7 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
     CHECK(describe(parse_json<pipeline_policy>(R"({"mode":"both"})").error()) ==
           "/mode: expected stop_on_failure or independent, found \"both\"");
     CHECK(parse_json<sweep_policy>(R"({"stuck":"1s"})").error().problem ==
-          json_problem::unknown_field);
+          json_error::code::unknown_field);
 }
 
 TEST_CASE("stamps and letters")
@@ -91,7 +91,7 @@ TEST_CASE("stamps and letters")
     json j = a_letter();
     CHECK(j["message_id_base64"] == "bS3/");
     j["version"] = 2;
-    CHECK(read_json<pipeline_dead_letter>(j).error().problem == json_problem::newer);
+    CHECK(read_json<pipeline_dead_letter>(j).error().problem == json_error::code::newer);
     j = a_letter();
     j.erase("stamp");
     CHECK(describe(read_json<pipeline_dead_letter>(j).error()) ==
@@ -109,7 +109,7 @@ TEST_CASE("what was found, and what is to be done")
     CHECK(json(detail::open_state("", 100)).dump() ==
           R"({"bare":false,"how":"corrupt","problem":"empty","size":0})");
     CHECK(json(detail::open_state(std::string_view("{}"), 100))["bare"] == true);
-    CHECK(json(state_unwritten{encode_problem::too_large, 7, 5, {}}).dump() ==
+    CHECK(json(state_unwritten{state_unwritten::problem_type::too_large, 7, 5, {}}).dump() ==
           R"({"most":5,"problem":"too_large","size":7})");
     session_progress p{.done = 2, .total = 5, .begun = noon, .changed = noon};
     p.failed = step_failure{3, 17, dead_letter_reason::gap, 1, "why", noon};

@@ -68,7 +68,7 @@ TEST_CASE("a window is written as its samples")
     weighted.insert(noon, 0.1, 20);
     CHECK(json(weighted).dump() ==
           R"({"samples":[["2024-02-29T12:00:00Z",0.1,20]],"version":1})");
-    CHECK(json(snapshot_error{snapshot_problem::newer, 3}).dump() ==
+    CHECK(json(snapshot_error{snapshot_error::code::newer, 3}).dump() ==
           R"({"offset":3,"problem":"newer"})");
 }
 

@@ -56,7 +56,7 @@ TEST_CASE("reports")
 TEST_CASE("errors")
 {
     CHECK(written(permanent("no")) == R"({"how":"permanent","text":"no"})");
-    CHECK(written(json_problem::newer) == R"("newer")");
+    CHECK(written(json_error::code::newer) == R"("newer")");
     CHECK(written(fault{}) == R"({"how":"none"})");
     CHECK(written(*validate(batch_limits{.bytes = 1, .envelope = 2})) ==
           R"({"bound":1,"field":"limits.envelope","rule":"must be less than bytes","value":2})");
@@ -197,7 +197,7 @@ TEST_CASE("enums by name, and every name is found again")
     CHECK_FALSE(named<batch_close_reason>("unknown"));
     CHECK_FALSE(named<jitter>(""));
     CHECK(names<jitter>() == "none, equal, full, decorrelated or around");
-    CHECK(names<when_unknown>() == "repeat or hand_back");
+    CHECK(names<send_policy::when_unknown>() == "repeat or hand_back");
 }
 
 TEST_CASE("text that is not UTF-8 is written all the same")

@@ -125,10 +125,11 @@ public:
             return true;
         };
         json value = json::parse(text.begin(), text.end(), follow, false);
-        if (value.is_discarded()) return unexpected(json_error{json_problem::syntax, {}, {}, {}});
+        if (value.is_discarded())
+            return unexpected(json_error{json_error::code::syntax, {}, {}, {}});
         if (!path_) return value;
         return unexpected(
-            json_error{json_problem::duplicate, *path_, "this name once", "it twice"});
+            json_error{json_error::code::duplicate, *path_, "this name once", "it twice"});
     }
 
 private:
@@ -204,8 +205,8 @@ TEST_CASE("a text is the value, or has the error, that nlohmann's parser with a 
         if (actual) {
             REQUIRE(*actual == *expected);
             ++found[0];
-        } else if (expected.error().problem == json_problem::syntax) {
-            REQUIRE(actual.error().problem == json_problem::syntax);
+        } else if (expected.error().problem == json_error::code::syntax) {
+            REQUIRE(actual.error().problem == json_error::code::syntax);
             ++found[1];
         } else {
             REQUIRE(actual.error() == expected.error());
@@ -221,7 +222,7 @@ TEST_CASE("a NUL does not end a text")
     for (const std::string_view document : {"{}\0"sv, "{}\0{}"sv, "[1,\0 2]"sv, "\0"sv}) {
         const auto parsed = parse_json_text(document);
         REQUIRE_FALSE(parsed.has_value());
-        CHECK(parsed.error().problem == json_problem::syntax);
+        CHECK(parsed.error().problem == json_error::code::syntax);
         const std::size_t column = document.find('\0') + 1;
         CHECK(parsed.error().found == "something else in line 1, column " + std::to_string(column));
     }
@@ -232,7 +233,7 @@ std::string problem_of(std::string_view document, const json_limits& limits)
 {
     const auto parsed = parse_json_text(document, limits);
     if (parsed) return {};
-    CHECK(parsed.error().problem == json_problem::too_large);
+    CHECK(parsed.error().problem == json_error::code::too_large);
     return describe(parsed.error());
 }
 

@@ -42,9 +42,9 @@ static_assert(name(defer_result::added) == "added");
 static_assert(name(defer_result::replaced) == "replaced");
 static_assert(name(defer_result::full) == "full");
 static_assert(name(static_cast<defer_result>(9)) == "?");
-static_assert(name(hand_out_order::by_due) == "by_due");
-static_assert(name(hand_out_order::by_partition) == "by_partition");
-static_assert(name(static_cast<hand_out_order>(9)) == "?");
+static_assert(name(deferral_options::hand_out_order::by_due) == "by_due");
+static_assert(name(deferral_options::hand_out_order::by_partition) == "by_partition");
+static_assert(name(static_cast<deferral_options::hand_out_order>(9)) == "?");
 static_assert(partition_of(0) == 0);
 static_assert(partition_of(0x0007'0000'0000'0001U) == 7);
 static_assert(partition_of(UINT64_MAX) == 0xFFFF);
@@ -276,11 +276,11 @@ TEST_CASE("partitions stand together, in the order of what is due first")
     b.defer({.sequence = in_partition(0, 9), .due = wall(4)});
     b.defer({.sequence = in_partition(1, 0), .due = wall(5)});
     deferred_messages other = b;
-    CHECK(of(b.take(wall(9), {}, 9, hand_out_order::by_partition)) ==
+    CHECK(of(b.take(wall(9), {}, 9, deferral_options::hand_out_order::by_partition)) ==
           numbers{in_partition(2, 1), in_partition(2, 0), in_partition(1, 1), in_partition(1, 0),
                   in_partition(0, 9)});
     // What is handed out is what it would be otherwise.
-    CHECK(of(other.take(wall(9), {}, 2, hand_out_order::by_partition)) ==
+    CHECK(of(other.take(wall(9), {}, 2, deferral_options::hand_out_order::by_partition)) ==
           numbers{in_partition(2, 1), in_partition(1, 1)});
 }
 
@@ -338,7 +338,8 @@ TEST_CASE("many partitions are put together as well")
     for (std::uint64_t n = 0; n != 2 * most; ++n) {
         b.defer({.sequence = in_partition(n % most, n), .due = wall(n < most ? 0 : 1)});
     }
-    const auto all = b.take(wall(1), {}, UINT64_MAX, hand_out_order::by_partition);
+    const auto all =
+        b.take(wall(1), {}, UINT64_MAX, deferral_options::hand_out_order::by_partition);
     REQUIRE(all.size() == 2 * most);
     bool ok = true;
     for (std::uint64_t n = 0; n != all.size(); ++n) {

@@ -20,9 +20,9 @@ namespace {
 using namespace waybill;
 using namespace std::string_literals;
 
-static_assert(name(deferral_problem::empty) == "empty");
-static_assert(name(deferral_problem::bad_options) == "bad_options");
-static_assert(name(static_cast<deferral_problem>(99)) == "?");
+static_assert(name(deferral_error::code::empty) == "empty");
+static_assert(name(deferral_error::code::bad_options) == "bad_options");
+static_assert(name(static_cast<deferral_error::code>(99)) == "?");
 
 std::string summed(std::string bytes)
 {

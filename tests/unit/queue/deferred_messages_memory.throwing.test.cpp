@@ -89,7 +89,7 @@ TEST_CASE("deferral book memory: where there is none, all is as it was")
     CHECK(each_failure([](deferred_messages& b) { b.defer({.sequence = 0}); }) >= 2);
     CHECK(each_failure([](deferred_messages& b) { (void)b.take(wall(0), {}, 9); }) >= 1);
     CHECK(each_failure([](deferred_messages& b) {
-              (void)b.take(wall(0), {}, 9, hand_out_order::by_partition);
+              (void)b.take(wall(0), {}, 9, deferral_options::hand_out_order::by_partition);
           }) >= 3);
     CHECK(each_failure([](deferred_messages& b) {
               const deferred_messages other = some();

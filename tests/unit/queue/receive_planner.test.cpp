@@ -24,8 +24,6 @@ using original_settled = waybill::receive_planner::original_settled;
 using pairs_taken = waybill::receive_planner::pairs_taken;
 using waybill::receive_planner;
 using waybill::receive_planner_options;
-using waybill::settle_as;
-using waybill::settle_result;
 using waybill::steady_time;
 using work_done = waybill::receive_planner::work_done;
 using action = receive_planner::action;
@@ -37,11 +35,14 @@ const receive_planner_options quick{
     .max_in_flight = 4,
     .breaker = {.failure_ratio = 0.5, .minimum_throughput = 1, .half_open_ramp = 2}};
 
-static_assert(name(settle_as::complete) == "complete" && name(settle_as::give_back) == "give_back");
-static_assert(name(settle_as::dead_letter) == "dead_letter" && name(static_cast<settle_as>(9)) == "?");
-static_assert(name(settle_result::done) == "done" && name(settle_result::gone) == "gone");
-static_assert(name(settle_result::failed) == "failed" &&
-              name(static_cast<settle_result>(9)) == "?");
+static_assert(name(receive_planner::settle_as::complete) == "complete" &&
+              name(receive_planner::settle_as::give_back) == "give_back");
+static_assert(name(receive_planner::settle_as::dead_letter) == "dead_letter" &&
+              name(static_cast<receive_planner::settle_as>(9)) == "?");
+static_assert(name(receive_planner::settle_result::done) == "done" &&
+              name(receive_planner::settle_result::gone) == "gone");
+static_assert(name(receive_planner::settle_result::failed) == "failed" &&
+              name(static_cast<receive_planner::settle_result>(9)) == "?");
 
 constexpr std::string_view bad(const receive_planner_options& o)
 {
@@ -92,11 +93,14 @@ TEST_CASE("intake: pairs that are due come before fresh messages, pointer and or
 
     in.on(work_done{0}, s(1));
     in.on(work_done{2, fault_kind::permanent}, s(1));
-    CHECK(in.next(s(1)) == action(receive_planner::settle_original{0, settle_as::complete}));
+    CHECK(in.next(s(1)) ==
+          action(receive_planner::settle_original{0, receive_planner::settle_as::complete}));
     in.on(original_settled{0}, s(1));
-    CHECK(in.next(s(1)) == action(receive_planner::settle_message{0, settle_as::complete}));
+    CHECK(in.next(s(1)) ==
+          action(receive_planner::settle_message{0, receive_planner::settle_as::complete}));
     in.on(message_settled{0}, s(1));
-    CHECK(in.next(s(1)) == action(receive_planner::settle_message{2, settle_as::dead_letter}));
+    CHECK(in.next(s(1)) ==
+          action(receive_planner::settle_message{2, receive_planner::settle_as::dead_letter}));
     in.on(message_settled{2}, s(1));
     CHECK(in.in_hand() == 1);
 }
@@ -133,14 +137,16 @@ TEST_CASE("intake: where no pair is due a fresh message is the probe")
     in.on(messages_received{1}, s(5));
     CHECK(in.next(s(5)) == action(waybill::wait_until{s(65)}));  // its deadline
     in.on(work_done{1, fault_kind::infrastructure}, s(6));
-    CHECK(in.next(s(6)) == action(receive_planner::settle_message{1, settle_as::give_back}));
+    CHECK(in.next(s(6)) ==
+          action(receive_planner::settle_message{1, receive_planner::settle_as::give_back}));
     in.on(message_settled{1}, s(6));
     CHECK(in.next(s(6)) == action(waybill::wait_until{s(16)}));  // twice as long
 }
 
 TEST_CASE("intake: a probe whose original is gone has found out nothing, and another goes in its place")
 {
-    for (const settle_result said : {settle_result::gone, settle_result::failed}) {
+    for (const receive_planner::settle_result said :
+         {receive_planner::settle_result::gone, receive_planner::settle_result::failed}) {
         receive_planner in = shut_at_zero();
         in.on(pairs_taken{1}, s(5));
         CHECK(in.breaker().room(s(5)) == 0);
@@ -157,17 +163,19 @@ TEST_CASE("intake: a circuit breaker that shuts gives back what nobody has begun
     in.on(original_fetched{0}, s(0));
     in.on(original_fetched{1}, s(0));
     in.on(work_done{0, fault_kind::infrastructure}, s(0));
-    CHECK(in.next(s(0)) == action(receive_planner::settle_original{0, settle_as::give_back}));
+    CHECK(in.next(s(0)) ==
+          action(receive_planner::settle_original{0, receive_planner::settle_as::give_back}));
     in.on(original_settled{0}, s(0));
     in.on(message_settled{0}, s(0));
-    CHECK(in.next(s(0)) ==
-          action(receive_planner::settle_message{2, settle_as::give_back}));  // never fetched
+    CHECK(in.next(s(0)) == action(receive_planner::settle_message{
+                               2, receive_planner::settle_as::give_back}));  // never fetched
     CHECK(in.on(original_fetched{2}, s(0)) == event_result::stale);
     in.on(message_settled{2}, s(0));
 
     // What is with its handler is settled as it ends. The circuit breaker has heard enough.
     CHECK(in.on(work_done{1}, s(1)) == event_result::applied);
-    CHECK(in.next(s(1)) == action(receive_planner::settle_original{1, settle_as::complete}));
+    CHECK(in.next(s(1)) ==
+          action(receive_planner::settle_original{1, receive_planner::settle_as::complete}));
     CHECK(in.breaker().state(s(1)) == circuit_state::open);
 }
 
@@ -178,7 +186,8 @@ TEST_CASE("intake: waits for its handlers even where the circuit breaker waits f
     in.on(messages_received{1}, s(0));
     in.force_open(s(1));
     CHECK(in.next(s(1)) == action(waybill::wait_until{s(60)}));
-    CHECK(in.next(s(60)) == action(receive_planner::settle_message{0, settle_as::give_back}));
+    CHECK(in.next(s(60)) ==
+          action(receive_planner::settle_message{0, receive_planner::settle_as::give_back}));
     in.on(message_settled{0}, s(60));
     CHECK(in.next(s(60)) == action(waybill::idle{}));
 }
@@ -190,14 +199,17 @@ TEST_CASE("intake: an answer after the deadline is late, and what is given back 
     in.on(messages_received{1}, s(0));
     receive_planner in_time = in;
     CHECK(in_time.on(work_done{0}, steady_time::at(9999ms)) == event_result::applied);
-    CHECK(in_time.next(s(11)) == action(receive_planner::settle_message{0, settle_as::complete}));
+    CHECK(in_time.next(s(11)) ==
+          action(receive_planner::settle_message{0, receive_planner::settle_as::complete}));
     for (const fault_kind how : {fault_kind::none, fault_kind::permanent}) {
-        CHECK(in.next(s(10)) == action(receive_planner::settle_message{0, settle_as::give_back}));
+        CHECK(in.next(s(10)) ==
+              action(receive_planner::settle_message{0, receive_planner::settle_as::give_back}));
         const receive_planner before = in;
         CHECK(in.on(work_done{0, how}, s(10)) == event_result::stale);
         CHECK(in.on(work_done{0, how, true}, s(11)) == event_result::stale);
         CHECK(in == before);
-        CHECK(in.next(s(11)) == action(receive_planner::settle_message{0, settle_as::give_back}));
+        CHECK(in.next(s(11)) ==
+              action(receive_planner::settle_message{0, receive_planner::settle_as::give_back}));
     }
     CHECK(in.on(message_settled{0}, s(12)) == event_result::applied);
     CHECK(in.in_hand() == 0);
@@ -209,7 +221,8 @@ TEST_CASE("intake: messages that arrive when the circuit breaker has shut go bac
     CHECK(in.on(messages_received{2}, s(1)) == event_result::applied);
     CHECK(in.on(work_done{1}, s(1)) == event_result::stale);
     for (const std::uint64_t n : {1U, 2U}) {
-        CHECK(in.next(s(1)) == action(receive_planner::settle_message{n, settle_as::give_back}));
+        CHECK(in.next(s(1)) ==
+              action(receive_planner::settle_message{n, receive_planner::settle_as::give_back}));
         in.on(message_settled{n}, s(1));
     }
     CHECK(in.next(s(1)) == action(waybill::wait_until{s(5)}));
@@ -219,22 +232,26 @@ TEST_CASE("intake: an original that is gone, cannot be fetched, or cannot be set
 {
     receive_planner in(quick);
     in.on(pairs_taken{3}, s(0));
-    in.on(original_fetched{0, settle_result::gone}, s(0));
-    CHECK(in.next(s(0)) == action(receive_planner::settle_message{0, settle_as::complete, true}));
+    in.on(original_fetched{0, receive_planner::settle_result::gone}, s(0));
+    CHECK(in.next(s(0)) ==
+          action(receive_planner::settle_message{0, receive_planner::settle_as::complete, true}));
     in.on(message_settled{0}, s(0));
-    in.on(original_fetched{1, settle_result::failed}, s(0));
-    CHECK(in.next(s(0)) == action(receive_planner::settle_message{1, settle_as::give_back}));
+    in.on(original_fetched{1, receive_planner::settle_result::failed}, s(0));
+    CHECK(in.next(s(0)) ==
+          action(receive_planner::settle_message{1, receive_planner::settle_as::give_back}));
     in.on(message_settled{1}, s(0));
     CHECK(in.breaker().state(s(0)) == circuit_state::closed);
 
     in.on(original_fetched{2}, s(0));
     in.on(work_done{2}, s(0));
     receive_planner gone = in;
-    in.on(original_settled{2, settle_result::failed}, s(0));
-    CHECK(in.next(s(0)) == action(receive_planner::settle_message{2, settle_as::give_back}));
-    gone.on(original_settled{2, settle_result::gone}, s(0));
-    CHECK(gone.next(s(0)) == action(receive_planner::settle_message{2, settle_as::complete}));
-    CHECK(in.on(message_settled{2, settle_result::failed}, s(0)) ==
+    in.on(original_settled{2, receive_planner::settle_result::failed}, s(0));
+    CHECK(in.next(s(0)) ==
+          action(receive_planner::settle_message{2, receive_planner::settle_as::give_back}));
+    gone.on(original_settled{2, receive_planner::settle_result::gone}, s(0));
+    CHECK(gone.next(s(0)) ==
+          action(receive_planner::settle_message{2, receive_planner::settle_as::complete}));
+    CHECK(in.on(message_settled{2, receive_planner::settle_result::failed}, s(0)) ==
           event_result::applied);  // its lock will run out
     CHECK(in.in_hand() == 0);
 }
@@ -245,9 +262,12 @@ TEST_CASE("intake: what is deferred again has a new pointer, and the old one goe
     in.on(pairs_taken{1}, s(0));
     in.on(original_fetched{0}, s(0));
     in.on(work_done{0, fault_kind::transient, true}, s(0));
-    CHECK(in.next(s(0)) == action(receive_planner::settle_original{0, settle_as::give_back}));
-    in.on(original_settled{0, settle_result::failed}, s(0));  // its lock will run out
-    CHECK(in.next(s(0)) == action(receive_planner::settle_message{0, settle_as::complete}));
+    CHECK(in.next(s(0)) ==
+          action(receive_planner::settle_original{0, receive_planner::settle_as::give_back}));
+    in.on(original_settled{0, receive_planner::settle_result::failed},
+          s(0));  // its lock will run out
+    CHECK(in.next(s(0)) ==
+          action(receive_planner::settle_message{0, receive_planner::settle_as::complete}));
     in.on(message_settled{0}, s(0));
     in.on(pairs_taken{}, s(0));
     in.on(messages_received{1}, s(0));
@@ -297,7 +317,8 @@ TEST_CASE("intake: what no handler answers is given back, and its answer comes t
     in.on(messages_received{3}, s(0));
     CHECK(in.next(s(0)) == action(waybill::wait_until{s(60)}));
     for (std::uint64_t n = 0; n != 4; ++n) {
-        CHECK(in.next(s(60)) == action(receive_planner::settle_message{n, settle_as::give_back}));
+        CHECK(in.next(s(60)) ==
+              action(receive_planner::settle_message{n, receive_planner::settle_as::give_back}));
         CHECK(in.on(message_settled{n}, s(60)) == event_result::applied);
         CHECK(in.on(work_done{n}, s(61)) == event_result::stale);
     }
@@ -327,7 +348,8 @@ TEST_CASE("intake: stopped it ends what is in hand and takes nothing more")
     in.on(pairs_taken{2}, s(0));
     in.on(original_fetched{0}, s(0));
     in.stop();
-    CHECK(in.next(s(0)) == action(receive_planner::settle_message{1, settle_as::give_back}));
+    CHECK(in.next(s(0)) ==
+          action(receive_planner::settle_message{1, receive_planner::settle_as::give_back}));
     in.on(message_settled{1}, s(0));
     CHECK(in.next(s(0)) == action(waybill::wait_until{s(60)}));
     in.on(work_done{0}, s(1));
@@ -360,7 +382,8 @@ TEST_CASE("intake: what contradicts itself or comes twice changes nothing")
     CHECK(in == copy);
     copy.on(original_settled{0}, s(0));
     CHECK(in != copy);
-    CHECK(in.next(s(0)) == action(receive_planner::settle_original{0, settle_as::complete}));
+    CHECK(in.next(s(0)) ==
+          action(receive_planner::settle_original{0, receive_planner::settle_as::complete}));
 }
 
 TEST_CASE("intake: extreme options and clocks")

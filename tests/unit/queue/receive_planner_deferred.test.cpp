@@ -68,24 +68,25 @@ struct simulation {
         }
     }
 
-    settle_result settle(const receive_planner::settle_original& a)
+    receive_planner::settle_result settle(const receive_planner::settle_original& a)
     {
         const std::uint64_t sequence = pairs[a.work].entry.sequence;
-        if (a.as == settle_as::complete) {
+        if (a.as == receive_planner::settle_as::complete) {
             at_broker.erase(sequence);
             log += "ok ";
         }
-        return settle_result::done;
+        return receive_planner::settle_result::done;
     }
 
-    settle_result settle(const receive_planner::settle_message& a)
+    receive_planner::settle_result settle(const receive_planner::settle_message& a)
     {
         const handed h = pairs[a.work];
-        const bool over = a.as == settle_as::complete;
+        const bool over = a.as == receive_planner::settle_as::complete;
         const event_result was = over ? book.settled(h.entry.sequence, h.ticket)
                                       : book.give_back(h.entry.sequence, h.ticket);
         pairs.erase(a.work);
-        return was == event_result::applied ? settle_result::done : settle_result::gone;
+        return was == event_result::applied ? receive_planner::settle_result::done
+                                            : receive_planner::settle_result::gone;
     }
 
     void run()
@@ -101,7 +102,8 @@ struct simulation {
                 },
                 [&](receive_planner::receive_deferred a) {
                     const bool there = at_broker.contains(pairs[a.work].entry.sequence);
-                    const auto said = there ? settle_result::done : settle_result::gone;
+                    const auto said = there ? receive_planner::settle_result::done
+                                            : receive_planner::settle_result::gone;
                     in.on(receive_planner::original_fetched{a.work, said}, now());
                     if (there) handle(a.work);
                 },
@@ -169,10 +171,10 @@ TEST_CASE("intake and book: a handler that takes too long is not believed, nor i
     w.in.on(receive_planner::original_fetched{0}, w.now());
     w.handle(0);
     // Nobody has asked meanwhile; it is late all the same.
-    REQUIRE(w.in.next(w.now()) ==
-            receive_planner::action(receive_planner::settle_message{0, settle_as::give_back}));
+    REQUIRE(w.in.next(w.now()) == receive_planner::action(receive_planner::settle_message{
+                                      0, receive_planner::settle_as::give_back}));
     w.in.on(receive_planner::message_settled{0, w.settle(receive_planner::settle_message{
-                                                    0, settle_as::give_back})},
+                                                    0, receive_planner::settle_as::give_back})},
             w.now());
     w.handling = {};
     w.run();

@@ -44,8 +44,8 @@ std::uint64_t a_long_life(waybill::receive_planner& in, std::uint64_t rounds)
                 (void)in.on(waybill::receive_planner::messages_received{a.max_messages}, now);
             },
             [&](waybill::receive_planner::receive_deferred a) {
-                const auto said =
-                    a.work % 5 == 0 ? waybill::settle_result::gone : waybill::settle_result::done;
+                const auto said = a.work % 5 == 0 ? waybill::receive_planner::settle_result::gone
+                                                  : waybill::receive_planner::settle_result::done;
                 (void)in.on(waybill::receive_planner::original_fetched{a.work, said}, now);
             },
             [&](waybill::receive_planner::settle_original a) {

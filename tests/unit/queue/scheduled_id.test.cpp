@@ -45,10 +45,10 @@ static_assert(original_of("a:7:3", 3) == "a:7");
 static_assert(!original_of("a:7", 3));
 static_assert(!original_of("a", 1));
 
-static_assert(name(id_problem::too_large) == "too_large");
-static_assert(name(id_problem::no_id) == "no_id");
-static_assert(name(id_problem::bad_mark) == "bad_mark");
-static_assert(name(static_cast<id_problem>(9)) == "?");
+static_assert(name(id_error::code::too_large) == "too_large");
+static_assert(name(id_error::code::no_id) == "no_id");
+static_assert(name(id_error::code::bad_mark) == "bad_mark");
+static_assert(name(static_cast<id_error::code>(9)) == "?");
 
 // Takes what it has not seen, and says nothing of what it drops.
 struct broker {
@@ -79,7 +79,7 @@ TEST_CASE("what is too long is refused, never cut")
     CHECK(scheduled_id(longest, 9)->size() == 128);
     const auto over = scheduled_id(longest, 10);
     REQUIRE_FALSE(over.has_value());
-    CHECK(over.error() == id_error{id_problem::too_large, 129, 128});
+    CHECK(over.error() == id_error{id_error::code::too_large, 129, 128});
     CHECK(describe(over.error()) == "scheduled id: too_large: 129 bytes, at most 128");
     CHECK_FALSE(scheduled_id(std::string(129, 'x'), 0).has_value());
     CHECK(scheduled_id(std::string(1'000, 'x'), 1, UINT64_MAX).has_value());
@@ -88,8 +88,8 @@ TEST_CASE("what is too long is refused, never cut")
 
 TEST_CASE("no id, or a mark that is a digit, would make two messages one")
 {
-    CHECK(scheduled_id("", 1).error().problem == id_problem::no_id);
-    CHECK(scheduled_id("", 0).error().problem == id_problem::no_id);
+    CHECK(scheduled_id("", 1).error().problem == id_error::code::no_id);
+    CHECK(scheduled_id("", 0).error().problem == id_error::code::no_id);
     CHECK(describe(scheduled_id("a", 1, 128, '7').error()) == "scheduled id: bad_mark");
 }
 

@@ -14,15 +14,14 @@
 namespace settle_test {
 namespace {
 
-using waybill::dead_letter_cause;
+using waybill::dead_letter_message;
 using waybill::duration;
 using waybill::fault_kind;
-using waybill::let_expire_reason;
+using waybill::let_lock_expire;
 using waybill::queue_delivery;
 using waybill::settle_policy;
 using waybill::settlement;
 using waybill::wall_time;
-using waybill::when_down;
 
 constexpr wall_time now = wall_time::at(duration::seconds(1'000));
 constexpr fault_kind all_faults[] = {fault_kind::none,           fault_kind::transient,
@@ -46,7 +45,7 @@ constexpr settlement after(std::uint64_t count, fault_kind how, const settle_pol
     return settle(p, {.count = count, .lock_left = left}, how, 0.5, now);
 }
 
-constexpr settlement parked(dead_letter_cause why, fault_kind how, std::uint64_t used,
+constexpr settlement parked(dead_letter_message::cause why, fault_kind how, std::uint64_t used,
                             std::uint64_t most)
 {
     return waybill::dead_letter_message{why, how, used, most};
@@ -55,11 +54,11 @@ constexpr settlement parked(dead_letter_cause why, fault_kind how, std::uint64_t
 // Each class has its answer.
 static_assert(after(1, fault_kind::none) == settlement(waybill::complete{}));
 static_assert(after(3, fault_kind::permanent) ==
-              parked(dead_letter_cause::permanent, fault_kind::permanent, 3, 3));
+              parked(dead_letter_message::cause::permanent, fault_kind::permanent, 3, 3));
 static_assert(after(1, fault_kind::infrastructure) ==
-              settlement(waybill::let_lock_expire{let_expire_reason::outage}));
+              settlement(waybill::let_lock_expire{let_lock_expire::cause::outage}));
 static_assert(after(1, fault_kind::ownership_lost) ==
-              settlement(waybill::let_lock_expire{let_expire_reason::lock_lost}));
+              settlement(waybill::let_lock_expire{let_lock_expire::cause::lock_lost}));
 static_assert(after(1, fault_kind::cancelled) == settlement(waybill::abandon{false}));
 
 // What is transient goes through the levels: two at once, ten seconds, two at once, twenty, two.
@@ -73,7 +72,7 @@ static_assert(after(6, fault_kind::transient) ==
               settlement(waybill::defer{now + duration::seconds(20)}));
 static_assert(after(8, fault_kind::transient) == settlement(waybill::abandon{}));
 static_assert(after(9, fault_kind::transient) ==
-              parked(dead_letter_cause::exhausted, fault_kind::transient, 9, 9));
+              parked(dead_letter_message::cause::exhausted, fault_kind::transient, 9, 9));
 
 // Tries may be another number than deliveries: a copy is counted from 1 again.
 static_assert(settle(queue, {.count = 1, .tries = 6}, fault_kind::transient, 0.5, now) ==
@@ -87,12 +86,12 @@ constexpr settle_policy few = [] {
 }();
 static_assert(after(1, fault_kind::transient, few) == settlement(waybill::abandon{}));
 static_assert(after(2, fault_kind::transient, few) ==
-              parked(dead_letter_cause::last_delivery, fault_kind::transient, 2, 2));
+              parked(dead_letter_message::cause::last_delivery, fault_kind::transient, 2, 2));
 static_assert(after(2, fault_kind::infrastructure, few) ==
-              parked(dead_letter_cause::last_delivery, fault_kind::infrastructure, 2, 2));
+              parked(dead_letter_message::cause::last_delivery, fault_kind::infrastructure, 2, 2));
 static_assert(after(2, fault_kind::none, few) == settlement(waybill::complete{}));
 static_assert(after(7, fault_kind::permanent, few) ==
-              parked(dead_letter_cause::permanent, fault_kind::permanent, 7, 7));
+              parked(dead_letter_message::cause::permanent, fault_kind::permanent, 7, 7));
 
 // Where a copy takes its place, its deliveries are counted anew, and there is no last one.
 constexpr settle_policy copies = [] {
@@ -116,7 +115,7 @@ static_assert(after(2, fault_kind::infrastructure, released) ==
               settlement(waybill::abandon{false}));
 static_assert(after(2, fault_kind::cancelled, released) == settlement(waybill::abandon{false}));
 // But a pause, where one can be had without being counted, comes before giving it back at once.
-constexpr settle_policy released_copies(when_down w, bool can_defer = true)
+constexpr settle_policy released_copies(settle_policy::when_down w, bool can_defer = true)
 {
     settle_policy p = released;
     p.on_outage = w;
@@ -124,32 +123,37 @@ constexpr settle_policy released_copies(when_down w, bool can_defer = true)
     p.defer_renews = true;
     return p;
 }
-static_assert(after(2, fault_kind::infrastructure, released_copies(when_down::defer)) ==
-              settlement(waybill::defer{now + duration::seconds(20)}));
-static_assert(after(2, fault_kind::infrastructure, released_copies(when_down::let_lock_expire)) ==
+static_assert(after(2, fault_kind::infrastructure,
+                    released_copies(settle_policy::when_down::defer)) ==
               settlement(waybill::defer{now + duration::seconds(20)}));
 static_assert(after(2, fault_kind::infrastructure,
-                    released_copies(when_down::let_lock_expire, false)) ==
+                    released_copies(settle_policy::when_down::let_lock_expire)) ==
+              settlement(waybill::defer{now + duration::seconds(20)}));
+static_assert(after(2, fault_kind::infrastructure,
+                    released_copies(settle_policy::when_down::let_lock_expire, false)) ==
               settlement(waybill::abandon{false}));
-static_assert(after(2, fault_kind::infrastructure, released_copies(when_down::abandon)) ==
+static_assert(after(2, fault_kind::infrastructure,
+                    released_copies(settle_policy::when_down::abandon)) ==
               settlement(waybill::abandon{false}));
 
-static_assert(after(2, fault_kind::cancelled, [] {
-                  settle_policy p = few;
-                  p.can_defer = false;
-                  return p;
-              }()) == parked(dead_letter_cause::last_delivery, fault_kind::cancelled, 2, 2));
+static_assert(after(2, fault_kind::cancelled,
+                    [] {
+                        settle_policy p = few;
+                        p.can_defer = false;
+                        return p;
+                    }()) ==
+              parked(dead_letter_message::cause::last_delivery, fault_kind::cancelled, 2, 2));
 
 // An outage by choice, and a pause where the queue cannot put anything off.
-constexpr settle_policy down(when_down w)
+constexpr settle_policy down(settle_policy::when_down w)
 {
     settle_policy p = queue;
     p.on_outage = w;
     return p;
 }
-static_assert(after(1, fault_kind::infrastructure, down(when_down::abandon)) ==
+static_assert(after(1, fault_kind::infrastructure, down(settle_policy::when_down::abandon)) ==
               settlement(waybill::abandon{false}));
-static_assert(after(1, fault_kind::infrastructure, down(when_down::defer)) ==
+static_assert(after(1, fault_kind::infrastructure, down(settle_policy::when_down::defer)) ==
               settlement(waybill::defer{now + duration::seconds(10)}));
 constexpr settle_policy stubborn = [] {
     settle_policy p = queue;
@@ -157,7 +161,7 @@ constexpr settle_policy stubborn = [] {
     return p;
 }();
 static_assert(after(3, fault_kind::transient, stubborn) ==
-              settlement(waybill::let_lock_expire{let_expire_reason::pause}));
+              settlement(waybill::let_lock_expire{let_lock_expire::cause::pause}));
 static_assert(after(1, fault_kind::transient, stubborn) == settlement(waybill::abandon{}));
 
 // A queue puts off only so far: SQS twelve hours after the message was received.
@@ -182,37 +186,39 @@ constexpr settle_policy endless = [] {
     return p;
 }();
 static_assert(after(waybill::highest_size, fault_kind::infrastructure, endless) ==
-              settlement(waybill::let_lock_expire{let_expire_reason::outage}));
+              settlement(waybill::let_lock_expire{let_lock_expire::cause::outage}));
 static_assert(after(waybill::highest_size, fault_kind::transient, endless) ==
-              parked(dead_letter_cause::exhausted, fault_kind::transient, waybill::highest_size,
-                     9));
+              parked(dead_letter_message::cause::exhausted, fault_kind::transient,
+                     waybill::highest_size, 9));
 
 // Too late, or nearly so: nothing is said but success.
-constexpr bool only_success_is_told(duration left, let_expire_reason why)
+constexpr bool only_success_is_told(duration left, let_lock_expire::cause why)
 {
     for (const fault_kind how : all_faults) {
         const settlement s = after(1, how, queue, left);
         if (how == fault_kind::none && !(s == settlement(waybill::complete{}))) return false;
         if (how == fault_kind::none) continue;
-        const let_expire_reason expected =
-            how == fault_kind::ownership_lost ? let_expire_reason::lock_lost : why;
+        const let_lock_expire::cause expected =
+            how == fault_kind::ownership_lost ? let_lock_expire::cause::lock_lost : why;
         if (!(s == settlement(waybill::let_lock_expire{expected}))) return false;
     }
     return true;
 }
-static_assert(only_success_is_told(duration{}, let_expire_reason::lock_lost));
-static_assert(only_success_is_told(duration::lowest(), let_expire_reason::lock_lost));
-static_assert(only_success_is_told(duration::nanoseconds(1), let_expire_reason::lock_short));
-static_assert(only_success_is_told(duration::seconds(1), let_expire_reason::lock_short));
+static_assert(only_success_is_told(duration{}, let_lock_expire::cause::lock_lost));
+static_assert(only_success_is_told(duration::lowest(), let_lock_expire::cause::lock_lost));
+static_assert(only_success_is_told(duration::nanoseconds(1), let_lock_expire::cause::lock_short));
+static_assert(only_success_is_told(duration::seconds(1), let_lock_expire::cause::lock_short));
 static_assert(!only_success_is_told(duration::nanoseconds(1'000'000'001),
-                                    let_expire_reason::lock_short));
+                                    let_lock_expire::cause::lock_short));
 
 // Whatever the policy is, no message is given back on its last delivery where that counts: the
 // broker would park it. And none is lost: what has not worked is never completed.
 TEST_CASE("settle: every policy, every fault, every delivery")
 {
     std::uint64_t cases = 0;
-    for (const when_down w : {when_down::let_lock_expire, when_down::defer, when_down::abandon}) {
+    for (const settle_policy::when_down w :
+         {settle_policy::when_down::let_lock_expire, settle_policy::when_down::defer,
+          settle_policy::when_down::abandon}) {
         for (unsigned bits = 0; bits != 8; ++bits) {
             settle_policy p = queue;
             p.max_deliveries = 4;
@@ -238,7 +244,7 @@ TEST_CASE("settle: every policy, every fault, every delivery")
                             CHECK((!a->failed && !p.release_counts));
                         if (std::holds_alternative<waybill::defer>(s)) CHECK(p.defer_renews);
                         if (const auto* l = std::get_if<waybill::let_lock_expire>(&s))
-                            CHECK(l->reason == let_expire_reason::lock_lost);
+                            CHECK(l->reason == let_lock_expire::cause::lock_lost);
                     }
                 }
             }
@@ -249,7 +255,7 @@ TEST_CASE("settle: every policy, every fault, every delivery")
 
 TEST_CASE("settle: the reason says what is used up, and is cut between characters")
 {
-    const waybill::dead_letter_message d{dead_letter_cause::last_delivery,
+    const waybill::dead_letter_message d{dead_letter_message::cause::last_delivery,
                                          fault_kind::infrastructure, 10, 10};
     const std::string limit = "last_delivery: infrastructure, 10 of 10 deliveries (max_deliveries)";
     CHECK(waybill::describe(d, "the database is down") == limit + ": the database is down");
@@ -348,11 +354,11 @@ TEST_CASE("settle: deliveries in an outage use up no tries")
 {
     settle_policy p = tries_of(5, 3, 1'000);
     CHECK(after_outage(31, 0, p) ==
-          parked(dead_letter_cause::exhausted, fault_kind::transient, 31, 24));
+          parked(dead_letter_message::cause::exhausted, fault_kind::transient, 31, 24));
     CHECK(after_outage(31, 30, p) == settlement(waybill::abandon{}));
     CHECK(after_outage(53, 30, p) == settlement(waybill::abandon{}));
     CHECK(after_outage(54, 30, p) ==
-          parked(dead_letter_cause::exhausted, fault_kind::transient, 24, 24));
+          parked(dead_letter_message::cause::exhausted, fault_kind::transient, 24, 24));
     CHECK(after_outage(36, 30, p) == after(6, fault_kind::transient, p));  // the first pause
     // More than there were: this delivery is the first try.
     for (const std::uint64_t too_many : {31ULL, 32ULL, ~0ULL}) {
@@ -363,13 +369,13 @@ TEST_CASE("settle: deliveries in an outage use up no tries")
     CHECK(after_outage(~0ULL, ~0ULL, tries_of(5, 3, ~0ULL)) == settlement(waybill::abandon{}));
     // The tries that the caller counts are reduced alike; the deliveries of the broker are not.
     CHECK(after_outage(1, 30, p, 54) ==
-          parked(dead_letter_cause::exhausted, fault_kind::transient, 24, 24));
+          parked(dead_letter_message::cause::exhausted, fault_kind::transient, 24, 24));
     CHECK(after_outage(1, 30, p, 31) == settlement(waybill::abandon{}));
     CHECK(after_outage(1'000, 990, p) ==
-          parked(dead_letter_cause::last_delivery, fault_kind::transient, 1'000, 1'000));
+          parked(dead_letter_message::cause::last_delivery, fault_kind::transient, 1'000, 1'000));
 }
 
-using waybill::delivery_limit;
+using waybill::delivery_lifetime;
 using waybill::delivery_terms;
 using waybill::settle_check;
 constexpr duration day = duration::seconds(86'400);
@@ -402,17 +408,19 @@ constexpr settle_check hour = found({}, {.lock = duration::seconds(90),
                                          .max_deliveries = 961,
                                          .time_to_live = duration::seconds(3'600)});
 static_assert(!hour.error && hour.longest_outage == duration::seconds(3'510));
-static_assert(hour.by == delivery_limit::time_to_live);
+static_assert(hour.by == delivery_lifetime::delivery_limit::time_to_live);
 
 // Nothing ends it where no delivery is the last one.
 constexpr delivery_terms no_maximum{.lock = duration::seconds(90), .max_deliveries = waybill::highest_size};
 static_assert(found(tries_of(5, 3, waybill::highest_size), no_maximum).longest_outage == duration::highest());
 static_assert(found(tries_of(5, 3, 961, true), lock_90).longest_outage == duration::highest());
 static_assert(found({.release_counts = false}, lock_90).longest_outage == duration::highest());
-static_assert(found({.on_outage = when_down::abandon, .release_counts = false}, lock_90)
+static_assert(found({.on_outage = settle_policy::when_down::abandon, .release_counts = false},
+                    lock_90)
                   .longest_uncounted_outage == duration::highest());
 // Given back at once, and counted, it lasts for no time.
-static_assert(found({.on_outage = when_down::abandon}, lock_90).longest_outage == duration{});
+static_assert(found({.on_outage = settle_policy::when_down::abandon}, lock_90).longest_outage ==
+              duration{});
 static_assert(found(tries_of(5, 3, waybill::highest_size), no_maximum).longest_uncounted_outage ==
               duration::seconds(23 * 90));
 
@@ -420,7 +428,7 @@ static_assert(found(tries_of(5, 3, waybill::highest_size), no_maximum).longest_u
 constexpr duration put_off(const waybill::backoff& pauses, std::uint64_t deliveries,
                            duration longest = duration::highest())
 {
-    settle_policy p = down(when_down::defer);
+    settle_policy p = down(settle_policy::when_down::defer);
     p.levels = {.immediate = 0, .delayed = no_limit, .pauses = pauses};
     p.max_deliveries = deliveries;
     p.longest_defer = longest;
@@ -486,17 +494,19 @@ static_assert(!validate(settle_policy{}));
 static_assert(validate(settle_policy{.max_deliveries = 0})->field == "max_deliveries");
 static_assert(validate(settle_policy{.to_settle = duration::seconds(-1)})->negative);
 static_assert(validate(settle_policy{.longest_defer = {}})->field == "longest_defer");
-static_assert(validate(settle_policy{.on_outage = when_down::defer, .can_defer = false})->field ==
+static_assert(validate(settle_policy{.on_outage = settle_policy::when_down::defer, .can_defer = false})->field ==
               "can_defer");
 // Given back at once, all of its deliveries would be used up in an outage: unless that does not
 // count.
-static_assert(validate(settle_policy{.on_outage = when_down::abandon})->field == "release_counts");
-static_assert(!validate(settle_policy{.on_outage = when_down::abandon, .release_counts = false}));
-static_assert(!validate(settle_policy{
-    .levels = {}, .max_deliveries = waybill::highest_size, .on_outage = when_down::abandon}));
-static_assert(name(dead_letter_cause::exhausted) == "exhausted");
-static_assert(name(let_expire_reason::lock_short) == "lock_short");
-static_assert(name(when_down::defer) == "defer");
+static_assert(validate(settle_policy{.on_outage = settle_policy::when_down::abandon})->field == "release_counts");
+static_assert(!validate(settle_policy{.on_outage = settle_policy::when_down::abandon,
+                                      .release_counts = false}));
+static_assert(!validate(settle_policy{.levels = {},
+                                      .max_deliveries = waybill::highest_size,
+                                      .on_outage = settle_policy::when_down::abandon}));
+static_assert(name(dead_letter_message::cause::exhausted) == "exhausted");
+static_assert(name(let_lock_expire::cause::lock_short) == "lock_short");
+static_assert(name(settle_policy::when_down::defer) == "defer");
 
 // Each answer is of the kind that is called like it.
 static_assert(waybill::kind_of(waybill::complete{}) == waybill::settle_kind::complete);

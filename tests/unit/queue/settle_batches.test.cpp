@@ -22,7 +22,6 @@ using reported = waybill::settle_batches::reported;
 using waybill::settle_batch_policy;
 using waybill::settle_batches;
 using waybill::settle_kind;
-using waybill::settle_outcome;
 using waybill::steady_time;
 
 using action = settle_batches::action;
@@ -38,8 +37,8 @@ action call(settle_kind k, items which, std::uint64_t number = 0)
 {
     return settle_batches::settle_batch{number, k, std::move(which)};
 }
-action said(std::uint64_t item, settle_outcome end, fault_kind how, std::uint32_t tries,
-            settle_kind kind = settle_kind::complete)
+action said(std::uint64_t item, settle_batches::settle_outcome end, fault_kind how,
+            std::uint32_t tries, settle_kind kind = settle_kind::complete)
 {
     return settle_batches::report{item, kind, end, how, tries};
 }
@@ -52,9 +51,9 @@ TEST_CASE("settle_batches: one call for what is there, and a report each")
     m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
     CHECK(m.next(at(0)) == call(settle_kind::complete, {0, 1}));
     CHECK(m.on(batch_settled{0, {0, 1}}, at(0)) == event_result::applied);
-    CHECK(m.next(at(0)) == said(0, settle_outcome::done, fault_kind::none, 1));
+    CHECK(m.next(at(0)) == said(0, settle_batches::settle_outcome::done, fault_kind::none, 1));
     CHECK(m.on(reported{0}, at(0)) == event_result::applied);
-    CHECK(m.next(at(0)) == said(1, settle_outcome::done, fault_kind::none, 1));
+    CHECK(m.next(at(0)) == said(1, settle_batches::settle_outcome::done, fault_kind::none, 1));
     CHECK(m.on(reported{1}, at(0)) == event_result::applied);
     CHECK(m.next(at(0)) == action(waybill::idle{}));
     CHECK(m.empty());
@@ -96,8 +95,8 @@ TEST_CASE("settle_batches: the call with the least time left comes first")
     CHECK(m.next(at(0)) == action(waybill::idle{}));
     CHECK(m.next(at(100)) == action(waybill::idle{}));  // all locks are over, the answers say more
     m.on(batch_settled{0, {1}}, at(100));
-    CHECK(m.next(at(100)) ==
-          said(1, settle_outcome::done, fault_kind::none, 1, settle_kind::dead_letter));
+    CHECK(m.next(at(100)) == said(1, settle_batches::settle_outcome::done, fault_kind::none, 1,
+                                  settle_kind::dead_letter));
 }
 
 TEST_CASE("settle_batches: of a call that failed in part the failed part is tried again")
@@ -112,19 +111,23 @@ TEST_CASE("settle_batches: of a call that failed in part the failed part is trie
                               {3, fault_kind::ownership_lost},
                               {4, fault_kind::none}}},
                at(0)) == event_result::applied);
-    CHECK(m.next(at(0)) == said(0, settle_outcome::done, fault_kind::none, 1));
+    CHECK(m.next(at(0)) == said(0, settle_batches::settle_outcome::done, fault_kind::none, 1));
     m.on(reported{0}, at(0));
-    CHECK(m.next(at(0)) == said(2, settle_outcome::given_up, fault_kind::permanent, 1));
+    CHECK(m.next(at(0)) ==
+          said(2, settle_batches::settle_outcome::given_up, fault_kind::permanent, 1));
     m.on(reported{2}, at(0));
-    CHECK(m.next(at(0)) == said(3, settle_outcome::lost, fault_kind::ownership_lost, 1));
+    CHECK(m.next(at(0)) ==
+          said(3, settle_batches::settle_outcome::lost, fault_kind::ownership_lost, 1));
     m.on(reported{3}, at(0));
     CHECK(m.next(at(0)) == action(waybill::wait_until{at(1)}));
     // an error that claims to be none is one
     CHECK(m.next(at(1)) == call(settle_kind::complete, {1, 4}, 1));
     m.on(batch_settled{1, {1, 4}, fault_kind::infrastructure}, at(1));
-    CHECK(m.next(at(1)) == said(1, settle_outcome::given_up, fault_kind::infrastructure, 2));
+    CHECK(m.next(at(1)) ==
+          said(1, settle_batches::settle_outcome::given_up, fault_kind::infrastructure, 2));
     m.on(reported{1}, at(1));
-    CHECK(m.next(at(1)) == said(4, settle_outcome::given_up, fault_kind::infrastructure, 2));
+    CHECK(m.next(at(1)) ==
+          said(4, settle_batches::settle_outcome::given_up, fault_kind::infrastructure, 2));
 }
 
 TEST_CASE("settle_batches: a pause ends in time for one more call, and without time it is lost")
@@ -136,10 +139,10 @@ TEST_CASE("settle_batches: a pause ends in time for one more call, and without t
     CHECK(m.next(at(9)) == call(settle_kind::abandon, {0}, 1));
     auto over = m;
     m.on(batch_settled{1, {0}, fault_kind::transient}, at(9));
-    CHECK(m.next(at(9)) ==
-          said(0, settle_outcome::lost, fault_kind::transient, 2, settle_kind::abandon));
-    CHECK(over.next(at(10)) ==
-          said(0, settle_outcome::lost, fault_kind::transient, 1, settle_kind::abandon));
+    CHECK(m.next(at(9)) == said(0, settle_batches::settle_outcome::lost, fault_kind::transient, 2,
+                                settle_kind::abandon));
+    CHECK(over.next(at(10)) == said(0, settle_batches::settle_outcome::lost, fault_kind::transient,
+                                    1, settle_kind::abandon));
 }
 
 TEST_CASE("settle_batches: after a failed call, lost is reported up to to_settle before the lock expires")
@@ -150,7 +153,7 @@ TEST_CASE("settle_batches: after a failed call, lost is reported up to to_settle
     in_time.on(batch_settled{0, {0}, fault_kind::transient}, at(7));
     CHECK(in_time.next(at(7)) == action(waybill::wait_until{at(8)}));
     m.on(batch_settled{0, {0}, fault_kind::transient}, at(8));
-    CHECK(m.next(at(8)) == said(0, settle_outcome::lost, fault_kind::transient, 1));
+    CHECK(m.next(at(8)) == said(0, settle_batches::settle_outcome::lost, fault_kind::transient, 1));
 }
 
 TEST_CASE("settle_batches: a completion is told once even if its lock is over; others are not")
@@ -159,11 +162,11 @@ TEST_CASE("settle_batches: a completion is told once even if its lock is over; o
     m.on(decided{settle_kind::abandon, duration{}}, at(0));
     m.on(decided{settle_kind::complete, duration::seconds(-5)}, at(0));
     CHECK(m.next(at(0)) ==
-          said(0, settle_outcome::lost, fault_kind::none, 0, settle_kind::abandon));
+          said(0, settle_batches::settle_outcome::lost, fault_kind::none, 0, settle_kind::abandon));
     CHECK(m.on(reported{0}, at(0)) == event_result::applied);
     CHECK(m.next(at(0)) == call(settle_kind::complete, {1}));
     m.on(batch_settled{0, {1}, fault_kind::transient}, at(0));
-    CHECK(m.next(at(0)) == said(1, settle_outcome::lost, fault_kind::transient, 1));
+    CHECK(m.next(at(0)) == said(1, settle_batches::settle_outcome::lost, fault_kind::transient, 1));
 }
 
 TEST_CASE("settle_batches: what is over is over, and what was never said is late")
@@ -206,7 +209,7 @@ TEST_CASE("settle_batches: where more are ready than a call can have, those whos
     for (auto a = m.next(at(1)); std::holds_alternative<settle_batches::report>(a);
          a = m.next(at(1))) {
         const auto r = std::get<settle_batches::report>(a);
-        CHECK(r.outcome == settle_outcome::done);
+        CHECK(r.outcome == settle_batches::settle_outcome::done);
         ++told;
         m.on(reported{r.item}, at(1));
     }
@@ -230,7 +233,7 @@ TEST_CASE("settle_batches: an answer that comes twice counts once")
     CHECK(m.on(batch_started{1, {0}}, at(1)) == event_result::applied);
     CHECK(m.on(failed, at(1)) == event_result::stale);
     CHECK(m.on(batch_settled{1, {0}}, at(1)) == event_result::applied);
-    CHECK(m.next(at(1)) == said(0, settle_outcome::done, fault_kind::none, 2));
+    CHECK(m.next(at(1)) == said(0, settle_batches::settle_outcome::done, fault_kind::none, 2));
 }
 
 TEST_CASE("settle_batches: an answer that names a message twice is invalid")
@@ -244,7 +247,7 @@ TEST_CASE("settle_batches: an answer that names a message twice is invalid")
     CHECK(m == before);
     CHECK(m.on(batch_settled{0, {1, 0}, {}, {{0, fault_kind::permanent}}}, at(0)) ==
           event_result::applied);
-    CHECK(m.next(at(0)) == said(0, settle_outcome::done, fault_kind::none, 1));
+    CHECK(m.next(at(0)) == said(0, settle_batches::settle_outcome::done, fault_kind::none, 1));
 }
 
 TEST_CASE("settle_batches: a time for a call that is less than none reads as none, and no wait is over")
@@ -270,7 +273,8 @@ TEST_CASE("settle_batches: an answer about very many is no slower for each")
     batch_settled s{b.call, b.items};
     for (std::uint64_t i = 0; i != many; ++i) s.failed.push_back({i, fault_kind::permanent});
     CHECK(m.on(s, at(0)) == event_result::applied);
-    CHECK(m.next(at(0)) == said(0, settle_outcome::given_up, fault_kind::permanent, 1));
+    CHECK(m.next(at(0)) ==
+          said(0, settle_batches::settle_outcome::given_up, fault_kind::permanent, 1));
 }
 
 static_assert(!validate(settle_batch_policy{}));
@@ -279,7 +283,7 @@ static_assert(validate(settle_batch_policy{.linger = duration::seconds(-1)})->ne
 static_assert(validate(settle_batch_policy{.to_settle = duration::seconds(-1)})->field ==
               "to_settle");
 static_assert(validate(settle_batch_policy{.tries = 0})->field == "tries");
-static_assert(name(settle_outcome::given_up) == "given_up");
+static_assert(name(settle_batches::settle_outcome::given_up) == "given_up");
 static_assert(name(settle_kind::dead_letter) == "dead_letter");
 
 }  // namespace

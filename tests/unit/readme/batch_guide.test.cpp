@@ -237,9 +237,10 @@ TEST_CASE("batch guide: exact sizes, keys, claim check, an input that is read on
     client = {};
     {
         //! [batch_replace]
-        waybill::batch_sender sender{{.limit = limits,
-                                      .exact_sizes = true,
-                                      .on_too_large = waybill::when_too_large::replace}};
+        waybill::batch_sender sender{
+            {.limit = limits,
+             .exact_sizes = true,
+             .on_too_large = waybill::send_policy::when_too_large::replace}};
         const auto replace = [&](message& m,
                                  const waybill::batch_sender::replace&) -> waybill::fault {
             const waybill::fault f = archive.store(m);

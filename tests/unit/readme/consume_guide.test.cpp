@@ -143,7 +143,7 @@ TEST_CASE("consume guide: the same key for each delivery of an event")
     const auto send = [&](const order&, std::string_view id) { sent.emplace_back(id); };
 
     //! [consume_key]
-    waybill::idempotency_keys keys(key, {.scope = waybill::idempotency_scope::event});
+    waybill::idempotency_keys keys(key, {.scope = waybill::idempotency_options::scope_type::event});
     for (const order& o : events) send(o, keys(o.sequence));                // "orders/0/1" ...
     const std::string one = waybill::idempotency_key({"a/b", "", "ü"}, 0);  // "a%2Fb//%C3%BC/0"
     //! [consume_key]

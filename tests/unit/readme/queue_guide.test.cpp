@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using waybill::fault;
-using waybill::settle_result;
+using waybill::receive_planner;
 using waybill::steady_time;
 using waybill::wall_time;
 
@@ -249,25 +249,25 @@ struct consumer {
         fresh = 0;
         return n;
     }
-    settle_result fetch(std::uint64_t work)
+    receive_planner::settle_result fetch(std::uint64_t work)
     {
         handlers.push_back(work);
-        return settle_result::done;
+        return receive_planner::settle_result::done;
     }
-    settle_result settle(const waybill::receive_planner::settle_original& a)
+    receive_planner::settle_result settle(const waybill::receive_planner::settle_original& a)
     {
         log += "original " + std::string(name(a.as)) + "; ";
-        return settle_result::done;
+        return receive_planner::settle_result::done;
     }
-    settle_result settle(const waybill::receive_planner::settle_message& a)
+    receive_planner::settle_result settle(const waybill::receive_planner::settle_message& a)
     {
         log += "message " + std::string(name(a.as)) + "; ";
         const auto h = pairs.extract(a.work);
-        if (h.empty()) return settle_result::done;
-        const bool over = a.as == waybill::settle_as::complete;
+        if (h.empty()) return receive_planner::settle_result::done;
+        const bool over = a.as == waybill::receive_planner::settle_as::complete;
         if (over) book.settled(h.mapped().entry.sequence, h.mapped().ticket);
         else book.give_back(h.mapped().entry.sequence, h.mapped().ticket);
-        return settle_result::done;
+        return receive_planner::settle_result::done;
     }
     void sleep_until(steady_time t) { time.sleep_until(t); }
 

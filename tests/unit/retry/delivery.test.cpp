@@ -14,7 +14,6 @@ using namespace std::chrono_literals;
 using waybill::attempts_in_all;
 using waybill::deliveries_for;
 using waybill::delivery_lifetime;
-using waybill::delivery_limit;
 using waybill::delivery_terms;
 using waybill::duration;
 using waybill::hold_for;
@@ -22,9 +21,9 @@ using waybill::time_until_dead_letter;
 
 constexpr std::uint64_t ever = ~std::uint64_t{0};
 
-static_assert(name(delivery_limit::deliveries) == "deliveries");
-static_assert(name(delivery_limit::time_to_live) == "time_to_live");
-static_assert(name(static_cast<delivery_limit>(9)) == "?");
+static_assert(name(delivery_lifetime::delivery_limit::deliveries) == "deliveries");
+static_assert(name(delivery_lifetime::delivery_limit::time_to_live) == "time_to_live");
+static_assert(name(static_cast<delivery_lifetime::delivery_limit>(9)) == "?");
 
 // The article's numbers: a lock of 90 seconds, and a day of retries.
 static_assert(deliveries_for(24h, 90s) == 960);
@@ -37,7 +36,7 @@ static_assert(hold_for(24h, 960) == duration(90s));
 static_assert(time_until_dead_letter({}) == delivery_lifetime{10min});
 
 // The time to live may end before that, and not where it ends at the same time.
-constexpr delivery_lifetime by_time{10min, delivery_limit::time_to_live};
+constexpr delivery_lifetime by_time{10min, delivery_lifetime::delivery_limit::time_to_live};
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 960, .time_to_live = 10min}) ==
               by_time);
 static_assert(time_until_dead_letter({.lock = 60s, .time_to_live = 10min}) ==

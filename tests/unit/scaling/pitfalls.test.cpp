@@ -78,7 +78,7 @@ TEST_CASE("pitfall: five points that are all old are stale")
 
 TEST_CASE("pitfall: the same minute delivered five times is one point")
 {
-    window w{{.span = 10min, .on_equal_time = waybill::equal_time::replace}};
+    window w{{.span = 10min, .on_equal_time = waybill::window_options::equal_time::replace}};
     for (int n = 0; n != 5; ++n) w.insert(at(0), 0.0);
     CHECK(of(w, article(), 0).reasons[0].points == 1);
     CHECK(of(w, article(), 0).why == reason::unknown);

@@ -24,9 +24,9 @@ constexpr std::uint64_t budget = 262'144;
 
 static_assert(name(state_format::json) == "json" && name(state_format::cbor) == "cbor");
 static_assert(name(state_format::text) == "text" && name(static_cast<state_format>(9)) == "?");
-static_assert(name(envelope_problem::none) == "none");
-static_assert(name(envelope_problem::over_budget) == "over_budget");
-static_assert(name(static_cast<envelope_problem>(99)) == "?");
+static_assert(name(opened_state::problem_type::none) == "none");
+static_assert(name(opened_state::problem_type::over_budget) == "over_budget");
+static_assert(name(static_cast<opened_state::problem_type>(99)) == "?");
 
 static_assert(detail::sealed_size(0) == 47 && detail::envelope_bytes == 47);
 static_assert(detail::sealed_size(9'999'999'999) == 10'000'000'046);
@@ -37,17 +37,17 @@ static_assert(detail::sealed_size(highest_size) == highest_size);
 constexpr std::string_view example =
     "waybill/1 json 00002.00000 0000000011 64e87f82\n{\"lines\":3}";
 constexpr opened_state read = detail::open_state(example, budget);
-static_assert(read.outcome == state_read::ok && read.problem == envelope_problem::none);
+static_assert(read.outcome == state_read::ok && read.problem == opened_state::problem_type::none);
 static_assert(read.format == state_format::json && read.version == schema_version{2, 0});
 static_assert(read.body == "{\"lines\":3}" && !read.bare && read.size == example.size());
 
 static_assert(detail::open_state(std::nullopt, budget).outcome == state_read::absent);
 static_assert(detail::open_state(std::nullopt, 0).outcome == state_read::absent);
 static_assert(detail::open_state("", budget).outcome == state_read::corrupt);
-static_assert(detail::open_state("", 0).problem == envelope_problem::empty);
+static_assert(detail::open_state("", 0).problem == opened_state::problem_type::empty);
 
 constexpr opened_state open(std::string_view bytes) { return detail::open_state(bytes, budget); }
-constexpr envelope_problem wrong(std::string_view bytes) { return open(bytes).problem; }
+constexpr opened_state::problem_type wrong(std::string_view bytes) { return open(bytes).problem; }
 
 // JSON without an envelope.
 static_assert(open(R"({"IsFailedSession":true})").bare);
@@ -55,19 +55,19 @@ static_assert(open(R"({"IsFailedSession":true})").outcome == state_read::ok);
 static_assert(open(R"({"IsFailedSession":true})").version == schema_version{0, 0});
 static_assert(open(" \t\r\n{}\n").body == "{}\n");
 static_assert(open("\xEF\xBB\xBF{}").body == "{}");
-static_assert(wrong("\xEF\xBB\xBF") == envelope_problem::foreign);
-static_assert(wrong("[1]") == envelope_problem::foreign);
-static_assert(wrong("null") == envelope_problem::foreign);
-static_assert(wrong("true") == envelope_problem::foreign);
-static_assert(wrong("  ") == envelope_problem::foreign);
-static_assert(wrong(std::string_view("\0", 1)) == envelope_problem::foreign);
-static_assert(wrong("Waybill/1 json") == envelope_problem::foreign);
-static_assert(wrong("waybills") == envelope_problem::foreign);
-static_assert(wrong(" waybill/1 json") == envelope_problem::foreign);
-static_assert(wrong("w") == envelope_problem::no_line);
-static_assert(wrong("waybill/") == envelope_problem::no_line);
-static_assert(wrong("waybill/\n") == envelope_problem::no_line);
-static_assert(wrong("waybill/12345678\n") == envelope_problem::checksum);
+static_assert(wrong("\xEF\xBB\xBF") == opened_state::problem_type::foreign);
+static_assert(wrong("[1]") == opened_state::problem_type::foreign);
+static_assert(wrong("null") == opened_state::problem_type::foreign);
+static_assert(wrong("true") == opened_state::problem_type::foreign);
+static_assert(wrong("  ") == opened_state::problem_type::foreign);
+static_assert(wrong(std::string_view("\0", 1)) == opened_state::problem_type::foreign);
+static_assert(wrong("Waybill/1 json") == opened_state::problem_type::foreign);
+static_assert(wrong("waybills") == opened_state::problem_type::foreign);
+static_assert(wrong(" waybill/1 json") == opened_state::problem_type::foreign);
+static_assert(wrong("w") == opened_state::problem_type::no_line);
+static_assert(wrong("waybill/") == opened_state::problem_type::no_line);
+static_assert(wrong("waybill/\n") == opened_state::problem_type::no_line);
+static_assert(wrong("waybill/12345678\n") == opened_state::problem_type::checksum);
 
 // A line of any version, its checksum made right.
 std::string sealed_by_hand(const std::string& line, std::string_view body)
@@ -139,7 +139,7 @@ TEST_CASE("envelope: all beginnings, all single bits and any four bytes in a row
             }
         }
         for (const char* more : {"x", "\n", "{}", " "}) {
-            CHECK(wrong(good + more) == envelope_problem::too_long);
+            CHECK(wrong(good + more) == opened_state::problem_type::too_long);
         }
     }
 }
@@ -148,12 +148,12 @@ TEST_CASE("envelope: a later one is checked before it is called so")
 {
     const opened_state later = by_hand("waybill/2 anything it likes ");
     CHECK(later.outcome == state_read::newer);
-    CHECK(later.problem == envelope_problem::newer_envelope);
+    CHECK(later.problem == opened_state::problem_type::newer_envelope);
     CHECK(later.expected == 2);
     CHECK(by_hand("waybill/18446744073709551615 ").outcome == state_read::newer);
     CHECK(by_hand("waybill/2 zstd ", "").outcome == state_read::newer);
     CHECK(by_hand("waybill/1 jso2 00001.00000 0000000002 ").problem ==
-          envelope_problem::newer_format);
+          opened_state::problem_type::newer_format);
     CHECK(by_hand("waybill/1 jso2 00001.00000 0000000002 ").outcome == state_read::newer);
 
     // The line of 128 bytes is the longest.
@@ -199,7 +199,7 @@ TEST_CASE("envelope: a line that nobody writes is corrupt, whatever its checksum
         CAPTURE(line);
         const opened_state s = by_hand(line);
         CHECK(s.outcome == state_read::corrupt);
-        CHECK(s.problem != envelope_problem::none);
+        CHECK(s.problem != opened_state::problem_type::none);
         CHECK(s.version == schema_version{0, 0});
     }
     // Without the space in front it is no word of its own, and a large letter is no digit of ours.
@@ -210,7 +210,7 @@ TEST_CASE("envelope: a line that nobody writes is corrupt, whatever its checksum
         if (upper[n] >= 'a') upper[n] = static_cast<char>(upper[n] - 'a' + 'A');
     }
     REQUIRE(upper != example);
-    CHECK(wrong(upper) == envelope_problem::checksum);
+    CHECK(wrong(upper) == opened_state::problem_type::checksum);
 }
 
 TEST_CASE("envelope: the budget comes first, at every size around it")

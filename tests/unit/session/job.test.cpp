@@ -18,12 +18,12 @@ namespace job_test {
 namespace {
 
 using waybill::job;
-using waybill::job_problem;
+using waybill::job_error;
 using waybill::read_step_properties;
-using waybill::row_key_found;
+using waybill::row_key_read;
 using waybill::step_origin;
 using waybill::step_properties;
-using waybill::step_properties_outcome;
+using waybill::step_properties_read;
 
 using properties = std::map<std::string, std::string, std::less<>>;
 
@@ -93,34 +93,34 @@ TEST_CASE("job: goes on where it was")
 
 TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
 {
-    const auto problem = [](std::string id) -> std::optional<job_problem> {
+    const auto problem = [](std::string id) -> std::optional<job_error::code> {
         const auto j = job::make(std::move(id), 1);
         if (j) return {};
         CHECK(!describe(j.error()).empty());
         CHECK(name(j.error().problem) != "?");
         return j.error().problem;
     };
-    CHECK(problem("") == job_problem::no_id);
+    CHECK(problem("") == job_error::code::no_id);
     CHECK(problem(std::string(128, 'x')) == std::nullopt);
-    CHECK(problem(std::string(129, 'x')) == job_problem::too_long);
-    CHECK(problem("order-17~1") == job_problem::redriven_end);
+    CHECK(problem(std::string(129, 'x')) == job_error::code::too_long);
+    CHECK(problem("order-17~1") == job_error::code::redriven_end);
     CHECK(problem("order-17~01") == std::nullopt);
     CHECK(problem("order~") == std::nullopt);
     CHECK(problem("1") == std::nullopt);
     for (const std::string& bad : {std::string("a\0b", 3), std::string(1, '\0'), std::string("a\nb"), std::string("\t"),
                                    std::string("\x1F"), std::string("\x7F"), std::string("\xC2\x80"), std::string("x\xC2\x9F")}) {
-        CHECK(problem(bad) == job_problem::control_character);
+        CHECK(problem(bad) == job_error::code::control_character);
     }
     CHECK(problem(" a ~") == std::nullopt);
     CHECK(problem("Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x8D\x80") == std::nullopt);
     for (const char* bad : {"\xC3", "\x80", "\xC0\xAF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
                             "\xF5\x80\x80\x80", "\xE2\x82", "\xF0\x9F\x8D"}) {
-        CHECK(problem(bad) == job_problem::not_utf8);
+        CHECK(problem(bad) == job_error::code::not_utf8);
     }
     for (const char* good : {"\xC2\xA0", "\xC3\x80", "\xE0\xA0\x80", "\xE2\x82\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
         CHECK(problem(good) == std::nullopt);
     }
-    CHECK(job::make("order-17", 0).error().problem == job_problem::no_steps);
+    CHECK(job::make("order-17", 0).error().problem == job_error::code::no_steps);
 }
 
 TEST_CASE("job: a refusal says what to do")
@@ -165,11 +165,11 @@ TEST_CASE("stamp_properties: an id that no job makes is read, and named")
     };
     CHECK(odd("order-17") == std::nullopt);
     CHECK(odd(std::string(128, 'x')) == std::nullopt);
-    CHECK(odd(std::string(129, 'x')) == job_problem::too_long);
-    CHECK(odd("a\xFF") == job_problem::not_utf8);
-    CHECK(odd("a\n") == job_problem::control_character);
-    CHECK(odd("order-17~1") == job_problem::redriven_end);
-    CHECK(read({{"waybill-step", "3"}}, "a\xFF").odd_id == job_problem::not_utf8);
+    CHECK(odd(std::string(129, 'x')) == job_error::code::too_long);
+    CHECK(odd("a\xFF") == job_error::code::not_utf8);
+    CHECK(odd("a\n") == job_error::code::control_character);
+    CHECK(odd("order-17~1") == job_error::code::redriven_end);
+    CHECK(read({{"waybill-step", "3"}}, "a\xFF").odd_id == job_error::code::not_utf8);
     // A session that was redriven ends so.
     const auto redriven = read(written({"order-17~1", 5, 3, 5, true}, {"order-17", 42, 1, 7}));
     CHECK(redriven.text() == "ok");
@@ -226,7 +226,7 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
         p[std::move(name)] = std::move(value);
         return read(p);
     };
-    const auto is = [](const waybill::step_properties_read& r, step_properties_outcome how,
+    const auto is = [](const waybill::step_properties_read& r, step_properties_read::finding how,
                        std::string_view property) {
         CHECK(r.outcome == how);
         CHECK(r.property == property);
@@ -234,27 +234,27 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
         CHECK(r.text().find(property) == 0);
         CHECK(name(r.outcome) != "?");
     };
-    is(with("waybill-step", "three"), step_properties_outcome::not_number, "waybill-step");
-    is(with("waybill-step", ""), step_properties_outcome::not_number, "waybill-step");
-    is(with("waybill-step", "-1"), step_properties_outcome::not_number, "waybill-step");
-    is(with("waybill-step", "+1"), step_properties_outcome::not_number, "waybill-step");
-    is(with("waybill-step", "3.0"), step_properties_outcome::not_number, "waybill-step");
-    is(with("waybill-total", " 5"), step_properties_outcome::not_number, "waybill-total");
-    is(with("waybill-total", "18446744073709551616"), step_properties_outcome::too_large,
+    is(with("waybill-step", "three"), step_properties_read::finding::not_number, "waybill-step");
+    is(with("waybill-step", ""), step_properties_read::finding::not_number, "waybill-step");
+    is(with("waybill-step", "-1"), step_properties_read::finding::not_number, "waybill-step");
+    is(with("waybill-step", "+1"), step_properties_read::finding::not_number, "waybill-step");
+    is(with("waybill-step", "3.0"), step_properties_read::finding::not_number, "waybill-step");
+    is(with("waybill-total", " 5"), step_properties_read::finding::not_number, "waybill-total");
+    is(with("waybill-total", "18446744073709551616"), step_properties_read::finding::too_large,
        "waybill-total");
-    is(with("waybill-last", "yes"), step_properties_outcome::not_bool, "waybill-last");
-    is(with("waybill-generation", "1"), step_properties_outcome::absent, "waybill-origin");
-    is(with("waybill-session", ""), step_properties_outcome::absent, "waybill-session");
+    is(with("waybill-last", "yes"), step_properties_read::finding::not_bool, "waybill-last");
+    is(with("waybill-generation", "1"), step_properties_read::finding::absent, "waybill-origin");
+    is(with("waybill-session", ""), step_properties_read::finding::absent, "waybill-session");
     CHECK(with("waybill-last", "False").ok());
     CHECK(with("waybill-last", "true").stamp.last);
     CHECK(with("waybill-step", std::string(1'000, 'x')).value.size() == 64);
-    is(read({}), step_properties_outcome::absent, "waybill-session");
-    is(read({}, "order-17"), step_properties_outcome::absent, "waybill-step");
+    is(read({}), step_properties_read::finding::absent, "waybill-session");
+    is(read({}, "order-17"), step_properties_read::finding::absent, "waybill-step");
     // A broker with sessions of its own says the session, and is right.
     CHECK(read({{"waybill-step", "1"}}, "order-17").stamp ==
           step_properties{"order-17", 1, 1, 0, false});
     const auto other = read(written({"order-18", 1, 1, 0, false}), "order-17");
-    is(other, step_properties_outcome::other_session, "waybill-session");
+    is(other, step_properties_read::finding::other_session, "waybill-session");
     CHECK(other.stamp.session == "order-17");
     CHECK(other.text() == "waybill-session is 'order-18', and the broker says 'order-17'");
 }
@@ -267,26 +267,26 @@ TEST_CASE("row_key: sorts as its number")
     const std::uint64_t numbers[] = {0, 1, 9, 10, 11, 99, 100, 1ULL << 47, 1ULL << 48, UINT64_MAX - 1, UINT64_MAX};
     for (const std::uint64_t a : numbers) {
         const auto back = waybill::sequence_of_row_key(waybill::row_key(a));
-        CHECK(back.outcome == row_key_found::ok);
+        CHECK(back.outcome == row_key_read::finding::ok);
         CHECK(back.sequence == a);
         for (const std::uint64_t b : numbers) CHECK((waybill::row_key(a) < waybill::row_key(b)) == (a < b));
     }
 }
 
-static_assert(waybill::sequence_of_row_key("17").outcome == row_key_found::other_width);
+static_assert(waybill::sequence_of_row_key("17").outcome == row_key_read::finding::other_width);
 static_assert(waybill::sequence_of_row_key("17").readable() && waybill::sequence_of_row_key("17").sequence == 17);
 static_assert(waybill::sequence_of_row_key("000000000000000000000017").outcome ==
-              row_key_found::other_width);
-static_assert(waybill::sequence_of_row_key("").outcome == row_key_found::empty);
+              row_key_read::finding::other_width);
+static_assert(waybill::sequence_of_row_key("").outcome == row_key_read::finding::empty);
 static_assert(waybill::sequence_of_row_key("0000000000000000001x").outcome ==
-              row_key_found::not_number);
-static_assert(waybill::sequence_of_row_key("-1").outcome == row_key_found::not_number);
+              row_key_read::finding::not_number);
+static_assert(waybill::sequence_of_row_key("-1").outcome == row_key_read::finding::not_number);
 static_assert(waybill::sequence_of_row_key("18446744073709551616").outcome ==
-              row_key_found::too_large);
+              row_key_read::finding::too_large);
 static_assert(waybill::sequence_of_row_key("99999999999999999999").outcome ==
-              row_key_found::too_large);
+              row_key_read::finding::too_large);
 static_assert(waybill::sequence_of_row_key("184467440737095516150").outcome ==
-              row_key_found::too_large);
+              row_key_read::finding::too_large);
 static_assert(!waybill::sequence_of_row_key("18446744073709551616").readable());
 
 static_assert(waybill::number_in_partition(0x0007000000000011) == 0x11);

@@ -353,7 +353,7 @@ TEST_CASE("pipeline: a state that cannot be read is left alone, and nothing runs
         CHECK(!pipe.over());
 
         pipeline_policy hold = quick();
-        hold.unreadable = waybill::when_unreadable::hold;
+        hold.unreadable = waybill::pipeline_policy::when_unreadable::hold;
         pipe = held(hold, how);
         REQUIRE(receives(pipe, message(1)));
         CHECK(ends(pipe) == "give back none 30");
@@ -750,7 +750,7 @@ TEST_CASE("pipeline: a letter that is never taken waits, or is written without i
     CHECK(asks(hold).starts_with("give back permanent"));
 
     pipeline_policy bare = quick();
-    bare.refused = waybill::when_refused::without_body;
+    bare.refused = waybill::pipeline_policy::when_refused::without_body;
     pipeline pipe = held(bare, state_read::ok, failed_at(2));
     receives(pipe, message(3));
     CHECK(parks(pipe, fault_kind::permanent));

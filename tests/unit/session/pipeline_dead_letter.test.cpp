@@ -272,7 +272,7 @@ TEST_CASE("letter_drain: the letter first, then the message")
           waybill::event_result::applied);
     CHECK(stays.outcome() == waybill::import_outcome::left);
 
-    waybill::dead_letter_import large(0, waybill::when_refused::without_body);
+    waybill::dead_letter_import large(0, waybill::pipeline_policy::when_refused::without_body);
     CHECK(large.on(waybill::pipeline::step_dead_lettered{fault_kind::permanent}, {}) ==
           waybill::event_result::applied);
     CHECK(parks(large));

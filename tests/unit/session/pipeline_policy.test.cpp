@@ -42,10 +42,10 @@ TEST_CASE("pipeline_policy: names")
 {
     CHECK(name(waybill::pipeline_mode::stop_on_failure) == "stop_on_failure");
     CHECK(name(waybill::pipeline_mode::independent) == "independent");
-    CHECK(name(waybill::when_unreadable::dead_letter) == "park");
-    CHECK(name(waybill::when_unreadable::hold) == "hold");
-    CHECK(name(waybill::when_refused::hold) == "hold");
-    CHECK(name(waybill::when_refused::without_body) == "without_body");
+    CHECK(name(waybill::pipeline_policy::when_unreadable::dead_letter) == "park");
+    CHECK(name(waybill::pipeline_policy::when_unreadable::hold) == "hold");
+    CHECK(name(waybill::pipeline_policy::when_refused::hold) == "hold");
+    CHECK(name(waybill::pipeline_policy::when_refused::without_body) == "without_body");
     for (const auto e : {waybill::step_outcome::done, waybill::step_outcome::repeated,
                          waybill::step_outcome::dead_lettered, waybill::step_outcome::given_back,
                          waybill::step_outcome::held, waybill::step_outcome::lost,

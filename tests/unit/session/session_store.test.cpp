@@ -207,7 +207,8 @@ struct strict_sessions {
                                                 const std::optional<version>& expected)
     {
         const auto odd = waybill::session_id_problem(s);
-        if (odd && *odd != waybill::job_problem::redriven_end) return waybill::unexpected(waybill::permanent("odd id"));
+        if (odd && *odd != waybill::job_error::code::redriven_end)
+            return waybill::unexpected(waybill::permanent("odd id"));
         return in.save(s, bytes, expected);
     }
     result<state_write> clear(const std::string& s, const version& expected) { return in.clear(s, expected); }

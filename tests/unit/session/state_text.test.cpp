@@ -25,9 +25,9 @@ using namespace waybill;
 static_assert(!validate(state_budget{}) && !validate(text_state_options{}));
 static_assert(state_budget{}.for_value() == 260'096);
 static_assert(state_budget{.bytes = 10, .failure_reserve = 11}.for_value() == 0);
-static_assert(name(text_state_problem::none) == "none");
-static_assert(name(text_state_problem::no_reserve) == "no_reserve");
-static_assert(name(static_cast<text_state_problem>(99)) == "?");
+static_assert(name(text_state_read::problem_type::none) == "none");
+static_assert(name(text_state_read::problem_type::no_reserve) == "no_reserve");
+static_assert(name(static_cast<text_state_read::problem_type>(99)) == "?");
 
 constexpr wall_time noon = wall_time::at(duration::seconds(1'709'208'000));
 constexpr text_state_options small{.budget = {.bytes = 1'000, .failure_reserve = 512},
@@ -98,12 +98,12 @@ TEST_CASE("state_text: a new one, and what is no state of text")
 
     const text_state_read json = read(R"({"IsFailedSession":true})");
     CHECK(json.outcome == state_read::corrupt);
-    CHECK(json.problem == text_state_problem::other_format);
+    CHECK(json.problem == text_state_read::problem_type::other_format);
     CHECK(describe(json) ==
           "state: corrupt: it is json, and text is read here: "
           "read it with waybill/ext/json_session.hpp");
     CHECK(read(detail::seal_state(state_format::cbor, {2, 0}, "\n")).problem ==
-          text_state_problem::other_format);
+          text_state_read::problem_type::other_format);
 
     const auto sealed = [](std::string_view body) {
         return read(detail::seal_state(state_format::text, {2, 0}, body));
@@ -112,7 +112,7 @@ TEST_CASE("state_text: a new one, and what is no state of text")
     CHECK(describe(sealed("done 3\n")) ==
           "state: corrupt: it is whole, but has no blank line: find out who writes it, and do not "
           "take it for a new session");
-    CHECK(sealed("").problem == text_state_problem::bad_line);
+    CHECK(sealed("").problem == text_state_read::problem_type::bad_line);
     CHECK(describe(sealed("done 3\ntotal x\n\n")) ==
           "state: corrupt: it is whole, but waybill never writes a line like number 2: find out "
           "who writes it, and do not take it for a new session");
@@ -230,7 +230,7 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
         CHECK(read(unchecked).outcome == (n <= most ? state_read::ok : state_read::too_large));
         if (!out) {
             CHECK(out.error() == state_too_large{n + 48, 488});
-            CHECK(read(unchecked).problem == text_state_problem::no_reserve);
+            CHECK(read(unchecked).problem == text_state_read::problem_type::no_reserve);
             continue;
         }
         ++accepted;

@@ -13,8 +13,6 @@ namespace {
 
 using commit_confirmed = waybill::commit_schedule::commit_confirmed;
 using commit_failed = waybill::commit_schedule::commit_failed;
-using waybill::commit_needs;
-using waybill::commit_reason;
 using waybill::commit_schedule;
 using waybill::commit_schedule_policy;
 using commit_started = waybill::commit_schedule::commit_started;
@@ -39,12 +37,16 @@ static_assert(waybill::validate(commit_schedule_policy{.interval = s(-1)})->nega
 static_assert(waybill::validate(commit_schedule_policy{.idle_refresh = s(0)})->field ==
               "idle_refresh");
 static_assert(waybill::validate(commit_schedule_policy{.pause = s(-3)})->value == 3'000'000'000);
-static_assert(waybill::validate(commit_schedule_policy{.every = 9, .needs = commit_needs::both})
+static_assert(waybill::validate(commit_schedule_policy{
+                                    .every = 9,
+                                    .needs = commit_schedule_policy::commit_needs::both})
                   ->field == "interval");
-static_assert(waybill::validate(commit_schedule_policy{.interval = s(9),
-                                                       .needs = commit_needs::both})
+static_assert(waybill::validate(commit_schedule_policy{
+                                    .interval = s(9),
+                                    .needs = commit_schedule_policy::commit_needs::both})
                   ->field == "every");
-static_assert(name(commit_reason::idle) == "idle" && name(commit_needs::both) == "both");
+static_assert(name(commit_schedule::commit_reason::idle) == "idle" &&
+              name(commit_schedule_policy::commit_needs::both) == "both");
 
 // All of it is there where the compiler is.
 constexpr bool counts()
@@ -53,7 +55,7 @@ constexpr bool counts()
     (void)c.on(events_done{2}, at(1));
     if (c.due(at(1'000'000'000))) return false;
     (void)c.on(events_done{1}, at(2));
-    return c.due(at(2)) == commit_reason::count;
+    return c.due(at(2)) == commit_schedule::commit_reason::count;
 }
 static_assert(counts());
 
@@ -61,7 +63,7 @@ commit_schedule::action wait_until(std::int64_t n)
 {
     return waybill::wait_until{at(n)};
 }
-commit_schedule::action commit(commit_reason why)
+commit_schedule::action commit(commit_schedule::commit_reason why)
 {
     return commit_schedule::commit_position{why};
 }
@@ -92,9 +94,9 @@ TEST_CASE("cadence: so many, or so long since the first of them")
     CHECK(c.next(at(100)) == wait_until(105));
     c.on(events_done{8}, at(104));
     CHECK(c.next(at(104)) == wait_until(105));
-    CHECK(c.next(at(105)) == commit(commit_reason::interval));
+    CHECK(c.next(at(105)) == commit(commit_schedule::commit_reason::interval));
     c.on(events_done{1}, at(104));
-    CHECK(c.next(at(104)) == commit(commit_reason::count));
+    CHECK(c.next(at(104)) == commit(commit_schedule::commit_reason::count));
     committed(c, 105);
     CHECK(c.unconfirmed() == 0);
     CHECK(c.next(at(1'000)) == nothing);
@@ -102,13 +104,15 @@ TEST_CASE("cadence: so many, or so long since the first of them")
 
 TEST_CASE("cadence: so many and so long")
 {
-    commit_schedule c({.every = 10, .interval = s(5), .needs = commit_needs::both}, at(0));
+    commit_schedule c(
+        {.every = 10, .interval = s(5), .needs = commit_schedule_policy::commit_needs::both},
+        at(0));
     c.on(events_done{9}, at(1));
     CHECK(c.next(at(2)) == nothing);
     CHECK(c.next(at(9)) == nothing);
     c.on(events_done{1}, at(3));
     CHECK(c.next(at(3)) == wait_until(6));
-    CHECK(c.next(at(6)) == commit(commit_reason::count));
+    CHECK(c.next(at(6)) == commit(commit_schedule::commit_reason::count));
 }
 
 TEST_CASE("cadence: counters are set back by what is confirmed, and by nothing else")
@@ -123,7 +127,7 @@ TEST_CASE("cadence: counters are set back by what is confirmed, and by nothing e
     CHECK(c.on(commit_failed{}, at(4)) == event_result::applied);
     CHECK(c.unconfirmed() == 14);
     CHECK(c.next(at(4)) == wait_until(7));
-    CHECK(c.next(at(7)) == commit(commit_reason::count));
+    CHECK(c.next(at(7)) == commit(commit_schedule::commit_reason::count));
     c.on(commit_started{}, at(7));
     c.on(events_done{5}, at(8));
     c.on(events_done{1}, at(9));
@@ -142,7 +146,7 @@ TEST_CASE("cadence: the time of the first one survives commits that fail")
     c.on(commit_started{}, at(6));
     c.on(events_done{1}, at(100));
     c.on(commit_failed{}, at(101));
-    CHECK(c.next(at(101)) == commit(commit_reason::interval));
+    CHECK(c.next(at(101)) == commit(commit_schedule::commit_reason::interval));
     c.on(commit_started{}, at(101));
     c.on(commit_confirmed{}, at(102));
     CHECK(c.next(at(102)) == nothing);
@@ -152,11 +156,11 @@ TEST_CASE("cadence: an idle position is written again, and only an idle one")
 {
     commit_schedule c({.every = 10, .idle_refresh = s(60)}, at(0));
     CHECK(c.next(at(59)) == wait_until(60));
-    CHECK(c.next(at(60)) == commit(commit_reason::idle));
+    CHECK(c.next(at(60)) == commit(commit_schedule::commit_reason::idle));
     c.on(commit_started{}, at(60));
     c.on(commit_failed{}, at(61));
     CHECK(c.next(at(61)) == wait_until(62));
-    CHECK(c.next(at(62)) == commit(commit_reason::idle));
+    CHECK(c.next(at(62)) == commit(commit_schedule::commit_reason::idle));
     committed(c, 62);
     CHECK(c.next(at(63)) == wait_until(122));
     c.on(events_done{1}, at(100));
@@ -174,12 +178,12 @@ TEST_CASE("cadence: what is left is written on close, unless told otherwise")
     c.on(events_done{1}, at(1));
     CHECK(c.on(schedule_closed{}, at(2)) == event_result::applied);
     CHECK(c.on(schedule_closed{}, at(2)) == event_result::stale);
-    CHECK(c.next(at(2)) == commit(commit_reason::close));
+    CHECK(c.next(at(2)) == commit(commit_schedule::commit_reason::close));
     c.on(commit_started{}, at(2));
     c.on(events_done{1}, at(3));  // one that was in flight
     c.on(commit_failed{}, at(3));
     CHECK(c.next(at(3)) == wait_until(5));
-    CHECK(c.next(at(5)) == commit(commit_reason::close));
+    CHECK(c.next(at(5)) == commit(commit_schedule::commit_reason::close));
     committed(c, 5);
     CHECK(c.next(at(6)) == nothing);
     commit_schedule not_then({.every = 10, .on_close = false}, at(0));
@@ -194,11 +198,11 @@ TEST_CASE("cadence: a clock that goes back delays nothing for long")
     CHECK(c.next(at(10)) == wait_until(10'060));
     c.on(events_done{1}, at(10));
     CHECK(c.next(at(10)) == wait_until(15));
-    CHECK(c.next(at(15)) == commit(commit_reason::interval));
+    CHECK(c.next(at(15)) == commit(commit_schedule::commit_reason::interval));
     c.on(commit_started{}, at(15));
     c.on(commit_failed{}, at(9'000));
     c.on(events_done{1}, at(20));
-    CHECK(c.next(at(25)) == commit(commit_reason::interval));
+    CHECK(c.next(at(25)) == commit(commit_schedule::commit_reason::interval));
     committed(c, 30);
     CHECK(c.next(at(31)) == wait_until(90));
 }
@@ -208,7 +212,7 @@ TEST_CASE("cadence: counts and times at their ends")
     commit_schedule c({.every = ~std::uint64_t{0} - 1, .interval = s(1)}, steady_time::highest());
     c.on(events_done{~std::uint64_t{0}}, steady_time::lowest());
     c.on(events_done{~std::uint64_t{0}}, steady_time::lowest());
-    CHECK(c.due(steady_time::lowest()) == commit_reason::count);
+    CHECK(c.due(steady_time::lowest()) == commit_schedule::commit_reason::count);
     CHECK(c.on(events_done{0}, steady_time::highest()) == event_result::applied);
     c.on(commit_started{}, steady_time::highest());
     c.on(commit_failed{}, steady_time::highest());

@@ -14,7 +14,6 @@
 namespace completion_tracker_test {
 namespace {
 
-using waybill::commit_mark;
 using waybill::completion_tracker;
 using waybill::duration;
 using waybill::event_result;
@@ -33,7 +32,7 @@ static_assert(waybill::validate(tracker_options{.span = 0})->field == "span");
 static_assert(waybill::validate(tracker_options{.max_in_flight = 9, .span = 8})->bound == 8);
 static_assert(waybill::validate(tracker_options{.span = highest})->field == "span");
 static_assert(name(track_error::done_before) == "done_before");
-static_assert(name(commit_mark::high_water) == "high_water");
+static_assert(name(tracker_options::commit_mark::high_water) == "high_water");
 
 // The whole of it runs where the compiler is, dense and sparse.
 constexpr bool waits_for_the_oldest(std::uint64_t apart)
@@ -307,7 +306,7 @@ TEST_CASE("completion_tracker: what the log has lost is not waited for")
 
 TEST_CASE("completion_tracker: the high-water mark is a choice, and says what may be lost")
 {
-    completion_tracker t{{.mark = commit_mark::high_water}, 10};
+    completion_tracker t{{.mark = tracker_options::commit_mark::high_water}, 10};
     const tracked_event a = *t.begin(11);
     const tracked_event b = *t.begin(12);
     const tracked_event c = *t.begin(13);
@@ -420,7 +419,8 @@ TEST_CASE("stuck_watch: for how long the same event has been the oldest")
 
 TEST_CASE("completion_tracker: the high water stays after a revoke, and is asked for at once")
 {
-    completion_tracker t{{.max_in_flight = 100'000, .mark = waybill::commit_mark::high_water}};
+    completion_tracker t{
+        {.max_in_flight = 100'000, .mark = waybill::tracker_options::commit_mark::high_water}};
     std::vector<waybill::tracked_event> tickets;
     for (std::uint64_t n = 0; n != 65'536; ++n) tickets.push_back(*t.begin(n * 40));
     for (std::uint64_t n = 1; n != 65'536; ++n) {

@@ -21,13 +21,12 @@ namespace tracker_bytes_test {
 namespace {
 
 using waybill::completion_tracker;
-using waybill::encoded_as;
+using waybill::encoded_done;
 using waybill::track_error;
 using waybill::tracked_event;
 using waybill::tracker_budget;
 using waybill::detail::tracker_form;
 using waybill::tracker_problem;
-using waybill::when_too_long;
 
 constexpr std::uint64_t highest = ~std::uint64_t{0};
 
@@ -39,7 +38,7 @@ static_assert(waybill::detail::base64_bytes(4'096) == 3'072 &&
 static_assert(waybill::detail::base64_bytes(5) == 3 && waybill::detail::base64_bytes(7) == 5);
 static_assert(waybill::detail::base64_characters(1) == 2 &&
               waybill::detail::base64_characters(2) == 3);
-static_assert(name(tracker_form::bits) == "bits" && name(encoded_as::cut) == "cut");
+static_assert(name(tracker_form::bits) == "bits" && name(encoded_done::encoded_as::cut) == "cut");
 static_assert(name(tracker_problem::other_base) == "other_base");
 
 // Behind `from`: these positions are begun, and all but the open ones done.
@@ -100,7 +99,7 @@ void comes_back(const completion_tracker& t, const std::vector<std::uint64_t>& b
                 const std::vector<std::uint64_t>& open)
 {
     const auto beside = waybill::encode(t, {.max_bytes = 1'000'000});
-    CHECK(beside.outcome == encoded_as::whole);
+    CHECK(beside.outcome == encoded_done::encoded_as::whole);
     CHECK(beside.bytes.size() == waybill::encoded_size(t));
     const auto start = waybill::decode(t.watermark(), beside.bytes);
     REQUIRE(start.has_value());
@@ -225,10 +224,10 @@ TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and cou
     const auto t = made(10, row(11, 4'010), row(11, 4'010, 2));
     CHECK(waybill::encoded_size(t) == 1 + 1 + 500 + 4);
     const auto whole = waybill::encode(t, {.max_bytes = 506});
-    CHECK(whole.outcome == encoded_as::whole);
+    CHECK(whole.outcome == encoded_done::encoded_as::whole);
     CHECK(whole.kept == 2'000);
     const auto cut = waybill::encode(t, {.max_bytes = 505});
-    CHECK(cut.outcome == encoded_as::cut);
+    CHECK(cut.outcome == encoded_done::encoded_as::cut);
     CHECK(cut.kept == 1'996);
     CHECK(cut.dropped == 4);
     CHECK(cut.bytes.size() == 505);
@@ -236,10 +235,12 @@ TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and cou
     REQUIRE(start.has_value());
     CHECK((*start).done[0] == waybill::detail::position_run{12, 12});
     CHECK((*start).done.size() == 1'996);
-    const auto out = waybill::encode(t, {.max_bytes = 505, .if_more = when_too_long::leave_out});
-    CHECK(out == waybill::encoded_done{"", 0, 2'000, encoded_as::left_out});
-    const auto refused = waybill::encode(t, {.max_bytes = 505, .if_more = when_too_long::refuse});
-    CHECK(refused == waybill::encoded_done{"", 0, 2'000, encoded_as::refused});
+    const auto out =
+        waybill::encode(t, {.max_bytes = 505, .if_more = tracker_budget::when_too_long::leave_out});
+    CHECK(out == waybill::encoded_done{"", 0, 2'000, encoded_done::encoded_as::left_out});
+    const auto refused =
+        waybill::encode(t, {.max_bytes = 505, .if_more = tracker_budget::when_too_long::refuse});
+    CHECK(refused == waybill::encoded_done{"", 0, 2'000, encoded_done::encoded_as::refused});
     CHECK(waybill::encode(t, {.max_bytes = 0}) == out);
     for (std::uint64_t most = 0; most <= 700; ++most) {
         const auto text = waybill::encode_text(t, {.max_bytes = most});
@@ -247,8 +248,8 @@ TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and cou
         CHECK(text.kept + text.dropped == 2'000);
         CHECK(waybill::decode_text(10, text.bytes).has_value());
     }
-    CHECK(waybill::encode_text(t, {.max_bytes = 675}).outcome == encoded_as::whole);
-    CHECK(waybill::encode_text(t, {.max_bytes = 674}).outcome == encoded_as::cut);
+    CHECK(waybill::encode_text(t, {.max_bytes = 675}).outcome == encoded_done::encoded_as::whole);
+    CHECK(waybill::encode_text(t, {.max_bytes = 674}).outcome == encoded_done::encoded_as::cut);
 }
 
 TEST_CASE("tracker_bytes: no more events before it does not fit")
@@ -267,7 +268,7 @@ TEST_CASE("tracker_bytes: no more events before it does not fit")
 
 TEST_CASE("tracker_bytes: the high-water mark has nothing behind it")
 {
-    completion_tracker t{{.mark = waybill::commit_mark::high_water}, 10};
+    completion_tracker t{{.mark = waybill::tracker_options::commit_mark::high_water}, 10};
     (void)t.begin(11);
     t.complete(*t.begin(12));
     CHECK(t.watermark() == 12);

@@ -77,7 +77,7 @@ TEST_CASE("samples of both are merged by time, those of the first first")
 
 TEST_CASE("one sample is left of each time where they are to be replaced: the last of the second")
 {
-    window a{{.span = 10min, .on_equal_time = equal_time::replace}};
+    window a{{.span = 10min, .on_equal_time = window_options::equal_time::replace}};
     window b{{.span = 10min}};
     for (const int t : {10, 30, 60}) a.insert(at(t), t);
     for (const int t : {30, 30, 70}) b.insert(at(t), 100 + static_cast<int>(b.size()));
@@ -190,8 +190,9 @@ std::uint64_t most_combines_a_sample()
     for (const std::uint64_t max_points : {std::uint64_t{100}, std::uint64_t{5'000}}) {
         for (const int step : {1, 2, 3}) {
             for (const int shift : {0, 1, 2'000}) {
-                const window_options o{
-                    .span = 10min, .max_points = max_points, .on_equal_time = equal_time::replace};
+                const window_options o{.span = 10min,
+                                       .max_points = max_points,
+                                       .on_equal_time = window_options::equal_time::replace};
                 sliding_window<tallied, wall_time, How> a{o};
                 sliding_window<tallied, wall_time, How> b{o};
                 for (int n = 0; n != 2'000; ++n) a.insert(at(n), 1);

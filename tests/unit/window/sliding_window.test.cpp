@@ -19,7 +19,6 @@ namespace sliding_window_test {
 using namespace std::chrono_literals;
 using waybill::amortised;
 using waybill::duration;
-using waybill::equal_time;
 using waybill::inserted;
 using waybill::measures;
 using waybill::sliding_window;
@@ -332,7 +331,7 @@ TEST_BOTH_WINDOWS("sliding_window: late samples are counted at their own time")
 TEST_BOTH_WINDOWS("sliding_window: a minute that is told twice is one point, if it is said so")
 {
     W both{{.span = 10min}};
-    W one{{.span = 10min, .on_equal_time = equal_time::replace}};
+    W one{{.span = 10min, .on_equal_time = window_options::equal_time::replace}};
     for (std::int64_t n = 0; n != 5; ++n) {
         both.insert(at_s(60), 4);
         one.insert(at_s(60), static_cast<double>(n));

@@ -16,7 +16,6 @@ namespace window_costs_test {
 
 using waybill::amortised;
 using waybill::duration;
-using waybill::equal_time;
 using waybill::measure;
 using waybill::sliding_window;
 using waybill::wall_time;
@@ -246,7 +245,8 @@ TEST_CASE_TEMPLATE("window costs: a stream that tells each newest sample twice i
                    sliding_window<in_any_order, wall_time, worst_case>)
 {
     for (const std::int64_t span : {1, 2, 10, 100, 3'000}) {
-        W w{{.span = duration::nanoseconds(span), .on_equal_time = equal_time::replace}};
+        W w{{.span = duration::nanoseconds(span),
+             .on_equal_time = window_options::equal_time::replace}};
         const std::int64_t steps = 10 * span + 1'000;
         const std::uint64_t before = combined;
         for (std::int64_t n = 0; n != steps; ++n) {
@@ -266,7 +266,8 @@ TEST_CASE_TEMPLATE("window costs: the newest one, told again, is one combination
                    sliding_window<counting, wall_time, amortised>,
                    sliding_window<counting, wall_time, worst_case>)
 {
-    W w{{.span = duration::nanoseconds(1'000), .on_equal_time = equal_time::replace}};
+    W w{{.span = duration::nanoseconds(1'000),
+         .on_equal_time = window_options::equal_time::replace}};
     for (std::int64_t n = 0; n != 100; ++n) w.insert(at(2 * n), 1);
     w.insert(at(198), 1);  // may make all anew
     const std::uint64_t before = combined;
@@ -302,7 +303,9 @@ TEST_CASE_TEMPLATE("window costs: nothing of the future is measured before its t
                    sliding_window<letters, wall_time, amortised>,
                    sliding_window<letters, wall_time, worst_case>)
 {
-    W w{{.span = duration::nanoseconds(10), .max_points = 6, .on_equal_time = equal_time::replace}};
+    W w{{.span = duration::nanoseconds(10),
+         .max_points = 6,
+         .on_equal_time = window_options::equal_time::replace}};
     for (const char c : {'a', 'b'}) w.insert(at(c), c);
     w.insert(at('m'), 'm');
     CHECK(w.query(at('c')).text == "ab");
@@ -363,7 +366,7 @@ TEST_CASE_TEMPLATE("a measure to which order matters gets it, late samples and a
     w.insert(at(0), '0');
     CHECK(w.query(at(9)).text == "0abcdz");
     CHECK(w.query(at(9)).text == "0abcdz");
-    W replaced{{.on_equal_time = equal_time::replace}};
+    W replaced{{.on_equal_time = window_options::equal_time::replace}};
     for (const char c : {'a', 'b', 'c'}) replaced.insert(at(c), c);
     replaced.insert(at('b'), 'B');
     replaced.insert(at('c'), 'C');

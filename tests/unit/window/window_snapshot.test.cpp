@@ -105,7 +105,7 @@ snapshot_error wrong(std::string_view stored)
 
 // The same of bytes that have the right checksum.
 template <class W>
-void refuses(std::string_view digits, snapshot_problem p, std::uint64_t offset)
+void refuses(std::string_view digits, snapshot_error::code p, std::uint64_t offset)
 {
     CAPTURE(digits);
     CHECK(wrong<W>(summed_up(digits)) == snapshot_error{p, offset});
@@ -219,7 +219,8 @@ TEST_CASE("what the options do not let in")
     w.advance(noon + 1min);
     const std::string stored = save(w);
 
-    auto twins = load<plain<double>>(stored, {.on_equal_time = equal_time::replace});
+    auto twins =
+        load<plain<double>>(stored, {.on_equal_time = window_options::equal_time::replace});
     REQUIRE(twins.has_value());
     CHECK(twins->size() == 3);
     CHECK((*twins)[0].value == 2);
@@ -243,7 +244,7 @@ TEST_CASE("what the options do not let in")
 TEST_CASE("what is wrong with the bytes")
 {
     using W = plain<std::int64_t>;
-    using enum snapshot_problem;
+    using enum snapshot_error::code;
     CHECK(wrong<W>("") == snapshot_error{empty, 0});
     CHECK(wrong<W>("w") == snapshot_error{too_short, 1});
     CHECK(wrong<W>("wbw\x01" "abc") == snapshot_error{too_short, 7});
@@ -279,7 +280,7 @@ TEST_CASE("what is wrong with the bytes")
 TEST_CASE("more samples than there are bytes for are not believed, whatever the checksum")
 {
     using W = plain<std::int64_t>;
-    using enum snapshot_problem;
+    using enum snapshot_error::code;
     // 2^60 of them, 2^64 - 1, and one more than there are.
     refuses<W>("7762770100048080808080808080100202", corrupt, 6);
     refuses<W>("776277010004ffffffffffffffffff010202", corrupt, 6);
@@ -294,7 +295,7 @@ TEST_CASE("more samples than there are bytes for are not believed, whatever the 
 
 TEST_CASE("no wrong number comes in")
 {
-    using enum snapshot_problem;
+    using enum snapshot_error::code;
     using W = plain<std::int64_t>;
     // A step back by a minute, and one beyond the end of time; a first time and a clock beyond it.
     refuses<W>("7762770100040202020102", unsorted, 9);
@@ -330,7 +331,8 @@ TEST_CASE("many at one time are loaded as quickly as others")
 {
     plain<std::int64_t> w;
     for (std::int64_t n = 0; n != 100'000; ++n) w.insert(noon, n);
-    const auto one = load<plain<std::int64_t>>(save(w), {.on_equal_time = equal_time::replace});
+    const auto one =
+        load<plain<std::int64_t>>(save(w), {.on_equal_time = window_options::equal_time::replace});
     REQUIRE(one.has_value());
     CHECK(one->size() == 1);
     CHECK((*one)[0].value == 99'999);
@@ -339,8 +341,8 @@ TEST_CASE("many at one time are loaded as quickly as others")
     plain<std::int64_t> behind;
     for (std::int64_t n = 0; n != 100'000; ++n) behind.insert(noon + duration::nanoseconds(n), n);
     for (std::int64_t n = 0; n != 100'000; ++n) behind.insert(noon + 1s, n);
-    const auto others =
-        load<plain<std::int64_t>>(save(behind), {.on_equal_time = equal_time::replace});
+    const auto others = load<plain<std::int64_t>>(
+        save(behind), {.on_equal_time = window_options::equal_time::replace});
     CHECK(others->size() == 100'001);
 }
 
@@ -350,7 +352,7 @@ TEST_CASE("no window is made with options that none can be kept with")
     const auto refused = [&](const window_options& o) {
         const auto read = load<plain<std::int64_t>>(stored, o);
         REQUIRE_FALSE(read.has_value());
-        CHECK(read.error().problem == snapshot_problem::bad_options);
+        CHECK(read.error().problem == snapshot_error::code::bad_options);
         CHECK(read.error().options == *validate(o));
         return describe(read.error());
     };
@@ -362,7 +364,7 @@ TEST_CASE("no window is made with options that none can be kept with")
                                      "nanoseconds must be at least (0)");
     // Nothing is read then, and nothing is taken from the allocator.
     CHECK(load<plain<std::int64_t>>("", {.span = 0s}).error().problem ==
-          snapshot_problem::bad_options);
+          snapshot_error::code::bad_options);
     CHECK(load<plain<std::int64_t>>(stored, {.max_points = 1ULL << 40U}).error().options.bound ==
           1ULL << 32U);
 }
@@ -370,9 +372,9 @@ TEST_CASE("no window is made with options that none can be kept with")
 TEST_CASE("every problem has a name")
 {
     for (std::uint8_t n = 0; n != 10; ++n) {
-        CHECK(name(static_cast<snapshot_problem>(n)) != "?");
+        CHECK(name(static_cast<snapshot_error::code>(n)) != "?");
     }
-    CHECK(name(static_cast<snapshot_problem>(10)) == "?");
+    CHECK(name(static_cast<snapshot_error::code>(10)) == "?");
 }
 
 }  // namespace

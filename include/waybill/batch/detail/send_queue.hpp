@@ -218,7 +218,7 @@ public:
     bool outsize(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit, settlements& notes)
     {
         send_item& i = items_[n];
-        if (too_large_ == when_too_large::replace && i.replaced == 0) {
+        if (too_large_ == send_policy::when_too_large::replace && i.replaced == 0) {
             i.kind = state::oversized;
             outsized_.push_back({n, bytes, limit, limits_.envelope});
             return true;
@@ -354,7 +354,7 @@ private:
     [[nodiscard]] bool goes_alone(send_item& i, std::uint64_t whole, const calibration& known)
     {
         if (whole == highest_size) return false;
-        if (too_large_ == when_too_large::send_alone) return true;
+        if (too_large_ == send_policy::when_too_large::send_alone) return true;
         if (i.size == send_item::known::sum || i.size == send_item::known::told) return true;
         if (i.bytes > limits_.single || whole > known.ceiling()) return false;
         if (i.tried == 0 && !trial_is_open() && trials_.wants(draft_.scan, whole, known.limit())) {
@@ -408,7 +408,7 @@ private:
 
     batch_limits limits_;
     duration linger_;
-    when_too_large too_large_;
+    send_policy::when_too_large too_large_;
     send_item fresh_;  // the template for queued items
     bool ordered_;
     bool one_key_;

@@ -304,7 +304,7 @@ private:
         std::string path = "/waybill";
         if (!field.empty()) path = path + '/' + std::string(field);
         found_.reason = describe(
-            json_error{json_problem::wrong, std::move(path), std::string(expected), shown(v)});
+            json_error{json_error::code::wrong, std::move(path), std::string(expected), shown(v)});
     }
 
     void number(std::string_view field, const nlohmann::json& v, std::uint64_t& into)

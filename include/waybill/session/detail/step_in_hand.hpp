@@ -46,13 +46,13 @@ namespace waybill::inline v0_2::detail {
 [[nodiscard]] constexpr bool drops_body(const pipeline_policy& p,
                                         const pipeline_types::write_dead_letter& a) noexcept
 {
-    return p.refused == when_refused::without_body && !a.bare;
+    return p.refused == pipeline_policy::when_refused::without_body && !a.bare;
 }
 
 /// True if steps wait until the state, which cannot be read, is repaired.
 [[nodiscard]] constexpr bool holds(const pipeline_policy& p, state_read found) noexcept
 {
-    return found == state_read::newer || p.unreadable == when_unreadable::hold;
+    return found == state_read::newer || p.unreadable == pipeline_policy::when_unreadable::hold;
 }
 
 struct step_in_hand : step_facts {
