@@ -6,8 +6,9 @@
 #
 # Run it once: a few names of 0.2 are names of 0.1 for something else. renames_0_2.txt has the names.
 # Headers, qualified names and names that cannot be anything else are changed. A member such as `.how`
-# may belong to another type: such lines are printed with the new name, to be changed by hand. The
-# compiler finds the rest.
+# may belong to another type: such lines are printed with the new name, to be changed by hand. A line
+# with a name or header that has become internal is printed, too: it works, but may not in a later
+# version. The compiler finds the rest.
 
 import os
 import re
@@ -76,6 +77,8 @@ def main():
             for found in by_member.finditer(line):
                 becomes = " or ".join(sorted(members[found.group(1)]))
                 print(f"{path}:{number}: look: .{found.group(1)} may be .{becomes}: {line.strip()}")
+            if re.search(r"waybill(::|/[a-z]+/)detail", line) and was != line:
+                print(f"{path}:{number}: look: internal since 0.2: {line.strip()}")
         new = re.sub(r"(?m)^[ \t]*namespace act = (::)?waybill::act;\n", "", new)
         if not dry and new != text:
             with open(path, "w", encoding="utf-8", newline="") as file:

@@ -24,12 +24,23 @@ sed -i 's/guard\.report(/guard.record(/' "$work/program.cpp"
 "$script" "$work/none.cpp" 2>"$work/error" && fail "a file that does not exist is no error"
 grep -q 'none.cpp: cannot be read' "$work/error" || fail "the error does not name the file"
 
-# Each new name is a word of the public API, each new header is there.
+echo '#include <waybill/core/varint.hpp>
+std::uint64_t bytes = waybill::varint_size(300);' >"$work/internal.cpp"
+"$script" "$work/internal.cpp" >"$work/look"
+grep -q 'internal.cpp:1: look: internal since 0.2: #include' "$work/look" || fail "an internal header is not printed"
+grep -q 'internal.cpp:2: look: internal since 0.2: .*waybill::detail::varint_size' "$work/look" ||
+    fail "an internal name is not printed"
+
+# Each new name is a word of the public API, or of the code if it is internal; each new header is there.
 sed 's/[^A-Za-z0-9_]/\n/g' "$WAYBILL_SOURCE"/tests/golden/api/*.txt | sort -u >"$work/api"
 while read -r kind _ new; do
     case $kind in
         header) [ -e "$WAYBILL_SOURCE/include/$new" ] || fail "no header $new" ;;
-        name | member) grep -qxF "${new##*::}" "$work/api" || fail "nothing is called $new" ;;
+        name) case $new in
+            waybill::detail::*) grep -rqw "${new##*::}" "$WAYBILL_SOURCE/include/waybill" || fail "nothing is called $new" ;;
+            *) grep -qxF "${new##*::}" "$work/api" || fail "nothing is called $new" ;;
+            esac ;;
+        member) grep -qxF "${new##*::}" "$work/api" || fail "nothing is called $new" ;;
         "#"* | "") ;;
         *) fail "a line of an unknown kind: $kind" ;;
     esac
