@@ -227,19 +227,20 @@ struct aged_row {
     }
 };
 
-}  // namespace detail
-
 /// A function that returns the prune_row for the value of an iterator.
 template <class F, class I>
 concept prune_view = std::forward_iterator<I> && requires(F& f, const I& i) {
     { f(*i) } -> std::convertible_to<prune_row>;
 };
 
+}  // namespace detail
+
 /// The rows to remove at `now`. Calls `row_of` twice for each row. Rows with equal times are
 /// removed in the order of the range. A row with a time after `now` is not old. A rejected policy
 /// is reported in `prune_plan::wrong`. Two passes if the rows are ordered oldest first, otherwise
 /// O(n log n).
-template <std::forward_iterator I, std::sentinel_for<I> S, prune_view<I> F = detail::as_it_is>
+template <std::forward_iterator I, std::sentinel_for<I> S,
+          detail::prune_view<I> F = detail::as_it_is>
 [[nodiscard]] prune_plan plan_prune(I first, S last, const prune_policy& policy, wall_time now,
                                     F row_of = {})
 {

@@ -52,6 +52,8 @@ struct by_default {
     }
 };
 
+namespace detail {
+
 /// A callable that maps an exception to a fault_kind (for handlers and store calls) or to a
 /// send_outcome (for send functions).
 template <class C>
@@ -59,8 +61,6 @@ concept exception_classifier = requires(C& classify, const std::exception& e) {
     requires std::convertible_to<decltype(classify(e)), fault_kind> ||
         std::convertible_to<decltype(classify(e)), send_outcome>;
 };
-
-namespace detail {
 
 inline constexpr std::size_t exception_text_bytes = 1'024;
 
@@ -80,8 +80,6 @@ template <class R>
 inline constexpr bool is_result = false;
 template <class T>
 inline constexpr bool is_result<result<T, fault>> = true;
-
-}  // namespace detail
 
 /// A function object that returns a value if the wrapped function throws. Made by `catching`.
 template <class F, exception_classifier C>
@@ -195,12 +193,14 @@ private:
     [[no_unique_address]] C classify_;
 };
 
+}  // namespace detail
+
 /// Wraps a handler, a store call or a send function so that its exceptions become return values.
 /// `handler` is copied or moved into the result; pass std::ref(handler) to refer to it instead.
 /// A `classify` for a send function must return a send_outcome, for all others a fault_kind. An
 /// exception that is not a std::exception is `permanent`, or `unknown` in a send function.
-template <class F, exception_classifier C = by_default>
-[[nodiscard]] constexpr catcher<F, C> catching(F handler, C classify = {})
+template <class F, detail::exception_classifier C = by_default>
+[[nodiscard]] constexpr detail::catcher<F, C> catching(F handler, C classify = {})
 {
     return {std::move(handler), std::move(classify)};
 }

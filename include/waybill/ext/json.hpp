@@ -62,7 +62,7 @@
 namespace waybill::inline v0_2 {
 
 /// Reads a T (a policy or a state) from `value`.
-template <json_readable T>
+template <detail::json_readable T>
 [[nodiscard]] result<T, json_error> read_json(const nlohmann::json& value)
 {
     T read{};
@@ -73,7 +73,7 @@ template <json_readable T>
 }
 
 /// Parses `text` within `allowed` and reads a T. An object with a duplicate name is an error.
-template <json_readable T>
+template <detail::json_readable T>
 [[nodiscard]] result<T, json_error> parse_json(std::string_view text,
                                                const json_limits& allowed = {})
 {

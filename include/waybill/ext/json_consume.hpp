@@ -31,12 +31,16 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// Format version of a written crash record.
 inline constexpr std::uint64_t crash_record_version = 1;
 
+}  // namespace detail
+
 inline void to_json(nlohmann::json& j, const crash_record& a)
 {
-    j = {{"version", crash_record_version},
+    j = {{"version", detail::crash_record_version},
          {"to", a.to},
          {"suspects", a.suspects},
          {"deaths", a.deaths},
@@ -48,7 +52,7 @@ inline void to_json(nlohmann::json& j, const crash_record& a)
 inline void read_value(const json_place& at, crash_record& into)
 {
     json_fields(at)
-        .version(crash_record_version)
+        .version(detail::crash_record_version)
         .may("from", into.from)
         .must("to", into.to)
         .must("suspects", into.suspects)

@@ -38,8 +38,12 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// Format version of the written JSON.
 inline constexpr std::uint64_t deferral_version = 1;
+
+}  // namespace detail
 
 inline void to_json(nlohmann::json& j, const deferral_error& e)
 {
@@ -75,7 +79,7 @@ inline void to_json(nlohmann::json& j, const deferred_messages& b)
 {
     nlohmann::json entries = nlohmann::json::array();
     b.each([&](const deferred& d) { entries.push_back(d); });
-    j = {{"version", deferral_version}, {"entries", std::move(entries)}};
+    j = {{"version", detail::deferral_version}, {"entries", std::move(entries)}};
 }
 
 namespace detail {
@@ -111,7 +115,7 @@ inline void read_value(const json_place& at, deferred_messages& into)
 {
     deferred_messages book(into.options());
     detail::deferred_entries entries{book};
-    json_fields(at).version(deferral_version).must("entries", entries).done();
+    json_fields(at).version(detail::deferral_version).must("entries", entries).done();
     if (!at.error) into = std::move(book);
 }
 

@@ -27,9 +27,13 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// Format versions of the written rows.
 inline constexpr std::uint64_t lease_version = 1;
 inline constexpr std::uint64_t owner_heartbeat_version = 1;
+
+}  // namespace detail
 
 inline void to_json(nlohmann::json& j, const owner_id& o)
 {
@@ -44,7 +48,7 @@ inline void read_value(const json_place& at, owner_id& into)
 
 inline void to_json(nlohmann::json& j, const lease& l)
 {
-    j = {{"version", lease_version},
+    j = {{"version", detail::lease_version},
          {"key", l.key},
          {"owner", l.owner},
          {"epoch", l.epoch},
@@ -54,7 +58,7 @@ inline void to_json(nlohmann::json& j, const lease& l)
 inline void read_value(const json_place& at, lease& into)
 {
     json_fields(at)
-        .version(lease_version)
+        .version(detail::lease_version)
         .must("key", into.key)
         .must("owner", into.owner)
         .must("epoch", into.epoch)
@@ -64,7 +68,9 @@ inline void read_value(const json_place& at, lease& into)
 
 inline void to_json(nlohmann::json& j, const owner_heartbeat& p)
 {
-    j = {{"version", owner_heartbeat_version}, {"owner", p.owner}, {"row_version", p.version}};
+    j = {{"version", detail::owner_heartbeat_version},
+         {"owner", p.owner},
+         {"row_version", p.version}};
     detail::put_text(j, "source", p.source);
     detail::put_text(j, "group", p.group);
 }
@@ -72,7 +78,7 @@ inline void to_json(nlohmann::json& j, const owner_heartbeat& p)
 inline void read_value(const json_place& at, owner_heartbeat& into)
 {
     json_fields(at)
-        .version(owner_heartbeat_version)
+        .version(detail::owner_heartbeat_version)
         .must_text("source", into.source)
         .must_text("group", into.group)
         .must("owner", into.owner)

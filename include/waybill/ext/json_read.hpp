@@ -151,6 +151,8 @@ inline void read_value(const json_place& at, std::uint64_t& into)
     else at.fail("a whole number of at most 64 bits");
 }
 
+namespace detail {
+
 /// Reads a size or a limit: a whole number in [0, 2^64), or "unlimited".
 inline void read_size(const json_place& at, std::uint64_t& into)
 {
@@ -159,6 +161,8 @@ inline void read_size(const json_place& at, std::uint64_t& into)
     else if (const auto n = detail::whole_number(at.value)) into = *n;
     else at.fail("a whole number of at most 64 bits, or \"unlimited\"");
 }
+
+}  // namespace detail
 
 inline void read_value(const json_place& at, std::uint32_t& into)
 {
@@ -248,7 +252,7 @@ public:
 
     json_fields& may_size(std::string_view field, std::uint64_t& into)
     {
-        if (const nlohmann::json* v = find(field)) read_size(place_of(*v, field), into);
+        if (const nlohmann::json* v = find(field)) detail::read_size(place_of(*v, field), into);
         return *this;
     }
 
@@ -348,9 +352,13 @@ private:
     bool last_ = false;  // whether the object has the field that was read last
 };
 
+namespace detail {
+
 /// A type that can be read from JSON, because it has a `read_value`.
 template <class T>
 concept json_readable = requires(const json_place& at, T& into) { read_value(at, into); };
+
+}  // namespace detail
 
 }  // namespace waybill::inline v0_2
 

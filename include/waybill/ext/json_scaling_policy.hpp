@@ -29,7 +29,7 @@ inline void read_value(const json_place& at, change& into)
 }
 
 template <class T>
-    requires json_readable<T>
+    requires waybill::detail::json_readable<T>
 void read_value(const json_place& at, both_ways<T>& into)
 {
     json_fields(at).may("up", into.up).may("down", into.down).done();

@@ -42,8 +42,12 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// Format version of a written dead letter.
 inline constexpr std::uint64_t pipeline_dead_letter_version = 1;
+
+}  // namespace detail
 
 inline void to_json(nlohmann::json& j, const step_failure& f)
 {
@@ -243,7 +247,7 @@ inline void read_value(const json_place& at, step_origin& into)
 /// Leaves out optional fields without a value, because stores charge by bytes.
 inline void to_json(nlohmann::json& j, const pipeline_dead_letter& l)
 {
-    j = {{"version", pipeline_dead_letter_version},
+    j = {{"version", detail::pipeline_dead_letter_version},
          {"stamp", l.stamp},
          {"sequence", l.sequence},
          {"reason", l.reason},
@@ -268,7 +272,7 @@ inline void to_json(nlohmann::json& j, const pipeline_dead_letter& l)
 inline void read_value(const json_place& at, pipeline_dead_letter& into)
 {
     json_fields(at)
-        .version(pipeline_dead_letter_version)
+        .version(detail::pipeline_dead_letter_version)
         .must("stamp", into.stamp)
         .must("sequence", into.sequence)
         .must("reason", into.reason)

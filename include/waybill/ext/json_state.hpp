@@ -24,12 +24,12 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// Format versions of the written JSON.
 inline constexpr std::uint64_t calibration_version = 2;
 inline constexpr std::uint64_t checkpoint_version = 1;
 inline constexpr std::uint64_t dead_letter_version = 1;
-
-namespace detail {
 
 /// Writes UTF-8 under `field`, and other bytes as base64 under `field` with "_base64" appended.
 inline void put_text(nlohmann::json& j, std::string_view field, const std::string& value)
@@ -73,7 +73,7 @@ inline void read_value(const json_place& at, overhead_state& into)
 inline void to_json(nlohmann::json& j, const calibration_state& known)
 {
     const calibration_state c = calibration(known).state();
-    j = {{"version", calibration_version},
+    j = {{"version", detail::calibration_version},
          {"documented", detail::size_or_unlimited(c.documented)},
          {"limit", detail::size_or_unlimited(c.limit)},
          {"ceiling", detail::size_or_unlimited(c.ceiling)},
@@ -106,7 +106,7 @@ inline void read_value(const json_place& at, calibration_state& into)
         return;
     }
     json_fields(at)
-        .version(calibration_version)
+        .version(detail::calibration_version)
         .must_size("documented", into.documented)
         .must_size("limit", into.limit)
         .must_size("ceiling", into.ceiling)
@@ -162,13 +162,13 @@ inline void read_value(const json_place& at, position& into)
 
 inline void to_json(nlohmann::json& j, const checkpoint& c)
 {
-    j = {{"version", checkpoint_version}, {"at", c.at}, {"epoch", c.epoch}};
+    j = {{"version", detail::checkpoint_version}, {"at", c.at}, {"epoch", c.epoch}};
 }
 
 inline void read_value(const json_place& at, checkpoint& into)
 {
     json_fields(at)
-        .version(checkpoint_version)
+        .version(detail::checkpoint_version)
         .must("at", into.at)
         .must("epoch", into.epoch)
         .done();
@@ -176,7 +176,7 @@ inline void read_value(const json_place& at, checkpoint& into)
 
 inline void to_json(nlohmann::json& j, const dead_letter& d)
 {
-    j = {{"version", dead_letter_version},
+    j = {{"version", detail::dead_letter_version},
          {"key", d.key},
          {"at", d.at},
          {"how", d.kind},
@@ -193,7 +193,7 @@ inline void to_json(nlohmann::json& j, const dead_letter& d)
 inline void read_value(const json_place& at, dead_letter& into)
 {
     json_fields(at)
-        .version(dead_letter_version)
+        .version(detail::dead_letter_version)
         .must("key", into.key)
         .must("at", into.at)
         .must("how", into.kind)

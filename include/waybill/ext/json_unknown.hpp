@@ -36,6 +36,8 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// The reason why a value would not be read back as it was stored.
 enum class tree_fault : std::uint8_t {
     none,
@@ -50,8 +52,6 @@ enum class tree_fault : std::uint8_t {
 {
     return "none, not_finite, not_utf8, not_json, subtype, too_deep";
 }
-
-namespace detail {
 
 /// True if two texts of equal length begin and end with equal words. They have one to two words.
 template <class Word>

@@ -43,7 +43,11 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 inline constexpr std::uint64_t window_version = 1;
+
+}  // namespace detail
 
 inline void to_json(nlohmann::json& j, const snapshot_error& e)
 {
@@ -149,7 +153,7 @@ void to_json(nlohmann::json& j, const W& w)
         if constexpr (W::weighted) one.push_back(w[n].weight);
         samples.push_back(std::move(one));
     }
-    j = {{"version", window_version}, {"samples", std::move(samples)}};
+    j = {{"version", detail::window_version}, {"samples", std::move(samples)}};
     if (const std::optional<wall_time> clock = w.clock()) j["clock"] = *clock;
 }
 
@@ -160,7 +164,7 @@ void read_value(const json_place& at, W& into)
     W fresh(into.options());
     wall_time clock;
     json_fields fields(at);
-    fields.version(window_version).may("clock", clock);
+    fields.version(detail::window_version).may("clock", clock);
     detail::samples_into<W> samples{fresh};
     if (at.value.is_object() && at.value.contains("clock")) samples.clock = clock;
     fields.must("samples", samples).done();

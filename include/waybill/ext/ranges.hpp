@@ -50,6 +50,8 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// Limits, or a function that returns the current limits.
 template <class L>
 concept limits_source = std::convertible_to<const L&, batch_limits> || requires(const L& l)
@@ -58,8 +60,6 @@ concept limits_source = std::convertible_to<const L&, batch_limits> || requires(
         l()
         } -> std::convertible_to<batch_limits>;
 };
-
-namespace detail {
 
 template <limits_source L>
 [[nodiscard]] constexpr batch_limits limits_now(const L& l)
@@ -73,8 +73,6 @@ template <limits_source L>
 template <class R>
 concept walkable = ranges::forward_range<R> && std::forward_iterator<ranges::iterator_t<R>> &&
                    std::sentinel_for<ranges::sentinel_t<R>, ranges::iterator_t<R>>;
-
-}  // namespace detail
 
 /// A view of the chunks of a forward range. Its iterators point into the view, which must outlive
 /// them.
@@ -156,8 +154,6 @@ private:
     ranges::semiregular_box_t<L> limits_{};
     ranges::semiregular_box_t<F> size_{};
 };
-
-namespace detail {
 
 // One pass over an input range. It is neither copied nor moved, because the iterator of the base
 // may point into the base next to it.
@@ -272,8 +268,6 @@ private:
     bool over_ = false;
 };
 
-}  // namespace detail
-
 /// A view of the batches of an input range. All copies of the view, and the view it was moved to,
 /// share one pass: each batch is handed out once. begin() continues with the first batch that was
 /// not seen, so a second loop starts after the last batch of the first loop. There is no lock: use
@@ -333,32 +327,34 @@ private:
     std::shared_ptr<reading> reading_;
 };
 
+}  // namespace detail
+
 namespace views {
 
 struct chunk_by_fn {
     /// For a forward range: a view of `chunk`s, which point into the range.
-    template <ranges::viewable_range R, limits_source L = batch_limits, class F = std::identity,
-              class V = ranges::views::all_t<R>>
+    template <ranges::viewable_range R, detail::limits_source L = batch_limits,
+              class F = std::identity, class V = ranges::views::all_t<R>>
     requires detail::walkable<V> && size_model<F, ranges::range_reference_t<V>>
     [[nodiscard]] constexpr auto operator()(R&& range, L l, F size = {}) const
     {
         V base = ranges::views::all(std::forward<R>(range));
-        return chunked_view<V, L, F>(std::move(base), std::move(l), std::move(size));
+        return detail::chunked_view<V, L, F>(std::move(base), std::move(l), std::move(size));
     }
 
     /// For an input range: a view of `owned_chunk`s, which contain their items.
-    template <ranges::viewable_range R, limits_source L = batch_limits, class F = std::identity,
-              class V = ranges::views::all_t<R>>
+    template <ranges::viewable_range R, detail::limits_source L = batch_limits,
+              class F = std::identity, class V = ranges::views::all_t<R>>
     requires(!detail::walkable<V>) &&
         ranges::input_range<V>&& size_model<F, const ranges::range_value_t<V>&> [[nodiscard]] auto
         operator()(R&& range, L l, F size = {}) const
     {
         V base = ranges::views::all(std::forward<R>(range));
-        return batched_view<V, L, F>(std::move(base), std::move(l), std::move(size));
+        return detail::batched_view<V, L, F>(std::move(base), std::move(l), std::move(size));
     }
 
     /// Returns a closure for use with `|`.
-    template <limits_source L = batch_limits, class F = std::identity>
+    template <detail::limits_source L = batch_limits, class F = std::identity>
     [[nodiscard]] constexpr auto operator()(L l, F size = {}) const
     {
         return ranges::make_view_closure([l, size]<class R>(R&& range)

@@ -117,8 +117,6 @@ private:
     bool over_ = false;
 };
 
-}  // namespace detail
-
 /// A view of the results of a window after each sample of V.
 template <class V, measure M, template <class> class How>
 class sliding_view : public ranges::view_interface<sliding_view<V, M, How>> {
@@ -186,6 +184,8 @@ private:
     window_options options_;
 };
 
+}  // namespace detail
+
 namespace views {
 
 template <measure M, template <class> class How = amortised>
@@ -194,7 +194,7 @@ struct sliding_fn {
         requires detail::series_for<V, M>
     [[nodiscard]] auto operator()(R&& range, const window_options& o) const
     {
-        return sliding_view<V, M, How>(ranges::views::all(std::forward<R>(range)), o);
+        return detail::sliding_view<V, M, How>(ranges::views::all(std::forward<R>(range)), o);
     }
 
     /// Returns a closure for use with `|`.

@@ -163,6 +163,8 @@ struct lease_options {
     return {};
 }
 
+namespace detail {
+
 /// How long an owner trusts a renewal, counted from before its request: 7/8 of `expiry`. Other
 /// owners wait for all of `expiry`, and count from the time when they saw the renewal, which is
 /// later. So a trusted lease has not expired for any owner.
@@ -178,6 +180,8 @@ struct lease_options {
     const double share = random >= 0.0 ? (random < 1.0 ? random : 1.0) : 0.0;
     return detail::lesser(o.interval * (0.8 + 0.2 * share), o.interval);
 }
+
+}  // namespace detail
 
 }  // namespace waybill::inline v0_2
 

@@ -136,7 +136,7 @@ public:
         if (c.answer->outcome == claim_outcome::won) {
             const bool new_one = !held_.mine(what.partition);
             held_.won(what.partition, *c.answer, later(last_, not_before_),
-                      trusted_for(group_.leases));
+                      detail::trusted_for(group_.leases));
             if (stopping_ && new_one) {
                 held_.vacate(what.partition);
                 chores_.push_back({what.partition, errand::give_back});
@@ -302,7 +302,7 @@ private:
         if (give_back) {
             held_.lose(what.partition);  // a lease that could not be given back expires
         } else if (won) {
-            held_.won(what.partition, *c.answer, last_, trusted_for(group_.leases));
+            held_.won(what.partition, *c.answer, last_, detail::trusted_for(group_.leases));
         } else if (c.answer) {
             held_.doubt(what.partition);
         } else {
@@ -371,7 +371,7 @@ private:
 
     void wait_for_next_round(steady_time now, double share = 1.0)
     {
-        const duration pause = until_next_round(group_.leases, draw_) * share;
+        const duration pause = detail::until_next_round(group_.leases, draw_) * share;
         not_before_ = now + detail::greater(pause, duration::nanoseconds(1));
         at_ = {};
     }

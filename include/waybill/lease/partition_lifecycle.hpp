@@ -52,6 +52,8 @@ enum class batch_pass : std::uint8_t {
     return "moved, drained, again, reopen, lost";
 }
 
+namespace detail {
+
 /// The result of a batch that ended with `e`.
 [[nodiscard]] constexpr batch_pass pass_of(batch_outcome e) noexcept
 {
@@ -60,6 +62,8 @@ enum class batch_pass : std::uint8_t {
     if (e == batch_outcome::abandoned) return batch_pass::lost;
     return e == batch_outcome::unknown ? batch_pass::reopen : batch_pass::again;
 }
+
+}  // namespace detail
 
 /// The actions and events of a `partition_lifecycle`, which inherits them.
 struct partition_lifecycle_types {
@@ -186,7 +190,7 @@ struct partition_lifecycle_types {
 [[nodiscard]] constexpr partition_lifecycle_types::processed processed_with(
     const partition_lifecycle_types::process& a, batch_outcome e) noexcept
 {
-    return {a.partition, a.epoch, pass_of(e)};
+    return {a.partition, a.epoch, detail::pass_of(e)};
 }
 
 struct lifecycle_options {

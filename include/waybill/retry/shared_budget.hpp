@@ -27,6 +27,8 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// A budget of retries. Neither function may throw, because the caller is processing an event.
 template <class B>
 concept retry_source = requires(B& b, steady_time now) {
@@ -34,13 +36,15 @@ concept retry_source = requires(B& b, steady_time now) {
     b.succeeded(now);
 };
 
+}  // namespace detail
+
 /// A reference to a budget of the caller, or to no budget, which means unlimited retries. A const
 /// budget is rejected even if its functions are const, because no retry could be taken from it.
 class shared_budget {
 public:
     constexpr shared_budget() noexcept = default;
 
-    template <retry_source B>
+    template <detail::retry_source B>
         requires(!std::is_const_v<B> && !std::same_as<std::remove_cv_t<B>, shared_budget>)
     constexpr shared_budget(B& budget) noexcept : budget_(&budget), does_(&calls<B>)
     {

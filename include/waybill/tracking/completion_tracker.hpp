@@ -243,19 +243,20 @@ public:
             const std::optional<std::uint64_t> newest = high_water();
             const std::uint64_t end = done_before_.empty() ? newest.value_or(0) : last_;
             for (auto o = slots_.open_from(at); o && *o <= end; o = slots_.open_from(at)) {
-                if (*o != at) f(tracked_range{{at, *o - 1}, true, slots_.count(at, *o - 1)});
-                f(tracked_range{{*o, *o}, false, 0});
+                if (*o != at)
+                    f(detail::tracked_range{{at, *o - 1}, true, slots_.count(at, *o - 1)});
+                f(detail::tracked_range{{*o, *o}, false, 0});
                 if (*o == highest_size) return;
                 at = *o + 1;
             }
-            if (at <= end) f(tracked_range{{at, end}, true, slots_.count(at, end)});
+            if (at <= end) f(detail::tracked_range{{at, end}, true, slots_.count(at, end)});
             if (end == highest_size || done_before_.empty()) return;
             at = end + 1;
         }
         for (std::uint64_t n = 0; n != done_before_.size(); ++n) {
             const detail::position_run r = done_before_[n];
-            if (r.first != at) f(tracked_range{{at, r.first - 1}, false, 0});
-            f(tracked_range{r, true, saturating_add(r.last - r.first, 1)});
+            if (r.first != at) f(detail::tracked_range{{at, r.first - 1}, false, 0});
+            f(detail::tracked_range{r, true, saturating_add(r.last - r.first, 1)});
             if (r.last == highest_size) return;
             at = r.last + 1;
         }

@@ -120,6 +120,8 @@ struct tracker_start {
     friend bool operator==(const tracker_start&, const tracker_start&) = default;
 };
 
+namespace detail {
+
 /// A range of positions that are all done or all not done. Gaps belong to done ranges.
 struct tracked_range {
     detail::position_run at{};  ///< First and last position, both included.
@@ -130,6 +132,8 @@ struct tracked_range {
 
     friend bool operator==(const tracked_range&, const tracked_range&) = default;
 };
+
+}  // namespace detail
 
 }  // namespace waybill::inline v0_2
 

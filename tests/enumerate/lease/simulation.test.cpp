@@ -276,7 +276,7 @@ private:
                                : waybill::process_batch(fenced, m, batch, handle, waybill::wall_time{}, p);
             if (r.outcome == waybill::batch_outcome::committed) m.from = r.reached;
             if (r.outcome == waybill::batch_outcome::abandoned) ++w.overtaken;
-            return waybill::pass_of(r.outcome);
+            return waybill::detail::pass_of(r.outcome);
         }
 
         world& w;

@@ -374,8 +374,8 @@ static_assert(no_get<add_result> && no_get<advance_outcome> && no_get<batch_outc
               no_get<event_result> && no_get<item_outcome> && no_get<jitter> &&
               no_get<json_error::code> && no_get<when_exhausted> &&
               no_get<send_policy::when_unknown>);
-static_assert(json_readable<send_policy> && json_readable<dead_letter> &&
-              !json_readable<send_report>);
+static_assert(detail::json_readable<send_policy> && detail::json_readable<dead_letter> &&
+              !detail::json_readable<send_report>);
 
 std::string complaint(const std::string& text)
 {

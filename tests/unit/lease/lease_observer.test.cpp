@@ -13,6 +13,8 @@ namespace lease_observer_test {
 namespace {
 
 using waybill::duration;
+using waybill::detail::trusted_for;
+using waybill::detail::until_next_round;
 using waybill::lease;
 using waybill::lease_observer;
 using waybill::lease_options;

@@ -8,6 +8,7 @@
 
 #include <waybill/core/match.hpp>
 #include <waybill/lease/lease_group.hpp>
+#include <waybill/lease/lease_manager.hpp>
 #include <waybill/lease/partition_lifecycle.hpp>
 #include <waybill/tracking/commit_schedule.hpp>
 
@@ -15,6 +16,7 @@ namespace partition_lifecycle_test {
 namespace {
 
 using assigned = waybill::partition_lifecycle::assigned;
+using waybill::detail::pass_of;
 using waybill::batch_outcome;
 using waybill::batch_pass;
 using waybill::duration;

@@ -34,8 +34,8 @@ struct guarded {
     }
 };
 
-static_assert(retry_source<retry_token_bucket> && retry_source<guarded>);
-static_assert(!retry_source<const retry_token_bucket> && !retry_source<int>);
+static_assert(detail::retry_source<retry_token_bucket> && detail::retry_source<guarded>);
+static_assert(!detail::retry_source<const retry_token_bucket> && !detail::retry_source<int>);
 static_assert(
     !std::is_constructible_v<shared_budget, retry_token_bucket>);  // it would be gone at once
 static_assert(!std::is_constructible_v<shared_budget, const retry_token_bucket&>);
