@@ -6,6 +6,95 @@
 // items that arrive one by one. If sizes are partly unknown, `send_all` drives a `batch_sender`
 // over any send function; `batch_sender` is the state machine for the caller's own loop.
 
+// Index, written by tests/api --write:
+//
+//   batch/batch_close_reason.hpp
+//     enum batch_close_reason { bytes, items, key, deadline, end }
+//
+//   batch/batch_sender.hpp
+//     class batch_sender
+//
+//   batch/bin_packer.hpp
+//     class bin_packer
+//     auto bin_packer_of(const batch_limits& l, F size, const open_limits& o)
+//     struct packed_bins
+//     packed_bins pack(const Items& items, const batch_limits& l, F size, std::uint64_t bins)
+//
+//   batch/calibration.hpp
+//     class calibration
+//
+//   batch/calibration_state.hpp
+//     struct batch_sizes
+//     struct calibration_state
+//
+//   batch/chunk_by.hpp
+//     struct chunk
+//     chunk<I> front_chunk(I first, S last, const batch_limits& l, const F& size)
+//     auto chunk_by(I first, S last, const batch_limits& l, F size)
+//     auto chunk_by(Items& items, const batch_limits& l, F size)
+//
+//   batch/framing.hpp
+//     concept framing
+//     concept size_model
+//     auto fixed_header(std::uint64_t header, F body)
+//     struct framed
+//     struct reserve
+//     auto with_reserve(F f, reserve r)
+//
+//   batch/keyed_batches.hpp
+//     struct keyed_batch
+//     class keyed_batches
+//     auto keyed_batches_of(const batch_limits& l, F size, const open_limits& o)
+//
+//   batch/merged.hpp
+//     calibration merged(const calibration& a, const calibration& b)
+//
+//   batch/open_batch.hpp
+//     struct closed_batch
+//     class open_batch
+//     auto open_batch_of(const batch_limits& l, F size, duration linger)
+//
+//   batch/owned_chunks.hpp
+//     struct owned_chunk
+//     auto owned_chunks(I first, S last, const batch_limits& l, F size)
+//     auto owned_chunks(first, last, l, size)
+//     auto owned_chunks(From&& from, const batch_limits& l, F size)
+//
+//   batch/resend_buffer.hpp
+//     class resend_buffer
+//
+//   batch/send_all.hpp
+//     using send_outcome
+//     send_report send_all(first, last, size, s, now, send, replace)
+//     send_report send_all(items, size, s, now, send, replace)
+//     send_report send_all(box, size, s, now, send, replace)
+//
+//   batch/send_policy.hpp
+//     struct send_policy
+//
+//   batch/send_report.hpp
+//     struct item_report
+//     struct send_report
+//
+//   batch/sending.hpp
+//     struct item_range
+//     class item_ranges
+//     enum item_outcome { accepted, too_large, failed, in_doubt, unsent, blocked_by_key }
+//     struct entry_fault
+//     struct batch_sender_types
+//
+//   batch/side_by_side.hpp
+//     struct open_limits
+//
+//   batch/tally.hpp
+//     enum add_result { added, full, too_large }
+//     struct tally
+//
+//   batch/too_large.hpp
+//     struct oversized_item
+//     std::optional<oversized_item> first_too_large(I first, S last, const batch_limits& l, F size)
+//     auto first_too_large(const Items& items, const batch_limits& l, F size)
+
 #ifndef WAYBILL_BATCH_HPP
 #define WAYBILL_BATCH_HPP
 

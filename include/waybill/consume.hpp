@@ -9,6 +9,118 @@
 //   rewind                  moves a checkpoint back on purpose
 //   idempotency_key         the same key for each delivery of an event
 
+// Index, written by tests/api --write:
+//
+//   consume/at_least_once.hpp
+//     enum checkpoint_stands { before, after, moved, elsewhere }
+//     checkpoint_stands stands(stored, from, to, epoch)
+//     struct at_least_once_machine_types
+//     struct at_least_once_policy
+//     class at_least_once_machine
+//
+//   consume/batch_machine.hpp
+//     class batch_machine
+//
+//   consume/batch_policy.hpp
+//     enum when_exhausted { redeliver, dead_letter }
+//     enum commit_check { unknown, always }
+//     enum dead_letter_body { body, pointer, summary, nothing }
+//     enum if_all_failed { go_on, redeliver }
+//     struct batch_policy
+//     enum batch_outcome { committed, redeliver, abandoned, cancelled, unknown, empty, invalid }
+//
+//   consume/batch_report.hpp
+//     constant max_dropped_events
+//     struct dropped_event
+//     struct batch_report
+//
+//   consume/batch_steps.hpp
+//     struct batch_machine_types
+//
+//   consume/crash_record.hpp
+//     struct crash_record
+//     std::uint64_t deaths_at_most(std::uint64_t events, std::uint32_t deaths)
+//
+//   consume/dead_letter.hpp
+//     dead_letter make_dead_letter(key, e, reason, tries, now, p)
+//
+//   consume/event.hpp
+//     concept sequenced
+//     position position_of(const E& e)
+//     std::optional<position> position_of(const std::optional<checkpoint>& stored)
+//     struct event_outcome
+//     event_outcome skipped(std::string text)
+//     concept event_handler
+//
+//   consume/guarantee.hpp
+//     enum delivery_guarantee { effect_once, at_least_once }
+//     concept guaranteed
+//     concept promises
+//
+//   consume/idempotency_key.hpp
+//     struct idempotency_options
+//     class idempotency_keys
+//     std::string idempotency_key(key, sequence, o)
+//
+//   consume/position.hpp
+//     struct partition_key
+//     struct position
+//     struct checkpoint
+//     struct delivery_memory
+//     struct assignment
+//
+//   consume/process_at_least_once.hpp
+//     concept repeatable_handler
+//     struct at_least_once_report
+//     process_at_least_once(checkpoints, letters, mine, first, last, handler, now, p, ask)
+//     process_at_least_once(checkpoints, letters, mine, events, handler, now, p, ask)
+//
+//   consume/process_batch.hpp
+//     batch_report process_batch(store, mine, first, last, handler, now, p, ask)
+//     batch_report process_batch(store, mine, events, handler, now, p, ask)
+//
+//   consume/prune.hpp
+//     struct prune_row
+//     struct prune_removal
+//     bool may_remove(const prune_removal& r, const prune_row& current)
+//     struct prune_totals
+//     struct prune_plan
+//     prune_plan plan_prune(I first, S last, const prune_policy& policy, wall_time now, F row_of)
+//     prune_plan plan_prune(const R& rows, const prune_policy& policy, wall_time now, F row_of)
+//
+//   consume/prune_policy.hpp
+//     struct prune_spike
+//     struct prune_policy
+//
+//   consume/reprocess.hpp
+//     enum reprocess_outcome { handled, skipped, failed, absent, gone, not_done, cancelled, unkn...
+//     struct reprocess_report
+//     reprocess_report reprocess(store, key, sequence, fetch, handler, now, p)
+//
+//   consume/rewind.hpp
+//     enum rewind_outcome { rewound, not_done, abandoned, unknown, invalid, unable }
+//     struct rewind_report
+//     rewind_report rewind(Store& store, const assignment& mine, const std::optional<position>& to)
+//
+//   consume/separate_stores.hpp
+//     concept checkpoint_writer
+//     concept dead_letter_sink
+//     class committing
+//     class parking
+//
+//   consume/stores.hpp
+//     enum commit_outcome { applied, not_applied, unknown }
+//     enum advance_outcome { applied, conflict, stale_epoch }
+//     struct dead_letter
+//     concept transaction_scope
+//     concept savepoint_scope
+//     concept transactional
+//     concept checkpoint_store
+//     concept checkpoint_reset
+//     concept dead_letter_store
+//     concept attempt_store
+//     concept dead_letter_queue
+
 #ifndef WAYBILL_CONSUME_HPP
 #define WAYBILL_CONSUME_HPP
 

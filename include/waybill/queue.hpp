@@ -9,6 +9,62 @@
 //   lock_renewal         renews the lock of a message during its work
 //   scheduled_id         ids for copies of a message that are scheduled for later
 
+// Index, written by tests/api --write:
+//
+//   queue/deferred.hpp
+//     struct deferred
+//     struct handed
+//     enum defer_result { added, replaced, full }
+//     struct deferral_options
+//
+//   queue/deferred_messages.hpp
+//     class deferred_messages
+//
+//   queue/deferred_messages_bytes.hpp
+//     struct deferral_error
+//     std::string save(const deferred_messages& book)
+//     result<B, deferral_error> load(string_view bytes, const deferral_options& options)
+//
+//   queue/lock_renewal.hpp
+//     enum lock_outcome { released, lost, expired, too_long }
+//     struct lock_renewal_options
+//     struct lock_renewal_types
+//     class lock_renewal
+//
+//   queue/receive_planner.hpp
+//     struct receive_planner_options
+//     class receive_planner
+//
+//   queue/receive_planner_steps.hpp
+//     struct receive_planner_types
+//
+//   queue/scheduled_id.hpp
+//     constant max_id_bytes
+//     struct id_error
+//     struct id_parts
+//     result<std::string, id_error> scheduled_id(original, attempt, most, mark)
+//     id_parts original_id(string_view id, char mark)
+//     std::optional<string_view> original_of(string_view id, std::uint32_t attempt, char mark)
+//
+//   queue/settle.hpp
+//     struct abandon
+//     struct defer
+//     struct dead_letter_message
+//     struct let_lock_expire
+//     using settlement
+//     enum settle_kind { complete, abandon, defer, dead_letter }
+//     constant settle_kinds
+//     std::optional<settle_kind> kind_of(const settlement& s)
+//     struct settle_policy
+//     struct settle_check
+//     struct queue_delivery
+//     settlement settle(p, d, kind, random, now, hint)
+//
+//   queue/settle_batches.hpp
+//     struct settle_batches_types
+//     struct settle_batch_policy
+//     class settle_batches
+
 #ifndef WAYBILL_QUEUE_HPP
 #define WAYBILL_QUEUE_HPP
 

@@ -12,6 +12,96 @@
 //   presets                  the policies of well-known clients and queues
 //   circuit_breaker, scoped_permit  whether to make calls at all
 
+// Index, written by tests/api --write:
+//
+//   retry/backoff.hpp
+//     enum jitter { none, equal, full, decorrelated, around }
+//     struct backoff
+//     duration pause(b, n, previous, random, hint)
+//     duration pause(const backoff& b, std::uint32_t n, double random, duration hint)
+//
+//   retry/budget.hpp
+//     struct retry_budget
+//     class retry_token_bucket
+//
+//   retry/circuit_breaker.hpp
+//     class circuit_breaker_of
+//     using circuit_breaker
+//
+//   retry/circuit_breaker_options.hpp
+//     enum circuit_state { closed, open, half_open, forced_closed, forced_open }
+//     struct circuit_breaker_options
+//
+//   retry/decide.hpp
+//     struct retry_now
+//     struct give_up
+//     struct retry_policy
+//     std::uint32_t tries_for_retries(std::uint32_t retries)
+//     using retry_action
+//     retry_action decide(p, tries, kind, random, now, hint)
+//     retry_action decide(p, tries, kind, previous, random, now, hint)
+//
+//   retry/delivery.hpp
+//     struct delivery_terms
+//     struct delivery_lifetime
+//     delivery_lifetime time_until_dead_letter(const delivery_terms& t, duration hold)
+//     delivery_lifetime time_until_dead_letter(const delivery_terms& t)
+//     std::optional<std::uint64_t> deliveries_for(duration wanted, duration hold)
+//     std::optional<duration> hold_for(duration wanted, std::uint64_t deliveries)
+//     std::uint64_t attempts_in_all(std::uint64_t immediate, std::uint64_t delayed)
+//
+//   retry/levels.hpp
+//     struct retry_levels
+//     std::uint64_t attempts_in_all(const retry_levels& l)
+//     retry_action decide(l, tries, kind, random, now, hint)
+//
+//   retry/permits.hpp
+//     struct permit
+//     class permits
+//
+//   retry/presets.hpp
+//     struct preset
+//     constant any_number
+//     preset<call_policy> aws_standard()
+//     preset<call_policy> aws_standard_2026()
+//     preset<call_policy> aws_throttled_2026()
+//     preset<retry_budget> aws_retry_quota()
+//     preset<retry_budget> aws_retry_quota_2026()
+//     preset<call_policy> azure_amqp()
+//     preset<call_policy> azure_http()
+//     preset<call_policy> kafka_producer()
+//     preset<call_policy> google_cloud_cpp()
+//     preset<call_policy> google_pubsub_cpp()
+//     preset<call_policy> grpc_example()
+//     preset<retry_budget> grpc_throttling_example()
+//     preset<retry_budget> finagle()
+//     preset<call_policy> polly()
+//     preset<retry_levels> nservicebus()
+//     preset<delivery_terms> service_bus_queue()
+//     preset<delivery_terms> sqs_queue()
+//     preset<delivery_terms> pubsub_subscription()
+//     retry_action decide(p, tries, kind, random, now, hint)
+//
+//   retry/retry_call.hpp
+//     struct call_answer
+//     struct call_report
+//     call_report retry_call(p, call, clock, pause_until, random, budget)
+//     call_report retry_call(retry_loop& tries, Call&& call, Clock clock, Draw&& random)
+//
+//   retry/retry_loop.hpp
+//     struct call_policy
+//     struct retry_loop_types
+//     enum retry_outcome { open, succeeded, not_worth_it, tries, time_limit, budget }
+//     class retry_loop
+//     result<M, config_error> make(const call_policy& p, steady_time now, shared_budget budget)
+//     result<M, config_error> make(const P&)
+//
+//   retry/scoped_permit.hpp
+//     class scoped_permit
+//
+//   retry/shared_budget.hpp
+//     class shared_budget
+
 #ifndef WAYBILL_RETRY_HPP
 #define WAYBILL_RETRY_HPP
 

@@ -6,6 +6,115 @@
 // comparison. A policy combines conditions with bounds, steps, rate limits and cooldowns. `decide`
 // computes a decision and its reasons from a policy, the metrics and the stored state.
 
+// Index, written by tests/api --write:
+//
+//   scaling/change.hpp
+//     struct both_ways
+//     struct change
+//     struct rate_limit
+//     std::uint64_t step_of(const change& c, std::uint64_t instances)
+//     std::uint64_t limit_of(const change& c, std::uint64_t instances)
+//
+//   scaling/check_policy.hpp
+//     struct policy_error
+//
+//   scaling/command.hpp
+//     struct command
+//     struct applied
+//     struct failed
+//     enum command_result { applied, stale, unknown }
+//     enum admission { fresh, duplicate, late, moved, idle }
+//     admission admit(const command& c, std::uint64_t last, std::uint64_t instances)
+//
+//   scaling/condition.hpp
+//     struct situation
+//     concept condition
+//     enum when_missing { unknown, holds, fails }
+//     struct comparison
+//     class rule
+//     bool is_set(const C& c)
+//     struct measured
+//     measured of(statistic s, std::string metric)
+//     measured mean(std::string m)
+//     measured highest(std::string m)
+//     measured lowest(std::string m)
+//     measured sum(std::string m)
+//     measured last(std::string m)
+//     measured rate(std::string m)
+//     measured averaged(measured m)
+//     struct one_of_both
+//     struct all_of_both
+//     auto any_of(C c, More... more)
+//     auto all_of(C c, More... more)
+//     rule at_least_of(std::uint64_t wanted, Rules... rules)
+//
+//   scaling/decide.hpp
+//     decision decide(p, metrics, s, instances, now)
+//
+//   scaling/decision.hpp
+//     enum verdict { steady, up, down, held }
+//     enum reason { nothing, unknown, pending, failed, disabled, warming, stabilising, flapping,...
+//     struct decision
+//
+//   scaling/evidence.hpp
+//     enum relation { above, at_least, below, at_most }
+//     bool holds(double value, relation r, double limit)
+//     enum lack_of { nothing, metric, points, fresh_points, value, limit, samples }
+//     enum role { up, down, activation, target, projected }
+//     struct evidence
+//     bool is_one_sided(const evidence& e)
+//
+//   scaling/few.hpp
+//     class few
+//
+//   scaling/flapping.hpp
+//     struct clash
+//     std::optional<clash> flapping(up, down, instances, ladder)
+//
+//   scaling/known_metrics.hpp
+//     std::vector<string_view> metrics_of(const basic_policy<Up, Down>& p)
+//     std::optional<policy_error> unknown_metric(p, names)
+//
+//   scaling/policy.hpp
+//     struct target
+//     struct band
+//     struct bounds
+//     struct cooldowns
+//     struct rung
+//     struct basic_policy
+//     using policy
+//     basic_policy<Up, Down> policy_of(Up up, Down down)
+//     std::uint64_t capacity_at(const std::vector<rung>& ladder, std::uint64_t at)
+//     std::uint64_t rung_for(const std::vector<rung>& ladder, std::uint64_t capacity)
+//     std::optional<std::uint64_t> rung_called(const std::vector<rung>& ladder, string_view name)
+//
+//   scaling/reading.hpp
+//     enum statistic { mean, highest, lowest, sum, first, last, variance, points, weight, rate,...
+//     constant statistics
+//     struct reading
+//     reading read(string_view metric, const window_summary<Measure, wall_time>& s)
+//
+//   scaling/state.hpp
+//     struct recommendation
+//     struct made_change
+//     struct pending_command
+//     struct state
+//
+//   scaling/threshold.hpp
+//     struct threshold_step
+//     class threshold
+//     threshold per_instance(double value)
+//     threshold by_instances(std::initializer_list<threshold_step> steps)
+//     threshold of_instances(threshold::function f)
+//
+//   scaling/tribool.hpp
+//     enum tribool { no, unknown, yes }
+//     tribool truth_of(bool holds)
+//     tribool both(tribool a, tribool b)
+//     tribool either(tribool a, tribool b)
+//     tribool opposite(tribool t)
+//     tribool at_least(std::uint64_t wanted, std::uint64_t yes, std::uint64_t unknown)
+
 #ifndef WAYBILL_SCALING_HPP
 #define WAYBILL_SCALING_HPP
 

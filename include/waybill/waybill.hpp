@@ -6,6 +6,90 @@
 // This header does not include testing/, which is for tests, and ext/, whose headers each need a
 // package.
 
+// Index, written by tests/api --write:
+//
+//   core/act.hpp
+//     struct wait_until
+//     struct idle
+//     struct complete
+//     struct stop_requested
+//     struct lock_lost
+//     enum event_result { applied, stale, invalid }
+//
+//   core/base64_text.hpp
+//     std::string to_base64(string_view bytes)
+//     std::optional<std::string> from_base64(string_view text)
+//
+//   core/batch_limits.hpp
+//     constant unlimited
+//     struct batch_limits
+//     bool fits_alone(const batch_limits& l, std::uint64_t own)
+//
+//   core/broker_sequence.hpp
+//     std::uint16_t partition_of(std::uint64_t sequence)
+//     std::uint64_t number_in_partition(std::uint64_t sequence)
+//
+//   core/config_error.hpp
+//     struct config_error
+//     result<M, config_error> make(const Config& config)
+//
+//   core/crc32c.hpp
+//     std::uint32_t crc32c(string_view bytes, std::uint32_t so_far)
+//
+//   core/enum_name.hpp
+//     concept named_enum
+//     string_view name(E e)
+//
+//   core/fault.hpp
+//     enum fault_kind { none, transient, permanent, infrastructure, ownership_lost, cancelled }
+//     struct fault
+//     fault transient(std::string text)
+//     fault permanent(std::string text)
+//     fault infrastructure(std::string text)
+//     fault ownership_lost(std::string text)
+//     fault cancelled(std::string text)
+//
+//   core/match.hpp
+//     auto match(Variant&& action, F &&... handlers)
+//
+//   core/result.hpp
+//     class unexpected
+//     class result
+//
+//   core/saturating.hpp
+//     constant highest_size
+//     std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b)
+//     std::uint64_t saturating_sub(std::uint64_t a, std::uint64_t b)
+//     std::uint64_t saturating_mul(std::uint64_t a, std::uint64_t b)
+//     std::uint64_t as_size(N n)
+//
+//   core/sha256.hpp
+//     std::array<std::uint8_t, 32> sha256(string_view text)
+//
+//   core/text.hpp
+//     string_view utf8_prefix(string_view text, std::size_t most)
+//
+//   core/time.hpp
+//     class duration
+//     class time_on
+//     using steady_time
+//     using wall_time
+//     time_on<Clock> earlier(time_on<Clock> a, time_on<Clock> b)
+//     time_on<Clock> later(time_on<Clock> a, time_on<Clock> b)
+//
+//   core/time_source.hpp
+//     concept time_source
+//     steady_time time_of(C& c)
+//
+//   core/time_text.hpp
+//     std::string to_text(duration d)
+//     std::string to_text(wall_time t)
+//     std::optional<duration> duration_in(string_view written)
+//     std::optional<wall_time> wall_time_in(string_view written)
+//
+//   core/utf8.hpp
+//     bool is_utf8(string_view text)
+
 #ifndef WAYBILL_WAYBILL_HPP
 #define WAYBILL_WAYBILL_HPP
 

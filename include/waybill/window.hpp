@@ -6,6 +6,87 @@
 // the statistics. Other headers: exact quantiles and quantile sketches, windows by key
 // (`window_set`), merged windows, bins of constant width, and windows stored as bytes.
 
+// Index, written by tests/api --write:
+//
+//   window/amortised.hpp
+//     class amortised
+//
+//   window/bins.hpp
+//     struct bin_options
+//     struct bin
+//     enum binned { added, no_room, not_finite, no_weight }
+//     struct bin_losses
+//     class bins
+//
+//   window/log_histogram.hpp
+//     class log_histogram
+//
+//   window/measures.hpp
+//     concept measure
+//     struct counted
+//     struct weighed
+//     struct summed
+//     struct compensated
+//     struct extremes
+//     struct moments
+//     struct ends
+//     struct measures
+//     using stats
+//     using weighted_stats
+//
+//   window/merged_windows.hpp
+//     sliding_window<M, Time, How> merged(a, b)
+//     enum merge_mismatch { time, span }
+//     result<window_summary<M, Time>, merge_mismatch> merged(a, b)
+//
+//   window/quantile.hpp
+//     concept quantile_sketch
+//     concept weighted_sketch
+//     auto quantile(const S& samples, double q)
+//     auto quantile(const W& window, double q, typename W::time_type now)
+//
+//   window/sample.hpp
+//     struct sample
+//     struct weighted_sample
+//     std::uint32_t weight_of(const sample<V, Time>&)
+//     std::uint32_t weight_of(const weighted_sample<V, Time>& s)
+//     concept measurable
+//
+//   window/sliding_window.hpp
+//     class sliding_window
+//
+//   window/slotted_window.hpp
+//     struct slot_options
+//     constant max_slots
+//     class slotted_window
+//
+//   window/snapshot_bytes.hpp
+//     struct snapshot_error
+//
+//   window/wide_sum.hpp
+//     class wide_sum
+//
+//   window/window_options.hpp
+//     struct window_options
+//     enum inserted { newest, late, replaced, too_old, future, not_finite, no_weight }
+//     struct window_losses
+//
+//   window/window_set.hpp
+//     struct window_set_options
+//     concept window_key
+//     class window_set
+//
+//   window/window_snapshot.hpp
+//     concept storable_window
+//     std::string save(const W& w)
+//     result<W, snapshot_error> load(string_view bytes, const window_options& options)
+//
+//   window/window_summary.hpp
+//     struct window_summary
+//
+//   window/worst_case.hpp
+//     class worst_case
+
 #ifndef WAYBILL_WINDOW_HPP
 #define WAYBILL_WINDOW_HPP
 
