@@ -14,13 +14,14 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/tests/golden"
 cp "$WAYBILL_SOURCE/tests/api" "$work/tests/"
 cp -r "$WAYBILL_SOURCE/tests/golden/api" "$work/tests/golden/"
-cp -r "$WAYBILL_SOURCE/include" "$work/"
+cp -r "$WAYBILL_SOURCE/include" "$WAYBILL_SOURCE/examples" "$WAYBILL_SOURCE/README.md" "$work/"
 sed -i 's/^struct batch_limits {/int planted();\n&/' "$work/include/waybill/core/batch_limits.hpp"
 if "$work/tests/api" >"$work/out" 2>&1; then
     echo "api: a planted function was not found" >&2
     exit 1
 fi
 grep -qx '+int planted()' "$work/out" || { cat "$work/out" >&2; exit 1; }
+grep -q '^waybill::planted is in no guide' "$work/out" || { cat "$work/out" >&2; exit 1; }
 
 # A text that is missing is found, too.
 sed -i 's/"bytes, items, key, deadline, end"/"bytes, items, key, deadline"/' \
