@@ -22,8 +22,13 @@ set(DOXYGEN_EXTRACT_ALL YES)
 set(DOXYGEN_JAVADOC_AUTOBRIEF YES)
 set(DOXYGEN_GENERATE_LATEX NO)
 set(DOXYGEN_HAVE_DOT NO)
-# Doxygen understands neither inline namespaces nor specialisations outside of their namespace.
-set(DOXYGEN_INPUT_FILTER "sed -e 's/::inline v[0-9_]*//' -e 's/^struct fmt::formatter</struct formatter</'")
+# Doxygen understands neither inline namespaces nor specialisations outside of their namespace, and does
+# not tell two overloads apart whose types have internal template arguments.
+string(JOIN " " DOXYGEN_INPUT_FILTER sed
+    "-e 's/::inline v[0-9_]*//'"
+    "-e 's/^struct fmt::formatter</struct formatter</'"
+    "-e 's/^struct nlohmann::adl_serializer</struct adl_serializer</'"
+    "-e 's/detail::steady_clock_tag/steady_clock_tag/'")
 set(DOXYGEN_EXCLUDE_SYMBOLS waybill::detail "waybill::detail::*" "waybill::*::detail")
 set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
 set(DOXYGEN_WARN_IF_UNDOCUMENTED NO)
