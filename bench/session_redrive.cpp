@@ -46,7 +46,7 @@ std::vector<pipeline_dead_letter> letters(std::size_t of, ids kind, order how)
         std::snprintf(id, sizeof id, kind == ids::short_ones ? "order-%08zu" : "tenant-3f2a/region-west/order-%08zu",
                       session);
         pipeline_dead_letter& l = made[i];
-        l.stamp = {id, step + 3, 1, of + 2, step + 1 == of};
+        l.properties = {id, step + 3, 1, of + 2, step + 1 == of};
         l.sequence = 1'000 + step * sessions + session;
         l.message_id = "0123456789abcdef0123456789abcdef";
         l.reason = step == 0 ? waybill::dead_letter_reason::failed
@@ -93,7 +93,7 @@ times run(std::size_t of, ids kind, order how)
         const std::clock_t started = std::clock();
         std::sort(theirs.begin(), theirs.end(),
                   [](const pipeline_dead_letter& a, const pipeline_dead_letter& b) {
-                      const int way = a.stamp.session.compare(b.stamp.session);
+                      const int way = a.properties.session.compare(b.properties.session);
                       return way != 0 ? way < 0 : a.sequence < b.sequence;
                   });
         sorts.push_back(seconds(started));

@@ -326,7 +326,7 @@ private:
     [[nodiscard]] std::string path_of(const waybill::pipeline_dead_letter& l,
                                       std::string_view row_key) const
     {
-        const std::string session = url_part(quoted(partition_key(l.stamp.session)));
+        const std::string session = url_part(quoted(partition_key(l.properties.session)));
         return "/" + at_.table + "(PartitionKey=" + session + ",RowKey=" +
                url_part(quoted(row_key)) + ")";
     }

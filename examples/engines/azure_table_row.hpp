@@ -247,14 +247,14 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
 [[nodiscard]] inline nlohmann::json row_of(const waybill::pipeline_dead_letter& l)
 {
     using azure_row::put;
-    nlohmann::json row{{"PartitionKey", partition_key(l.stamp.session)},
+    nlohmann::json row{{"PartitionKey", partition_key(l.properties.session)},
                        {"RowKey", waybill::row_key(l.sequence)},
-                       {"last", l.stamp.last},
+                       {"last", l.properties.last},
                        {"alone", l.alone},
                        {"reason", name(l.reason)}};
-    put(row, "step", l.stamp.step);
-    put(row, "first", l.stamp.first);
-    put(row, "total", l.stamp.total);
+    put(row, "step", l.properties.step);
+    put(row, "first", l.properties.first);
+    put(row, "total", l.properties.total);
     put(row, "origin", l.origin.session);
     put(row, "origin_sequence", l.origin.sequence);
     put(row, "generation", l.origin.generation);
@@ -283,7 +283,7 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
     using namespace azure_row;
     if (!row.is_object()) throw malformed_row("a row is no object");
     waybill::pipeline_dead_letter l;
-    l.stamp = {session_of_partition_key(text_in(row, "PartitionKey")), count_in(row, "step"),
+    l.properties = {session_of_partition_key(text_in(row, "PartitionKey")), count_in(row, "step"),
                count_in(row, "first"), count_in(row, "total"), flag_in(row, "last")};
     const auto key = waybill::sequence_of_row_key(text_in(row, "RowKey"));
     if (!key.readable()) throw malformed_row(describe(key));

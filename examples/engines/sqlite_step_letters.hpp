@@ -43,7 +43,7 @@ public:
     [[nodiscard]] waybill::fault mark(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return each(letters, [&](const waybill::pipeline_dead_letter& l) {
-            mark_.run(l.sent_to, l.resume_at, l.stamp.total, l.stamp.session,
+            mark_.run(l.sent_to, l.resume_at, l.properties.total, l.properties.session,
                       waybill::row_key(l.sequence), std::to_string(l.sequence), l.sent_to);
         });
     }
@@ -57,7 +57,7 @@ public:
     [[nodiscard]] waybill::fault remove(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return each(letters, [&](const waybill::pipeline_dead_letter& l) {
-            remove_.run(l.stamp.session, waybill::row_key(l.sequence), std::to_string(l.sequence));
+            remove_.run(l.properties.session, waybill::row_key(l.sequence), std::to_string(l.sequence));
         });
     }
 
@@ -86,7 +86,7 @@ private:
 
     void put(const waybill::pipeline_dead_letter& l)
     {
-        const waybill::step_properties& s = l.stamp;
+        const waybill::step_properties& s = l.properties;
         const waybill::step_origin& o = l.origin;
         put_.run(s.session, waybill::row_key(l.sequence), s.step, s.first, s.total, s.last,
                  o.session, o.sequence, o.generation, o.tries, l.message_id, name(l.reason),
@@ -100,7 +100,7 @@ private:
     {
         std::optional<waybill::pipeline_dead_letter> stored;
         const std::string key = waybill::row_key(l.sequence);
-        find_.each([&] { stored = letter_in(find_); }, l.stamp.session, key);
+        find_.each([&] { stored = letter_in(find_); }, l.properties.session, key);
         return stored;
     }
 
@@ -121,7 +121,7 @@ private:
     [[nodiscard]] static waybill::pipeline_dead_letter letter_in(const statement& s)
     {
         waybill::pipeline_dead_letter l;
-        l.stamp = {s.bytes(0), s.size(2), s.size(3), s.size(4), s.integer(5) != 0};
+        l.properties = {s.bytes(0), s.size(2), s.size(3), s.size(4), s.integer(5) != 0};
         const auto key = waybill::sequence_of_row_key(s.text(1));
         if (!key.readable()) throw sqlite_error(describe(key), SQLITE_CORRUPT);
         l.sequence = key.sequence;

@@ -188,12 +188,12 @@ dashboard read_dashboard(world& w)
     dashboard b = read_effects(w);
     const places rows(b);
     for (const waybill::pipeline_dead_letter& l : *letters) {
-        const std::string& job = l.origin.generation == 0 ? l.stamp.session : l.origin.session;
-        row* const r = rows.find(job, l.stamp.step);
+        const std::string& job = l.origin.generation == 0 ? l.properties.session : l.origin.session;
+        row* const r = rows.find(job, l.properties.step);
         if (r == nullptr) continue;
-        r->marks[l.stamp.step - 1] = is_cause(l) ? mark::failed : mark::behind;
+        r->marks[l.properties.step - 1] = is_cause(l) ? mark::failed : mark::behind;
         if (is_cause(l) && r->why.empty()) r->why = l.text;
-        if (l.origin.generation != 0) r->session = l.stamp.session;
+        if (l.origin.generation != 0) r->session = l.properties.session;
     }
     return b;
 }

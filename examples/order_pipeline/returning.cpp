@@ -50,7 +50,7 @@ waybill::pipeline_dead_letter letter_of(world& w, const engines::session_message
     const std::string bytes = state_of(w, m.session);
     const auto state = codec.decode(bytes.empty() ? std::nullopt : std::optional(bytes));
     const bool known = state.outcome == waybill::state_read::ok;
-    return make_broker_dead_letter({read.stamp, read.origin, m.sequence, m.id, m.body, came, bytes},
+    return make_broker_dead_letter({read.properties, read.origin, m.sequence, m.id, m.body, came, bytes},
                                    m.dead_for, m.deliveries, known ? &state.progress : nullptr,
                                    wall(), {.mode = policy_of(m.session).mode});
 }
@@ -98,7 +98,7 @@ void drain_into(letter_list& all, world& w)
         after = (*dead)->sequence;
         waybill::pipeline_dead_letter letter = letter_of(w, **dead);
         const auto there = std::find_if(all.begin(), all.end(), [&](const auto& l) {
-            return l.sequence == letter.sequence && l.stamp.session == letter.stamp.session;
+            return l.sequence == letter.sequence && l.properties.session == letter.properties.session;
         });
         if (there == all.end()) all.push_back(std::move(letter));
         else
@@ -110,9 +110,9 @@ engines::session_message message_of(const waybill::redrive_plan& plan, const let
                                     std::uint64_t n)
 {
     const waybill::redrive_step s = plan.step(all, n);
-    engines::session_message m{.session = s.stamp.session, .id = s.message_id, .body = all[n].body};
+    engines::session_message m{.session = s.properties.session, .id = s.message_id, .body = all[n].body};
     waybill::write_step_properties(
-        s.stamp, s.origin,
+        s.properties, s.origin,
         [&](std::string_view name, std::string_view value) { m.properties.emplace(name, value); });
     return m;
 }

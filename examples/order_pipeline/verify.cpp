@@ -141,8 +141,8 @@ private:
         const auto all = engines::azure_table(azure_place(dead_letters_).value()).list();
         if (!all) throw support::complaint(all.error().text);
         for (const waybill::pipeline_dead_letter& l : *all) {
-            park(l.origin.generation == 0 ? l.stamp.session : l.origin.session, l.stamp.step,
-                 {l.stamp.session, l.sequence, std::string(name(l.reason)), l.text, l.body, l.size,
+            park(l.origin.generation == 0 ? l.properties.session : l.origin.session, l.properties.step,
+                 {l.properties.session, l.sequence, std::string(name(l.reason)), l.text, l.body, l.size,
                   l.checksum});
         }
     }

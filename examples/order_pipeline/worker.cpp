@@ -52,7 +52,7 @@ public:
             waybill::read_step_properties([&](auto name) { return m.find(name); }, m.session);
 
         process_step(
-            pipe_, {facts_of(read.stamp, m.sequence, m.deliveries), wall()}, &clock::now,
+            pipe_, {facts_of(read.properties, m.sequence, m.deliveries), wall()}, &clock::now,
             [&](waybill::pipeline::load_state) {
                 auto loaded = state_.load(read.origin.state);
                 if (!loaded.reason.empty()) place_.tell(step_ + loaded.reason);
@@ -125,7 +125,7 @@ private:
     {
         const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));
         return make_pipeline_dead_letter(
-            {r.stamp, r.origin, m.sequence, m.id, m.body, came, state_.bytes()}, a, pipe_.reason(),
+            {r.properties, r.origin, m.sequence, m.id, m.body, came, state_.bytes()}, a, pipe_.reason(),
             pipe_.progress(), wall());
     }
 

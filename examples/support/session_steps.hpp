@@ -100,7 +100,7 @@ public:
                     std::vector<message> messages;
                     for (std::uint64_t n = a.offset; n != a.offset + a.count; ++n) {
                         const waybill::redrive_step s = plan.step(all, n);
-                        messages.push_back(message_of(s.stamp, s.origin, all[n].body));
+                        messages.push_back(message_of(s.properties, s.origin, all[n].body));
                         messages.back().id = s.message_id;
                     }
                     put(messages);
@@ -153,7 +153,7 @@ private:
         const auto read =
             waybill::read_step_properties([&](auto name) { return m.find(name); }, m.session);
         process_step(
-            pipe, {facts_of(read.stamp, m.sequence, m.deliveries), now_as_wall()}, &clock::now,
+            pipe, {facts_of(read.properties, m.sequence, m.deliveries), now_as_wall()}, &clock::now,
             [&](waybill::pipeline::load_state) { return state.load(read.origin.state); },
             [&](waybill::pipeline::execute a) {
                 return state.attempt([&](T& v) { return handle(v, step{read.job(), a.step, m.body}); });
@@ -161,7 +161,7 @@ private:
             [&](waybill::pipeline::save_state a) { return state.save(a, pipe.progress()); },
             [&](waybill::pipeline::write_dead_letter a) {
                 return letters_.upsert(make_pipeline_dead_letter(
-                    {read.stamp, read.origin, m.sequence, m.id, m.body, {}, state.bytes()}, a,
+                    {read.properties, read.origin, m.sequence, m.id, m.body, {}, state.bytes()}, a,
                     pipe.reason(), pipe.progress(), now_as_wall()));
             },
             [&](waybill::complete) { return queue_.complete(lock, m); },

@@ -80,13 +80,13 @@
 //     struct band
 //     struct bounds
 //     struct cooldowns
-//     struct rung
+//     struct capacity_tier
 //     struct basic_policy
 //     using policy
 //     basic_policy<Up, Down> policy_of(Up up, Down down)
-//     std::uint64_t capacity_at(const std::vector<rung>& ladder, std::uint64_t at)
-//     std::uint64_t rung_for(const std::vector<rung>& ladder, std::uint64_t capacity)
-//     std::optional<std::uint64_t> rung_called(const std::vector<rung>& ladder, string_view name)
+//     std::uint64_t capacity_at(const std::vector<capacity_tier>& ladder, std::uint64_t at)
+//     std::uint64_t tier_for(const std::vector<capacity_tier>& ladder, std::uint64_t capacity)
+//     std::optional<std::uint64_t> tier_named(ladder, name)
 //
 //   scaling/reading.hpp
 //     enum statistic { mean, highest, lowest, sum, first, last, variance, points, weight, rate,...

@@ -50,7 +50,7 @@ void read_bytes(std::string_view bytes)
 {
     const auto b = load<deferred_messages>(bytes, {});
     if (!b) {
-        fuzz::must(name(b.error().problem) != "?", "a problem has a name");
+        fuzz::must(name(b.error().kind) != "?", "a problem has a name");
         fuzz::must(b.error().offset <= bytes.size(), "the place is in the input");
         fuzz::must(!describe(b.error()).empty(), "there is a text");
         return;
@@ -68,7 +68,7 @@ void read_text(std::string_view document)
 {
     const auto b = parse_json<deferred_messages>(document);
     if (!b) {
-        fuzz::must(name(b.error().problem) != "?", "a problem has a name");
+        fuzz::must(name(b.error().kind) != "?", "a problem has a name");
         fuzz::must(!b.error().expected.empty(), "it says what should be there");
         return;
     }

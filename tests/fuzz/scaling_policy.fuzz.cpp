@@ -60,7 +60,7 @@ void decides(const sc::policy& p, tests_support::dice& roll)
 void read(const result<sc::policy, json_error>& p, tests_support::dice& roll)
 {
     if (!p) {
-        fuzz::must(name(p.error().problem) != "?", "a problem has a name");
+        fuzz::must(name(p.error().kind) != "?", "a problem has a name");
         fuzz::must(!p.error().expected.empty(), "it says what should be there");
         fuzz::must(!describe(p.error()).empty(), "there is a text");
         return;

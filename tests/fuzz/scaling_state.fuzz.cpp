@@ -46,7 +46,7 @@ void read(const json& document)
 {
     const auto s = read_json<sc::state>(document);
     if (!s) {
-        fuzz::must(name(s.error().problem) != "?", "a problem has a name");
+        fuzz::must(name(s.error().kind) != "?", "a problem has a name");
         fuzz::must(!s.error().expected.empty(), "it says what should be there");
         fuzz::must(!describe(s.error()).empty(), "there is a text");
         return;

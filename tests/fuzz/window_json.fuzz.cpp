@@ -23,7 +23,7 @@ void read_as(std::string_view document)
 {
     const auto all = parse_window<W>(document, {});
     if (!all) {
-        fuzz::must(name(all.error().problem) != "?", "a problem has a name");
+        fuzz::must(name(all.error().kind) != "?", "a problem has a name");
         fuzz::must(!all.error().expected.empty(), "it says what should be there");
         fuzz::must(!describe(all.error()).empty(), "there is a text");
         return;

@@ -27,7 +27,7 @@ void read_as(std::string_view bytes)
 {
     const auto all = load<W>(bytes, {});
     if (!all) {
-        fuzz::must(name(all.error().problem) != "?", "a problem has a name");
+        fuzz::must(name(all.error().kind) != "?", "a problem has a name");
         fuzz::must(all.error().offset <= bytes.size(), "the place is in the input");
         fuzz::must(!describe(all.error()).empty(), "there is a text");
         return;

@@ -59,7 +59,7 @@ public:
           items_(s.items),
           accepted_(s.accepted),
           refused_(s.refused),
-          row_(s.row),
+          row_(s.consecutive_accepted),
           probe_after_(s.probe_after < 32 ? 32 : s.probe_after),
           tells_(s.reports),
           refuted_(s.refuted)

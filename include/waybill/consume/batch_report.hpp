@@ -47,7 +47,7 @@ struct [[nodiscard]] batch_report {
     std::uint64_t repeated = 0;  ///< Events up to `from`, which took effect earlier.
     /// The first dropped events, in order, at most `max_dropped_events`.
     std::vector<dropped_event> dropped_events{};
-    std::uint64_t left = 0;      ///< Events cut off to find a single event; not delivered yet.
+    std::uint64_t cut_off = 0;      ///< Events cut off to find a single event; not delivered yet.
     fault reason{};              ///< The fault that prevented the commit.
 
     friend bool operator==(const batch_report&, const batch_report&) = default;

@@ -311,7 +311,7 @@ private:
     {
         batch_report r;
         r.outcome = *machine_.ended();
-        r.left = exceptions_.left() + events_ - machine_.events();
+        r.cut_off = exceptions_.left() + events_ - machine_.events();
         if (r.outcome == batch_outcome::committed) {
             r.reached = std::move(to_);
             r.handled = machine_.handled_events();

@@ -148,7 +148,7 @@ template <class Batch, class F, bool Fullest>
     if (r.dropped != 0) said += fmt::format("; {} dropped", r.dropped);
     if (r.skipped != 0) said += fmt::format("; {} skipped", r.skipped);
     if (r.repeated != 0) said += fmt::format("; {} repeated", r.repeated);
-    if (r.left != 0) said += fmt::format("; {} left", r.left);
+    if (r.cut_off != 0) said += fmt::format("; {} left", r.cut_off);
     return said;
 }
 

@@ -20,7 +20,7 @@ namespace waybill::inline v0_2::detail::words {
 /// Leaves out the note, which may be long.
 [[nodiscard]] inline std::string line(const wire::service& s)
 {
-    return fmt::format("{}: {} ({} {}, {})", one_line(s.name), line(s.highest), line(s.how),
+    return fmt::format("{}: {} ({} {}, {})", one_line(s.name), line(s.highest), line(s.evidence),
                        one_line(s.as_of), one_line(s.source));
 }
 

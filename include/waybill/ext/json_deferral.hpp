@@ -47,8 +47,8 @@ inline constexpr std::uint64_t deferral_version = 1;
 
 inline void to_json(nlohmann::json& j, const deferral_error& e)
 {
-    j = {{"problem", e.problem}, {"offset", e.offset}};
-    if (e.problem == deferral_error::code::bad_options) j["options"] = describe(e.options);
+    j = {{"problem", e.kind}, {"offset", e.offset}};
+    if (e.kind == deferral_error::code::bad_options) j["options"] = describe(e.options);
 }
 
 inline void to_json(nlohmann::json& j, const deferred& d)

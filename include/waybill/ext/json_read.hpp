@@ -46,7 +46,7 @@ struct json_error {
         return "syntax, duplicate, missing, unknown_field, wrong, newer, too_large";
     }
 
-    code problem = code::wrong;
+    code kind = code::wrong;
     std::string path{};      ///< A JSON pointer, as in "/retry/pauses/base"; "" is the document. At
                              ///< most 300 bytes: "/..." stands for the steps in the middle.
     std::string expected{};  ///< The allowed values.

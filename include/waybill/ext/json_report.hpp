@@ -39,7 +39,7 @@ inline void to_json(nlohmann::json& j, const config_error& e)
 
 inline void to_json(nlohmann::json& j, const json_error& e)
 {
-    j = {{"problem", name(e.problem)}};
+    j = {{"problem", name(e.kind)}};
     detail::put_text(j, "path", e.path);
     detail::put_text(j, "expected", e.expected);
     if (!e.found.empty()) detail::put_text(j, "found", e.found);
@@ -90,7 +90,7 @@ inline void to_json(nlohmann::json& j, const batch_report& r)
          {"repeated", r.repeated}};
     if (r.dropped != 0) j["dropped"] = r.dropped;
     if (!r.dropped_events.empty()) j["dropped_events"] = r.dropped_events;
-    if (r.left != 0) j["left"] = r.left;
+    if (r.cut_off != 0) j["left"] = r.cut_off;
     if (r.reached) j["reached"] = *r.reached;
     if (!r.reason.ok()) j["why"] = r.reason;
 }

@@ -54,7 +54,7 @@ inline void read_value(const json_place& at, bounds& into)
     json_fields(at).may("lowest", into.lowest).may_size("highest", into.highest).done();
 }
 
-inline void read_value(const json_place& at, rung& into)
+inline void read_value(const json_place& at, capacity_tier& into)
 {
     json_fields(at).must("name", into.name).must("capacity", into.capacity).done();
 }
@@ -209,7 +209,7 @@ private:
     {
         return {{"most", by(path + "/most", r.max_change)}, {"per", r.per}};
     }
-    [[nodiscard]] json one(const std::string& path, const rung& r)
+    [[nodiscard]] json one(const std::string& path, const capacity_tier& r)
     {
         return {{"name", words(path + "/name", r.name)}, {"capacity", r.capacity}};
     }

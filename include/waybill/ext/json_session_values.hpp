@@ -248,7 +248,7 @@ inline void read_value(const json_place& at, step_origin& into)
 inline void to_json(nlohmann::json& j, const pipeline_dead_letter& l)
 {
     j = {{"version", detail::pipeline_dead_letter_version},
-         {"stamp", l.stamp},
+         {"stamp", l.properties},
          {"sequence", l.sequence},
          {"reason", l.reason},
          {"tries", l.tries},
@@ -273,7 +273,7 @@ inline void read_value(const json_place& at, pipeline_dead_letter& into)
 {
     json_fields(at)
         .version(detail::pipeline_dead_letter_version)
-        .must("stamp", into.stamp)
+        .must("stamp", into.properties)
         .must("sequence", into.sequence)
         .must("reason", into.reason)
         .must("tries", into.tries)

@@ -81,7 +81,7 @@ inline void to_json(nlohmann::json& j, const calibration_state& known)
          {"items", c.items},
          {"accepted", detail::size_or_unlimited(c.accepted)},
          {"refused", detail::size_or_unlimited(c.refused)},
-         {"row", c.row},
+         {"row", c.consecutive_accepted},
          {"probe_after", c.probe_after},
          {"tells", c.reports}};
     if (c.refuted != 0) j["refuted"] = c.refuted;
@@ -114,7 +114,7 @@ inline void read_value(const json_place& at, calibration_state& into)
         .must("items", into.items)
         .must_size("accepted", into.accepted)
         .must_size("refused", into.refused)
-        .must("row", into.row)
+        .must("row", into.consecutive_accepted)
         .must("probe_after", into.probe_after)
         .must("tells", into.reports)
         .may_size("refuted", into.refuted)

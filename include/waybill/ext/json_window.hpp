@@ -51,8 +51,8 @@ inline constexpr std::uint64_t window_version = 1;
 
 inline void to_json(nlohmann::json& j, const snapshot_error& e)
 {
-    j = {{"problem", e.problem}, {"offset", e.offset}};
-    if (e.problem == snapshot_error::code::bad_options) j["options"] = describe(e.options);
+    j = {{"problem", e.kind}, {"offset", e.offset}};
+    if (e.kind == snapshot_error::code::bad_options) j["options"] = describe(e.options);
 }
 
 namespace detail {

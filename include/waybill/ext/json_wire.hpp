@@ -20,7 +20,7 @@ namespace waybill::inline v0_2::wire {
 
 inline void to_json(nlohmann::json& j, const service& s)
 {
-    j = {{"most", s.highest}, {"how", s.how}};
+    j = {{"most", s.highest}, {"how", s.evidence}};
     waybill::detail::put_text(j, "name", std::string(s.name));
     waybill::detail::put_text(j, "as_of", std::string(s.as_of));
     waybill::detail::put_text(j, "source", std::string(s.source));

@@ -54,7 +54,7 @@ struct deferral_error {
         return "empty, too_short, not_a_book, corrupt, newer, unsorted, out_of_range, bad_options";
     }
 
-    code problem = code::corrupt;
+    code kind = code::corrupt;
     std::uint64_t offset = 0;  ///< The first byte of the wrong part; 0 for bad options.
     config_error options{};  ///< Set if `problem` is `bad_options`.
 
@@ -65,8 +65,8 @@ struct deferral_error {
 [[nodiscard]] inline std::string describe(const deferral_error& e)
 {
     std::string line = "deferral book: ";
-    line += name(e.problem);
-    if (e.problem == deferral_error::code::bad_options) return line + ": " + describe(e.options);
+    line += name(e.kind);
+    if (e.kind == deferral_error::code::bad_options) return line + ": " + describe(e.options);
     line += " at byte ";
     line += std::to_string(e.offset);
     return line;

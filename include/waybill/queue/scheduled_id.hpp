@@ -49,7 +49,7 @@ struct id_error {
         return "too_large, no_id, bad_mark";
     }
 
-    code problem = code::too_large;
+    code kind = code::too_large;
     std::uint64_t bytes = 0;  ///< Size of the id in bytes, for `too_large` only. Otherwise 0.
     std::uint64_t max_bytes = 0;  ///< The limit in bytes.
 
@@ -60,8 +60,8 @@ struct id_error {
 [[nodiscard]] inline std::string describe(const id_error& e)
 {
     std::string line = "scheduled id: ";
-    line += name(e.problem);
-    if (e.problem != id_error::code::too_large) return line;
+    line += name(e.kind);
+    if (e.kind != id_error::code::too_large) return line;
     return line + ": " + std::to_string(e.bytes) + " bytes, at most " + std::to_string(e.max_bytes);
 }
 

@@ -228,7 +228,7 @@ inline void check_targets(policy_checker& c, const std::vector<target>& targets)
     }
 }
 
-inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<rung>& ladder,
+inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<capacity_tier>& ladder,
                          bool activates)
 {
     if (b.highest == 0) c.fail("/instances/highest", "1 at least", "0");
@@ -243,15 +243,15 @@ inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<r
         }
         return;
     }
-    if (activates) c.fail("/activation", "none, as a ladder's lowest rung is never gone", "a rule");
+    if (activates) c.fail("/activation", "none, as a ladder's lowest tier is never gone", "a rule");
     if (b.highest >= ladder.size()) {
-        c.fail("/instances/highest", "a rung of the ladder, 0 to " +
+        c.fail("/instances/highest", "a tier of the ladder, 0 to " +
                std::to_string(ladder.size() - 1), std::to_string(b.highest));
     }
     for (std::size_t n = 0; n != ladder.size(); ++n) {
         const std::string at = policy_checker::numbered("/ladder", n);
         if (ladder[n].name.empty()) c.fail(at + "/name", "a name", "\"\"");
-        if (rung_called(ladder, ladder[n].name) != n) {
+        if (tier_named(ladder, ladder[n].name) != n) {
             c.fail(at + "/name", "a name of its own", in_quotes(ladder[n].name));
         }
         const std::uint64_t least = n == 0 ? 1 : saturating_add(ladder[n - 1].capacity, 1);
@@ -279,7 +279,7 @@ inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<r
 }
 
 inline void check_flapping(policy_checker& c, const rule& up, const std::vector<band>& bands,
-                           const rule& down, const bounds& b, const std::vector<rung>& ladder)
+                           const rule& down, const bounds& b, const std::vector<capacity_tier>& ladder)
 {
     std::vector<rule> ups;
     if (!up.empty()) ups.push_back(up);

@@ -53,30 +53,30 @@ template <condition C>
 }
 
 /// The position after a change up. With a ladder, `count` is in tiers and `percent` in capacity.
-[[nodiscard]] inline std::uint64_t above(const std::vector<rung>& ladder, std::uint64_t at,
+[[nodiscard]] inline std::uint64_t above(const std::vector<capacity_tier>& ladder, std::uint64_t at,
                                          const change& c)
 {
     if (ladder.empty()) return saturating_add(at, step_of(c, at));
     const std::uint64_t capacity = capacity_at(ladder, at);
     const std::uint64_t next = saturating_add(at, greater(c.count, 1));
     const std::uint64_t part = enough_instances(share(c, capacity));
-    return greater(next, rung_for(ladder, saturating_add(capacity, part)));
+    return greater(next, tier_for(ladder, saturating_add(capacity, part)));
 }
 
 /// The position after a change down. With a ladder, `count` is in tiers and `percent` in capacity.
-[[nodiscard]] inline std::uint64_t below(const std::vector<rung>& ladder, std::uint64_t at,
+[[nodiscard]] inline std::uint64_t below(const std::vector<capacity_tier>& ladder, std::uint64_t at,
                                          const change& c)
 {
     if (ladder.empty()) return saturating_sub(at, step_of(c, at));
     const std::uint64_t capacity = capacity_at(ladder, at);
     const std::uint64_t next = saturating_sub(at, greater(c.count, 1));
     const std::uint64_t part = whole_instances(share(c, capacity));
-    return lesser(next, rung_for(ladder, saturating_sub(capacity, part)));
+    return lesser(next, tier_for(ladder, saturating_sub(capacity, part)));
 }
 
 /// The highest position that a limit allows. With a ladder, `count` is in tiers, `percent` in
 /// capacity, and one tier is always allowed.
-[[nodiscard]] inline std::uint64_t most_above(const std::vector<rung>& ladder, std::uint64_t at,
+[[nodiscard]] inline std::uint64_t most_above(const std::vector<capacity_tier>& ladder, std::uint64_t at,
                                               const change& c)
 {
     if (ladder.empty()) return saturating_add(at, limit_of(c, at));
@@ -88,14 +88,14 @@ template <condition C>
 }
 
 /// The lowest position that a limit allows. With a ladder, as in `most_above`.
-[[nodiscard]] inline std::uint64_t least_below(const std::vector<rung>& ladder, std::uint64_t at,
+[[nodiscard]] inline std::uint64_t least_below(const std::vector<capacity_tier>& ladder, std::uint64_t at,
                                                const change& c)
 {
     if (ladder.empty()) return saturating_sub(at, limit_of(c, at));
     const std::uint64_t capacity = capacity_at(ladder, at);
     const std::uint64_t part = enough_instances(share(c, capacity));
     return lesser(saturating_sub(at, greater(c.count, 1)),
-                  rung_for(ladder, saturating_sub(capacity, part)));
+                  tier_for(ladder, saturating_sub(capacity, part)));
 }
 
 /// The results of all rules and targets of a policy.
@@ -135,7 +135,7 @@ template <condition Up, condition Down>
     for (const target& t : p.targets) {
         const std::optional<std::uint64_t> n = ask(t, s, because);
         w.all_known = w.all_known && n.has_value();
-        if (n) w.target = greater(rung_for(p.ladder, *n), w.target.value_or(0));
+        if (n) w.target = greater(tier_for(p.ladder, *n), w.target.value_or(0));
     }
     return w;
 }

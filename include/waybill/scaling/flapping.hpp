@@ -109,7 +109,7 @@ private:
 /// The numbers of instances at which two thresholds are compared: 65 over the bounds, and the
 /// numbers at and before each table step.
 [[nodiscard]] inline std::vector<std::uint64_t> samples(const bounds& b,
-                                                        const std::vector<rung>& ladder,
+                                                        const std::vector<capacity_tier>& ladder,
                                                         const threshold& a, const threshold& c)
 {
     std::vector<std::uint64_t> n;
@@ -133,7 +133,7 @@ private:
 [[nodiscard]] inline std::optional<std::uint64_t> both_hold(const part_of_way& up,
                                                             const part_of_way& down,
                                                             const bounds& b,
-                                                            const std::vector<rung>& ladder)
+                                                            const std::vector<capacity_tier>& ladder)
 {
     if (up.is_above() == down.is_above()) return {};
     for (const std::uint64_t n : samples(b, ladder, up.compared->limit, down.compared->limit)) {
@@ -146,7 +146,7 @@ private:
 
 /// True if two comparisons of w exclude each other.
 [[nodiscard]] inline bool contradicts_itself(const way& w, const bounds& b,
-                                             const std::vector<rung>& ladder)
+                                             const std::vector<capacity_tier>& ladder)
 {
     for (std::size_t n = 0; n != w.size(); ++n) {
         for (std::size_t m = 0; m != n; ++m) {
@@ -161,7 +161,7 @@ private:
 }
 
 [[nodiscard]] inline std::optional<clash> clash_of(const way& up, const way& down, const bounds& b,
-                                                   const std::vector<rung>& ladder)
+                                                   const std::vector<capacity_tier>& ladder)
 {
     std::optional<clash> found;
     for (const part_of_way& u : up) {
@@ -185,7 +185,7 @@ private:
 /// 10,000 steps are not tested.
 [[nodiscard]] inline std::optional<clash> flapping(const rule& up, const rule& down,
                                                    const bounds& instances,
-                                                   const std::vector<rung>& ladder = {})
+                                                   const std::vector<capacity_tier>& ladder = {})
 {
     detail::way_finder find;
     const std::vector<detail::way> ups = find.ways(up, false);

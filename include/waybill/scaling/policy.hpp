@@ -69,11 +69,11 @@ struct cooldowns {
 };
 
 /// A named capacity tier, such as a database size, and its capacity in instances.
-struct rung {
+struct capacity_tier {
     std::string name{};
     std::uint64_t capacity = 0;
 
-    friend bool operator==(const rung&, const rung&) = default;
+    friend bool operator==(const capacity_tier&, const capacity_tier&) = default;
 };
 
 /// A plain value; `validate` finds invalid fields. Defaults: steps of one instance and no waiting.
@@ -109,7 +109,7 @@ struct basic_policy {
     /// does. Cooldown and warm-up still apply.
     duration zero_after{};
     /// Named tiers in ascending order of capacity. Numbers of instances are then tier indices.
-    std::vector<rung> ladder{};
+    std::vector<capacity_tier> ladder{};
     /// False forbids changes in this direction.
     both_ways<bool> allow{true, true};
     /// The minimum number of instances while the need is unknown.
@@ -133,7 +133,7 @@ template <condition Up, condition Down>
 
 /// The capacity of tier `at`, in instances; of the highest tier if `at` is beyond it. Without a
 /// ladder: `at`.
-[[nodiscard]] inline std::uint64_t capacity_at(const std::vector<rung>& ladder, std::uint64_t at)
+[[nodiscard]] inline std::uint64_t capacity_at(const std::vector<capacity_tier>& ladder, std::uint64_t at)
 {
     if (ladder.empty()) return at;
     return at < ladder.size() ? ladder[at].capacity : ladder.back().capacity;
@@ -141,7 +141,7 @@ template <condition Up, condition Down>
 
 /// The lowest tier with at least this capacity, or the highest tier. Without a ladder: `capacity`.
 /// Linear.
-[[nodiscard]] inline std::uint64_t rung_for(const std::vector<rung>& ladder, std::uint64_t capacity)
+[[nodiscard]] inline std::uint64_t tier_for(const std::vector<capacity_tier>& ladder, std::uint64_t capacity)
 {
     if (ladder.empty()) return capacity;
     std::size_t n = 0;
@@ -150,7 +150,7 @@ template <condition Up, condition Down>
 }
 
 /// The index of the tier with this name. Linear.
-[[nodiscard]] inline std::optional<std::uint64_t> rung_called(const std::vector<rung>& ladder,
+[[nodiscard]] inline std::optional<std::uint64_t> tier_named(const std::vector<capacity_tier>& ladder,
                                                              std::string_view name)
 {
     for (std::size_t n = 0; n != ladder.size(); ++n) {

@@ -57,7 +57,7 @@ struct job_error {
         return "no_id, too_long, not_utf8, redriven_end, no_steps, control_character";
     }
 
-    code problem = code::no_id;
+    code kind = code::no_id;
     std::uint64_t bytes = 0;  ///< Bytes of the id.
 
     friend bool operator==(const job_error&, const job_error&) = default;
@@ -68,7 +68,7 @@ struct job_error {
 {
     const std::string bytes = std::to_string(e.bytes);
     const std::string most = std::to_string(max_session_id_bytes);
-    switch (e.problem) {
+    switch (e.kind) {
         case job_error::code::no_id:
             return "a session's id is empty: name it after its job, in 1 to " + most + " bytes";
         case job_error::code::too_long:
@@ -148,26 +148,26 @@ public:
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
     [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
     /// The number of steps issued by `next` and `last`.
-    [[nodiscard]] std::uint64_t stamped() const noexcept { return stamped_; }
+    [[nodiscard]] std::uint64_t numbered() const noexcept { return numbered_; }
     /// True if the total is known and all steps are issued. Another `next` would return a step
     /// after the last, which a pipeline dead-letters.
-    [[nodiscard]] bool complete() const noexcept { return total_ != 0 && stamped_ >= total_; }
+    [[nodiscard]] bool complete() const noexcept { return total_ != 0 && numbered_ >= total_; }
 
-    /// Continues after step `stamped`. For a sender that restarts.
-    void resume_after(std::uint64_t stamped) noexcept { stamped_ = stamped; }
+    /// Continues after step `numbered`. For a sender that restarts.
+    void resume_after(std::uint64_t numbered) noexcept { numbered_ = numbered; }
 
     /// Issues the next step and returns its properties.
     [[nodiscard]] step_properties next()
     {
-        stamped_ = saturating_add(stamped_, 1);
-        return step(stamped_);
+        numbered_ = saturating_add(numbered_, 1);
+        return step(numbered_);
     }
     /// Issues the next step as the last one. If the total is known, `next` marks the last step by
     /// its number. A call of `last` before that step contradicts the total, and a pipeline
     /// dead-letters the step.
     [[nodiscard]] step_properties last()
     {
-        if (total_ == 0) total_ = saturating_add(stamped_, 1);
+        if (total_ == 0) total_ = saturating_add(numbered_, 1);
         step_properties s = next();
         s.last = true;
         return s;
@@ -191,7 +191,7 @@ private:
 
     std::string id_;
     std::uint64_t total_ = 0;
-    std::uint64_t stamped_ = 0;
+    std::uint64_t numbered_ = 0;
 };
 
 /// The progress of a job: `done` steps of `total`, and the failure that stopped it.

@@ -4,7 +4,7 @@
 //
 //     auto letter = waybill::make_pipeline_dead_letter(message, a, pipe.reason(),
 //                                                      pipe.progress(), wall());
-//     table.upsert(letter.stamp.session, waybill::row_key(letter.sequence), letter);
+//     table.upsert(letter.properties.session, waybill::row_key(letter.sequence), letter);
 //
 // Guarantees
 //   1. There is one dead letter for each (session, sequence). Writing it again replaces it
@@ -44,7 +44,7 @@
 namespace waybill::inline v0_2 {
 
 struct pipeline_dead_letter {
-    step_properties stamp{};       ///< As received; step 0 if the message had no readable stamp.
+    step_properties properties{};       ///< As received; step 0 if the message had no readable properties.
     step_origin origin{};          ///< The origin of the message if it was redriven.
     std::uint64_t sequence = 0;    ///< The broker's sequence number of the message.
     std::string message_id{};
@@ -82,7 +82,7 @@ struct pipeline_dead_letter {
 
 /// The message to dead-letter.
 struct step_message {
-    step_properties stamp{};
+    step_properties properties{};
     step_origin origin{};
     std::uint64_t sequence = 0;
     std::string_view message_id{};
@@ -126,7 +126,7 @@ namespace detail {
                                              const session_progress& p) noexcept
 {
     if (p.done != 0) return saturating_add(p.done, 1);
-    return is_cause(l) && l.stamp.first <= l.stamp.step ? l.stamp.first : 0;
+    return is_cause(l) && l.properties.first <= l.properties.step ? l.properties.first : 0;
 }
 
 /// Adds the state to the dead letter that stopped the session and to that of the last step. An
@@ -134,7 +134,7 @@ namespace detail {
 inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::string_view state,
                        std::uint64_t most)
 {
-    const bool kept = is_cause(l) || is_last(facts_of(l.stamp, l.sequence, 0), p);
+    const bool kept = is_cause(l) || is_last(facts_of(l.properties, l.sequence, 0), p);
     if (l.alone || !kept || l.resume_at == 0) return;
     l.state_cut = state.size() > most;
     if (!l.state_cut) l.state = std::string(state);
@@ -157,7 +157,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     detail::keep(kept, m.body, keeping);
 
     pipeline_dead_letter l;
-    l.stamp = m.stamp;
+    l.properties = m.properties;
     l.origin = m.origin;
     l.sequence = m.sequence;
     l.message_id = std::string(m.message_id);
@@ -230,7 +230,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     take_state(written, stored);
     written.resume_at = resume_at;
     written.sent_to = stored.sent_to;
-    if (stored.sent_to != 0) written.stamp.total = stored.stamp.total;
+    if (stored.sent_to != 0) written.properties.total = stored.properties.total;
     return written;
 }
 
@@ -242,15 +242,15 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     if (marked.sent_to < stored.sent_to) return stored;
     stored.sent_to = marked.sent_to;
     stored.resume_at = marked.resume_at;
-    stored.stamp.total = marked.stamp.total;
+    stored.properties.total = marked.properties.total;
     return stored;
 }
 
 /// One line for a log: "order-17, step 3 of 5 (17): failed: no template".
 [[nodiscard]] inline std::string describe(const pipeline_dead_letter& l)
 {
-    std::string line = l.stamp.session + ", step " + std::to_string(l.stamp.step);
-    if (l.stamp.total != 0) line += " of " + std::to_string(l.stamp.total);
+    std::string line = l.properties.session + ", step " + std::to_string(l.properties.step);
+    if (l.properties.total != 0) line += " of " + std::to_string(l.properties.total);
     line += " (" + std::to_string(l.sequence) + "): ";
     line += name(l.reason);
     if (l.cause != 0 && l.cause != l.sequence) line += " by " + std::to_string(l.cause);

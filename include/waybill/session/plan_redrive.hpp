@@ -7,7 +7,7 @@
 //     for (std::uint64_t i = 0; i != plan.ready; ++i) {
 //         if (plan.was_sent(i)) continue;
 //         auto step = plan.step(letters, i);                 // properties, origin and message id
-//         waybill::write_step_properties(step.stamp, step.origin, put);
+//         waybill::write_step_properties(step.properties, step.origin, put);
 //     }
 //
 // Guarantees
@@ -71,7 +71,7 @@ private:
 
     [[nodiscard]] std::string_view session(std::size_t i) const noexcept
     {
-        return letters_[i].stamp.session;
+        return letters_[i].properties.session;
     }
 
     void add_session(std::size_t offset, std::size_t count)
@@ -88,7 +88,7 @@ private:
         leave_what_has_no_step(s);
         name_it(s);
         put_in_order(s);
-        if (s.marks.unstamped) {
+        if (s.marks.unnumbered) {
             s.total = s.count;
             return decide(std::move(s));
         }
@@ -131,10 +131,10 @@ private:
     void leave_what_has_no_step(redrive_session& s)
     {
         std::uint64_t none = 0;
-        for (const pipeline_dead_letter& l : part(s)) none += l.stamp.step == 0 ? 1 : 0;
+        for (const pipeline_dead_letter& l : part(s)) none += l.properties.step == 0 ? 1 : 0;
         if (none == 0 || none == s.count) return;
         order_.by_key(s.offset, s.count, [](const pipeline_dead_letter& l, std::size_t) {
-            return std::uint64_t{l.stamp.step == 0};
+            return std::uint64_t{l.properties.step == 0};
         });
         s.count -= none;
         redrive_session rest = s;
@@ -151,7 +151,7 @@ private:
         redrive_session behind = s;
         behind.count = 0;
         behind.held = skip_reason::behind;
-        while (!s.marks.alone && s.count != 0 && letter(s.offset).stamp.step < s.first) {
+        while (!s.marks.alone && s.count != 0 && letter(s.offset).properties.step < s.first) {
             ++behind.count;
             ++s.offset;
             --s.count;
@@ -170,7 +170,7 @@ private:
 
     [[nodiscard]] bool is_chosen(letters_part part) const
     {
-        if (!filter_.session.empty() && part.front().stamp.session != filter_.session &&
+        if (!filter_.session.empty() && part.front().properties.session != filter_.session &&
             origin_session(part.front()) != filter_.session) {
             return false;
         }
@@ -199,7 +199,7 @@ private:
         s.marks.contradictory = one.origin.generation == highest_size;
         const pipeline_dead_letter* before = nullptr;
         for (const pipeline_dead_letter& l : part(s)) {
-            s.marks.unstamped = s.marks.unstamped || l.stamp.step == 0;
+            s.marks.unnumbered = s.marks.unnumbered || l.properties.step == 0;
             s.marks.state_cut = s.marks.state_cut || l.state_cut;
             if (l.kept != dead_letter_body::body && l.sent_to == 0) ++s.without_body;
             // Equal origins would give equal message ids, and the broker would drop one message.
@@ -220,20 +220,20 @@ private:
         std::size_t jump = 0;
         const letters_part all = part(s);
         for (std::size_t i = 1; i < all.size(); ++i) {
-            if (all[i].stamp.step < all[i - 1].stamp.step) ++falls;
+            if (all[i].properties.step < all[i - 1].properties.step) ++falls;
             const bool same = partition_of(all[i].sequence) == partition_of(all[i - 1].sequence);
             if (same && all[i].sequence - all[i - 1].sequence > half_of_numbers) jump = i;
         }
-        const bool by_jump = s.marks.unstamped && jump != 0;
+        const bool by_jump = s.marks.unnumbered && jump != 0;
         const bool one_turn = falls == 1 && jump != 0 &&
-                              all[jump].stamp.step < all[jump - 1].stamp.step &&
-                              all.back().stamp.step <= all.front().stamp.step;
-        if (s.marks.unstamped ? !by_jump : falls == 0) return;
+                              all[jump].properties.step < all[jump - 1].properties.step &&
+                              all.back().properties.step <= all.front().properties.step;
+        if (s.marks.unnumbered ? !by_jump : falls == 0) return;
         s.marks.rolled_over = by_jump || one_turn;
         s.marks.disordered = !s.marks.rolled_over;
         const std::uint64_t turn = s.offset + jump;
         order_.by_key(s.offset, all.size(), [&](const pipeline_dead_letter& l, std::size_t at) {
-            return by_jump ? std::uint64_t{at < turn} : l.stamp.step;
+            return by_jump ? std::uint64_t{at < turn} : l.properties.step;
         });
     }
 
@@ -250,14 +250,14 @@ private:
             const bool not_done = l.reason == dead_letter_reason::failed ||
                                   l.reason == dead_letter_reason::gap ||
                                   l.reason == dead_letter_reason::exhausted;
-            if (not_done) stopped = lesser(stopped, l.stamp.step);
+            if (not_done) stopped = lesser(stopped, l.properties.step);
         }
         if (at != 0 && !s.marks.alone) {
             s.marks.contradictory = s.marks.contradictory || stopped < at;
             return lesser(at, stopped);
         }
-        s.marks.start_unknown = !s.marks.alone && first.stamp.step != first.stamp.first;
-        return first.stamp.step;
+        s.marks.start_unknown = !s.marks.alone && first.properties.step != first.properties.first;
+        return first.properties.step;
     }
 
     void look_at_steps(redrive_session& s) const
@@ -267,19 +267,19 @@ private:
         std::uint64_t sent = 0;
         for (const pipeline_dead_letter& l : all) sent = greater(sent, l.sent_to);
         s.first_sent = all.front().sent_to != 0 && !s.marks.alone;
-        s.marks.head_missing = sent == 0 && all.front().stamp.step != s.first;
+        s.marks.head_missing = sent == 0 && all.front().properties.step != s.first;
 
         // A total that an earlier redrive sent has precedence over the totals of the dead letters.
-        const std::uint64_t told = all.front().sent_to != 0 ? all.front().stamp.total : 0;
+        const std::uint64_t told = all.front().sent_to != 0 ? all.front().properties.total : 0;
         std::uint64_t total = told;
-        std::uint64_t before = greater(sent, all.front().stamp.step);
+        std::uint64_t before = greater(sent, all.front().properties.step);
         for (std::size_t i = 0; i != all.size(); ++i) {
-            const step_properties& now = all[i].stamp;
+            const step_properties& now = all[i].properties;
             const std::uint64_t said = now.total != 0 ? now.total : now.last ? now.step : total;
             const std::uint64_t end = told != 0 ? told : said;
             s.marks.contradictory = s.marks.contradictory || (total != 0 && total != end);
             total = greater(total, end);
-            s.marks.repeated = s.marks.repeated || (i != 0 && now.step == all[i - 1].stamp.step);
+            s.marks.repeated = s.marks.repeated || (i != 0 && now.step == all[i - 1].properties.step);
             s.marks.hole = s.marks.hole || (now.step > before && now.step - before > 1);
             before = greater(before, now.step);
         }
@@ -292,7 +292,7 @@ private:
             s.total = before;
             return;
         }
-        if (s.marks.damaged() && sent == 0) s.first = all.front().stamp.step;
+        if (s.marks.damaged() && sent == 0) s.first = all.front().properties.step;
         const bool ends = s.marks.damaged() || (s.marks.open && options_.close);
         if (ends && (sent == 0 || total == 0)) s.total = before;
         s.sent_to = before;

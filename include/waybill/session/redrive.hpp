@@ -136,7 +136,7 @@ public:
         if (policy_.chunk == 0) policy_.chunk = 1;
         for (const redrive_session& s : plan.sessions) {
             if (s.held != skip_reason::none) break;
-            const bool at_once = !s.marks_first && !s.marks.alone && !s.marks.unstamped;
+            const bool at_once = !s.marks_first && !s.marks.alone && !s.marks.unnumbered;
             sessions_.push_back({s.end(), s.first_sent, s.marks_first, s.keeps_first, at_once});
         }
         begin_round();

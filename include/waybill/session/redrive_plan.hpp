@@ -37,7 +37,7 @@ namespace detail {
         if (last == nullptr || l.resume_at > last->resume_at) last = &l;
     }
     if (last == nullptr) return first.origin.state;
-    const bool none_done = last->resume_at <= first.stamp.first;
+    const bool none_done = last->resume_at <= first.properties.first;
     return none_done && !first.origin.state.empty() ? first.origin.state : last->state;
 }
 
@@ -45,7 +45,7 @@ namespace detail {
 
 /// The properties and the message id with which a dead letter is sent.
 struct redrive_step {
-    step_properties stamp{};
+    step_properties properties{};
     step_origin origin{};
     std::string message_id{};
 
@@ -86,9 +86,9 @@ struct redrive_plan {
     {
         const redrive_session& s = session_of(letter);
         const pipeline_dead_letter& l = letters[letter];
-        const std::uint64_t number = s.marks.unstamped ? letter - s.offset + 1 : l.stamp.step;
+        const std::uint64_t number = s.marks.unnumbered ? letter - s.offset + 1 : l.properties.step;
         redrive_step r;
-        r.stamp = {s.id, number, s.first, s.marks.alone ? 0 : s.total,
+        r.properties = {s.id, number, s.first, s.marks.alone ? 0 : s.total,
                    s.total != 0 && number == s.total};
         r.origin = {std::string(detail::origin_session(l)), detail::origin_sequence(l),
                     s.generation, saturating_add(l.origin.tries, l.tries)};
@@ -110,7 +110,7 @@ struct redrive_plan {
         pipeline_dead_letter l = letters[sessions[session].offset];
         l.sent_to = sessions[session].sent_to;
         l.resume_at = sessions[session].first;
-        if (sessions[session].total != 0) l.stamp.total = sessions[session].total;
+        if (sessions[session].total != 0) l.properties.total = sessions[session].total;
         return l;
     }
 

@@ -90,7 +90,7 @@ struct redrive_marks {
     bool contradictory = false;  ///< They disagree about the end, the origin or the progress.
     /// The dead letters have no step number and are numbered in their order. If others of the
     /// session have one, those without are always held back.
-    bool unstamped = false;
+    bool unnumbered = false;
     bool open = false;           ///< The last step is missing or unknown.
     bool alone = false;          ///< Each failed without stopping the session.
     bool repeated = false;       ///< Two dead letters have the same step.
@@ -101,7 +101,7 @@ struct redrive_marks {
 
     [[nodiscard]] constexpr bool damaged() const noexcept
     {
-        return start_unknown || head_missing || hole || contradictory || unstamped || state_cut;
+        return start_unknown || head_missing || hole || contradictory || unnumbered || state_cut;
     }
 
     friend bool operator==(const redrive_marks&, const redrive_marks&) = default;
@@ -141,7 +141,7 @@ struct redrive_session {
     say(m.head_missing, "its first step is missing");
     say(m.hole, "a step is missing");
     say(m.contradictory, "contradictory");
-    say(m.unstamped, "without steps");
+    say(m.unnumbered, "without steps");
     say(m.open, "open");
     say(m.alone, "each alone");
     say(m.repeated, "a step twice");
@@ -158,14 +158,14 @@ namespace detail {
 {
     bool reason = f.reasons.empty();
     for (const dead_letter_reason r : f.reasons) reason = reason || r == l.reason;
-    return reason && l.stamp.step >= f.from_step && l.stamp.step <= f.to_step &&
+    return reason && l.properties.step >= f.from_step && l.properties.step <= f.to_step &&
            l.dead_lettered_at >= f.dead_lettered_from && l.dead_lettered_at <= f.dead_lettered_to;
 }
 
 /// The id of the first session, from which all ids are derived.
 [[nodiscard]] inline std::string_view origin_session(const pipeline_dead_letter& l) noexcept
 {
-    return l.origin.generation == 0 ? l.stamp.session : l.origin.session;
+    return l.origin.generation == 0 ? l.properties.session : l.origin.session;
 }
 
 [[nodiscard]] inline std::uint64_t origin_sequence(const pipeline_dead_letter& l) noexcept

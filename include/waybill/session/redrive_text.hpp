@@ -29,12 +29,12 @@ namespace waybill::inline v0_2 {
 {
     const auto part = letters.subspan(s.offset,
                                       s.count);
-    std::string line = part.empty() ? std::string() : part.front().stamp.session;
+    std::string line = part.empty() ? std::string() : part.front().properties.session;
     if (s.held == skip_reason::none) line += " -> " + s.id;
     line += ": " + std::to_string(s.count) + (s.count == 1 ? " letter" : " letters");
-    if (!part.empty() && !s.marks.unstamped) {
-        const std::uint64_t first = part.front().stamp.step;
-        const std::uint64_t last = part.back().stamp.step;
+    if (!part.empty() && !s.marks.unnumbered) {
+        const std::uint64_t first = part.front().properties.step;
+        const std::uint64_t last = part.back().properties.step;
         line += first == last ? ", step " : ", steps ";
         line += std::to_string(first);
         if (first != last) line += " to " + std::to_string(last);

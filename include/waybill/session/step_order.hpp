@@ -86,7 +86,7 @@ namespace detail {
                 " came, and step " + std::to_string(detail::expected_step(m, p)) + " is missing";
             return p.done == 0 ? line + ", or its session is over" : line;
         case dead_letter_reason::contradiction:
-            if (m.step == 0 && m.total == 0) return "it has no stamp that can be read";
+            if (m.step == 0 && m.total == 0) return "it has no step properties that can be read";
             line += " of " + std::to_string(m.total) + " from " + std::to_string(m.first) + ": ";
             return line.append(detail::contradiction(m, p));
         case dead_letter_reason::exhausted:

@@ -8,7 +8,7 @@
 //
 //     auto read = waybill::read_step_properties([&](auto name) { return message.find(name); });
 //     if (!read.ok()) log(read.text());   // "waybill-step is no number: 'three'"
-//     const auto facts = facts_of(read.stamp, message.sequence, message.deliveries);
+//     const auto facts = facts_of(read.properties, message.sequence, message.deliveries);
 //     pipe.on(pipeline::step_received{facts}, now);
 //
 // Guarantees
@@ -67,7 +67,7 @@ struct step_origin {
     friend bool operator==(const step_origin&, const step_origin&) = default;
 };
 
-/// The facts about a message with this stamp, for a pipeline.
+/// The facts about a message with these properties, for a pipeline.
 [[nodiscard]] constexpr step_facts facts_of(const step_properties& s, std::uint64_t sequence,
                                             std::uint64_t deliveries) noexcept
 {
@@ -99,7 +99,7 @@ void write_step_properties(const step_properties& s, const step_origin& o, F&& p
 }
 
 struct step_properties_read {
-    /// The result of reading a stamp.
+    /// The result of reading the properties.
     enum class finding : std::uint8_t {
         ok,
         absent,         ///< Session or step is missing, or the origin of a redriven message.
@@ -116,7 +116,7 @@ struct step_properties_read {
     finding outcome = finding::absent;
     std::string_view property{};  ///< The property with the error; a literal.
     std::string value{};          ///< Its value, at most the first 64 bytes.
-    step_properties stamp{};      ///< Its step is 0 if `outcome` is not ok.
+    step_properties properties{};      ///< Its step is 0 if `outcome` is not ok.
     step_origin origin{};
     /// Why `job` refuses the session id. A redriven session may have the suffix of a redrive. If
     /// the session store does not accept such an id, dead-letter the message before a pipeline
@@ -128,7 +128,7 @@ struct step_properties_read {
     /// Use the job and the step number as the key of a step's effects, so that they happen once.
     [[nodiscard]] const std::string& job() const noexcept
     {
-        return origin.generation == 0 ? stamp.session : origin.session;
+        return origin.generation == 0 ? properties.session : origin.session;
     }
 
     /// One line for a log: the property with the error and its value.
@@ -138,7 +138,7 @@ struct step_properties_read {
         switch (outcome) {
             case finding::ok:
                 if (!odd_id) return "ok";
-                return "ok, but " + waybill::describe(job_error{*odd_id, stamp.session.size()});
+                return "ok, but " + waybill::describe(job_error{*odd_id, properties.session.size()});
             case finding::absent: return what + " is absent: was it sent by a job?";
             case finding::not_number:
                 return what + " is no number: '" + value + "'";
@@ -146,7 +146,7 @@ struct step_properties_read {
             case finding::not_bool:
                 return what + " is neither true nor false: '" + value + "'";
             case finding::other_session:
-                return what + " is '" + value + "', and the broker says '" + stamp.session + "'";
+                return what + " is '" + value + "', and the broker says '" + properties.session + "'";
         }
         return "?";
     }
@@ -209,7 +209,7 @@ private:
 
 }  // namespace detail
 
-/// Reads a stamp. `find(name)` returns an optional text. `session` is the session id of the broker;
+/// Reads the properties of a step. `find(name)` returns an optional text. `session` is the session id of the broker;
 /// empty if it has no sessions. The result contains the first error.
 template <class F>
 [[nodiscard]] step_properties_read read_step_properties(F&& find, std::string_view session = {})
@@ -217,22 +217,22 @@ template <class F>
     step_properties_read r;
     r.outcome = step_properties_read::finding::ok;
     detail::stamp_reader<std::remove_reference_t<F>> in(find, r);
-    const bool said = in.texts(step_property_names::session, r.stamp.session);
+    const bool said = in.texts(step_property_names::session, r.properties.session);
     if (!session.empty()) {
-        if (said && r.stamp.session != session) {
+        if (said && r.properties.session != session) {
             in.wrong(step_properties_read::finding::other_session, step_property_names::session,
-                     r.stamp.session);
+                     r.properties.session);
         }
-        r.stamp.session = std::string(session);
+        r.properties.session = std::string(session);
     }
-    if (r.stamp.session.empty())
+    if (r.properties.session.empty())
         in.wrong(step_properties_read::finding::absent, step_property_names::session, {});
-    if (!in.number(step_property_names::step, r.stamp.step)) {
+    if (!in.number(step_property_names::step, r.properties.step)) {
         in.wrong(step_properties_read::finding::absent, step_property_names::step, {});
     }
-    in.number(step_property_names::first, r.stamp.first);
-    in.number(step_property_names::total, r.stamp.total);
-    in.flag(step_property_names::last, r.stamp.last);
+    in.number(step_property_names::first, r.properties.first);
+    in.number(step_property_names::total, r.properties.total);
+    in.flag(step_property_names::last, r.properties.last);
     in.number(step_property_names::generation, r.origin.generation);
     if (r.origin.generation != 0) {
         if (!in.texts(step_property_names::origin, r.origin.session)) {
@@ -246,9 +246,9 @@ template <class F>
         in.texts(step_property_names::state, r.origin.state);
         in.texts(step_property_names::origin_message, r.origin.message_id);
     }
-    if (!r.stamp.session.empty()) r.odd_id = session_id_problem(r.stamp.session);
+    if (!r.properties.session.empty()) r.odd_id = session_id_problem(r.properties.session);
     if (r.odd_id == job_error::code::redriven_end && r.origin.generation != 0) r.odd_id.reset();
-    if (!r.ok()) r.stamp.step = 0;
+    if (!r.ok()) r.properties.step = 0;
     return r;
 }
 

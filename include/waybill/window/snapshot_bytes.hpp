@@ -42,7 +42,7 @@ struct snapshot_error {
                "out_of_range, bad_options";
     }
 
-    code problem = code::corrupt;
+    code kind = code::corrupt;
     std::uint64_t offset = 0;
     config_error options{};  ///< The invalid option, if `problem` is `bad_options`.
 
@@ -53,8 +53,8 @@ struct snapshot_error {
 [[nodiscard]] inline std::string describe(const snapshot_error& e)
 {
     std::string line = "window snapshot: ";
-    line += name(e.problem);
-    if (e.problem == snapshot_error::code::bad_options) return line + ": " + describe(e.options);
+    line += name(e.kind);
+    if (e.kind == snapshot_error::code::bad_options) return line + ": " + describe(e.options);
     line += " at byte ";
     line += std::to_string(e.offset);
     return line;

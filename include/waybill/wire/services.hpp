@@ -50,7 +50,7 @@ struct service {
     std::string_view name{};    ///< Name of the function below that returns it.
     batch_limits highest{};     ///< The limits of a request.
     std::string_view as_of{};   ///< Year and month of the source.
-    proof how = proof::documented;
+    proof evidence = proof::documented;
     std::string_view source{};  ///< Page with the limits.
     std::string_view note{};    ///< Counted parts, and exceptions.
 

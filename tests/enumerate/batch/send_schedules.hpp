@@ -250,7 +250,7 @@ private:
             mix(c.accepted);
             mix(c.refused);
             mix(c.limit);
-            mix(c.row + 256 * c.probe_after);
+            mix(c.consecutive_accepted + 256 * c.probe_after);
             mix(std::bit_cast<std::uint64_t>(c.items.header));
             mix(std::bit_cast<std::uint64_t>(c.items.header_variance));
         }

@@ -339,8 +339,8 @@ private:
         switch (r.outcome) {
             case batch_outcome::committed: {
                 if (!applied && !deceived) return breaks("reported as committed, and is not");
-                if (r.left >= events.size()) return breaks("the report leaves more than there was");
-                const std::size_t delivered = events.size() - r.left;
+                if (r.cut_off >= events.size()) return breaks("the report leaves more than there was");
+                const std::size_t delivered = events.size() - r.cut_off;
                 std::uint64_t failed = 0;
                 std::uint64_t skipped = 0;
                 for (std::size_t i = 0; i != delivered; ++i) {

@@ -106,7 +106,7 @@ struct extent {
 
 struct message {
     std::uint64_t sequence = 0;
-    waybill::step_properties stamp{};
+    waybill::step_properties properties{};
     waybill::step_origin origin{};
     std::string id{};
 };
@@ -163,10 +163,10 @@ private:
         if (extent_.drops_repeated && !ids_.insert(m.id).second) return tell("  dropped " + m.id);
         m.sequence = ++sequence_;
         if (m.origin.generation != 0) {
-            auto& times = sent_[{m.stamp.session, m.origin.sequence}];
+            auto& times = sent_[{m.properties.session, m.origin.sequence}];
             if (++times > 1) broken("a message is twice in a new session");
         }
-        queue_[m.stamp.session].push_back(std::move(m));
+        queue_[m.properties.session].push_back(std::move(m));
     }
 
     void remove_front(const std::string& session)
@@ -189,11 +189,11 @@ private:
     };
     [[nodiscard]] job_done& job_of(const message& m)
     {
-        return jobs_[static_cast<std::size_t>(m.stamp.session[0] - 's')];
+        return jobs_[static_cast<std::size_t>(m.properties.session[0] - 's')];
     }
     [[nodiscard]] step_of_job& step_of(const message& m)
     {
-        return job_of(m).steps[m.stamp.step - 1];
+        return job_of(m).steps[m.properties.step - 1];
     }
 
     [[nodiscard]] static bool broker_parks(const message& m, const step_of_job& s)
@@ -227,7 +227,7 @@ private:
             ++step_of(m).parks;
             dead_.push_back(m);
             remove_front(session);
-            return tell("broker parks step " + std::to_string(m.stamp.step) + " of " + session);
+            return tell("broker parks step " + std::to_string(m.properties.step) + " of " + session);
         }
         waybill::pipeline_policy policy;
         if (extent_.alone) policy.mode = waybill::pipeline_mode::independent;
@@ -255,7 +255,7 @@ private:
                     else
                         pipe.on(
                             waybill::pipeline::step_received{
-                                waybill::facts_of(m.stamp, m.sequence, 1), at(m.sequence)},
+                                waybill::facts_of(m.properties, m.sequence, 1), at(m.sequence)},
                             {});
                 },
                 [&](waybill::pipeline::execute) {
@@ -274,7 +274,7 @@ private:
                         dead_.push_back(m);
                         remove_front(session);
                         over = true;
-                        return tell("who failed in step " + std::to_string(m.stamp.step) +
+                        return tell("who failed in step " + std::to_string(m.properties.step) +
                                     " dies, and the broker parks it");
                     }
                     put(waybill::make_pipeline_dead_letter(of(m, memory_of(session)), p,
@@ -300,13 +300,13 @@ private:
 
     waybill::fault execute(const message& m, std::string& memory)
     {
-        const std::uint64_t step = m.stamp.step;
+        const std::uint64_t step = m.properties.step;
         if (fails_now(step_of(m))) {
             ++step_of(m).failures;
-            tell("step " + std::to_string(step) + " of " + m.stamp.session + " fails");
+            tell("step " + std::to_string(step) + " of " + m.properties.session + " fails");
             return waybill::permanent("no template");
         }
-        tell("step " + std::to_string(step) + " of " + m.stamp.session + " takes effect");
+        tell("step " + std::to_string(step) + " of " + m.properties.session + " takes effect");
         std::uint64_t& effects = job_of(m).effects;
         if (extent_.alone) {
             if ((effects >> step & 1U) != 0)
@@ -336,7 +336,7 @@ private:
     }
     [[nodiscard]] static waybill::step_message of(const message& m, std::string_view memory)
     {
-        return {m.stamp, m.origin, m.sequence, m.id, "body", at(m.sequence), memory};
+        return {m.properties, m.origin, m.sequence, m.id, "body", at(m.sequence), memory};
     }
     [[nodiscard]] std::string_view memory_of(const std::string& session) const
     {
@@ -348,10 +348,10 @@ private:
     {
         tell("letter " + describe(l));
         if (wrong_ == wrong::only_causes_have_it && !is_cause(l)) l.state.clear();
-        const auto stored = letters_.find({l.stamp.session, l.sequence});
+        const auto stored = letters_.find({l.properties.session, l.sequence});
         const bool there = stored != letters_.end() && wrong_ != wrong::drains_over_marks;
         if (there) l = waybill::merged_dead_letter(stored->second, std::move(l));
-        letters_[{l.stamp.session, l.sequence}] = std::move(l);
+        letters_[{l.properties.session, l.sequence}] = std::move(l);
     }
 
     // --------------------------------------------------------------------------- who drains
@@ -378,11 +378,11 @@ private:
         for (std::uint32_t tries = 0; !dead_.empty() && tries != 10; ++tries) {
             const message m = dead_.front();
             const auto write = [&] {
-                const auto s = states_.find(m.stamp.session);
+                const auto s = states_.find(m.properties.session);
                 const waybill::session_progress* known =
                     s == states_.end() ? nullptr : &s->second.progress;
                 if (!drained_.insert(m.sequence).second) drained_again_ = true;
-                put(waybill::make_broker_dead_letter(of(m, memory_of(m.stamp.session)),
+                put(waybill::make_broker_dead_letter(of(m, memory_of(m.properties.session)),
                                                      "MaxDeliveryCountExceeded", 10, known,
                                                      at(m.sequence), letter_policy()));
             };
@@ -548,8 +548,8 @@ private:
             waybill::redrive_step s = r.plan.step(r.letters, offset + i);
             if (wrong_ == wrong::random_message_ids)
                 s.message_id += "." + std::to_string(++random_);
-            tell("  " + s.message_id + " as step " + std::to_string(s.stamp.step) + " of " +
-                 s.stamp.session);
+            tell("  " + s.message_id + " as step " + std::to_string(s.properties.step) + " of " +
+                 s.properties.session);
             if (wrong_ == wrong::forgets_the_state) s.origin.state.clear();
             if (wrong_ == wrong::takes_any_state && !s.origin.state.empty()) {
                 const waybill::redrive_session& of = r.plan.session_of(offset + i);
@@ -557,7 +557,7 @@ private:
                     if (!r.letters[n].state.empty()) s.origin.state = r.letters[n].state;
                 }
             }
-            accept({0, s.stamp, s.origin, s.message_id});
+            accept({0, s.properties, s.origin, s.message_id});
         }
         if (how >= dies_first) r.dead = true;
         if (how == 0) return {count, fault_kind::none};
@@ -577,9 +577,9 @@ private:
             if (!r.plan.sessions[a.session + i].marks_first) continue;
             pipeline_dead_letter l = r.plan.marked(r.letters, a.session + i);
             tell("mark " + std::to_string(l.sequence) + ": " + std::to_string(how));
-            const auto stored = letters_.find({l.stamp.session, l.sequence});
+            const auto stored = letters_.find({l.properties.session, l.sequence});
             if (wrong_ == wrong::marks_blindly)
-                letters_[{l.stamp.session, l.sequence}] = std::move(l);
+                letters_[{l.properties.session, l.sequence}] = std::move(l);
             else if (stored != letters_.end())
                 stored->second = waybill::merged_mark(stored->second, l);
         }
@@ -600,7 +600,7 @@ private:
             const std::uint64_t which =
                 wrong_ == wrong::removes_the_first_first ? offset + i : offset + count - 1 - i;
             const pipeline_dead_letter& l = r.letters[which];
-            letters_.erase({l.stamp.session, l.sequence});
+            letters_.erase({l.properties.session, l.sequence});
         }
         if (how >= dies_first) r.dead = true;
         return {how == 0      ? count

@@ -43,7 +43,7 @@ constexpr step_facts known[] = {
     {0, 4, 1, 4, true, 1},  // after the last
     {0, 3, 3, 3, true, 1},
     {0, 2, 2, 3, false, 1},  // begins in the middle
-    // without a stamp that can be read
+    // without step properties that can be read
     {0, 0, 1, 0, false, 1},
 };
 constexpr std::uint32_t kinds = sizeof known / sizeof *known;

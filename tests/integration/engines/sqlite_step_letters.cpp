@@ -24,7 +24,7 @@ void check(bool holds, const char* what)
 waybill::pipeline_dead_letter letter(const std::string& session, std::uint64_t sequence)
 {
     waybill::pipeline_dead_letter l;
-    l.stamp = {session, 3, 2, 5, true};
+    l.properties = {session, 3, 2, 5, true};
     l.origin = {"order-1", ~std::uint64_t{0}, 7, 8};
     l.sequence = sequence;
     l.message_id = session + "/3";
@@ -77,11 +77,11 @@ int main(int, char** argv)
     check(other.write({&later, 1}).ok() && stored(1) == later, "but who says so writes what he says");
     later.sent_to = 5;
     later.resume_at = 3;
-    later.stamp.total = 6;
+    later.properties.total = 6;
     check(other.mark({&later, 1}).ok() && stored(1) == later, "how far it was sent");
     waybill::pipeline_dead_letter less = later;
     less.sent_to = 4;
-    less.stamp.total = 5;
+    less.properties.total = 5;
     check(other.mark({&less, 1}).ok() && stored(1) == later, "who has sent less takes nothing back");
     waybill::pipeline_dead_letter gone = letter("gone", 1);
     check(letters.mark({&gone, 1}).ok() && letters.list()->size() == all.size(), "what is not there is not written");

@@ -23,7 +23,7 @@ using scripted::say;
 waybill::pipeline_dead_letter letter(std::uint64_t sequence)
 {
     waybill::pipeline_dead_letter l;
-    l.stamp = {"it's", 1, 1, 2, false};
+    l.properties = {"it's", 1, 1, 2, false};
     l.sequence = sequence;
     return l;
 }

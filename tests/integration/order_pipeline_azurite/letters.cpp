@@ -42,7 +42,7 @@ waybill::pipeline_dead_letter letter(const std::string& session, std::uint64_t s
                                      std::string body = "{\"line\":1}")
 {
     waybill::pipeline_dead_letter l;
-    l.stamp = {session, 3, 2, 5, true};
+    l.properties = {session, 3, 2, 5, true};
     l.origin = {"order-1", sequence / 2, 7, 8};
     l.sequence = sequence;
     l.message_id = session + "/3";
@@ -137,7 +137,7 @@ letter_list all_letters()
     odd.kept = waybill::dead_letter_body::pointer;
     odd.body.clear();
     odd.alone = true;
-    odd.stamp.last = false;
+    odd.properties.last = false;
     all.push_back(odd);
     return all;
 }
@@ -157,12 +157,12 @@ std::string hex(std::string_view bytes)
 void print(const waybill::pipeline_dead_letter& l)
 {
     nlohmann::ordered_json j;
-    j["session"] = hex(l.stamp.session);
+    j["session"] = hex(l.properties.session);
     j["sequence"] = std::to_string(l.sequence);
-    j["step"] = std::to_string(l.stamp.step);
-    j["first"] = std::to_string(l.stamp.first);
-    j["total"] = std::to_string(l.stamp.total);
-    j["last"] = l.stamp.last;
+    j["step"] = std::to_string(l.properties.step);
+    j["first"] = std::to_string(l.properties.first);
+    j["total"] = std::to_string(l.properties.total);
+    j["last"] = l.properties.last;
     j["origin"] = hex(l.origin.session);
     j["origin_sequence"] = std::to_string(l.origin.sequence);
     j["generation"] = std::to_string(l.origin.generation);
@@ -192,7 +192,7 @@ bool same_letters(letter_list a, letter_list b)
 {
     const auto less = [](const waybill::pipeline_dead_letter& x,
                          const waybill::pipeline_dead_letter& y) {
-        if (x.stamp.session != y.stamp.session) return x.stamp.session < y.stamp.session;
+        if (x.properties.session != y.properties.session) return x.properties.session < y.properties.session;
         return x.sequence < y.sequence;
     };
     std::sort(a.begin(), a.end(), less);
@@ -234,7 +234,7 @@ void again(engines::azure_table& letters, engines::azure_table& other)
     };
     check(of(letters, "a") == letter_list(all.begin(), all.begin() + of_a), "9 before 10, and 100 behind 11");
     for (std::size_t n = of_a; n != names; ++n) {
-        check(of(letters, all[n].stamp.session) == letter_list{all[n]}, "any characters in a session's name");
+        check(of(letters, all[n].properties.session) == letter_list{all[n]}, "any characters in a session's name");
     }
 
     waybill::pipeline_dead_letter later = all[1];
@@ -252,7 +252,7 @@ void again(engines::azure_table& letters, engines::azure_table& other)
     check(second(other) == later, "writes what he says");
     const std::uint64_t before = later.sent_to;
     later.sent_to = before + 2;
-    later.stamp.total = 6;
+    later.properties.total = 6;
     check(other.mark({&later, 1}), "marked");
     check(second(letters) == later, "how far it was sent");
     waybill::pipeline_dead_letter less = later;
@@ -268,7 +268,7 @@ void again(engines::azure_table& letters, engines::azure_table& other)
     check(letters.remove(gone), "removed, and one that is not there as well");
     check(letters.remove(gone), "twice");
     for (const waybill::pipeline_dead_letter& l : gone)
-        check(of(letters, l.stamp.session).empty(), "they are gone");
+        check(of(letters, l.properties.session).empty(), "they are gone");
     check(of(letters, "a").size() == of_a, "and the others are not");
 }
 

@@ -161,7 +161,7 @@ TEST_CASE("a state from anywhere is made sound, and stays so")
                    static_cast<std::uint32_t>(roll())};
         s.accepted = roll.size();
         s.refused = roll.size();
-        s.row = static_cast<std::uint32_t>(roll());
+        s.consecutive_accepted = static_cast<std::uint32_t>(roll());
         s.probe_after = static_cast<std::uint32_t>(roll());
         s.reports = static_cast<calibration_state::broker_reports>(roll(3));
         calibration c(s);

@@ -185,7 +185,7 @@ TEST_CASE("whatever the values are, they come back")
                                         .noise = *rc::gen::arbitrary<double>()},
                               .accepted = any_size(),
                               .refused = any_size(),
-                              .row = *rc::gen::arbitrary<std::uint32_t>(),
+                              .consecutive_accepted = *rc::gen::arbitrary<std::uint32_t>(),
                               .probe_after = *rc::gen::arbitrary<std::uint32_t>(),
                               .reports = any_of<calibration_state::broker_reports>()});
         comes_back(known);
@@ -228,7 +228,7 @@ TEST_CASE("a text with wrong bytes is an error, or a document")
         const auto read = parse_json<dead_letter>(text);
         if (parsed.is_discarded()) {
             RC_ASSERT(!read.has_value());
-            RC_ASSERT(read.error().problem == json_error::code::syntax);
+            RC_ASSERT(read.error().kind == json_error::code::syntax);
         } else if (read) {
             RC_ASSERT(*read_json<dead_letter>(parsed) == *read);
             RC_ASSERT(parse_json<dead_letter>(json(*read).dump()) == read);

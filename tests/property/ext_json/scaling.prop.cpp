@@ -124,7 +124,7 @@ sc::policy any_policy()
     p.warm_up = any_duration();
     if (*rc::gen::arbitrary<bool>()) p.activation = any_rule(2);
     p.zero_after = any_duration();
-    p.ladder = any_of_those<sc::rung>([] { return sc::rung{any_metric(), any_count()}; });
+    p.ladder = any_of_those<sc::capacity_tier>([] { return sc::capacity_tier{any_metric(), any_count()}; });
     p.allow = {*rc::gen::arbitrary<bool>(), *rc::gen::arbitrary<bool>()};
     if (*rc::gen::arbitrary<bool>()) p.if_unknown = any_count();
     p.patience = any_duration();

@@ -83,7 +83,7 @@ static_assert(calibration(standard).fits(of(990, 7)) && !calibration(standard).f
 static_assert(calibration(standard).margin(of(990, 7)) == 0);
 static_assert(taught(calibration(standard), acceptance{of(990, 7)}).fits(of(990, 3)));
 static_assert(taught(calibration(standard), acceptance{of(980, 7), 990}).fits(of(990, 3)));
-static_assert(taught(calibration(standard), acceptance{of(990, 7)}).state().row == 0);
+static_assert(taught(calibration(standard), acceptance{of(990, 7)}).state().consecutive_accepted == 0);
 static_assert(calibration().fits(of(unlimited - 1, 2)) && !calibration().fits(of(unlimited, 2)));
 // ... until something speaks against it.
 static_assert(!taught(calibration(standard), acceptance{of(970, 7), 991}).fits(of(990, 7)));
@@ -168,11 +168,11 @@ constexpr calibration twice = [] {
     c.accepted(exactly(1'000, 10), 1'000, true, waybill::detail::cut_with::older);
     return c;
 }();
-static_assert(twice.limit() == 970 && twice.budget() == 970 && twice.state().row == 0);
+static_assert(twice.limit() == 970 && twice.budget() == 970 && twice.state().consecutive_accepted == 0);
 
 // One probe at a time.
 constexpr calibration probing(calibration_state{
-    .documented = 1'000, .limit = 400, .ceiling = 1'000, .row = 32});
+    .documented = 1'000, .limit = 400, .ceiling = 1'000, .consecutive_accepted = 32});
 static_assert(probing.budget() == 800 && probing.next_cut() == waybill::detail::cut_with::probe);
 static_assert([] {
     calibration c = probing;
@@ -183,7 +183,7 @@ static_assert([] {
 // Batches that were closed for another reason than their bytes say nothing about limits.
 static_assert(taught(calibration(standard, 5), acceptance{of(100, 3), {}, false}).items() ==
               calibration(standard, 5).items());
-static_assert(taught(calibration(standard, 5), acceptance{of(100, 3), {}, false}).state().row == 0);
+static_assert(taught(calibration(standard, 5), acceptance{of(100, 3), {}, false}).state().consecutive_accepted == 0);
 static_assert(taught(calibration(standard, 5), acceptance{of(100, 3), {}, false}).budget() == 1'000);
 
 // Where sizes are known, a refusal says that the limit is lower: half-way, then nearer.

@@ -119,7 +119,7 @@ TEST_CASE("sender: what is too large by itself does not slip in behind what fits
 
     // The broker said 500, and it is time to try for the 1,000 that are documented.
     const calibration probing(calibration_state{
-        .documented = 1'000, .limit = 500, .ceiling = 1'000, .row = 40});
+        .documented = 1'000, .limit = 500, .ceiling = 1'000, .consecutive_accepted = 40});
     REQUIRE(probing.budget() == 1'000);
     const send_policy exact{.limit = {.bytes = 1'000}, .exact_sizes = true};
     CHECK(too_large_of(batch_sender(exact, probing), {100, 700}) == numbers{1});
@@ -127,7 +127,7 @@ TEST_CASE("sender: what is too large by itself does not slip in behind what fits
 
     // An envelope counts, too.
     const calibration with_envelope(calibration_state{
-        .documented = 1'000, .limit = 500, .ceiling = 1'000, .envelope = 50, .row = 40});
+        .documented = 1'000, .limit = 500, .ceiling = 1'000, .envelope = 50, .consecutive_accepted = 40});
     const send_policy enveloped{.limit = {.bytes = 1'000, .envelope = 50}, .exact_sizes = true};
     CHECK(too_large_of(batch_sender(enveloped, with_envelope), {100, 451}) == numbers{1});
     CHECK(too_large_of(batch_sender(enveloped, with_envelope), {100, 450}).empty());

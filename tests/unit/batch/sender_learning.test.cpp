@@ -107,7 +107,7 @@ constexpr calibration with_large_items(int batches)
 {
     calibration c(calibration_state{.documented = 1'000'000, .limit = 1'000'000,
                                     .ceiling = 1'000'000, .accepted = 63'000, .refused = 64'000,
-                                    .row = 1'024, .probe_after = 1'024});
+                                    .consecutive_accepted = 1'024, .probe_after = 1'024});
     for (int n = 0; n != batches; ++n) c.accepted({.exact = 60'000, .items = 1}, {}, true);
     return c;
 }
@@ -155,7 +155,7 @@ constexpr calibration probed(calibration_state{
     .limit = 700,
     .ceiling = 1'000,
     .envelope = 10,
-    .row = 70,
+    .consecutive_accepted = 70,
     .probe_after = 64,
     .reports = calibration_state::broker_reports::refusals});
 static_assert(told.limit() == 700 && told.header() > 5);
@@ -167,7 +167,7 @@ constexpr bool void_under(const calibration& c, const batch_limits& l)
     const calibration now = c.under(l);
     const calibration_state s = now.state();
     return s.documented == l.bytes && now.limit() == l.bytes && s.ceiling == l.bytes &&
-           now.budget() == l.bytes && s.accepted == 0 && s.refused == unlimited && s.row == 0 &&
+           now.budget() == l.bytes && s.accepted == 0 && s.refused == unlimited && s.consecutive_accepted == 0 &&
            s.probe_after == 32;
 }
 

@@ -208,8 +208,8 @@ TEST_CASE("process_batch: an event that ends its process is found, and the other
             continue;
         }
         CHECK(r.outcome == batch_outcome::committed);
-        CHECK(r.left + r.handled + r.dead_lettered == rest.size());
-        if (r.left != 0) ++shortest;
+        CHECK(r.cut_off + r.handled + r.dead_lettered == rest.size());
+        if (r.cut_off != 0) ++shortest;
         mine.from = r.reached;
     }
     CHECK(kept.records() == std::vector<std::string>{"a", "b", "d", "e", "f", "g", "h"});
@@ -337,7 +337,7 @@ TEST_CASE("process_batch: what a row says is of events by their sequence, and no
     stands(kept, {40, 50, 1, 9, 100, 1});
     r = process_batch(kept, {key, waybill::position{40, ""}, 1, 7}, std::vector<event>{{45, "x"}, {60, "y"}}, handle, noon);
     CHECK(r.handled == 1);
-    CHECK(r.left == 1);
+    CHECK(r.cut_off == 1);
     CHECK(r.dead_lettered == 0);
 }
 

@@ -56,7 +56,7 @@ TEST_CASE("how far a session is, and what stopped it")
     CHECK(line(state_too_large{3, 2}).starts_with("state: too large: 3 bytes"));
     CHECK(line(state_budget{}) == "262144 bytes, 2048 of them kept for a failure");
     CHECK(line(schema_version{2, 1}) == "2.1");
-    CHECK(line(pipeline_dead_letter{.stamp = {"s", 3, 1, 5}, .sequence = 17, .text = "a\nb"}) ==
+    CHECK(line(pipeline_dead_letter{.properties = {"s", 3, 1, 5}, .sequence = 17, .text = "a\nb"}) ==
           "s, step 3 of 5 (17): failed: a\\nb");
 }
 

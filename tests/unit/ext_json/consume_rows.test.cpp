@@ -87,8 +87,8 @@ TEST_CASE("what no row of attempts can be is refused, and where")
     CHECK(wrong_field(died, "by", -7) ==
           "/by: expected a whole number of at most 64 bits, found -7");
     CHECK(wrong_field(died, "death", 1) == "/death: expected no field of this name, found 1");
-    CHECK(read_json<crash_record>(json{{"version", 2}}).error().problem == json_error::code::newer);
-    CHECK(parse_json<crash_record>(R"({"version":1,"by":1,"by":2})").error().problem ==
+    CHECK(read_json<crash_record>(json{{"version", 2}}).error().kind == json_error::code::newer);
+    CHECK(parse_json<crash_record>(R"({"version":1,"by":1,"by":2})").error().kind ==
           json_error::code::duplicate);
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("what no lease can be is refused, and where")
           "/key/source: expected a text in UTF-8, found 5");
     CHECK(wrong_field(held, "expiry", "1min") ==
           "/expiry: expected no field of this name, found \"1min\"");
-    CHECK(read_json<lease>(json{{"version", 2}}).error().problem == json_error::code::newer);
+    CHECK(read_json<lease>(json{{"version", 2}}).error().kind == json_error::code::newer);
 }
 
 TEST_CASE("what no owner can be is refused, and where")

@@ -69,7 +69,7 @@ TEST_CASE("what no book can be is refused, and where")
     CHECK(wrong({{"version", 1}, {"entries", 3}}) == "/entries: expected an array, found 3");
     CHECK(wrong({{"version", 2}, {"entries", 3}}) ==
           "/version: expected version 1 or older, found 2");
-    CHECK(read_json<deferred_messages>(json{{"version", 2}}).error().problem ==
+    CHECK(read_json<deferred_messages>(json{{"version", 2}}).error().kind ==
           json_error::code::newer);
     json j = two();
     j["more"] = 1;
@@ -103,8 +103,8 @@ TEST_CASE("options are given anew, and have to be some that a book can be kept w
     CHECK(describe(parse_deferrals(written, {.max_messages = 0}).error()) ==
           "options: expected those that a book can be kept with, found deferral.max_messages is 0: must "
           "be at least (1)");
-    CHECK(parse_deferrals("{", {}).error().problem == json_error::code::syntax);
-    CHECK(parse_deferrals(R"({"version":1,"version":1,"entries":[]})", {}).error().problem ==
+    CHECK(parse_deferrals("{", {}).error().kind == json_error::code::syntax);
+    CHECK(parse_deferrals(R"({"version":1,"version":1,"entries":[]})", {}).error().kind ==
           json_error::code::duplicate);
 }
 

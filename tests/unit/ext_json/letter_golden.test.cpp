@@ -19,7 +19,7 @@ using namespace waybill;
 pipeline_dead_letter least()
 {
     pipeline_dead_letter l;
-    l.stamp = {"order-17", 3, 1, 5, false};
+    l.properties = {"order-17", 3, 1, 5, false};
     l.sequence = 42;
     l.text = "no template";
     l.tries = 1;
@@ -32,7 +32,7 @@ pipeline_dead_letter least()
 pipeline_dead_letter whole()
 {
     pipeline_dead_letter l = least();
-    l.stamp = {"order-17~1", 4, 3, 5, true};
+    l.properties = {"order-17~1", 4, 3, 5, true};
     l.origin = {"order-17", 12, 1, 4, "waybill/1 text", "order-17/4"};
     l.message_id = "order-17/00000000000000000012~1";
     l.reason = dead_letter_reason::exhausted;

@@ -88,7 +88,7 @@ TEST_CASE("what is written is read back")
                                            .seen = 3},
                                  .accepted = 4,
                                  .refused = 5,
-                                 .row = 6,
+                                 .consecutive_accepted = 6,
                                  .probe_after = 64,
                                  .reports = calibration_state::broker_reports::sizes});
     comes_back(checkpoint{{UINT64_MAX, "off\n\"set"}, UINT64_MAX});
@@ -170,7 +170,7 @@ TEST_CASE("whatever a calibration has been through, it is read back")
                       number(), static_cast<std::uint32_t>(dice())},
             .accepted = some(),
             .refused = some(),
-            .row = static_cast<std::uint32_t>(dice()),
+            .consecutive_accepted = static_cast<std::uint32_t>(dice()),
             .probe_after = static_cast<std::uint32_t>(dice()),
             .reports = calibration_state::broker_reports::refusals};
         const auto read = parse_json<calibration_state>(json(made).dump());
@@ -212,7 +212,7 @@ void refuses(std::initializer_list<bad_case> table)
         const auto read = parse_json<T>(b.text);
         REQUIRE_FALSE(read.has_value());
         CHECK(describe(read.error()) == b.line);
-        CHECK(read.error().problem == b.problem);
+        CHECK(read.error().kind == b.problem);
     }
 }
 

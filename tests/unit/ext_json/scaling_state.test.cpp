@@ -83,7 +83,7 @@ TEST_CASE("what no state can be is refused, and where")
     CHECK(wrong(json::object()) == "/version: expected a value, found nothing");
     CHECK(wrong({{"version", 1}}) == "/last_id: expected a value, found nothing");
     CHECK(wrong_field("version", 2) == "/version: expected version 1 or older, found 2");
-    CHECK(read_json<sc::state>(json{{"version", 2}}).error().problem == json_error::code::newer);
+    CHECK(read_json<sc::state>(json{{"version", 2}}).error().kind == json_error::code::newer);
     CHECK(wrong_field("version", 0) == "/version: expected version 1 or older, found 0");
     CHECK(wrong_field("more", 1) == "/more: expected no field of this name, found 1");
     CHECK(wrong_field("last_id", -1) ==

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is said of sessions as JSON: policies, stamps and letters there and back, the rest one way.
+// What is said of sessions as JSON: policies, properties and dead letters there and back, the rest one way.
 
 #include <cstdint>
 #include <string>
@@ -32,7 +32,7 @@ void there_and_back(const T& value)
 pipeline_dead_letter a_letter()
 {
     pipeline_dead_letter l;
-    l.stamp = {"order-17", 3, 2, 5, false};
+    l.properties = {"order-17", 3, 2, 5, false};
     l.origin = {"order", 12, 1, 4};
     l.sequence = (1ULL << 48U) + 17;
     l.message_id = "m-\xFF";
@@ -78,11 +78,11 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
     CHECK(some->deliveries == pipeline_policy{}.deliveries);
     CHECK(describe(parse_json<pipeline_policy>(R"({"mode":"both"})").error()) ==
           "/mode: expected stop_on_failure or independent, found \"both\"");
-    CHECK(parse_json<sweep_policy>(R"({"stuck":"1s"})").error().problem ==
+    CHECK(parse_json<sweep_policy>(R"({"stuck":"1s"})").error().kind ==
           json_error::code::unknown_field);
 }
 
-TEST_CASE("stamps and letters")
+TEST_CASE("step properties and dead letters")
 {
     there_and_back(step_properties{"order-17", 2, 1, 5, false});
     there_and_back(step_origin{"order-17", 12, 1, 4});
@@ -91,7 +91,7 @@ TEST_CASE("stamps and letters")
     json j = a_letter();
     CHECK(j["message_id_base64"] == "bS3/");
     j["version"] = 2;
-    CHECK(read_json<pipeline_dead_letter>(j).error().problem == json_error::code::newer);
+    CHECK(read_json<pipeline_dead_letter>(j).error().kind == json_error::code::newer);
     j = a_letter();
     j.erase("stamp");
     CHECK(describe(read_json<pipeline_dead_letter>(j).error()) ==

@@ -205,8 +205,8 @@ TEST_CASE("a text is the value, or has the error, that nlohmann's parser with a 
         if (actual) {
             REQUIRE(*actual == *expected);
             ++found[0];
-        } else if (expected.error().problem == json_error::code::syntax) {
-            REQUIRE(actual.error().problem == json_error::code::syntax);
+        } else if (expected.error().kind == json_error::code::syntax) {
+            REQUIRE(actual.error().kind == json_error::code::syntax);
             ++found[1];
         } else {
             REQUIRE(actual.error() == expected.error());
@@ -222,7 +222,7 @@ TEST_CASE("a NUL does not end a text")
     for (const std::string_view document : {"{}\0"sv, "{}\0{}"sv, "[1,\0 2]"sv, "\0"sv}) {
         const auto parsed = parse_json_text(document);
         REQUIRE_FALSE(parsed.has_value());
-        CHECK(parsed.error().problem == json_error::code::syntax);
+        CHECK(parsed.error().kind == json_error::code::syntax);
         const std::size_t column = document.find('\0') + 1;
         CHECK(parsed.error().found == "something else in line 1, column " + std::to_string(column));
     }
@@ -233,7 +233,7 @@ std::string problem_of(std::string_view document, const json_limits& limits)
 {
     const auto parsed = parse_json_text(document, limits);
     if (parsed) return {};
-    CHECK(parsed.error().problem == json_error::code::too_large);
+    CHECK(parsed.error().kind == json_error::code::too_large);
     return describe(parsed.error());
 }
 

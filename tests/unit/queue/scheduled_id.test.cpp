@@ -88,8 +88,8 @@ TEST_CASE("what is too long is refused, never cut")
 
 TEST_CASE("no id, or a mark that is a digit, would make two messages one")
 {
-    CHECK(scheduled_id("", 1).error().problem == id_error::code::no_id);
-    CHECK(scheduled_id("", 0).error().problem == id_error::code::no_id);
+    CHECK(scheduled_id("", 1).error().kind == id_error::code::no_id);
+    CHECK(scheduled_id("", 0).error().kind == id_error::code::no_id);
     CHECK(describe(scheduled_id("a", 1, 128, '7').error()) == "scheduled id: bad_mark");
 }
 

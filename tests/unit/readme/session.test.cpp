@@ -21,7 +21,7 @@ namespace {
 using waybill::pipeline_dead_letter;
 
 struct message {
-    waybill::step_properties stamp{};
+    waybill::step_properties properties{};
     std::uint64_t sequence = 0;
     std::uint64_t deliveries = 1;
     std::string body{};
@@ -39,7 +39,7 @@ struct letter_table {
 
     waybill::fault upsert(pipeline_dead_letter l)
     {
-        std::pair key(l.stamp.session, waybill::row_key(l.sequence));
+        std::pair key(l.properties.session, waybill::row_key(l.sequence));
         const auto stored = all.find(key);
         if (stored != all.end()) l = merged_dead_letter(stored->second, std::move(l));
         all.insert_or_assign(std::move(key), std::move(l));
@@ -86,18 +86,18 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
     const auto now = [&] { return time = time + waybill::duration::seconds(1); };
     const auto sleep_until = [](waybill::steady_time) {};
     const auto run = [&](const message& m, order& o) -> waybill::fault {
-        o.done += std::to_string(m.stamp.step);
-        if (m.stamp.step == 4 && receipt_template.starts_with("{no")) {
+        o.done += std::to_string(m.properties.step);
+        if (m.properties.step == 4 && receipt_template.starts_with("{no")) {
             return waybill::permanent("broken receipt: no field \"vat\"");
         }
-        ran.push_back(m.stamp.step);
+        ran.push_back(m.properties.step);
         last_done = o.done;
         return {};
     };
     const auto letter_of = [&](const message& m, const waybill::pipeline::write_dead_letter& a,
                                const waybill::pipeline& p, std::string_view bytes) {
         return make_pipeline_dead_letter(
-            {.stamp = m.stamp, .origin = m.origin, .sequence = m.sequence, .message_id = m.id, .body = m.body,
+            {.properties = m.properties, .origin = m.origin, .sequence = m.sequence, .message_id = m.id, .body = m.body,
              .state = bytes},
             a, p.reason(), p.progress(), wall());
     };
@@ -120,7 +120,7 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
         if (!pipe) return refuse(waybill::describe(pipe.error()));
         while (message* m = pipe->over() ? nullptr : queue.receive()) {
             process_step(
-                *pipe, {facts_of(m->stamp, m->sequence, m->deliveries), wall()}, now,
+                *pipe, {facts_of(m->properties, m->sequence, m->deliveries), wall()}, now,
                 [&](pipeline::load_state) { return state.load(m->origin.state); },
                 [&](pipeline::execute) { return state.attempt([&](order& o) { return run(*m, o); }); },
                 [&](pipeline::save_state a) { return state.save(a, pipe->progress()); },
@@ -148,11 +148,11 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
     for (std::uint64_t n = 0; n != plan.ready; ++n) {
         const auto step = plan.step(parked, n);           // order-17~1: steps 4 and 5
         if (plan.was_sent(n)) continue;
-        queue.send(step.stamp, parked[n].body, step.origin, step.message_id);
+        queue.send(step.properties, parked[n].body, step.origin, step.message_id);
     }
     //! [redrive]
     REQUIRE(queue.all.size() == 2);
-    CHECK(queue.all[0].stamp.session == "order-17~1");
+    CHECK(queue.all[0].properties.session == "order-17~1");
     CHECK(queue.all[1].id == "order-17/00000000000000000005~1");
     hold("order-17~1");
     CHECK(ran == std::vector<std::uint64_t>{1, 2, 3, 4, 5});

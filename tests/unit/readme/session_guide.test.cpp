@@ -24,18 +24,18 @@ using waybill::fault;
 using waybill::step_outcome;
 
 struct message {
-    std::map<std::string, std::string> properties{};
+    std::map<std::string, std::string> application_properties{};
     std::string body{};
     std::uint64_t sequence = 1;
     std::uint64_t deliveries = 1;
     waybill::step_facts facts{};
     waybill::step_origin origin{};
-    waybill::step_properties stamp{};
+    waybill::step_properties properties{};
 
     std::optional<std::string> find(std::string_view name) const
     {
-        const auto found = properties.find(std::string(name));
-        if (found == properties.end()) return {};
+        const auto found = application_properties.find(std::string(name));
+        if (found == application_properties.end()) return {};
         return found->second;
     }
 };
@@ -59,7 +59,7 @@ struct session_queue {
         message m;
         m.body = body;
         m.origin = s.origin;
-        m.stamp = s.stamp;
+        m.properties = s.properties;
         all.push_back(m);
         return {};
     }
@@ -105,9 +105,9 @@ struct letter_table {
 message step_of(const std::string& session, std::uint64_t step, std::uint64_t total)
 {
     message m;
-    m.stamp = {session, step, 1, total, step == total};
+    m.properties = {session, step, 1, total, step == total};
     m.sequence = step;
-    m.facts = facts_of(m.stamp, m.sequence, 1);
+    m.facts = facts_of(m.properties, m.sequence, 1);
     return m;
 }
 
@@ -120,7 +120,7 @@ waybill::pipeline_dead_letter letter_of(const message& m,
                                         const waybill::pipeline& pipe, std::string_view state)
 {
     return make_pipeline_dead_letter(
-        {.stamp = m.stamp, .origin = m.origin, .sequence = m.sequence, .body = m.body,
+        {.properties = m.properties, .origin = m.origin, .sequence = m.sequence, .body = m.body,
          .state = state},
         a, pipe.reason(), pipe.progress(), wall());
 }
@@ -133,20 +133,20 @@ TEST_CASE("session guide: properties of a message")
     //! [session_write]
     const waybill::step_properties step = job->next();
     waybill::write_step_properties(step, {}, [&](auto name, auto value) {
-        m.properties.emplace(name, value);           // waybill-session, waybill-step, ...
+        m.application_properties.emplace(name, value);           // waybill-session, waybill-step, ...
     });
     const std::string id = waybill::step_message_id(step);    // "order-17/1"
     //! [session_write]
     CHECK(id == "order-17/1");
-    CHECK(m.properties.size() == 3);
+    CHECK(m.application_properties.size() == 3);
 
     std::string logged;
     const auto log = [&](const std::string& line) { logged = line; };
-    m.properties["waybill-step"] = "three";
+    m.application_properties["waybill-step"] = "three";
     //! [session_read]
     const auto read = waybill::read_step_properties([&](auto name) { return m.find(name); });
     if (!read.ok()) log(read.text());                // waybill-step is no number: 'three'
-    const waybill::step_facts facts = facts_of(read.stamp, m.sequence, m.deliveries);
+    const waybill::step_facts facts = facts_of(read.properties, m.sequence, m.deliveries);
     const std::string key = read.job() + "/" + std::to_string(facts.step);   // of the effect
     //! [session_read]
     CHECK(logged == "waybill-step is no number: 'three'");
@@ -168,9 +168,9 @@ TEST_CASE("session guide: a loop without process_step")
     std::string ran;
     const auto run = [&](const message& step) {
         return state.attempt([&](std::string& value) -> fault {
-            if (step.stamp.step == 2) return permanent("no receipt");
+            if (step.properties.step == 2) return permanent("no receipt");
             value += "done ";
-            ran += std::to_string(step.stamp.step);
+            ran += std::to_string(step.properties.step);
             return {};
         });
     };
@@ -258,7 +258,7 @@ TEST_CASE("session guide: import, redrive and sweep")
     //! [session_import]
     using waybill::pipeline;
     const auto letter = make_broker_dead_letter(          // progress: nullptr if it is unknown
-        {.stamp = m.stamp, .origin = m.origin, .sequence = m.sequence, .body = m.body},
+        {.properties = m.properties, .origin = m.origin, .sequence = m.sequence, .body = m.body},
         reason, m.deliveries, progress, wall());
     waybill::dead_letter_import one(m.deliveries);
     while (!one.over())
@@ -312,7 +312,7 @@ TEST_CASE("session guide: import, redrive and sweep")
     CHECK(run.outcome() == waybill::redrive_outcome::finished);
     CHECK(table.all.empty());
     REQUIRE(queue.all.size() == 2);
-    CHECK(queue.all[0].stamp.session == "order-17~1");
+    CHECK(queue.all[0].properties.session == "order-17~1");
 
     waybill::testing::memory_sessions store;
     const waybill::text_state_codec codec;

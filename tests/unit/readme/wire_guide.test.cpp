@@ -166,7 +166,7 @@ TEST_CASE("guide of wire: limits of services")
     limits.bytes = limits.single = link.max_message_size;  // the broker's own limit has priority
 
     for (const wire::service& s : wire::services)
-        print(s.name, s.highest.bytes, wire::name(s.how), s.as_of, s.source, s.note);
+        print(s.name, s.highest.bytes, wire::name(s.evidence), s.as_of, s.source, s.note);
     //! [wire_limits]
     CHECK(limits == waybill::batch_limits{.bytes = 2'000'000, .single = 2'000'000});
     CHECK(printed == 24);

@@ -175,9 +175,9 @@ TEST_CASE("check: bounds and ladders")
     CHECK(wrong([](policy& p) { p.instances = {0, 0}; }) == "/instances/highest");
     CHECK(wrong([](policy& p) { p.instances = {5, 4}; }) == "/instances/lowest");
     CHECK(wrong([](policy& p) { p.instances = {5, 5}; }) == "nothing");
-    const auto ladder = [](std::vector<sc::rung> rungs, sc::bounds b) {
+    const auto ladder = [](std::vector<sc::capacity_tier> tiers, sc::bounds b) {
         return wrong([&](policy& p) {
-            p.ladder = rungs;
+            p.ladder = tiers;
             p.instances = b;
         });
     };

@@ -87,19 +87,19 @@ TEST_CASE("flapping: of how many instances is told")
     CHECK(flapping(mean("a") > 5, mean("a") < sc::per_instance(1), {1, UINT64_MAX}));
 }
 
-TEST_CASE("flapping: a ladder is looked at by what its rungs are worth")
+TEST_CASE("flapping: a ladder is looked at by what its tiers are worth")
 {
-    const std::vector<sc::rung> ladder{{"S", 10}, {"M", 20}, {"L", 50}};
+    const std::vector<sc::capacity_tier> ladder{{"S", 10}, {"M", 20}, {"L", 50}};
     CHECK(flapping(mean("a") > sc::per_instance(1), mean("a") < 15, {0, 2}, ladder));
     CHECK_FALSE(flapping(mean("a") > sc::per_instance(1), mean("a") < 15, {1, 2}, ladder));
 }
 
-TEST_CASE("flapping: between the rungs of a ladder there is nothing")
+TEST_CASE("flapping: between the tiers of a ladder there is nothing")
 {
-    const std::vector<sc::rung> ladder{{"S", 10}, {"L", 50}};
+    const std::vector<sc::capacity_tier> ladder{{"S", 10}, {"L", 50}};
     const auto table = sc::by_instances({{1, 100}, {20, 5}, {45, 100}});
     CHECK_FALSE(flapping(mean("a") > table, mean("a") < 20, {0, 1}, ladder));
-    const std::vector<sc::rung> more{{"S", 10}, {"M", 20}, {"L", 50}};
+    const std::vector<sc::capacity_tier> more{{"S", 10}, {"M", 20}, {"L", 50}};
     CHECK(flapping(mean("a") > table, mean("a") < 20, {0, 2}, more));
 }
 

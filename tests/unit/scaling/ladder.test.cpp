@@ -17,7 +17,7 @@ using sc::decide;
 using sc::decision;
 using sc::policy;
 using sc::reason;
-using sc::rung;
+using sc::capacity_tier;
 using sc::verdict;
 using tests_support::at;
 using tests_support::level;
@@ -25,7 +25,7 @@ using tests_support::readings;
 
 namespace {
 
-const std::vector<rung> sizes{{"S0", 10}, {"S1", 20}, {"S2", 50}, {"S3", 100}, {"P1", 125}};
+const std::vector<capacity_tier> sizes{{"S0", 10}, {"S1", 20}, {"S2", 50}, {"S3", 100}, {"P1", 125}};
 
 policy database()
 {
@@ -45,24 +45,24 @@ std::uint64_t to(const policy& p, std::uint64_t from, double dtu)
 
 TEST_CASE("ladder: names and what they are worth")
 {
-    CHECK(sc::rung_called(sizes, "S2") == 2);
-    CHECK_FALSE(sc::rung_called(sizes, "s2"));
-    CHECK_FALSE(sc::rung_called(sizes, ""));
-    CHECK_FALSE(sc::rung_called({}, "S2"));
+    CHECK(sc::tier_named(sizes, "S2") == 2);
+    CHECK_FALSE(sc::tier_named(sizes, "s2"));
+    CHECK_FALSE(sc::tier_named(sizes, ""));
+    CHECK_FALSE(sc::tier_named({}, "S2"));
     CHECK(sc::capacity_at(sizes, 0) == 10);
     CHECK(sc::capacity_at(sizes, 4) == 125);
     CHECK(sc::capacity_at(sizes, 5) == 125);
     CHECK(sc::capacity_at(sizes, UINT64_MAX) == 125);
     CHECK(sc::capacity_at({}, 7) == 7);
-    CHECK(sc::rung_for(sizes, 0) == 0);
-    CHECK(sc::rung_for(sizes, 10) == 0);
-    CHECK(sc::rung_for(sizes, 11) == 1);
-    CHECK(sc::rung_for(sizes, 101) == 4);
-    CHECK(sc::rung_for(sizes, UINT64_MAX) == 4);
-    CHECK(sc::rung_for({}, 7) == 7);
+    CHECK(sc::tier_for(sizes, 0) == 0);
+    CHECK(sc::tier_for(sizes, 10) == 0);
+    CHECK(sc::tier_for(sizes, 11) == 1);
+    CHECK(sc::tier_for(sizes, 101) == 4);
+    CHECK(sc::tier_for(sizes, UINT64_MAX) == 4);
+    CHECK(sc::tier_for({}, 7) == 7);
 }
 
-TEST_CASE("ladder: a rung at a time, and no farther than it goes")
+TEST_CASE("ladder: a tier at a time, and no farther than it goes")
 {
     const policy p = database();
     CHECK(to(p, 0, 90) == 1);
@@ -76,7 +76,7 @@ TEST_CASE("ladder: a rung at a time, and no farther than it goes")
     CHECK(decide(p, readings{level("dtu", 5)}, {}, 0, at(0)).command == std::nullopt);
 }
 
-TEST_CASE("ladder: the lowest rung is one, and needs no waking")
+TEST_CASE("ladder: the lowest tier is one, and needs no waking")
 {
     policy p = database();
     CHECK(decide(p, readings{level("dtu", 90)}, {}, 0, at(0)).verdict == verdict::up);
@@ -86,7 +86,7 @@ TEST_CASE("ladder: the lowest rung is one, and needs no waking")
     CHECK(decide(p, readings{level("dtu", 90)}, s, 0, at(0)).why == reason::cooldown);
 }
 
-TEST_CASE("ladder: the flap guard knows how far apart the rungs are")
+TEST_CASE("ladder: the flap guard knows how far apart the tiers are")
 {
     const policy p = database();
     // 28 % of 50 are 70 % of 20; 28 % of 20 are 56 % of 10; of 125 they are 35 % of 100.
@@ -106,25 +106,25 @@ TEST_CASE("ladder: targets ask for what is worth enough")
     policy p{.instances = {0, 4}};
     p.ladder = sizes;
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
-    const auto rung_of = [&](double work, std::uint64_t from) {
+    const auto tier_of = [&](double work, std::uint64_t from) {
         return decide(p, readings{level("work", work)}, {}, from, at(0)).to;
     };
-    CHECK(rung_of(10, 2) == 0);
-    CHECK(rung_of(10.5, 2) == 1);
-    CHECK(rung_of(21, 0) == 2);
-    CHECK(rung_of(126, 0) == 4);
-    CHECK(rung_of(50, 2) == 2);
+    CHECK(tier_of(10, 2) == 0);
+    CHECK(tier_of(10.5, 2) == 1);
+    CHECK(tier_of(21, 0) == 2);
+    CHECK(tier_of(126, 0) == 4);
+    CHECK(tier_of(50, 2) == 2);
     p.targets[0].tolerance = {0.1, 0.1};
-    CHECK(rung_of(54, 2) == 2);
-    CHECK(rung_of(56, 2) == 3);
+    CHECK(tier_of(54, 2) == 2);
+    CHECK(tier_of(56, 2) == 3);
     p.targets = {{.of = sc::averaged(sc::mean("work")), .each = 60, .tolerance = {0, 0}}};
-    CHECK(rung_of(72, 2) == 3);   // 60 capacity
-    CHECK(rung_of(24, 2) == 1);   // 20
-    CHECK(rung_of(23, 2) == 1);   // 19.2
-    CHECK(rung_of(12, 2) == 0);   // 10
+    CHECK(tier_of(72, 2) == 3);   // 60 capacity
+    CHECK(tier_of(24, 2) == 1);   // 20
+    CHECK(tier_of(23, 2) == 1);   // 19.2
+    CHECK(tier_of(12, 2) == 0);   // 10
 }
 
-TEST_CASE("ladder: a share is of what the rung is worth")
+TEST_CASE("ladder: a share is of what the tier is worth")
 {
     policy p = database();
     p.step.up = {.percent = 100};
@@ -139,7 +139,7 @@ TEST_CASE("ladder: a share is of what the rung is worth")
     CHECK(to(p, 4, 10) == 3);   // one at least
 }
 
-TEST_CASE("ladder: thresholds by instances see what the rung is worth")
+TEST_CASE("ladder: thresholds by instances see what the tier is worth")
 {
     policy p = database();
     p.up = sc::mean("sessions") > sc::per_instance(2);
@@ -149,7 +149,7 @@ TEST_CASE("ladder: thresholds by instances see what the rung is worth")
     CHECK(decide(p, readings{level("sessions", 41)}, {}, 1, at(0)).reasons[0].limit == 40.0);
 }
 
-TEST_CASE("ladder: a rung that is not there is brought back")
+TEST_CASE("ladder: a tier that is not there is brought back")
 {
     policy p = database();
     CHECK(to(p, 7, 50) == 4);
@@ -161,7 +161,7 @@ TEST_CASE("ladder: a rung that is not there is brought back")
     CHECK(to(p, 0, 50) == 1);
 }
 
-TEST_CASE("ladder: a share that a rate allows is of capacity, and one rung is always allowed")
+TEST_CASE("ladder: a share that a rate allows is of capacity, and one tier is always allowed")
 {
     policy p = database();
     p.targets = {{.of = sc::mean("dtu"), .each = 1}};
@@ -170,7 +170,7 @@ TEST_CASE("ladder: a share that a rate allows is of capacity, and one rung is al
     p.up = {};
     p.down = {};
     CHECK(to(p, 0, 125) == 1);  // 10 and 10 more
-    CHECK(to(p, 1, 125) == 2);  // 20 and 20 more are not 50, but one rung it is
+    CHECK(to(p, 1, 125) == 2);  // 20 and 20 more are not 50, but one tier it is
     CHECK(to(p, 2, 125) == 3);  // 50 and 50 more
     CHECK(to(p, 4, 1) == 2);    // 125 less 94 are 31, for which 50 is enough
     p.rate.up = {{{.count = 2}, tests_support::seconds(60)}};

@@ -46,7 +46,7 @@ waybill::step_properties_read read(const properties& p, std::string_view session
         session);
 }
 
-TEST_CASE("job: stamps its steps")
+TEST_CASE("job: numbers its steps")
 {
     auto j = job::make("order-17", 3);
     REQUIRE(j);
@@ -97,8 +97,8 @@ TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
         const auto j = job::make(std::move(id), 1);
         if (j) return {};
         CHECK(!describe(j.error()).empty());
-        CHECK(name(j.error().problem) != "?");
-        return j.error().problem;
+        CHECK(name(j.error().kind) != "?");
+        return j.error().kind;
     };
     CHECK(problem("") == job_error::code::no_id);
     CHECK(problem(std::string(128, 'x')) == std::nullopt);
@@ -120,7 +120,7 @@ TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
     for (const char* good : {"\xC2\xA0", "\xC3\x80", "\xE0\xA0\x80", "\xE2\x82\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
         CHECK(problem(good) == std::nullopt);
     }
-    CHECK(job::make("order-17", 0).error().problem == job_error::code::no_steps);
+    CHECK(job::make("order-17", 0).error().kind == job_error::code::no_steps);
 }
 
 TEST_CASE("job: a refusal says what to do")
@@ -158,8 +158,8 @@ TEST_CASE("stamp_properties: an id that no job makes is read, and named")
     const auto odd = [](const std::string& id) {
         const auto r = read({{"waybill-session", id}, {"waybill-step", "3"}});
         CHECK(r.ok());
-        CHECK(r.stamp.session == id);
-        CHECK(r.stamp.step == 3);
+        CHECK(r.properties.session == id);
+        CHECK(r.properties.step == 3);
         if (r.odd_id) CHECK(r.text().find("ok, but a session's id ") == 0);
         return r.odd_id;
     };
@@ -195,12 +195,12 @@ TEST_CASE("stamp_properties: there and back")
 {
     const step_properties s{"order-17", 3, 2, 5, false};
     CHECK(written(s).size() == 4);
-    CHECK(read(written(s)).stamp == s);
+    CHECK(read(written(s)).properties == s);
     CHECK(read(written(s)).text() == "ok");
     const step_properties last{"order-17~1", 5, 3, 5, true};
     const step_origin o{"order-17", 42, 1, 7};
     const auto r = read(written(last, o));
-    CHECK(r.stamp == last);
+    CHECK(r.properties == last);
     CHECK(r.origin == o);
     const step_origin state{"order-17", 42, 1, 7, std::string("\0\xFF waybill/1", 12)};
     CHECK(read(written(last, state)).origin == state);
@@ -216,7 +216,7 @@ TEST_CASE("stamp_properties: there and back")
     CHECK(written(last, all).size() == 11);
     CHECK(read(written(last, all)).origin == all);
     CHECK(written({"x", 1, 1, 0, false}).size() == 2);
-    CHECK(read(written({"x", UINT64_MAX, UINT64_MAX, UINT64_MAX, true})).stamp.total == UINT64_MAX);
+    CHECK(read(written({"x", UINT64_MAX, UINT64_MAX, UINT64_MAX, true})).properties.total == UINT64_MAX);
 }
 
 TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
@@ -230,7 +230,7 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
                        std::string_view property) {
         CHECK(r.outcome == how);
         CHECK(r.property == property);
-        CHECK(r.stamp.step == 0);
+        CHECK(r.properties.step == 0);
         CHECK(r.text().find(property) == 0);
         CHECK(name(r.outcome) != "?");
     };
@@ -246,16 +246,16 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
     is(with("waybill-generation", "1"), step_properties_read::finding::absent, "waybill-origin");
     is(with("waybill-session", ""), step_properties_read::finding::absent, "waybill-session");
     CHECK(with("waybill-last", "False").ok());
-    CHECK(with("waybill-last", "true").stamp.last);
+    CHECK(with("waybill-last", "true").properties.last);
     CHECK(with("waybill-step", std::string(1'000, 'x')).value.size() == 64);
     is(read({}), step_properties_read::finding::absent, "waybill-session");
     is(read({}, "order-17"), step_properties_read::finding::absent, "waybill-step");
     // A broker with sessions of its own says the session, and is right.
-    CHECK(read({{"waybill-step", "1"}}, "order-17").stamp ==
+    CHECK(read({{"waybill-step", "1"}}, "order-17").properties ==
           step_properties{"order-17", 1, 1, 0, false});
     const auto other = read(written({"order-18", 1, 1, 0, false}), "order-17");
     is(other, step_properties_read::finding::other_session, "waybill-session");
-    CHECK(other.stamp.session == "order-17");
+    CHECK(other.properties.session == "order-17");
     CHECK(other.text() == "waybill-session is 'order-18', and the broker says 'order-17'");
 }
 

@@ -35,7 +35,7 @@ TEST_CASE("step_letter: says all that brings its session back")
     const pipeline_dead_letter l = make_pipeline_dead_letter(
         message(), waybill::pipeline::write_dead_letter{dead_letter_reason::failed, 42, 3, 4},
         "no template", p, noon);
-    CHECK(l.stamp == message().stamp);
+    CHECK(l.properties == message().properties);
     CHECK(l.sequence == 42);
     CHECK(l.message_id == "m3");
     CHECK(l.cause == 42);
@@ -51,7 +51,7 @@ TEST_CASE("step_letter: says all that brings its session back")
     CHECK(describe(l) == "order-17, step 3 of 5 (42): failed: no template");
 
     waybill::step_message next = message();
-    next.stamp.step = 4;
+    next.properties.step = 4;
     next.sequence = 43;
     const auto behind = make_pipeline_dead_letter(
         next, waybill::pipeline::write_dead_letter{dead_letter_reason::session_failed, 42, 3, 0},
@@ -66,7 +66,7 @@ TEST_CASE("step_letter: where the session stands, as far as anybody knows")
     const auto stands = [](dead_letter_reason why, const session_progress& p,
                            std::uint64_t first = 1) {
         waybill::step_message m = message();
-        m.stamp.first = first;
+        m.properties.first = first;
         return make_pipeline_dead_letter(m, waybill::pipeline::write_dead_letter{why, 42, 3, 1}, "",
                                          p, noon)
             .resume_at;
@@ -181,13 +181,13 @@ TEST_CASE("step_letter: that of the last step has the state as well")
     };
     const session_progress two{.done = 2, .total = 5};
     CHECK(behind(two).state.empty());
-    m.stamp.step = 5;
+    m.properties.step = 5;
     CHECK(behind(two).state == m.state);
     // Whoever says that it is the last: the message, one before it, or both.
-    m.stamp.total = 0;
+    m.properties.total = 0;
     CHECK(behind(two).state == m.state);
     CHECK(behind({.done = 2}).state.empty());
-    m.stamp.last = true;
+    m.properties.last = true;
     CHECK(behind({.done = 2}).state == m.state);
     // Where it is too large that is said, but not where there is no room for it in this letter:
     // the one that stopped the session has it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The loop of pipeline.hpp as it stands there, around what stands beside it: a job stamps the
+// The loop of pipeline.hpp as it stands there, around what stands beside it: a job numbers the
 // steps, the state is text in a store with versions, and what is parked becomes letters.
 
 #include <doctest/doctest.h>
@@ -20,14 +20,14 @@ namespace {
 using namespace waybill;
 
 struct message {
-    step_properties stamp;
+    step_properties properties;
     std::uint64_t sequence = 0;
     std::uint64_t deliveries = 0;
     bool complete = false;
 
     [[nodiscard]] step_facts facts() const
     {
-        return {sequence, stamp.step, stamp.first, stamp.total, stamp.last, deliveries};
+        return {sequence, properties.step, properties.first, properties.total, properties.last, deliveries};
     }
 };
 
@@ -58,9 +58,9 @@ struct shop {
 
     fault run(const message& m, std::string& receipt)
     {
-        if (m.stamp.step == broken) return permanent("the receipt's template is broken");
-        printed += std::to_string(m.stamp.step);
-        receipt += "r" + std::to_string(m.stamp.step);
+        if (m.properties.step == broken) return permanent("the receipt's template is broken");
+        printed += std::to_string(m.properties.step);
+        receipt += "r" + std::to_string(m.properties.step);
         return {};
     }
 
@@ -103,7 +103,7 @@ struct shop {
                         now());
                 },
                 [&](pipeline::write_dead_letter a) {
-                    const step_message m{.stamp = in_hand->stamp, .sequence = in_hand->sequence};
+                    const step_message m{.properties = in_hand->properties, .sequence = in_hand->sequence};
                     letters[m.sequence] =
                         make_pipeline_dead_letter(m, a, pipe.reason(), pipe.progress(), wall());
                     pipe.on(pipeline::step_dead_lettered{}, now());

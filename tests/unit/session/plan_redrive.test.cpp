@@ -29,7 +29,7 @@ using letters = std::vector<pipeline_dead_letter>;
 pipeline_dead_letter letter(std::string session, std::uint64_t step, std::uint64_t sequence)
 {
     pipeline_dead_letter l;
-    l.stamp = {std::move(session), step, 1, 5, step == 5};
+    l.properties = {std::move(session), step, 1, 5, step == 5};
     l.sequence = sequence;
     l.reason = step == 3 ? dead_letter_reason::failed : dead_letter_reason::session_failed;
     l.cause = 103;
@@ -48,7 +48,7 @@ letters order_17(std::initializer_list<std::uint64_t> steps = {3, 4, 5})
 std::vector<std::uint64_t> steps(const letters& v)
 {
     std::vector<std::uint64_t> all;
-    for (const pipeline_dead_letter& l : v) all.push_back(l.stamp.step);
+    for (const pipeline_dead_letter& l : v) all.push_back(l.properties.step);
     return all;
 }
 // The only session of it.
@@ -73,10 +73,10 @@ TEST_CASE("plan_redrive: a session comes back under a new id, where it stands")
           "order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template");
     CHECK(describe(p) == "3 letters of 1 sessions to send, 0 of 0 held back, 0 not asked for");
     const auto first = p.step(v, 0);
-    CHECK(first.stamp == waybill::step_properties{"order-17~1", 3, 3, 5, false});
+    CHECK(first.properties == waybill::step_properties{"order-17~1", 3, 3, 5, false});
     CHECK(first.origin == waybill::step_origin{"order-17", 103, 1, 2, "two done"});
     CHECK(first.message_id == "order-17/00000000000000000103~1");
-    CHECK(p.step(v, 2).stamp == waybill::step_properties{"order-17~1", 5, 3, 5, true});
+    CHECK(p.step(v, 2).properties == waybill::step_properties{"order-17~1", 5, 3, 5, true});
     letters again = v;
     CHECK(plan_redrive(again) == p);
     CHECK(plan_redrive(std::span<pipeline_dead_letter>()).sessions.empty());
@@ -131,7 +131,7 @@ TEST_CASE("plan_redrive: what a message says of the first step does not make ste
     letters v = order_17({2, 3, 4, 5});
     for (pipeline_dead_letter& l : v) {
         l.reason =
-            l.stamp.step == 2 ? dead_letter_reason::failed : dead_letter_reason::session_failed;
+            l.properties.step == 2 ? dead_letter_reason::failed : dead_letter_reason::session_failed;
         l.resume_at = 2;
     }
     v[3].resume_at = 5;  // as a letter that believes it says
@@ -152,11 +152,11 @@ TEST_CASE("plan_redrive: a letter without a step stays, and the others keep thei
         REQUIRE(p.sessions.size() == 2);
         CHECK(p.ready == 3);
         CHECK(steps(now) == std::vector<std::uint64_t>{3, 4, 5, 0});
-        CHECK(p.step(now, 2).stamp == waybill::step_properties{"order-17~1", 5, 3, 5, true});
+        CHECK(p.step(now, 2).properties == waybill::step_properties{"order-17~1", 5, 3, 5, true});
         CHECK(p.sessions[1].held == skip_reason::damaged);
-        CHECK(p.sessions[1].marks.unstamped);
+        CHECK(p.sessions[1].marks.unnumbered);
     }
-    for (pipeline_dead_letter& l : v) l.stamp.step = 0;
+    for (pipeline_dead_letter& l : v) l.properties.step = 0;
     CHECK(only(v, {.damaged = true}).total == 4);
 }
 
@@ -164,11 +164,11 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
 {
     // Only the last step said how many there are. All was sent, and the last ones are removed.
     letters v = order_17();
-    for (pipeline_dead_letter& l : v) l.stamp.total = 0;
+    for (pipeline_dead_letter& l : v) l.properties.total = 0;
     redrive_plan p = plan_redrive(v);
     CHECK(p.sessions[0].total == 5);
     const pipeline_dead_letter mark = p.marked(v, 0);
-    CHECK(mark.stamp.total == 5);
+    CHECK(mark.properties.total == 5);
     letters left{mark};
     p = plan_redrive(left);
     CHECK(p.ready == 1);
@@ -195,7 +195,7 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
     // What was told counts before what letters say that contradict it.
     letters told = order_17({3, 4});
     told[0].sent_to = 4;
-    told[0].stamp.total = 6;
+    told[0].properties.total = 6;
     CHECK(!only(told).marks.contradictory);
     CHECK(only(told).total == 6);
 }
@@ -219,18 +219,18 @@ TEST_CASE("merged_mark: is only raised")
     pipeline_dead_letter mark = v[0];
     mark.sent_to = 4;
     mark.resume_at = 3;
-    mark.stamp.total = 7;
+    mark.properties.total = 7;
     mark.text = "read before";
     stored.text = "written since";
     const pipeline_dead_letter now = merged_mark(stored, mark);
     CHECK(now.sent_to == 4);
-    CHECK(now.stamp.total == 7);
+    CHECK(now.properties.total == 7);
     CHECK(now.text == "written since");
     mark.sent_to = 3;
-    mark.stamp.total = 6;
+    mark.properties.total = 6;
     CHECK(merged_mark(now, mark) == now);
     // Nor does a letter that is written again take it back.
-    CHECK(merged_dead_letter(now, v[0]).stamp.total == 7);
+    CHECK(merged_dead_letter(now, v[0]).properties.total == 7);
     CHECK(merged_dead_letter(v[1], v[1]) == v[1]);
 }
 
@@ -276,19 +276,19 @@ TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said
     broker[0].reason = dead_letter_reason::broker;
     CHECK(only(broker).marks.start_unknown);
     CHECK(only(broker).held == skip_reason::damaged);
-    broker[0].stamp.first = 5;  // then it begins with it
+    broker[0].properties.first = 5;  // then it begins with it
     CHECK(only(broker).held == skip_reason::none);
 
     letters totals = order_17();
-    totals[1].stamp.total = 6;
+    totals[1].properties.total = 6;
     CHECK(only(totals).marks.contradictory);
     letters after_last = order_17({3, 4, 5});
     after_last.push_back(letter("order-17", 6, 106));
     CHECK(only(after_last).marks.contradictory);
     CHECK(only(after_last, {.damaged = true}).total == 6);
     letters two_lasts = order_17({3, 4, 5});
-    for (pipeline_dead_letter& l : two_lasts) l.stamp.total = 0;
-    two_lasts[1].stamp.last = true;
+    for (pipeline_dead_letter& l : two_lasts) l.properties.total = 0;
+    two_lasts[1].properties.last = true;
     CHECK(only(two_lasts).marks.contradictory);
     letters origins = order_17();
     origins[1].origin = {"order-18", 1, 0, 0};
@@ -297,7 +297,7 @@ TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said
     CHECK(only(origins).marks.contradictory);
 
     letters none = order_17({3});
-    none[0].stamp.session.clear();
+    none[0].properties.session.clear();
     CHECK(only(none, {.damaged = true}).held == skip_reason::no_session);
 }
 
@@ -308,7 +308,7 @@ TEST_CASE("plan_redrive: where the end is missing the first letter stays, and sa
     CHECK(p.sessions[0].marks.open);
     CHECK(p.sessions[0].held == skip_reason::none);
     CHECK(p.sessions[0].keeps_first);
-    CHECK(!p.step(v, 1).stamp.last);
+    CHECK(!p.step(v, 1).properties.last);
     const pipeline_dead_letter mark = p.marked(v, 0);
     CHECK(mark.sent_to == 4);
     CHECK(mark.resume_at == 3);
@@ -327,13 +327,13 @@ TEST_CASE("plan_redrive: where the end is missing the first letter stays, and sa
     CHECK(s.id == "order-17~1");
     // With another one missing in between it is held back.
     letters hole{mark, letter("order-17", 6, 106)};
-    for (pipeline_dead_letter& l : hole) l.stamp.total = 6;
+    for (pipeline_dead_letter& l : hole) l.properties.total = 6;
     CHECK(only(hole).held == skip_reason::damaged);
 
     CHECK(only(v, {.close = true}).total == 4);
     CHECK(!only(v, {.close = true}).keeps_first);
     letters unknown = order_17({3, 4});
-    for (pipeline_dead_letter& l : unknown) l.stamp.total = 0;
+    for (pipeline_dead_letter& l : unknown) l.properties.total = 0;
     CHECK(only(unknown).total == 0);
     CHECK(only(unknown).marks.open);
     CHECK(only(unknown, {.close = true}).total == 4);
@@ -376,15 +376,15 @@ TEST_CASE("plan_redrive: numbers that go round, and steps that came in disorder"
     CHECK(only(twice).held == skip_reason::none);
 
     // Without steps the numbers are all there is.
-    letters unstamped{letter("a", 0, top - 1), letter("a", 0, top), letter("a", 0, bottom)};
-    auto u = only(unstamped);
+    letters unnumbered{letter("a", 0, top - 1), letter("a", 0, top), letter("a", 0, bottom)};
+    auto u = only(unnumbered);
     CHECK(u.held == skip_reason::damaged);
     CHECK(u.marks.rolled_over);
-    CHECK(unstamped[0].sequence == top - 1);
-    CHECK(unstamped[2].sequence == bottom);
-    const redrive_plan p = plan_redrive(unstamped, {}, {.damaged = true});
-    CHECK(p.step(unstamped, 0).stamp == waybill::step_properties{"a~1", 1, 1, 3, false});
-    CHECK(p.step(unstamped, 2).stamp == waybill::step_properties{"a~1", 3, 1, 3, true});
+    CHECK(unnumbered[0].sequence == top - 1);
+    CHECK(unnumbered[2].sequence == bottom);
+    const redrive_plan p = plan_redrive(unnumbered, {}, {.damaged = true});
+    CHECK(p.step(unnumbered, 0).properties == waybill::step_properties{"a~1", 1, 1, 3, false});
+    CHECK(p.step(unnumbered, 2).properties == waybill::step_properties{"a~1", 3, 1, 3, true});
 }
 
 TEST_CASE("plan_redrive: a session is chosen by what stopped it, and goes as a whole")
@@ -419,7 +419,7 @@ TEST_CASE("plan_redrive: a session is chosen by what stopped it, and goes as a w
     const redrive_plan p = plan_redrive(v);
     CHECK(p.sessions[1].held == skip_reason::no_body);
     CHECK(p.sessions[1].without_body == 1);
-    CHECK(v[0].stamp.session == "order-18");
+    CHECK(v[0].properties.session == "order-18");
     CHECK(plan_redrive(v, {}, {.fetches_bodies = true}).ready == 6);
 }
 
@@ -430,14 +430,14 @@ TEST_CASE("plan_redrive: those that failed alone come back by themselves")
         v.push_back(letter("import-3", s, s));
         v.back().reason = dead_letter_reason::failed;
         v.back().alone = true;
-        v.back().stamp.total = 4'567;
+        v.back().properties.total = 4'567;
         v.back().resume_at = s;
     }
     redrive_plan p = plan_redrive(v);
     REQUIRE(p.sessions.size() == 1);
     CHECK(p.ready == 3);
-    CHECK(p.step(v, 0).stamp == waybill::step_properties{"import-3~1", 17, 17, 0, false});
-    CHECK(p.step(v, 2).stamp == waybill::step_properties{"import-3~1", 4'000, 17, 0, true});
+    CHECK(p.step(v, 0).properties == waybill::step_properties{"import-3~1", 17, 17, 0, false});
+    CHECK(p.step(v, 2).properties == waybill::step_properties{"import-3~1", 4'000, 17, 0, true});
     const std::string line = "import-3 -> import-3~1: 3 letters, steps 17 to 4000 (each alone): failed: no template";
     CHECK(describe(p.sessions[0], v) == line);
     v[1].text = "no price";
@@ -450,7 +450,7 @@ TEST_CASE("plan_redrive: those that failed alone come back by themselves")
     p = plan_redrive(v, {.from_step = 100, .to_step = 1'000});
     CHECK(p.ready == 1);
     CHECK(p.filtered == 2);
-    CHECK(p.step(v, 0).stamp == waybill::step_properties{"import-3~1", 203, 203, 0, true});
+    CHECK(p.step(v, 0).properties == waybill::step_properties{"import-3~1", 203, 203, 0, true});
 }
 
 // Ids that have much in common, end early, and have zeros in them, against std::sort.
@@ -461,13 +461,13 @@ TEST_CASE("letter_order: as the stable sort of std::list does it")
     for (int round = 0; round != 300; ++round) {
         letters v(d(round < 200 ? 12 : 300));
         for (pipeline_dead_letter& l : v) {
-            for (std::uint64_t n = d(4); n != 0; --n) l.stamp.session += parts[d(8)];
+            for (std::uint64_t n = d(4); n != 0; --n) l.properties.session += parts[d(8)];
             l.sequence = d(3) == 0 ? d(5) : d.bits();
             l.message_id = std::to_string(d(1'000'000));
         }
         std::list<pipeline_dead_letter> expected(v.begin(), v.end());
         expected.sort([](const pipeline_dead_letter& a, const pipeline_dead_letter& b) {
-            const int way = a.stamp.session.compare(b.stamp.session);
+            const int way = a.properties.session.compare(b.properties.session);
             return way != 0 ? way < 0 : a.sequence < b.sequence;
         });
         waybill::detail::letter_order(v).by_session();

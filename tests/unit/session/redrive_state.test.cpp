@@ -82,8 +82,8 @@ TEST_CASE("redrive_state: a session that came back and did nothing keeps what it
     CHECK(state(headless, {.damaged = true}) == "none done");
     // What a session began with that was the first counts as before: it began with nothing.
     for (pipeline_dead_letter& l : v) {
-        l.stamp.session = "trip";
-        l.stamp.first = 1;
+        l.properties.session = "trip";
+        l.properties.first = 1;
         l.origin = {};
     }
     CHECK(state(v) == "none done");
@@ -95,8 +95,8 @@ TEST_CASE("redrive_state: the letter of the last step has the state, whatever be
     // state, so that the drain finds none.
     const auto of_trip = [](std::uint64_t step) {
         waybill::step_message m = came_back(step);
-        m.stamp.session = "trip";
-        m.stamp.first = 1;
+        m.properties.session = "trip";
+        m.properties.first = 1;
         m.origin = {};
         return m;
     };
@@ -140,10 +140,10 @@ TEST_CASE("redrive_state: a session that goes on without its state says so")
     CHECK(!marks(begins).without_state);
     begins[0].origin.state.clear();
     CHECK(marks(begins).without_state);
-    begins[0].stamp.step = begins[0].stamp.first = begins[0].resume_at = 1;
+    begins[0].properties.step = begins[0].properties.first = begins[0].resume_at = 1;
     CHECK(!marks(begins).without_state);
     v[0].sent_to = 0;
-    for (pipeline_dead_letter& l : v) l.stamp.step = 0;
+    for (pipeline_dead_letter& l : v) l.properties.step = 0;
     CHECK(!marks(v, {.damaged = true}).without_state);
     letters alone{parked(came_back(3), dead_letter_reason::failed, two, {})};
     alone[0].alone = true;

@@ -306,9 +306,9 @@ TEST_CASE("no wrong number comes in")
     // 128 as eight bits with a sign, -1 without one.
     plain<std::int64_t> w;
     w.insert(noon, 128);
-    CHECK(wrong<plain<std::int8_t>>(save(w)).problem == out_of_range);
+    CHECK(wrong<plain<std::int8_t>>(save(w)).kind == out_of_range);
     CHECK(load<plain<std::int16_t>>(save(w), {}).has_value());
-    CHECK(wrong<plain<std::uint8_t>>(summed_up("776277010104010201")).problem == out_of_range);
+    CHECK(wrong<plain<std::uint8_t>>(summed_up("776277010104010201")).kind == out_of_range);
 
     // Infinity, not a number, and a float of more bits than it has.
     refuses<plain<double>>("776277010304010202f07f", not_finite, 8);
@@ -352,7 +352,7 @@ TEST_CASE("no window is made with options that none can be kept with")
     const auto refused = [&](const window_options& o) {
         const auto read = load<plain<std::int64_t>>(stored, o);
         REQUIRE_FALSE(read.has_value());
-        CHECK(read.error().problem == snapshot_error::code::bad_options);
+        CHECK(read.error().kind == snapshot_error::code::bad_options);
         CHECK(read.error().options == *validate(o));
         return describe(read.error());
     };
@@ -363,7 +363,7 @@ TEST_CASE("no window is made with options that none can be kept with")
     CHECK(refused({.ahead = -1s}) == "window snapshot: bad_options: ahead is -1000000000: "
                                      "nanoseconds must be at least (0)");
     // Nothing is read then, and nothing is taken from the allocator.
-    CHECK(load<plain<std::int64_t>>("", {.span = 0s}).error().problem ==
+    CHECK(load<plain<std::int64_t>>("", {.span = 0s}).error().kind ==
           snapshot_error::code::bad_options);
     CHECK(load<plain<std::int64_t>>(stored, {.max_points = 1ULL << 40U}).error().options.bound ==
           1ULL << 32U);

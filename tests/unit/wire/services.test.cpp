@@ -146,7 +146,7 @@ static_assert([] {
 static_assert(wire::eventbridge_put_events_1mb().highest.bytes < 1'000'000);
 static_assert(wire::service_bus_premium().highest.bytes <
               wire::service_bus_premium_single().highest.bytes);
-static_assert(wire::nats_default().how == proof::measured);
+static_assert(wire::nats_default().evidence == proof::measured);
 static_assert(wire::nats_default() != wire::kafka_default());
 
 // An emulator is no witness of the service that it imitates.

@@ -130,7 +130,7 @@ public:
 private:
     [[nodiscard]] std::string_view session(std::size_t i) const noexcept
     {
-        return letters_[i].stamp.session;
+        return letters_[i].properties.session;
     }
 
     [[nodiscard]] bool in_order() const noexcept
