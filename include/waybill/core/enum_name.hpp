@@ -5,7 +5,7 @@
 //     waybill::name(waybill::item_outcome::in_doubt)     // "undecided"
 //
 // Beside each enum is a function `texts_of` with the texts of its enumerators. A text may differ from
-// the C++ name: a rename in C++ changes no stored text. tests/api lists all texts.
+// the C++ name: a rename in C++ changes no stored text. tests/golden/api shows the texts that differ.
 //
 // Cost: one comparison and one load; the texts are split at compile time.
 

@@ -11,7 +11,7 @@
 // The graph is walked in layers, by what is left to be done. Each step has to make that less (a
 // step that does not is a broken promise: it might not end), so no way leads back, and a layer is
 // forgotten once it has been walked. The ways that lead to a simulation are added up, so all
-// schedules are counted though nobody walks them one by one.
+// schedules are counted without walking them one by one.
 
 #ifndef WAYBILL_TESTS_ENUMERATE_BATCH_SEND_SCHEDULES_HPP
 #define WAYBILL_TESTS_ENUMERATE_BATCH_SEND_SCHEDULES_HPP

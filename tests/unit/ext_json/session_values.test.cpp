@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What is said of sessions as JSON: policies, properties and dead letters there and back, the rest one way.
+// The values of the module session as JSON: policies, properties and dead letters are written and read
+// back, the others are only written.
 
 #include <cstdint>
 #include <string>
