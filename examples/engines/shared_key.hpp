@@ -18,8 +18,8 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/core/base64_text.hpp>
-#include <waybill/core/sha256.hpp>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 namespace engines {
 
@@ -29,37 +29,39 @@ inline constexpr std::string_view development_key =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/"
     "K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// Base64 with its = at the end, as everybody else writes it.
+/// Base64 with padding.
 [[nodiscard]] inline std::string padded_base64(std::string_view bytes)
 {
-    std::string text = waybill::to_base64(bytes);
-    text.append((4 - text.size() % 4) % 4, '=');
+    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // EVP_EncodeBlock adds a NUL
+    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                     reinterpret_cast<const unsigned char*>(bytes.data()),
+                                     static_cast<int>(bytes.size()));
+    text.resize(static_cast<std::size_t>(size));
     return text;
 }
+
+/// Empty if the text is no base64 with padding.
 [[nodiscard]] inline std::optional<std::string> from_padded_base64(std::string_view text)
 {
-    for (int n = 0; n != 2 && text.ends_with('='); ++n) text.remove_suffix(1);
-    return waybill::from_base64(text);
+    if (text.size() % 4 != 0) return std::nullopt;
+    std::string bytes(text.size() / 4 * 3, '\0');
+    const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                                     reinterpret_cast<const unsigned char*>(text.data()),
+                                     static_cast<int>(text.size()));
+    if (size < 0) return std::nullopt;
+    std::size_t padding = 0;  // EVP_DecodeBlock counts it
+    for (; padding != 2 && text.ends_with('='); ++padding) text.remove_suffix(1);
+    bytes.resize(static_cast<std::size_t>(size) - padding);
+    return bytes;
 }
 
-/// RFC 2104.
 [[nodiscard]] inline std::string hmac_sha256(std::string_view key, std::string_view text)
 {
-    constexpr std::size_t block = 64;
-    const auto digest = [](std::string_view of) {
-        std::string bytes;
-        for (const auto byte : waybill::sha256(of)) bytes += static_cast<char>(byte);
-        return bytes;
-    };
-    std::string whole = key.size() > block ? digest(key) : std::string(key);
-    whole.resize(block, '\0');
-    std::string inner = whole;
-    std::string outer = whole;
-    for (std::size_t n = 0; n != block; ++n) {
-        inner[n] = static_cast<char>(inner[n] ^ 0x36);
-        outer[n] = static_cast<char>(outer[n] ^ 0x5C);
-    }
-    return digest(outer.append(digest(inner.append(text))));
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned size = 0;
+    HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+         reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest, &size);
+    return {reinterpret_cast<const char*>(digest), size};
 }
 
 /// "Sun, 06 Nov 1994 08:49:37 GMT"

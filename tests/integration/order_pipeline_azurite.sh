@@ -41,10 +41,11 @@ skip()
 built()
 {
     "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "$here/$1.cpp" \
-        -o "$1" -pthread
+        -o "$1" -pthread -lcrypto
 }
 echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1 ||
     skip 'no nlohmann/json'
+echo '#include <openssl/evp.h>' | "${CXX:-c++}" -E -x c++ - >/dev/null 2>&1 || skip 'no libssl-dev'
 built answers
 timeout 120 ./answers
 
