@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/core/saturating.hpp>
+#include "../support/capped_sum.hpp"
 
 namespace mailroom {
 
@@ -53,8 +53,8 @@ extent extent_of(const json& e)
     for (const json& d : *dirs) {
         const bool pair = d.is_array() && d.size() == 2;
         if (!pair || !d[0].is_number_unsigned() || !d[1].is_number_unsigned()) continue;
-        sum.files = waybill::saturating_add(sum.files, d[0].get<std::uint64_t>());
-        sum.bytes = waybill::saturating_add(sum.bytes, d[1].get<std::uint64_t>());
+        sum.files = support::capped_sum(sum.files, d[0].get<std::uint64_t>());
+        sum.bytes = support::capped_sum(sum.bytes, d[1].get<std::uint64_t>());
     }
     return sum;
 }

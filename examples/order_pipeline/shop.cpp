@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "../support/capped_sum.hpp"
 #include "../support/program.hpp"
 
 namespace order_pipeline {
@@ -68,7 +69,7 @@ std::uint64_t total_of(const json& payload)
     if (dirs == payload.end() || !dirs->is_object()) return 0;
     for (const json& d : *dirs) {
         if (d.is_array() && d.size() == 2 && d[1].is_number_unsigned()) {
-            total = waybill::saturating_add(total, d[1].get<std::uint64_t>());
+            total = support::capped_sum(total, d[1].get<std::uint64_t>());
         }
     }
     return total;
@@ -122,7 +123,7 @@ waybill::fault shop::run(const task& t, order_state& s)
         std::string label;
         const waybill::fault f = fill_in(here_.label, "label", known, label);
         if (!f.ok()) return f;
-        s.total = waybill::saturating_add(s.total, total_of(payload));
+        s.total = support::capped_sum(s.total, total_of(payload));
         note(t, label);
         return {};
     }
