@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/fmt/batch: batches, calibrations, policies, reports and actions of the batch sender as lines.
+
+#ifndef WAYBILL_EXT_FMT_BATCH_HPP
+#define WAYBILL_EXT_FMT_BATCH_HPP
+
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <waybill/batch/batch_close_reason.hpp>
+#include <waybill/batch/batch_sender.hpp>
+#include <waybill/batch/bin_packer.hpp>
+#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/calibration_state.hpp>
+#include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/keyed_batches.hpp>
+#include <waybill/batch/open_batch.hpp>
+#include <waybill/batch/owned_chunks.hpp>
+#include <waybill/batch/send_policy.hpp>
+#include <waybill/batch/send_report.hpp>
+#include <waybill/batch/sending.hpp>
+#include <waybill/batch/side_by_side.hpp>
+#include <waybill/batch/tally.hpp>
+#include <waybill/batch/too_large.hpp>
+#include <waybill/ext/fmt/core.hpp>
+#include <waybill/ext/fmt/detail/line.hpp>
+#include <waybill/ext/fmt/retry.hpp>
+
+namespace waybill::inline v0_2::detail::words {
+
+template <>
+struct line_of<add_result> : enumerator_line {};
+template <>
+struct line_of<batch_close_reason> : enumerator_line {};
+template <>
+struct line_of<calibration_state::broker_reports> : enumerator_line {};
+template <>
+struct line_of<item_outcome> : enumerator_line {};
+template <>
+struct line_of<send_policy::when_too_large> : enumerator_line {};
+template <>
+struct line_of<send_policy::when_unknown> : enumerator_line {};
+
+/// "5" or "5 to 9".
+[[nodiscard]] inline std::string numbers(const item_range& r)
+{
+    if (r.count == 1) return number(r.first);
+    return number(r.first) + " to " + number(r.end() - 1);
+}
+
+template <>
+struct line_of<item_range> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        if (r.count == 0) return "no items";
+        return (r.count == 1 ? "item " : "items ") + numbers(r);
+    }
+};
+
+template <>
+struct line_of<item_ranges> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& parts)
+    {
+        if (parts.items() == 0) return "no items";
+        std::string said = parts.items() == 1 ? "item " : "items ";
+        for (const item_range* r = parts.begin(); r != parts.end(); ++r) {
+            if (r != parts.begin()) said += ", ";
+            said += numbers(*r);
+        }
+        return said;
+    }
+};
+
+template <>
+struct line_of<open_limits> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& l)
+    {
+        std::string said = l.open == unlimited ? "any number of batches"
+                                               : "at most " + counted(l.open, "batch", "batches");
+        said += " open, linger " + line(l.linger);
+        if (l.items != unlimited) said += fmt::format(", {} in all", items(l.items));
+        return said;
+    }
+};
+
+template <>
+struct line_of<oversized_item> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& o)
+    {
+        return describe(o);
+    }
+};
+
+[[nodiscard]] inline std::string batch(std::uint64_t count, std::uint64_t sum,
+                                       batch_close_reason reason, bool fits = true)
+{
+    std::string said = items(count) + ", " + bytes(sum);
+    if (!fits) return said + ", does not fit";
+    said += ", closed by ";
+    said += name(reason);
+    return said;
+}
+
+template <class I>
+struct line_of<chunk<I>> {
+    [[nodiscard]] static std::string text(const chunk<I>& c)
+    {
+        return batch(c.count, c.bytes, c.closed, c.fits);
+    }
+};
+
+template <class T, class Items>
+struct line_of<owned_chunk<T, Items>> {
+    [[nodiscard]] static std::string text(const owned_chunk<T, Items>& c)
+    {
+        return batch(c.size(), c.bytes, c.closed, c.fits);
+    }
+};
+
+template <class T>
+struct line_of<closed_batch<T>> {
+    [[nodiscard]] static std::string text(const closed_batch<T>& b)
+    {
+        return batch(b.items.size(), b.bytes, b.closed);
+    }
+};
+
+/// Includes the key if {fmt} can format it.
+template <class Key, class T>
+struct line_of<keyed_batch<Key, T>> {
+    [[nodiscard]] static std::string text(const keyed_batch<Key, T>& b)
+    {
+        const std::string said = batch(b.items.size(), b.bytes, b.closed);
+        if constexpr (!fmt::is_formattable<Key>::value)
+            return said;
+        else
+            return fmt::format("key {}: {}", one_line(fmt::format("{}", b.key)), said);
+    }
+};
+
+template <>
+struct line_of<packed_bins> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        std::uint64_t packed_items = 0;
+        for (const auto& b : p.batches) packed_items += b.items.size();
+        return fmt::format("{} in {}, {} too large", items(packed_items),
+                           counted(p.batches.size(), "batch", "batches"), p.too_large.size());
+    }
+};
+
+template <class T, class F>
+struct line_of<open_batch<T, F>> {
+    [[nodiscard]] static std::string text(const open_batch<T, F>& b)
+    {
+        const auto due = b.deadline();
+        return fmt::format("{}, {}, open, due {}", items(b.size()), bytes(b.bytes()),
+                           due ? line(*due) : "when full");
+    }
+};
+
+/// The line of several open batches.
+struct open_batches_line {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& b)
+    {
+        const auto due = b.deadline();
+        return fmt::format("{}, {} open, due {}", items(b.items()),
+                           counted(b.open(), "batch", "batches"), due ? line(*due) : "when full");
+    }
+};
+template <class Key, class T, class F>
+struct line_of<keyed_batches<Key, T, F>> : open_batches_line {};
+template <class T, class F>
+struct line_of<bin_packer<T, F>> : open_batches_line {};
+
+template <>
+struct line_of<item_report> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        return one_line(describe(r));
+    }
+};
+
+template <>
+struct line_of<send_report> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        std::string said = fmt::format("sent {}, {} refused; {} accepted, {} not",
+                                       counted(r.sends, "request", "requests"), r.refusals,
+                                       r.accepted, r.not_accepted);
+        if (r.resent_bytes != 0) said += fmt::format("; {} sent in vain", bytes(r.resent_bytes));
+        if (r.stopped) said += fmt::format("; stopped after reading {}", items(r.taken));
+        if (r.waiting) said += "; waiting until " + line(*r.waiting);
+        return said;
+    }
+};
+
+template <>
+struct line_of<calibration_state> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& c)
+    {
+        std::string said = "limit " + bytes(c.limit);
+        if (c.envelope != 0) said += ", envelope " + bytes(c.envelope);
+        said += fmt::format(", header {:.1f} bytes", c.items.header);
+        if (c.items.ratio != 1) said += fmt::format(" and {:.3f} of a body", c.items.ratio);
+        if (c.accepted != 0) said += ", went through " + bytes(c.accepted);
+        if (c.refused != unlimited) said += ", refused " + bytes(c.refused);
+        return said;
+    }
+};
+
+template <>
+struct line_of<calibration> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& c)
+    {
+        return fmt::format("budget {}: {}", bytes(c.budget()), line(c.state()));
+    }
+};
+
+template <>
+struct line_of<send_policy> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        std::string said = fmt::format("{}; ", line(p.limit));
+        said += p.exact_sizes ? "exact sizes" : "header " + bytes(p.header);
+        said += fmt::format(", {} in flight, ", p.in_flight);
+        if (p.ordered) said += "ordered by key, ";
+        if (p.one_key) said += "one key a batch, ";
+        said += fmt::format("linger {}, if too large {}, if unknown {}; {}", line(p.linger),
+                            name(p.on_too_large), name(p.on_unknown), line(p.retry));
+        if (p.budget != retry_budget{}) said += "; " + line(p.budget);
+        return said;
+    }
+};
+
+template <>
+struct line_of<batch_sender_types::send> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return fmt::format("send attempt {}: {}, {}, closed by {}", a.attempt, line(a.items),
+                           bytes(a.bytes), name(a.closed));
+    }
+};
+
+template <>
+struct line_of<batch_sender_types::report> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return "settle " +
+               describe(item_report{a.items, a.outcome, a.kind, a.bytes, a.limit, a.envelope, {}});
+    }
+};
+
+template <>
+struct line_of<batch_sender_types::replace> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return fmt::format("replace item {}: {} where the limit is {}", a.item, bytes(a.bytes),
+                           bytes(a.limit));
+    }
+};
+
+template <>
+struct line_of<batch_sender::action> : action_line {};
+
+}  // namespace waybill::inline v0_2::detail::words
+
+// Full specialisations: only those take precedence over the partial specialisations for variants
+// and ranges in the headers of {fmt}.
+template <>
+struct fmt::formatter<waybill::batch_sender::action>
+    : waybill::detail::line_formatter<waybill::batch_sender::action> {};
+template <>
+struct fmt::formatter<waybill::item_ranges>
+    : waybill::detail::line_formatter<waybill::item_ranges> {};
+
+// Chunks are ranges, but are formatted as one line, not element by element.
+FMT_BEGIN_NAMESPACE
+template <class T, class Char>
+struct is_range;
+template <class I, class Char>
+struct is_range<waybill::chunk<I>, Char> {
+    static constexpr bool value = false;
+};
+template <class T, class Items, class Char>
+struct is_range<waybill::owned_chunk<T, Items>, Char> {
+    static constexpr bool value = false;
+};
+FMT_END_NAMESPACE
+
+#endif  // WAYBILL_EXT_FMT_BATCH_HPP

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/fmt/consume: checkpoints, dead letters, policies, reports and actions of consumers as lines.
+
+#ifndef WAYBILL_EXT_FMT_CONSUME_HPP
+#define WAYBILL_EXT_FMT_CONSUME_HPP
+
+#include <string>
+
+#include <fmt/format.h>
+
+#include <waybill/consume/at_least_once.hpp>
+#include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/batch_report.hpp>
+#include <waybill/consume/batch_steps.hpp>
+#include <waybill/consume/crash_record.hpp>
+#include <waybill/consume/guarantee.hpp>
+#include <waybill/consume/idempotency_key.hpp>
+#include <waybill/consume/position.hpp>
+#include <waybill/consume/process_at_least_once.hpp>
+#include <waybill/consume/prune.hpp>
+#include <waybill/consume/prune_policy.hpp>
+#include <waybill/consume/reprocess.hpp>
+#include <waybill/consume/rewind.hpp>
+#include <waybill/consume/stores.hpp>
+#include <waybill/ext/fmt/core.hpp>
+#include <waybill/ext/fmt/detail/line.hpp>
+#include <waybill/ext/fmt/retry.hpp>
+
+namespace waybill::inline v0_2::detail::words {
+
+template <>
+struct line_of<advance_outcome> : enumerator_line {};
+template <>
+struct line_of<batch_outcome> : enumerator_line {};
+template <>
+struct line_of<checkpoint_stands> : enumerator_line {};
+template <>
+struct line_of<commit_check> : enumerator_line {};
+template <>
+struct line_of<commit_outcome> : enumerator_line {};
+template <>
+struct line_of<dead_letter_body> : enumerator_line {};
+template <>
+struct line_of<delivery_guarantee> : enumerator_line {};
+template <>
+struct line_of<idempotency_options::scope_type> : enumerator_line {};
+template <>
+struct line_of<if_all_failed> : enumerator_line {};
+template <>
+struct line_of<prune_policy::when_full> : enumerator_line {};
+template <>
+struct line_of<prune_removal::limit> : enumerator_line {};
+template <>
+struct line_of<reprocess_outcome> : enumerator_line {};
+template <>
+struct line_of<rewind_outcome> : enumerator_line {};
+template <>
+struct line_of<when_exhausted> : enumerator_line {};
+
+template <>
+struct line_of<partition_key> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& k)
+    {
+        return fmt::format("{}/{}/{}", one_line(k.source), one_line(k.group),
+                           one_line(k.partition));
+    }
+};
+
+template <>
+struct line_of<position> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        if (p.offset.empty()) return fmt::format("{}", p.sequence);
+        return fmt::format("{} (offset {})", p.sequence, one_line(p.offset));
+    }
+};
+
+template <>
+struct line_of<checkpoint> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& c)
+    {
+        return fmt::format("at {}, epoch {}", line(c.at), c.epoch);
+    }
+};
+
+template <>
+struct line_of<assignment> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        const std::string from = a.from ? "after " + line(*a.from) : "from the beginning";
+        return fmt::format("{} {}, epoch {}", line(a.key), from, a.epoch);
+    }
+};
+
+template <>
+struct line_of<batch_report> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        std::string said(name(r.outcome));
+        if (r.reached) said += " at " + line(*r.reached);
+        if (r.outcome == batch_outcome::committed) {
+            said += fmt::format(": {} handled, {} dead-lettered", r.handled, r.dead_lettered);
+        } else if (!r.reason.ok()) {
+            said += ": " + line(r.reason);
+        }
+        if (r.dropped != 0) said += fmt::format("; {} dropped", r.dropped);
+        if (r.skipped != 0) said += fmt::format("; {} skipped", r.skipped);
+        if (r.repeated != 0) said += fmt::format("; {} repeated", r.repeated);
+        if (r.cut_off != 0) said += fmt::format("; {} left", r.cut_off);
+        return said;
+    }
+};
+
+template <>
+struct line_of<dead_letter> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& d)
+    {
+        std::string said = fmt::format("{} at {}: {} after {}", line(d.key), line(d.at),
+                                       name(d.kind), counted(d.tries, "try", "tries"));
+        if (!d.reason.empty()) said += ": " + one_line(d.reason);
+        said += fmt::format(" (parked {}", line(d.dead_lettered_at));
+        if (d.occurred != wall_time{}) said += ", occurred " + line(d.occurred);
+        if (!d.body.empty()) said += ", " + bytes(d.body.size());
+        if (d.kept != dead_letter_body::body) {
+            said += fmt::format(", {} of {}", name(d.kept), bytes(d.size));
+        }
+        return said + ")";
+    }
+};
+
+template <>
+struct line_of<batch_policy> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        std::string said = fmt::format("{}, then {}, {} savepoints, reasons of at most {}",
+                                       counted(p.tries, "try", "tries"), name(p.on_exhausted),
+                                       p.savepoints ? "with" : "without", bytes(p.reason_bytes));
+        const batch_policy usual;
+        if (p.keeps != usual.keeps) said += fmt::format(", letters keep {}", name(p.keeps));
+        if (p.body_bytes != usual.body_bytes) said += ", bodies of at most " + bytes(p.body_bytes);
+        if (p.check_commit != usual.check_commit)
+            said += fmt::format(", read back {}", name(p.check_commit));
+        if (p.ask_from != usual.ask_from) {
+            said += ", ask from " + counted(p.ask_from, "event", "events");
+        }
+        if (!p.attempts) said += ", deaths not counted";
+        if (p.deaths != usual.deaths) said += ", " + counted(p.deaths, "death", "deaths");
+        return said;
+    }
+};
+
+template <>
+struct line_of<prune_spike> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& s)
+    {
+        if (s.count == unlimited) return "no spike";
+        return fmt::format("spike {} within {}", counted(s.count, "row", "rows"), line(s.within));
+    }
+};
+
+template <>
+struct line_of<prune_policy> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        std::string said = "keeps " + line(p.age);
+        if (p.count != unlimited) said += ", " + counted(p.count, "row", "rows");
+        if (p.bytes != unlimited) said += ", " + bytes(p.bytes);
+        return said +
+               fmt::format(", prunes to {}; {}; {}", p.low_water, line(p.spike), name(p.full));
+    }
+};
+
+template <>
+struct line_of<idempotency_options> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& o)
+    {
+        return fmt::format("keys of the {}, at most {}", name(o.scope), bytes(o.max_bytes));
+    }
+};
+
+template <>
+struct line_of<at_least_once_policy> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        std::string said =
+            fmt::format("{}, then {}", counted(p.tries, "try", "tries"), name(p.on_exhausted));
+        if (p.commit_every != unlimited) said += fmt::format(", commits every {}", p.commit_every);
+        said += ", reasons of at most " + bytes(p.reason_bytes);
+        const at_least_once_policy usual;
+        if (p.keeps != usual.keeps) said += fmt::format(", letters keep {}", name(p.keeps));
+        if (p.body_bytes != usual.body_bytes) said += ", bodies of at most " + bytes(p.body_bytes);
+        if (p.check_commit != usual.check_commit)
+            said += fmt::format(", read back {}", name(p.check_commit));
+        if (p.ask_from == unlimited)
+            said += ", never asks";
+        else if (p.ask_from != usual.ask_from)
+            said += ", asks from " + events(p.ask_from);
+        return said + "; " + line(p.keys);
+    }
+};
+
+template <>
+struct line_of<crash_record> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        const std::string from = a.from ? fmt::format("after {}", *a.from) : "from the beginning";
+        std::string said = fmt::format("{} {} up to {}, {}, ", events(a.suspects), from, a.to,
+                                       counted(a.deaths, "death", "deaths"));
+        if (a.by != 0) said += fmt::format("by {} of ", a.by);
+        said += fmt::format("epoch {}", a.epoch);
+        return said;
+    }
+};
+
+template <>
+struct line_of<at_least_once_report> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        std::string said(name(r.outcome));
+        if (r.reached) said += " at " + line(*r.reached);
+        const bool some =
+            r.outcome == batch_outcome::committed || r.handled != 0 || r.dead_lettered != 0;
+        if (some) said += fmt::format(": {} handled, {} dead-lettered", r.handled, r.dead_lettered);
+        if (!r.reason.ok()) said += (some ? "; " : ": ") + line(r.reason);
+        if (r.dropped != 0) said += fmt::format("; {} dropped", r.dropped);
+        if (r.skipped != 0) said += fmt::format("; {} skipped", r.skipped);
+        if (r.repeated != 0) said += fmt::format("; {} repeated", r.repeated);
+        if (r.uncovered != 0) said += fmt::format("; {} uncovered", r.uncovered);
+        return said;
+    }
+};
+
+template <>
+struct line_of<rewind_report> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        std::string said = fmt::format("{}: {}", name(r.outcome), line(r.mine));
+        if (!r.reason.ok()) said += "; " + line(r.reason);
+        return said;
+    }
+};
+
+template <>
+struct line_of<reprocess_report> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        if (r.reason.ok()) return std::string(name(r.outcome));
+        return fmt::format("{}: {}", name(r.outcome), line(r.reason));
+    }
+};
+
+template <>
+struct line_of<at_least_once_machine::commit_to> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return fmt::format("commit to event {}", a.event);
+    }
+};
+
+template <>
+struct line_of<prune_removal> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        return fmt::format("remove {}: {}, {}, parked {}", r.id, name(r.reason), bytes(r.bytes),
+                           line(r.dead_lettered_at));
+    }
+};
+
+template <>
+struct line_of<prune_totals> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& t)
+    {
+        return fmt::format("{}, {}", counted(t.rows, "row", "rows"), bytes(t.bytes));
+    }
+};
+
+template <>
+struct line_of<prune_plan> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        if (p.wrong) return fmt::format("remove nothing of {}; {}", line(p.before), line(*p.wrong));
+        std::string said = fmt::format("remove {} of {}; {} left", p.removals.size(),
+                                       line(p.before), line(p.after));
+        if (p.held.rows != 0) said += fmt::format("; held {}", line(p.held));
+        if (p.spike) said += fmt::format("; spike, {} recent", p.recent);
+        if (p.full) said += "; full";
+        if (!p.in_order) said += "; rows not in order";
+        return said;
+    }
+};
+
+template <>
+struct line_of<batch_machine::load_crash_record> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "recall";
+    }
+};
+
+template <>
+struct line_of<batch_machine::shorten> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return "shorten to " + counted(a.events, "event", "events");
+    }
+};
+
+template <>
+struct line_of<batch_machine::begin> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "begin";
+    }
+};
+
+template <>
+struct line_of<batch_machine::store_crash_record> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return "note " + counted(a.row.suspects, "event", "events") + " after " +
+               counted(a.row.deaths, "death", "deaths");
+    }
+};
+
+template <>
+struct line_of<batch_machine::clear_crash_record> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "forget";
+    }
+};
+
+template <>
+struct line_of<batch_machine::savepoint> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "savepoint";
+    }
+};
+
+template <>
+struct line_of<batch_machine::handle> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return fmt::format("handle event {}", a.event);
+    }
+};
+
+template <>
+struct line_of<batch_machine::release_savepoint> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "release";
+    }
+};
+
+template <>
+struct line_of<batch_machine::rollback_to_savepoint> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "undo";
+    }
+};
+
+template <>
+struct line_of<batch_machine::write_dead_letter> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return fmt::format("dead_letter event {}: {} after {}", a.event, name(a.kind),
+                           counted(a.tries, "try", "tries"));
+    }
+};
+
+template <>
+struct line_of<batch_machine::ask> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return "ask: " + counted(a.failed, "event", "events") + " failed";
+    }
+};
+
+template <>
+struct line_of<batch_machine::advance> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "advance";
+    }
+};
+
+template <>
+struct line_of<batch_machine::commit> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "commit";
+    }
+};
+
+template <>
+struct line_of<batch_machine::rollback> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "rollback";
+    }
+};
+
+template <>
+struct line_of<batch_machine::check_commit> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "read back";
+    }
+};
+
+template <>
+struct line_of<batch_machine::action> : action_line {};
+template <>
+struct line_of<at_least_once_machine::action> : action_line {};
+
+}  // namespace waybill::inline v0_2::detail::words
+
+// Full specialisations: only those take precedence over the partial specialisations for variants
+// and ranges in the headers of {fmt}.
+template <>
+struct fmt::formatter<waybill::batch_machine::action>
+    : waybill::detail::line_formatter<waybill::batch_machine::action> {};
+template <>
+struct fmt::formatter<waybill::at_least_once_machine::action>
+    : waybill::detail::line_formatter<waybill::at_least_once_machine::action> {};
+
+#endif  // WAYBILL_EXT_FMT_CONSUME_HPP

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/fmt/scaling: scaling decisions with their evidence, commands, rules and thresholds as lines.
+//
+//     2024-02-29T12:40:00Z up 2 -> 4 (wanted 7, held by rate until 12:41): up yes: mean(orders)
+//     412.5 > 200 yes [10 points 12:31-12:40], highest(age) 12 > 300 no [10 points 12:31-12:40]
+//
+// This is one line, broken here. A time on the UTC day of the decision is shown without its date,
+// and without seconds if they are zero. Numbers are exact.
+
+#ifndef WAYBILL_EXT_FMT_SCALING_HPP
+#define WAYBILL_EXT_FMT_SCALING_HPP
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <waybill/core/time.hpp>
+#include <waybill/core/time_text.hpp>
+#include <waybill/ext/fmt/core.hpp>
+#include <waybill/ext/fmt/detail/line.hpp>
+#include <waybill/scaling/check_policy.hpp>
+#include <waybill/scaling/command.hpp>
+#include <waybill/scaling/condition.hpp>
+#include <waybill/scaling/decision.hpp>
+#include <waybill/scaling/evidence.hpp>
+#include <waybill/scaling/reading.hpp>
+#include <waybill/scaling/threshold.hpp>
+#include <waybill/scaling/tribool.hpp>
+
+namespace waybill::inline v0_2::detail::words {
+
+template <>
+struct line_of<scaling::admission> : enumerator_line {};
+template <>
+struct line_of<scaling::command_result> : enumerator_line {};
+template <>
+struct line_of<scaling::lack_of> : enumerator_line {};
+template <>
+struct line_of<scaling::reason> : enumerator_line {};
+template <>
+struct line_of<scaling::relation> : enumerator_line {};
+template <>
+struct line_of<scaling::role> : enumerator_line {};
+template <>
+struct line_of<scaling::statistic> : enumerator_line {};
+template <>
+struct line_of<scaling::tribool> : enumerator_line {};
+template <>
+struct line_of<scaling::verdict> : enumerator_line {};
+template <>
+struct line_of<scaling::when_missing> : enumerator_line {};
+
+template <>
+struct line_of<scaling::policy_error> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& e)
+    {
+        return one_line(describe(e));
+    }
+};
+
+template <>
+struct line_of<scaling::command> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& c)
+    {
+        return fmt::format("command {}: {} -> {}", c.id, c.from, c.to);
+    }
+};
+
+/// "12:40" or "12:40:05" if `t` is on the UTC day of `seen_from`, else the full time.
+[[nodiscard]] inline std::string clock(wall_time t, wall_time seen_from)
+{
+    constexpr std::size_t date = 10;  // "2024-02-29"
+    std::string all = to_text(t);
+    if (all.compare(0, date, to_text(seen_from), 0, date) != 0) return all;
+    all.pop_back();
+    all.erase(0, date + 1);
+    if (all.size() == 8 && all.ends_with(":00")) all.resize(5);
+    return all;
+}
+
+/// "12:31-12:40", or one time if both are equal.
+[[nodiscard]] inline std::string span(wall_time first, wall_time last, wall_time seen_from)
+{
+    const std::string from = clock(first, seen_from);
+    if (first == last) return from;
+    const std::string to = clock(last, seen_from);
+    const bool dated = from.ends_with('Z') || to.ends_with('Z');
+    return from + (dated ? " to " : "-") + to;
+}
+
+[[nodiscard]] inline std::string until(const std::optional<wall_time>& t, wall_time seen_from)
+{
+    return t ? " until " + clock(*t, seen_from) : std::string();
+}
+
+/// False for the evidence of a target: it computes a number of instances and compares nothing.
+[[nodiscard]] inline bool is_compared(const scaling::evidence& e)
+{
+    return e.part != scaling::role::target && !e.wants;
+}
+
+/// "mean(orders) 412.5 > 200 yes [10 points 12:31-12:40]".
+template <class Evidence>
+[[nodiscard]] std::string row(const Evidence& e, wall_time seen_from)
+{
+    std::string said = fmt::format("{}({}) ", name(e.what), one_line(e.metric));
+    said += e.value ? fmt::format("{} ", *e.value) : "? ";
+    if (e.value && is_one_sided(e)) {
+        said += e.what == scaling::statistic::highest ? "or more " : "or less ";
+    }
+    said += fmt::format("{} ", is_compared(e) ? name(e.how) : "of");
+    if (e.limit)
+        said += fmt::format("{} ", *e.limit);
+    else
+        said += "? ";
+    if (e.wants)
+        said += fmt::format("wants {}", *e.wants);
+    else
+        said += name(e.holds);
+    if (e.lacks != scaling::lack_of::nothing) {
+        const bool stale = e.lacks == scaling::lack_of::fresh_points;
+        said += fmt::format(" for lack of {}", stale ? "fresh points" : name(e.lacks));
+    }
+    if (e.points != 0) {
+        said += " [" + counted(e.points, "point", "points");
+        if (e.timed) said += ' ' + span(e.first, e.last, seen_from);
+        said += ']';
+    }
+    if (!e.note.empty()) said += fmt::format(" ({})", one_line(e.note));
+    return said;
+}
+
+template <>
+struct line_of<scaling::evidence> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& e)
+    {
+        return fmt::format("{}: {}", name(e.part), row(e, wall_time::lowest()));
+    }
+};
+
+/// "up 2 -> 4 (wanted 7, held by rate until 12:41)".
+template <class Decision>
+[[nodiscard]] std::string outcome(const Decision& d)
+{
+    using scaling::verdict;
+    const bool moves = d.verdict == verdict::up || d.verdict == verdict::down;
+    std::string said(name(d.verdict));
+    if (moves)
+        said += fmt::format(" {} -> {}", d.from, d.to);
+    else
+        said += fmt::format(" at {}", d.from);
+    const bool less = d.desired != d.to;
+    const bool reason = d.why != scaling::reason::nothing;
+    if (!less && !reason) return said;
+    said += " (";
+    if (less) said += fmt::format("wanted {}", d.desired);
+    if (less && reason) said += ", ";
+    if (reason) {
+        const bool between = d.from < d.to ? d.to < d.desired : d.desired < d.to;
+        if (moves && between) said += "held by ";
+        said += fmt::format("{}{}", name(d.why), until(d.until, d.now));
+    }
+    return said + ')';
+}
+
+/// The part of the policy and, for `up`, `down` and `activation`, its result, as in "up yes".
+template <class Decision>
+[[nodiscard]] std::string said_of(const Decision& d, scaling::role part)
+{
+    switch (part) {
+        case scaling::role::up: return fmt::format("up {}", name(d.up));
+        case scaling::role::down: return fmt::format("down {}", name(d.down));
+        case scaling::role::activation: return fmt::format("activation {}", name(d.activation));
+        case scaling::role::target:
+        case scaling::role::projected: break;
+    }
+    return std::string(name(part));
+}
+
+template <>
+struct line_of<scaling::decision> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& d)
+    {
+        std::string said = fmt::format("{} {}", to_text(d.now), outcome(d));
+        const scaling::evidence* before = nullptr;
+        for (const scaling::evidence& e : d.reasons) {
+            if (before && before->part == e.part)
+                said += ", ";
+            else
+                said += fmt::format("{} {}: ", before ? ";" : ":", said_of(d, e.part));
+            said += row(e, d.now);
+            before = &e;
+        }
+        return said;
+    }
+};
+
+template <>
+struct line_of<scaling::threshold> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& t)
+    {
+        switch (t.what()) {
+            case scaling::threshold::kind::constant: return fmt::format("{}", t.value());
+            case scaling::threshold::kind::per_instance:
+                return fmt::format("{} per instance", t.value());
+            case scaling::threshold::kind::function: return "a function of the instances";
+            case scaling::threshold::kind::table: break;
+        }
+        std::string said;
+        for (const scaling::threshold_step& s : t.table()) {
+            said += fmt::format("{}{} from {} on", said.empty() ? "" : ", ", s.value, s.instances);
+        }
+        return "(" + said + ")";
+    }
+};
+
+template <>
+struct line_of<scaling::comparison> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& c)
+    {
+        std::string said = fmt::format("{}({}) {} {}", name(c.what), one_line(c.metric),
+                                       name(c.how), line(c.limit));
+        if (c.averaged) said += ", averaged";
+        if (c.min_points) said += ", at least " + counted(*c.min_points, "point", "points");
+        if (c.max_age) said += fmt::format(", not older than {}", line(*c.max_age));
+        if (c.missing != scaling::when_missing::unknown) {
+            said += fmt::format(", if missing {}", name(c.missing));
+        }
+        return said;
+    }
+};
+
+/// "any of (mean(orders) > 100 per instance; highest(age) > 300)".
+template <>
+struct line_of<scaling::rule> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        using kind = scaling::rule::kind;
+        if (r.what() == kind::compare) return line(r.compared());
+        std::string parts;
+        for (const scaling::rule& part : r.parts()) {
+            parts += fmt::format("{}{}", parts.empty() ? "" : "; ", line(part));
+        }
+        switch (r.what()) {
+            case kind::compare: break;
+            case kind::all: return fmt::format("all of ({})", parts);
+            case kind::any: return fmt::format("any of ({})", parts);
+            case kind::at_least: return fmt::format("at least {} of ({})", r.wanted(), parts);
+            case kind::opposite: return fmt::format("not ({})", parts);
+        }
+        return parts;
+    }
+};
+
+}  // namespace waybill::inline v0_2::detail::words
+
+#endif  // WAYBILL_EXT_FMT_SCALING_HPP

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/fmt/session: progress and failures of sessions, actions of pipelines, redrives and sweeps as lines.
+
+#ifndef WAYBILL_EXT_FMT_SESSION_HPP
+#define WAYBILL_EXT_FMT_SESSION_HPP
+
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include <waybill/ext/fmt/consume.hpp>
+#include <waybill/ext/fmt/core.hpp>
+#include <waybill/ext/fmt/detail/line.hpp>
+#include <waybill/ext/fmt/retry.hpp>
+#include <waybill/session/dead_letter_import.hpp>
+#include <waybill/session/envelope.hpp>
+#include <waybill/session/job.hpp>
+#include <waybill/session/pipeline.hpp>
+#include <waybill/session/pipeline_dead_letter.hpp>
+#include <waybill/session/pipeline_policy.hpp>
+#include <waybill/session/pipeline_steps.hpp>
+#include <waybill/session/progress.hpp>
+#include <waybill/session/redrive.hpp>
+#include <waybill/session/redrive_session.hpp>
+#include <waybill/session/row_key.hpp>
+#include <waybill/session/state_budget.hpp>
+#include <waybill/session/state_text.hpp>
+#include <waybill/session/step.hpp>
+#include <waybill/session/step_properties.hpp>
+#include <waybill/session/sweep.hpp>
+
+namespace waybill::inline v0_2::detail::words {
+
+template <>
+struct line_of<dead_letter_reason> : enumerator_line {};
+template <>
+struct line_of<import_outcome> : enumerator_line {};
+template <>
+struct line_of<job_error::code> : enumerator_line {};
+template <>
+struct line_of<opened_state::problem_type> : enumerator_line {};
+template <>
+struct line_of<pipeline_mode> : enumerator_line {};
+template <>
+struct line_of<pipeline_policy::when_refused> : enumerator_line {};
+template <>
+struct line_of<pipeline_policy::when_unreadable> : enumerator_line {};
+template <>
+struct line_of<redrive_outcome> : enumerator_line {};
+template <>
+struct line_of<row_key_read::finding> : enumerator_line {};
+template <>
+struct line_of<skip_reason> : enumerator_line {};
+template <>
+struct line_of<state_format> : enumerator_line {};
+template <>
+struct line_of<state_read> : enumerator_line {};
+template <>
+struct line_of<step_outcome> : enumerator_line {};
+template <>
+struct line_of<step_properties_read::finding> : enumerator_line {};
+template <>
+struct line_of<sweep_verdict> : enumerator_line {};
+template <>
+struct line_of<text_state_read::problem_type> : enumerator_line {};
+
+[[nodiscard]] inline std::string letters(std::uint64_t n)
+{
+    return counted(n, "letter", "letters");
+}
+
+template <>
+struct line_of<schema_version> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& v)
+    {
+        return describe(v);
+    }
+};
+
+template <>
+struct line_of<opened_state> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& s)
+    {
+        return one_line(describe(s));
+    }
+};
+
+template <>
+struct line_of<text_state_read> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        return one_line(describe(r));
+    }
+};
+
+template <>
+struct line_of<state_too_large> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& e)
+    {
+        return describe(e);
+    }
+};
+
+template <>
+struct line_of<job_error> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& e)
+    {
+        return one_line(describe(e));
+    }
+};
+
+template <>
+struct line_of<job_progress> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        return one_line(describe(p));
+    }
+};
+
+template <>
+struct line_of<row_key_read> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        return one_line(describe(r));
+    }
+};
+
+template <>
+struct line_of<step_properties_read> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        return one_line(r.text());
+    }
+};
+
+template <>
+struct line_of<pipeline_dead_letter> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& l)
+    {
+        return one_line(describe(l));
+    }
+};
+
+template <>
+struct line_of<sweep_item> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& i)
+    {
+        return describe(i);
+    }
+};
+
+template <>
+struct line_of<redrive_marks> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& m)
+    {
+        return describe(m);
+    }
+};
+
+template <>
+struct line_of<state_budget> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& b)
+    {
+        return fmt::format("{}, {} of them kept for a failure", bytes(b.bytes), b.failure_reserve);
+    }
+};
+
+/// "step 2 of 5", or "step 2" if the total is not known.
+[[nodiscard]] inline std::string step_of(std::uint64_t step, std::uint64_t total)
+{
+    if (total == 0) return "step " + number(step);
+    return "step " + number(step) + " of " + number(total);
+}
+
+template <>
+struct line_of<step_properties> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& s)
+    {
+        std::string said = one_line(s.session) + ", " + step_of(s.step, s.total);
+        if (s.first != 1) said += fmt::format(", from {} on", s.first);
+        if (s.last) said += ", the last";
+        return said;
+    }
+};
+
+template <>
+struct line_of<step_facts> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& f)
+    {
+        std::string said = fmt::format("{}, message {}", step_of(f.step, f.total), f.sequence);
+        if (f.first != 1) said += fmt::format(", from {} on", f.first);
+        if (f.last) said += ", the last";
+        if (f.deliveries > 1) said += fmt::format(", delivery {}", f.deliveries);
+        return said;
+    }
+};
+
+template <>
+struct line_of<step_failure> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& f)
+    {
+        std::string said =
+            fmt::format("step {} (message {}) {} after {} at {}", f.step, f.sequence,
+                        name(f.reason), counted(f.tries, "try", "tries"), line(f.at));
+        if (!f.text.empty()) said += ": " + one_line(f.text);
+        return said;
+    }
+};
+
+template <>
+struct line_of<session_progress> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        std::string said = p.total == 0 ? fmt::format("{} done", p.done)
+                                        : fmt::format("{} of {} done", p.done, p.total);
+        if (p.first > 1) said += fmt::format(", from {} on", p.first);
+        if (p.dead_lettered != 0) said += fmt::format(", {} of them parked", p.dead_lettered);
+        if (p.tries != 0) said += fmt::format(", {} at the next", counted(p.tries, "try", "tries"));
+        if (p.failed) said += "; stopped by " + line(*p.failed);
+        return said;
+    }
+};
+
+template <>
+struct line_of<pipeline_policy> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        return fmt::format(
+            "{}: at most {} of a step, in hand for {}, {} of {}; unreadable: {}, "
+            "refused: {}",
+            name(p.mode), counted(p.retry.max_attempts, "try", "tries"), line(p.patience),
+            counted(p.deliveries, "delivery", "deliveries"),
+            p.broker_deliveries == highest_size ? std::string("any number")
+                                                : fmt::format("{}", p.broker_deliveries),
+            name(p.unreadable), name(p.refused));
+    }
+};
+
+template <>
+struct line_of<sweep_policy> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        std::string said =
+            fmt::format("messages live for {}, failed states for {}, stuck after {}",
+                        line(p.messages_live), line(p.keep_failed), line(p.stuck_after));
+        if (p.give_up_after != duration::highest()) said += ", gone after " + line(p.give_up_after);
+        return said;
+    }
+};
+
+template <>
+struct line_of<pipeline::load_state> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "load state";
+    }
+};
+
+template <>
+struct line_of<pipeline::execute> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        if (a.tries <= 1) return fmt::format("execute step {}", a.step);
+        return fmt::format("execute step {}, try {}", a.step, a.tries);
+    }
+};
+
+template <>
+struct line_of<pipeline::save_state> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return a.undone ? "save state, undone" : "save state";
+    }
+};
+
+template <>
+struct line_of<pipeline::write_dead_letter> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        std::string said = fmt::format("park: {}", name(a.reason));
+        if (a.cause != 0) said += fmt::format(" by message {} of step {}", a.cause, a.cause_step);
+        if (a.tries != 0) said += " after " + counted(a.tries, "try", "tries");
+        if (a.bare) said += ", without its body";
+        if (a.alone) said += ", alone";
+        return said;
+    }
+};
+
+template <>
+struct line_of<pipeline::clear_state> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T&)
+    {
+        return "clear state";
+    }
+};
+
+template <>
+struct line_of<pipeline::give_back> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        std::string said = "give back until " + line(a.until);
+        if (a.reason != fault_kind::none) said += ": " + line(a.reason);
+        return said;
+    }
+};
+
+template <>
+struct line_of<redrive::resubmit> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return fmt::format("resubmit {} from {} on", letters(a.count), a.offset);
+    }
+};
+
+template <>
+struct line_of<redrive::mark_sent> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return fmt::format("mark {} from {} on as sent", counted(a.count, "session", "sessions"),
+                           a.session);
+    }
+};
+
+template <>
+struct line_of<redrive::remove_dead_letters> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& a)
+    {
+        return fmt::format("remove {} from {} on", letters(a.count), a.offset);
+    }
+};
+
+template <>
+struct line_of<pipeline::action> : action_line {};
+template <>
+struct line_of<redrive::action> : action_line {};
+template <>
+struct line_of<dead_letter_import::action> : action_line {};
+
+}  // namespace waybill::inline v0_2::detail::words
+
+// Full specialisations: only those take precedence over the partial specialisations for variants
+// and ranges in the headers of {fmt}.
+template <>
+struct fmt::formatter<waybill::pipeline::action>
+    : waybill::detail::line_formatter<waybill::pipeline::action> {};
+template <>
+struct fmt::formatter<waybill::redrive::action>
+    : waybill::detail::line_formatter<waybill::redrive::action> {};
+template <>
+struct fmt::formatter<waybill::dead_letter_import::action>
+    : waybill::detail::line_formatter<waybill::dead_letter_import::action> {};
+
+#endif  // WAYBILL_EXT_FMT_SESSION_HPP
