@@ -44,20 +44,13 @@ struct line_of<send_policy::when_too_large> : enumerator_line {};
 template <>
 struct line_of<send_policy::when_unknown> : enumerator_line {};
 
-/// "5" or "5 to 9".
-[[nodiscard]] inline std::string numbers(const item_range& r)
-{
-    if (r.count == 1) return number(r.first);
-    return number(r.first) + " to " + number(r.end() - 1);
-}
-
 template <>
 struct line_of<item_range> {
     template <class T>
     [[nodiscard]] static std::string text(const T& r)
     {
         if (r.count == 0) return "no items";
-        return (r.count == 1 ? "item " : "items ") + numbers(r);
+        return (r.count == 1 ? "item " : "items ") + numbers(r.first, r.count);
     }
 };
 
@@ -70,7 +63,7 @@ struct line_of<item_ranges> {
         std::string said = parts.items() == 1 ? "item " : "items ";
         for (const item_range* r = parts.begin(); r != parts.end(); ++r) {
             if (r != parts.begin()) said += ", ";
-            said += numbers(*r);
+            said += numbers(r->first, r->count);
         }
         return said;
     }
@@ -140,8 +133,7 @@ struct line_of<keyed_batch<Key, T>> {
         const std::string said = batch(b.items.size(), b.bytes, b.closed);
         if constexpr (!fmt::is_formattable<Key>::value)
             return said;
-        else
-            return fmt::format("key {}: {}", one_line(fmt::format("{}", b.key)), said);
+        else return fmt::format("key {}: {}", one_line(fmt::format("{}", b.key)), said);
     }
 };
 

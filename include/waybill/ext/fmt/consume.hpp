@@ -25,7 +25,9 @@
 #include <waybill/consume/rewind.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/ext/fmt/core.hpp>
+#include <waybill/ext/fmt/detail/batch_steps.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
+#include <waybill/ext/fmt/detail/position.hpp>
 #include <waybill/ext/fmt/retry.hpp>
 
 namespace waybill::inline v0_2::detail::words {
@@ -58,45 +60,6 @@ template <>
 struct line_of<rewind_outcome> : enumerator_line {};
 template <>
 struct line_of<when_exhausted> : enumerator_line {};
-
-template <>
-struct line_of<partition_key> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T& k)
-    {
-        return fmt::format("{}/{}/{}", one_line(k.source), one_line(k.group),
-                           one_line(k.partition));
-    }
-};
-
-template <>
-struct line_of<position> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T& p)
-    {
-        if (p.offset.empty()) return fmt::format("{}", p.sequence);
-        return fmt::format("{} (offset {})", p.sequence, one_line(p.offset));
-    }
-};
-
-template <>
-struct line_of<checkpoint> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T& c)
-    {
-        return fmt::format("at {}, epoch {}", line(c.at), c.epoch);
-    }
-};
-
-template <>
-struct line_of<assignment> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T& a)
-    {
-        const std::string from = a.from ? "after " + line(*a.from) : "from the beginning";
-        return fmt::format("{} {}, epoch {}", line(a.key), from, a.epoch);
-    }
-};
 
 template <>
 struct line_of<batch_report> {
@@ -204,10 +167,8 @@ struct line_of<at_least_once_policy> {
         if (p.body_bytes != usual.body_bytes) said += ", bodies of at most " + bytes(p.body_bytes);
         if (p.check_commit != usual.check_commit)
             said += fmt::format(", read back {}", name(p.check_commit));
-        if (p.ask_from == unlimited)
-            said += ", never asks";
-        else if (p.ask_from != usual.ask_from)
-            said += ", asks from " + events(p.ask_from);
+        if (p.ask_from == unlimited) said += ", never asks";
+        else if (p.ask_from != usual.ask_from) said += ", asks from " + events(p.ask_from);
         return said + "; " + line(p.keys);
     }
 };
@@ -307,143 +268,6 @@ struct line_of<prune_plan> {
         if (p.full) said += "; full";
         if (!p.in_order) said += "; rows not in order";
         return said;
-    }
-};
-
-template <>
-struct line_of<batch_machine::load_crash_record> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T&)
-    {
-        return "recall";
-    }
-};
-
-template <>
-struct line_of<batch_machine::shorten> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T& a)
-    {
-        return "shorten to " + counted(a.events, "event", "events");
-    }
-};
-
-template <>
-struct line_of<batch_machine::begin> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T&)
-    {
-        return "begin";
-    }
-};
-
-template <>
-struct line_of<batch_machine::store_crash_record> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T& a)
-    {
-        return "note " + counted(a.row.suspects, "event", "events") + " after " +
-               counted(a.row.deaths, "death", "deaths");
-    }
-};
-
-template <>
-struct line_of<batch_machine::clear_crash_record> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T&)
-    {
-        return "forget";
-    }
-};
-
-template <>
-struct line_of<batch_machine::savepoint> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T&)
-    {
-        return "savepoint";
-    }
-};
-
-template <>
-struct line_of<batch_machine::handle> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T& a)
-    {
-        return fmt::format("handle event {}", a.event);
-    }
-};
-
-template <>
-struct line_of<batch_machine::release_savepoint> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T&)
-    {
-        return "release";
-    }
-};
-
-template <>
-struct line_of<batch_machine::rollback_to_savepoint> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T&)
-    {
-        return "undo";
-    }
-};
-
-template <>
-struct line_of<batch_machine::write_dead_letter> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T& a)
-    {
-        return fmt::format("dead_letter event {}: {} after {}", a.event, name(a.kind),
-                           counted(a.tries, "try", "tries"));
-    }
-};
-
-template <>
-struct line_of<batch_machine::ask> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T& a)
-    {
-        return "ask: " + counted(a.failed, "event", "events") + " failed";
-    }
-};
-
-template <>
-struct line_of<batch_machine::advance> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T&)
-    {
-        return "advance";
-    }
-};
-
-template <>
-struct line_of<batch_machine::commit> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T&)
-    {
-        return "commit";
-    }
-};
-
-template <>
-struct line_of<batch_machine::rollback> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T&)
-    {
-        return "rollback";
-    }
-};
-
-template <>
-struct line_of<batch_machine::check_commit> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T&)
-    {
-        return "read back";
     }
 };
 

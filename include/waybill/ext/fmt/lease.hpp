@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include <waybill/ext/fmt/consume.hpp>
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
+#include <waybill/ext/fmt/detail/position.hpp>
 #include <waybill/ext/fmt/retry.hpp>
 #include <waybill/lease/balance.hpp>
 #include <waybill/lease/lease.hpp>
@@ -228,7 +228,8 @@ struct line_of<processor::action> : action_line {};
 // Full specialisations: only those take precedence over the partial specialisations for variants
 // and ranges in the headers of {fmt}.
 template <>
-struct fmt::formatter<waybill::lease_call> : waybill::detail::line_formatter<waybill::lease_call> {};
+struct fmt::formatter<waybill::lease_call>
+    : waybill::detail::line_formatter<waybill::lease_call> {};
 template <>
 struct fmt::formatter<waybill::lease_manager::action>
     : waybill::detail::line_formatter<waybill::lease_manager::action> {};

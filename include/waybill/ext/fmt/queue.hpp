@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include <waybill/ext/fmt/batch.hpp>
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
 #include <waybill/ext/fmt/retry.hpp>
@@ -64,10 +63,11 @@ struct line_of<settle_policy::when_down> : enumerator_line {};
     std::string said = all.size() == 1 ? "item " : "items ";
     std::string_view between;
     for (std::size_t i = 0; i != all.size();) {
-        item_range r{all[i], 1};
-        for (++i; i != all.size() && all[i] == r.end(); ++i) ++r.count;
+        const std::uint64_t first = all[i];
+        std::uint64_t count = 1;
+        for (++i; i != all.size() && all[i] == first + count; ++i) ++count;
         said += between;
-        said += numbers(r);
+        said += numbers(first, count);
         between = ", ";
     }
     return said;
@@ -257,7 +257,8 @@ struct line_of<lock_renewal::action> : action_line {};
 // Full specialisations: only those take precedence over the partial specialisations for variants
 // and ranges in the headers of {fmt}.
 template <>
-struct fmt::formatter<waybill::settlement> : waybill::detail::line_formatter<waybill::settlement> {};
+struct fmt::formatter<waybill::settlement>
+    : waybill::detail::line_formatter<waybill::settlement> {};
 template <>
 struct fmt::formatter<waybill::settle_batches::action>
     : waybill::detail::line_formatter<waybill::settle_batches::action> {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt/retry: policies, budgets, reports and actions of retries as lines, circuit breakers and deliveries.
+// ext/fmt/retry: retries, retry budgets, circuit breakers and deliveries as lines.
 
 #ifndef WAYBILL_EXT_FMT_RETRY_HPP
 #define WAYBILL_EXT_FMT_RETRY_HPP

@@ -114,14 +114,10 @@ template <class Evidence>
         said += e.what == scaling::statistic::highest ? "or more " : "or less ";
     }
     said += fmt::format("{} ", is_compared(e) ? name(e.how) : "of");
-    if (e.limit)
-        said += fmt::format("{} ", *e.limit);
-    else
-        said += "? ";
-    if (e.wants)
-        said += fmt::format("wants {}", *e.wants);
-    else
-        said += name(e.holds);
+    if (e.limit) said += fmt::format("{} ", *e.limit);
+    else said += "? ";
+    if (e.wants) said += fmt::format("wants {}", *e.wants);
+    else said += name(e.holds);
     if (e.lacks != scaling::lack_of::nothing) {
         const bool stale = e.lacks == scaling::lack_of::fresh_points;
         said += fmt::format(" for lack of {}", stale ? "fresh points" : name(e.lacks));
@@ -151,10 +147,8 @@ template <class Decision>
     using scaling::verdict;
     const bool moves = d.verdict == verdict::up || d.verdict == verdict::down;
     std::string said(name(d.verdict));
-    if (moves)
-        said += fmt::format(" {} -> {}", d.from, d.to);
-    else
-        said += fmt::format(" at {}", d.from);
+    if (moves) said += fmt::format(" {} -> {}", d.from, d.to);
+    else said += fmt::format(" at {}", d.from);
     const bool less = d.desired != d.to;
     const bool reason = d.why != scaling::reason::nothing;
     if (!less && !reason) return said;
@@ -191,10 +185,8 @@ struct line_of<scaling::decision> {
         std::string said = fmt::format("{} {}", to_text(d.now), outcome(d));
         const scaling::evidence* before = nullptr;
         for (const scaling::evidence& e : d.reasons) {
-            if (before && before->part == e.part)
-                said += ", ";
-            else
-                said += fmt::format("{} {}: ", before ? ";" : ":", said_of(d, e.part));
+            if (before && before->part == e.part) said += ", ";
+            else said += fmt::format("{} {}: ", before ? ";" : ":", said_of(d, e.part));
             said += row(e, d.now);
             before = &e;
         }

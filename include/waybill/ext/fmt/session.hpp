@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/fmt/session: progress and failures of sessions, actions of pipelines, redrives and sweeps as lines.
+// ext/fmt/session: progress and failures of sessions, pipelines, redrives and sweeps as lines.
 
 #ifndef WAYBILL_EXT_FMT_SESSION_HPP
 #define WAYBILL_EXT_FMT_SESSION_HPP
@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <waybill/ext/fmt/consume.hpp>
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
 #include <waybill/ext/fmt/retry.hpp>

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include <waybill/ext/fmt/consume.hpp>
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
 #include <waybill/tracking/commit_schedule.hpp>

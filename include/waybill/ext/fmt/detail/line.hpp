@@ -57,18 +57,14 @@ struct action_line {
     shown.reserve(text.size());
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
-        if (c == '\n')
-            shown += "\\n";
-        else if (c == '\r')
-            shown += "\\r";
-        else if (c == '\t')
-            shown += "\\t";
+        if (c == '\n') shown += "\\n";
+        else if (c == '\r') shown += "\\r";
+        else if (c == '\t') shown += "\\t";
         else if (byte < 0x20 || byte == 0x7F) {
             shown += "\\x";
             shown += digits[byte / 16];
             shown += digits[byte % 16];
-        } else
-            shown += c;
+        } else shown += c;
     }
     return shown;
 }
@@ -100,6 +96,13 @@ struct action_line {
 {
     if (n == unlimited) return "unlimited bytes";
     return counted(n, "byte", "bytes");
+}
+
+/// `count` numbers from `first` on, at least one: "5" or "5 to 9".
+[[nodiscard]] inline std::string numbers(std::uint64_t first, std::uint64_t count)
+{
+    if (count == 1) return number(first);
+    return number(first) + " to " + number(first + count - 1);
 }
 
 }  // namespace words
