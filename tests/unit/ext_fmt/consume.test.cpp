@@ -13,7 +13,11 @@
 #include <fmt/ranges.h>
 #include <fmt/std.h>
 
-#include <waybill/ext/fmt.hpp>
+#include <waybill/ext/fmt/consume.hpp>
+#include <waybill/ext/fmt/lease.hpp>
+#include <waybill/ext/fmt/queue.hpp>
+#include <waybill/ext/fmt/retry.hpp>
+#include <waybill/ext/fmt/tracking.hpp>
 
 namespace fmt_consume_test {
 namespace {

@@ -15,7 +15,11 @@
 #include <fmt/ranges.h>
 #include <fmt/std.h>
 
-#include <waybill/ext/fmt.hpp>
+#include <waybill/ext/fmt/batch.hpp>
+#include <waybill/ext/fmt/consume.hpp>
+#include <waybill/ext/fmt/core.hpp>
+#include <waybill/ext/fmt/retry.hpp>
+#include <waybill/ext/fmt/wire.hpp>
 
 namespace ext_fmt_test {
 namespace {

@@ -17,7 +17,7 @@
 #include <support/golden.hpp>
 #include <support/scaling_replay.hpp>
 
-#include <waybill/ext/fmt.hpp>
+#include <waybill/ext/fmt/scaling.hpp>
 
 namespace fmt_scaling_test {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 #include <fmt/std.h>
 
-#include <waybill/ext/fmt.hpp>
+#include <waybill/ext/fmt/session.hpp>
 
 namespace fmt_session_test {
 namespace {
