@@ -16,26 +16,9 @@
 #include <string>
 #include <string_view>
 
+#include <waybill/core/detail/base64_digits.hpp>
+
 namespace waybill::inline v0_2 {
-
-namespace detail {
-
-inline constexpr std::string_view base64_digits =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// The number of bytes that n base64 characters encode.
-[[nodiscard]] constexpr std::uint64_t base64_bytes(std::uint64_t characters) noexcept
-{
-    return characters / 4 * 3 + characters % 4 * 3 / 4;
-}
-/// The number of base64 characters for n bytes, without padding.
-[[nodiscard]] constexpr std::uint64_t base64_characters(std::uint64_t bytes) noexcept
-{
-    const std::uint64_t rest = bytes % 3;
-    return bytes / 3 * 4 + (rest == 0 ? 0 : rest + 1);
-}
-
-}  // namespace detail
 
 /// The base64 text of `bytes`, without padding.
 [[nodiscard]] inline std::string to_base64(std::string_view bytes)

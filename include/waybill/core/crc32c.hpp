@@ -23,35 +23,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/detail/crc32c_table.hpp>
+
 namespace waybill::inline v0_2 {
-
-namespace detail {
-
-/// of[n][b] is the effect of byte b on the checksum after n further bytes.
-struct crc32c_table {
-    static constexpr std::size_t at_once = 16;
-    std::uint32_t of[at_once][256] = {};
-
-    constexpr crc32c_table() noexcept
-    {
-        for (std::uint32_t byte = 0; byte != 256; ++byte) {
-            std::uint32_t rest = byte;
-            for (int bit = 0; bit != 8; ++bit) {
-                rest = (rest >> 1U) ^ ((rest & 1U) != 0 ? 0x82F63B78U : 0U);
-            }
-            of[0][byte] = rest;
-        }
-        for (std::size_t n = 1; n != at_once; ++n) {
-            for (std::size_t byte = 0; byte != 256; ++byte) {
-                const std::uint32_t before = of[n - 1][byte];
-                of[n][byte] = (before >> 8U) ^ of[0][before & 0xFFU];
-            }
-        }
-    }
-};
-inline constexpr crc32c_table crc32c_steps{};
-
-}  // namespace detail
 
 /// The checksum of `bytes`. With `so_far`, the checksum of earlier bytes: the checksum of the
 /// earlier bytes followed by `bytes`. Linear.

@@ -17,6 +17,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include <waybill/core/detail/enum_texts.hpp>
+
 namespace waybill::inline v0_2 {
 
 /// An enum with a function `texts_of(e)`. It returns the texts of all enumerators, separated by ", ",
@@ -27,29 +29,6 @@ concept named_enum = std::is_enum_v<E> && requires(E e) {
 };
 
 namespace detail {
-
-template <std::size_t N>
-struct enum_texts {
-    std::string_view text[N];
-};
-
-[[nodiscard]] constexpr std::size_t count_texts(std::string_view all) noexcept
-{
-    std::size_t n = 1;
-    for (const char c : all) n += c == ',' ? 1U : 0U;
-    return n;
-}
-
-template <std::size_t N>
-[[nodiscard]] constexpr enum_texts<N> split_texts(std::string_view all) noexcept
-{
-    enum_texts<N> texts{};
-    for (std::string_view& text : texts.text) {
-        text = all.substr(0, all.find(','));
-        all.remove_prefix(text.size() == all.size() ? all.size() : text.size() + 2);
-    }
-    return texts;
-}
 
 /// The texts of all enumerators.
 template <named_enum E>

@@ -10,52 +10,13 @@
 #define WAYBILL_CORE_SHA256_HPP
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/detail/sha256_block.hpp>
+
 namespace waybill::inline v0_2 {
-
-namespace detail {
-
-/// The round constants: the first 32 bits of the fractional parts of the cube roots of the first 64
-/// primes.
-inline constexpr std::array<std::uint32_t, 64> sha256_rounds = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
-/// Adds the 64 bytes `byte(0)` to `byte(63)` to the state.
-template <class Bytes>
-constexpr void sha256_block(std::array<std::uint32_t, 8>& state, const Bytes& byte)
-{
-    std::array<std::uint32_t, 64> w{};
-    for (std::size_t i = 0; i != 64; ++i) w[i / 4] = (w[i / 4] << 8U) | byte(i);
-    for (std::size_t i = 16; i != 64; ++i) {
-        const std::uint32_t a = w[i - 15];
-        const std::uint32_t b = w[i - 2];
-        w[i] = w[i - 16] + (std::rotr(a, 7) ^ std::rotr(a, 18) ^ (a >> 3U)) + w[i - 7] +
-               (std::rotr(b, 17) ^ std::rotr(b, 19) ^ (b >> 10U));
-    }
-    std::array<std::uint32_t, 8> s = state;
-    for (std::size_t i = 0; i != 64; ++i) {
-        const std::uint32_t mixed = std::rotr(s[4], 6) ^ std::rotr(s[4], 11) ^ std::rotr(s[4], 25);
-        const std::uint32_t chosen = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        const std::uint32_t one = s[7] + mixed + chosen + sha256_rounds[i] + w[i];
-        const std::uint32_t turned = std::rotr(s[0], 2) ^ std::rotr(s[0], 13) ^ std::rotr(s[0], 22);
-        const std::uint32_t two = turned + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-        s = {one + two, s[0], s[1], s[2], s[3] + one, s[4], s[5], s[6]};
-    }
-    for (std::size_t i = 0; i != 8; ++i) state[i] += s[i];
-}
-
-}  // namespace detail
 
 /// The 32 bytes of the digest of `text`, first byte first. Linear.
 [[nodiscard]] constexpr std::array<std::uint8_t, 32> sha256(std::string_view text)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// seal: checksums at the end of stored bytes, and the encoding of unsigned integers before them.
+// seal: checksums at the end of stored bytes, and the varints before them.
 //
 //     std::string out = head;
 //     detail::put_whole(out, 300);
@@ -30,8 +30,8 @@ namespace waybill::inline v0_2::detail {
 
 inline constexpr std::size_t seal_bytes = 4;
 
-/// Appends n with seven bits per byte, lowest bits first: 1 to 10 bytes. All bytes go in at once,
-/// since a string checks its capacity at each append.
+/// Appends n as a base-128 varint, lowest bits first: `varint_size(n)` bytes. All bytes go in at
+/// once, since a string checks its capacity at each append.
 inline void put_whole(std::string& to, std::uint64_t n)
 {
     char digits[10];
@@ -41,7 +41,7 @@ inline void put_whole(std::string& to, std::uint64_t n)
     to.append(digits, size);
 }
 
-/// Removes the number at the start of `bytes` and returns it. If the number is incomplete, exceeds
+/// Removes the varint at the start of `bytes` and returns it. If the number is incomplete, exceeds
 /// 64 bits or is longer than necessary: returns empty and leaves `bytes` unchanged.
 [[nodiscard]] constexpr std::optional<std::uint64_t> take_whole(std::string_view& bytes) noexcept
 {
