@@ -15,8 +15,8 @@
 //     std::uint64_t step_of(const change& c, std::uint64_t instances)
 //     std::uint64_t limit_of(const change& c, std::uint64_t instances)
 //
-//   scaling/check_policy.hpp
-//     struct policy_error
+//   scaling/clash.hpp
+//     struct clash
 //
 //   scaling/command.hpp
 //     struct command
@@ -27,7 +27,6 @@
 //     admission admit(const command& c, std::uint64_t last, std::uint64_t instances)
 //
 //   scaling/condition.hpp
-//     struct situation
 //     concept condition
 //     enum when_missing { unknown, holds, fails }
 //     struct comparison
@@ -68,7 +67,6 @@
 //     class few
 //
 //   scaling/flapping.hpp
-//     struct clash
 //     std::optional<clash> flapping(up, down, instances, ladder)
 //
 //   scaling/known_metrics.hpp
@@ -88,11 +86,17 @@
 //     std::uint64_t tier_for(const std::vector<capacity_tier>& ladder, std::uint64_t capacity)
 //     std::optional<std::uint64_t> tier_named(ladder, name)
 //
+//   scaling/policy_error.hpp
+//     struct policy_error
+//
 //   scaling/reading.hpp
 //     enum statistic { mean, highest, lowest, sum, first, last, variance, points, weight, rate,...
 //     constant statistics
 //     struct reading
 //     reading read(string_view metric, const window_summary<Measure, wall_time>& s)
+//
+//   scaling/situation.hpp
+//     struct situation
 //
 //   scaling/state.hpp
 //     struct recommendation
@@ -120,6 +124,7 @@
 
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/check_policy.hpp>
+#include <waybill/scaling/clash.hpp>
 #include <waybill/scaling/command.hpp>
 #include <waybill/scaling/condition.hpp>
 #include <waybill/scaling/decide.hpp>
@@ -130,7 +135,9 @@
 #include <waybill/scaling/flapping.hpp>
 #include <waybill/scaling/known_metrics.hpp>
 #include <waybill/scaling/policy.hpp>
+#include <waybill/scaling/policy_error.hpp>
 #include <waybill/scaling/reading.hpp>
+#include <waybill/scaling/situation.hpp>
 #include <waybill/scaling/state.hpp>
 #include <waybill/scaling/threshold.hpp>
 #include <waybill/scaling/tribool.hpp>

@@ -305,7 +305,7 @@ public:
         too_many(place, r.parts().size());
         json parts = json::array();
         for (std::size_t n = 0; n != r.parts().size() && !error; ++n) {
-            parts.push_back(written(policy_checker::numbered(place, n), r.parts()[n], depth + 1));
+            parts.push_back(written(numbered(place, n), r.parts()[n], depth + 1));
         }
         j[word] = std::move(parts);
         return j;

@@ -192,7 +192,7 @@ private:
         too_many(path, list.size());
         json all = json::array();
         for (std::size_t n = 0; n != list.size() && !error; ++n) {
-            all.push_back(one(policy_checker::numbered(path, n), list[n]));
+            all.push_back(one(numbered(path, n), list[n]));
         }
         j[path.substr(path.rfind('/') + 1)] = std::move(all);
     }

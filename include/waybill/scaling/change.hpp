@@ -15,6 +15,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/detail/numbers.hpp>
+#include <waybill/scaling/detail/whole_instances.hpp>
 
 namespace waybill::inline v0_2::scaling {
 
@@ -46,23 +47,6 @@ struct rate_limit {
 };
 
 namespace detail {
-
-/// x rounded down and clamped to the range of std::uint64_t; 0 for NaN and negative numbers.
-[[nodiscard]] constexpr std::uint64_t whole_instances(double x) noexcept
-{
-    if (!(x > 0)) return 0;
-    if (x >= 18446744073709549568.0) return highest_size;
-    return static_cast<std::uint64_t>(x);
-}
-
-/// x rounded up and clamped. A fraction of at most x * 1e-12 is ignored as a rounding error of the
-/// division before: 0.3 / 0.1 instances are 3.
-[[nodiscard]] constexpr std::uint64_t enough_instances(double x) noexcept
-{
-    const std::uint64_t n = whole_instances(x);
-    const double rest = x - static_cast<double>(n);
-    return rest > x * 1e-12 ? saturating_add(n, 1) : n;
-}
 
 [[nodiscard]] constexpr double share(const change& c, std::uint64_t of) noexcept
 {

@@ -12,57 +12,18 @@
 #ifndef WAYBILL_SCALING_KNOWN_METRICS_HPP
 #define WAYBILL_SCALING_KNOWN_METRICS_HPP
 
-#include <concepts>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <waybill/scaling/check_policy.hpp>
 #include <waybill/scaling/condition.hpp>
+#include <waybill/scaling/detail/each_metric.hpp>
+#include <waybill/scaling/detail/policy_path.hpp>
 #include <waybill/scaling/policy.hpp>
+#include <waybill/scaling/policy_error.hpp>
 
 namespace waybill::inline v0_2::scaling {
-
-namespace detail {
-
-/// Calls f(path, statistic, metric) for each comparison of a rule.
-template <class F>
-void each_metric(const rule& r, const std::string& path, F& f)
-{
-    if (r.what() == rule::kind::compare) return f(path, r.compared().what, r.compared().metric);
-    const std::string place = inside(path, word_of(r.what()));
-    for (std::size_t n = 0; n != r.parts().size(); ++n) {
-        const bool single = r.what() == rule::kind::opposite;
-        each_metric(r.parts()[n], single ? place : policy_checker::numbered(place, n), f);
-    }
-}
-
-template <class F>
-void each_metric(const std::vector<band>& bands, const std::string& path, F& f)
-{
-    for (std::size_t n = 0; n != bands.size(); ++n) {
-        each_metric(bands[n].when, policy_checker::numbered(path, n) + "/when", f);
-    }
-}
-
-/// Calls f for each comparison and target of a policy. Custom conditions are skipped.
-template <condition Up, condition Down, class F>
-void each_metric(const basic_policy<Up, Down>& p, F f)
-{
-    if constexpr (std::same_as<Up, rule>) each_metric(p.up, "/up", f);
-    each_metric(p.bands.up, "/bands/up", f);
-    if constexpr (std::same_as<Down, rule>) each_metric(p.down, "/down", f);
-    each_metric(p.bands.down, "/bands/down", f);
-    if (p.activation) each_metric(*p.activation, "/activation", f);
-    for (std::size_t n = 0; n != p.targets.size(); ++n) {
-        const measured& m = p.targets[n].of;
-        f(policy_checker::numbered("/targets", n), m.what, m.metric);
-    }
-}
-
-}  // namespace detail
 
 /// The metrics of a policy's rules and targets, without duplicates, in the order of decide's rows.
 /// The result views the policy. Custom conditions are skipped.

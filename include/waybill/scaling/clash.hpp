@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// clash: two comparisons of a policy that ask for more and for fewer instances at the same time.
+
+#ifndef WAYBILL_SCALING_CLASH_HPP
+#define WAYBILL_SCALING_CLASH_HPP
+
+#include <cstdint>
+
+#include <waybill/scaling/condition.hpp>
+
+namespace waybill::inline v0_2::scaling {
+
+/// Two comparisons that can hold at the same time, with this number of instances.
+struct clash {
+    comparison up{};
+    comparison down{};
+    std::uint64_t instances = 0;
+
+    friend bool operator==(const clash&, const clash&) = default;
+};
+
+}  // namespace waybill::inline v0_2::scaling
+
+#endif  // WAYBILL_SCALING_CLASH_HPP

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+//
+// policy_checker: checks the parts of a policy and keeps the first error. Part of `validate`.
+
+#ifndef WAYBILL_SCALING_DETAIL_POLICY_CHECKER_HPP
+#define WAYBILL_SCALING_DETAIL_POLICY_CHECKER_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/scaling/change.hpp>
+#include <waybill/scaling/condition.hpp>
+#include <waybill/scaling/detail/numbers.hpp>
+#include <waybill/scaling/detail/policy_path.hpp>
+#include <waybill/scaling/evidence.hpp>
+#include <waybill/scaling/flapping.hpp>
+#include <waybill/scaling/policy.hpp>
+#include <waybill/scaling/policy_error.hpp>
+#include <waybill/scaling/reading.hpp>
+#include <waybill/scaling/threshold.hpp>
+
+namespace waybill::inline v0_2::scaling::detail {
+
+/// Checks the parts of a policy and keeps the first error.
+class policy_checker {
+public:
+    void fail(std::string path, std::string expected, std::string found)
+    {
+        if (!error) error = policy_error{std::move(path), std::move(expected), std::move(found)};
+    }
+
+    void threshold_is_there(const std::string& path, const threshold& t)
+    {
+        const bool each = t.what() == threshold::kind::per_instance;
+        const std::string value = each ? inside(path, "per_instance") : path;
+        if (!is_finite(t.value())) fail(value, "a finite threshold", short_number(t.value()));
+        if (each && fewest == 0) fail(value, "a threshold for 0 instances, too", "a share of each");
+        const std::string table = inside(path, "by_instances");
+        std::uint64_t last = 0;
+        for (std::size_t n = 0; n != t.table().size(); ++n) {
+            const threshold_step& s = t.table()[n];
+            const std::string step = numbered(table, n);
+            if (!is_finite(s.value)) fail(step, "a finite threshold", short_number(s.value));
+            if (n != 0 && s.instances <= last) {
+                fail(step, "steps by rising numbers of instances",
+                     std::to_string(s.instances) + " behind " + std::to_string(last));
+            }
+            last = s.instances;
+        }
+        if (t.what() != threshold::kind::table) return;
+        if (t.table().empty()) return fail(table, "a table with a step", "none");
+        if (t.table()[0].instances > fewest) {
+            fail(numbered(table, 0), "a first step for " + std::to_string(fewest) + " or fewer",
+                 std::to_string(t.table()[0].instances));
+        }
+    }
+
+    void metric(const std::string& path, statistic what, std::string_view m)
+    {
+        if (m.empty()) fail(inside(path, name(what)), "the name of a metric", "\"\"");
+    }
+
+    void may_be_averaged(const std::string& path, statistic what)
+    {
+        const bool may = what == statistic::mean || what == statistic::highest ||
+                         what == statistic::lowest || what == statistic::sum ||
+                         what == statistic::first || what == statistic::last ||
+                         what == statistic::rate;
+        if (!may) fail(path, "false, as it does not grow with the load", std::string(name(what)));
+    }
+
+    void check_rule(const std::string& path, const rule& r)
+    {
+        if (r.what() == rule::kind::compare) {
+            const comparison& c = r.compared();
+            metric(path, c.what, c.metric);
+            threshold_is_there(inside(path, word_of(c.how)), c.limit);
+            if (c.averaged) may_be_averaged(path + "/averaged", c.what);
+            if (c.max_age) not_negative(path + "/max_age", *c.max_age);
+            return;
+        }
+        const std::size_t n = r.parts().size();
+        const std::string place = inside(path, word_of(r.what()));
+        if (n == 0) return fail(place, "a rule", "none");
+        if (r.what() == rule::kind::at_least && (r.wanted() == 0 || r.wanted() > n)) {
+            fail(path + "/at_least", "a number of 1 to " + std::to_string(n),
+                 std::to_string(r.wanted()));
+        }
+        if (r.what() == rule::kind::opposite) {
+            if (n != 1) return fail(place, "one rule", std::to_string(n));
+            return check_rule(place, r.parts()[0]);
+        }
+        for (std::size_t i = 0; i != n; ++i) check_rule(numbered(place, i), r.parts()[i]);
+    }
+
+    void not_negative(const std::string& path, duration d)
+    {
+        if (d < duration{}) {
+            fail(path, "a duration that is not negative", std::to_string(d.count()) + " ns");
+        }
+    }
+
+    void check_change(const std::string& path, const change& c)
+    {
+        if (!is_finite(c.percent) || c.percent < 0) {
+            fail(path + "/percent", "a share that is not negative", short_number(c.percent));
+        }
+    }
+
+    std::optional<policy_error> error;
+    /// The lowest capacity for which the rules are evaluated.
+    std::uint64_t fewest = highest_size;
+};
+
+inline void check_bands(policy_checker& c, const std::string& path, const std::vector<band>& bands)
+{
+    for (std::size_t n = 0; n != bands.size(); ++n) {
+        const std::string at = numbered(path, n);
+        if (bands[n].when.empty()) c.fail(at + "/when", "a rule", "none");
+        else c.check_rule(at + "/when", bands[n].when);
+        c.check_change(at + "/by", bands[n].by);
+    }
+}
+
+inline void check_rates(policy_checker& c, const std::string& path,
+                        const std::vector<rate_limit>& rates)
+{
+    for (std::size_t n = 0; n != rates.size(); ++n) {
+        const std::string at = numbered(path, n);
+        c.check_change(at + "/most", rates[n].max_change);
+        if (rates[n].per <= duration{}) {
+            c.fail(at + "/per", "a period", std::to_string(rates[n].per.count()) + " ns");
+        }
+    }
+}
+
+inline void check_targets(policy_checker& c, const std::vector<target>& targets)
+{
+    for (std::size_t n = 0; n != targets.size(); ++n) {
+        const target& t = targets[n];
+        const std::string at = numbered("/targets", n);
+        c.metric(at, t.of.what, t.of.metric);
+        if (t.of.averaged) c.may_be_averaged(at + "/averaged", t.of.what);
+        if (!is_finite(t.each) || t.each <= 0) {
+            c.fail(at + "/each", "a number above 0", short_number(t.each));
+        }
+        const auto tolerates = [&](std::string_view direction, double most) {
+            if (!is_finite(most) || most < 0 || most >= 1) {
+                c.fail(at + "/tolerance" + std::string(direction), "a share of 0 to below 1",
+                       short_number(most));
+            }
+        };
+        tolerates("/up", t.tolerance.up);
+        tolerates("/down", t.tolerance.down);
+    }
+}
+
+inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<capacity_tier>& ladder,
+                         bool activates)
+{
+    if (b.highest == 0) c.fail("/instances/highest", "1 at least", "0");
+    if (b.lowest > b.highest) {
+        c.fail("/instances/lowest", "at most the highest, " + std::to_string(b.highest),
+               std::to_string(b.lowest));
+    }
+    if (ladder.empty()) {
+        if (b.lowest == 0 && !activates) {
+            c.fail("/activation", "a rule that starts the first instance, as there may be none",
+                   "none");
+        }
+        return;
+    }
+    if (activates) c.fail("/activation", "none, as a ladder's lowest tier is never gone", "a rule");
+    if (b.highest >= ladder.size()) {
+        c.fail("/instances/highest", "a tier of the ladder, 0 to " +
+               std::to_string(ladder.size() - 1), std::to_string(b.highest));
+    }
+    for (std::size_t n = 0; n != ladder.size(); ++n) {
+        const std::string at = numbered("/ladder", n);
+        if (ladder[n].name.empty()) c.fail(at + "/name", "a name", "\"\"");
+        if (tier_named(ladder, ladder[n].name) != n) {
+            c.fail(at + "/name", "a name of its own", in_quotes(ladder[n].name));
+        }
+        const std::uint64_t least = n == 0 ? 1 : saturating_add(ladder[n - 1].capacity, 1);
+        if (ladder[n].capacity < least) {
+            c.fail(at + "/capacity", "at least " + std::to_string(least),
+                   std::to_string(ladder[n].capacity));
+        }
+    }
+}
+
+/// The JSON path of the threshold of comparison c within rule r; empty if r does not contain c.
+[[nodiscard]] inline std::string path_to(const rule& r, const comparison& c, std::string path)
+{
+    if (r.what() == rule::kind::compare) {
+        return r.compared() == c ? inside(path, word_of(c.how)) : std::string();
+    }
+    path = inside(path, word_of(r.what()));
+    for (std::size_t n = 0; n != r.parts().size(); ++n) {
+        const bool single = r.what() == rule::kind::opposite;
+        std::string at = path_to(r.parts()[n], c,
+                                 single ? path : numbered(path, n));
+        if (!at.empty()) return at;
+    }
+    return {};
+}
+
+inline void check_flapping(policy_checker& c, const rule& up, const std::vector<band>& bands,
+                           const rule& down, const bounds& b, const std::vector<capacity_tier>& ladder)
+{
+    std::vector<rule> ups;
+    if (!up.empty()) ups.push_back(up);
+    for (const band& more : bands) ups.push_back(more.when);
+    const std::optional<clash> found =
+        flapping(rule(rule::kind::any, std::move(ups)), down, b, ladder);
+    if (!found) return;
+    const double u = found->up.limit.at(found->instances).value_or(0);
+    const double d = found->down.limit.at(found->instances).value_or(0);
+    const bool above = found->up.how == relation::above || found->up.how == relation::at_least;
+    c.fail(path_to(down, found->down, "/down"),
+           std::string("a threshold ") + (above ? "below the " : "above the ") + short_number(u) +
+               " from where on " + in_quotes(found->up.metric) + " asks for more, with " +
+               std::to_string(found->instances) +
+               (found->instances == 1 ? " instance" : " instances"),
+           short_number(d));
+}
+
+}  // namespace waybill::inline v0_2::scaling::detail
+
+#endif  // WAYBILL_SCALING_DETAIL_POLICY_CHECKER_HPP
