@@ -60,7 +60,7 @@
 //     constant max_slots
 //     class slotted_window
 //
-//   window/snapshot_bytes.hpp
+//   window/snapshot_error.hpp
 //     struct snapshot_error
 //
 //   window/wide_sum.hpp
@@ -100,7 +100,7 @@
 #include <waybill/window/sample.hpp>
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/slotted_window.hpp>
-#include <waybill/window/snapshot_bytes.hpp>
+#include <waybill/window/snapshot_error.hpp>
 #include <waybill/window/wide_sum.hpp>
 #include <waybill/window/window_options.hpp>
 #include <waybill/window/window_set.hpp>

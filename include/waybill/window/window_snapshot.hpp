@@ -22,7 +22,6 @@
 #ifndef WAYBILL_WINDOW_WINDOW_SNAPSHOT_HPP
 #define WAYBILL_WINDOW_WINDOW_SNAPSHOT_HPP
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -33,9 +32,11 @@
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/window/detail/snapshot_bytes.hpp>
+#include <waybill/window/detail/snapshot_fields.hpp>
 #include <waybill/window/sample.hpp>
 #include <waybill/window/sliding_window.hpp>
-#include <waybill/window/snapshot_bytes.hpp>
+#include <waybill/window/snapshot_error.hpp>
 #include <waybill/window/window_options.hpp>
 
 namespace waybill::inline v0_2 {
@@ -56,140 +57,6 @@ concept storable_window =
         w.insert(s);
         w.advance(wall_time{});
     };
-
-namespace detail {
-
-inline constexpr std::int64_t snapshot_units[] = {1, 1'000, 1'000'000, 1'000'000'000,
-                                                  60'000'000'000};
-inline constexpr std::uint8_t coarsest_unit = 4;
-inline constexpr std::uint8_t snapshot_weighted = 4;
-inline constexpr std::uint8_t snapshot_clocked = 8;
-
-/// The coarsest unit of which `ns` is a multiple, but no coarser than `than`.
-[[nodiscard]] constexpr std::uint8_t unit_of(std::int64_t ns, std::uint8_t than) noexcept
-{
-    while (ns % snapshot_units[than] != 0) --than;
-    return than;
-}
-
-/// The difference modulo 2^64. Added to `from` it always results in `to`.
-[[nodiscard]] constexpr std::int64_t apart(std::int64_t to, std::int64_t from) noexcept
-{
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) -
-                                     static_cast<std::uint64_t>(from));
-}
-
-template <class W>
-[[nodiscard]] constexpr std::uint8_t snapshot_kind() noexcept
-{
-    using V = typename W::value_type;
-    constexpr std::uint8_t weights = W::weighted ? snapshot_weighted : 0;
-    if constexpr (std::signed_integral<V>) return weights;
-    else if constexpr (std::integral<V>) return weights + 1;
-    else return weights + (sizeof(V) == 4 ? 2 : 3);
-}
-
-template <class V>
-[[nodiscard]] constexpr std::uint64_t bits_of(V v) noexcept
-{
-    if constexpr (std::signed_integral<V>) {
-        return static_cast<std::uint64_t>(static_cast<std::int64_t>(v));
-    } else if constexpr (std::integral<V>) {
-        return static_cast<std::uint64_t>(v);
-    } else if constexpr (sizeof(V) == 4) {
-        return std::bit_cast<std::uint32_t>(v);
-    } else {
-        return std::bit_cast<std::uint64_t>(v);
-    }
-}
-
-/// Converts the bits of a V. If the bits are those of no V, `bits_of` of the result differs from
-/// them.
-template <class V>
-[[nodiscard]] constexpr V value_of(std::uint64_t bits) noexcept
-{
-    if constexpr (std::integral<V>) return static_cast<V>(bits);
-    else if constexpr (sizeof(V) == 4) return std::bit_cast<V>(static_cast<std::uint32_t>(bits));
-    else return std::bit_cast<V>(bits);
-}
-
-/// The fields before the samples.
-struct snapshot_head {
-    bool clocked = false;
-    std::uint8_t unit = coarsest_unit;
-    std::uint8_t clock_unit = 0;
-    std::uint64_t count = 0;
-    std::int64_t first = 0;  ///< In units. 0 without samples.
-    std::optional<wall_time> clock{};
-};
-
-/// Reads a number of units since the epoch. Fails if it is out of range in nanoseconds.
-[[nodiscard]] inline std::int64_t read_ticks(snapshot_reader& in, std::uint8_t unit) noexcept
-{
-    const auto ticks = static_cast<std::int64_t>(in.difference());
-    const std::int64_t u = snapshot_units[unit];
-    if (ticks <= INT64_MAX / u && ticks >= INT64_MIN / u) return ticks;
-    in.fail(snapshot_error::code::out_of_range);
-    return 0;
-}
-
-/// The state of reading the times of samples after the first.
-struct snapshot_steps {
-    std::uint64_t step = 0;  ///< From the previous sample to the last one read.
-    std::uint64_t same = 0;  ///< The number of further steps of the same length.
-    bool again = false;      ///< The last step had the length of the one before it.
-};
-
-/// Reads the time of the sample after that at `from`, in units. `left` is the number of samples to
-/// read, this one included. Fails if the time is after `latest`.
-[[nodiscard]] inline std::int64_t read_step(snapshot_reader& in, snapshot_steps& s,
-                                            std::int64_t from, std::uint64_t left,
-                                            std::int64_t latest) noexcept
-{
-    if (s.same != 0) {
-        --s.same;
-    } else {
-        const std::uint64_t longer = in.difference();
-        if (longer == 0 && s.again) in.fail(snapshot_error::code::corrupt);
-        s.again = longer == 0;
-        s.step += longer;
-        if (s.again) s.same = in.whole();
-        if (s.same >= left) in.fail(snapshot_error::code::corrupt);
-    }
-    if (s.step <= static_cast<std::uint64_t>(apart(latest, from))) {
-        return static_cast<std::int64_t>(static_cast<std::uint64_t>(from) + s.step);
-    }
-    const bool back = s.step > static_cast<std::uint64_t>(INT64_MAX);
-    in.fail(back ? snapshot_error::code::unsorted : snapshot_error::code::out_of_range);
-    return from;
-}
-
-[[nodiscard]] inline snapshot_head read_head(snapshot_reader& in, std::uint8_t kind) noexcept
-{
-    snapshot_head h;
-    const std::uint8_t theirs = in.byte();
-    h.clocked = (theirs & snapshot_clocked) != 0;
-    if ((theirs & ~unsigned{snapshot_clocked}) != kind) in.fail(snapshot_error::code::other_kind);
-    const std::uint8_t units = in.byte();
-    h.unit = units % 16;
-    h.clock_unit = units / 16;
-    if (h.unit > coarsest_unit || h.clock_unit > (h.clocked ? coarsest_unit : 0)) {
-        in.fail(snapshot_error::code::corrupt);
-        h.unit = h.clock_unit = 0;
-    }
-    h.count = in.whole();
-    if (h.count > in.left()) in.fail(snapshot_error::code::corrupt);  // at least one byte each
-    if (h.count != 0) h.first = read_ticks(in, h.unit);
-    if (h.clocked) {
-        const std::int64_t after = read_ticks(in, h.clock_unit) * snapshot_units[h.clock_unit];
-        if (unit_of(after, coarsest_unit) != h.clock_unit) in.fail(snapshot_error::code::corrupt);
-        const std::int64_t ns = apart(h.first * snapshot_units[h.unit], apart(0, after));
-        h.clock = wall_time::at(duration::nanoseconds(ns));
-    }
-    return h;
-}
-
-}  // namespace detail
 
 /// The samples of `w` and its clock as bytes. O(n).
 template <storable_window W>

@@ -12,7 +12,7 @@
 #include <waybill/core/crc32c.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sliding_window.hpp>
-#include <waybill/window/snapshot_bytes.hpp>
+#include <waybill/window/snapshot_error.hpp>
 #include <waybill/window/window_snapshot.hpp>
 
 namespace window_snapshot_test {

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+//
+// nearest_rank: finds the exact quantile of samples in any order, without sorting them.
+//
+// Part of `quantile`.
+
+#ifndef WAYBILL_WINDOW_DETAIL_NEAREST_RANK_HPP
+#define WAYBILL_WINDOW_DETAIL_NEAREST_RANK_HPP
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/window/sample.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// A sequence of samples with access by index: a window, a vector, an array or a span.
+template <class S>
+concept sample_sequence = requires(const S& s) {
+    { s.size() } -> std::unsigned_integral;
+    { weight_of(s[s.size()]) } -> std::unsigned_integral;
+    requires measurable<std::remove_cvref_t<decltype(s[s.size()].value)>>;
+    requires sizeof(s[s.size()].value) <= sizeof(std::uint64_t);  // no long double
+};
+
+/// A sequence of samples ordered by time, with a span and a clock.
+template <class W>
+concept sample_window = sample_sequence<W> && requires(const W& w, typename W::time_type now) {
+    w.options().span;
+    { w.clock() } -> std::same_as<std::optional<typename W::time_type>>;
+    { w[w.size()].at <= now } -> std::same_as<bool>;
+};
+
+/// The type of the values in a sequence of samples.
+template <sample_sequence S>
+using sample_value_t = std::remove_cvref_t<decltype(std::declval<const S&>()[0].value)>;
+
+/// The number of events, counted from the lowest, up to the quantile q of `events`: in [1, events].
+/// Exact for a decimal q of three digits and up to 2^39 events; else the relative error is at most
+/// 2^-51. Returns 0 if there is no quantile: `events` is 0 or 2^64 - 1, or q is not in [0, 1].
+[[nodiscard]] constexpr std::uint64_t quantile_rank(double q, std::uint64_t events) noexcept
+{
+    if (!(q >= 0 && q <= 1) || events == 0 || events == highest_size) return 0;
+    const double all = static_cast<double>(events);
+    const double share = q * all;
+    if (share >= all) return events;
+    auto rank = static_cast<std::uint64_t>(share);
+    // A fraction this small is the rounding error of q and of the product.
+    if (share - static_cast<double>(rank) > share * 0x1p-51) ++rank;
+    return rank == 0 ? 1 : lesser(rank, events);
+}
+
+/// Maps a value to an unsigned number with the same order. The bits of negative doubles are
+/// inverted.
+template <class V>
+[[nodiscard]] constexpr std::uint64_t ordered_bits(V v) noexcept
+{
+    constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
+    if constexpr (std::floating_point<V>) {
+        const auto bits = std::bit_cast<std::uint64_t>(static_cast<double>(v));
+        return (bits & sign) != 0 ? ~bits : bits | sign;
+    } else {
+        return static_cast<std::uint64_t>(v) ^ (std::signed_integral<V> ? sign : 0);
+    }
+}
+
+template <class V>
+[[nodiscard]] constexpr V from_ordered_bits(std::uint64_t n) noexcept
+{
+    constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
+    if constexpr (std::floating_point<V>) {
+        return static_cast<V>(std::bit_cast<double>((n & sign) != 0 ? n ^ sign : ~n));
+    } else {
+        return static_cast<V>(n ^ (std::signed_integral<V> ? sign : 0));
+    }
+}
+
+/// Divides a range of numbers into at most 256 parts, with the weight, lowest and highest of each.
+class number_parts {
+public:
+    constexpr number_parts(std::uint64_t low, std::uint64_t high) noexcept
+        : from_(low), extent_(high - low)
+    {
+        while (extent_ >> shift_ > 255) ++shift_;
+    }
+
+    constexpr void add(std::uint64_t n, std::uint64_t weight) noexcept
+    {
+        if (n - from_ > extent_) return;  // also if n < from_: wraps
+        const std::uint64_t p = (n - from_) >> shift_;
+        if (weights_[p] == 0) low_[p] = high_[p] = n;
+        else if (n < low_[p]) low_[p] = n;
+        else if (high_[p] < n) high_[p] = n;
+        weights_[p] += weight;
+    }
+
+    /// Narrows [low, high] to the part that contains the rank, and makes `rank` relative to that
+    /// part.
+    constexpr void find(std::uint64_t& rank, std::uint64_t& low, std::uint64_t& high) const noexcept
+    {
+        std::uint64_t p = 0;
+        for (; p != 255 && weights_[p] < rank; ++p) rank -= weights_[p];
+        low = low_[p];
+        high = high_[p];
+    }
+
+private:
+    std::uint64_t from_;
+    std::uint64_t extent_;
+    int shift_ = 0;
+    std::uint64_t weights_[256] = {};
+    std::uint64_t low_[256];
+    std::uint64_t high_[256];
+};
+
+/// The quantile of samples [first, last).
+template <class S>
+[[nodiscard]] constexpr std::optional<sample_value_t<S>> quantile_of(const S& samples,
+                                                                     std::uint64_t first,
+                                                                     std::uint64_t last, double q)
+{
+    using size = decltype(samples.size());
+    const auto each = [&](auto take) {
+        for (std::uint64_t i = first; i != last; ++i) {
+            const auto& s = samples[static_cast<size>(i)];
+            if (weight_of(s) != 0 && is_finite(s.value)) take(ordered_bits(s.value), weight_of(s));
+        }
+    };
+    std::uint64_t low = highest_size;
+    std::uint64_t high = 0;
+    std::uint64_t events = 0;
+    each([&](std::uint64_t n, std::uint64_t weight) {
+        low = lesser(low, n);
+        high = high < n ? n : high;
+        events = saturating_add(events, weight);
+    });
+    std::uint64_t rank = quantile_rank(q, events);
+    if (rank == 0) return {};
+    while (low != high) {
+        number_parts parts(low, high);
+        each([&](std::uint64_t n, std::uint64_t weight) { parts.add(n, weight); });
+        parts.find(rank, low, high);
+    }
+    return from_ordered_bits<sample_value_t<S>>(low);
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_WINDOW_DETAIL_NEAREST_RANK_HPP

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// snapshot_bytes: writes and reads the numbers of a stored window.
+//
+// Part of window_snapshot.hpp. Every number has exactly one valid encoding. So accepted bytes are
+// identical to the bytes that were written.
+
+#ifndef WAYBILL_WINDOW_DETAIL_SNAPSHOT_BYTES_HPP
+#define WAYBILL_WINDOW_DETAIL_SNAPSHOT_BYTES_HPP
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <waybill/core/detail/sealed_bytes.hpp>
+#include <waybill/window/snapshot_error.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+struct snapshot_format {
+    using error_type = snapshot_error;
+    using problem_type = snapshot_error::code;
+    static constexpr snapshot_error::code foreign = snapshot_error::code::not_a_snapshot;
+    static constexpr std::string_view magic = "wbw";
+    static constexpr std::uint8_t version = 1;
+};
+
+/// Which bytes of `x` are written: the number of leading zero bytes * 16 + the number of bytes from
+/// there to the last that is not zero. 0 for 0.
+[[nodiscard]] constexpr std::uint8_t bytes_used(std::uint64_t x) noexcept
+{
+    if (x == 0) return 0;
+    const int in_front = std::countl_zero(x) / 8;
+    const int behind = std::countr_zero(x) / 8;
+    return static_cast<std::uint8_t>(in_front * 16 + (8 - in_front - behind));
+}
+
+class snapshot_writer : public sealed_writer<snapshot_format> {
+public:
+    explicit snapshot_writer(std::size_t samples) : sealed_writer(32 + 3 * samples) {}
+
+    /// Writes `bytes_used`, then these bytes, the lowest first.
+    void middle(std::uint64_t x)
+    {
+        const std::uint8_t used = bytes_used(x);
+        byte(used);
+        if (x != 0) x >>= static_cast<unsigned>(std::countr_zero(x) / 8 * 8);
+        for (int n = used % 16; n != 0; --n, x >>= 8U) byte(static_cast<std::uint8_t>(x & 0xFFU));
+    }
+};
+
+class snapshot_reader : public sealed_reader<snapshot_format> {
+public:
+    using sealed_reader::sealed_reader;
+
+    [[nodiscard]] std::uint64_t middle() noexcept
+    {
+        const std::uint8_t used = byte();
+        const unsigned in_front = used / 16U;
+        const unsigned count = used % 16U;
+        if (in_front + count > 8) fail(snapshot_error::code::corrupt);
+        std::uint64_t x = 0;
+        for (unsigned n = 0; n != count && !error(); ++n) {
+            x |= static_cast<std::uint64_t>(more()) << 8U * (8 - in_front - count + n);
+        }
+        if (bytes_used(x) != used) fail(snapshot_error::code::corrupt);
+        return error() ? 0 : x;
+    }
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_WINDOW_DETAIL_SNAPSHOT_BYTES_HPP
