@@ -128,13 +128,15 @@
 //     std::uint64_t string_size(string_view text, json::escapes e)
 //
 //   wire/kafka.hpp
-//     struct header
-//     struct record
 //     constant batch_head
 //     constant max_bytes
 //     std::uint64_t size(r, offset_delta, timestamp_delta)
 //     std::uint64_t bound(const kafka::record& r)
 //     struct record_batch
+//
+//   wire/kafka_record.hpp
+//     struct header
+//     struct record
 //
 //   wire/kinesis.hpp
 //     struct record
@@ -171,12 +173,12 @@
 //     std::uint64_t billed_size(const pubsub::message& m)
 //     struct publish_request
 //
-//   wire/refusal_phrases.hpp
+//   wire/refusal_numbers.hpp
 //     enum dialect { azure_amqp, sqs, cloudwatch_logs, pubsub, grpc, kafka, rabbitmq }
 //     enum extent { request, item }
+//     struct refusal_numbers
 //
 //   wire/refusal_text.hpp
-//     struct refusal_numbers
 //     std::optional<refusal_numbers> read_refusal(dialect d, string_view text)
 //
 //   wire/services.hpp
@@ -235,12 +237,13 @@
 #include <waybill/wire/json_array.hpp>
 #include <waybill/wire/json_text.hpp>
 #include <waybill/wire/kafka.hpp>
+#include <waybill/wire/kafka_record.hpp>
 #include <waybill/wire/kinesis.hpp>
 #include <waybill/wire/mqtt5.hpp>
 #include <waybill/wire/nats.hpp>
 #include <waybill/wire/protobuf.hpp>
 #include <waybill/wire/pubsub.hpp>
-#include <waybill/wire/refusal_phrases.hpp>
+#include <waybill/wire/refusal_numbers.hpp>
 #include <waybill/wire/refusal_text.hpp>
 #include <waybill/wire/services.hpp>
 #include <waybill/wire/sqs.hpp>

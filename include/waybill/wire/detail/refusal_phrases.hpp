@@ -7,47 +7,15 @@
 // the text of the service continues after the last number, so does the phrase: a shortened text
 // then gives no number instead of a part of one.
 
-#ifndef WAYBILL_WIRE_REFUSAL_PHRASES_HPP
-#define WAYBILL_WIRE_REFUSAL_PHRASES_HPP
+#ifndef WAYBILL_WIRE_DETAIL_REFUSAL_PHRASES_HPP
+#define WAYBILL_WIRE_DETAIL_REFUSAL_PHRASES_HPP
 
-#include <cstdint>
 #include <span>
 #include <string_view>
 
-#include <waybill/core/enum_name.hpp>
+#include <waybill/wire/refusal_numbers.hpp>
 
-namespace waybill::inline v0_2::wire {
-
-using v0_2::name;
-
-/// The service or library whose phrases are searched.
-enum class dialect : std::uint8_t {
-    azure_amqp,       ///< Service Bus and Event Hubs: the description of the AMQP error.
-    sqs,              ///< SQS and compatible services.
-    cloudwatch_logs,  ///< PutLogEvents.
-    pubsub,           ///< Google Pub/Sub, and Google's front end.
-    grpc,             ///< The gRPC libraries: C and its wrappers, Go, Java, Node, Rust's tonic.
-    kafka,            ///< The broker, and the Java and Python producers.
-    rabbitmq,         ///< The reply text of a closed channel.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(dialect) noexcept
-{
-    return "azure_amqp, sqs, cloudwatch_logs, pubsub, grpc, kafka, rabbitmq";
-}
-
-/// The thing that the numbers describe.
-enum class extent : std::uint8_t {
-    request,  ///< The whole request, envelope included.
-    item,     ///< One item by itself; the numbers are not those of the batch.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(extent) noexcept
-{
-    return "request, item";
-}
-
-namespace detail {
+namespace waybill::inline v0_2::wire::detail {
 
 // A phrase with %a for the actual size, %l for the limit, %n for another number and %w for the name
 // of a partition.
@@ -130,8 +98,6 @@ constexpr std::span<const phrase> phrases_of(dialect d) noexcept
     return {};
 }
 
-}  // namespace detail
+}  // namespace waybill::inline v0_2::wire::detail
 
-}  // namespace waybill::inline v0_2::wire
-
-#endif  // WAYBILL_WIRE_REFUSAL_PHRASES_HPP
+#endif  // WAYBILL_WIRE_DETAIL_REFUSAL_PHRASES_HPP

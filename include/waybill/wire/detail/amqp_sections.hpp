@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//
+// amqp_sections: sizes of the sections of an AMQP 1.0 message.
+
+#ifndef WAYBILL_WIRE_DETAIL_AMQP_SECTIONS_HPP
+#define WAYBILL_WIRE_DETAIL_AMQP_SECTIONS_HPP
+
+#include <cstdint>
+
+#include <waybill/core/saturating.hpp>
+#include <waybill/wire/amqp_encoder.hpp>
+#include <waybill/wire/amqp_message.hpp>
+#include <waybill/wire/amqp_value.hpp>
+#include <waybill/wire/detail/amqp_fields.hpp>
+
+namespace waybill::inline v0_2::wire::amqp::detail {
+
+template <profile P>
+[[nodiscard]] constexpr std::uint64_t header_size(const message& m) noexcept
+{
+    constexpr encoder e = P::rules;
+    // Every field may be present, at its widest: durable, priority, ttl, first-acquirer and
+    // delivery-count.
+    if (e.widest) return descriptor<P> + 9 + (2 + 2 + 5 + 2 + 5);
+    fields<P> f;
+    f.put(m.durable, e.writes_defaults, false);
+    f.put(m.priority, e.writes_defaults, std::uint8_t{4});
+    f.put(m.ttl, e.writes_zero_ttl, std::uint32_t{0});
+    f.put(m.first_acquirer, e.writes_defaults, false);
+    f.put(m.delivery_count, e.writes_defaults, std::uint32_t{0});
+    return f.section_size(e.header);
+}
+
+template <profile P>
+[[nodiscard]] constexpr std::uint64_t properties_size(const message& m) noexcept
+{
+    constexpr encoder e = P::rules;
+    fields<P> f;
+    f.put(m.message_id);
+    if (f.next(m.user_id.given(),
+               m.user_id.given() && !(e.binary_or_null && m.user_id.size() == 0))) {
+        f.text(m.user_id);
+    }
+    f.put(m.to);
+    f.put(m.subject);
+    f.put(m.reply_to);
+    f.put(m.correlation_id);
+    f.put(m.content_type);
+    f.put(m.content_encoding);
+    f.put(m.absolute_expiry_time, e.writes_zero_times, std::int64_t{0});
+    f.put(m.creation_time, e.writes_zero_times, std::int64_t{0});
+    f.put(m.group_id);
+    const std::uint32_t sequence = m.group_sequence.value_or(0);
+    const bool has_sequence = e.widest ? true
+                              : e.sequences_groups ? m.group_id.given() || sequence != 0
+                                                   : m.group_sequence.has_value();
+    if (f.next(m.group_sequence.has_value(), has_sequence)) {
+        f.fixed(e.widest ? 5 : value(sequence).narrow());
+    }
+    f.put(m.reply_to_group_id);
+    return f.section_size(e.properties);
+}
+
+template <profile P>
+[[nodiscard]] constexpr std::uint64_t map_size(const entries& map) noexcept
+{
+    if (!map.given() || (map.empty() && !P::rules.writes_empty_maps)) return 0;
+    return saturating_add(descriptor<P>, entries_size<P>(map));
+}
+
+template <profile P>
+[[nodiscard]] constexpr std::uint64_t body_size(const content& body) noexcept
+{
+    if (body.what() == content::kind::none) {
+        return P::rules.writes_null_body ? descriptor<P> + 1 : 0;
+    }
+    return saturating_add(descriptor<P>, value_size<P>(body.as_value()));
+}
+
+// All sections before the body.
+template <profile P>
+[[nodiscard]] constexpr std::uint64_t head_size(const message& m) noexcept
+{
+    std::uint64_t bytes = saturating_add(header_size<P>(m), properties_size<P>(m));
+    bytes = saturating_add(bytes, map_size<P>(m.delivery_annotations));
+    bytes = saturating_add(bytes, map_size<P>(m.message_annotations));
+    return saturating_add(bytes, map_size<P>(m.properties));
+}
+
+}  // namespace waybill::inline v0_2::wire::amqp::detail
+
+#endif  // WAYBILL_WIRE_DETAIL_AMQP_SECTIONS_HPP
