@@ -27,8 +27,10 @@
 //     struct batch_sizes
 //     struct calibration_state
 //
-//   batch/chunk_by.hpp
+//   batch/chunk.hpp
 //     struct chunk
+//
+//   batch/chunk_by.hpp
 //     chunk<I> front_chunk(I first, S last, const batch_limits& l, const F& size)
 //     auto chunk_by(I first, S last, const batch_limits& l, F size)
 //     auto chunk_by(Items& items, const batch_limits& l, F size)
@@ -54,6 +56,9 @@
 //     class open_batch
 //     auto open_batch_of(const batch_limits& l, F size, duration linger)
 //
+//   batch/open_limits.hpp
+//     struct open_limits
+//
 //   batch/owned_chunks.hpp
 //     struct owned_chunk
 //     auto owned_chunks(I first, S last, const batch_limits& l, F size)
@@ -64,10 +69,12 @@
 //     class resend_buffer
 //
 //   batch/send_all.hpp
-//     using send_outcome
 //     send_report send_all(first, last, size, s, now, send, replace)
 //     send_report send_all(items, size, s, now, send, replace)
 //     send_report send_all(box, size, s, now, send, replace)
+//
+//   batch/send_outcome.hpp
+//     using send_outcome
 //
 //   batch/send_policy.hpp
 //     struct send_policy
@@ -82,9 +89,6 @@
 //     enum item_outcome { accepted, too_large, failed, in_doubt, unsent, blocked_by_key }
 //     struct entry_fault
 //     struct batch_sender_types
-//
-//   batch/side_by_side.hpp
-//     struct open_limits
 //
 //   batch/tally.hpp
 //     enum add_result { added, full, too_large }
@@ -103,18 +107,20 @@
 #include <waybill/batch/bin_packer.hpp>
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/calibration_state.hpp>
+#include <waybill/batch/chunk.hpp>
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/keyed_batches.hpp>
 #include <waybill/batch/merged.hpp>
 #include <waybill/batch/open_batch.hpp>
+#include <waybill/batch/open_limits.hpp>
 #include <waybill/batch/owned_chunks.hpp>
 #include <waybill/batch/resend_buffer.hpp>
 #include <waybill/batch/send_all.hpp>
+#include <waybill/batch/send_outcome.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>
-#include <waybill/batch/side_by_side.hpp>
 #include <waybill/batch/tally.hpp>
 #include <waybill/batch/too_large.hpp>
 #include <waybill/version.hpp>

@@ -32,9 +32,10 @@
 #include <vector>
 
 #include <waybill/batch/detail/assignable.hpp>
+#include <waybill/batch/detail/side_by_side.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/open_batch.hpp>
-#include <waybill/batch/side_by_side.hpp>
+#include <waybill/batch/open_limits.hpp>
 
 namespace waybill::inline v0_2 {
 

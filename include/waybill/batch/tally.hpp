@@ -26,6 +26,7 @@
 #include <type_traits>
 
 #include <waybill/batch/batch_close_reason.hpp>
+#include <waybill/batch/detail/batch_bytes.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/enum_name.hpp>
@@ -44,26 +45,6 @@ enum class add_result : std::uint8_t {
 {
     return "added, full, too_large";
 }
-
-namespace detail {
-
-/// The bytes of a batch before its items, if `first` is the first of them.
-template <class Item, framing<Item> F>
-[[nodiscard]] constexpr std::uint64_t envelope_of(const batch_limits& l, const F& f,
-                                                  const Item& first)
-{
-    return saturating_add(l.envelope, as_size(f.envelope(first)));
-}
-
-/// The bytes of a batch that contains only this item, envelope included.
-template <class Item, framing<Item> F>
-[[nodiscard]] constexpr std::uint64_t size_alone(const batch_limits& l, const F& f,
-                                                 const Item& item)
-{
-    return saturating_add(envelope_of(l, f, item), as_size(f.delta(typename F::state{}, item)));
-}
-
-}  // namespace detail
 
 template <class F>
 struct tally {

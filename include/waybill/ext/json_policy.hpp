@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/batch/send_policy.hpp>
-#include <waybill/batch/side_by_side.hpp>
+#include <waybill/batch/open_limits.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/time_text.hpp>

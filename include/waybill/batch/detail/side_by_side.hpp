@@ -9,8 +9,8 @@
 // A refused item must find room after one take(). So a refusal closes a batch at once, if there is
 // no closed one yet, and take() returns closed batches first. No other state is needed.
 
-#ifndef WAYBILL_BATCH_SIDE_BY_SIDE_HPP
-#define WAYBILL_BATCH_SIDE_BY_SIDE_HPP
+#ifndef WAYBILL_BATCH_DETAIL_SIDE_BY_SIDE_HPP
+#define WAYBILL_BATCH_DETAIL_SIDE_BY_SIDE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -18,21 +18,13 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/batch/batch_close_reason.hpp>
+#include <waybill/batch/open_limits.hpp>
 #include <waybill/batch/tally.hpp>
+#include <waybill/core/batch_limits.hpp>
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_2 {
-
-/// Limits for all open batches together; `batch_limits` applies to a single batch.
-struct open_limits {
-    std::uint64_t open = 16;                ///< Maximum number of batches; 0 reads as 1.
-    duration linger = duration::highest();  ///< Maximum time that a batch stays open.
-    std::uint64_t items = unlimited;        ///< Maximum items in all of them; 0 reads as 1.
-
-    friend bool operator==(const open_limits&, const open_limits&) = default;
-};
-
-namespace detail {
+namespace waybill::inline v0_2::detail {
 
 /// `Batch` is the result of take(). To make room, the fullest batch is closed if `Fullest`,
 /// otherwise the oldest.
@@ -159,8 +151,6 @@ private:
     }
 };
 
-}  // namespace detail
+}  // namespace waybill::inline v0_2::detail
 
-}  // namespace waybill::inline v0_2
-
-#endif  // WAYBILL_BATCH_SIDE_BY_SIDE_HPP
+#endif  // WAYBILL_BATCH_DETAIL_SIDE_BY_SIDE_HPP

@@ -22,7 +22,7 @@
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>
-#include <waybill/batch/side_by_side.hpp>
+#include <waybill/batch/open_limits.hpp>
 #include <waybill/batch/tally.hpp>
 #include <waybill/batch/too_large.hpp>
 #include <waybill/ext/fmt/core.hpp>

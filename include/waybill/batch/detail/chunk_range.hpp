@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// chunk_range: the result of `chunk_by`. Each chunk is cut when the loop reaches it.
+
+#ifndef WAYBILL_BATCH_DETAIL_CHUNK_RANGE_HPP
+#define WAYBILL_BATCH_DETAIL_CHUNK_RANGE_HPP
+
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include <waybill/batch/chunk.hpp>
+#include <waybill/batch/detail/cut.hpp>
+#include <waybill/batch/framing.hpp>
+#include <waybill/core/batch_limits.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// All chunks of a sequence. Each chunk is cut when the loop reaches it. Iterators point to the
+/// chunk_range and to the items: both must outlive them.
+template <std::forward_iterator I, std::sentinel_for<I> S, size_model<std::iter_reference_t<I>> F>
+class chunk_range {
+public:
+    class iterator {
+    public:
+        using iterator_concept = std::forward_iterator_tag;
+        using iterator_category = std::input_iterator_tag;  // operator* returns a value
+        using value_type = chunk<I>;
+        using difference_type = std::iter_difference_t<I>;
+        using pointer = const value_type*;
+        using reference = value_type;
+
+        iterator() = default;
+        [[gnu::always_inline]] constexpr explicit iterator(const chunk_range& r)
+            : range_(&r), cut_{r.first_, r.first_},
+              next_(detail::size_ahead(r.first_, r.last_, r.size_))
+        {
+            advance();
+        }
+
+        [[nodiscard]] constexpr value_type operator*() const { return cut_; }
+        [[nodiscard]] constexpr pointer operator->() const noexcept { return &cut_; }
+        [[gnu::always_inline]] constexpr iterator& operator++()
+        {
+            advance();
+            return *this;
+        }
+        constexpr iterator operator++(int)
+        {
+            auto old = *this;
+            advance();
+            return old;
+        }
+
+        friend bool operator==(const iterator&, const iterator&) = default;
+        friend constexpr bool operator==(const iterator& i, std::default_sentinel_t)
+        {
+            return i.cut_.empty();
+        }
+
+    private:
+        [[gnu::always_inline]] constexpr void advance()
+        {
+            const chunk_range& r = *range_;
+            if (cut_.last == r.last_) {
+                cut_ = {cut_.last, cut_.last};
+                return;
+            }
+            std::uint64_t own = next_;
+            cut_ = detail::cut(cut_.last, r.last_, r.room_, r.size_, own, cut_.count);
+            next_ = own;
+        }
+
+        const chunk_range* range_ = nullptr;
+        chunk<I> cut_;
+        std::uint64_t next_ = 0;  // the size of the item after the chunk, measured once
+    };
+
+    constexpr chunk_range(I first, S last, const batch_limits& l, F size)
+        : first_(std::move(first)), last_(std::move(last)), room_(l), size_(std::move(size))
+    {
+    }
+
+    [[nodiscard]] constexpr iterator begin() const { return iterator(*this); }
+    [[nodiscard]] constexpr std::default_sentinel_t end() const noexcept { return {}; }
+
+private:
+    I first_;
+    S last_;
+    detail::room_for<F, I> room_;
+    F size_;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_BATCH_DETAIL_CHUNK_RANGE_HPP

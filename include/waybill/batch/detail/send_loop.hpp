@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT
+//
+// send_loop: drives a `batch_sender` over one input. Part of `send_all`.
+
+#ifndef WAYBILL_BATCH_DETAIL_SEND_LOOP_HPP
+#define WAYBILL_BATCH_DETAIL_SEND_LOOP_HPP
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include <waybill/batch/batch_sender.hpp>
+#include <waybill/batch/send_outcome.hpp>
+#include <waybill/batch/send_report.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/core/time_source.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// Gives send_all access to the notes that the sender stores for its open input.
+struct notes_of {
+    [[nodiscard]] static send_notes& in(batch_sender& s) noexcept { return s.notes_; }
+};
+
+/// A guard for one attempt. Reports `outcome_unknown` if `send` throws or its result cannot be
+/// processed: the batch may have arrived.
+class unanswered {
+public:
+    unanswered(batch_sender& s, const batch_sender::send& a, steady_time now)
+        : s_(s), attempt_(a.attempt), bytes_(a.bytes), now_(now)
+    {
+        s_.on(batch_sender::started{attempt_}, now);
+        ++report().sends;
+    }
+    unanswered(const unanswered&) = delete;
+    unanswered& operator=(const unanswered&) = delete;
+    ~unanswered()
+    {
+        if (!open_) return;
+        count(batch_sender::outcome_unknown{});
+        s_.on(batch_sender::outcome_unknown{attempt_}, now_);
+    }
+    void over(const send_outcome& o) noexcept
+    {
+        open_ = false;
+        count(o);
+    }
+
+private:
+    [[nodiscard]] send_report& report() const noexcept { return notes_of::in(s_).report; }
+    void count(const send_outcome& o) const noexcept
+    {
+        send_report& r = report();
+        if (std::holds_alternative<batch_sender::too_large>(o)) ++r.refusals;
+        if (std::holds_alternative<batch_sender::accepted>(o) ||
+            std::holds_alternative<batch_sender::partial>(o))
+            return;
+        r.resent_bytes = saturating_add(r.resent_bytes, bytes_);
+    }
+
+    batch_sender& s_;
+    std::uint64_t attempt_;
+    std::uint64_t bytes_;
+    steady_time now_;
+    bool open_ = true;
+};
+
+/// Opens an input unless one is open. False if the sender has unsettled items that were queued
+/// without an open input.
+[[nodiscard]] inline bool open_for(batch_sender& s, steady_time now)
+{
+    if (s.origin()) return true;
+    if (!s.finished()) return false;
+    s.on(batch_sender::opened{}, now);
+    return true;
+}
+
+/// The default for `replace`: the item stays as it is.
+struct keep_too_large {
+    template <class Item>
+    [[nodiscard]] fault operator()(const Item&, const batch_sender::replace&) const
+    {
+        return {fault_kind::permanent, {}};
+    }
+};
+
+template <class Source, class Clock, class Send, class Replace>
+class sending {
+public:
+    sending(Source& source, batch_sender& s, Clock& clock, Send& send, Replace& replace)
+        : source_(source),
+          s_(s),
+          clock_(clock),
+          send_(send),
+          replace_(replace),
+          origin_(*s.origin()),
+          notes_(notes_of::in(s))
+    {
+    }
+
+    send_report run()
+    {
+        while (going_) {
+            const steady_time now = time_of(clock_);
+            match(
+                s_.next(now),
+                [&](const batch_sender::send& a) {
+                    if (!feed(now)) transmit(a, now);
+                },
+                [&](const batch_sender::report& x) { note(x, now); },
+                [&](const batch_sender::replace& r) { replace(r, now); },
+                [&](const wait_until& w) {
+                    if (feed(now)) return;
+                    notes_.report.waiting = w.time;
+                    going_ = false;
+                },
+                [&](idle) {
+                    if (feed(now)) return;
+                    // After a failed allocation, waiting items may be in no batch. Flushing cuts
+                    // them.
+                    if (!s_.finished() && !std::exchange(flushed_anyway_, true)) {
+                        s_.on(batch_sender::flushed{}, now);
+                        return;
+                    }
+                    if (s_.finished()) s_.on(batch_sender::closed{}, now);
+                    going_ = false;
+                });
+        }
+        notes_.report.stopped = s_.has_stopped();
+        notes_.report.taken = s_.end() - origin_;
+        return std::exchange(notes_, {}).report;
+    }
+
+private:
+    void transmit(const batch_sender::send& a, steady_time now)
+    {
+        const std::uint64_t attempt = a.attempt;
+        auto batch = source_.batch(a, origin_);
+        unanswered guard(s_, a, now);
+        // `started` has moved the runs into the flight. The view in `batch` is still valid.
+        send_outcome o = send_(batch);
+        notes_.failure.clear();
+        if (batch_sender::failed* f = std::get_if<batch_sender::failed>(&o))
+            notes_.failure = std::move(f->text);
+        const event_result h = std::visit(
+            [&](auto& event) {
+                event.attempt = attempt;
+                return s_.on(event, time_of(clock_));
+            },
+            o);
+        // An invalid result does not show what has arrived.
+        if (h == event_result::invalid)
+            s_.on(batch_sender::outcome_unknown{attempt}, time_of(clock_));
+        guard.over(o);
+    }
+
+    /// `replace_` may send, store and throw. After an exception the same item is requested again.
+    void replace(batch_sender::replace r, steady_time now)
+    {
+        const std::uint64_t item = r.item;
+        r.item -= origin_;
+        fault f = replace_(source_.item(r.item), std::as_const(r));
+        notes_.not_replaced.clear();
+        if (f.ok()) {
+            s_.on(batch_sender::replaced{item, source_.measure(r.item).bytes}, now);
+        } else {
+            notes_.not_replaced = std::move(f.text);
+            s_.on(batch_sender::not_replaced{item}, now);  // the outcome `too_large` follows
+        }
+    }
+
+    void note(const batch_sender::report& x, steady_time now)
+    {
+        item_report r{{x.items.first - origin_, x.items.count},
+                      x.outcome,
+                      x.kind,
+                      x.bytes,
+                      x.limit,
+                      x.envelope,
+                      {}};
+        if (x.outcome == item_outcome::failed) r.text = notes_.failure;
+        if (x.outcome == item_outcome::too_large) r.text = notes_.not_replaced;
+        notes_.report.add(std::move(r));
+        if (x.outcome == item_outcome::too_large) notes_.not_replaced.clear();
+        s_.on(batch_sender::reported{x.items}, now);
+        source_.release(saturating_sub(s_.first_open(), origin_));
+    }
+
+    /// Queues the next item if the next batch has room, before any action: items of a failed batch
+    /// travel with new ones. Flushes at the end of the input. False if nothing was done.
+    bool feed(steady_time now)
+    {
+        if (flushed_ || !s_.wants_more()) return false;
+        if (const std::optional<batch_sender::queued> q = source_.peek()) {
+            s_.on(*q, now);
+            source_.take();
+        } else {
+            flushed_ = true;
+            s_.on(batch_sender::flushed{}, now);
+        }
+        return true;
+    }
+
+    Source& source_;
+    batch_sender& s_;
+    Clock& clock_;
+    Send& send_;
+    Replace& replace_;
+    std::uint64_t origin_;
+    send_notes& notes_;
+    bool going_ = true;
+    bool flushed_ = false;
+    bool flushed_anyway_ = false;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_BATCH_DETAIL_SEND_LOOP_HPP
