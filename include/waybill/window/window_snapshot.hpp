@@ -62,51 +62,10 @@ concept storable_window =
 template <storable_window W>
 [[nodiscard]] std::string save(const W& w)
 {
-    using V = typename W::value_type;
-    const std::uint64_t count = w.size();
-    const auto ns = [&](std::uint64_t n) { return w[n].at.since_epoch().count(); };
-    std::uint8_t unit = detail::coarsest_unit;
-    for (std::uint64_t n = 0; n != count; ++n) unit = detail::unit_of(ns(n), unit);
-    const std::int64_t first = count == 0 ? 0 : ns(0);
-    std::int64_t after = 0;
-    std::uint8_t kind = detail::snapshot_kind<W>();
-    std::uint8_t clock_unit = 0;
-    if (const std::optional<wall_time> clock = w.clock()) {
-        after = detail::apart(clock->since_epoch().count(), first);
-        kind |= detail::snapshot_clocked;
-        clock_unit = detail::unit_of(after, detail::coarsest_unit);
-    }
-
-    detail::snapshot_writer out(static_cast<std::size_t>(count));
-    out.byte(kind);
-    out.byte(static_cast<std::uint8_t>(clock_unit * 16 + unit));
-    out.whole(count);
-    const auto ticks = [](std::int64_t t, std::uint8_t u) {
-        return static_cast<std::uint64_t>(t / detail::snapshot_units[u]);
-    };
-    if (count != 0) out.difference(ticks(first, unit));
-    if (w.clock()) out.difference(ticks(after, clock_unit));
-    const auto step_to = [&](std::uint64_t n) {
-        return ticks(ns(n), unit) - ticks(ns(n - 1), unit);
-    };
-    std::uint64_t step = 0;
-    std::uint64_t same_until = 1;
-    std::uint64_t bits = 0;
-    for (std::uint64_t n = 0; n != count; ++n) {
-        if (n >= same_until) {
-            const std::uint64_t longer = step_to(n) - step;
-            out.difference(longer);
-            step += longer;
-            same_until = n + 1;
-            while (longer == 0 && same_until != count && step_to(same_until) == step) ++same_until;
-            if (longer == 0) out.whole(same_until - n - 1);
-        }
-        const std::uint64_t value = detail::bits_of<V>(w[n].value);
-        if constexpr (std::integral<V>) out.difference(value - bits);
-        else out.middle(value ^ bits);
-        bits = value;
-        if constexpr (W::weighted) out.whole(weight_of(w[n]));
-    }
+    detail::snapshot_writer out(static_cast<std::size_t>(w.size()));
+    const std::uint8_t unit = detail::common_unit(w);
+    detail::write_head(out, w, unit);
+    detail::write_samples(out, w, unit);
     return static_cast<detail::snapshot_writer&&>(out).finish();
 }
 

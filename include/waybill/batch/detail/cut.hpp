@@ -61,11 +61,85 @@ template <class I, class S, class F>
     return 0;
 }
 
+// Takes items from `at` to `bound` while they fit. Returns true if an item does not fit; `own` is then
+// its size. Without `Single`, an item is limited only by the rest of the space.
+template <bool Single, class I, class F>
+[[gnu::always_inline]] constexpr bool take_items(I& at, const I& bound, const room& r, const F& size,
+                                                 std::uint64_t& own, std::uint64_t& left)
+{
+    for (; at != bound; ++at) {
+        own = detail::size_at(at, size);
+        if (own > left || (Single && own >= r.too_large)) return true;
+        left -= own;
+    }
+    return false;
+}
+
+// Integers that are their own sizes are summed in blocks, if the chunk is long. Below about 100 items,
+// item by item is faster: `bench/run batch`, column "blocks". The previous chunk predicts the length.
+inline constexpr std::uint64_t long_chunk = 96;
+inline constexpr std::uint64_t before_blocks = 128;  // items of a short chunk that are taken singly
+
+// Takes up to `count` integers from `at` in blocks. Returns true if an item does not fit.
+template <class I>
+[[gnu::always_inline]] constexpr bool take_blocks(I& at, std::uint64_t count, const room& r,
+                                                  std::uint64_t& left)
+{
+    const auto* const here = &*at;
+    const auto* const end = here + count;
+    const auto to = detail::within(here, end, r.too_large - 1, left);
+    left = to.left;
+    at += to.at - here;
+    return to.at != end;
+}
+
+// Takes items from `at` until the chunk ends, in a sequence whose length is known.
+template <class I, class S, class F>
+[[gnu::always_inline]] constexpr batch_close_reason
+take_counted(const I& first, I& at, const S& last, const room& r, const F& size, std::uint64_t& own,
+             std::uint64_t& left, std::uint64_t before)
+{
+    constexpr bool bare = std::same_as<F, std::identity> && plain_integers<I, S>;
+    const std::uint64_t most = lesser(static_cast<std::uint64_t>(last - first), r.items);
+    const std::uint64_t singly =
+        bare ? lesser(most, before < long_chunk ? before_blocks : 1) : most;
+    const I bound = first + static_cast<std::iter_difference_t<I>>(singly);
+    const bool refused = r.too_large > r.space
+                             ? detail::take_items<false>(at, bound, r, size, own, left)
+                             : detail::take_items<true>(at, bound, r, size, own, left);
+    batch_close_reason reason = refused ? batch_close_reason::bytes : batch_close_reason::items;
+    if constexpr (bare) {
+        if (!refused && most > singly && detail::take_blocks(at, most - singly, r, left)) {
+            own = detail::size_at(at, size);
+            reason = batch_close_reason::bytes;
+        }
+    }
+    if (reason == batch_close_reason::items) {
+        if (at == last) reason = batch_close_reason::end;
+        else own = detail::size_at(at, size);
+    }
+    return reason;
+}
+
+// Takes items from `at` until the chunk ends, and counts them. `taken` is 1 before the call.
+template <class I, class S, class F>
+[[gnu::always_inline]] constexpr batch_close_reason
+take_uncounted(I& at, const S& last, const room& r, const F& size, std::uint64_t& own,
+               std::uint64_t& left, std::uint64_t& taken)
+{
+    for (;; ++at, ++taken) {
+        if (at == last) return batch_close_reason::end;
+        own = detail::size_at(at, size);
+        if (taken == r.items) return batch_close_reason::items;
+        if (own > left || own >= r.too_large) return batch_close_reason::bytes;
+        left -= own;
+    }
+}
+
 // Cuts a chunk off [first, last), which must not be empty. Before the call, `own` is the size of
 // the first item; after it, the size of the item after the chunk, if there is one. So each item is
 // measured once, and no branch has to test whether the next size is already known. `before` is the
-// number of items of the previous chunk. always_inline: without it, compilers inline too little,
-// and small chunks cost more than in a hand-written loop.
+// number of items of the previous chunk.
 template <class I, class S, class F>
 [[gnu::always_inline]] constexpr chunk<I> cut(I first, const S& last, const room& r, const F& size,
                                               std::uint64_t& own, std::uint64_t before)
@@ -80,67 +154,12 @@ template <class I, class S, class F>
     // Subtracting from the rest cannot wrap; adding to a sum could.
     std::uint64_t left = r.space - own;
     std::uint64_t taken = 1;
-    batch_close_reason reason = batch_close_reason::items;
+    batch_close_reason reason{};
     if constexpr (std::random_access_iterator<I> && std::sized_sentinel_for<S, I>) {
-        constexpr bool bare = std::same_as<F, std::identity> && plain_integers<I, S>;
-        const auto ahead = static_cast<std::uint64_t>(last - first);
-        const std::uint64_t most = lesser(ahead, r.items);
-        // Up to about 100 items, item by item is faster than blocks. The previous chunk predicts
-        // the length of this one.
-        const std::uint64_t first_look = bare ? lesser(most, before < 96 ? 128 : 1) : most;
-        const I bound = first + static_cast<std::iter_difference_t<I>>(first_look);
-        if (r.too_large > r.space) {  // an item is limited only by the rest of the space
-            for (; at != bound; ++at) {
-                own = detail::size_at(at, size);
-                if (own > left) {
-                    reason = batch_close_reason::bytes;
-                    break;
-                }
-                left -= own;
-            }
-        } else {
-            for (; at != bound; ++at) {
-                own = detail::size_at(at, size);
-                if (own > left || own >= r.too_large) {
-                    reason = batch_close_reason::bytes;
-                    break;
-                }
-                left -= own;
-            }
-        }
-        if constexpr (bare) {
-            if (reason == batch_close_reason::items && most > first_look) {
-                const auto* const here = &*at;
-                const auto* const end = here + (most - first_look);
-                const auto to = detail::within(here, end, r.too_large - 1, left);
-                left = to.left;
-                at += to.at - here;
-                if (to.at != end) {
-                    own = detail::size_at(at, size);
-                    reason = batch_close_reason::bytes;
-                }
-            }
-        }
+        reason = detail::take_counted(first, at, last, r, size, own, left, before);
         taken = static_cast<std::uint64_t>(at - first);
-        if (reason == batch_close_reason::items) {
-            if (at == last)
-                reason = batch_close_reason::end;
-            else own = detail::size_at(at, size);
-        }
     } else {
-        for (;; ++at, ++taken) {
-            if (at == last) {
-                reason = batch_close_reason::end;
-                break;
-            }
-            own = detail::size_at(at, size);
-            if (taken == r.items) break;
-            if (own > left || own >= r.too_large) {
-                reason = batch_close_reason::bytes;
-                break;
-            }
-            left -= own;
-        }
+        reason = detail::take_uncounted(at, last, r, size, own, left, taken);
     }
     return {first, at, r.envelope + (r.space - left), taken, true, reason};
 }

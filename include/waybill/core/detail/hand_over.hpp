@@ -80,24 +80,9 @@ constexpr decltype(auto) hand_over(Variant&& v, Handlers& h)
         case 10:
             if constexpr (left > 10) return h(std::get<First + 10>(std::forward<Variant>(v)));
             break;
-        case 11:
-            if constexpr (left > 11) return h(std::get<First + 11>(std::forward<Variant>(v)));
-            break;
-        case 12:
-            if constexpr (left > 12) return h(std::get<First + 12>(std::forward<Variant>(v)));
-            break;
-        case 13:
-            if constexpr (left > 13) return h(std::get<First + 13>(std::forward<Variant>(v)));
-            break;
-        case 14:
-            if constexpr (left > 14) return h(std::get<First + 14>(std::forward<Variant>(v)));
-            break;
-        case 15:
-            if constexpr (left > 15) return h(std::get<First + 15>(std::forward<Variant>(v)));
-            break;
         default: break;
     }
-    if constexpr (left > 16) return hand_over<First + 16>(std::forward<Variant>(v), h);
+    if constexpr (left > 11) return hand_over<First + 11>(std::forward<Variant>(v), h);
     else return h(std::get<First>(std::forward<Variant>(v)));
 }
 

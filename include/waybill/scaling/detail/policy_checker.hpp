@@ -5,6 +5,7 @@
 #ifndef WAYBILL_SCALING_DETAIL_POLICY_CHECKER_HPP
 #define WAYBILL_SCALING_DETAIL_POLICY_CHECKER_HPP
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -194,6 +195,57 @@ inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<c
                    std::to_string(ladder[n].capacity));
         }
     }
+}
+
+/// Checks the fields that ask for a number of instances.
+template <condition Up, condition Down>
+void check_requests(policy_checker& c, const basic_policy<Up, Down>& p)
+{
+    if (!is_set(p.up) && p.bands.up.empty() && p.targets.empty() && !p.activation) {
+        c.fail("/up", "a rule or a target, or nothing is ever started", "none");
+    }
+    c.fewest = greater(capacity_at(p.ladder, p.instances.lowest), 1);
+    if constexpr (std::same_as<Up, rule>) {
+        if (!p.up.empty()) c.check_rule("/up", p.up);
+    }
+    if constexpr (std::same_as<Down, rule>) {
+        if (!p.down.empty()) c.check_rule("/down", p.down);
+    }
+    if (!is_set(p.down) && !p.bands.down.empty()) {
+        c.fail("/down", "a rule, as the bands down count only where it holds", "none");
+    }
+    check_targets(c, p.targets);
+    c.not_negative("/max_age", p.max_age);
+    c.not_negative("/cooldown/up", p.cooldown.up);
+    c.not_negative("/cooldown/down", p.cooldown.down);
+    if (p.if_unknown && *p.if_unknown > p.instances.highest) {
+        c.fail("/if_unknown", "at most the highest, " + std::to_string(p.instances.highest),
+               std::to_string(*p.if_unknown));
+    }
+    check_bands(c, "/bands/up", p.bands.up);
+    check_bands(c, "/bands/down", p.bands.down);
+    c.fewest = p.instances.lowest;
+    if (p.activation && p.activation->empty()) c.fail("/activation", "a rule", "none");
+    if (p.activation && !p.activation->empty()) c.check_rule("/activation", *p.activation);
+}
+
+/// Checks the fields that slow a change down.
+template <condition Up, condition Down>
+void check_pace(policy_checker& c, const basic_policy<Up, Down>& p)
+{
+    c.check_change("/step/up", p.step.up);
+    c.check_change("/step/down", p.step.down);
+    c.not_negative("/stabilise/up", p.stabilise.up);
+    c.not_negative("/stabilise/down", p.stabilise.down);
+    check_rates(c, "/rate/up", p.rate.up);
+    check_rates(c, "/rate/down", p.rate.down);
+    c.not_negative("/warm_up", p.warm_up);
+    c.not_negative("/zero_after", p.zero_after);
+    if (p.patience <= duration{}) {
+        c.fail("/patience", "a time that a command may take",
+               std::to_string(p.patience.count()) + " ns");
+    }
+    c.not_negative("/after_failure", p.after_failure);
 }
 
 /// The JSON path of the threshold of comparison c within rule r; empty if r does not contain c.

@@ -14,6 +14,7 @@
 
 #include <waybill/core/time.hpp>
 #include <waybill/window/detail/snapshot_bytes.hpp>
+#include <waybill/window/sample.hpp>
 #include <waybill/window/snapshot_error.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -81,6 +82,76 @@ struct snapshot_head {
     std::int64_t first = 0;  ///< In units. 0 without samples.
     std::optional<wall_time> clock{};
 };
+
+template <class W>
+[[nodiscard]] constexpr std::int64_t ns_of(const W& w, std::uint64_t n)
+{
+    return w[n].at.since_epoch().count();
+}
+
+/// The coarsest unit of all times of the samples.
+template <class W>
+[[nodiscard]] constexpr std::uint8_t common_unit(const W& w)
+{
+    std::uint8_t unit = coarsest_unit;
+    for (std::uint64_t n = 0; n != w.size(); ++n) unit = unit_of(ns_of(w, n), unit);
+    return unit;
+}
+
+[[nodiscard]] constexpr std::uint64_t ticks_of(std::int64_t ns, std::uint8_t unit) noexcept
+{
+    return static_cast<std::uint64_t>(ns / snapshot_units[unit]);
+}
+
+/// Writes the fields before the samples.
+template <class W>
+void write_head(snapshot_writer& out, const W& w, std::uint8_t unit)
+{
+    const std::uint64_t count = w.size();
+    const std::int64_t first = count == 0 ? 0 : ns_of(w, 0);
+    std::int64_t after = 0;
+    std::uint8_t kind = snapshot_kind<W>();
+    std::uint8_t clock_unit = 0;
+    if (const std::optional<wall_time> clock = w.clock()) {
+        after = apart(clock->since_epoch().count(), first);
+        kind |= snapshot_clocked;
+        clock_unit = unit_of(after, coarsest_unit);
+    }
+    out.byte(kind);
+    out.byte(static_cast<std::uint8_t>(clock_unit * 16 + unit));
+    out.whole(count);
+    if (count != 0) out.difference(ticks_of(first, unit));
+    if (w.clock()) out.difference(ticks_of(after, clock_unit));
+}
+
+/// Writes the samples: the step to each one, with a count of equal steps after it, and the value.
+template <class W>
+void write_samples(snapshot_writer& out, const W& w, std::uint8_t unit)
+{
+    using V = typename W::value_type;
+    const std::uint64_t count = w.size();
+    const auto step_to = [&](std::uint64_t n) {
+        return ticks_of(ns_of(w, n), unit) - ticks_of(ns_of(w, n - 1), unit);
+    };
+    std::uint64_t step = 0;
+    std::uint64_t same_until = 1;
+    std::uint64_t bits = 0;
+    for (std::uint64_t n = 0; n != count; ++n) {
+        if (n >= same_until) {
+            const std::uint64_t longer = step_to(n) - step;
+            out.difference(longer);
+            step += longer;
+            same_until = n + 1;
+            while (longer == 0 && same_until != count && step_to(same_until) == step) ++same_until;
+            if (longer == 0) out.whole(same_until - n - 1);
+        }
+        const std::uint64_t value = bits_of<V>(w[n].value);
+        if constexpr (std::integral<V>) out.difference(value - bits);
+        else out.middle(value ^ bits);
+        bits = value;
+        if constexpr (W::weighted) out.whole(weight_of(w[n]));
+    }
+}
 
 /// Reads a number of units since the epoch. Fails if it is out of range in nanoseconds.
 [[nodiscard]] inline std::int64_t read_ticks(snapshot_reader& in, std::uint8_t unit) noexcept
