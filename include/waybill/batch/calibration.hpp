@@ -60,12 +60,12 @@ public:
           accepted_(s.accepted),
           refused_(s.refused),
           row_(s.consecutive_accepted),
-          probe_after_(s.probe_after < 32 ? 32 : s.probe_after),
+          probe_after_(s.probe_after < first_probe ? first_probe : s.probe_after),
           tells_(s.reports),
           refuted_(s.refuted)
     {
         if (refused_ <= accepted_ || refused_ < 2) forget_bracket();
-        if (probe_after_ > 16'384) probe_after_ = 16'384;
+        if (probe_after_ > rarest_probe) probe_after_ = rarest_probe;
     }
 
     /// The complete state as plain data, to be stored.
@@ -83,7 +83,7 @@ public:
         calibration c = *this;
         c.documented_ = c.limit_ = c.ceiling_ = l.bytes;
         c.row_ = 0;
-        c.probe_after_ = 32;
+        c.probe_after_ = first_probe;
         c.refuted_ = 0;
         c.forget_bracket();
         return c;
@@ -128,7 +128,7 @@ public:
         // The first step at most doubles the size. Each refused probe halves it, down to a 32nd.
         const std::uint64_t now = believed_limit();
         std::uint64_t more = detail::lesser(limit_ - now, now);
-        for (std::uint32_t n = probe_after_; n > 32; n /= 2) more /= 2;
+        for (std::uint32_t n = probe_after_; n > first_probe; n /= 2) more /= 2;
         return detail::lesser(limit_,
                               saturating_add(now, reach(more > now / 32 ? more : now / 32 + 1)));
     }
@@ -147,7 +147,7 @@ public:
                                                         const batch_sizes& to) const noexcept
     {
         // The margin grows with the deviation up to 0.24 of the budget, and shrinks beyond that.
-        const double most = 0.24 * static_cast<double>(budget());
+        const double most = widest_part * static_cast<double>(budget());
         const double spread = detail::root(items_.widest_variance(
             static_cast<double>(from.bodies), static_cast<double>(to.bodies),
             static_cast<double>(from.guessed), static_cast<double>(to.guessed),
@@ -207,7 +207,7 @@ public:
         if (accepted_ >= refused_) {  // the limit was raised, to an unknown value
             refused_ = saturating_add(accepted_, accepted_ / 64 + 1);
             if (refused_ > limit_) refused_ = unlimited;
-            if (probe) probe_after_ = 32;
+            if (probe) probe_after_ = first_probe;
         }
         const bool doubted = limit_in_doubt() || refused_ != unlimited ||
                              (b.guessed != 0 && !items_.believed());
@@ -240,7 +240,7 @@ public:
         const bool probe = cut == detail::cut_with::probe;
         if (probe) {
             row_ = 0;
-            if (probe_after_ < 16'384) probe_after_ *= 2;
+            if (probe_after_ < rarest_probe) probe_after_ *= 2;
         }
         // A size within the reported limit does not explain the refusal: both are ignored (0). If
         // the limit is not adopted, lower() still may start its search there.
@@ -261,6 +261,17 @@ public:
     friend bool operator==(const calibration&, const calibration&) = default;
 
 private:
+    // `bench/run simulation` measures the requests with these values.
+    static constexpr std::uint32_t first_probe = 32;      // accepted full batches before a probe
+    static constexpr std::uint32_t rarest_probe = 16'384;  // after nine refused probes
+    static constexpr std::uint32_t told_patience = 16;     // times, if refusals report sizes
+    static constexpr std::uint32_t reach_doublings = 6;    // a probe reaches 64 steps at most
+    static constexpr double caution = 1.25;                // times the margin with the most bytes
+    // best_distance(p) * p is highest at exp(-1 / 2) / sqrt(2 pi).
+    static constexpr double widest_part = 0.24;
+    static constexpr std::uint64_t first_envelope = 64;  // bytes, if items were reported without it
+    static constexpr double implausible_header = 64;     // bytes an item, beyond twice its body
+
     /// A reported number; 0 if there is none, or if it is the largest value.
     [[nodiscard]] static constexpr std::uint64_t told(std::optional<std::uint64_t> n) noexcept
     {
@@ -300,7 +311,7 @@ private:
     [[nodiscard]] constexpr std::uint64_t margin_of(double spread) const noexcept
     {
         const double part = spread / static_cast<double>(budget());
-        return whole(1.25 * spread * detail::best_distance(part));
+        return whole(caution * spread * detail::best_distance(part));
     }
 
     /// True for a batch of one item that exceeds the limit only by its estimated overhead. False if
@@ -336,7 +347,7 @@ private:
     [[nodiscard]] constexpr std::uint64_t reach(std::uint64_t step) const noexcept
     {
         const std::uint64_t further = saturating_sub(row_, patience());
-        return saturating_mul(step, std::uint64_t{1} << detail::lesser(further, 6));
+        return saturating_mul(step, std::uint64_t{1} << detail::lesser(further, reach_doublings));
     }
 
     /// The number of accepted full batches before the next probe. 16 times as many if refusals
@@ -345,7 +356,7 @@ private:
     {
         const bool told =
             tells_ == calibration_state::broker_reports::refusals && !limit_in_doubt();
-        return told && refused_ == unlimited ? 16 * probe_after_ : probe_after_;
+        return told && refused_ == unlimited ? told_patience * probe_after_ : probe_after_;
     }
 
     /// The largest size in bytes that is expected to be accepted.
@@ -367,7 +378,7 @@ private:
         const bool known = size != 0;
         if (samples.n > 1) {
             items_.sampled(samples);
-            if (envelope_ == 0) envelope_ = detail::lesser(64, limit_ / 2'048);
+            if (envelope_ == 0) envelope_ = detail::lesser(first_envelope, limit_ / 2'048);
             if (!known) size = predict(b);
         } else {
             items_.observe(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
@@ -376,7 +387,7 @@ private:
         if (believed || size > limit_) return;
         // Item sizes exclude the envelope. So a sum just below the limit means a larger envelope.
         if (!known && size > limit_ - limit_ / 64) {
-            envelope_ = saturating_add(envelope_, saturating_add(limit_ - size, 64));
+            envelope_ = saturating_add(envelope_, saturating_add(limit_ - size, first_envelope));
         } else {
             lower(size, reported);
         }
@@ -393,10 +404,10 @@ private:
         if (probe) return;
         items_.bounded(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
                        static_cast<double>(b.reported), beyond_bodies(b, limit_), true);
-        // More overhead than the bodies and 64 bytes per item is implausible: the limit is lower.
+        // More overhead than the bodies and `implausible_header` an item: the limit is lower.
         const double bodies = static_cast<double>(b.bodies);
         const double items = static_cast<double>(b.guessed);
-        if (items_.mean(bodies, items) < bodies + 64 * items) return;
+        if (items_.mean(bodies, items) < bodies + implausible_header * items) return;
         items_ = detail::overhead();
         accepted_ = 0;
         lower(predict(b), reported);
@@ -407,14 +418,14 @@ private:
     /// exceeded the limit.
     constexpr void count_full(const batch_sizes& b, bool probe, bool longer) noexcept
     {
-        if (longer && row_ < patience() + 6) ++row_;
+        if (longer && row_ < patience() + reach_doublings) ++row_;
         if (probe || row_ >= patience()) return;
         // If refusals report sizes, but the mean is in doubt by a 16th of the limit, count 32.
         const double sixteenth = static_cast<double>(limit_) / 16;
         const double doubt = variance(b, 1) - variance(b, 0);
         row_ +=
             tells_ == calibration_state::broker_reports::refusals && doubt > sixteenth * sixteenth
-                ? 32U
+                ? first_probe
                 : 1U;
     }
 
@@ -428,7 +439,8 @@ private:
         if (limit == limit_ || (older && limit > limit_)) return true;
         row_ = 0;
         const std::uint64_t off = limit < limit_ ? limit_ - limit : limit - limit_;
-        if (off > limit / 16) probe_after_ = 32;  // a smaller change may be a limit that varies
+        // A smaller change may be a limit that varies.
+        if (off > limit / 16) probe_after_ = first_probe;
         limit_ = limit;
         forget_bracket();
         return true;
@@ -450,7 +462,7 @@ private:
         const std::uint64_t bodies = saturating_add(saturating_add(envelope_, b.exact), b.bodies);
         const bool refutes = (certain ? size : detail::lesser(size, bodies)) > limit_;
         const std::uint64_t most = saturating_add(limit_, reach(limit_));
-        const bool highest = probe && (most >= ceiling_ || row_ >= patience() + 6);
+        const bool highest = probe && (most >= ceiling_ || row_ >= patience() + reach_doublings);
         if (!refutes && !highest) return;
         if (refutes && limit_ > refuted_) refuted_ = limit_;
         if (counted && size > ceiling_) ceiling_ = size;
@@ -462,7 +474,7 @@ private:
     constexpr void lower(std::uint64_t size, std::uint64_t reported) noexcept
     {
         if (size < 2) return;
-        if (row_ > 32) row_ = 32;
+        if (row_ > first_probe) row_ = first_probe;
         refused_ = detail::lesser(refused_, size);
         if (refused_ <= accepted_) accepted_ = reported < refused_ ? reported : 0;
     }
@@ -481,7 +493,7 @@ private:
     std::uint64_t accepted_ = 0;
     std::uint64_t refused_ = unlimited;
     std::uint32_t row_ = 0;
-    std::uint32_t probe_after_ = 32;
+    std::uint32_t probe_after_ = first_probe;
     calibration_state::broker_reports tells_ = calibration_state::broker_reports::nothing;
     std::uint64_t refuted_ = 0;
     bool held_ = false;

@@ -61,11 +61,12 @@ template <class I, class S, class F>
     return 0;
 }
 
-// Takes items from `at` to `bound` while they fit. Returns true if an item does not fit; `own` is then
-// its size. Without `Single`, an item is limited only by the rest of the space.
+// Takes items from `at` to `bound` while they fit. Returns true if an item does not fit; `own` is
+// then its size. Without `Single`, an item is limited only by the rest of the space.
 template <bool Single, class I, class F>
-[[gnu::always_inline]] constexpr bool take_items(I& at, const I& bound, const room& r, const F& size,
-                                                 std::uint64_t& own, std::uint64_t& left)
+[[gnu::always_inline]] constexpr bool take_items(I& at, const I& bound, const room& r,
+                                                 const F& size, std::uint64_t& own,
+                                                 std::uint64_t& left)
 {
     for (; at != bound; ++at) {
         own = detail::size_at(at, size);
@@ -75,8 +76,9 @@ template <bool Single, class I, class F>
     return false;
 }
 
-// Integers that are their own sizes are summed in blocks, if the chunk is long. Below about 100 items,
-// item by item is faster: `bench/run batch`, column "blocks". The previous chunk predicts the length.
+// Integers that are their own sizes are summed in blocks, if the chunk is long. Below about 100
+// items, item by item is faster: `bench/run batch`, rows "blocks". The previous chunk predicts the
+// length of this one.
 inline constexpr std::uint64_t long_chunk = 96;
 inline constexpr std::uint64_t before_blocks = 128;  // items of a short chunk that are taken singly
 

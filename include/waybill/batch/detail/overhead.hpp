@@ -114,9 +114,8 @@ public:
     }
 
     /// The variance of these bytes. The uncertainty of the mean is multiplied by `doubt`. `told` is
-    /// the number of further items from a batch whose total size was reported. Each counts as an
-    /// eighth, because nearly all of them are in the next batch together, with nearly all of that
-    /// sum.
+    /// the number of further items from a batch whose total size was reported. Each has the weight
+    /// `told_share`.
     [[nodiscard]] constexpr double variance(double bodies, double items, double told,
                                             double doubt) const noexcept
     {
@@ -151,18 +150,18 @@ public:
         const double square = error * error;
         if (believed() && square > 0) doubt();
         const double noise = noise_of(items, told);
-        if (square > 25 * (doubt_of(bodies, items) + noise)) {
+        if (square > change * (doubt_of(bodies, items) + noise)) {
             // A sum below zero is not caused by a header.
             if (sum < 0 && bodies > 0) known_.ratio_variance += square / (bodies * bodies);
             else known_.header_variance += square / (items * items);
             // Not a change, because the last one was recent: the items differ more than expected.
-            if (known_.seen != 0 && known_.seen != enough) widen(4, square / items);
+            if (known_.seen != 0 && known_.seen != enough) widen(second_change, square / items);
             known_.seen = 1;
         } else {
             learn_noise(square, doubt_of(bodies, items), noise);
             follow(bodies, items, error, noise, known_.seen == enough);
             // A change has widened the noise, but recent errors are far smaller.
-            const double most = 16 * items * known_.error * known_.error;
+            const double most = noise_over_error * items * known_.error * known_.error;
             if (known_.seen == enough && known_.noise > most) widen(1, most);
         }
         correct(bodies, items, error, doubt_of(bodies, items), noise, 1);
@@ -174,7 +173,8 @@ public:
     /// header, which is then adjusted to `others`. Ignored if `others` is at most `items` / 8.
     constexpr void shared(double items, double less, double others) noexcept
     {
-        if (!(less * less > 25 * known_.noise * items) || !(8 * others > items)) return;
+        if (!(less * less > change * known_.noise * items)) return;
+        if (!(others > items * told_share)) return;
         known_.header += less / others;
         if (!sound(known_)) forget();
     }
@@ -186,21 +186,21 @@ public:
     {
         if (!(items > 0)) return;
         if (believed() && above) doubt();
-        // The sum of an accepted batch deviates by at most a quarter of the limit.
-        const double most = (bound + bodies) * (bound + bodies) / (16 * items);
+        const double widest = (bound + bodies) * widest_spread;
+        const double most = widest * widest / items;
         if (!above && known_.noise > most) widen(1, most);
         const double noise = noise_of(items, told);
         double doubted = doubt_of(bodies, items);
         double spread = detail::root(doubted + noise);
         if (!(spread > 0)) return;
         double k = (bound - mean(bodies, items)) / spread;
-        if (!above && k > 6) return;
-        if (!above && k < 4) widen(0.98, 1e30);
-        if (above && k > 1.3) widen(2, 1e30);
-        if (above ? k > 2.5 : k < -1.5) {  // unexpected: the distance is unknown
-            double deviation = k * spread / (1.5 * items);
-            const double tenth = (bound + bodies) / items / 10;
-            if (above && deviation < tenth) deviation = tenth;
+        if (!above && k > certain) return;
+        if (!above && k < close) widen(accepted_close, unbounded);
+        if (above && k > doubtful) widen(refused_far, unbounded);
+        if (above ? k > refused_unexpected : k < accepted_unexpected) {  // the distance is unknown
+            double deviation = k * spread / (explained * items);
+            const double smallest = (bound + bodies) / items / smallest_excess;
+            if (above && deviation < smallest) deviation = smallest;
             known_.header_variance += deviation * deviation;
             doubted = doubt_of(bodies, items);
             spread = detail::root(doubted + noise);
@@ -212,15 +212,15 @@ public:
         if (!sound(known_)) forget();
     }
 
-    /// Learns from the sizes of at least 2 single items. Of 32 samples or more, a sample is left
+    /// Learns from the sizes of at least 2 single items. From `outlier_samples` on, a sample is left
     /// out if it causes more than half of the variance. The ratio stays unchanged if all bodies
-    /// have one size, with fewer than 4 samples, and with fewer than 8 that show no clear
-    /// correlation.
+    /// have one size, with fewer than `slope_samples`, and with fewer than `line_samples` that show
+    /// no clear correlation.
     constexpr void sampled(item_samples s) noexcept
     {
         if (s.n < 2) return;
         const double distance = s.most - s.mean();
-        if (s.n >= 32 && distance * distance > s.variance() * s.n / 2) {
+        if (s.n >= outlier_samples && distance * distance > s.variance() * s.n / 2) {
             s.count(s.most_body, s.most, -1);
         }
         const double body = s.bodies / s.n;
@@ -228,9 +228,11 @@ public:
         const double both = s.products / s.n - body * s.mean();
         const double part = both * both;
         const double all = bodies * s.variance();
-        const bool spread = bodies > 1e-9 * body * body;
-        const bool clear = spread && (s.n >= 8 ? part > all / 2 : part * 16 > (18 - s.n) * all);
-        const bool line = s.n >= 8 ? spread : s.n >= 4 && clear;
+        const bool spread = bodies > rounding * body * body;
+        // Squared correlation: above 7/8 for 4 samples, 11/16 for 7, 1/2 for more.
+        const bool clear =
+            spread && (s.n >= line_samples ? part > all / 2 : part * 16 > (18 - s.n) * all);
+        const bool line = s.n >= line_samples ? spread : s.n >= slope_samples && clear;
         double slope = known_.ratio - 1;
         if (line) slope = clear ? both / bodies : 0;
         double noise = s.variance() - 2 * slope * both + slope * slope * bodies;
@@ -254,16 +256,64 @@ private:
     static constexpr double vague = 0.15 * 0.15;  // variance of a ratio without evidence
     static constexpr std::uint32_t enough = 4;
 
-    [[nodiscard]] static constexpr bool sane(double x) noexcept { return x > -1e60 && x < 1e60; }
+    // `bench/run simulation` measures the requests of the filter with these values.
+
+    // Reported sizes. An error above 5 standard deviations has a probability of 1 in 2 million.
+    static constexpr double change = 5 * 5;
+    static constexpr double second_change = 4;         // doubles the standard deviation at most
+    static constexpr double noise_over_error = 4 * 4;  // a standard deviation of 4 mean errors
+    // Nearly all further items of a reported batch are in the next one, with nearly all of the sum.
+    static constexpr double told_share = 1.0 / 8;
+
+    // Outcomes without a size. `k` is the distance to the limit in standard deviations; the tail of
+    // the normal distribution beyond it is the probability of a refusal.
+    static constexpr double certain = 6;                 // 1e-9: an acceptance shows nothing
+    static constexpr double close = 4;                   // 3e-5: an acceptance shows little noise
+    static constexpr double doubtful = 1.3;              // 10 %: a refusal shows more noise
+    static constexpr double refused_unexpected = 2.5;    // 0.6 %: a refusal shows a wrong mean
+    static constexpr double accepted_unexpected = -1.5;  // 93 %: an acceptance shows a wrong mean
+    static constexpr double explained = 1.5;             // distance after the variance has grown
+    static constexpr double smallest_excess = 10;        // the mean is wrong by a 10th at least
+    static constexpr double accepted_close = 0.98;       // narrows the noise by 2 %
+    static constexpr double refused_far = 2;             // doubles the noise
+    static constexpr double widest_spread = 0.25;        // of the limit, for an accepted batch
+    static constexpr double unbounded = 1e30;            // bytes squared, above every noise
+
+    // Sizes of single items.
+    static constexpr double slope_samples = 4;     // 3 points are often close to a line by chance
+    static constexpr double line_samples = 8;      // from here on, half of the variance is enough
+    static constexpr double outlier_samples = 32;  // the mean of 31 is reliable
+    static constexpr double rounding = 1e-9;       // relative variance of bodies of one size
+
+    // Weights of the latest error.
+    static constexpr double noise_weight = 0.05;  // a mean over about 20 sums
+    static constexpr double drift_weight = 0.35;  // a mean over about 3 sums
+    static constexpr double highest_gain = 0.9;   // at 1, the doubt would be infinite
+
+    // Standard deviations of a first estimate: header in bytes, ratio, and noise in bytes.
+    static constexpr double header_doubt = 64;   // plus the header
+    static constexpr double ratio_doubt = 0.02;  // most encoders leave bodies unchanged
+    static constexpr double noise_doubt = 8;     // plus a quarter of the header
+
+    // Squares of numbers up to `highest_number`, and products of two of these, are finite.
+    static constexpr double highest_number = 1e60;
+    static constexpr double highest_variance = 1e120;
+    static constexpr double highest_correlation = 1.01;  // squared; above 1 because of rounding
+
+    [[nodiscard]] static constexpr bool sane(double x) noexcept
+    {
+        return x > -highest_number && x < highest_number;
+    }
 
     /// True if all numbers are in range and the variances and covariance are possible.
     [[nodiscard]] static constexpr bool sound(const overhead_state& s) noexcept
     {
-        const auto variance = [](double x) { return x >= 0 && x < 1e120; };
+        const auto variance = [](double x) { return x >= 0 && x < highest_variance; };
         return sane(s.ratio) && sane(s.header) && sane(s.drift) && sane(s.error) &&
                variance(s.ratio_variance) && variance(s.header_variance) && variance(s.noise) &&
-               s.covariance > -1e120 && s.covariance < 1e120 &&
-               s.covariance * s.covariance <= s.ratio_variance * s.header_variance * 1.01;
+               s.covariance > -highest_variance && s.covariance < highest_variance &&
+               s.covariance * s.covariance <=
+                   s.ratio_variance * s.header_variance * highest_correlation;
     }
 
     /// Resets a state whose numbers are out of range.
@@ -275,14 +325,16 @@ private:
 
     constexpr void doubt() noexcept
     {
-        known_.header_variance = (64 + known_.header) * (64 + known_.header);
-        known_.ratio_variance = 0.02 * 0.02;  // most encoders leave bodies unchanged
-        known_.noise = (8 + known_.header / 4) * (8 + known_.header / 4);
+        const double header = header_doubt + known_.header;
+        const double item = noise_doubt + known_.header / 4;
+        known_.header_variance = header * header;
+        known_.ratio_variance = ratio_doubt * ratio_doubt;
+        known_.noise = item * item;
     }
 
     [[nodiscard]] constexpr double noise_of(double items, double told) const noexcept
     {
-        return known_.noise * (items + told / 8);
+        return known_.noise * (items + told * told_share);
     }
 
     [[nodiscard]] constexpr double doubt_of(double bodies, double items) const noexcept
@@ -306,7 +358,8 @@ private:
         const double all = doubt + noise;
         if (!(all > 0)) return;
         if (known_.seen != enough) ++known_.seen;
-        const double weight = (known_.seen == enough ? 0.05 : 1.0 / (known_.seen + 1)) * noise / all;
+        const double share = known_.seen == enough ? noise_weight : 1.0 / (known_.seen + 1);
+        const double weight = share * noise / all;
         known_.noise += weight * known_.noise * (square / all - 1);
         if (known_.noise < least) known_.noise = least;
     }
@@ -314,12 +367,12 @@ private:
     constexpr void follow(double bodies, double items, double sum, double noise, bool faster) noexcept
     {
         const double error = sum / items;
-        known_.drift += 0.35 * (error - known_.drift);
-        known_.error += 0.35 * ((error < 0 ? -error : error) - known_.error);
+        known_.drift += drift_weight * (error - known_.drift);
+        known_.error += drift_weight * ((error < 0 ? -error : error) - known_.error);
         if (!faster || !(known_.error > 0)) return;
         const double one_sided = known_.drift / known_.error;
         double gain = one_sided * one_sided;
-        if (gain > 0.9) gain = 0.9;
+        if (gain > highest_gain) gain = highest_gain;
         const double lacking = noise * gain / (1 - gain) - doubt_of(bodies, items);
         if (!(lacking > 0)) return;
         known_.header_variance += lacking / (items * items) / 2;
