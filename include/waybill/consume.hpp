@@ -33,6 +33,7 @@
 //     constant max_dropped_events
 //     struct dropped_event
 //     struct batch_report
+//     struct at_least_once_report
 //
 //   consume/batch_steps.hpp
 //     struct batch_machine_types
@@ -71,7 +72,6 @@
 //
 //   consume/process_at_least_once.hpp
 //     concept repeatable_handler
-//     struct at_least_once_report
 //     process_at_least_once(checkpoints, letters, mine, first, last, handler, now, p, ask)
 //     process_at_least_once(checkpoints, letters, mine, events, handler, now, p, ask)
 //
@@ -80,22 +80,26 @@
 //     batch_report process_batch(store, mine, events, handler, now, p, ask)
 //
 //   consume/prune.hpp
+//     prune_plan plan_prune(I first, S last, const prune_policy& policy, wall_time now, F row_of)
+//     prune_plan plan_prune(const R& rows, const prune_policy& policy, wall_time now, F row_of)
+//
+//   consume/prune_plan.hpp
 //     struct prune_row
 //     struct prune_removal
 //     bool may_remove(const prune_removal& r, const prune_row& current)
 //     struct prune_totals
 //     struct prune_plan
-//     prune_plan plan_prune(I first, S last, const prune_policy& policy, wall_time now, F row_of)
-//     prune_plan plan_prune(const R& rows, const prune_policy& policy, wall_time now, F row_of)
 //
 //   consume/prune_policy.hpp
 //     struct prune_spike
 //     struct prune_policy
 //
 //   consume/reprocess.hpp
+//     reprocess_report reprocess(store, key, sequence, fetch, handler, now, p)
+//
+//   consume/reprocess_report.hpp
 //     enum reprocess_outcome { handled, skipped, failed, absent, gone, not_done, cancelled, unkn...
 //     struct reprocess_report
-//     reprocess_report reprocess(store, key, sequence, fetch, handler, now, p)
 //
 //   consume/rewind.hpp
 //     enum rewind_outcome { rewound, not_done, abandoned, unknown, invalid, unable }
@@ -138,8 +142,10 @@
 #include <waybill/consume/process_at_least_once.hpp>
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/consume/prune.hpp>
+#include <waybill/consume/prune_plan.hpp>
 #include <waybill/consume/prune_policy.hpp>
 #include <waybill/consume/reprocess.hpp>
+#include <waybill/consume/reprocess_report.hpp>
 #include <waybill/consume/rewind.hpp>
 #include <waybill/consume/separate_stores.hpp>
 #include <waybill/consume/stores.hpp>

@@ -11,9 +11,11 @@
 // Index, written by tests/api --write:
 //
 //   lease/balance.hpp
+//     balance_plan balance(const lease_view& v, double random)
+//
+//   lease/balance_plan.hpp
 //     struct lease_view
 //     struct balance_plan
-//     balance_plan balance(const lease_view& v, double random)
 //
 //   lease/fenced_store.hpp
 //     concept lease_fence
@@ -64,6 +66,7 @@
 #define WAYBILL_LEASE_HPP
 
 #include <waybill/lease/balance.hpp>
+#include <waybill/lease/balance_plan.hpp>
 #include <waybill/lease/fenced_store.hpp>
 #include <waybill/lease/lease.hpp>
 #include <waybill/lease/lease_calls.hpp>

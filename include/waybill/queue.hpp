@@ -16,12 +16,12 @@
 //     struct handed
 //     enum defer_result { added, replaced, full }
 //     struct deferral_options
+//     struct deferral_error
 //
 //   queue/deferred_messages.hpp
 //     class deferred_messages
 //
 //   queue/deferred_messages_bytes.hpp
-//     struct deferral_error
 //     std::string save(const deferred_messages& book)
 //     result<B, deferral_error> load(string_view bytes, const deferral_options& options)
 //
@@ -55,7 +55,6 @@
 //     enum settle_kind { complete, abandon, defer, dead_letter }
 //     constant settle_kinds
 //     std::optional<settle_kind> kind_of(const settlement& s)
-//     struct settle_policy
 //     struct settle_check
 //     struct queue_delivery
 //     settlement settle(p, d, kind, random, now, hint)
@@ -64,6 +63,9 @@
 //     struct settle_batches_types
 //     struct settle_batch_policy
 //     class settle_batches
+//
+//   queue/settle_policy.hpp
+//     struct settle_policy
 
 #ifndef WAYBILL_QUEUE_HPP
 #define WAYBILL_QUEUE_HPP
@@ -77,6 +79,7 @@
 #include <waybill/queue/scheduled_id.hpp>
 #include <waybill/queue/settle.hpp>
 #include <waybill/queue/settle_batches.hpp>
+#include <waybill/queue/settle_policy.hpp>
 #include <waybill/version.hpp>
 
 #endif  // WAYBILL_QUEUE_HPP

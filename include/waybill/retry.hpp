@@ -24,6 +24,10 @@
 //     struct retry_budget
 //     class retry_token_bucket
 //
+//   retry/call_report.hpp
+//     struct call_answer
+//     struct call_report
+//
 //   retry/circuit_breaker.hpp
 //     class circuit_breaker_of
 //     using circuit_breaker
@@ -83,8 +87,6 @@
 //     retry_action decide(p, tries, kind, random, now, hint)
 //
 //   retry/retry_call.hpp
-//     struct call_answer
-//     struct call_report
 //     call_report retry_call(p, call, clock, pause_until, random, budget)
 //     call_report retry_call(retry_loop& tries, Call&& call, Clock clock, Draw&& random)
 //
@@ -107,6 +109,7 @@
 
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/budget.hpp>
+#include <waybill/retry/call_report.hpp>
 #include <waybill/retry/circuit_breaker.hpp>
 #include <waybill/retry/circuit_breaker_options.hpp>
 #include <waybill/retry/decide.hpp>

@@ -30,8 +30,10 @@
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/batch_steps.hpp>
+#include <waybill/consume/detail/attempt_plan.hpp>
 #include <waybill/consume/detail/batch_attempt.hpp>
 #include <waybill/consume/detail/batch_replay.hpp>
+#include <waybill/consume/detail/batch_rules.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/act.hpp>

@@ -17,6 +17,7 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/enum_name.hpp>
+#include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {
@@ -106,36 +107,6 @@ struct batch_policy {
     if (p.deaths == 0) return config_error{"deaths", 0, "must be at least", 1};
     return {};
 }
-
-namespace detail {
-
-/// The part of a policy that the state machine needs. Copied once per batch, so it is small.
-struct batch_rules {
-    explicit constexpr batch_rules(const batch_policy& p, bool counts_deaths) noexcept
-        : ask_from(p.ask_from),
-          tries(p.tries == 0 ? 1 : p.tries),
-          deaths(p.deaths),
-          on_exhausted(p.on_exhausted),
-          savepoints(p.savepoints),
-          keeps_letters(p.keeps != dead_letter_body::nothing),
-          always_reads(p.check_commit == commit_check::always),
-          attempts(p.attempts && counts_deaths)
-    {
-    }
-
-    std::uint64_t ask_from;
-    std::uint32_t tries;
-    std::uint32_t deaths;
-    when_exhausted on_exhausted;
-    bool savepoints;
-    bool keeps_letters;
-    bool always_reads;
-    bool attempts;
-
-    friend bool operator==(const batch_rules&, const batch_rules&) = default;
-};
-
-}  // namespace detail
 
 /// How a delivery of a batch ended. The rest is the part of the batch after `reached`. After
 /// process_batch it is the whole batch, without any effect. process_at_least_once commits in

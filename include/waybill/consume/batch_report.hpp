@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_report: the result of one delivery of a batch.
-//
-// If the batch is committed, repeated + handled + dead_lettered + dropped + skipped + left equals
-// the number of events passed in.
+// batch_report: the results of process_batch and process_at_least_once for one delivery of a batch.
 
 #ifndef WAYBILL_CONSUME_BATCH_REPORT_HPP
 #define WAYBILL_CONSUME_BATCH_REPORT_HPP
@@ -30,6 +27,8 @@ struct dropped_event {
     friend bool operator==(const dropped_event&, const dropped_event&) = default;
 };
 
+/// The result of process_batch. If the batch is committed, repeated + handled + dead_lettered +
+/// dropped + skipped + cut_off equals the number of events passed in.
 struct [[nodiscard]] batch_report {
     static constexpr delivery_guarantee guarantee = delivery_guarantee::effect_once;
 
@@ -51,6 +50,32 @@ struct [[nodiscard]] batch_report {
     fault reason{};              ///< The fault that prevented the commit.
 
     friend bool operator==(const batch_report&, const batch_report&) = default;
+};
+
+/// The result of process_at_least_once. The number of events passed in equals repeated + handled +
+/// dead_lettered + dropped + skipped + uncovered + the events that were not reached.
+struct [[nodiscard]] at_least_once_report {
+    static constexpr delivery_guarantee guarantee = delivery_guarantee::at_least_once;
+
+    /// All values except `committed` refer to the events after `reached`.
+    batch_outcome outcome = batch_outcome::empty;
+    /// The position of the checkpoint. If `outcome` is `unknown`, the checkpoint may be later.
+    std::optional<position> reached{};
+    std::uint64_t handled = 0;          ///< Events up to `reached` that took effect.
+    /// Events up to `reached` that became dead letters.
+    std::uint64_t dead_lettered = 0;
+    /// Events up to `reached` that failed permanently and are not stored
+    /// (`dead_letter_body::nothing`).
+    std::uint64_t dropped = 0;
+    /// The first dropped events, in order, at most `max_dropped_events`.
+    std::vector<dropped_event> dropped_events{};
+    std::uint64_t skipped = 0;    ///< Events up to `reached` that the handler skipped.
+    std::uint64_t repeated = 0;   ///< Events up to `from`, which were done earlier.
+    /// Events that are done but not covered by the checkpoint. They will be delivered again.
+    std::uint64_t uncovered = 0;
+    fault reason{};  ///< The fault that ended the delivery; empty if `committed`.
+
+    friend bool operator==(const at_least_once_report&, const at_least_once_report&) = default;
 };
 
 }  // namespace waybill::inline v0_2

@@ -13,49 +13,18 @@
 #define WAYBILL_CONSUME_DEAD_LETTER_HPP
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/detail/kept_body.hpp>
 #include <waybill/consume/event.hpp>
+#include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
-#include <waybill/core/crc32c.hpp>
-#include <waybill/core/saturating.hpp>
-#include <waybill/core/text.hpp>
+#include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
-
-namespace detail {
-
-/// The first bytes, at most `most`. UTF-8 text is cut between characters.
-[[nodiscard]] inline std::string beginning(std::string_view bytes, std::uint64_t most)
-{
-    const std::size_t within = lesser(bytes.size(), most);
-    return std::string(utf8_prefix(bytes, within));
-}
-
-/// Sets the kept part of the body, its whole size and its checksum.
-inline void keep(dead_letter& d, std::string_view body, const batch_policy& p)
-{
-    d.size = body.size();
-    d.checksum = crc32c(body);
-    d.kept = p.keeps;
-    if (p.keeps == dead_letter_body::body && d.size > p.body_bytes)
-        d.kept = dead_letter_body::summary;
-    if (d.kept == dead_letter_body::body) d.body = body;
-    if (d.kept == dead_letter_body::summary) d.body = beginning(body, p.summary_bytes);
-}
-
-/// The reason of a failure, cut to at most `reason_bytes` bytes between characters. The result is a
-/// copy, because a long text that is cut in place would keep all of its memory.
-[[nodiscard]] inline std::string bounded_reason(std::string_view text, const batch_policy& p)
-{
-    return detail::beginning(text, p.reason_bytes);
-}
-
-}  // namespace detail
 
 /// The dead letter of `e`, which failed with `reason` after `tries` tries. `now` is the time in the
 /// letter. A `body` of `e` is a text or a contiguous range of bytes; its `time` is optional. Linear

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// deferred: the entry of a deferred message, and the options of a deferral book.
+// deferred: the entry of a deferred message, the options of a deferral book, and the error of
+// stored bytes.
 //
 // Part of deferred_messages.hpp, which has an example and the guarantees.
 
@@ -82,6 +83,42 @@ struct deferral_options {
                             "nanoseconds must be more than", 0, o.hold < duration{}};
     }
     return {};
+}
+
+/// The first error of `load`.
+struct deferral_error {
+    /// The reason why stored bytes, or the options for the book, were refused.
+    enum class code : std::uint8_t {
+        empty,         ///< There are no bytes.
+        too_short,     ///< The bytes begin like a book and end too early.
+        not_a_book,    ///< The bytes have another format.
+        corrupt,       ///< The checksum or the structure is wrong.
+        newer,         ///< The bytes have a later version of the format.
+        unsorted,      ///< A sequence number is not higher than the previous one.
+        out_of_range,  ///< A number exceeds the range of its type.
+        bad_options,   ///< The options are invalid; the bytes were not read.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
+    {
+        return "empty, too_short, not_a_book, corrupt, newer, unsorted, out_of_range, bad_options";
+    }
+
+    code kind = code::corrupt;
+    std::uint64_t offset = 0;  ///< The first byte of the wrong part; 0 for bad options.
+    config_error options{};  ///< Set if `kind` is `bad_options`.
+
+    friend bool operator==(const deferral_error&, const deferral_error&) = default;
+};
+
+/// A description of the error in one line.
+[[nodiscard]] inline std::string describe(const deferral_error& e)
+{
+    std::string line = "deferral book: ";
+    line += name(e.kind);
+    if (e.kind == deferral_error::code::bad_options) return line + ": " + describe(e.options);
+    line += " at byte ";
+    line += std::to_string(e.offset);
+    return line;
 }
 
 }  // namespace waybill::inline v0_2

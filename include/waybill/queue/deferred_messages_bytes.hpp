@@ -22,7 +22,6 @@
 #define WAYBILL_QUEUE_DEFERRED_MESSAGES_BYTES_HPP
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,70 +29,12 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/sealed_bytes.hpp>
-#include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
+#include <waybill/queue/deferred.hpp>
 #include <waybill/queue/deferred_messages.hpp>
+#include <waybill/queue/detail/deferral_format.hpp>
 
 namespace waybill::inline v0_2 {
-
-/// The first error of `load`.
-struct deferral_error {
-    /// The reason why stored bytes, or the options for the book, were refused.
-    enum class code : std::uint8_t {
-        empty,         ///< There are no bytes.
-        too_short,     ///< The bytes begin like a book and end too early.
-        not_a_book,    ///< The bytes have another format.
-        corrupt,       ///< The checksum or the structure is wrong.
-        newer,         ///< The bytes have a later version of the format.
-        unsorted,      ///< A sequence number is not higher than the previous one.
-        out_of_range,  ///< A number exceeds the range of its type.
-        bad_options,   ///< The options are invalid; the bytes were not read.
-    };
-    [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
-    {
-        return "empty, too_short, not_a_book, corrupt, newer, unsorted, out_of_range, bad_options";
-    }
-
-    code kind = code::corrupt;
-    std::uint64_t offset = 0;  ///< The first byte of the wrong part; 0 for bad options.
-    config_error options{};  ///< Set if `problem` is `bad_options`.
-
-    friend bool operator==(const deferral_error&, const deferral_error&) = default;
-};
-
-/// A description of the error in one line.
-[[nodiscard]] inline std::string describe(const deferral_error& e)
-{
-    std::string line = "deferral book: ";
-    line += name(e.kind);
-    if (e.kind == deferral_error::code::bad_options) return line + ": " + describe(e.options);
-    line += " at byte ";
-    line += std::to_string(e.offset);
-    return line;
-}
-
-namespace detail {
-
-struct deferral_format {
-    using error_type = deferral_error;
-    using problem_type = deferral_error::code;
-    static constexpr deferral_error::code foreign = deferral_error::code::not_a_book;
-    static constexpr std::string_view magic = "wbd";
-    static constexpr std::uint8_t version = 1;
-};
-inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: 4 numbers, 2 empty texts
-
-[[nodiscard]] inline std::uint64_t stored_nanoseconds(wall_time t) noexcept
-{
-    return static_cast<std::uint64_t>(t.since_epoch().count());
-}
-
-[[nodiscard]] inline wall_time stored_time(std::uint64_t ns) noexcept
-{
-    return wall_time::at(duration::nanoseconds(static_cast<std::int64_t>(ns)));
-}
-
-}  // namespace detail
 
 /// The entries of a book as bytes. Linear time.
 [[nodiscard]] inline std::string save(const deferred_messages& book)

@@ -37,6 +37,8 @@
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
+#include <waybill/queue/detail/settle_outage.hpp>
+#include <waybill/queue/settle_policy.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/delivery.hpp>
 #include <waybill/retry/levels.hpp>
@@ -119,95 +121,6 @@ inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kin
     return {};
 }
 
-/// The retry limits of messages, and the properties of their queue. The defaults are for a lock of
-/// 90 seconds: a message is retried for one day, with a first delivery and 960 more.
-struct settle_policy {
-    /// How a message is settled while a dependency is down.
-    enum class when_down : std::uint8_t {
-        let_lock_expire,  ///< Keep it until its lock expires.
-        defer,            ///< Defer it by a pause of `levels.pauses`.
-        abandon,  ///< Return it at once. For a queue that does not count this as a delivery.
-    };
-    [[nodiscard]] friend constexpr std::string_view texts_of(when_down) noexcept
-    {
-        return "leave, defer, abandon";
-    }
-
-    /// The retries after transient faults. Each retry is a delivery. By default `max_deliveries` is
-    /// the only limit, and the pauses grow from about 1 s to a random value in 100 to 150 s.
-    retry_levels levels{.immediate = 0,
-                        .delayed = retry_levels::unlimited,
-                        .pauses = {.base = duration::seconds(1),
-                                   .cap = duration::seconds(150),
-                                   .spread = jitter::around}};
-    /// The maximum that is configured at the queue, at least 1; `highest_size` if it has none. The
-    /// defaults of brokers are lower: 10 in Service Bus, 21 in a quorum queue of RabbitMQ 4. If
-    /// this is more than the queue's maximum, the broker itself dead-letters, without a reason.
-    std::uint64_t max_deliveries = 961;
-    duration to_settle = duration::seconds(1);  ///< Maximum duration of a call, at least 0.
-    when_down on_outage = when_down::let_lock_expire;  ///< After an `infrastructure` fault.
-    bool can_defer = true;  ///< The queue can hold back a message from all consumers until a time.
-    duration longest_defer = duration::highest();  ///< The longest deferral, more than 0.
-    /// A copy takes the place of a deferred message, and its deliveries are counted from 1.
-    bool defer_renews = false;
-    bool release_counts = true;  ///< A delivery that is returned without a failure counts, too.
-
-    friend bool operator==(const settle_policy&, const settle_policy&) = default;
-};
-
-namespace detail {
-
-/// Whether a deferral resets the count of deliveries.
-[[nodiscard]] constexpr bool renews_deliveries(const settle_policy& p) noexcept
-{
-    return p.can_defer && p.defer_renews;
-}
-
-/// Checks that the levels end, and that they allow no more tries than there are deliveries.
-[[nodiscard]] constexpr std::optional<config_error> check_levels(const settle_policy& p) noexcept
-{
-    const std::uint64_t tries = attempts_in_all(p.levels);
-    const bool renews = renews_deliveries(p);
-    if (tries == highest_size && (renews || p.max_deliveries == highest_size)) {
-        return config_error{"levels.delayed", p.levels.delayed,
-                            "must be less than unlimited, as deliveries have no limit",
-                            retry_levels::unlimited};
-    }
-    if (renews && p.levels.immediate >= p.max_deliveries) {
-        return config_error{"levels.immediate", p.levels.immediate,
-                            "must be less than max_deliveries", p.max_deliveries};
-    }
-    if (!renews && tries != highest_size && tries > p.max_deliveries) {
-        return config_error{"levels", tries,
-                            "tries in all must be at most max_deliveries, or delayed unlimited",
-                            p.max_deliveries};
-    }
-    return validate(p.levels);
-}
-
-}  // namespace detail
-
-[[nodiscard]] constexpr std::optional<config_error> validate(const settle_policy& p) noexcept
-{
-    if (p.max_deliveries == 0) return config_error{"max_deliveries", 0, "must be at least", 1};
-    if (p.to_settle < duration{}) {
-        return config_error{"to_settle", detail::magnitude(p.to_settle),
-                            "nanoseconds must be at least", 0, true};
-    }
-    if (p.can_defer && p.longest_defer <= duration{}) {
-        return config_error{"longest_defer", detail::magnitude(p.longest_defer),
-                            "nanoseconds must be more than", 0, p.longest_defer < duration{}};
-    }
-    if (!p.can_defer && p.on_outage == settle_policy::when_down::defer) {
-        return config_error{"can_defer", 0, "must be true, as on_outage defers", 1};
-    }
-    if (p.release_counts && p.on_outage == settle_policy::when_down::abandon &&
-        p.max_deliveries != highest_size) {
-        return config_error{"release_counts", 1, "must be false, as on_outage abandons", 0};
-    }
-    return detail::check_levels(p);
-}
-
 /// The result of checking a policy against the terms of its queue.
 struct settle_check {
     std::optional<config_error> error{};  ///< The first invalid field, of the policy or the terms.
@@ -249,40 +162,6 @@ struct settle_check {
     }
     return line;
 }
-
-namespace detail {
-
-/// The time from the n-th delivery in an outage to the next delivery.
-[[nodiscard]] constexpr duration outage_hold(const settle_policy& p, const delivery_terms& t,
-                                             std::uint32_t n, double random) noexcept
-{
-    duration hold{};
-    if (p.on_outage == settle_policy::when_down::let_lock_expire) hold = t.lock;
-    if (p.on_outage == settle_policy::when_down::defer) {
-        hold = lesser(pause(p.levels.pauses, n, random), p.longest_defer);
-    }
-    return greater(hold, duration{});
-}
-
-/// The time from the first delivery in an outage to the n-th, with the lowest random values. Pauses
-/// that still grow after 2,000 deliveries, the maximum of Service Bus, are assumed to stay
-/// constant.
-[[nodiscard]] constexpr duration until_delivery(const settle_policy& p, const delivery_terms& t,
-                                                std::uint64_t n) noexcept
-{
-    constexpr std::uint32_t summed = 2'000;
-    if (n == highest_size) return duration::highest();
-    const duration full = outage_hold(p, t, UINT32_MAX, 0.0);
-    duration at{};
-    for (std::uint32_t i = 1; i < n; ++i) {
-        const duration hold = outage_hold(p, t, i, 0.0);
-        if (hold == full || i == summed) return at + times(hold, n - i);
-        at = at + hold;
-    }
-    return at;
-}
-
-}  // namespace detail
 
 /// Checks that the policy fits the queue, and computes the longest outage that a message survives.
 /// Time: linear in the deliveries whose pauses still grow, at most 2,000.

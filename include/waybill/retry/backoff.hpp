@@ -26,6 +26,7 @@
 #include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/retry/detail/growth.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -85,41 +86,6 @@ struct backoff {
     return {};
 }
 
-namespace detail {
-
-/// factor^n, at most 1e19: more nanoseconds than any duration has. At most 32 steps.
-[[nodiscard]] constexpr double growth(double factor, std::uint32_t n) noexcept
-{
-    constexpr double enough = 1e19;
-    double grown = 1.0;
-    for (double square = factor; n != 0; n /= 2, square *= square) {
-        if (!(square < enough)) return enough;
-        if (n % 2 != 0) grown *= square;
-        if (!(grown < enough)) return enough;
-    }
-    return grown;
-}
-
-/// Before the cap: base * factor^(n-1) + step * (n-1).
-[[nodiscard]] constexpr duration uncapped(const backoff& b, std::uint32_t n) noexcept
-{
-    const std::uint32_t before = n > 1 ? n - 1 : 0;
-    duration grown = greater(b.base, duration{});
-    if (before != 0 && b.factor > 1.0) grown = grown * growth(b.factor, before);
-    return grown + times(b.step, before);
-}
-
-/// The pause before retry n-1 with decorrelated jitter if all random numbers are 0.5. The sequence
-/// starts with base, and each next pause is (base + 3 * pause) / 2. Closed form:
-/// base * (2 * 1.5^(n-1) - 1).
-[[nodiscard]] constexpr duration middle_before(const backoff& b, std::uint32_t n) noexcept
-{
-    if (n <= 1) return b.base;
-    return greater(b.base, duration{}) * (2.0 * growth(1.5, n - 1) - 1.0);
-}
-
-}  // namespace detail
-
 /// The pause before retry `n`, counted from 1. Only decorrelated jitter uses `previous`, the pause
 /// before retry n-1; a shorter one than the base counts as the base. `random` is a random number in
 /// [0, 1); other values are clamped, and NaN counts as 0. The server's `hint` is a lower bound of
@@ -130,7 +96,7 @@ namespace detail {
 {
     const duration cap = detail::greater(b.cap, duration{});
     const double share = random >= 0.0 ? (random < 1.0 ? random : 1.0) : 0.0;
-    duration widest = detail::lesser(detail::uncapped(b, n), cap);
+    duration widest = detail::lesser(detail::uncapped(b.base, b.factor, b.step, n), cap);
     duration drawn = widest;
     switch (b.spread) {
         case jitter::none: break;
@@ -161,7 +127,7 @@ namespace detail {
                                        duration hint = {}) noexcept
 {
     if (b.spread != jitter::decorrelated) return pause(b, n, duration{}, random, hint);
-    return pause(b, n, detail::lesser(detail::middle_before(b, n), b.cap), random, hint);
+    return pause(b, n, detail::lesser(detail::middle_before(b.base, n), b.cap), random, hint);
 }
 
 }  // namespace waybill::inline v0_2

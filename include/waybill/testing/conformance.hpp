@@ -7,7 +7,7 @@
 //     const auto report = waybill::testing::conformance(
 //         [&] { return my_store(new_empty_database()); },  // a new, empty store at each call
 //         [](my_store& s) { return my_store(s.path()); },  // a second connection to that store
-//         race);                                           // see race_conformance.hpp
+//         race);                                           // two threads, see below
 //     for (const auto& rule : report.broken) log("broken: " + rule);
 //     for (const auto& rule : report.untested) log("untested: " + rule);
 //
@@ -26,22 +26,32 @@
 #include <utility>
 
 #include <waybill/consume/stores.hpp>
-#include <waybill/testing/checkpoint_conformance.hpp>
-#include <waybill/testing/connection_conformance.hpp>
-#include <waybill/testing/crash_record_conformance.hpp>
-#include <waybill/testing/dead_letter_conformance.hpp>
-#include <waybill/testing/dead_letter_queue_conformance.hpp>
-#include <waybill/testing/key_conformance.hpp>
-#include <waybill/testing/race_conformance.hpp>
-#include <waybill/testing/transaction_conformance.hpp>
-#include <waybill/testing/trial.hpp>
+#include <waybill/testing/conformance_report.hpp>
+#include <waybill/testing/detail/checkpoint_rules.hpp>
+#include <waybill/testing/detail/connection_rules.hpp>
+#include <waybill/testing/detail/crash_record_rules.hpp>
+#include <waybill/testing/detail/dead_letter_queue_rules.hpp>
+#include <waybill/testing/detail/dead_letter_rules.hpp>
+#include <waybill/testing/detail/key_rules.hpp>
+#include <waybill/testing/detail/race_rules.hpp>
+#include <waybill/testing/detail/transaction_rules.hpp>
+#include <waybill/testing/detail/trial.hpp>
 
 namespace waybill::inline v0_2::testing {
 
 /// Tries all rules that apply to a store. `make()` returns a new, empty store at each call.
 /// `again(store)` returns a second connection to the same store. If a store may be shared, `again`
-/// returns a reference to it. `race(waits, commits)` calls both functions at the same time.
-/// outage_conformance.hpp checks a store that cannot be reached.
+/// returns a reference to it. outage_conformance.hpp checks a store that cannot be reached.
+///
+/// `race(waits, commits)` calls both functions at the same time. One transaction waits while the
+/// other one commits. The lock timeout of both connections must be finite and longer than the
+/// delay:
+///
+///     [](auto waits, auto commits) {
+///         std::jthread t(waits);
+///         std::this_thread::sleep_for(2ms);      // until it has read and waits
+///         commits();
+///     }
 template <class Make, class Again = no_second, class Race = in_turn>
 [[nodiscard]] conformance_report conformance(Make make, Again again = {}, Race race = {})
 {

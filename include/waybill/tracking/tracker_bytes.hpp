@@ -21,8 +21,6 @@
 #ifndef WAYBILL_TRACKING_TRACKER_BYTES_HPP
 #define WAYBILL_TRACKING_TRACKER_BYTES_HPP
 
-#include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,12 +28,14 @@
 
 #include <waybill/core/base64_text.hpp>
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/crc32c.hpp>
 #include <waybill/core/detail/seal.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
+#include <waybill/core/saturating.hpp>
 #include <waybill/tracking/completion_tracker.hpp>
+#include <waybill/tracking/detail/tracker_codec.hpp>
 #include <waybill/tracking/detail/tracker_form.hpp>
+#include <waybill/tracking/tracker_options.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -104,172 +104,6 @@ enum class tracker_problem : std::uint8_t {
 {
     return "not_text, corrupt, newer, other_base";
 }
-
-namespace detail {
-
-inline constexpr unsigned tracker_version = 1;
-inline constexpr unsigned tracker_is_first = 4;
-
-/// The form and the size of an encoding, before it is written.
-struct tracker_plan {
-    tracker_form form = tracker_form::runs;
-    std::uint64_t bytes = 0;      ///< Encoded size; 0 if there is nothing to write.
-    std::uint64_t end = 0;        ///< The last encoded position.
-    std::uint64_t kept = 0;       ///< Number of encoded events.
-    std::uint64_t all = 0;        ///< Number of done events, including those that do not fit.
-    std::uint64_t all_bytes = 0;  ///< Encoded size of all done events.
-};
-
-/// Plans the encoding of the longest beginning that fits into `most` bytes.
-[[nodiscard]] constexpr tracker_plan plan_tracker(const completion_tracker& t, std::uint64_t most)
-{
-    tracker_plan p;
-    form_sizes sizes;
-    for_each_run(t, [&](const tracked_range& r) {
-        sizes.add(r);
-        if (!r.done) return;
-        p.all = saturating_add(p.all, r.events);
-        if (r.events == 0 && p.all == 0) return;  // a gap before the first event
-        const tracker_form form = sizes.smallest();
-        p.all_bytes = saturating_add(sizes.of(form), 1 + varint_size(sizes.first) + seal_bytes);
-        if (p.all_bytes > most) return;
-        p.form = form;
-        p.bytes = p.all_bytes;
-        p.end = r.at.last;
-        p.kept = p.all;
-    });
-    return p;
-}
-
-/// The checksum of the bytes: CRC-32C, XOR the CRC-32C of the salt unless that is 0.
-[[nodiscard]] constexpr std::uint32_t tracker_sum(std::string_view bytes,
-                                                  std::uint64_t salt) noexcept
-{
-    if (salt == 0) return crc32c(bytes);
-    char number[8] = {};
-    for (unsigned n = 0; n != 8; ++n) number[n] = static_cast<char>(salt >> 8 * n & 0xFFU);
-    return crc32c(bytes) ^ crc32c({number, 8});
-}
-
-/// Whether the last `seal_bytes` bytes are the checksum of the others. Requires: there are others.
-[[nodiscard]] constexpr bool tracker_holds(std::string_view bytes, std::uint64_t salt) noexcept
-{
-    const std::size_t end = bytes.size() - seal_bytes;
-    std::uint32_t sum = 0;
-    for (std::size_t n = seal_bytes; n != 0; --n) {
-        sum = sum << 8U | static_cast<unsigned char>(bytes[end + n - 1]);
-    }
-    return sum == tracker_sum(bytes.substr(0, end), salt);
-}
-
-[[nodiscard]] inline std::string write_tracker(const completion_tracker& t, const tracker_plan& p,
-                                               std::uint64_t salt)
-{
-    std::string out;
-    if (p.bytes == 0) return out;
-    out.reserve(p.bytes);
-    const unsigned head = tracker_version * 16 + static_cast<unsigned>(p.form) +
-                          (t.low_water() ? 0 : tracker_is_first);
-    out += static_cast<char>(head);
-    const std::uint64_t first = t.resume_at().value_or(0);
-    put_whole(out, first);
-    form_writer body(out, p.form, first);
-    for_each_run(t, [&](const tracked_range& r) {
-        if (r.at.last <= p.end) body.add(r, r.at.last == p.end);
-    });
-    std::uint32_t sum = tracker_sum(out, salt);
-    for (std::size_t n = 0; n != seal_bytes; ++n, sum >>= 8U) out += static_cast<char>(sum & 0xFFU);
-    return out;
-}
-
-/// Reads consecutive numbers, and records whether one of them was invalid.
-class tracker_reader {
-public:
-    explicit tracker_reader(std::string_view bytes) noexcept : bytes_(bytes) {}
-
-    [[nodiscard]] bool at_end() const noexcept { return bytes_.empty(); }
-    [[nodiscard]] bool failed() const noexcept { return failed_; }
-    [[nodiscard]] std::string_view rest() const noexcept { return bytes_; }
-
-    /// Returns 0 and fails if there is no number, or it is longer than necessary or than 64 bits.
-    [[nodiscard]] std::uint64_t whole() noexcept
-    {
-        const std::optional<std::uint64_t> n = take_whole(bytes_);
-        failed_ = failed_ || !n;
-        return n.value_or(0);
-    }
-
-private:
-    std::string_view bytes_;
-    bool failed_ = false;
-};
-
-/// The next position to read.
-struct next_position {
-    std::uint64_t at = 0;
-    bool over = false;  ///< The largest position was read: there is no next one.
-
-    /// Skips `many` positions and reads the next one. No value if that is past the largest
-    /// position.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> step(std::uint64_t many) noexcept
-    {
-        if (over || many > highest_size - at) return std::nullopt;
-        const std::uint64_t found = at + many;
-        over = found == highest_size;
-        at = found + 1;
-        return found;
-    }
-};
-
-/// Decodes a body of the forms runs, open and done. Returns false if it is invalid.
-[[nodiscard]] inline bool read_lengths(tracker_reader in, tracker_form form, std::uint64_t first,
-                                       done_runs& out)
-{
-    next_position next{first};
-    if (form == tracker_form::runs) {
-        if (const std::uint64_t lead = in.whole(); lead != 0) {
-            const std::optional<std::uint64_t> last = next.step(lead - 1);
-            if (!last || !out.add({first, *last})) return false;
-        }
-    }
-    while (!in.at_end() && !in.failed()) {
-        const std::uint64_t from = next.at;
-        const std::uint64_t many = in.whole();
-        const std::optional<std::uint64_t> stop = next.step(many);
-        if (in.failed() || !stop) return false;
-        if (form == tracker_form::done) {
-            if (!out.add({*stop, *stop})) return false;
-        } else if (form == tracker_form::open) {
-            if (in.at_end()) return out.add({from, *stop});
-            if (many != 0 && !out.add({from, *stop - 1})) return false;
-        } else {
-            const std::uint64_t done = next.at;
-            const std::optional<std::uint64_t> last = next.step(in.whole());
-            if (in.failed() || !last || !out.add({done, *last})) return false;
-        }
-    }
-    return !in.failed() && !out.empty() && form != tracker_form::open;
-}
-
-[[nodiscard]] inline bool read_bits(std::string_view bytes, std::uint64_t first, done_runs& out)
-{
-    if (bytes.empty() || bytes.back() == '\0') return false;
-    std::uint64_t runs = 0;
-    unsigned before = 0;  // the highest bit of the previous byte
-    for (const char c : bytes) {
-        const unsigned bits = static_cast<unsigned char>(c);
-        runs += static_cast<unsigned>(std::popcount(bits & ~(bits << 1U | before)));
-        before = bits >> 7U;
-    }
-    out.reserve(runs);  // a growing list would take twice the memory, and more while it grows
-    for (std::size_t n = 0; n != bytes.size() * 8; ++n) {
-        if ((static_cast<unsigned char>(bytes[n / 8]) >> n % 8 & 1U) == 0) continue;
-        if (n > highest_size - first || !out.add({first + n, first + n})) return false;
-    }
-    return true;
-}
-
-}  // namespace detail
 
 /// Returns the size in bytes of the encoding of all events done after the watermark; 0 if there are
 /// no such events. Examines all pending events.

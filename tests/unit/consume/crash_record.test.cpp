@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <waybill/consume/crash_record.hpp>
+#include <waybill/consume/detail/attempt_plan.hpp>
 
 namespace attempt_test {
 namespace {

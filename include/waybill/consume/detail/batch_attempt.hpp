@@ -10,6 +10,7 @@
 
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/consume/crash_record.hpp>
+#include <waybill/consume/detail/attempt_plan.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/saturating.hpp>
 

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// race_conformance: of two concurrent transactions on one row at most one takes effect.
+// race_rules: of two concurrent transactions on one row at most one takes effect.
 //
 // A part of conformance.hpp. Without threads or a second connection its rules are untested.
 //
 // A store that compares before it has locked the row passes all rules in one thread, because it
 // refuses the transaction that would have to wait. Here one transaction waits while the other one
-// commits. The caller provides the race:
-//
-//     [](auto waits, auto commits) {
-//         std::jthread t(waits);
-//         std::this_thread::sleep_for(2ms);      // until it has read and waits
-//         commits();
-//     }
-//
-// The lock timeout of both connections must be finite and longer than that delay.
+// commits.
 
-#ifndef WAYBILL_TESTING_RACE_CONFORMANCE_HPP
-#define WAYBILL_TESTING_RACE_CONFORMANCE_HPP
+#ifndef WAYBILL_TESTING_DETAIL_RACE_RULES_HPP
+#define WAYBILL_TESTING_DETAIL_RACE_RULES_HPP
 
 #include <cstdint>
 #include <optional>
@@ -26,12 +18,10 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/testing/trial.hpp>
-#include <waybill/testing/trial_values.hpp>
+#include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
-namespace waybill::inline v0_2::testing {
-
-namespace detail {
+namespace waybill::inline v0_2::testing::detail {
 
 /// Calls write(store, transaction, second) in two concurrent transactions. Returns for each whether
 /// its commit was applied.
@@ -112,8 +102,6 @@ void race_rules(trial& t, Make& make, Again& again, Race& race)
     }
 }
 
-}  // namespace detail
+}  // namespace waybill::inline v0_2::testing::detail
 
-}  // namespace waybill::inline v0_2::testing
-
-#endif  // WAYBILL_TESTING_RACE_CONFORMANCE_HPP
+#endif  // WAYBILL_TESTING_DETAIL_RACE_RULES_HPP

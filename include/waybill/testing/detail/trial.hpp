@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// trial: the report of a conformance suite, and the calls that all parts of a suite share.
+// trial: the calls that all parts of a conformance suite share, and their report.
 
-#ifndef WAYBILL_TESTING_TRIAL_HPP
-#define WAYBILL_TESTING_TRIAL_HPP
+#ifndef WAYBILL_TESTING_DETAIL_TRIAL_HPP
+#define WAYBILL_TESTING_DETAIL_TRIAL_HPP
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,38 +13,9 @@
 #include <vector>
 
 #include <waybill/consume/stores.hpp>
+#include <waybill/testing/conformance_report.hpp>
 
-namespace waybill::inline v0_2::testing {
-
-/// The result of a conformance suite. A store conforms if `broken` is empty. The rules in
-/// `untested` were not tried, because the caller omitted a requirement. The store may break them.
-struct [[nodiscard]] conformance_report {
-    std::vector<std::string> broken{};    ///< Rules that do not hold, each once.
-    std::vector<std::string> untested{};  ///< Rules not tried, each once: "rule (needs ...)".
-
-    friend bool operator==(const conformance_report&, const conformance_report&) = default;
-};
-
-/// Stands for a missing second connection. The rules that need one are reported as untested.
-struct no_second {
-    template <class S>
-    S& operator()(S& s) const noexcept
-    {
-        return s;
-    }
-};
-
-/// Calls both functions one after the other. The rules of races are reported as untested.
-struct in_turn {
-    template <class F, class G>
-    void operator()(F f, G g) const
-    {
-        f();
-        g();
-    }
-};
-
-namespace detail {
+namespace waybill::inline v0_2::testing::detail {
 
 template <class Again>
 inline constexpr bool has_second = !std::is_same_v<std::remove_cvref_t<Again>, no_second>;
@@ -138,8 +108,6 @@ private:
     }
 };
 
-}  // namespace detail
+}  // namespace waybill::inline v0_2::testing::detail
 
-}  // namespace waybill::inline v0_2::testing
-
-#endif  // WAYBILL_TESTING_TRIAL_HPP
+#endif  // WAYBILL_TESTING_DETAIL_TRIAL_HPP

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// transaction_conformance: the effect of each end of a transaction on each kind of write.
+// transaction_rules: the effect of each end of a transaction on each kind of write.
 //
 // A part of conformance.hpp. A store may roll back checkpoints and still keep crash records. So
 // each rule is tried with a first, a replaced and a removed row of each kind that the store keeps.
 
-#ifndef WAYBILL_TESTING_TRANSACTION_CONFORMANCE_HPP
-#define WAYBILL_TESTING_TRANSACTION_CONFORMANCE_HPP
+#ifndef WAYBILL_TESTING_DETAIL_TRANSACTION_RULES_HPP
+#define WAYBILL_TESTING_DETAIL_TRANSACTION_RULES_HPP
 
 #include <cstdint>
 #include <optional>
@@ -15,9 +15,9 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/testing/stored_rows.hpp>
-#include <waybill/testing/trial.hpp>
-#include <waybill/testing/trial_values.hpp>
+#include <waybill/testing/detail/stored_rows.hpp>
+#include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing::detail {
 
@@ -326,4 +326,4 @@ void transaction_rules(trial& t, Make& make)
 
 }  // namespace waybill::inline v0_2::testing::detail
 
-#endif  // WAYBILL_TESTING_TRANSACTION_CONFORMANCE_HPP
+#endif  // WAYBILL_TESTING_DETAIL_TRANSACTION_RULES_HPP

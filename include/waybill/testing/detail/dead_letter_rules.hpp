@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// dead_letter_conformance: the rules of the dead letters of a store (`put`, `find`).
+// dead_letter_rules: the rules of the dead letters of a store (`put`, `find`).
 //
 // A part of conformance.hpp.
 
-#ifndef WAYBILL_TESTING_DEAD_LETTER_CONFORMANCE_HPP
-#define WAYBILL_TESTING_DEAD_LETTER_CONFORMANCE_HPP
+#ifndef WAYBILL_TESTING_DETAIL_DEAD_LETTER_RULES_HPP
+#define WAYBILL_TESTING_DETAIL_DEAD_LETTER_RULES_HPP
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include <waybill/testing/trial.hpp>
-#include <waybill/testing/trial_values.hpp>
+#include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing::detail {
 
@@ -151,4 +150,4 @@ void dead_letter_rules(trial& t, Make& make)
 
 }  // namespace waybill::inline v0_2::testing::detail
 
-#endif  // WAYBILL_TESTING_DEAD_LETTER_CONFORMANCE_HPP
+#endif  // WAYBILL_TESTING_DETAIL_DEAD_LETTER_RULES_HPP

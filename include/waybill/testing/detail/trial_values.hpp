@@ -2,8 +2,8 @@
 //
 // trial_values: keys, texts and numbers that an incorrect store changes or confuses.
 
-#ifndef WAYBILL_TESTING_TRIAL_VALUES_HPP
-#define WAYBILL_TESTING_TRIAL_VALUES_HPP
+#ifndef WAYBILL_TESTING_DETAIL_TRIAL_VALUES_HPP
+#define WAYBILL_TESTING_DETAIL_TRIAL_VALUES_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -210,4 +210,4 @@ inline constexpr std::uint64_t wide_numbers[] = {0,
 
 }  // namespace waybill::inline v0_2::testing::detail
 
-#endif  // WAYBILL_TESTING_TRIAL_VALUES_HPP
+#endif  // WAYBILL_TESTING_DETAIL_TRIAL_VALUES_HPP

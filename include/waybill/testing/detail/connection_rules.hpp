@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// connection_conformance: the rules of two connections to one store.
+// connection_rules: the rules of two connections to one store.
 //
 // A part of conformance.hpp. Without a second connection each rule is reported as untested.
 
-#ifndef WAYBILL_TESTING_CONNECTION_CONFORMANCE_HPP
-#define WAYBILL_TESTING_CONNECTION_CONFORMANCE_HPP
+#ifndef WAYBILL_TESTING_DETAIL_CONNECTION_RULES_HPP
+#define WAYBILL_TESTING_DETAIL_CONNECTION_RULES_HPP
 
-#include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
-#include <waybill/testing/stored_rows.hpp>
-#include <waybill/testing/trial.hpp>
-#include <waybill/testing/trial_values.hpp>
+#include <waybill/testing/detail/stored_rows.hpp>
+#include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing::detail {
 
@@ -244,4 +242,4 @@ void connection_rules(trial& t, Make& make, Again& again)
 
 }  // namespace waybill::inline v0_2::testing::detail
 
-#endif  // WAYBILL_TESTING_CONNECTION_CONFORMANCE_HPP
+#endif  // WAYBILL_TESTING_DETAIL_CONNECTION_RULES_HPP

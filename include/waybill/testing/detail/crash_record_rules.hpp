@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// crash_record_conformance: the rules of the crash records of a store (`attempted`, `note`,
+// crash_record_rules: the rules of the crash records of a store (`attempted`, `note`,
 // `forget`).
 //
 // A part of conformance.hpp.
 
-#ifndef WAYBILL_TESTING_CRASH_RECORD_CONFORMANCE_HPP
-#define WAYBILL_TESTING_CRASH_RECORD_CONFORMANCE_HPP
+#ifndef WAYBILL_TESTING_DETAIL_CRASH_RECORD_RULES_HPP
+#define WAYBILL_TESTING_DETAIL_CRASH_RECORD_RULES_HPP
 
 #include <cstdint>
 #include <optional>
 
-#include <waybill/testing/stored_rows.hpp>
-#include <waybill/testing/trial.hpp>
-#include <waybill/testing/trial_values.hpp>
+#include <waybill/testing/detail/stored_rows.hpp>
+#include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing::detail {
 
@@ -80,4 +80,4 @@ void attempt_rules(trial& t, Make& make)
 
 }  // namespace waybill::inline v0_2::testing::detail
 
-#endif  // WAYBILL_TESTING_CRASH_RECORD_CONFORMANCE_HPP
+#endif  // WAYBILL_TESTING_DETAIL_CRASH_RECORD_RULES_HPP

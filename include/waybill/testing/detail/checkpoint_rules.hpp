@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// checkpoint_conformance: the rules of the checkpoints of a store (`load`, `advance`, `reset`).
+// checkpoint_rules: the rules of the checkpoints of a store (`load`, `advance`, `reset`).
 //
 // A part of conformance.hpp. The rules of `reset` apply only to a store that has this call.
 
-#ifndef WAYBILL_TESTING_CHECKPOINT_CONFORMANCE_HPP
-#define WAYBILL_TESTING_CHECKPOINT_CONFORMANCE_HPP
+#ifndef WAYBILL_TESTING_DETAIL_CHECKPOINT_RULES_HPP
+#define WAYBILL_TESTING_DETAIL_CHECKPOINT_RULES_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,10 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
-#include <waybill/testing/trial.hpp>
-#include <waybill/testing/trial_values.hpp>
+#include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing::detail {
 
@@ -284,4 +283,4 @@ void checkpoint_rules(trial& t, Make& make)
 
 }  // namespace waybill::inline v0_2::testing::detail
 
-#endif  // WAYBILL_TESTING_CHECKPOINT_CONFORMANCE_HPP
+#endif  // WAYBILL_TESTING_DETAIL_CHECKPOINT_RULES_HPP

@@ -5,8 +5,8 @@
 // There are three kinds of rows: checkpoint, dead letter and crash record (`attempt`). Most rules
 // are the same for all kinds.
 
-#ifndef WAYBILL_TESTING_STORED_ROWS_HPP
-#define WAYBILL_TESTING_STORED_ROWS_HPP
+#ifndef WAYBILL_TESTING_DETAIL_STORED_ROWS_HPP
+#define WAYBILL_TESTING_DETAIL_STORED_ROWS_HPP
 
 #include <cstdint>
 #include <optional>
@@ -15,8 +15,8 @@
 #include <type_traits>
 
 #include <waybill/consume/stores.hpp>
-#include <waybill/testing/trial.hpp>
-#include <waybill/testing/trial_values.hpp>
+#include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing::detail {
 
@@ -185,4 +185,4 @@ void for_each_change(const std::string& source, F f)
 
 }  // namespace waybill::inline v0_2::testing::detail
 
-#endif  // WAYBILL_TESTING_STORED_ROWS_HPP
+#endif  // WAYBILL_TESTING_DETAIL_STORED_ROWS_HPP

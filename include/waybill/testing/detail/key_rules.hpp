@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// key_conformance: the rows of different keys are independent, for any characters in them.
+// key_rules: the rows of different keys are independent, for any characters in them.
 //
 // A part of conformance.hpp.
 
-#ifndef WAYBILL_TESTING_KEY_CONFORMANCE_HPP
-#define WAYBILL_TESTING_KEY_CONFORMANCE_HPP
+#ifndef WAYBILL_TESTING_DETAIL_KEY_RULES_HPP
+#define WAYBILL_TESTING_DETAIL_KEY_RULES_HPP
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
-#include <waybill/testing/stored_rows.hpp>
-#include <waybill/testing/trial.hpp>
-#include <waybill/testing/trial_values.hpp>
+#include <waybill/testing/detail/stored_rows.hpp>
+#include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing::detail {
 
@@ -77,4 +76,4 @@ void key_rules(trial& t, Make& make)
 
 }  // namespace waybill::inline v0_2::testing::detail
 
-#endif  // WAYBILL_TESTING_KEY_CONFORMANCE_HPP
+#endif  // WAYBILL_TESTING_DETAIL_KEY_RULES_HPP

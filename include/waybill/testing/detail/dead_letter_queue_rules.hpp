@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// dead_letter_queue_conformance: the rules of `remove` and `list` of a store's dead letters.
+// dead_letter_queue_rules: the rules of `remove` and `list` of a store's dead letters.
 //
 // A part of conformance.hpp, for a store whose dead letters can be processed again.
 
-#ifndef WAYBILL_TESTING_DEAD_LETTER_QUEUE_CONFORMANCE_HPP
-#define WAYBILL_TESTING_DEAD_LETTER_QUEUE_CONFORMANCE_HPP
+#ifndef WAYBILL_TESTING_DETAIL_DEAD_LETTER_QUEUE_RULES_HPP
+#define WAYBILL_TESTING_DETAIL_DEAD_LETTER_QUEUE_RULES_HPP
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include <waybill/testing/trial.hpp>
-#include <waybill/testing/trial_values.hpp>
+#include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing::detail {
 
@@ -208,4 +207,4 @@ void letter_queue_rules(trial& t, Make& make)
 
 }  // namespace waybill::inline v0_2::testing::detail
 
-#endif  // WAYBILL_TESTING_DEAD_LETTER_QUEUE_CONFORMANCE_HPP
+#endif  // WAYBILL_TESTING_DETAIL_DEAD_LETTER_QUEUE_RULES_HPP

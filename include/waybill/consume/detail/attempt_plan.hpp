@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// attempt_plan: how many events of a batch are delivered after deliveries that did not return.
+// The crash record contains the suspects; the plan halves them until one is left.
+
+#ifndef WAYBILL_CONSUME_DETAIL_ATTEMPT_PLAN_HPP
+#define WAYBILL_CONSUME_DETAIL_ATTEMPT_PLAN_HPP
+
+#include <cstdint>
+#include <optional>
+
+#include <waybill/consume/crash_record.hpp>
+#include <waybill/core/saturating.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// The batch to be delivered, and its owner.
+struct attempt_offer {
+    std::optional<std::uint64_t> from{};  ///< Sequence of the checkpoint before the batch.
+    std::uint64_t events = 0;
+    /// Number of events in the batch whose sequence is at most that of the last suspect.
+    std::uint64_t within = 0;
+    std::uint64_t incarnation = 0;
+    std::uint64_t epoch = 0;
+    /// The only other incarnation that counts as dead; 0 for none. If empty, all others do.
+    std::optional<std::uint64_t> ended{};
+    /// The last delivery of `incarnation` returned a report: its record does not count as a death.
+    bool returned = false;
+
+    friend bool operator==(const attempt_offer&, const attempt_offer&) = default;
+};
+
+/// The decision about a batch, made from the crash record that was found.
+struct attempt_plan {
+    std::uint64_t events = 0;            ///< Number of events to deliver, from the first on.
+    bool poison_message = false;         ///< The only event is a poison message: do not handle it.
+    crash_record noted{};                ///< Crash record to store before the delivery.
+    std::optional<crash_record> called_off{};  ///< Record to restore after an end without commit.
+    std::uint64_t left = 0;              ///< Later events that stay suspects after a commit.
+
+    friend bool operator==(const attempt_plan&, const attempt_plan&) = default;
+};
+
+/// Plans how many of the offered events to deliver: all, if there is no record of this checkpoint.
+/// `deaths` is the limit of deaths in a row; 0 counts as 1. `noted.to` is still missing: see
+/// `placed`. Constant time.
+[[nodiscard]] constexpr attempt_plan plan_attempt(const std::optional<crash_record>& found,
+                                                  const attempt_offer& o,
+                                                  std::uint32_t deaths) noexcept
+{
+    attempt_plan p{o.events, false, {o.from, 0, o.events, 0, o.incarnation, o.epoch}, {}, 0};
+    const std::uint64_t suspects = lesser(o.within, o.events);
+    if (!found || found->from != o.from || found->suspects == 0 || suspects == 0) return p;
+
+    crash_record known = *found;
+    const bool same = known.by == o.incarnation;
+    const bool gone = same ? !o.returned : known.by == o.ended.value_or(known.by);
+    const bool died = known.by != 0 && gone;
+    if (died && known.deaths != UINT32_MAX) ++known.deaths;
+    known.by = 0;
+    known.epoch = o.epoch;
+    p.called_off = known;
+    // The batch may end before the last suspect, suspects may have left the log, and other events
+    // may have been added. Deaths of several suspects together do not count for the last one.
+    if (suspects == 1 && known.suspects != 1) known.deaths = 0;
+    const bool often = known.deaths >= greater(deaths, 1);
+    p.events = suspects;
+    p.poison_message = often && suspects == 1;
+    if (often && suspects > 1) {
+        p.events = suspects / 2;
+        p.left = suspects - p.events;
+    }
+    p.noted.suspects = p.events;
+    p.noted.deaths = p.left != 0 && p.events == 1 ? 0 : known.deaths;
+    return p;
+}
+
+/// Completes a plan with `to`, the sequence of the last delivered event. If a single event is
+/// delivered and is not the single suspect of the record, its deaths are counted from 0 again.
+[[nodiscard]] constexpr attempt_plan placed(attempt_plan p, std::uint64_t to) noexcept
+{
+    p.noted.to = to;
+    const bool alone = p.called_off && p.called_off->suspects == 1 && p.events == 1 && p.left == 0;
+    if (!alone || p.called_off->to == to) return p;
+    return {1, false, {p.noted.from, to, 1, 0, p.noted.by, p.noted.epoch}, {}, 0};
+}
+
+/// The crash record to store in the transaction of a delivery that reached `to`. Empty if the
+/// search is over: then the record is removed.
+[[nodiscard]] constexpr std::optional<crash_record> attempt_after(const attempt_plan& p,
+                                                                  std::uint64_t to) noexcept
+{
+    if (p.left == 0) return {};
+    crash_record rest = *p.called_off;
+    rest.from = to;
+    rest.suspects = p.left;
+    if (p.left == 1) rest.deaths = 0;
+    return rest;
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_CONSUME_DETAIL_ATTEMPT_PLAN_HPP

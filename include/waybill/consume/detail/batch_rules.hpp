@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_rules: the part of a `batch_policy` that the `batch_machine` copies.
+
+#ifndef WAYBILL_CONSUME_DETAIL_BATCH_RULES_HPP
+#define WAYBILL_CONSUME_DETAIL_BATCH_RULES_HPP
+
+#include <cstdint>
+
+#include <waybill/consume/batch_policy.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// The part of a policy that the state machine needs. Copied once per batch, so it is small.
+struct batch_rules {
+    explicit constexpr batch_rules(const batch_policy& p, bool counts_deaths) noexcept
+        : ask_from(p.ask_from),
+          tries(p.tries == 0 ? 1 : p.tries),
+          deaths(p.deaths),
+          on_exhausted(p.on_exhausted),
+          savepoints(p.savepoints),
+          keeps_letters(p.keeps != dead_letter_body::nothing),
+          always_reads(p.check_commit == commit_check::always),
+          attempts(p.attempts && counts_deaths)
+    {
+    }
+
+    std::uint64_t ask_from;
+    std::uint32_t tries;
+    std::uint32_t deaths;
+    when_exhausted on_exhausted;
+    bool savepoints;
+    bool keeps_letters;
+    bool always_reads;
+    bool attempts;
+
+    friend bool operator==(const batch_rules&, const batch_rules&) = default;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_CONSUME_DETAIL_BATCH_RULES_HPP

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+//
+// batch_run: the loop of process_batch. It executes the actions of a `batch_machine` with the store
+// and the handler of the caller.
+
+#ifndef WAYBILL_CONSUME_DETAIL_BATCH_RUN_HPP
+#define WAYBILL_CONSUME_DETAIL_BATCH_RUN_HPP
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/batch_report.hpp>
+#include <waybill/consume/dead_letter.hpp>
+#include <waybill/consume/detail/batch_order.hpp>
+#include <waybill/consume/detail/handler_exceptions.hpp>
+#include <waybill/consume/event.hpp>
+#include <waybill/consume/position.hpp>
+#include <waybill/consume/stores.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// No callback. If all events of a batch failed, they become dead letters.
+struct no_outage_check {};
+
+/// A callback that decides about a batch of which `n` events failed and none took effect.
+template <class A>
+concept asked_if_all_failed = std::same_as<A, no_outage_check> || requires(A& ask, std::uint64_t n)
+{
+    { ask(n) } -> std::convertible_to<if_all_failed>;
+};
+
+/// The decision of the callback; `go_on` without a callback.
+template <class Ask>
+[[nodiscard]] if_all_failed asked(Ask& ask, std::uint64_t failed)
+{
+    if constexpr (std::is_same_v<Ask, no_outage_check>) {
+        return (void)failed, if_all_failed::go_on;
+    } else {
+        return ask(failed);
+    }
+}
+
+template <class Store, class I, class Handler, class Ask>
+class batch_run {
+    using transaction = typename Store::transaction;
+
+public:
+    batch_run(Store& store, const assignment& mine, ordered_batch<I> b, Handler& handler,
+              wall_time now, const batch_policy& p, Ask& ask)
+        : store_(store), mine_(mine), exceptions_(mine, counted(mine, p), b), at_(b.first),
+          events_(b.events), to_(waybill::position_of(*b.final)), handler_(handler), ask_(ask),
+          now_(now), policy_(p),
+          machine_(events_, mine.from, to_, mine.epoch, as_can_be(p), mine.incarnation, mine.ended,
+                   exceptions_.returned_before())
+    {
+    }
+
+    batch_report run()
+    {
+        while (!machine_.ended()) {
+            const batch_machine::action next = machine_.next();
+            // Steps that occur for each event are handled here, without the dispatch table of
+            // `match`.
+            if (std::holds_alternative<batch_machine::savepoint>(next)) {
+                mark();
+                continue;
+            }
+            if (const auto* h = std::get_if<batch_machine::handle>(&next)) {
+                handle(h->event);
+                continue;
+            }
+            if (std::holds_alternative<batch_machine::release_savepoint>(next)) {
+                release();
+                continue;
+            }
+            match(
+                next, [&](batch_machine::load_crash_record) { recall(); },
+                [&](batch_machine::shorten a) {
+                    to_ = waybill::position_of(*at_(a.events - 1));
+                    machine_.on(batch_machine::shortened{to_});
+                },
+                [&](batch_machine::begin) {
+                    auto begun = store_.begin();
+                    if (begun) tx_.emplace(*std::move(begun));
+                    machine_.on(batch_machine::done{seen(begun)});
+                },
+                [&](const batch_machine::store_crash_record& a) {
+                    if constexpr (attempt_store<Store>) {
+                        machine_.on(batch_machine::done{seen(store_.note(*tx_, mine_.key, a.row))});
+                    }
+                },
+                [&](batch_machine::clear_crash_record) {
+                    if constexpr (attempt_store<Store>) {
+                        machine_.on(batch_machine::done{seen(store_.forget(*tx_, mine_.key))});
+                    }
+                },
+                [&](batch_machine::savepoint) { mark(); },
+                [&](batch_machine::handle h) { handle(h.event); },
+                [&](batch_machine::release_savepoint) { release(); },
+                [&](batch_machine::rollback_to_savepoint) {
+                    if constexpr (savepoint_scope<transaction>)
+                        machine_.on(batch_machine::done{seen(tx_->undo())});
+                },
+                [&](batch_machine::write_dead_letter a) {
+                    machine_.on(batch_machine::done{seen(put(letter(a)))});
+                    reasons_.erase(a.event);
+                },
+                [&](batch_machine::ask a) {
+                    machine_.on(batch_machine::answered{asked(a.failed)});
+                },
+                [&](batch_machine::advance) {
+                    const auto r = store_.advance(*tx_, mine_.key, mine_.from, to_, mine_.epoch);
+                    if (r && *r != advance_outcome::applied) {
+                        why_ = ownership_lost("checkpoint " + std::string(name(*r)));
+                    }
+                    machine_.on(
+                        batch_machine::advanced{r ? *r : advance_outcome::conflict, seen(r)});
+                },
+                [&](batch_machine::commit) {
+                    const auto r = tx_->commit();
+                    confirmed_ = r && *r == commit_outcome::applied;
+                    if (!confirmed_) because("commit not confirmed");
+                    seen(r);
+                    tx_.reset();
+                    machine_.on(batch_machine::committed{r ? *r : commit_outcome::unknown});
+                },
+                [&](batch_machine::rollback) {
+                    if (tx_) tx_->rollback();
+                    tx_.reset();
+                    machine_.on(batch_machine::done{});
+                },
+                [&](batch_machine::check_commit) {
+                    auto r = store_.load(mine_.key);
+                    const fault_kind kind = seen(r);
+                    if (r && confirmed_) because("what was confirmed as committed is not there");
+                    machine_.on(
+                        batch_machine::loaded{kind == fault_kind::none ? *r : std::nullopt, kind});
+                },
+                [](idle) {});
+        }
+        exceptions_.returns(machine_.noted(), machine_.ended() == batch_outcome::committed);
+        return report();
+    }
+
+private:
+    /// The number of exceptions after which the count in memory finds an event. 0 if crash records
+    /// count them.
+    static std::uint32_t counted(const assignment& mine, const batch_policy& p)
+    {
+        const bool rows = attempt_store<Store> && p.attempts && mine.incarnation != 0;
+        return rows ? 0 : p.deaths == 0 ? 1 : p.deaths;
+    }
+
+    static batch_policy as_can_be(batch_policy p)
+    {
+        p.savepoints = p.savepoints && savepoint_scope<transaction>;
+        p.attempts = p.attempts && attempt_store<Store>;
+        if (std::is_same_v<Ask, no_outage_check>) p.ask_from = highest_size;
+        return p;
+    }
+
+    void recall()
+    {
+        if constexpr (attempt_store<Store>) {
+            const auto r = store_.attempted(mine_.key);
+            batch_machine::crash_record_loaded said{r ? *r : std::nullopt, seen(r)};
+            if (machine_.calling_off()) {
+                machine_.on(said);
+                return;
+            }
+            if (said.found) said.within = up_to(said.found->to);
+            machine_.on(said);
+            if (r && machine_.ended()) {
+                why_ = ownership_lost("epoch " + std::to_string(said.found->epoch) + " is at it");
+            }
+        }
+    }
+
+    /// The number of events with a sequence of at most `to`.
+    [[nodiscard]] std::uint64_t up_to(std::uint64_t to)
+    {
+        std::uint64_t n = 0;
+        while (n != events_ && static_cast<std::uint64_t>((*at_(n)).sequence) <= to) ++n;
+        return n;
+    }
+
+    void mark()
+    {
+        if constexpr (savepoint_scope<transaction>)
+            machine_.on(batch_machine::done{seen(tx_->savepoint())});
+    }
+
+    void release()
+    {
+        if constexpr (savepoint_scope<transaction>)
+            machine_.on(batch_machine::done{seen(tx_->release())});
+    }
+
+    void handle(std::uint64_t event)
+    {
+        const auto& e = *at_(event);
+        const auto sequence = static_cast<std::uint64_t>(e.sequence);
+        if (exceptions_.found(sequence)) return hear(event, exceptions_.reason(), false);
+        const auto said = exceptions_.during(sequence, [&] { return handler_(*tx_, e); });
+        if constexpr (std::is_same_v<decltype(said), const fault>) {
+            hear(event, said, false);
+        } else {
+            const event_outcome o = said;
+            hear(event, o.reason, o.skipped);
+        }
+    }
+
+    /// Stores the fault of a failed call and returns its kind. An error of kind `none` counts as
+    /// `infrastructure`.
+    template <class T>
+    fault_kind seen(const result<T>& r)
+    {
+        if (r) return fault_kind::none;
+        const bool says_none = r.error().kind == fault_kind::none;
+        const fault_kind kind = says_none ? fault_kind::infrastructure : r.error().kind;
+        if (!machine_.calling_off()) why_ = {kind, bounded_reason(r.error().text, policy_)};
+        return kind;
+    }
+
+    void because(std::string text)
+    {
+        if (!machine_.calling_off()) why_ = infrastructure(std::move(text));
+    }
+
+    /// Stores the last fault of an event for its dead letter, which may be written only after a
+    /// replay.
+    void hear(std::uint64_t event, const fault& f, bool skipped)
+    {
+        if (f.kind != fault_kind::none) {
+            why_ = {f.kind, bounded_reason(f.text, policy_)};
+            // A report lists only the first dropped events.
+            const bool unlisted = policy_.keeps == dead_letter_body::nothing &&
+                                  machine_.dropped_events().size() == max_dropped_events;
+            if (!unlisted) reasons_.insert_or_assign(event, why_.text);
+        }
+        machine_.on(batch_machine::handled{f.kind, skipped});
+    }
+
+    [[nodiscard]] fault why_of(const batch_machine::write_dead_letter& a) const
+    {
+        fault reason{a.kind, {}};
+        if (const auto known = reasons_.find(a.event); known != reasons_.end())
+            reason.text = known->second;
+        if (a.poison_message) {
+            reason.text = "its handler did not return " + std::to_string(a.tries) +
+                          " times: it threw an exception or its process ended";
+        }
+        return reason;
+    }
+
+    dead_letter letter(const batch_machine::write_dead_letter& a)
+    {
+        const auto& e = *at_(a.event);
+        const bool threw = exceptions_.found(static_cast<std::uint64_t>(e.sequence));
+        const std::uint32_t tries = threw ? exceptions_.tries() : a.tries;
+        return make_dead_letter(mine_.key, e, why_of(a), tries, now_, policy_);
+    }
+
+    /// If the store permanently refuses a dead letter, for example for its size, it is written
+    /// without its body. Otherwise a failure that cannot be recorded would block the partition
+    /// forever.
+    result<void> put(dead_letter d)
+    {
+        auto written = store_.put(*tx_, d);
+        if (written || written.error().kind != fault_kind::permanent || d.body.empty())
+            return written;
+        d.body.clear();
+        d.kept = dead_letter_body::pointer;
+        return store_.put(*tx_, d);
+    }
+
+    if_all_failed asked(std::uint64_t failed)
+    {
+        const if_all_failed said = detail::asked(ask_, failed);
+        if (said != if_all_failed::go_on) {
+            because("each of " + std::to_string(failed) + " events failed, the last: " + why_.text);
+        }
+        return said;
+    }
+
+    batch_report report()
+    {
+        batch_report r;
+        r.outcome = *machine_.ended();
+        r.cut_off = exceptions_.left() + events_ - machine_.events();
+        if (r.outcome == batch_outcome::committed) {
+            r.reached = std::move(to_);
+            r.handled = machine_.handled_events();
+            r.dead_lettered = machine_.dead_lettered();
+            r.dropped = machine_.dropped();
+            for (const batch_machine::write_dead_letter& d : machine_.dropped_events()) {
+                r.dropped_events.push_back({waybill::position_of(*at_(d.event)), why_of(d)});
+            }
+            r.skipped = machine_.skipped_events();
+        } else {
+            r.reason = std::move(why_);
+            r.reason.kind = machine_.reason();
+        }
+        return r;
+    }
+
+    Store& store_;
+    const assignment& mine_;
+    handler_exceptions exceptions_;
+    batch_cursor<I> at_;
+    std::uint64_t events_;
+    position to_;
+    Handler& handler_;
+    Ask& ask_;
+    wall_time now_;
+    const batch_policy& policy_;
+    batch_machine machine_;
+    std::optional<transaction> tx_;
+    bool confirmed_ = false;  // the store confirmed the last commit
+    fault why_;
+    std::map<std::uint64_t, std::string> reasons_;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_CONSUME_DETAIL_BATCH_RUN_HPP

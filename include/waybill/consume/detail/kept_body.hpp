@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// kept_body: which part of a body and of a reason a dead letter keeps.
+
+#ifndef WAYBILL_CONSUME_DETAIL_KEPT_BODY_HPP
+#define WAYBILL_CONSUME_DETAIL_KEPT_BODY_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/stores.hpp>
+#include <waybill/core/crc32c.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/text.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// The first bytes, at most `most`. UTF-8 text is cut between characters.
+[[nodiscard]] inline std::string beginning(std::string_view bytes, std::uint64_t most)
+{
+    const std::size_t within = lesser(bytes.size(), most);
+    return std::string(utf8_prefix(bytes, within));
+}
+
+/// Sets the kept part of the body, its whole size and its checksum.
+inline void keep(dead_letter& d, std::string_view body, const batch_policy& p)
+{
+    d.size = body.size();
+    d.checksum = crc32c(body);
+    d.kept = p.keeps;
+    if (p.keeps == dead_letter_body::body && d.size > p.body_bytes)
+        d.kept = dead_letter_body::summary;
+    if (d.kept == dead_letter_body::body) d.body = body;
+    if (d.kept == dead_letter_body::summary) d.body = beginning(body, p.summary_bytes);
+}
+
+/// The reason of a failure, cut to at most `reason_bytes` bytes between characters. The result is a
+/// copy, because a long text that is cut in place would keep all of its memory.
+[[nodiscard]] inline std::string bounded_reason(std::string_view text, const batch_policy& p)
+{
+    return detail::beginning(text, p.reason_bytes);
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_CONSUME_DETAIL_KEPT_BODY_HPP

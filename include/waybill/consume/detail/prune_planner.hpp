@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+//
+// prune_planner: the two passes of plan_prune over the rows.
+
+#ifndef WAYBILL_CONSUME_DETAIL_PRUNE_PLANNER_HPP
+#define WAYBILL_CONSUME_DETAIL_PRUNE_PLANNER_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+
+#include <waybill/consume/prune_plan.hpp>
+#include <waybill/consume/prune_policy.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// The default `row_of`: the rows are prune_rows already.
+struct as_it_is {
+    [[nodiscard]] constexpr const prune_row& operator()(const prune_row& r) const noexcept
+    {
+        return r;
+    }
+};
+
+/// The highest amount that may be left: less than the limit, and at most its share.
+[[nodiscard]] constexpr std::uint64_t low_water(std::uint64_t limit, double share) noexcept
+{
+    if (limit == highest_size) return highest_size;
+    const std::uint64_t below = saturating_sub(limit, 1);
+    if (!(share > 0)) return 0;
+    const double most = static_cast<double>(limit) * share;
+    return most >= static_cast<double>(below) ? below : static_cast<std::uint64_t>(most);
+}
+
+/// An exact sum of 128 bits. A saturated sum could not be reduced again.
+struct byte_sum {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;  // multiples of 2^64
+
+    constexpr void add(std::uint64_t n) noexcept
+    {
+        low += n;
+        if (low < n) ++high;
+    }
+    constexpr void subtract(std::uint64_t n) noexcept
+    {
+        if (low < n) --high;
+        low -= n;
+    }
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept
+    {
+        return high != 0 ? highest_size : low;
+    }
+};
+
+/// Removes rows, oldest first, until the limits are met.
+class pruner {
+public:
+    pruner(const prune_policy& p, wall_time now, prune_plan& plan)
+        : policy_(p), now_(now), plan_(plan)
+    {
+    }
+
+    /// First pass: counts a row. Call it for all rows, in any order, before `decide`.
+    void count(const prune_row& r) noexcept
+    {
+        plan_.in_order = plan_.in_order && !(r.dead_lettered_at < newest_);
+        newest_ = later(newest_, r.dead_lettered_at);
+        if (r.dead_lettered_at >= now_ - policy_.spike.within) ++plan_.recent;
+        add(plan_.before, r);
+        if (r.held) add(plan_.held, r);
+        if (!r.held && is_old(r)) return;
+        ++plan_.after.rows;
+        left_.add(r.bytes);
+    }
+
+    /// Sets the limits for the second pass. Rows removed by age are not counted any more.
+    void decide() noexcept
+    {
+        plan_.spike = policy_.spike.count != highest_size && plan_.recent >= policy_.spike.count;
+        if (plan_.spike && policy_.full == prune_policy::when_full::refuse_new) return;
+        const double share = plan_.spike ? 1.0 : policy_.low_water;
+        if (plan_.after.rows >= policy_.count) rows_ = low_water(policy_.count, share);
+        if (left_.size() >= policy_.bytes) bytes_ = low_water(policy_.bytes, share);
+    }
+
+    /// Second pass: removes the row if a limit requires it. Call it for all rows, oldest first.
+    void consider(const prune_row& r, std::uint64_t index)
+    {
+        if (r.held) return;
+        if (is_old(r)) return take(r, index, prune_removal::limit::age);
+        const bool rows = plan_.after.rows > rows_;
+        if (!rows && left_.size() <= bytes_) return;
+        take(r, index, rows ? prune_removal::limit::count : prune_removal::limit::bytes);
+        --plan_.after.rows;
+        left_.subtract(r.bytes);
+    }
+
+    void finish() noexcept
+    {
+        plan_.after.bytes = left_.size();
+        const bool rows = policy_.count != highest_size && plan_.after.rows >= policy_.count;
+        const bool bytes = policy_.bytes != highest_size && plan_.after.bytes >= policy_.bytes;
+        plan_.full = rows || bytes;
+    }
+
+private:
+    [[nodiscard]] bool is_old(const prune_row& r) const noexcept
+    {
+        return now_ - r.dead_lettered_at > policy_.age;
+    }
+
+    static void add(prune_totals& to, const prune_row& r) noexcept
+    {
+        ++to.rows;
+        to.bytes = saturating_add(to.bytes, r.bytes);
+    }
+
+    void take(const prune_row& r, std::uint64_t index, prune_removal::limit reason)
+    {
+        plan_.removals.push_back({r.id, index, r.bytes, r.dead_lettered_at, reason});
+    }
+
+    prune_policy policy_;
+    wall_time now_;
+    prune_plan& plan_;
+    byte_sum left_{};
+    wall_time newest_ = wall_time::lowest();
+    std::uint64_t rows_ = highest_size;   // the highest number of rows that may be left
+    std::uint64_t bytes_ = highest_size;  // the highest number of bytes that may be left
+};
+
+struct aged_row {
+    prune_row row{};
+    std::uint64_t index = 0;
+
+    friend bool operator<(const aged_row& a, const aged_row& b) noexcept
+    {
+        const wall_time x = a.row.dead_lettered_at;
+        const wall_time y = b.row.dead_lettered_at;
+        return x < y || (!(y < x) && a.index < b.index);
+    }
+};
+
+/// A function that returns the prune_row for the value of an iterator.
+template <class F, class I>
+concept prune_view = std::forward_iterator<I> && requires(F& f, const I& i) {
+    { f(*i) } -> std::convertible_to<prune_row>;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_CONSUME_DETAIL_PRUNE_PLANNER_HPP

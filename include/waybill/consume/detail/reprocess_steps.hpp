@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// reprocess_steps: the parts of reprocess that compare the event and end the transaction.
+
+#ifndef WAYBILL_CONSUME_DETAIL_REPROCESS_STEPS_HPP
+#define WAYBILL_CONSUME_DETAIL_REPROCESS_STEPS_HPP
+
+#include <string>
+#include <utility>
+
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/dead_letter.hpp>
+#include <waybill/consume/event.hpp>
+#include <waybill/consume/reprocess_report.hpp>
+#include <waybill/consume/stores.hpp>
+#include <waybill/core/fault.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// The report after a read or a step failed with `reason`.
+[[nodiscard]] inline reprocess_report reprocess_failed(fault reason)
+{
+    const bool stop = reason.kind == fault_kind::cancelled;
+    return {stop ? reprocess_outcome::cancelled : reprocess_outcome::not_done, std::move(reason)};
+}
+
+/// The reason why `e` is not the event of the letter. Empty if sequence, size and checksum are
+/// equal or unknown.
+template <class E>
+[[nodiscard]] std::string another_event([[maybe_unused]] const dead_letter& d,
+                                        [[maybe_unused]] const E& e)
+{
+    if constexpr (sequenced<E>) {
+        const dead_letter is =
+            make_dead_letter(d.key, e, {}, 0, {}, {.keeps = dead_letter_body::pointer});
+        const std::string number = std::to_string(d.at.sequence);
+        if (is.at.sequence != d.at.sequence) {
+            return "event " + std::to_string(is.at.sequence) + " was fetched for " + number;
+        }
+        // Both are 0 if the letter was made without the body, or if the body is empty.
+        const bool known = d.size != 0 || d.checksum != 0;
+        if constexpr (requires { e.body; }) {
+            if (known && (is.size != d.size || is.checksum != d.checksum)) {
+                return "event " + number + " is not what its letter says: of " +
+                       std::to_string(is.size) + " bytes, not " + std::to_string(d.size) +
+                       ", or with other ones";
+            }
+        }
+    }
+    return {};
+}
+
+/// Commits the removal of a letter, and returns `as` if it is applied. If the outcome of the commit
+/// is unknown, the letter decides: it is still there, or it was removed by this call or another
+/// one.
+template <class Store>
+[[nodiscard]] reprocess_report reprocess_commit(Store& store, typename Store::transaction& tx,
+                                                const dead_letter& d, reprocess_outcome as)
+{
+    const auto done = tx.commit();
+    auto outcome = done ? *done : commit_outcome::unknown;
+    if (outcome == commit_outcome::unknown) {
+        const auto left = store.find(d.key, d.at.sequence);
+        if (!left) return {reprocess_outcome::unknown, left.error()};
+        outcome = *left ? commit_outcome::not_applied : commit_outcome::applied;
+    }
+    if (outcome == commit_outcome::applied) return {as, {}};
+    return {reprocess_outcome::not_done, infrastructure("commit not confirmed")};
+}
+
+/// Removes or updates the letter of an event that was handled without a remaining effect. A letter
+/// that was removed in the meantime is not inserted again.
+template <class Store>
+[[nodiscard]] reprocess_report reprocess_without_effect(Store& store, const dead_letter& d,
+                                                        bool skipped)
+{
+    auto tx = store.begin();
+    if (!tx) return reprocess_failed(tx.error());
+    const auto was_there = store.remove(*tx, d.key, d.at.sequence);
+    if (!was_there) return reprocess_failed(was_there.error());
+    if (!*was_there) return {reprocess_outcome::absent, {}};
+    if (skipped) return reprocess_commit(store, *tx, d, reprocess_outcome::skipped);
+
+    if (const auto put = store.put(*tx, d); !put) return reprocess_failed(put.error());
+    const auto done = tx->commit();
+    if (done && *done == commit_outcome::applied)
+        return {reprocess_outcome::failed, {d.kind, d.reason}};
+    // The event has failed. The letter may have the old reason or the new one.
+    return {reprocess_outcome::not_done, infrastructure("commit not confirmed")};
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_CONSUME_DETAIL_REPROCESS_STEPS_HPP

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// deferral_format: the format of a stored deferral book.
+
+#ifndef WAYBILL_QUEUE_DETAIL_DEFERRAL_FORMAT_HPP
+#define WAYBILL_QUEUE_DETAIL_DEFERRAL_FORMAT_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <waybill/core/time.hpp>
+#include <waybill/queue/deferred.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+struct deferral_format {
+    using error_type = deferral_error;
+    using problem_type = deferral_error::code;
+    static constexpr deferral_error::code foreign = deferral_error::code::not_a_book;
+    static constexpr std::string_view magic = "wbd";
+    static constexpr std::uint8_t version = 1;
+};
+inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: 4 numbers, 2 empty texts
+
+[[nodiscard]] inline std::uint64_t stored_nanoseconds(wall_time t) noexcept
+{
+    return static_cast<std::uint64_t>(t.since_epoch().count());
+}
+
+[[nodiscard]] inline wall_time stored_time(std::uint64_t ns) noexcept
+{
+    return wall_time::at(duration::nanoseconds(static_cast<std::int64_t>(ns)));
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_QUEUE_DETAIL_DEFERRAL_FORMAT_HPP

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// call_report: the result of one call and the outcome of all attempts of retry_call.
+
+#ifndef WAYBILL_RETRY_CALL_REPORT_HPP
+#define WAYBILL_RETRY_CALL_REPORT_HPP
+
+#include <cstdint>
+#include <optional>
+
+#include <waybill/core/fault.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/retry/retry_loop.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// The result of one call.
+struct call_answer {
+    fault reason{};          ///< `none` if the call succeeded.
+    duration retry_after{};  ///< The server's "retry after". Zero if it sent no such value.
+
+    friend bool operator==(const call_answer&, const call_answer&) = default;
+};
+
+/// The outcome of all attempts.
+struct call_report {
+    /// The fault of the last attempt. `text` is set only if this retry_call made that attempt. If
+    /// the time limit allowed no attempt at all, it is `cancelled`.
+    fault reason{};
+    retry_outcome outcome = retry_outcome::open;  ///< The reason for no further attempt.
+    std::uint32_t tries = 0;                  ///< Number of attempts, the first one included.
+    duration elapsed{};                       ///< Time since the start of the time limit.
+    std::optional<steady_time> waiting{};     ///< Time of the next attempt: call again then.
+
+    [[nodiscard]] bool ok() const noexcept { return outcome == retry_outcome::succeeded; }
+    friend bool operator==(const call_report&, const call_report&) = default;
+};
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_RETRY_CALL_REPORT_HPP

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+//
+// call_until: the loop of retry_call, and the requirements of its callables.
+
+#ifndef WAYBILL_RETRY_DETAIL_CALL_UNTIL_HPP
+#define WAYBILL_RETRY_DETAIL_CALL_UNTIL_HPP
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/core/act.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/core/time_source.hpp>
+#include <waybill/retry/call_report.hpp>
+#include <waybill/retry/decide.hpp>
+#include <waybill/retry/retry_loop.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// A return type of a call that retry_call accepts.
+template <class R>
+concept answer_of_a_call = std::same_as<R, call_answer> || std::same_as<R, fault_kind> ||
+    std::same_as<R, result<void>> || std::convertible_to<R, fault>;
+
+/// A function without arguments that returns the result of a call.
+template <class F>
+concept retriable_call =
+    std::invocable<F&> && answer_of_a_call<std::remove_cvref_t<std::invoke_result_t<F&>>>;
+
+/// A function that returns a random number in [0, 1).
+template <class F>
+concept draw_source = requires(F& f) {
+    { f() } -> std::convertible_to<double>;
+};
+
+/// A function that waits until a point in time. If it returns false, it was woken early to stop.
+template <class F>
+concept sleeper = std::invocable<F&, steady_time>;
+
+template <class R>
+[[nodiscard]] call_answer as_answer(R&& r)
+{
+    using answer = std::remove_cvref_t<R>;
+    if constexpr (std::same_as<answer, call_answer>) return std::forward<R>(r);
+    else if constexpr (std::same_as<answer, fault_kind>)
+        return {{r, {}}, {}};
+    else if constexpr (std::same_as<answer, result<void>>) return {r ? fault{} : r.error(), {}};
+    else return {fault(std::forward<R>(r)), {}};
+}
+
+/// False if the sleep was woken early to stop.
+template <class Sleep>
+[[nodiscard]] bool slept(Sleep& pause_until, steady_time until)
+{
+    if constexpr (std::same_as<std::invoke_result_t<Sleep&, steady_time>, bool>) {
+        return pause_until(until);
+    } else {
+        pause_until(until);
+        return true;
+    }
+}
+
+struct no_sleep {
+    [[nodiscard]] bool operator()(steady_time) const noexcept { return false; }
+};
+
+/// After a sleep until a time, `now` is at least that time, even if the clock reads less. So a
+/// clock that stands still, or a sleep that ends early, cannot cause an endless loop.
+template <class Call, class Clock, class Sleep, class Draw>
+[[nodiscard]] call_report call_until(retry_loop& tries, Call& call, Clock& clock,
+                                     Sleep& pause_until, Draw& random)
+{
+    call_report report;
+    report.reason.kind = tries.kind();
+    steady_time woken = steady_time::lowest();
+    const auto the_time = [&] { return later(waybill::time_of(clock), woken); };
+    bool going = true;
+    while (going) {
+        const steady_time now = the_time();
+        report.outcome = tries.outcome(now);
+        match(
+            tries.next(now),
+            [&](retry_loop::call) {
+                const double drawn = random();  // first: if it throws, no call result is lost
+                call_answer a = as_answer(call());
+                tries.on(retry_loop::attempted{a.reason.kind, drawn, a.retry_after}, the_time());
+                report.reason = std::move(a.reason);
+            },
+            [&](wait_until w) {
+                going = slept(pause_until, w.time);
+                if (going)
+                    woken = w.time;
+                else
+                    report.waiting = w.time;
+            },
+            [&](retry_loop::done) { going = false; },
+            [&](give_up g) {
+                report.reason.kind = g.reason;
+                going = false;
+            });
+    }
+    report.tries = tries.attempts();
+    report.elapsed = tries.elapsed(the_time());
+    return report;
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_RETRY_DETAIL_CALL_UNTIL_HPP

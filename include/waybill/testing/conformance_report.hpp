@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// conformance_report: the result of a conformance suite, and the values that stand for an omitted
+// argument of a suite.
+
+#ifndef WAYBILL_TESTING_CONFORMANCE_REPORT_HPP
+#define WAYBILL_TESTING_CONFORMANCE_REPORT_HPP
+
+#include <string>
+#include <vector>
+
+#include <waybill/consume/position.hpp>
+
+namespace waybill::inline v0_2::testing {
+
+/// The result of a conformance suite. A store conforms if `broken` is empty. The rules in
+/// `untested` were not tried, because the caller omitted a requirement. The store may break them.
+struct [[nodiscard]] conformance_report {
+    std::vector<std::string> broken{};    ///< Rules that do not hold, each once.
+    std::vector<std::string> untested{};  ///< Rules not tried, each once: "rule (needs ...)".
+
+    friend bool operator==(const conformance_report&, const conformance_report&) = default;
+};
+
+/// Stands for a missing second connection. The rules that need one are reported as untested.
+struct no_second {
+    template <class S>
+    S& operator()(S& s) const noexcept
+    {
+        return s;
+    }
+};
+
+/// Calls both functions one after the other. The rules of races are reported as untested.
+struct in_turn {
+    template <class F, class G>
+    void operator()(F f, G g) const
+    {
+        f();
+        g();
+    }
+};
+
+/// Deletes no row. The rules of deleted rows are reported as untested.
+struct no_erase {
+    template <class S>
+    void operator()(S&, const partition_key&) const noexcept
+    {
+    }
+};
+
+}  // namespace waybill::inline v0_2::testing
+
+#endif  // WAYBILL_TESTING_CONFORMANCE_REPORT_HPP

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// outage_rules: the rules of a store that cannot be reached, for outage_conformance.
+
+#ifndef WAYBILL_TESTING_DETAIL_OUTAGE_RULES_HPP
+#define WAYBILL_TESTING_DETAIL_OUTAGE_RULES_HPP
+
+#include <optional>
+
+#include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
+
+namespace waybill::inline v0_2::testing::detail {
+
+/// The calls of the suite to a store that cannot be reached.
+template <class S>
+class outage_trial {
+public:
+    outage_trial(S& s, trial& t) : store_(s), trial_(t) {}
+
+    /// Whether the call returns an error. An error of class `ownership_lost` or `cancelled` also
+    /// breaks a rule.
+    template <class R>
+    [[nodiscard]] bool fails(const R& r)
+    {
+        if (r) return false;
+        const fault_kind kind = r.error().kind;
+        trial_.holds(kind != fault_kind::ownership_lost && kind != fault_kind::cancelled,
+                     "a store that cannot be reached answers neither ownership_lost nor cancelled: "
+                     "its partition would be given up");
+        return true;
+    }
+    /// Whether the writes of write(transaction) fail at once or at the commit.
+    template <class Write>
+    [[nodiscard]] bool never(Write write)
+    {
+        auto tx = store_.begin();
+        return fails(tx) || !write(*tx) || !trial::committed(*tx);
+    }
+
+private:
+    S& store_;
+    trial& trial_;
+};
+
+template <class S>
+void checkpoint_outage_rules(S& s, trial& t, const partition_key& key, const position& stored)
+{
+    outage_trial<S> on(s, t);
+    const position to{stored.sequence + 4, "9@a"};
+    t.holds(on.fails(s.load(key)) && on.fails(s.load(neighbours(key).front())),
+            "load: a store that cannot be reached is an error, not an absent checkpoint");
+    bool answered = false;
+    const auto writes = [&](const result<advance_outcome>& r) {
+        answered = answered || (r && *r != advance_outcome::applied);
+        return !on.fails(r);
+    };
+    bool refused = true;
+    for (const std::optional<position>& from : {std::optional(stored), std::optional<position>()}) {
+        const auto advances = [&](auto& tx) { return writes(s.advance(tx, key, from, to, 1)); };
+        refused = on.never(advances) && refused;
+    }
+    t.holds(!answered, "advance: a store that cannot be reached is an error, not a conflict");
+    t.holds(refused, "advance: is not committed to a store that cannot be reached");
+    if constexpr (checkpoint_reset<S>) {
+        answered = false;
+        const auto resets = [&](auto& tx) { return writes(s.reset(tx, key, stored, 1)); };
+        t.holds(on.never(resets), "reset: is not committed to a store that cannot be reached");
+        t.holds(!answered, "reset: a store that cannot be reached is an error, not a conflict");
+    }
+}
+
+template <class S>
+void letter_outage_rules(S& s, trial& t, const dead_letter& stored)
+{
+    outage_trial<S> on(s, t);
+    t.holds(on.fails(s.find(stored.key, stored.at.sequence)) &&
+                on.fails(s.find(stored.key, stored.at.sequence + 1)),
+            "find: a store that cannot be reached is an error, not an absent letter");
+    t.holds(on.never([&](auto& tx) { return !on.fails(s.put(tx, stored)); }),
+            "put: is not committed to a store that cannot be reached");
+    if constexpr (dead_letter_queue<S>) {
+        t.holds(on.fails(s.list(stored.key, {}, 10)),
+                "list: a store that cannot be reached is an error, and not empty");
+        bool answered = false;
+        const bool refused = on.never([&](auto& tx) {
+            const auto r = s.remove(tx, stored.key, stored.at.sequence);
+            answered = r && !*r;
+            return !on.fails(r);
+        });
+        t.holds(!answered,
+                "remove: a store that cannot be reached is an error, not an absent letter");
+        t.holds(refused, "remove: is not committed to a store that cannot be reached");
+    }
+}
+
+template <class S>
+void attempt_outage_rules(S& s, trial& t, const partition_key& key, const crash_record& stored)
+{
+    outage_trial<S> on(s, t);
+    t.holds(on.fails(s.attempted(key)) && on.fails(s.attempted(neighbours(key).front())),
+            "attempted: a store that cannot be reached is an error, not an absent row");
+    t.holds(on.never([&](auto& tx) { return !on.fails(s.note(tx, key, stored)); }) &&
+                on.never([&](auto& tx) { return !on.fails(s.forget(tx, key)); }),
+            "note and forget: are not committed to a store that cannot be reached");
+}
+
+}  // namespace waybill::inline v0_2::testing::detail
+
+#endif  // WAYBILL_TESTING_DETAIL_OUTAGE_RULES_HPP

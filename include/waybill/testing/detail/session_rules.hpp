@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+//
+// session_rules: the rules of a session store, for session_conformance.
+
+#ifndef WAYBILL_TESTING_DETAIL_SESSION_RULES_HPP
+#define WAYBILL_TESTING_DETAIL_SESSION_RULES_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <waybill/session/session_store.hpp>
+#include <waybill/session/state_budget.hpp>
+#include <waybill/testing/detail/trial.hpp>
+#include <waybill/testing/detail/trial_values.hpp>
+
+namespace waybill::inline v0_2::testing::detail {
+
+/// Whether the call succeeded or its error is `transient` or `infrastructure`, as for an outage.
+template <class R>
+[[nodiscard]] bool blames_nobody(const R& r)
+{
+    if (r) return true;
+    return r.error().kind == fault_kind::transient || r.error().kind == fault_kind::infrastructure;
+}
+
+/// The calls of the suite to a session store.
+template <session_store S>
+class session_trial {
+public:
+    using version = typename S::version;
+    session_trial(S& s, trial& t) : store_(s), trial_(t) {}
+
+    /// The new version of the state; empty if the save was not applied.
+    std::optional<version> writes(const std::string& session, const std::string& bytes,
+                                  const std::optional<version>& expected)
+    {
+        const auto r = store_.save(session, bytes, expected);
+        trial_.holds(r.has_value(),
+                     "save: answers applied or conflict where the store can be reached");
+        if (!r || r->outcome != state_write::applied) return {};
+        return r->version;
+    }
+    bool conflicts(const std::string& session, const std::optional<version>& expected)
+    {
+        const auto r = store_.save(session, "of another", expected);
+        return r && r->outcome == state_write::conflict;
+    }
+    bool clears(const std::string& session, const version& expected)
+    {
+        const auto r = store_.clear(session, expected);
+        return r && *r == state_write::applied;
+    }
+    bool refuses_to_clear(const std::string& session, const version& expected)
+    {
+        const auto r = store_.clear(session, expected);
+        return r && *r == state_write::conflict;
+    }
+    bool absent(const std::string& session)
+    {
+        const auto r = store_.load(session);
+        return r && !*r;
+    }
+    bool stands(const std::string& session, const std::string& bytes, const version& v)
+    {
+        const auto r = store_.load(session);
+        return r && *r && (*r)->bytes == bytes && (*r)->version == v;
+    }
+
+private:
+    S& store_;
+    trial& trial_;
+};
+
+template <class S>
+void session_rules(S& s, trial& t)
+{
+    session_trial<S> on(s, t);
+    const std::string id = "order-17";
+    t.holds(on.absent(id), "load: a session that nobody has written is absent, and no error");
+    const auto first = on.writes(id, "one", {});
+    t.holds(first && on.stands(id, "one", *first),
+            "save: where none is expected and none is there it is applied, and loaded as written");
+    if (!first) return;
+    t.holds(on.conflicts(id, {}) && on.stands(id, "one", *first),
+            "save: where none is expected and one is there it is a conflict, and changes nothing");
+    const auto second = on.writes(id, "two", first);
+    t.holds(second && on.stands(id, "two", *second),
+            "save: where the version is the expected one it is applied");
+    if (!second) return;
+    const auto same = on.writes(id, "two", second);
+    t.holds(same && *same != *second && *second != *first,
+            "save: each that is applied makes a new version, also of the same bytes");
+    if (!same) return;
+    t.holds(on.conflicts(id, first) && on.conflicts(id, second) && on.stands(id, "two", *same),
+            "save: where the version is an older one it is a conflict, and changes nothing");
+    t.holds(on.refuses_to_clear(id, *first) && on.refuses_to_clear(id, *second) &&
+                on.stands(id, "two", *same),
+            "clear: where the version is an older one it is a conflict, and removes nothing");
+    t.holds(on.clears(id, *same) && on.absent(id),
+            "clear: where the version is the expected one the state is absent afterwards");
+    t.holds(on.refuses_to_clear(id, *same), "clear: where there is none it is a conflict");
+    t.holds(on.conflicts(id, same) && on.absent(id),
+            "save: where one is expected and none is there it is a conflict, and makes none");
+
+    const auto anew = on.writes(id, "one", {});
+    t.holds(anew && *anew != *first && *anew != *second && *anew != *same,
+            "save: a state that is made anew has no version that it had before");
+    t.holds(on.conflicts(id, first) && on.refuses_to_clear(id, *first),
+            "save, clear: what was known of a state before it was removed is a conflict");
+
+    std::string all_bytes;
+    for (int n = 0; n != 256; ++n) all_bytes += static_cast<char>(n);
+    const std::string contents[] = {std::string(),         all_bytes, "\xFF\xFE'\";--\xC3(", "null",
+                                    std::string("x\0", 2), " x \r\n"};
+    std::size_t n = 0;
+    bool kept = true;
+    for (const std::string& bytes : contents) {
+        const std::string session = "bytes " + std::to_string(n++);
+        auto v = on.writes(session, bytes, {});
+        kept = v && on.stands(session, bytes, *v) && kept;
+        if (v) v = on.writes(session, "another", v);
+        if (v) v = on.writes(session, bytes, v);
+        kept = v && on.stands(session, bytes, *v) && kept;
+    }
+    t.holds(kept, "save: keeps any bytes as they are; an empty state is not an absent one");
+}
+
+template <class S>
+void session_size_rules(S& s, trial& t, std::uint64_t most)
+{
+    session_trial<S> on(s, t);
+    const std::string size = std::to_string(most) + " bytes";
+    const std::string full = varied_bytes(most, 1);
+    const std::string other = varied_bytes(most, 2);
+    auto v = on.writes("large", full, {});
+    t.holds(v && on.stands("large", full, *v), "save: keeps a state of " + size + " as it is");
+    bool kept = true;
+    for (const std::string* bytes : {&other, &size, &full}) {
+        if (v) v = on.writes("large", *bytes, v);
+        kept = v && on.stands("large", *bytes, *v) && kept;
+    }
+    t.holds(kept, "save: over a state of another size keeps " + size + " as they are");
+}
+
+template <class S>
+void session_id_rules(S& s, trial& t)
+{
+    session_trial<S> on(s, t);
+    std::vector<std::string> ids = similar_names();
+    const std::size_t similar = ids.size();
+    for (std::string& id : odd_names()) ids.push_back(std::move(id));
+    std::vector<std::optional<typename S::version>> versions(ids.size());
+    const auto stand = [&](std::size_t from, std::size_t to) {
+        bool all = true;
+        for (std::size_t i = from; i != to; ++i) {
+            const bool refused = i >= similar && !versions[i];
+            const bool there = versions[i] && on.stands(ids[i], "state of " + ids[i], *versions[i]);
+            all = (refused || there) && all;
+        }
+        return all;
+    };
+    bool apart = true;
+    for (std::size_t i = 0; i != similar; ++i) {
+        apart = on.absent(ids[i]) && apart;
+        versions[i] = on.writes(ids[i], "state of " + ids[i], {});
+    }
+    apart = stand(0, similar) && apart;
+    t.holds(apart, "states of different sessions are independent, whatever their ids are");
+    if (!apart) return;
+
+    for (std::size_t i = similar; i != ids.size(); ++i) {
+        const auto found = s.load(ids[i]);
+        const auto saved = s.save(ids[i], "state of " + ids[i], {});
+        const bool taken = saved && saved->outcome == state_write::applied;
+        apart = !(found && *found) && (taken || !saved) && apart;
+        if (taken) versions[i] = saved->version;
+    }
+    apart = stand(0, ids.size()) && apart;
+    t.holds(apart,
+            "an id that no job makes has a state of its own, or is refused with an error: "
+            "it is not cut at a NUL or after 128 bytes, and not taken for another one");
+
+    bool alone = true;
+    for (std::size_t i = 0; i != similar; ++i) {
+        t.holds(on.clears(ids[i], *versions[i]) && on.absent(ids[i]), "clear: removes a state");
+        alone = stand(i + 1, apart ? ids.size() : similar) && alone;
+    }
+    t.holds(alone, "clear: removes the state of this session, and of no other");
+}
+
+struct session_rule {
+    static constexpr std::string_view seen = "load: a second connection sees what was written";
+    static constexpr std::string_view fresh =
+        "load: what a connection has seen before is not what it sees now";
+    static constexpr std::string_view other =
+        "save: what a second connection has written in between is a conflict";
+    static constexpr std::string_view gone =
+        "clear: what a second connection has removed is absent";
+    static constexpr std::string_view one = "save: of two who race at most one is applied";
+    static constexpr std::string_view some =
+        "save: of two who race one is applied, or cannot reach the store";
+    static constexpr std::string_view error =
+        "save: an error of one who races is infrastructure or transient";
+    static constexpr std::string_view winner =
+        "save: of two who race the one who was told so has written";
+    static constexpr std::string_view end =
+        "clear: of it and a save that race at most one is applied";
+    static constexpr std::string_view ended = "clear: a save that raced and lost has made no state";
+};
+
+template <class S, class Other>
+void second_session_rules(S& s, Other& second, trial& t)
+{
+    const std::string id = "order-17";
+    session_trial<S> here(s, t);
+    session_trial<S> there(second, t);
+    const bool none = here.absent(id) && there.absent(id);
+    const auto v = here.writes(id, "one", {});
+    t.holds(none && v && there.stands(id, "one", *v), session_rule::seen);
+    const auto w = v && here.stands(id, "one", *v) ? there.writes(id, "two", v) : v;
+    t.holds(w && here.stands(id, "two", *w), session_rule::fresh);
+    t.holds(w && here.conflicts(id, v) && here.stands(id, "two", *w), session_rule::other);
+    t.holds(w && there.clears(id, *w) && here.absent(id), session_rule::gone);
+}
+
+/// Two concurrent saves, first without and then over a stored state; then a save and a removal.
+template <class S, class Other, class Race>
+void session_race(S& s, Other& other, Race& race, trial& t)
+{
+    const std::string id = "order-17";
+    using version = typename S::version;
+    session_trial<S> on(s, t);
+    std::optional<version> expected;
+    for (int round = 0; round != 2; ++round) {
+        result<state_saving<version>> a;
+        result<state_saving<version>> b;
+        race([&] { a = s.save(id, "mine", expected); },
+             [&] { b = other.save(id, "theirs", expected); });
+        const bool mine = a && a->outcome == state_write::applied;
+        const bool theirs = b && b->outcome == state_write::applied;
+        t.holds(!(mine && theirs), session_rule::one);
+        t.holds(mine || theirs || !a || !b, session_rule::some);
+        t.holds(blames_nobody(a) && blames_nobody(b), session_rule::error);
+        if (mine == theirs) break;
+        expected = mine ? a->version : b->version;
+        t.holds(on.stands(id, mine ? "mine" : "theirs", *expected), session_rule::winner);
+    }
+    if (!expected) return;
+    result<state_write> gone = state_write::conflict;
+    result<state_saving<version>> late;
+    race([&] { gone = s.clear(id, *expected); }, [&] { late = other.save(id, "late", expected); });
+    const bool cleared = gone && *gone == state_write::applied;
+    const bool saved = late && late->outcome == state_write::applied;
+    t.holds(!(cleared && saved), session_rule::end);
+    if (cleared) t.holds(on.absent(id), session_rule::ended);
+}
+
+template <class Again, class Race>
+void untested_session_rules(trial& t)
+{
+    using rule = session_rule;
+    if constexpr (!has_second<Again>) {
+        for (const auto r : {rule::seen, rule::fresh, rule::other, rule::gone})
+            t.untested(r, second_connection);
+    }
+    if constexpr (!has_race<Race>) {
+        for (const auto r :
+             {rule::one, rule::some, rule::error, rule::winner, rule::end, rule::ended}) {
+            t.untested(r, two_threads);
+        }
+    }
+}
+
+}  // namespace waybill::inline v0_2::testing::detail
+
+#endif  // WAYBILL_TESTING_DETAIL_SESSION_RULES_HPP
