@@ -21,6 +21,8 @@
 
 #include "support.hpp"
 #include <waybill/core/crc32c.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
+#include <waybill/session/detail/text_state_codec.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/state_text.hpp>
 

@@ -25,6 +25,7 @@
 
 #include "support.hpp"
 #include <waybill/ext/json_session.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
 
 namespace session_json_bench {
 

@@ -7,8 +7,8 @@
 //              brokers that store no session state), sweep (finds old states)
 //   pipeline:  pipeline, pipeline_policy, pipeline_steps, process_step (drives it for one message)
 //   redrive:   pipeline_dead_letter (the dead letter of a step), row_key, dead_letter_import
-//              (imports dead letters of the broker), plan_redrive, redrive, redrive_plan,
-//              redrive_session, redrive_text
+//              (imports dead letters of the broker), plan_redrive (makes a redrive_plan), redrive
+//              (sends it)
 
 // Index, written by tests/api --write:
 //
@@ -69,15 +69,13 @@
 //     class redrive
 //
 //   session/redrive_plan.hpp
-//     struct redrive_step
-//     struct redrive_plan
-//
-//   session/redrive_session.hpp
 //     struct redrive_filter
 //     struct redrive_options
 //     enum skip_reason { none, filtered, no_session, waiting, behind, damaged, no_body }
 //     struct redrive_marks
 //     struct redrive_session
+//     struct redrive_step
+//     struct redrive_plan
 //
 //   session/row_key.hpp
 //     std::string row_key(std::uint64_t sequence)
@@ -144,8 +142,6 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/redrive.hpp>
 #include <waybill/session/redrive_plan.hpp>
-#include <waybill/session/redrive_session.hpp>
-#include <waybill/session/redrive_text.hpp>
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/session_state.hpp>
 #include <waybill/session/session_store.hpp>

@@ -14,6 +14,7 @@
 #include <golden/session/json_states.hpp>
 
 #include <waybill/ext/json_session.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 
 namespace {

@@ -14,6 +14,7 @@
 
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/enum_name.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_budget.hpp>

@@ -27,6 +27,7 @@
 #include <waybill/ext/json_read.hpp>
 #include <waybill/ext/json_tree.hpp>
 #include <waybill/ext/json_unknown.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_budget.hpp>

@@ -31,7 +31,6 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/redrive.hpp>
 #include <waybill/session/redrive_plan.hpp>
-#include <waybill/session/redrive_session.hpp>
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/session_store.hpp>
 #include <waybill/session/state_budget.hpp>

@@ -34,6 +34,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/session/detail/redrive_names.hpp>
+#include <waybill/session/detail/session_id.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/step.hpp>
 
@@ -85,30 +86,6 @@ struct job_error {
     }
     return "?";
 }
-
-namespace detail {
-
-/// True if UTF-8 text contains U+0000 to U+001F or U+007F to U+009F.
-[[nodiscard]] constexpr bool has_control_character(std::string_view text) noexcept
-{
-    unsigned before = 0;
-    for (const char c : text) {
-        const unsigned byte = static_cast<unsigned char>(c);
-        if (byte < 0x20U || byte == 0x7FU || (before == 0xC2U && byte < 0xA0U)) return true;
-        before = byte;
-    }
-    return false;
-}
-
-/// True if an id ends in "~" and a number without leading zeros, as ids of redriven sessions do.
-[[nodiscard]] constexpr bool ends_as_redriven(std::string_view id) noexcept
-{
-    std::size_t at = id.size();
-    while (at != 0 && id[at - 1] >= '0' && id[at - 1] <= '9') --at;
-    return at != id.size() && at != 0 && id[at] != '0' && id[at - 1] == '~';
-}
-
-}  // namespace detail
 
 /// The reason why `job` refuses this id; nullopt if `job` accepts it. Linear time.
 [[nodiscard]] constexpr std::optional<job_error::code> session_id_problem(

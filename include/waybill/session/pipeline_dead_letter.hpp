@@ -120,15 +120,6 @@ struct pipeline_dead_letter_policy {
 
 namespace detail {
 
-/// The next step of the session: the one after the last step that is done. If no step is done, the
-/// first step according to the message that stopped the session; 0 for other messages.
-[[nodiscard]] inline std::uint64_t stands_at(const pipeline_dead_letter& l,
-                                             const session_progress& p) noexcept
-{
-    if (p.done != 0) return saturating_add(p.done, 1);
-    return is_cause(l) && l.properties.first <= l.properties.step ? l.properties.first : 0;
-}
-
 /// Adds the state to the dead letter that stopped the session and to that of the last step. An
 /// independent step does not get the state, because its session continues with it.
 inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::string_view state,
@@ -165,7 +156,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     l.cause = a.cause;
     const bool known =
         a.reason != dead_letter_reason::unreadable && a.reason != dead_letter_reason::broker;
-    if (known) l.resume_at = detail::stands_at(l, progress);
+    if (known) l.resume_at = detail::resume_step(l.properties, is_cause(l), progress);
     l.alone = a.alone;
     l.text = detail::beginning(reason, p.reason_bytes);
     l.tries = a.tries;
@@ -195,7 +186,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
         dead_letter_reason::broker, 0, 0, deliveries, false, alone};
     pipeline_dead_letter l = make_pipeline_dead_letter(m, a, reason, {}, now, p);
     if (progress != nullptr) {
-        l.resume_at = detail::stands_at(l, *progress);
+        l.resume_at = detail::resume_step(l.properties, is_cause(l), *progress);
         detail::keep_state(l, *progress, m.state, p.state_bytes);
     }
     return l;

@@ -38,7 +38,6 @@
 #include <waybill/core/time.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/session/redrive_plan.hpp>
-#include <waybill/session/redrive_session.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -1,47 +1,168 @@
 // SPDX-License-Identifier: MIT
 //
-// redrive_plan: the sessions to redrive, and the properties with which each dead letter is sent.
+// redrive_plan: which sessions of dead letters are redriven and why others are not, as data and as
+// text for a review before anything is sent. `plan_redrive` makes the plan, `redrive` executes it.
 //
-// `plan_redrive` returns it; its guarantees are in plan_redrive.hpp.
+//     order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template
+//     order-18: 2 letters, steps 4 to 5, held back: damaged (its first step is missing): gap: ...
+//     import-3 -> import-3~1: 3 letters, steps 17 to 4000 (each alone): failed: no price, and 2 for
+//     other reasons
+//     12 letters of 4 sessions to send, 2 of 1 held back, 0 not asked for
 
 #ifndef WAYBILL_SESSION_REDRIVE_PLAN_HPP
 #define WAYBILL_SESSION_REDRIVE_PLAN_HPP
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
 #include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/session/detail/dead_letter_facts.hpp>
 #include <waybill/session/detail/redrive_names.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
-#include <waybill/session/redrive_session.hpp>
+#include <waybill/session/step.hpp>
 #include <waybill/session/step_properties.hpp>
 
 namespace waybill::inline v0_2 {
 
-namespace detail {
+/// Selects the sessions to redrive. A session is selected by the dead letter that stopped it, and
+/// redriven as a whole. A session whose redrive has begun is always selected, unless `session`
+/// excludes it. Dead letters of independent steps are selected one by one.
+struct redrive_filter {
+    std::vector<dead_letter_reason> reasons{};  ///< Any of these reasons; empty selects all.
+    std::uint64_t from_step = 0;           ///< The lowest step selected.
+    std::uint64_t to_step = highest_size;  ///< The highest step selected.
+    wall_time dead_lettered_from = wall_time::lowest();  ///< The earliest time of dead-lettering.
+    wall_time dead_lettered_to = wall_time::highest();   ///< The latest time of dead-lettering.
+    std::string session{};  ///< Id or original id of one session; empty selects all.
 
-/// The last known state of a session whose dead letters are given in their order. The dead letter
-/// with the highest `resume_at` has the latest state. If a redriven session has completed no step,
-/// that state may lack the one sent with the first message; `origin.state` is returned instead.
-[[nodiscard]] inline std::string_view state_of(
-    std::span<const pipeline_dead_letter> session) noexcept
+    friend bool operator==(const redrive_filter&, const redrive_filter&) = default;
+};
+
+/// How to redrive incomplete sessions, and limits of the table and the broker.
+struct redrive_options {
+    /// Send also damaged sessions (`redrive_marks::damaged`): steps are missing, contradictory or
+    /// unknown, or the state was too large. The new session begins with the first step present and
+    /// ends with the last one. At a missing step its pipeline stops again.
+    bool damaged = false;
+    /// If the last step is missing, make the last one present the end of the session. If false,
+    /// the new session stays open, and steps dead-lettered later go to the same new session. If an
+    /// earlier redrive has sent a total, that total stays; a sweep finds the remaining state.
+    bool close = false;
+    /// The sender fetches bodies that are not in their dead letters. If false, a session that
+    /// needs them is held back.
+    bool fetches_bodies = false;
+    /// The table removes up to this many dead letters of one session in one atomic request: all or
+    /// none. An Azure table removes 100. A session with at most this many dead letters gets no mark
+    /// before they are removed.
+    ///
+    /// Warning: keep 1 for a table without atomic writes, even if a request accepts more. With a
+    /// larger number, a crash during the removal leaves dead letters without a mark. The next plan
+    /// then treats steps that were sent as lost or as never sent.
+    std::uint64_t removed_at_once = 1;
+    std::uint64_t max_id_bytes = 128;  ///< Maximum bytes of new session and message ids; >= 80.
+
+    friend bool operator==(const redrive_options&, const redrive_options&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> validate(const redrive_options& o) noexcept
 {
-    const pipeline_dead_letter& first = session.front();
-    const pipeline_dead_letter* last = nullptr;
-    for (const pipeline_dead_letter& l : session) {
-        if (l.state.empty()) continue;
-        if (last == nullptr || l.resume_at > last->resume_at) last = &l;
-    }
-    if (last == nullptr) return first.origin.state;
-    const bool none_done = last->resume_at <= first.properties.first;
-    return none_done && !first.origin.state.empty() ? first.origin.state : last->state;
+    if (o.max_id_bytes >= 80) return {};
+    return config_error{"max_id_bytes", o.max_id_bytes, "must be at least", 80};
 }
 
-}  // namespace detail
+/// Why the dead letters of a session are not sent.
+enum class skip_reason : std::uint8_t {
+    none,        ///< They are sent.
+    filtered,    ///< The filter does not select them.
+    no_session,  ///< They have no session id.
+    waiting,     ///< All present were sent. `redrive_options::close` gives up the missing end.
+    behind,      ///< Their session has done these steps. Remove them if you agree.
+    damaged,     ///< See the marks of the session; `redrive_options::damaged` sends them.
+    no_body,     ///< Bodies are elsewhere; `redrive_options::fetches_bodies` sends them.
+};
+
+[[nodiscard]] constexpr std::string_view texts_of(skip_reason) noexcept
+{
+    return "no, filtered, no_session, waiting, behind, damaged, no_body";
+}
+
+/// Facts about the dead letters of a session that an operator should know.
+struct redrive_marks {
+    bool start_unknown = false;  ///< The next step of the session is unknown.
+    bool head_missing = false;   ///< The next step of the session is missing.
+    bool hole = false;           ///< A step between two others is missing.
+    bool contradictory = false;  ///< They disagree about the end, the origin or the progress.
+    /// The dead letters have no step number and are numbered in their order. If others of the
+    /// session have one, those without are always held back.
+    bool unnumbered = false;
+    bool open = false;           ///< The last step is missing or unknown.
+    bool alone = false;          ///< Each failed without stopping the session.
+    bool repeated = false;       ///< Two dead letters have the same step.
+    bool disordered = false;     ///< Sequence numbers are not in the order of the steps.
+    bool rolled_over = false;    ///< As `disordered`, because sequence numbers wrapped at 2^48.
+    bool state_cut = false;      ///< The state was too large for its dead letter.
+    bool without_state = false;  ///< Steps were done, but no dead letter has the state.
+
+    [[nodiscard]] constexpr bool damaged() const noexcept
+    {
+        return start_unknown || head_missing || hole || contradictory || unnumbered || state_cut;
+    }
+
+    friend bool operator==(const redrive_marks&, const redrive_marks&) = default;
+};
+
+/// The dead letters of one session, `count` of them from `offset` on, and their new session.
+struct redrive_session {
+    std::uint64_t offset = 0;
+    std::uint64_t count = 0;
+    std::string id{};               ///< The id of the new session.
+    std::uint64_t generation = 1;   ///< The number of the redrive, from 1 on.
+    std::uint64_t first = 1;        ///< The first step of the new session.
+    std::uint64_t total = 0;        ///< The last step of the new session; 0 if it stays open.
+    std::uint64_t without_body = 0; ///< The number of bodies to fetch.
+    std::uint64_t sent_to = 0;      ///< The last step sent when this redrive is finished.
+    bool first_sent = false;        ///< An earlier redrive sent the first dead letter; skip it.
+    bool marks_first = false;       ///< Mark the first dead letter before removing others.
+    bool keeps_first = false;       ///< Keep the first dead letter until the last step is sent.
+    redrive_marks marks{};
+    skip_reason held = skip_reason::none;
+
+    [[nodiscard]] std::uint64_t end() const noexcept { return saturating_add(offset, count); }
+
+    friend bool operator==(const redrive_session&, const redrive_session&) = default;
+};
+
+/// The marks as text, for example "open, disordered".
+[[nodiscard]] inline std::string describe(const redrive_marks& m)
+{
+    std::string line;
+    const auto say = [&](bool is, std::string_view what) {
+        if (!is) return;
+        if (!line.empty()) line += ", ";
+        line += what;
+    };
+    say(m.start_unknown, "nobody knows where it stands");
+    say(m.head_missing, "its first step is missing");
+    say(m.hole, "a step is missing");
+    say(m.contradictory, "contradictory");
+    say(m.unnumbered, "without steps");
+    say(m.open, "open");
+    say(m.alone, "each alone");
+    say(m.repeated, "a step twice");
+    say(m.disordered, "disordered");
+    say(m.rolled_over, "numbers rolled over");
+    say(m.state_cut, "its state was too large to be kept");
+    say(m.without_state, "without its state");
+    return line;
+}
 
 /// The properties and the message id with which a dead letter is sent.
 struct redrive_step {
@@ -116,6 +237,62 @@ struct redrive_plan {
 
     friend bool operator==(const redrive_plan&, const redrive_plan&) = default;
 };
+
+/// Describes one session of a plan. Requires: `letters` in the order in which `plan_redrive` left
+/// them.
+[[nodiscard]] inline std::string describe(const redrive_session& s,
+                                          std::span<const pipeline_dead_letter> letters)
+{
+    const auto part = letters.subspan(s.offset,
+                                      s.count);
+    std::string line = part.empty() ? std::string() : part.front().properties.session;
+    if (s.held == skip_reason::none) line += " -> " + s.id;
+    line += ": " + std::to_string(s.count) + (s.count == 1 ? " letter" : " letters");
+    if (!part.empty() && !s.marks.unnumbered) {
+        const std::uint64_t first = part.front().properties.step;
+        const std::uint64_t last = part.back().properties.step;
+        line += first == last ? ", step " : ", steps ";
+        line += std::to_string(first);
+        if (first != last) line += " to " + std::to_string(last);
+        const bool ends = s.held == skip_reason::none && s.total != 0 && !s.marks.alone;
+        if (ends) line += " of " + std::to_string(s.total);
+    }
+    if (s.without_body != 0) line += ", " + std::to_string(s.without_body) + " bodies to fetch";
+    const std::string marks = describe(s.marks);
+    if (s.held != skip_reason::none) line += ", held back: " + std::string(name(s.held));
+    if (!marks.empty()) line += " (" + marks + ")";
+    const pipeline_dead_letter* reason = nullptr;
+    std::uint64_t others = 0;
+    for (const pipeline_dead_letter& l : part) {
+        if (!is_cause(l)) continue;
+        if (reason == nullptr) reason = &l;
+        if (l.reason != reason->reason || l.text != reason->text) ++others;
+    }
+    if (reason == nullptr) return line;
+    line += ": ";
+    line += name(reason->reason);
+    if (!reason->text.empty()) line += ": " + reason->text;
+    // In a session that stops, the other causes follow from the first.
+    if (!s.marks.alone || others == 0) return line;
+    line += ", and " + std::to_string(others);
+    return line + (others == 1 ? " for another reason" : " for other reasons");
+}
+
+/// Describes the plan in one line: numbers of dead letters and sessions.
+[[nodiscard]] inline std::string describe(const redrive_plan& p)
+{
+    std::uint64_t ready = 0;
+    std::uint64_t held = 0;
+    for (const redrive_session& s : p.sessions) {
+        if (s.held == skip_reason::none)
+            ++ready;
+        else if (s.held != skip_reason::filtered)
+            ++held;
+    }
+    return std::to_string(p.ready) + " letters of " + std::to_string(ready) +
+           " sessions to send, " + std::to_string(p.held) + " of " + std::to_string(held) +
+           " held back, " + std::to_string(p.filtered) + " not asked for";
+}
 
 }  // namespace waybill::inline v0_2
 

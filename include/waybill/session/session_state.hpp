@@ -32,6 +32,8 @@
 
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
+#include <waybill/session/detail/text_state_codec.hpp>
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>

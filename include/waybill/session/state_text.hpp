@@ -23,7 +23,6 @@
 #ifndef WAYBILL_SESSION_STATE_TEXT_HPP
 #define WAYBILL_SESSION_STATE_TEXT_HPP
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,9 +30,6 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/result.hpp>
-#include <waybill/core/saturating.hpp>
-#include <waybill/session/detail/progress_text.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_budget.hpp>
@@ -90,151 +86,6 @@ struct text_state_read {
 
     friend bool operator==(const text_state_read&, const text_state_read&) = default;
 };
-
-namespace detail {
-
-static_assert(max_progress_lines_bytes <= min_failure_reserve);
-
-/// The size of a state without the lines of its progress.
-[[nodiscard]] constexpr std::uint64_t value_bytes(std::uint64_t later, std::uint64_t own) noexcept
-{
-    return saturating_add(saturating_add(envelope_bytes + 1, later), own);
-}
-
-/// The lines of the body before its blank line; nullopt if there is no blank line.
-[[nodiscard]] constexpr std::optional<std::string_view> lines_of(std::string_view body) noexcept
-{
-    if (body.starts_with('\n')) return body.substr(0, 0);
-    const std::size_t end = body.find("\n\n");
-    if (end == std::string_view::npos) return std::nullopt;
-    return body.substr(0, end + 1);
-}
-
-inline void refuse(text_state_read& r, state_read outcome, text_state_read::problem_type p,
-                   std::uint64_t size = 0, std::uint64_t most = 0)
-{
-    r.outcome = outcome;
-    r.problem = p;
-    r.size = size;
-    r.max_bytes = most;
-}
-
-inline void read_text_body(std::string_view body, const text_state_options& o, text_state_read& r)
-{
-    const std::optional<std::string_view> lines = lines_of(body);
-    if (!lines) return refuse(r, state_read::corrupt, text_state_read::problem_type::bad_line);
-    read_progress p = read_progress_lines(*lines);
-    if (p.outcome == progress_lines::newer) {
-        return refuse(r, state_read::newer, text_state_read::problem_type::newer_reason, p.line);
-    }
-    if (p.outcome == progress_lines::corrupt) {
-        return refuse(r, state_read::corrupt, text_state_read::problem_type::bad_line, p.line);
-    }
-    const std::string_view own = body.substr(lines->size() + 1);
-    const std::uint64_t value = value_bytes(p.later.size(), own.size());
-    if (!p.progress.failed && value > o.budget.for_value()) {
-        return refuse(r, state_read::too_large, text_state_read::problem_type::no_reserve, value,
-                      o.budget.for_value());
-    }
-    r.state.own = own;
-    r.state.later = p.later;
-    r.state.progress = static_cast<session_progress&&>(p.progress);
-    r.state.version = r.envelope.version;
-}
-
-/// Reads a state. `bytes` is nullopt if there is no state; the result is `absent` then.
-[[nodiscard]] inline text_state_read read_text_state(std::optional<std::string_view> bytes,
-                                                     const text_state_options& o = {})
-{
-    text_state_read r;
-    r.state.version = o.version;
-    r.envelope = open_state(bytes, o.budget.bytes);
-    const std::string_view body = r.envelope.body;
-    r.envelope.body = {};
-    r.outcome = r.envelope.outcome;
-    if (r.outcome == state_read::absent) return r;
-    const schema_version v = r.envelope.version;
-    if (r.outcome != state_read::ok) {
-        r.problem = text_state_read::problem_type::envelope;
-    } else if (r.envelope.format != state_format::text) {
-        detail::refuse(r, state_read::corrupt, text_state_read::problem_type::other_format);
-    } else if (v.major > o.version.major) {
-        detail::refuse(r, state_read::newer, text_state_read::problem_type::newer_version, v.major,
-                       o.version.major);
-    } else {
-        detail::read_text_body(body, o, r);
-    }
-    return r;
-}
-
-/// Reads a state; `came` is `step_origin::state`. If there is no state and `came` is not empty, the
-/// session was redriven and begins with the user's part of `came`; `outcome` is `absent` in this
-/// case. If `came` cannot be read or its user's part is too large, the result contains that error.
-[[nodiscard]] inline text_state_read read_text_state(std::optional<std::string_view> bytes,
-                                                     const text_state_options& o,
-                                                     std::string_view came)
-{
-    text_state_read r = read_text_state(bytes, o);
-    if (r.outcome != state_read::absent || came.empty()) return r;
-    r = read_text_state(came, o);
-    if (r.outcome != state_read::ok) return r;
-    r.state.progress = {};
-    r.state.later = {};
-    const std::uint64_t value = detail::value_bytes(0, r.state.own.size());
-    if (value > o.budget.for_value()) {  // the state of a failed session may be larger
-        r.state = {};
-        detail::refuse(r, state_read::too_large, text_state_read::problem_type::no_reserve, value,
-                       o.budget.for_value());
-        return r;
-    }
-    r.outcome = state_read::absent;
-    r.envelope = {};
-    return r;
-}
-
-/// The lines of a later version; empty if `later` cannot be the result of reading.
-[[nodiscard]] inline std::string_view written_later(const text_state& s) noexcept
-{
-    return are_later_lines(s.later) ? std::string_view(s.later) : std::string_view();
-}
-
-/// The size of a state with the complete text of its failure. `write_text_state` cuts that text if
-/// the budget is smaller.
-[[nodiscard]] inline std::uint64_t text_state_size(const text_state& s)
-{
-    const std::uint64_t value = detail::value_bytes(detail::written_later(s).size(), s.own.size());
-    return saturating_add(value, write_progress(s.progress).size());
-}
-
-/// Writes a state. If the user's part was accepted before the failure, a failure can always be
-/// written. `later` is omitted if it cannot be the result of reading.
-[[nodiscard]] inline result<std::string, state_too_large> write_text_state(
-    const text_state& s, const text_state_options& o = {})
-{
-    const std::string_view later = detail::written_later(s);
-    const std::uint64_t value = detail::value_bytes(later.size(), s.own.size());
-    const std::uint64_t most = s.progress.failed ? o.budget.bytes : o.budget.for_value();
-    if (value > most) return unexpected(state_too_large{value, most});
-
-    // All lines except the text of the failure fit into the reserve. The text fills what is left.
-    std::string lines = write_progress(s.progress, 0);
-    if (s.progress.failed) {
-        const std::uint64_t all = saturating_add(value, lines.size());
-        if (all > most) return unexpected(state_too_large{all, most});
-        lines = write_progress(s.progress, most - all);
-    }
-    std::string bytes;
-    bytes.reserve(value + lines.size());
-    bytes.assign(envelope_bytes, ' ');
-    bytes += lines;
-    bytes += later;
-    bytes += '\n';
-    bytes += s.own;
-    detail::put_envelope(bytes, state_format::text, detail::written_version(s.version, o.version));
-    return bytes;
-}
-
-}  // namespace detail
 
 /// One line for a log: the error and what to do.
 [[nodiscard]] inline std::string describe(const text_state_read& r)

@@ -32,7 +32,7 @@
 #include <type_traits>
 
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/text.hpp>
+#include <waybill/session/detail/property_reader.hpp>
 #include <waybill/session/job.hpp>
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/step.hpp>
@@ -154,61 +154,6 @@ struct step_properties_read {
     friend bool operator==(const step_properties_read&, const step_properties_read&) = default;
 };
 
-namespace detail {
-
-/// Reads properties until the first error.
-template <class F>
-class stamp_reader {
-public:
-    stamp_reader(F& find, step_properties_read& read) : find_(find), read_(read) {}
-
-    bool texts(std::string_view name, std::string& to)
-    {
-        const auto found = find_(name);
-        if (found) to = std::string(std::string_view(*found));
-        return static_cast<bool>(found);
-    }
-    /// Returns false if the property is missing or wrong.
-    bool number(std::string_view name, std::uint64_t& to)
-    {
-        const auto found = find_(name);
-        if (!found || !read_.ok()) return false;
-        const std::string_view text(*found);
-        const row_key_read read = sequence_of_row_key(text);
-        if (read.readable()) {
-            to = read.sequence;
-            return true;
-        }
-        const bool large = read.outcome == row_key_read::finding::too_large;
-        return wrong(large ? step_properties_read::finding::too_large
-                           : step_properties_read::finding::not_number,
-                     name, text);
-    }
-    void flag(std::string_view name, bool& to)
-    {
-        const auto found = find_(name);
-        if (!found || !read_.ok()) return;
-        const std::string_view text(*found);
-        to = text == "true" || text == "True" || text == "1";
-        if (to || text == "false" || text == "False" || text == "0") return;
-        wrong(step_properties_read::finding::not_bool, name, text);
-    }
-    bool wrong(step_properties_read::finding outcome, std::string_view name, std::string_view value)
-    {
-        if (!read_.ok()) return false;
-        read_.outcome = outcome;
-        read_.property = name;
-        read_.value = std::string(utf8_prefix(value, 64));
-        return false;
-    }
-
-private:
-    F& find_;
-    step_properties_read& read_;
-};
-
-}  // namespace detail
-
 /// Reads the properties of a step. `find(name)` returns an optional text. `session` is the session id of the broker;
 /// empty if it has no sessions. The result contains the first error.
 template <class F>
@@ -216,7 +161,7 @@ template <class F>
 {
     step_properties_read r;
     r.outcome = step_properties_read::finding::ok;
-    detail::stamp_reader<std::remove_reference_t<F>> in(find, r);
+    detail::property_reader<std::remove_reference_t<F>, step_properties_read> in(find, r);
     const bool said = in.texts(step_property_names::session, r.properties.session);
     if (!session.empty()) {
         if (said && r.properties.session != session) {

@@ -34,7 +34,7 @@
 #include <waybill/session/pipeline_dead_letter.hpp>
 #include <waybill/session/plan_redrive.hpp>
 #include <waybill/session/redrive.hpp>
-#include <waybill/session/redrive_text.hpp>
+#include <waybill/session/redrive_plan.hpp>
 #include <waybill/session/step_properties.hpp>
 #include <waybill/session/sweep.hpp>
 #include <waybill/testing/choices.hpp>

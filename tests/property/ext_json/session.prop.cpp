@@ -17,6 +17,7 @@
 
 #include <waybill/ext/json.hpp>
 #include <waybill/ext/json_session.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
 
 namespace json_session_prop {
 

@@ -13,6 +13,7 @@
 #include <support/brief.hpp>
 
 #include <waybill/core/saturating.hpp>
+#include <waybill/session/detail/text_state_codec.hpp>
 #include <waybill/session/state_text.hpp>
 
 namespace state_text_prop {

@@ -9,6 +9,7 @@
 #include <fmt/std.h>
 
 #include <waybill/ext/fmt/session.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
 
 namespace fmt_session_test {
 namespace {

@@ -15,6 +15,7 @@
 #include <support/brief.hpp>
 
 #include <waybill/ext/json_session.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 
 namespace json_session_member_test {

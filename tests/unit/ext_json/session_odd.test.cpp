@@ -21,6 +21,7 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/json.hpp>
 #include <waybill/ext/json_session.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 
 namespace json_session_odd_test {

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <waybill/ext/json.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
 
 namespace json_session_values_test {
 namespace {

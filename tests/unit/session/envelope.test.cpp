@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <waybill/core/crc32c.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 
 namespace envelope_test {

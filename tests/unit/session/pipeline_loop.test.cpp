@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <waybill/session.hpp>
+#include <waybill/session/detail/text_state_codec.hpp>
 #include <waybill/testing/memory_sessions.hpp>
 
 namespace pipeline_loop_test {

@@ -12,7 +12,7 @@
 
 #include <doctest/doctest.h>
 #include <support/dice.hpp>
-#include <waybill/session/redrive_text.hpp>
+#include <waybill/session/redrive_plan.hpp>
 
 namespace plan_redrive_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <waybill/session/redrive_text.hpp>
+#include <waybill/session/redrive_plan.hpp>
 
 namespace redrive_state_test {
 namespace {

@@ -14,6 +14,8 @@
 #include <golden/session/text_states.hpp>
 #include <support/golden.hpp>
 
+#include <waybill/session/detail/sealed_state.hpp>
+#include <waybill/session/detail/text_state_codec.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/state_text.hpp>
 

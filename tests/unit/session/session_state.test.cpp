@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#include <waybill/session/detail/text_state_codec.hpp>
 #include <waybill/session/session_state.hpp>
 
 #include <optional>

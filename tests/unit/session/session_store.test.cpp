@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <waybill/session/detail/text_state_codec.hpp>
 #include <waybill/session/job.hpp>
 #include <waybill/session/process_step.hpp>
 #include <waybill/session/session_store.hpp>

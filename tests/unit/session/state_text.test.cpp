@@ -15,6 +15,8 @@
 #include <support/golden.hpp>
 
 #include <waybill/core/saturating.hpp>
+#include <waybill/session/detail/sealed_state.hpp>
+#include <waybill/session/detail/text_state_codec.hpp>
 #include <waybill/session/state_text.hpp>
 
 namespace state_text_test {

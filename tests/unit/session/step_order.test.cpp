@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <waybill/session/detail/step_numbers.hpp>
 #include <waybill/session/step_order.hpp>
 
 namespace step_order_test {

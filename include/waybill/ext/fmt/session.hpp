@@ -22,7 +22,7 @@
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/redrive.hpp>
-#include <waybill/session/redrive_session.hpp>
+#include <waybill/session/redrive_plan.hpp>
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/state_budget.hpp>
 #include <waybill/session/state_text.hpp>

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// dead_letter_facts: the origin of a dead letter, and the state with which its session stopped.
+
+#ifndef WAYBILL_SESSION_DETAIL_DEAD_LETTER_FACTS_HPP
+#define WAYBILL_SESSION_DETAIL_DEAD_LETTER_FACTS_HPP
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <waybill/session/pipeline_dead_letter.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// The id of the first session, from which all ids are derived.
+[[nodiscard]] inline std::string_view origin_session(const pipeline_dead_letter& l) noexcept
+{
+    return l.origin.generation == 0 ? l.properties.session : l.origin.session;
+}
+
+[[nodiscard]] inline std::uint64_t origin_sequence(const pipeline_dead_letter& l) noexcept
+{
+    return l.origin.generation == 0 ? l.sequence : l.origin.sequence;
+}
+
+/// The last known state of a session whose dead letters are given in their order. The dead letter
+/// with the highest `resume_at` has the latest state. If a redriven session has completed no step,
+/// that state may lack the one sent with the first message; `origin.state` is returned instead.
+[[nodiscard]] inline std::string_view state_of(
+    std::span<const pipeline_dead_letter> session) noexcept
+{
+    const pipeline_dead_letter& first = session.front();
+    const pipeline_dead_letter* last = nullptr;
+    for (const pipeline_dead_letter& l : session) {
+        if (l.state.empty()) continue;
+        if (last == nullptr || l.resume_at > last->resume_at) last = &l;
+    }
+    if (last == nullptr) return first.origin.state;
+    const bool none_done = last->resume_at <= first.properties.first;
+    return none_done && !first.origin.state.empty() ? first.origin.state : last->state;
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_SESSION_DETAIL_DEAD_LETTER_FACTS_HPP

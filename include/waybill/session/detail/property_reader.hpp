@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+//
+// property_reader: converts the properties of a message to texts, numbers and flags.
+
+#ifndef WAYBILL_SESSION_DETAIL_PROPERTY_READER_HPP
+#define WAYBILL_SESSION_DETAIL_PROPERTY_READER_HPP
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <waybill/core/text.hpp>
+#include <waybill/session/row_key.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// Reads properties until the first error. `Read` is `step_properties_read`.
+template <class F, class Read>
+class property_reader {
+    using finding = typename Read::finding;
+
+public:
+    property_reader(F& find, Read& read) : find_(find), read_(read) {}
+
+    bool texts(std::string_view name, std::string& to)
+    {
+        const auto found = find_(name);
+        if (found) to = std::string(std::string_view(*found));
+        return static_cast<bool>(found);
+    }
+    /// Returns false if the property is missing or wrong.
+    bool number(std::string_view name, std::uint64_t& to)
+    {
+        const auto found = find_(name);
+        if (!found || !read_.ok()) return false;
+        const std::string_view text(*found);
+        const row_key_read read = sequence_of_row_key(text);
+        if (read.readable()) {
+            to = read.sequence;
+            return true;
+        }
+        const bool large = read.outcome == row_key_read::finding::too_large;
+        return wrong(large ? finding::too_large : finding::not_number, name, text);
+    }
+    void flag(std::string_view name, bool& to)
+    {
+        const auto found = find_(name);
+        if (!found || !read_.ok()) return;
+        const std::string_view text(*found);
+        to = text == "true" || text == "True" || text == "1";
+        if (to || text == "false" || text == "False" || text == "0") return;
+        wrong(finding::not_bool, name, text);
+    }
+    bool wrong(finding outcome, std::string_view name, std::string_view value)
+    {
+        if (!read_.ok()) return false;
+        read_.outcome = outcome;
+        read_.property = name;
+        read_.value = std::string(utf8_prefix(value, 64));
+        return false;
+    }
+
+private:
+    F& find_;
+    Read& read_;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_SESSION_DETAIL_PROPERTY_READER_HPP

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+//
+// redrive_planner: makes the plan of plan_redrive, session by session.
+
+#ifndef WAYBILL_SESSION_DETAIL_REDRIVE_PLANNER_HPP
+#define WAYBILL_SESSION_DETAIL_REDRIVE_PLANNER_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <waybill/core/broker_sequence.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/session/detail/dead_letter_facts.hpp>
+#include <waybill/session/detail/dead_letter_order.hpp>
+#include <waybill/session/detail/redrive_names.hpp>
+#include <waybill/session/pipeline_dead_letter.hpp>
+#include <waybill/session/redrive_plan.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// True if the filter selects this dead letter by itself.
+[[nodiscard]] inline bool is_asked_for(const pipeline_dead_letter& l, const redrive_filter& f)
+{
+    bool reason = f.reasons.empty();
+    for (const dead_letter_reason r : f.reasons) reason = reason || r == l.reason;
+    return reason && l.properties.step >= f.from_step && l.properties.step <= f.to_step &&
+           l.dead_lettered_at >= f.dead_lettered_from && l.dead_lettered_at <= f.dead_lettered_to;
+}
+
+/// Makes the plan for dead letters that are sorted by session.
+class redrive_planner {
+public:
+    redrive_planner(std::span<pipeline_dead_letter> letters, const redrive_filter& f,
+                    const redrive_options& o, redrive_plan& plan)
+        : letters_(letters), filter_(f), options_(o), plan_(plan), order_(letters)
+    {
+    }
+
+    void plan()
+    {
+        plan_.max_id_bytes = greater(options_.max_id_bytes, min_redriven_bytes);
+        order_.by_session();
+        for (std::size_t at = 0; at != letters_.size();) {
+            std::size_t end = at + 1;
+            while (end != letters_.size() && session(end) == session(at)) ++end;
+            add_session(at, end - at);
+            for (redrive_session& l : later_) add(std::move(l));
+            later_.clear();
+            at = end;
+        }
+        move_apart();
+    }
+
+private:
+    using letters_part = std::span<const pipeline_dead_letter>;
+
+    [[nodiscard]] std::string_view session(std::size_t i) const noexcept
+    {
+        return letters_[i].properties.session;
+    }
+
+    void add_session(std::size_t offset, std::size_t count)
+    {
+        redrive_session s;
+        s.offset = offset;
+        s.count = count;
+        choose(s);
+        if (s.count == 0) return;
+        if (session(offset).empty()) {
+            s.held = skip_reason::no_session;
+            return add(std::move(s));
+        }
+        leave_what_has_no_step(s);
+        name_it(s);
+        put_in_order(s);
+        if (s.marks.unnumbered) {
+            s.total = s.count;
+            return decide(std::move(s));
+        }
+        s.first = stands_at(s);
+        hold_what_is_behind(s);
+        if (s.count == 0) return;
+        look_at_steps(s);
+        decide(std::move(s));
+    }
+
+    /// Separates dead letters that the filter does not select. Those that failed alone are selected
+    /// one by one.
+    void choose(redrive_session& s)
+    {
+        const letters_part all = part(s);
+        std::uint64_t asked = 0;
+        for (const pipeline_dead_letter& l : all) {
+            s.marks.alone = s.marks.alone || l.alone;
+            if (is_asked_for(l, filter_)) ++asked;
+        }
+        if (!is_chosen(all)) asked = 0;
+        else if (!s.marks.alone) asked = s.count;
+        if (asked == s.count) return;
+        if (asked != 0) {
+            order_.by_key(s.offset, all.size(), [&](const pipeline_dead_letter& l, std::size_t) {
+                return std::uint64_t{!is_asked_for(l, filter_)};
+            });
+        }
+        redrive_session rest = s;
+        rest.offset = s.offset + asked;
+        rest.count = s.count - asked;
+        rest.held = skip_reason::filtered;
+        s.count = asked;
+        if (asked == 0) return add(std::move(rest));
+        later_.push_back(std::move(rest));
+    }
+
+    /// Holds back dead letters without a step, because their position is unknown. If none in the
+    /// session has a step, all of them remain.
+    void leave_what_has_no_step(redrive_session& s)
+    {
+        std::uint64_t none = 0;
+        for (const pipeline_dead_letter& l : part(s)) none += l.properties.step == 0 ? 1 : 0;
+        if (none == 0 || none == s.count) return;
+        order_.by_key(s.offset, s.count, [](const pipeline_dead_letter& l, std::size_t) {
+            return std::uint64_t{l.properties.step == 0};
+        });
+        s.count -= none;
+        redrive_session rest = s;
+        rest.offset = s.end();
+        rest.count = none;
+        rest.held = skip_reason::damaged;
+        name_it(rest);
+        later_.push_back(std::move(rest));
+    }
+
+    /// Separates steps that the session has already done.
+    void hold_what_is_behind(redrive_session& s)
+    {
+        redrive_session behind = s;
+        behind.count = 0;
+        behind.held = skip_reason::behind;
+        while (!s.marks.alone && s.count != 0 && letter(s.offset).properties.step < s.first) {
+            ++behind.count;
+            ++s.offset;
+            --s.count;
+        }
+        if (behind.count != 0) add(std::move(behind));
+    }
+
+    [[nodiscard]] const pipeline_dead_letter& letter(std::uint64_t i) const noexcept
+    {
+        return letters_[i];
+    }
+    [[nodiscard]] letters_part part(const redrive_session& s) const noexcept
+    {
+        return letters_.subspan(s.offset, s.count);
+    }
+
+    [[nodiscard]] bool is_chosen(letters_part part) const
+    {
+        if (!filter_.session.empty() && part.front().properties.session != filter_.session &&
+            origin_session(part.front()) != filter_.session) {
+            return false;
+        }
+        bool any_cause = false;
+        for (const pipeline_dead_letter& l : part) {
+            if (!is_cause(l)) continue;
+            any_cause = true;
+            if (is_asked_for(l, filter_)) return true;
+        }
+        for (const pipeline_dead_letter& l : part) {
+            if (l.sent_to != 0) return true;  // a redrive that has begun is continued
+        }
+        if (any_cause) return false;
+        // The dead letter that stopped the session is missing.
+        for (const pipeline_dead_letter& l : part) {
+            if (is_asked_for(l, filter_)) return true;
+        }
+        return false;
+    }
+
+    void name_it(redrive_session& s)
+    {
+        const pipeline_dead_letter& one = letter(s.offset);
+        s.generation = saturating_add(one.origin.generation, 1);
+        s.id = redriven_session(origin_session(one), s.generation, plan_.max_id_bytes);
+        s.marks.contradictory = one.origin.generation == highest_size;
+        const pipeline_dead_letter* before = nullptr;
+        for (const pipeline_dead_letter& l : part(s)) {
+            s.marks.unnumbered = s.marks.unnumbered || l.properties.step == 0;
+            s.marks.state_cut = s.marks.state_cut || l.state_cut;
+            if (l.kept != dead_letter_body::body && l.sent_to == 0) ++s.without_body;
+            // Equal origins would give equal message ids, and the broker would drop one message.
+            const bool twice = before != nullptr && origin_sequence(*before) == origin_sequence(l);
+            s.marks.contradictory = s.marks.contradictory || twice ||
+                                    origin_session(l) != origin_session(one) ||
+                                    l.origin.generation != one.origin.generation;
+            before = &l;
+        }
+    }
+
+    /// Sorts by step, or by sequence number without steps. After a rollover of the sequence numbers
+    /// there is one position, within a partition, at which they jump by more than half of their
+    /// range. The dead letters after this position were sent first.
+    void put_in_order(redrive_session& s)
+    {
+        std::size_t falls = 0;
+        std::size_t jump = 0;
+        const letters_part all = part(s);
+        for (std::size_t i = 1; i < all.size(); ++i) {
+            if (all[i].properties.step < all[i - 1].properties.step) ++falls;
+            const bool same = partition_of(all[i].sequence) == partition_of(all[i - 1].sequence);
+            if (same && all[i].sequence - all[i - 1].sequence > half_of_numbers) jump = i;
+        }
+        const bool by_jump = s.marks.unnumbered && jump != 0;
+        const bool one_turn = falls == 1 && jump != 0 &&
+                              all[jump].properties.step < all[jump - 1].properties.step &&
+                              all.back().properties.step <= all.front().properties.step;
+        if (s.marks.unnumbered ? !by_jump : falls == 0) return;
+        s.marks.rolled_over = by_jump || one_turn;
+        s.marks.disordered = !s.marks.rolled_over;
+        const std::uint64_t turn = s.offset + jump;
+        order_.by_key(s.offset, all.size(), [&](const pipeline_dead_letter& l, std::size_t at) {
+            return by_jump ? std::uint64_t{at < turn} : l.properties.step;
+        });
+    }
+
+    /// The step at which the session stopped: the highest `resume_at` of its dead letters, and not
+    /// after the lowest step that failed, was exhausted or came after a gap. Without `resume_at` it
+    /// is known only for a session that has not begun.
+    [[nodiscard]] std::uint64_t stands_at(redrive_session& s) const
+    {
+        const pipeline_dead_letter& first = letter(s.offset);
+        std::uint64_t at = 0;
+        std::uint64_t stopped = highest_size;
+        for (const pipeline_dead_letter& l : part(s)) {
+            at = greater(at, l.resume_at);
+            const bool not_done = l.reason == dead_letter_reason::failed ||
+                                  l.reason == dead_letter_reason::gap ||
+                                  l.reason == dead_letter_reason::exhausted;
+            if (not_done) stopped = lesser(stopped, l.properties.step);
+        }
+        if (at != 0 && !s.marks.alone) {
+            s.marks.contradictory = s.marks.contradictory || stopped < at;
+            return lesser(at, stopped);
+        }
+        s.marks.start_unknown = !s.marks.alone && first.properties.step != first.properties.first;
+        return first.properties.step;
+    }
+
+    void look_at_steps(redrive_session& s) const
+    {
+        const bool mixed = s.marks.contradictory;
+        const letters_part all = part(s);
+        std::uint64_t sent = 0;
+        for (const pipeline_dead_letter& l : all) sent = greater(sent, l.sent_to);
+        s.first_sent = all.front().sent_to != 0 && !s.marks.alone;
+        s.marks.head_missing = sent == 0 && all.front().properties.step != s.first;
+
+        // A total that an earlier redrive sent has precedence over the totals of the dead letters.
+        const std::uint64_t told = all.front().sent_to != 0 ? all.front().properties.total : 0;
+        std::uint64_t total = told;
+        std::uint64_t before = greater(sent, all.front().properties.step);
+        for (std::size_t i = 0; i != all.size(); ++i) {
+            const step_properties& now = all[i].properties;
+            const std::uint64_t said = now.total != 0 ? now.total : now.last ? now.step : total;
+            const std::uint64_t end = told != 0 ? told : said;
+            s.marks.contradictory = s.marks.contradictory || (total != 0 && total != end);
+            total = greater(total, end);
+            s.marks.repeated = s.marks.repeated || (i != 0 && now.step == all[i - 1].properties.step);
+            s.marks.hole = s.marks.hole || (now.step > before && now.step - before > 1);
+            before = greater(before, now.step);
+        }
+        s.marks.contradictory = s.marks.contradictory || (total != 0 && before > total);
+        s.marks.open = total == 0 || before < total;
+        s.total = total;
+        if (s.marks.alone) {
+            s.marks.hole = s.marks.open = false;
+            s.marks.contradictory = mixed;
+            s.total = before;
+            return;
+        }
+        if (s.marks.damaged() && sent == 0) s.first = all.front().properties.step;
+        const bool ends = s.marks.damaged() || (s.marks.open && options_.close);
+        if (ends && (sent == 0 || total == 0)) s.total = before;
+        s.sent_to = before;
+        s.keeps_first = (s.total == 0 || before < s.total) && !options_.close;
+        s.marks_first = s.keeps_first || s.count > greater(options_.removed_at_once, 1);
+        if (s.first_sent && s.count == 1) {
+            s.marks_first = false;
+            if (s.keeps_first) s.held = skip_reason::waiting;
+        }
+    }
+
+    void decide(redrive_session s)
+    {
+        const bool needs_state = s.first > 1 && !s.first_sent && !s.marks.alone;
+        s.marks.without_state = needs_state && !s.marks.state_cut && state_of(part(s)).empty();
+        if (s.held == skip_reason::none && s.marks.damaged() && !options_.damaged) {
+            s.held = skip_reason::damaged;
+        } else if (s.held == skip_reason::none && s.without_body != 0 && !options_.fetches_bodies) {
+            s.held = skip_reason::no_body;
+        }
+        add(std::move(s));
+    }
+
+    void add(redrive_session s)
+    {
+        std::uint64_t& in = count_of(s.held);
+        in += s.count;
+        plan_.sessions.push_back(std::move(s));
+    }
+
+    [[nodiscard]] std::uint64_t& count_of(skip_reason h) noexcept
+    {
+        if (h == skip_reason::none) return plan_.ready;
+        return h == skip_reason::filtered ? plan_.filtered : plan_.held;
+    }
+
+    /// Moves dead letters to be sent to the beginning, and those that the filter does not select to
+    /// the end.
+    void move_apart()
+    {
+        const auto rank = [](skip_reason h) -> std::uint64_t {
+            return h == skip_reason::none ? 0U : h == skip_reason::filtered ? 2U : 1U;
+        };
+        bool apart = true;
+        for (std::size_t i = 1; i < plan_.sessions.size(); ++i) {
+            apart = apart && rank(plan_.sessions[i - 1].held) <= rank(plan_.sessions[i].held);
+        }
+        if (apart) return;
+        std::size_t now = 0;
+        order_.by_key(0, letters_.size(), [&](const pipeline_dead_letter&, std::size_t at) {
+            while (at >= plan_.sessions[now].end()) ++now;
+            return rank(plan_.sessions[now].held);
+        });
+        std::vector<redrive_session> sorted;
+        sorted.reserve(plan_.sessions.size());
+        std::uint64_t offset = 0;
+        for (std::uint64_t r = 0; r != 3; ++r) {
+            for (redrive_session& s : plan_.sessions) {
+                if (rank(s.held) != r) continue;
+                s.offset = offset;
+                offset = s.end();
+                sorted.push_back(std::move(s));
+            }
+        }
+        plan_.sessions = std::move(sorted);
+    }
+
+    static constexpr std::uint64_t half_of_numbers = std::uint64_t{1} << 47U;
+
+    std::span<pipeline_dead_letter> letters_;
+    const redrive_filter& filter_;
+    const redrive_options& options_;
+    redrive_plan& plan_;
+    letter_order order_;
+    std::vector<redrive_session> later_;  // parts of the current session, added after it
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_SESSION_DETAIL_REDRIVE_PLANNER_HPP

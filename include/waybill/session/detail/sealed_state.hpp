@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+//
+// sealed_state: writes and reads the envelope of a stored state: one line, then the body.
+// The guide has the format.
+
+#ifndef WAYBILL_SESSION_DETAIL_SEALED_STATE_HPP
+#define WAYBILL_SESSION_DETAIL_SEALED_STATE_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <waybill/core/crc32c.hpp>
+#include <waybill/core/detail/digits.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/session/envelope.hpp>
+#include <waybill/session/progress.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// Bytes of the envelope line, line end included.
+inline constexpr std::uint64_t envelope_bytes = 47;
+
+/// Bytes of a sealed state: `body` + 47. `highest_size` if `body` has more than ten digits.
+[[nodiscard]] constexpr std::uint64_t sealed_size(std::uint64_t body) noexcept
+{
+    return body > 9'999'999'999 ? highest_size : body + envelope_bytes;
+}
+
+inline constexpr std::string_view envelope_magic = "waybill/";
+// maximum bytes of the line in any version, line end included
+inline constexpr std::size_t envelope_most = 128;
+inline constexpr std::size_t envelope_sum = 8;     // digits of the checksum
+
+/// Writes the line to the first 47 bytes, which the caller has reserved. The body follows them.
+inline void put_envelope(std::string& bytes, state_format f, schema_version v)
+{
+    char line[] = "waybill/1 .... 00000.00000 0000000000 ........\n";
+    static_assert(sizeof line == envelope_bytes + 1);
+    const std::size_t size = bytes.size() - envelope_bytes;
+    name(f).copy(line + 10, 4);
+    put_digits(line + 15, 5, v.major);
+    put_digits(line + 21, 5, v.minor);
+    put_digits(line + 27, 10, size);
+    bytes.replace(0, envelope_bytes, line, envelope_bytes);
+    const std::string_view all = bytes;
+    const std::uint32_t sum = crc32c(all.substr(46), crc32c(all.substr(0, 38)));
+    put_digits(bytes.data() + 38, envelope_sum, sum, 16);
+}
+
+/// The position of the line end, in every version. 0 if there is no line end or the line is too
+/// short.
+[[nodiscard]] constexpr std::size_t envelope_end(std::string_view bytes) noexcept
+{
+    const std::size_t end = bytes.substr(0, envelope_most).find('\n');
+    const bool none = end == std::string_view::npos || end < envelope_magic.size() + envelope_sum;
+    return none ? 0 : end;
+}
+
+/// True if the last word of the line is the checksum of all other bytes.
+[[nodiscard]] constexpr bool envelope_holds(std::string_view bytes, std::size_t end) noexcept
+{
+    const std::size_t at = end - envelope_sum;
+    const std::optional<std::uint64_t> sum = digits_in(bytes.substr(at, envelope_sum), 16);
+    if (!sum || bytes[at - 1] != ' ') return false;
+    return *sum == crc32c(bytes.substr(end), crc32c(bytes.substr(0, at)));
+}
+
+/// Reads a version 1 line with a valid checksum into `s`. False if no version 1 writer makes such a
+/// line.
+[[nodiscard]] constexpr bool read_envelope(std::string_view line, opened_state& s) noexcept
+{
+    if (line.size() != envelope_bytes - 1) return false;
+    if (line[14] != ' ' || line[20] != '.' || line[26] != ' ') return false;
+    const auto major = digits_in(line.substr(15, 5));
+    const auto minor = digits_in(line.substr(21, 5));
+    if (!major || !minor || *major > UINT16_MAX || *minor > UINT16_MAX) return false;
+    s.version = {static_cast<std::uint16_t>(*major), static_cast<std::uint16_t>(*minor)};
+    for (const state_format f : {state_format::json, state_format::cbor, state_format::text}) {
+        if (line.substr(10, 4) != name(f)) continue;
+        s.format = f;
+        return true;
+    }
+    s.problem = opened_state::problem_type::newer_format;
+    return true;
+}
+
+/// The total size in bytes that a version 1 line states, valid or not. 0 if it states none.
+[[nodiscard]] constexpr std::uint64_t told_size(std::string_view bytes) noexcept
+{
+    if (bytes.size() < 37 || !bytes.starts_with("waybill/1 ")) return 0;
+    const auto body = digits_in(bytes.substr(27, 10));
+    return body ? sealed_size(*body) : 0;
+}
+
+[[nodiscard]] constexpr std::string_view trimmed_front(std::string_view bytes) noexcept
+{
+    // UTF-8 byte order mark, which some editors add
+    if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
+    const std::size_t at = bytes.find_first_not_of(" \t\r\n");
+    return at == std::string_view::npos ? std::string_view() : bytes.substr(at);
+}
+
+/// Checks bytes that begin with "waybill/". Copies the facts of the line into `s`.
+[[nodiscard]] constexpr opened_state::problem_type look_into(std::string_view bytes,
+                                                             opened_state& s) noexcept
+{
+    const std::uint64_t told = told_size(bytes);
+    s.expected = told;
+    const std::size_t end = envelope_end(bytes);
+    if (end == 0 || !envelope_holds(bytes, end)) {
+        if (bytes.size() < told) return opened_state::problem_type::too_short;
+        if (told != 0 && bytes.size() > told) return opened_state::problem_type::too_long;
+        return end == 0 ? opened_state::problem_type::no_line
+                        : opened_state::problem_type::checksum;
+    }
+    const std::string_view line = bytes.substr(0, end);
+    const std::string_view rest = line.substr(envelope_magic.size());
+    const std::string_view number = rest.substr(0, rest.find(' '));
+    const std::optional<std::uint64_t> version = digits_in(number);
+    if (!version || number.front() == '0') return opened_state::problem_type::bad_line;
+    if (*version > 1) {
+        s.expected = *version;
+        return opened_state::problem_type::newer_envelope;
+    }
+    if (told != bytes.size() || !read_envelope(line, s))
+        return opened_state::problem_type::bad_line;
+    return s.problem;
+}
+
+/// The bytes to store. Empty if the body has more than 9,999,999,999 bytes. Linear time.
+[[nodiscard]] inline std::string seal_state(state_format f, schema_version v, std::string_view body)
+{
+    std::string bytes;
+    if (sealed_size(body.size()) == highest_size) return bytes;
+    bytes.reserve(envelope_bytes + body.size());
+    bytes.assign(envelope_bytes, ' ');
+    bytes += body;
+    detail::put_envelope(bytes, f, v);
+    return bytes;
+}
+
+/// Reads a stored state of at most `budget` bytes, envelope included. `bytes` is nullopt if the
+/// broker or store has no state. Linear time, no allocation.
+[[nodiscard]] constexpr opened_state open_state(std::optional<std::string_view> bytes,
+                                                std::uint64_t budget) noexcept
+{
+    opened_state s;
+    if (!bytes) return s;
+    s.size = bytes->size();
+    if (s.size > budget) {
+        s.outcome = state_read::too_large;
+        s.problem = opened_state::problem_type::over_budget;
+        s.expected = budget;
+        return s;
+    }
+    s.outcome = state_read::ok;
+    const std::string_view bare = detail::trimmed_front(*bytes);
+    if (bytes->empty()) {
+        s.problem = opened_state::problem_type::empty;
+    } else if (bare.starts_with('{')) {
+        s.bare = true;
+        s.body = bare;
+    } else if (!detail::envelope_magic.starts_with(bytes->substr(0, 8))) {
+        s.problem = opened_state::problem_type::foreign;
+    } else {
+        s.problem = detail::look_into(*bytes, s);
+        if (s.problem == opened_state::problem_type::none) s.body = bytes->substr(envelope_bytes);
+    }
+    if (s.problem == opened_state::problem_type::none) return s;
+    const bool later = s.problem == opened_state::problem_type::newer_envelope ||
+                       s.problem == opened_state::problem_type::newer_format;
+    s.outcome = later ? state_read::newer : state_read::corrupt;
+    if (!later) s.version = {0, 0};
+    return s;
+}
+
+/// The result of `open_state` for bytes that were sealed a moment ago, without body. It does not
+/// compute the checksum again.
+[[nodiscard]] constexpr opened_state sealed_just_now(std::string_view bytes) noexcept
+{
+    opened_state s;
+    s.outcome = state_read::ok;
+    s.size = bytes.size();
+    s.bare = !bytes.starts_with(envelope_magic);
+    if (s.bare) return s;
+    s.expected = s.size;
+    static_cast<void>(read_envelope(bytes.substr(0, envelope_bytes - 1), s));
+    return s;
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_SESSION_DETAIL_SEALED_STATE_HPP
