@@ -24,7 +24,6 @@
 //   consume/batch_policy.hpp
 //     enum when_exhausted { redeliver, dead_letter }
 //     enum commit_check { unknown, always }
-//     enum dead_letter_body { body, pointer, summary, nothing }
 //     enum if_all_failed { go_on, redeliver }
 //     struct batch_policy
 //     enum batch_outcome { committed, redeliver, abandoned, cancelled, unknown, empty, invalid }
@@ -43,7 +42,11 @@
 //     std::uint64_t deaths_at_most(std::uint64_t events, std::uint32_t deaths)
 //
 //   consume/dead_letter.hpp
-//     dead_letter make_dead_letter(key, e, reason, tries, now, p)
+//     dead_letter make_dead_letter(key, e, reason, tries, now, o)
+//
+//   consume/dead_letter_options.hpp
+//     enum dead_letter_body { body, pointer, summary, nothing }
+//     struct dead_letter_options
 //
 //   consume/event.hpp
 //     concept sequenced
@@ -135,6 +138,7 @@
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/consume/crash_record.hpp>
 #include <waybill/consume/dead_letter.hpp>
+#include <waybill/consume/dead_letter_options.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/guarantee.hpp>
 #include <waybill/consume/idempotency_key.hpp>

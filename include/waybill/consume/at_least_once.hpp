@@ -98,10 +98,7 @@ struct at_least_once_policy {
     /// letters. The question comes at the end, or when `commit_every` events are not yet committed.
     /// `highest_size`: no question; each dead letter is written at once.
     std::uint64_t ask_from = 2;
-    std::size_t reason_bytes = 1'024;  ///< Maximum size of a dead letter's reason, in bytes.
-    dead_letter_body keeps = dead_letter_body::body;
-    std::uint64_t body_bytes = highest_size;  ///< Limit in bytes; a larger body becomes a summary.
-    std::uint64_t summary_bytes = 256;  ///< Maximum size of a summary, in bytes.
+    dead_letter_options dead_letters{};
     commit_check check_commit = commit_check::unknown;
     idempotency_options keys{};
 
@@ -260,7 +257,7 @@ public:
     /// Covered events with a dead letter.
     [[nodiscard]] std::uint64_t dead_lettered() const noexcept
     {
-        return policy_.keeps == dead_letter_body::nothing ? 0 : covered_.dead;
+        return policy_.dead_letters.keeps == dead_letter_body::nothing ? 0 : covered_.dead;
     }
     /// Covered events that failed for good and were not stored, by policy.
     [[nodiscard]] std::uint64_t dropped() const noexcept { return covered_.dead - dead_lettered(); }
@@ -340,7 +337,7 @@ private:
 
     event_result write()
     {
-        if (policy_.keeps != dead_letter_body::nothing) return go(step::dead_letter);
+        if (policy_.dead_letters.keeps != dead_letter_body::nothing) return go(step::dead_letter);
         for (const write_dead_letter& d : failed_) {
             if (dropped_.size() < max_dropped_events) dropped_.push_back(d);
         }

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string_view>
 
+#include <waybill/consume/dead_letter_options.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
@@ -51,21 +52,6 @@ enum class commit_check : std::uint8_t {
     return "unknown, always";
 }
 
-/// How much of the event's body a dead letter contains. Size and checksum are always included.
-enum class dead_letter_body : std::uint8_t {
-    body,     ///< All of it; a summary if it is larger than `body_bytes`.
-    pointer,  ///< Nothing: the dead letter refers to the event by its position in the log.
-    summary,  ///< Its first `summary_bytes` bytes, cut between characters.
-    /// No dead letter is written. The report counts the event. It lists position and reason of the
-    /// first `max_dropped_events` such events. The caller logs them, or they are lost.
-    nothing,
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(dead_letter_body) noexcept
-{
-    return "body, pointer, summary, nothing";
-}
-
 /// The caller's decision about a batch in which every event failed.
 enum class if_all_failed : std::uint8_t {
     go_on,      ///< The events are the cause: write dead letters.
@@ -82,10 +68,7 @@ struct batch_policy {
     when_exhausted on_exhausted = when_exhausted::redeliver;
     /// Use savepoints. process_batch clears it if the store has none.
     bool savepoints = true;
-    std::size_t reason_bytes = 1'024;  ///< Maximum size of a dead letter's reason, in bytes.
-    dead_letter_body keeps = dead_letter_body::body;
-    std::uint64_t body_bytes = highest_size;  ///< Limit in bytes; a larger body becomes a summary.
-    std::uint64_t summary_bytes = 256;  ///< Maximum size of a summary, in bytes.
+    dead_letter_options dead_letters{};
     /// If this many events failed and none took effect, the caller is asked before they become dead
     /// letters. `highest_size`: no question.
     std::uint64_t ask_from = 2;

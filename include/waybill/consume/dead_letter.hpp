@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// dead_letter: the dead letter of an event, with as much of the event as the policy keeps.
+// dead_letter: the dead letter of an event, with as much of the event as the options keep.
 //
 //     auto letter = waybill::make_dead_letter(key, event, waybill::permanent("no total"), 1, now,
-//                                        policy);
+//                                             policy.dead_letters);
 //     letter.kept          // body, pointer or summary: the content of `letter.body`
 //     letter.size          // of the whole body in bytes, and letter.checksum its CRC-32C
 //
@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/dead_letter_options.hpp>
 #include <waybill/consume/detail/kept_body.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/position.hpp>
@@ -32,25 +32,25 @@ namespace waybill::inline v0_2 {
 template <sequenced E>
 [[nodiscard]] dead_letter make_dead_letter(const partition_key& key, const E& e,
                                            const fault& reason, std::uint32_t tries, wall_time now,
-                                           const batch_policy& p = {})
+                                           const dead_letter_options& o = {})
 {
     dead_letter d;
     d.key = key;
     d.at = waybill::position_of(e);
     d.kind = reason.kind;
-    d.reason = detail::bounded_reason(reason.text, p);
+    d.reason = detail::bounded_reason(reason.text, o);
     d.tries = tries;
     d.dead_lettered_at = now;
     if constexpr (requires { std::string_view(e.body); }) {
-        detail::keep(d, std::string_view(e.body), p);
+        detail::keep(d, std::string_view(e.body), o);
     } else if constexpr (requires { e.body; }) {
         static_assert(requires { requires sizeof(*e.body.data()) == 1; e.body.size(); },
                       "an event's `body` is a text or a contiguous range of bytes");
         std::string bytes;
         for (const auto byte : e.body) bytes += static_cast<char>(byte);
-        detail::keep(d, bytes, p);
+        detail::keep(d, bytes, o);
     } else {
-        detail::keep(d, {}, p);
+        detail::keep(d, {}, o);
     }
     if constexpr (requires { e.time; }) {
         static_assert(std::convertible_to<decltype(e.time), wall_time>,

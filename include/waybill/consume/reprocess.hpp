@@ -76,11 +76,12 @@ template <dead_letter_queue Store, class Fetch, class Handler>
     tx->rollback();
     if (kind == fault_kind::infrastructure || kind == fault_kind::ownership_lost ||
         kind == fault_kind::cancelled) {
-        return detail::reprocess_failed({kind, detail::bounded_reason(o.reason.text, p)});
+        return detail::reprocess_failed(
+            {kind, detail::bounded_reason(o.reason.text, p.dead_letters)});
     }
     if (kind != fault_kind::none) {
         letter.kind = kind;
-        letter.reason = detail::bounded_reason(o.reason.text, p);
+        letter.reason = detail::bounded_reason(o.reason.text, p.dead_letters);
         letter.dead_lettered_at = now;
         if (letter.tries != UINT32_MAX) ++letter.tries;
     }

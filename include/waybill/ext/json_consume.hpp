@@ -132,30 +132,30 @@ inline void to_json(nlohmann::json& j, const at_least_once_policy& p)
          {"on_exhausted", p.on_exhausted},
          {"commit_every", detail::size_or_unlimited(p.commit_every)},
          {"ask_from", detail::size_or_unlimited(p.ask_from)},
-         {"reason_bytes", detail::size_or_unlimited(p.reason_bytes)},
-         {"keeps", p.keeps},
-         {"body_bytes", detail::size_or_unlimited(p.body_bytes)},
-         {"summary_bytes", detail::size_or_unlimited(p.summary_bytes)},
+         {"reason_bytes", detail::size_or_unlimited(p.dead_letters.reason_bytes)},
+         {"keeps", p.dead_letters.keeps},
+         {"body_bytes", detail::size_or_unlimited(p.dead_letters.body_bytes)},
+         {"summary_bytes", detail::size_or_unlimited(p.dead_letters.summary_bytes)},
          {"read_back", p.check_commit},
          {"keys", p.keys}};
 }
 
 inline void read_value(const json_place& at, at_least_once_policy& into)
 {
-    std::uint64_t reason_bytes = into.reason_bytes;
+    std::uint64_t reason_bytes = into.dead_letters.reason_bytes;
     json_fields(at)
         .may("tries", into.tries)
         .may("on_exhausted", into.on_exhausted)
         .may_size("commit_every", into.commit_every)
         .may_size("ask_from", into.ask_from)
         .may_size("reason_bytes", reason_bytes)
-        .may("keeps", into.keeps)
-        .may_size("body_bytes", into.body_bytes)
-        .may_size("summary_bytes", into.summary_bytes)
+        .may("keeps", into.dead_letters.keeps)
+        .may_size("body_bytes", into.dead_letters.body_bytes)
+        .may_size("summary_bytes", into.dead_letters.summary_bytes)
         .may("read_back", into.check_commit)
         .may("keys", into.keys)
         .done();
-    into.reason_bytes = reason_bytes;
+    into.dead_letters.reason_bytes = reason_bytes;
 }
 
 inline void to_json(nlohmann::json& j, const at_least_once_report& r)

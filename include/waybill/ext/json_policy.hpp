@@ -198,10 +198,10 @@ inline void to_json(nlohmann::json& j, const batch_policy& p)
     j = {{"tries", p.tries},
          {"on_exhausted", p.on_exhausted},
          {"savepoints", p.savepoints},
-         {"reason_bytes", detail::size_or_unlimited(p.reason_bytes)},
-         {"keeps", p.keeps},
-         {"body_bytes", detail::size_or_unlimited(p.body_bytes)},
-         {"summary_bytes", detail::size_or_unlimited(p.summary_bytes)},
+         {"reason_bytes", detail::size_or_unlimited(p.dead_letters.reason_bytes)},
+         {"keeps", p.dead_letters.keeps},
+         {"body_bytes", detail::size_or_unlimited(p.dead_letters.body_bytes)},
+         {"summary_bytes", detail::size_or_unlimited(p.dead_letters.summary_bytes)},
          {"ask_from", detail::size_or_unlimited(p.ask_from)},
          {"read_back", p.check_commit},
          {"attempts", p.attempts},
@@ -210,21 +210,21 @@ inline void to_json(nlohmann::json& j, const batch_policy& p)
 
 inline void read_value(const json_place& at, batch_policy& into)
 {
-    std::uint64_t reason_bytes = into.reason_bytes;
+    std::uint64_t reason_bytes = into.dead_letters.reason_bytes;
     json_fields(at)
         .may("tries", into.tries)
         .may("on_exhausted", into.on_exhausted)
         .may("savepoints", into.savepoints)
         .may_size("reason_bytes", reason_bytes)
-        .may("keeps", into.keeps)
-        .may_size("body_bytes", into.body_bytes)
-        .may_size("summary_bytes", into.summary_bytes)
+        .may("keeps", into.dead_letters.keeps)
+        .may_size("body_bytes", into.dead_letters.body_bytes)
+        .may_size("summary_bytes", into.dead_letters.summary_bytes)
         .may_size("ask_from", into.ask_from)
         .may("read_back", into.check_commit)
         .may("attempts", into.attempts)
         .may("deaths", into.deaths)
         .done();
-    into.reason_bytes = reason_bytes;
+    into.dead_letters.reason_bytes = reason_bytes;
 }
 
 }  // namespace waybill::inline v0_2

@@ -29,8 +29,8 @@
 #include <string_view>
 #include <utility>
 
-#include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/dead_letter.hpp>
+#include <waybill/consume/dead_letter_options.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
@@ -96,10 +96,7 @@ struct step_message {
 struct pipeline_dead_letter_policy {
     /// The mode of the pipeline, for dead letters of the broker; those of a pipeline contain it.
     pipeline_mode mode = pipeline_mode::stop_on_failure;
-    std::size_t reason_bytes = 1'024;  ///< Maximum bytes of `pipeline_dead_letter::text`.
-    dead_letter_body keeps = dead_letter_body::body;  ///< Which part of a body is kept.
-    std::uint64_t body_bytes = highest_size;  ///< For a larger body, a summary is kept.
-    std::uint64_t summary_bytes = 256;        ///< Maximum bytes of a summary.
+    dead_letter_options dead_letters{};  ///< `reason_bytes` limits `pipeline_dead_letter::text`.
     /// A larger state is omitted. A redrive sends the state in a message property. Some brokers
     /// limit the properties to 64 KiB, and Azure tables limit a text to half of that.
     std::uint64_t state_bytes = 32'768;
@@ -112,8 +109,9 @@ struct pipeline_dead_letter_policy {
 [[nodiscard]] constexpr std::optional<config_error> validate(
     const pipeline_dead_letter_policy& p) noexcept
 {
-    if (p.keeps != dead_letter_body::nothing) return {};
-    return config_error{"keeps", static_cast<std::uint64_t>(p.keeps),
+    const dead_letter_body keeps = p.dead_letters.keeps;
+    if (keeps != dead_letter_body::nothing) return {};
+    return config_error{"dead_letters.keeps", static_cast<std::uint64_t>(keeps),
                         "must not be nothing, or the session never goes on; at most",
                         static_cast<std::uint64_t>(dead_letter_body::summary)};
 }
@@ -139,13 +137,11 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     const step_message& m, const pipeline_types::write_dead_letter& a, std::string_view reason,
     const session_progress& progress, wall_time now, const pipeline_dead_letter_policy& p = {})
 {
-    batch_policy keeping;
-    keeping.keeps =
-        a.bare || p.keeps == dead_letter_body::nothing ? dead_letter_body::pointer : p.keeps;
-    keeping.body_bytes = p.body_bytes;
-    keeping.summary_bytes = p.summary_bytes;
+    dead_letter_options options = p.dead_letters;
+    if (a.bare || options.keeps == dead_letter_body::nothing)
+        options.keeps = dead_letter_body::pointer;
     dead_letter kept;
-    detail::keep(kept, m.body, keeping);
+    detail::keep(kept, m.body, options);
 
     pipeline_dead_letter l;
     l.properties = m.properties;
@@ -158,7 +154,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
         a.reason != dead_letter_reason::unreadable && a.reason != dead_letter_reason::broker;
     if (known) l.resume_at = detail::resume_step(l.properties, is_cause(l), progress);
     l.alone = a.alone;
-    l.text = detail::beginning(reason, p.reason_bytes);
+    l.text = detail::beginning(reason, options.reason_bytes);
     l.tries = a.tries;
     l.enqueued = m.enqueued;
     l.dead_lettered_at = now;

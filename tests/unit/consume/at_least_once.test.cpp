@@ -417,7 +417,7 @@ TEST_CASE("at_least_once: skipped events are passed, and are no success")
 
 TEST_CASE("at_least_once: by policy no dead letter is kept, and the event is counted as dropped")
 {
-    at_least_once_machine m(2, {.keeps = waybill::dead_letter_body::nothing});
+    at_least_once_machine m(2, {.dead_letters = {.keeps = waybill::dead_letter_body::nothing}});
     m.on(good);
     m.on(bad);
     CHECK(m.next() == action(at_least_once_machine::commit_to{1}));
@@ -657,7 +657,8 @@ TEST_CASE("process_at_least_once: reasons are bounded, and the keys as the polic
             return waybill::permanent(std::string(10'000'000, '\xFF'));
         },
         now,
-        {.reason_bytes = 10, .keys = {.scope = waybill::idempotency_options::scope_type::event}});
+        {.dead_letters = {.reason_bytes = 10},
+         .keys = {.scope = waybill::idempotency_options::scope_type::event}});
     CHECK(r.dead_lettered == 1);
     CHECK(seen == "log/3/18446744073709551615");
     CHECK((*s.find(key, ~std::uint64_t{0}))->reason.size() == 10);

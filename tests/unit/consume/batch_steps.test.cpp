@@ -434,7 +434,10 @@ TEST_CASE("batch_machine: where dead letters keep nothing there are none, and th
 {
     for (const bool savepoints : {true, false}) {
         batch_machine m =
-            fresh(2, {.savepoints = savepoints, .keeps = dead_letter_body::nothing}, 0);
+            fresh(2,
+                  {.savepoints = savepoints,
+                   .dead_letters = {.keeps = dead_letter_body::nothing}},
+                  0);
         simulation w;
         w.each = {fault_kind::permanent};
         w.run(m, "ask 2");

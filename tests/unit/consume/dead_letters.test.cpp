@@ -44,9 +44,9 @@ struct event {
     std::string body;
 };
 
-dead_letter letter_of(const std::string& body, const batch_policy& p)
+dead_letter letter_of(const std::string& body, const waybill::dead_letter_options& o)
 {
-    return waybill::make_dead_letter(key, event{7, body}, waybill::permanent("no"), 1, noon, p);
+    return waybill::make_dead_letter(key, event{7, body}, waybill::permanent("no"), 1, noon, o);
 }
 
 TEST_CASE("letter: keeps the body, a pointer or a summary, and always size and checksum")
@@ -101,14 +101,14 @@ TEST_CASE("letter: process_batch writes what the policy keeps, or nothing and sa
     };
     store pointers;
     CHECK(waybill::process_batch(pointers, {key, {}, 1}, events, handle, noon,
-                                 {.keeps = dead_letter_body::pointer})
+                                 {.dead_letters = {.keeps = dead_letter_body::pointer}})
               .dead_lettered == 1);
     CHECK((*pointers.find(key, 2))->body == "");
     CHECK((*pointers.find(key, 2))->checksum == crc32c("bad"));
 
     store nothing;
     const auto r = waybill::process_batch(nothing, {key, {}, 1}, events, handle, noon,
-                                          {.keeps = dead_letter_body::nothing});
+                                          {.dead_letters = {.keeps = dead_letter_body::nothing}});
     CHECK(r.outcome == batch_outcome::committed);
     CHECK(r.dropped == 1);
     CHECK(r.dead_lettered == 0);

@@ -53,7 +53,7 @@ TEST_CASE("process_batch: each dropped event is reported with its position and r
         const auto r = waybill::process_batch(s, {key, {}, 1}, events(7), handle, {},
                                               {.on_exhausted = waybill::when_exhausted::dead_letter,
                                                .savepoints = savepoints,
-                                               .keeps = dead_letter_body::nothing});
+                                               .dead_letters = {.keeps = dead_letter_body::nothing}});
         CHECK(r.outcome == batch_outcome::committed);
         CHECK(r.dropped == 3);
         CHECK(r.dropped_events == std::vector<dropped_event>{dropped(2, waybill::permanent("bad 2")),
@@ -72,7 +72,7 @@ TEST_CASE("process_at_least_once: each dropped event is reported, if the checkpo
         return e.sequence == 7 ? waybill::infrastructure("down") : every_second(e);
     };
     const waybill::at_least_once_policy p{.on_exhausted = waybill::when_exhausted::dead_letter,
-                                          .keeps = dead_letter_body::nothing};
+                                          .dead_letters = {.keeps = dead_letter_body::nothing}};
     const auto r = waybill::process_at_least_once(checkpoints, letters, {key, {}, 1}, events(8), handle, {}, p);
     CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.dropped == 3);
@@ -100,7 +100,7 @@ TEST_CASE("process_batch: dropped events are listed up to the bound, and counted
             const auto handle = [](store::transaction&, const event&) { return waybill::permanent("bad"); };
             const auto r = waybill::process_batch(
                 s, {key, {}, 1}, events(n), handle, {},
-                {.savepoints = savepoints, .keeps = dead_letter_body::nothing});
+                {.savepoints = savepoints, .dead_letters = {.keeps = dead_letter_body::nothing}});
             CHECK(r.dropped == n);
             REQUIRE(r.dropped_events.size() == waybill::max_dropped_events);
             CHECK(r.dropped_events.front() == dropped(1, waybill::permanent("bad")));
@@ -113,7 +113,8 @@ TEST_CASE("process_batch: dropped events are listed up to the bound, and counted
     const auto handle = [](const event&, std::string_view) { return waybill::permanent("bad"); };
     const auto r = waybill::process_at_least_once(checkpoints, letters, {key, {}, 1},
                                                   events(waybill::max_dropped_events + 1), handle,
-                                                  {}, {.keeps = dead_letter_body::nothing});
+                                                  {},
+                                                  {.dead_letters = {.keeps = dead_letter_body::nothing}});
     CHECK(r.dropped == waybill::max_dropped_events + 1);
     CHECK(r.dropped_events.size() == waybill::max_dropped_events);
 }
@@ -129,7 +130,8 @@ TEST_CASE("process_batch: an event that is dropped since its handler ends the pr
         });
         const auto handle = [&](auto&, const event&) { return s.die(); };
         const auto r = waybill::process_batch(s, mine, events(1), handle, {},
-                                              {.keeps = dead_letter_body::nothing, .deaths = 2});
+                                              {.dead_letters = {.keeps = dead_letter_body::nothing},
+                                               .deaths = 2});
         ++mine.incarnation;
         if (s.alive()) reported = r.dropped_events;
     }
@@ -148,7 +150,7 @@ TEST_CASE("process_batch: what was dropped in a batch that is not committed come
     });
     const auto handle = [](auto&, const event& e) { return every_second(e); };
     const auto r = waybill::process_batch(s, {key, {}, 1}, events(3), handle, {},
-                                          {.keeps = dead_letter_body::nothing});
+                                          {.dead_letters = {.keeps = dead_letter_body::nothing}});
     CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.dropped == 0);
     CHECK(r.dropped_events.empty());

@@ -262,7 +262,8 @@ TEST_CASE("process_batch: reasons are bounded, and no character is cut in two")
     const auto fails = [&](store::transaction&, const event&) { return waybill::permanent(huge); };
     for (const std::size_t most : {std::size_t{0}, std::size_t{1}, std::size_t{3}, std::size_t{1'024}, std::size_t{1'025}}) {
         store s;
-        const auto r = process_batch(s, {key, {}, 1}, events_of({"a", "b"}), fails, noon, {.reason_bytes = most});
+        const auto r = process_batch(s, {key, {}, 1}, events_of({"a", "b"}), fails, noon,
+                                     {.dead_letters = {.reason_bytes = most}});
         CHECK(r.dead_lettered == 2);
         const auto letter = **s.find(key, 10);
         CHECK(letter.reason == huge.substr(0, most - most % 3));

@@ -47,7 +47,8 @@ struct simulation {
     explicit simulation(const waybill::batch_policy& p = {})
     {
         park(
-            waybill::make_dead_letter(key, event{1, "a body"}, waybill::permanent("no"), 1, {}, p));
+            waybill::make_dead_letter(key, event{1, "a body"}, waybill::permanent("no"), 1, {},
+                                        p.dead_letters));
     }
     void park(const dead_letter& d)
     {
@@ -88,7 +89,7 @@ TEST_CASE("reprocess: an event of another sequence is not handled, whatever its 
 {
     for (const auto keeps :
          {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
-        simulation w({.keeps = keeps});
+        simulation w({.dead_letters = {.keeps = keeps}});
         CHECK(w.refuses(event{77, "a body"}) == "event 77 was fetched for 1");
         CHECK(w.refuses(bare{2}) == "event 2 was fetched for 1");
         CHECK(w.takes(event{1, "a body"}));
@@ -99,7 +100,7 @@ TEST_CASE("reprocess: neither is one of other bytes, as after the log was made a
 {
     for (const auto keeps :
          {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
-        simulation w({.keeps = keeps, .summary_bytes = 2});
+        simulation w({.dead_letters = {.keeps = keeps, .summary_bytes = 2}});
         CHECK(w.refuses(event{1, "another"}) ==
               "event 1 is not what its letter says: of 7 bytes, not 6, or with other ones");
         (void)w.refuses(event{1, "a bodY"});

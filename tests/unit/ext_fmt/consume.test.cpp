@@ -325,8 +325,8 @@ TEST_CASE("what it is all set to")
           "keys of the group, at most 128 bytes");
     CHECK(line(at_least_once_policy{.commit_every = 100,
                                     .ask_from = 3,
-                                    .keeps = dead_letter_body::summary,
-                                    .body_bytes = 7,
+                                    .dead_letters = {.keeps = dead_letter_body::summary,
+                                                     .body_bytes = 7},
                                     .check_commit = commit_check::always}) ==
           "3 tries, then redeliver, commits every 100, reasons of at most 1024 bytes, "
           "letters keep summary, bodies of at most 7 bytes, read back always, asks from 3 events; "

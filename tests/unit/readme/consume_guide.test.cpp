@@ -164,7 +164,8 @@ TEST_CASE("consume guide: dead letters are reprocessed")
     memory_store store;
     waybill::assignment mine{key, {}, epoch};
     CHECK(waybill::process_batch(store, mine, events, apply, now,
-                                 {.keeps = waybill::dead_letter_body::pointer}).handled == 2);
+                                 {.dead_letters = {.keeps = waybill::dead_letter_body::pointer}})
+              .handled == 2);
     std::map<std::string, int> ended;
     const auto corrected = [](auto& tx, const order& o) -> waybill::fault {
         tx.record("corrected " + o.body);

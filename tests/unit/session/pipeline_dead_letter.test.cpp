@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 
+#include <waybill/session/pipeline.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
 
 #include <chrono>
@@ -91,7 +92,8 @@ TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
     std::string text_of_euros;
     for (int i = 0; i != 600; ++i) text_of_euros += "\xE2\x82\xAC";
     CHECK(make_pipeline_dead_letter(message(), a, text_of_euros, {}, noon).text.size() == 1'023);
-    CHECK(make_pipeline_dead_letter(message(), a, text_of_euros, {}, noon, {.reason_bytes = 2})
+    CHECK(make_pipeline_dead_letter(message(), a, text_of_euros, {}, noon,
+                                    {.dead_letters = {.reason_bytes = 2}})
               .text.empty());
 
     const auto kept = [&](pipeline_dead_letter_policy p, bool bare = false) {
@@ -107,17 +109,20 @@ TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
                                          "", {}, noon, p)
             .alone;
     };
-    CHECK(kept({.body_bytes = 11}).kept == dead_letter_body::summary);
-    CHECK(kept({.body_bytes = 12}).kept == dead_letter_body::body);
-    CHECK(kept({.keeps = dead_letter_body::summary, .summary_bytes = 4}).body == "{\"to");
-    CHECK(kept({.keeps = dead_letter_body::pointer}).body.empty());
+    CHECK(kept({.dead_letters = {.body_bytes = 11}}).kept == dead_letter_body::summary);
+    CHECK(kept({.dead_letters = {.body_bytes = 12}}).kept == dead_letter_body::body);
+    CHECK(kept({.dead_letters = {.keeps = dead_letter_body::summary, .summary_bytes = 4}}).body ==
+          "{\"to");
+    CHECK(kept({.dead_letters = {.keeps = dead_letter_body::pointer}}).body.empty());
     CHECK(kept({}, true).kept == dead_letter_body::pointer);
     CHECK(kept({}, true).size == 12);
     // Nothing at all is refused, and reads as a pointer.
-    CHECK(validate(pipeline_dead_letter_policy{.keeps = dead_letter_body::nothing})->field ==
-          "keeps");
+    CHECK(validate(pipeline_dead_letter_policy{
+                       .dead_letters = {.keeps = dead_letter_body::nothing}})
+              ->field == "dead_letters.keeps");
     CHECK(!validate(pipeline_dead_letter_policy{}));
-    CHECK(kept({.keeps = dead_letter_body::nothing}).kept == dead_letter_body::pointer);
+    CHECK(kept({.dead_letters = {.keeps = dead_letter_body::nothing}}).kept ==
+          dead_letter_body::pointer);
     // The pipeline says whether its session goes on; of the broker's letters the policy does.
     const pipeline_dead_letter_policy import{.mode = waybill::pipeline_mode::independent};
     CHECK(goes_on(true, {}));

@@ -43,12 +43,8 @@ public:
         : checkpoints_(checkpoints), letters_(letters), mine_(mine),
           exceptions_(mine, p.tries == 0 ? 1 : p.tries, b), at_(b.first), handler_(handler),
           ask_(ask), now_(now), keys_(mine.key, p.keys), from_(mine.from),
-          machine_(b.events, as_can_be(p))
+          machine_(b.events, as_can_be(p)), dead_letters_(p.dead_letters)
     {
-        keeping_.reason_bytes = p.reason_bytes;
-        keeping_.keeps = p.keeps;
-        keeping_.body_bytes = p.body_bytes;
-        keeping_.summary_bytes = p.summary_bytes;
     }
 
     at_least_once_report run()
@@ -136,7 +132,7 @@ private:
     /// handled.
     void remember(std::uint64_t event, const fault& f)
     {
-        why_ = {f.kind, bounded_reason(f.text, keeping_)};
+        why_ = {f.kind, bounded_reason(f.text, dead_letters_)};
         reasons_.insert_or_assign(event, why_.text);
     }
 
@@ -146,7 +142,7 @@ private:
         const auto& e = *at_(a.event);
         const bool threw = exceptions_.found(static_cast<std::uint64_t>(e.sequence));
         const std::uint32_t tries = threw ? exceptions_.tries() : a.tries;
-        return make_dead_letter(mine_.key, e, reason, tries, now_, keeping_);
+        return make_dead_letter(mine_.key, e, reason, tries, now_, dead_letters_);
     }
 
     at_least_once_report report()
@@ -177,7 +173,7 @@ private:
     Handler& handler_;
     Ask& ask_;
     wall_time now_;
-    batch_policy keeping_;
+    dead_letter_options dead_letters_;
     idempotency_keys keys_;
     std::optional<position> from_;  // of the last confirmed commit
     position to_;                   // of the last attempted commit

@@ -19,7 +19,7 @@ struct batch_rules {
           deaths(p.deaths),
           on_exhausted(p.on_exhausted),
           savepoints(p.savepoints),
-          keeps_letters(p.keeps != dead_letter_body::nothing),
+          keeps_letters(p.dead_letters.keeps != dead_letter_body::nothing),
           always_reads(p.check_commit == commit_check::always),
           attempts(p.attempts && counts_deaths)
     {

@@ -230,7 +230,8 @@ private:
         if (r) return fault_kind::none;
         const bool says_none = r.error().kind == fault_kind::none;
         const fault_kind kind = says_none ? fault_kind::infrastructure : r.error().kind;
-        if (!machine_.calling_off()) why_ = {kind, bounded_reason(r.error().text, policy_)};
+        if (!machine_.calling_off())
+            why_ = {kind, bounded_reason(r.error().text, policy_.dead_letters)};
         return kind;
     }
 
@@ -244,9 +245,9 @@ private:
     void hear(std::uint64_t event, const fault& f, bool skipped)
     {
         if (f.kind != fault_kind::none) {
-            why_ = {f.kind, bounded_reason(f.text, policy_)};
+            why_ = {f.kind, bounded_reason(f.text, policy_.dead_letters)};
             // A report lists only the first dropped events.
-            const bool unlisted = policy_.keeps == dead_letter_body::nothing &&
+            const bool unlisted = policy_.dead_letters.keeps == dead_letter_body::nothing &&
                                   machine_.dropped_events().size() == max_dropped_events;
             if (!unlisted) reasons_.insert_or_assign(event, why_.text);
         }
@@ -270,7 +271,7 @@ private:
         const auto& e = *at_(a.event);
         const bool threw = exceptions_.found(static_cast<std::uint64_t>(e.sequence));
         const std::uint32_t tries = threw ? exceptions_.tries() : a.tries;
-        return make_dead_letter(mine_.key, e, why_of(a), tries, now_, policy_);
+        return make_dead_letter(mine_.key, e, why_of(a), tries, now_, policy_.dead_letters);
     }
 
     /// If the store permanently refuses a dead letter, for example for its size, it is written

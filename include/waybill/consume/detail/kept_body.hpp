@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/dead_letter_options.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/saturating.hpp>
@@ -26,22 +26,22 @@ namespace waybill::inline v0_2::detail {
 }
 
 /// Sets the kept part of the body, its whole size and its checksum.
-inline void keep(dead_letter& d, std::string_view body, const batch_policy& p)
+inline void keep(dead_letter& d, std::string_view body, const dead_letter_options& o)
 {
     d.size = body.size();
     d.checksum = crc32c(body);
-    d.kept = p.keeps;
-    if (p.keeps == dead_letter_body::body && d.size > p.body_bytes)
+    d.kept = o.keeps;
+    if (o.keeps == dead_letter_body::body && d.size > o.body_bytes)
         d.kept = dead_letter_body::summary;
     if (d.kept == dead_letter_body::body) d.body = body;
-    if (d.kept == dead_letter_body::summary) d.body = beginning(body, p.summary_bytes);
+    if (d.kept == dead_letter_body::summary) d.body = beginning(body, o.summary_bytes);
 }
 
 /// The reason of a failure, cut to at most `reason_bytes` bytes between characters. The result is a
 /// copy, because a long text that is cut in place would keep all of its memory.
-[[nodiscard]] inline std::string bounded_reason(std::string_view text, const batch_policy& p)
+[[nodiscard]] inline std::string bounded_reason(std::string_view text, const dead_letter_options& o)
 {
-    return detail::beginning(text, p.reason_bytes);
+    return detail::beginning(text, o.reason_bytes);
 }
 
 }  // namespace waybill::inline v0_2::detail

@@ -106,10 +106,14 @@ struct line_of<batch_policy> {
     {
         std::string said = fmt::format("{}, then {}, {} savepoints, reasons of at most {}",
                                        counted(p.tries, "try", "tries"), name(p.on_exhausted),
-                                       p.savepoints ? "with" : "without", bytes(p.reason_bytes));
+                                       p.savepoints ? "with" : "without",
+                                       bytes(p.dead_letters.reason_bytes));
         const batch_policy usual;
-        if (p.keeps != usual.keeps) said += fmt::format(", letters keep {}", name(p.keeps));
-        if (p.body_bytes != usual.body_bytes) said += ", bodies of at most " + bytes(p.body_bytes);
+        const dead_letter_options& letters = p.dead_letters;
+        if (letters.keeps != usual.dead_letters.keeps)
+            said += fmt::format(", letters keep {}", name(letters.keeps));
+        if (letters.body_bytes != usual.dead_letters.body_bytes)
+            said += ", bodies of at most " + bytes(letters.body_bytes);
         if (p.check_commit != usual.check_commit)
             said += fmt::format(", read back {}", name(p.check_commit));
         if (p.ask_from != usual.ask_from) {
@@ -161,10 +165,13 @@ struct line_of<at_least_once_policy> {
         std::string said =
             fmt::format("{}, then {}", counted(p.tries, "try", "tries"), name(p.on_exhausted));
         if (p.commit_every != unlimited) said += fmt::format(", commits every {}", p.commit_every);
-        said += ", reasons of at most " + bytes(p.reason_bytes);
+        said += ", reasons of at most " + bytes(p.dead_letters.reason_bytes);
         const at_least_once_policy usual;
-        if (p.keeps != usual.keeps) said += fmt::format(", letters keep {}", name(p.keeps));
-        if (p.body_bytes != usual.body_bytes) said += ", bodies of at most " + bytes(p.body_bytes);
+        const dead_letter_options& letters = p.dead_letters;
+        if (letters.keeps != usual.dead_letters.keeps)
+            said += fmt::format(", letters keep {}", name(letters.keeps));
+        if (letters.body_bytes != usual.dead_letters.body_bytes)
+            said += ", bodies of at most " + bytes(letters.body_bytes);
         if (p.check_commit != usual.check_commit)
             said += fmt::format(", read back {}", name(p.check_commit));
         if (p.ask_from == unlimited) said += ", never asks";
