@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,73 @@ namespace {
 
 using namespace std::chrono_literals;
 using my_leases = waybill::testing::memory_leases;
+
+struct order {
+    std::uint64_t sequence;
+    std::string body;
+};
+
+TEST_CASE("lease guide: all partitions in one thread")
+{
+    waybill::testing::memory_store<std::string> checkpoints;
+    waybill::testing::memory_leases leases;
+    std::map<std::uint32_t, waybill::assignment> mine;
+    const std::vector<std::string> partitions{"0", "1"};
+    const std::vector<order> log{{1, "a"}, {2, "b"}, {4, "c"}};
+    const auto read = [&](const waybill::assignment& m) {
+        std::vector<order> next;
+        for (const order& o : log) {
+            if (!m.from || o.sequence > m.from->sequence) next.push_back(o);
+        }
+        return next;
+    };
+    const auto handle = [](auto& tx, const order& o) -> waybill::fault {
+        tx.record(o.body);
+        return {};
+    };
+    waybill::steady_time time;
+    const auto now = [&] { return time; };
+    const auto dice = [] { return 0.5; };
+    const waybill::wall_time wall;
+    const std::uint64_t random_64_bits = 7;
+    bool terminated = false;
+    const auto sleep_until = [&](waybill::steady_time t) {
+        time = t;
+        terminated = checkpoints.records().size() == 6;
+    };
+
+    //! [lease_processor]
+    using waybill::partition_lifecycle;
+    waybill::fenced_store store(checkpoints, leases);       // a commit asks whose the lease is
+    const waybill::owner_id self{"host-7", random_64_bits};
+    waybill::processor work({.group = {"orders", "billing", partitions, self}});
+    while (!work.ended()) {
+        if (terminated) work.on(waybill::stop_requested{}, now());
+        waybill::match(work.next(now()),
+            [&](const waybill::lease_call& c) { work.on(waybill::ask(leases, c, dice()), now()); },
+            [&](partition_lifecycle::open a) {
+                const auto stored = store.load(work.key(a.partition));
+                if (stored) mine[a.partition] = work.assignment_of(a, *stored);
+                work.on(waybill::opened_with(a, stored), now());
+            },
+            [&](partition_lifecycle::process a) {
+                waybill::assignment& m = mine[a.partition];
+                auto r = waybill::process_batch(store, m, read(m), handle, wall);
+                if (r.outcome == waybill::batch_outcome::committed) m.from = r.reached;
+                work.on(waybill::processed_with(a, r.outcome), now());
+            },
+            [&](partition_lifecycle::close a) {
+                work.on(partition_lifecycle::partition_closed{a.partition, a.epoch}, now());
+            },
+            [&](partition_lifecycle::save a) {
+                work.on(partition_lifecycle::partition_saved{a.partition, a.epoch}, now());
+            },
+            [&](waybill::wait_until w) { sleep_until(w.time); },
+            [&](waybill::idle) {});
+    }
+    //! [lease_processor]
+    CHECK(checkpoints.records().size() == 6);
+}
 
 TEST_CASE("lease guide: a configuration is checked before it is used")
 {

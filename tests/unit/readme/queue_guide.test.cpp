@@ -38,6 +38,39 @@ struct simulated_clock {
     void sleep_until(steady_time t) { passed = t - steady_time::at(1h); }
 };
 
+TEST_CASE("queue guide: one message")
+{
+    struct {
+        std::vector<std::string> said;
+        void remove() { said.emplace_back("remove"); }
+        void give_back(bool) { said.emplace_back("give back"); }
+        void give_back_at(waybill::wall_time) { said.emplace_back("later"); }
+        void park(const std::string& why) { said.push_back(why); }
+    } queue;
+    struct {
+        std::uint64_t deliveries = 3;
+        std::uint64_t outages = 0;
+        waybill::duration lock_left = 20s;
+    } m;
+    const waybill::settle_policy policy{.max_deliveries = 10};
+    const waybill::wall_time now;
+    for (const waybill::fault& f : {waybill::fault{}, waybill::permanent("no such customer"),
+                                    waybill::infrastructure("the database is down")}) {
+        //! [queue_settle]
+        const waybill::queue_delivery d{.count = m.deliveries, .lock_left = m.lock_left,
+                                        .outage_deliveries = m.outages};
+        waybill::match(
+            waybill::settle(policy, d, f.kind, dice(), now),
+            [&](waybill::complete) { queue.remove(); },
+            [&](waybill::abandon a) { queue.give_back(a.failed); },
+            [&](waybill::defer a) { queue.give_back_at(a.until); },
+            [&](waybill::dead_letter_message a) { queue.park(waybill::describe(a, f.text)); },
+            [&](waybill::let_lock_expire) {});  // its lock runs out, then it is delivered again
+        //! [queue_settle]
+    }
+    CHECK(queue.said.size() == 2);
+}
+
 TEST_CASE("queue guide: the longest outage that a message survives")
 {
     std::string line;

@@ -25,6 +25,67 @@ double dice()
     return 0.5;
 }
 
+TEST_CASE("retry guide: one call")
+{
+    struct {
+        int calls = 0;
+        waybill::fault send(const std::string&)
+        {
+            return ++calls % 3 == 0 ? waybill::fault{} : waybill::infrastructure("no route to host");
+        }
+    } sdk;
+    const std::string mail = "mail";
+    waybill::steady_time time;
+    const auto clock = [&] { return time; };
+    const auto sleep_until = [&](waybill::steady_time t) { time = t; };
+    std::vector<std::string> parked;
+    const auto park = [&](const std::string& m, const std::string&) { parked.push_back(m); };
+
+    //! [retry_call]
+    waybill::retry_token_bucket tokens({.tokens = 100, .successes = 10});     // shared by all who retry
+    waybill::call_policy policy = waybill::retry_presets::aws_standard();     // dated data, yours to change
+    policy.time_limit = 1min;
+    auto r = waybill::retry_call(policy, [&] { return sdk.send(mail); }, clock, sleep_until, dice,
+                                 waybill::shared_budget(tokens));
+    if (!r.ok()) park(mail, r.reason.text);
+    //! [retry_call]
+    CHECK(r.ok());
+    CHECK(sdk.calls == 3);
+    CHECK(parked.empty());
+}
+
+TEST_CASE("retry guide: a circuit breaker")
+{
+    std::vector<std::string> inbox(30, "mail");
+    std::uint64_t handled = 0;
+    bool down = true;
+    const auto handle = [&](const std::string&) -> waybill::fault {
+        ++handled;
+        return down ? waybill::infrastructure("connection refused") : waybill::fault{};
+    };
+    waybill::steady_time time;
+    std::uint64_t pauses = 0;
+    const auto pause_until = [&](waybill::steady_time t) {
+        time = t;
+        down = ++pauses < 3;
+    };
+    const auto now = [&] { return time; };
+
+    //! [retry_breaker]
+    waybill::circuit_breaker breaker({.failure_ratio = 0.5, .minimum_throughput = 10});
+    while (!inbox.empty()) {
+        if (auto permit = waybill::scoped_permit(breaker, now)) {   // what throws is reported, too
+            const waybill::fault f = handle(inbox.back());
+            permit.record(f.kind);
+            if (f.ok()) inbox.pop_back();
+        } else {
+            pause_until(breaker.next_change(now()));   // open: nothing is received, nothing is tried
+        }
+    }
+    //! [retry_breaker]
+    CHECK(handled == 30 + 10 + 2);  // ten until it shut, two probes
+}
+
 TEST_CASE("retry guide: a call in an event loop")
 {
     struct {

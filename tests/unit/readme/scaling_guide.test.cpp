@@ -40,45 +40,68 @@ sc::policy simple_policy()
             .instances = {1, 20}};
 }
 
+sc::policy shown_policy()
+{
+    //! [scaling_policy]
+    const sc::policy p{.up = sc::any_of(sc::mean("orders") > sc::per_instance(100),
+                                        sc::highest("age") > 300),
+                       .down = sc::all_of(sc::highest("orders") < 10, sc::highest("mails") < 10),
+                       .min_points = 5,
+                       .cooldown = {.up = 1min, .down = 10min},
+                       .instances = {1, 20}};
+    //! [scaling_policy]
+    return p;
+}
+
 TEST_CASE("scaling guide: the loop")
 {
+    sc::state state;
     waybill::sliding_window<waybill::stats<double>> orders{{.span = 10min}};
     waybill::sliding_window<waybill::stats<double>> mails{{.span = 10min}};
     waybill::sliding_window<waybill::stats<double>> age{{.span = 10min}};
-    const waybill::wall_time now = at(0);
-    orders.insert(now, 150);
-    mails.insert(now, 150);
-    age.insert(now, 20);
-    std::uint64_t instances = 1;
+    std::uint64_t instances = 2;
     std::vector<std::string> logged;
-    const auto log = [&](const sc::decision& d) { logged.emplace_back(name(d.verdict)); };
+    const auto log = [&](const sc::decision& d) {
+        logged.push_back(std::string(name(d.verdict)) + " " + std::string(name(d.why)));
+    };
     int stored = 0;
     const auto store = [&](const sc::state&) { ++stored; };
     const auto resize = [&](std::uint64_t n) {
         instances = n;
         return true;
     };
-    const sc::policy p = simple_policy();
-    sc::state state;
+    const sc::policy p = shown_policy();
+    CHECK_FALSE(sc::validate(p));
 
-    //! [scaling_decide]
-    const sc::reading known[]{sc::read("orders", orders.query(now)),
-                              sc::read("mails", mails.query(now)),
-                              sc::read("age", age.query(now))};
-    sc::decision d = sc::decide(p, known, state, instances, now);    // a dry run ends here
-    log(d);
-    state.on(d);
-    store(state);                                                    // before the command
-    if (d.command) {
-        if (resize(d.command->to)) state.on(sc::applied{d.command->id}, now);
-        else state.on(sc::failed{d.command->id}, now);
-        store(state);
+    for (std::int64_t minute = 0; minute != 30; ++minute) {
+        const waybill::wall_time now = at(60 * minute);
+        orders.insert(now, minute < 12 ? 250.0 : 0.0);
+        mails.insert(now, 3);
+        age.insert(now, 20);
+
+        //! [scaling_decide]
+        const sc::reading known[]{sc::read("orders", orders.query(now)),
+                                  sc::read("mails", mails.query(now)),
+                                  sc::read("age", age.query(now))};
+        sc::decision d = sc::decide(p, known, state, instances, now);    // a dry run ends here
+        log(d);
+        state.on(d);
+        store(state);                                                    // before the command
+        if (d.command) {
+            if (resize(d.command->to)) state.on(sc::applied{d.command->id}, now);
+            else state.on(sc::failed{d.command->id}, now);
+            store(state);
+        }
+        //! [scaling_decide]
     }
-    //! [scaling_decide]
-    CHECK(logged == std::vector<std::string>{"up"});
+    CHECK(logged[3] == "held unknown");     // 4 points, 5 are required
+    CHECK(logged[4] == "up nothing");       // 250 orders, the limit is 200
+    CHECK(logged[5] == "steady nothing");   // 250 orders, the limit is 300
+    CHECK(logged[20] == "steady nothing");  // one of the 10 points is above 10
+    CHECK(logged[21] == "down nothing");
+    CHECK(logged[22] == "held cooldown");
     CHECK(instances == 2);
-    CHECK(stored == 2);
-    CHECK(*state.last_up == now);
+    CHECK(stored == 30 + 2);                // once per decision, and once per command
 }
 
 TEST_CASE("scaling guide: errors in a policy")

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -199,6 +200,57 @@ TEST_CASE("tracking guide: bytes of the form runs")
     const std::string bytes = waybill::encode(tracker).bytes;
     CHECK(bytes.size() == 10);
     CHECK(bytes.substr(0, 6) == std::string("\x10\x0b\x00\x13\xd4\x07", 6));
+}
+
+struct order {
+    std::uint64_t sequence;
+    std::string body;
+};
+
+TEST_CASE("tracking guide: events that end in any order")
+{
+    struct {
+        std::uint64_t next = 0;
+        std::string beside;
+        bool commit(std::uint64_t n, const std::string& metadata)
+        {
+            next = n;
+            beside = metadata;
+            return true;
+        }
+    } kafka;
+    const std::vector<order> fetched{{10, "a"}, {11, "b"}, {14, "c"}};
+    std::map<std::uint64_t, waybill::tracked_event> started;
+    waybill::steady_time now;
+
+    //! [tracking_loop]
+    using waybill::commit_schedule;
+    waybill::completion_tracker tracker{{.max_in_flight = 1'000}, 9};              // 9 is done
+    commit_schedule pace{{.every = 2, .interval = 5s}, now};
+    for (const order& o : fetched) {
+        if (auto t = tracker.begin(o.sequence)) started[o.sequence] = *t;  // or why not
+    }
+    const auto ended = [&](std::uint64_t sequence) {                       // in any order
+        if (tracker.complete(started[sequence]) != waybill::event_result::applied) return;
+        pace.on(commit_schedule::events_done{1}, now);
+        if (!pace.due(now)) return;
+        pace.on(commit_schedule::commit_started{}, now);
+        const auto beside = waybill::encode_text(tracker, {.max_bytes = 4'096});
+        if (kafka.commit(*tracker.resume_at(), beside.bytes))
+            pace.on(commit_schedule::commit_confirmed{}, now);
+        else pace.on(commit_schedule::commit_failed{}, now);
+    };
+    //! [tracking_loop]
+    ended(14);
+    ended(10);
+    CHECK(kafka.next == 11);   // 11 is still in flight; 14 is done, which stands beside it
+    CHECK_FALSE(kafka.beside.empty());
+    const auto again = waybill::decode_text(10, kafka.beside);
+    REQUIRE(again);
+    waybill::completion_tracker other{{.max_in_flight = 1'000}};
+    other.resume(*again);
+    CHECK(other.begin(11));
+    CHECK_FALSE(other.begin(14));
 }
 
 }  // namespace

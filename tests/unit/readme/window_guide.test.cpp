@@ -28,6 +28,34 @@ constexpr waybill::wall_time at(std::int64_t seconds)
     return waybill::wall_time::at(waybill::duration::seconds(seconds));
 }
 
+struct point {
+    waybill::wall_time at;
+    std::int64_t value;
+};
+
+TEST_CASE("window guide: the last ten minutes")
+{
+    std::vector<point> collected;
+    for (std::int64_t minute = 0; minute != 30; ++minute) {
+        collected.push_back({at(60 * minute), 100 + minute});
+    }
+    const waybill::wall_time now = at(60 * 29);
+    int scaled = 0;
+    const auto scale_up = [&] { ++scaled; };
+
+    //! [window_backlog]
+    waybill::sliding_window<waybill::stats<std::int64_t>> backlog{{.span = 10min}};
+    for (const point& p : collected) backlog.insert(p.at, p.value);
+    auto s = backlog.query(now);              // of (now - 10min, now]: ten points, never stale
+    if (s.points >= 5 && *s.mean() > 100) scale_up();
+    //! [window_backlog]
+
+    CHECK(s.points == 10);
+    CHECK(s.mean() == 124.5);
+    CHECK(s.highest() == 129);
+    CHECK(scaled == 1);
+}
+
 TEST_CASE("window guide: limits, and samples that are not inserted")
 {
     const waybill::wall_time now = at(1'000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the README shows of a session whose steps run in order, and of one that is brought back.
+// The snippets of the guide include/waybill/session/README.md: an order of five steps, and its redrive.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@
 #include <waybill/session.hpp>
 #include <waybill/testing/memory_sessions.hpp>
 
-namespace readme_session {
+namespace session_order_guide_test {
 namespace {
 
 using waybill::pipeline_dead_letter;
@@ -72,7 +72,7 @@ struct queue_of_messages {
     void give_back(waybill::steady_time) { at = all.size(); }
 };
 
-TEST_CASE("README: a session of steps, one of which is broken, and back again")
+TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
 {
     queue_of_messages queue;
     waybill::testing::memory_sessions store;
@@ -162,4 +162,4 @@ TEST_CASE("README: a session of steps, one of which is broken, and back again")
 }
 
 }  // namespace
-}  // namespace readme_session
+}  // namespace session_order_guide_test
