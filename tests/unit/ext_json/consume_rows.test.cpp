@@ -49,6 +49,19 @@ const lease held{key, {"host-7", 81}, 3, 12};
 const owner_heartbeat there{"orders", "billing", {"host-7", 81}, 5};
 const crash_record died{10, 14, 4, 1, 7, 3};
 
+TEST_CASE("the JSON that the guide of lease shows")
+{
+    const owner_id host{"host-7", 81};
+    CHECK(json(lease{{"orders", "billing", "0"}, host, 3, 12}) == json::parse(R"text(
+{"version": 1, "key": {"source": "orders", "group": "billing", "partition": "0"},
+ "owner": {"name": "host-7", "incarnation": 81}, "epoch": 3, "row_version": 12}
+)text"));
+    CHECK(json(owner_heartbeat{"orders", "billing", host, 12}) == json::parse(R"text(
+{"version": 1, "source": "orders", "group": "billing",
+ "owner": {"name": "host-7", "incarnation": 81}, "row_version": 12}
+)text"));
+}
+
 TEST_CASE("JSON of version 1 is the rows that were stored, and is written the same")
 {
     std::size_t read = 0;

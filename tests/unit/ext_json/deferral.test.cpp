@@ -42,6 +42,18 @@ std::string wrong_field(const char* field, const V& value)
 
 }  // namespace
 
+TEST_CASE("the JSON that the guide of queue shows")
+{
+    const auto noon = golden_books::seconds(golden_books::noon);
+    deferred_messages b;
+    b.defer({.sequence = 7, .due = noon + duration::seconds(600), .attempts = 2, .session = "s1",
+             .id = "order-7", .since = noon});
+    CHECK(json(b) == json::parse(R"text(
+{"version": 1, "entries": [{"sequence": 7, "due": "2024-02-29T12:10:00Z", "attempts": 2,
+ "session": "s1", "id": "order-7", "since": "2024-02-29T12:00:00Z"}]}
+)text"));
+}
+
 TEST_CASE("JSON of version 1 is the books that were stored, and is written the same")
 {
     std::size_t read = 0;

@@ -98,8 +98,10 @@ TEST_CASE("a value and its progress, there and back, in a form that a person can
     s.progress = {.done = 2, .total = 5};
     const auto out = codec.encode(s);
     REQUIRE(out.has_value());
-    CHECK(*out == "waybill/1 json 00001.00000 0000000058 a3c54a0e\n"
-                  R"({"lines":3,"receipt":"r17","waybill":{"done":2,"total":5}})");
+    CHECK("\n" + *out + "\n" == R"text(
+waybill/1 json 00001.00000 0000000058 a3c54a0e
+{"lines":3,"receipt":"r17","waybill":{"done":2,"total":5}}
+)text");
     CHECK(codec.size(s) == out->size());
     CHECK(codec.changed(s, *out));  // nothing is stored yet
     s.stored(*out);

@@ -34,9 +34,12 @@ static_assert(detail::sealed_size(9'999'999'999) == 10'000'000'046);
 static_assert(detail::sealed_size(10'000'000'000) == highest_size);
 static_assert(detail::sealed_size(highest_size) == highest_size);
 
-// The example of the header, read by the compiler.
-constexpr std::string_view example =
-    "waybill/1 json 00002.00000 0000000011 64e87f82\n{\"lines\":3}";
+// The example of the guide, read at compile time. Its first and last line ends are not part of it.
+constexpr std::string_view shown = R"text(
+waybill/1 json 00002.00000 0000000011 64e87f82
+{"lines":3}
+)text";
+constexpr std::string_view example = shown.substr(1, shown.size() - 2);
 constexpr opened_state read = detail::open_state(example, budget);
 static_assert(read.outcome == state_read::ok && read.problem == opened_state::problem_type::none);
 static_assert(read.format == state_format::json && read.version == schema_version{2, 0});

@@ -69,8 +69,9 @@ TEST_CASE("plan_redrive: a session comes back under a new id, where it stands")
     CHECK(steps(v) == std::vector<std::uint64_t>{3, 4, 5});
     REQUIRE(p.sessions.size() == 1);
     CHECK(p.ready == 3);
-    CHECK(describe(p.sessions[0], v) ==
-          "order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template");
+    CHECK("\n" + describe(p.sessions[0], v) + "\n" == R"text(
+order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template
+)text");
     CHECK(describe(p) == "3 letters of 1 sessions to send, 0 of 0 held back, 0 not asked for");
     const auto first = p.step(v, 0);
     CHECK(first.properties == waybill::step_properties{"order-17~1", 3, 3, 5, false});

@@ -74,12 +74,14 @@ TEST_CASE("state_text: as the header shows it")
     s.progress.failed =
         step_failure{3, 17, dead_letter_reason::exhausted, 5, "no printer answers", noon};
     const std::string bytes = written(s, {});
-    CHECK(bytes == "waybill/1 text 00001.00000 0000000091 c886cb30\n"
-                   "done 2\n"
-                   "total 5\n"
-                   "failed 3 17 exhausted 5 2024-02-29T12:00:00Z no printer answers\n"
-                   "\n"
-                   "receipt=r17");
+    CHECK("\n" + bytes + "\n" == R"text(
+waybill/1 text 00001.00000 0000000091 c886cb30
+done 2
+total 5
+failed 3 17 exhausted 5 2024-02-29T12:00:00Z no printer answers
+
+receipt=r17
+)text");
     const text_state_read r = detail::read_text_state(bytes, {});
     CHECK(r.outcome == state_read::ok);
     CHECK(r.state == s);
