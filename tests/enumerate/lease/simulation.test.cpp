@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// A million small worlds: processes that share partitions through leases, on clocks that differ in
+// A million small simulations: processes that share partitions through leases, on clocks that differ in
 // time and in speed, and fall asleep, die, come back, and lose answers in the middle of everything.
 //
 // Each process is a `processor` that drives process_batch over one store, fenced by the leases. At
 // every call to a store there may be a fault, a death, or a pause in which the others go on, take
-// over and commit. A world is its seed: WAYBILL_REPLAY=<seed> in the environment runs just that
+// over and commit. A simulation is its seed: WAYBILL_REPLAY=<seed> in the environment runs just that
 // one. Whatever happens, each event takes effect once or is a dead letter, in the order of its
 // partition; no event that is good becomes one; and once nothing goes wrong any more all is done
 // and given back.
@@ -55,9 +55,9 @@ using memory = waybill::testing::memory_store<record>;
 // What is wrong with the store, where the simulation is to find that.
 enum class wrong : std::uint8_t { nothing, advances_blindly, death_is_a_fault };
 
-class world {
+class simulation {
 public:
-    world(std::uint64_t seed, wrong w) : dice_(seed), wrong_(w)
+    simulation(std::uint64_t seed, wrong w) : dice_(seed), wrong_(w)
     {
         partitions_ = 1 + static_cast<std::uint32_t>(dice_(3));
         for (std::uint32_t p = 0; p != partitions_; ++p) {
@@ -99,7 +99,7 @@ public:
 
 private:
     struct script {
-        world* w;
+        simulation* w;
         std::uint64_t owner;
         injected_fault operator()(store_call call) const { return w->at_call(owner, call); }
     };
@@ -107,7 +107,7 @@ private:
 
     // Leases that fail as stores do: before or after it has happened.
     struct shaky_leases {
-        world* w;
+        simulation* w;
         std::uint64_t owner;
 
         template <class F>
@@ -169,8 +169,8 @@ private:
     };
 
     struct owner {
-        owner(world& world_, std::uint64_t n)
-            : w(world_), number(n), store(w.memory_, script{&w, n}), leases{&w, n}, fenced(store, leases),
+        owner(simulation& of, std::uint64_t n)
+            : w(of), number(n), store(w.memory_, script{&w, n}), leases{&w, n}, fenced(store, leases),
               begins(static_cast<std::int64_t>(w.dice_(1'000'000))),
               speed(90 + static_cast<std::int64_t>(w.dice_(21)))
         {
@@ -279,7 +279,7 @@ private:
             return waybill::detail::pass_of(r.outcome);
         }
 
-        world& w;
+        simulation& w;
         std::uint64_t number;
         store_of_one store;
         shaky_leases leases;
@@ -424,7 +424,7 @@ private:
 };
 
 struct totals {
-    std::uint64_t worlds = 0;
+    std::uint64_t simulations = 0;
     std::uint64_t broken = 0;
     std::uint64_t deaths = 0;
     std::uint64_t overtaken = 0;
@@ -434,21 +434,21 @@ struct totals {
     std::string why;
 };
 
-totals simulate(std::uint64_t from, std::uint64_t worlds, wrong w, bool until_first)
+totals simulate(std::uint64_t from, std::uint64_t simulations, wrong w, bool until_first)
 {
     totals t;
-    for (std::uint64_t seed = from; seed != from + worlds; ++seed) {
-        world here(seed, w);
-        ++t.worlds;
-        const bool well = here.run();
-        t.deaths += here.deaths;
-        t.overtaken += here.overtaken;
-        t.faults += here.faults;
-        t.pauses += here.pauses;
+    for (std::uint64_t seed = from; seed != from + simulations; ++seed) {
+        simulation one(seed, w);
+        ++t.simulations;
+        const bool well = one.run();
+        t.deaths += one.deaths;
+        t.overtaken += one.overtaken;
+        t.faults += one.faults;
+        t.pauses += one.pauses;
         if (well) continue;
         if (t.broken++ == 0) {
             t.first = seed;
-            t.why = here.broken;
+            t.why = one.broken;
         }
         if (until_first) break;
     }
@@ -457,21 +457,23 @@ totals simulate(std::uint64_t from, std::uint64_t worlds, wrong w, bool until_fi
 
 }  // namespace
 
-TEST_CASE("a million worlds of shared partitions: each event once, in order, and all is given back")
+TEST_CASE("a million simulations of shared partitions: each event once, in order, all given back")
 {
     if (const char* seed = std::getenv("WAYBILL_REPLAY")) {
         const totals t = simulate(std::strtoull(seed, nullptr, 10), 1, wrong::nothing, true);
-        std::printf("world %s: %s\n", seed, t.broken == 0 ? "well" : t.why.c_str());
+        std::printf("simulation %s: %s\n", seed, t.broken == 0 ? "well" : t.why.c_str());
         return;
     }
     const totals t = simulate(1, tests_support::brief ? 1'000 : 1'000'000, wrong::nothing, true);
     const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
-    std::printf("simulation: %llu worlds, %llu faults, %llu pauses, %llu deaths, %llu batches found somebody else's\n",
-                number(t.worlds), number(t.faults), number(t.pauses), number(t.deaths), number(t.overtaken));
+    std::printf("simulation: %llu simulations, %llu faults, %llu pauses, %llu deaths, "
+                "%llu batches found another owner's checkpoint\n",
+                number(t.simulations), number(t.faults), number(t.pauses), number(t.deaths),
+                number(t.overtaken));
     if (t.broken != 0) std::printf("WAYBILL_REPLAY=%llu: %s\n", number(t.first), t.why.c_str());
     CHECK(t.broken == 0);
-    CHECK(t.deaths > t.worlds / 10);
-    CHECK(t.overtaken > t.worlds / 100);
+    CHECK(t.deaths > t.simulations / 10);
+    CHECK(t.overtaken > t.simulations / 100);
 }
 
 TEST_CASE("the simulation finds a checkpoint that is set without comparing")
