@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// names: compiles the programs of this folder against version 0.1, too, which writes the fixtures.
+//
+// Current names are used. For version 0.1 this header maps those that have changed.
+
+#ifndef WAYBILL_TESTS_VERSION_0_1_NAMES_HPP
+#define WAYBILL_TESTS_VERSION_0_1_NAMES_HPP
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <waybill/consume.hpp>
+#if WAYBILL_VERSION != 100
+#include <waybill/lease.hpp>
+#include <waybill/tracking.hpp>
+#endif
+
+namespace version_0_1 {
+
+#if WAYBILL_VERSION == 100
+
+struct lifecycle {
+    using open = waybill::act::open;
+    using process = waybill::act::process;
+    using close = waybill::act::close;
+    using save = waybill::act::save;
+    using partition_opened = waybill::partition_opened;
+    using partition_closed = waybill::partition_closed;
+    using partition_saved = waybill::partition_saved;
+};
+using idle = waybill::act::idle;
+using wait_until = waybill::act::wait;
+using stop_requested = waybill::stop_asked;
+using batch_outcome = waybill::batch_end;
+using fault_kind = waybill::fault_class;
+using dead_letter_body = waybill::letter_keeps;
+
+inline waybill::steady_time time_of(const wait_until& w) { return w.until; }
+inline batch_outcome outcome_of(const waybill::batch_report& r) { return r.end; }
+inline fault_kind kind_of(const waybill::fault& f) { return f.how; }
+inline fault_kind kind_of(const waybill::dead_letter& d) { return d.how; }
+inline waybill::wall_time dead_lettered_at(const waybill::dead_letter& d) { return d.parked; }
+
+#else
+
+using lifecycle = waybill::partition_lifecycle;
+using idle = waybill::idle;
+using wait_until = waybill::wait_until;
+using stop_requested = waybill::stop_requested;
+using batch_outcome = waybill::batch_outcome;
+using fault_kind = waybill::fault_kind;
+using dead_letter_body = waybill::dead_letter_body;
+
+inline waybill::steady_time time_of(const wait_until& w) { return w.time; }
+inline batch_outcome outcome_of(const waybill::batch_report& r) { return r.outcome; }
+inline fault_kind kind_of(const waybill::fault& f) { return f.kind; }
+inline fault_kind kind_of(const waybill::dead_letter& d) { return d.kind; }
+inline waybill::wall_time dead_lettered_at(const waybill::dead_letter& d)
+{
+    return d.dead_lettered_at;
+}
+
+#endif
+
+[[nodiscard]] inline std::string hex(std::string_view bytes)
+{
+    static constexpr std::string_view digits = "0123456789abcdef";
+    std::string out;
+    for (const char c : bytes) {
+        const auto u = static_cast<unsigned char>(c);
+        out += digits[u >> 4U];
+        out += digits[u & 15U];
+    }
+    return out;
+}
+
+}  // namespace version_0_1
+
+#endif  // WAYBILL_TESTS_VERSION_0_1_NAMES_HPP
