@@ -39,25 +39,7 @@ runs()
     grep -qF -- "$words" out || fail "$program $* does not print: $words"
 }
 
-cat >restore.cpp <<'SQL'
-#include <cstdio>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <sqlite3.h>
-int main(int, char** argv)
-{
-    std::ifstream file(argv[1]);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    sqlite3* db = nullptr;
-    if (sqlite3_open(argv[2], &db) || sqlite3_exec(db, text.c_str(), nullptr, nullptr, nullptr)) {
-        std::fprintf(stderr, "%s: %s\n", argv[1], sqlite3_errmsg(db));
-        return 1;
-    }
-    return sqlite3_close(db);
-}
-SQL
-"${CXX:-c++}" -std=c++17 restore.cpp -o restore -lsqlite3
+"${CXX:-c++}" -std=c++20 "$WAYBILL_SOURCE/tests/integration/version_0_1/sqlite.cpp" -o sqlite -lsqlite3
 
 # restore FOLDER: the databases of that fixture.
 restore()
@@ -66,7 +48,7 @@ restore()
     mkdir -p "$to"
     for file in "$from"/*; do
         case $file in
-            *.sql) ./restore "$file" "$to/$(basename "$file" .sql).sqlite" ;;
+            *.sql) ./sqlite restore "$file" "$to/$(basename "$file" .sql).sqlite" ;;
             *) cp "$file" "$to/" ;;
         esac
     done

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include <waybill/consume.hpp>
+#include <waybill/session.hpp>
 #if WAYBILL_VERSION != 100
 #include <waybill/lease.hpp>
 #include <waybill/tracking.hpp>
@@ -36,12 +37,15 @@ using stop_requested = waybill::stop_asked;
 using batch_outcome = waybill::batch_end;
 using fault_kind = waybill::fault_class;
 using dead_letter_body = waybill::letter_keeps;
+using pipeline_dead_letter = waybill::step_letter;
 
 inline waybill::steady_time time_of(const wait_until& w) { return w.until; }
 inline batch_outcome outcome_of(const waybill::batch_report& r) { return r.end; }
 inline fault_kind kind_of(const waybill::fault& f) { return f.how; }
 inline fault_kind kind_of(const waybill::dead_letter& d) { return d.how; }
 inline waybill::wall_time dead_lettered_at(const waybill::dead_letter& d) { return d.parked; }
+inline waybill::wall_time dead_lettered_at(const pipeline_dead_letter& d) { return d.parked; }
+inline const auto& properties_of(const pipeline_dead_letter& d) { return d.stamp; }
 
 #else
 
@@ -52,6 +56,7 @@ using stop_requested = waybill::stop_requested;
 using batch_outcome = waybill::batch_outcome;
 using fault_kind = waybill::fault_kind;
 using dead_letter_body = waybill::dead_letter_body;
+using pipeline_dead_letter = waybill::pipeline_dead_letter;
 
 inline waybill::steady_time time_of(const wait_until& w) { return w.time; }
 inline batch_outcome outcome_of(const waybill::batch_report& r) { return r.outcome; }
@@ -61,6 +66,11 @@ inline waybill::wall_time dead_lettered_at(const waybill::dead_letter& d)
 {
     return d.dead_lettered_at;
 }
+inline waybill::wall_time dead_lettered_at(const pipeline_dead_letter& d)
+{
+    return d.dead_lettered_at;
+}
+inline const auto& properties_of(const pipeline_dead_letter& d) { return d.properties; }
 
 #endif
 

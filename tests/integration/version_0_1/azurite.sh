@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# A part of ../version_0_1_azurite.sh and of golden/v0_1/regenerate: the table service of Azurite.
+
+# azurite_install FOLDER: from npm, into that folder; or prints why not.
+azurite_install()
+{
+    local tool
+    for tool in node npm; do
+        command -v $tool >/dev/null || { echo "there is no $tool"; return 1; }
+    done
+    timeout 400 npm install --no-audit --no-fund --silent --ignore-scripts --prefix "$1" azurite@3.37.0 \
+        >"$1/npm.log" 2>&1 || { echo 'npm cannot install azurite'; return 1; }
+}
+
+# azurite_start FOLDER: on a free port, which another process may take before. Sets `port` and `azurite`.
+azurite_start()
+{
+    local tries
+    for tries in 1 2 3; do
+        port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1",
+            () => { console.log(s.address().port); s.close(); })')
+        timeout -k 5 600 node "$1/node_modules/azurite/dist/src/table/main.js" --tableHost 127.0.0.1 \
+            --tablePort "$port" --location "$1/data$tries" --skipApiVersionCheck --silent --disableTelemetry \
+            >"$1/server.log" 2>&1 &
+        azurite=$!
+        for _ in $(seq 300); do
+            if ! kill -0 "$azurite" 2>/dev/null || grep -q 'successfully started' "$1/server.log"; then break; fi
+            sleep 0.2
+        done
+        if kill -0 "$azurite" 2>/dev/null && grep -q 'successfully started' "$1/server.log"; then return 0; fi
+        azurite_stop
+    done
+    cat "$1/server.log" >&2
+    return 1
+}
+
+azurite_stop()
+{
+    [ -z "${azurite:-}" ] || kill "$azurite" 2>/dev/null || true
+    [ -z "${azurite:-}" ] || wait "$azurite" 2>/dev/null || true
+    azurite=
+}
