@@ -12,7 +12,7 @@
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
 #include <waybill/wire/error_codes.hpp>
-#include <waybill/wire/refusal_phrases.hpp>
+#include <waybill/wire/detail/refusal_phrases.hpp>
 #include <waybill/wire/refusal_text.hpp>
 #include <waybill/wire/services.hpp>
 
