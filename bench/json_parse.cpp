@@ -18,7 +18,7 @@
 #include <benchmark/benchmark.h>
 #include <nlohmann/json.hpp>
 
-#include <waybill/ext/json_parse.hpp>
+#include <waybill/ext/json/parse.hpp>
 
 namespace json_parse_bench {
 namespace {

@@ -24,7 +24,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support.hpp"
-#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 
 namespace session_json_bench {

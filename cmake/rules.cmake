@@ -7,7 +7,8 @@
 #
 #   1. A module includes the core, itself and the modules named below. testing/ and ext/ include any
 #      module, and no module includes them. A module header lists all public headers of its module;
-#      waybill.hpp lists those of the core and every module header.
+#      waybill.hpp lists those of the core and every module header. ext/<package>.hpp lists the
+#      headers of ext/<package>/; ext/<package>/<module>.hpp includes what its module may include.
 #      <module>/detail/ holds what is not public, in namespace waybill::detail. It is included by its
 #      own module and by ext/, core/detail/ by all modules; no module header lists it.
 #   2. Few and cheap standard headers in the core, no foreign ones. No clock, no randomness, no
@@ -118,6 +119,8 @@ foreach(header IN LISTS headers)
     elseif(module STREQUAL "")
         set(part "module header")
         set(module "${stem}")
+    elseif(module STREQUAL "ext" AND IS_DIRECTORY "${INCLUDE}/ext/${stem}")
+        set(part "extension header")
     endif()
     set(internal FALSE)
     if(module MATCHES "/detail$")
@@ -127,6 +130,11 @@ foreach(header IN LISTS headers)
     if(part MATCHES "header|module header" AND NOT DEFINED may_include_${module})
         broken("${header}" "there is no module called ${module}")
         set(may_include_${module} "")
+    endif()
+    # ext/json/batch.hpp includes what the module batch may include.
+    set(may_include ${may_include_${module}})
+    if(header MATCHES "^ext/[a-z]+/[a-z]+[.]hpp$" AND stem IN_LIST modules)
+        set(may_include ${stem} ${may_include_${stem}})
     endif()
     if(part STREQUAL "module header" AND module MATCHES "^(core|testing|ext)$")
         broken("${header}" "${module}/ has no module header")
@@ -170,14 +178,14 @@ foreach(header IN LISTS headers)
                     set(fine TRUE)
                 endif()
             elseif(module STREQUAL "ext" AND target_module STREQUAL "ext")
-                # An extension may have several headers: ext/json.hpp includes ext/json_text.hpp.
+                # An extension may have several headers: ext/json.hpp includes ext/json/batch.hpp.
                 string(REGEX REPLACE "^ext/(detail/)?([a-z0-9]+).*" "\\2" extension "${header}")
                 string(REGEX REPLACE "^ext/(detail/)?([a-z0-9]+).*" "\\2" target_extension "${target}")
                 if(extension STREQUAL target_extension)
                     set(fine TRUE)
                 endif()
             elseif(target_module STREQUAL "core" OR target_module STREQUAL module
-                   OR target_module IN_LIST may_include_${module})
+                   OR target_module IN_LIST may_include)
                 if(NOT is_module_header OR module MATCHES "^(testing|ext)$")
                     set(fine TRUE)
                 endif()
@@ -291,6 +299,16 @@ foreach(header IN LISTS headers)
         broken("${header}" "${list_of} should list it and does not exist")
     elseif(NOT header IN_LIST ours_${list_of})
         broken("${list_of}" "does not list ${header}")
+    endif()
+endforeach()
+
+# 1. The header of an extension lists those of its folder.
+foreach(header IN LISTS headers)
+    if(header MATCHES "^(ext/[a-z]+)/[a-z0-9_]+[.]hpp$")
+        set(list_of "${CMAKE_MATCH_1}.hpp")
+        if(NOT list_of STREQUAL "ext/detail.hpp" AND NOT header IN_LIST ours_${list_of})
+            broken("${list_of}" "does not list ${header}")
+        endif()
     endif()
 endforeach()
 

@@ -21,8 +21,8 @@
 #include <variant>
 
 #include <fmt/format.h>
-#include <waybill/ext/json_read.hpp>
-#include <waybill/ext/json_scaling.hpp>
+#include <waybill/ext/json/read.hpp>
+#include <waybill/ext/json/scaling.hpp>
 
 #include "../support/cleanup.hpp"
 #include "../support/input.hpp"

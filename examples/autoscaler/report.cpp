@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/fmt.hpp>
-#include <waybill/ext/json_scaling.hpp>
+#include <waybill/ext/json/scaling.hpp>
 #include <waybill/scaling/known_metrics.hpp>
 
 #include "../support/program.hpp"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <waybill/ext/json_text.hpp>
+#include <waybill/core/utf8.hpp>
 #include <waybill/scaling/known_metrics.hpp>
 
 #include "../engines/depth_any.hpp"

@@ -15,12 +15,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
+#include <waybill/core/base64_text.hpp>
 #include <waybill/core/time_text.hpp>
-#include <waybill/ext/json_parse.hpp>
-#include <waybill/ext/json_policy.hpp>
-#include <waybill/ext/json_read.hpp>
-#include <waybill/ext/json_scaling.hpp>
-#include <waybill/ext/json_text.hpp>
+#include <waybill/ext/json/parse.hpp>
+#include <waybill/ext/json/read.hpp>
+#include <waybill/ext/json/scaling.hpp>
 
 #include "../support/program.hpp"
 
@@ -29,7 +28,7 @@ namespace autoscaler {
 using nlohmann::json;
 using support::complaint;
 using waybill::json_fields;
-using waybill::json_place;
+using json_place = waybill::json_place<json>;
 
 namespace {
 
@@ -57,6 +56,21 @@ json json_of(const resource_memory& known)
                       {"due", o->due}};
     }
     return j;
+}
+
+/// Base64 with padding.
+std::string padded_base64(std::string_view bytes)
+{
+    std::string text = waybill::to_base64(bytes);
+    while (text.size() % 4 != 0) text += '=';
+    return text;
+}
+
+std::optional<std::string> bytes_in(std::string_view base64)
+{
+    if (base64.size() % 4 != 0) return {};
+    for (int padding = 0; padding != 2 && base64.ends_with('='); ++padding) base64.remove_suffix(1);
+    return waybill::from_base64(base64);
 }
 
 json_place inside(const json_place& at, const json& value, const std::string& name)
@@ -107,7 +121,7 @@ void read_value(const json_place& at, stored_window& into)
         .must("samples", bytes)
         .done();
     if (at.error) return;
-    auto plain = waybill::bytes_in_base64(bytes);
+    auto plain = bytes_in(bytes);
     if (plain) into.samples = *std::move(plain);
     else at.fail("samples in base64");
 }
@@ -145,7 +159,7 @@ std::string text_of(const stored& s, const rules& r)
     for (const auto& [k, bytes] : s.known.windows) {
         windows.push_back({{"resource", k.first},
                            {"metric", k.second},
-                           {"samples", waybill::base64(bytes)}});
+                           {"samples", padded_base64(bytes)}});
     }
     json resources = json::object();
     for (const auto& [name, known] : s.known.resources) resources[name] = json_of(known);

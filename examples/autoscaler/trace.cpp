@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <waybill/core/time_text.hpp>
-#include <waybill/ext/json_text.hpp>
+#include <waybill/core/utf8.hpp>
 #include <waybill/window/sample.hpp>
 
 #include "../support/lines.hpp"

@@ -9,7 +9,7 @@
 
 #include "../support/program.hpp"
 #include "shop.hpp"
-#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 
 namespace order_pipeline {
 

@@ -29,7 +29,7 @@
 
 #include "../engines/sqlite_sessions.hpp"
 #include "../engines/sqlite_step_letters.hpp"
-#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session.hpp>
 
 namespace support {

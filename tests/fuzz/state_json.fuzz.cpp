@@ -13,7 +13,7 @@
 #include <fuzz/fuzz.hpp>
 #include <golden/session/json_states.hpp>
 
-#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 

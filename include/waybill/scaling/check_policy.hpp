@@ -6,7 +6,7 @@
 //     // /down/all/0/below: expected a threshold below the 100 from where on "orders" asks for
 //     // more, with 1 instance, found 120
 //
-// Paths are those of the policy's JSON (ext/json_scaling.hpp).
+// Paths are those of the policy's JSON (ext/json/scaling.hpp).
 
 #ifndef WAYBILL_SCALING_CHECK_POLICY_HPP
 #define WAYBILL_SCALING_CHECK_POLICY_HPP

@@ -10,7 +10,7 @@
 //                        .cooldown = {.up = 1min, .down = 10min},
 //                        .instances = {1, 20}};
 //
-// A policy is a value. It can be compared, stored (ext/json_scaling.hpp) and checked before use
+// A policy is a value. It can be compared, stored (ext/json/scaling.hpp) and checked before use
 // (check_policy.hpp). Only `up` and `down` may be custom conditions: `policy_of(up, down)`.
 
 #ifndef WAYBILL_SCALING_POLICY_HPP

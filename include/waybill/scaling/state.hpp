@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // state: the stored data that a decision depends on, besides the metrics. A plain value of fixed
-// size that fits into one small row of a table (see ext/json_scaling.hpp). A restart with the
+// size that fits into one small row of a table (see ext/json/scaling.hpp). A restart with the
 // stored state changes no decision.
 //
 //     scaling::decision d = scaling::decide(policy, metrics, state, instances, now);

@@ -98,7 +98,7 @@ struct text_state_read {
         case text_state_read::problem_type::envelope: break;
         case text_state_read::problem_type::other_format:
             return line + "it is " + std::string(name(r.envelope.format)) +
-                   ", and text is read here: read it with waybill/ext/json_session.hpp";
+                   ", and text is read here: read it with waybill/ext/json/state_codec.hpp";
         case text_state_read::problem_type::newer_version:
             return line + "its version is " + describe(r.envelope.version) + ", and " + most +
                    " is known here: update this program first, and leave the state alone";

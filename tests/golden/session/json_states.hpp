@@ -18,7 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/core/saturating.hpp>
-#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 
 namespace golden_json_states {
 

@@ -16,7 +16,7 @@
 #include <rapidcheck.h>
 
 #include <waybill/ext/json.hpp>
-#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 
 namespace json_session_prop {

@@ -235,24 +235,24 @@ TEST_CASE("what check says stands where it is written")
 
 TEST_CASE("rules have an end")
 {
-    sc::policy p{.up = nested(sc::max_rule_depth)};
+    sc::policy p{.up = nested(sc::detail::max_rule_depth)};
     comes_back(p);
-    p.up = nested(sc::max_rule_depth + 1);
+    p.up = nested(sc::detail::max_rule_depth + 1);
     std::string inner;
-    for (std::size_t n = 0; n != sc::max_rule_depth; ++n) inner += "/not";
+    for (std::size_t n = 0; n != sc::detail::max_rule_depth; ++n) inner += "/not";
     CHECK(unwritten(p) == "/up" + inner + ": expected rules at most 64 deep, found more");
 
     std::string deep = R"({"mean": "a", "above": 1})";
-    for (std::size_t n = 0; n != sc::max_rule_depth; ++n) deep = R"({"not": )" + deep + "}";
+    for (std::size_t n = 0; n != sc::detail::max_rule_depth; ++n) deep = R"({"not": )" + deep + "}";
     CHECK(wrong_rule(deep) == "/up" + inner + ": expected rules at most 64 deep, found an object");
 
     // A longer path is shortened, of what is read and of what is written.
     sc::rule any = sc::mean("a") > 1;
-    for (std::size_t n = 0; n != sc::max_rule_depth; ++n)
+    for (std::size_t n = 0; n != sc::detail::max_rule_depth; ++n)
         any = sc::rule(sc::rule::kind::any, {any});
     p.up = any;
     deep = R"({"mean": "a", "above": 1})";
-    for (std::size_t n = 0; n != sc::max_rule_depth; ++n) deep = R"({"any": [)" + deep + "]}";
+    for (std::size_t n = 0; n != sc::detail::max_rule_depth; ++n) deep = R"({"any": [)" + deep + "]}";
     for (const std::string& line : {unwritten(p), wrong_rule(deep)}) {
         CHECK(line.starts_with("/up/any/0/any/0/"));
         CHECK(line.find("/.../") != line.npos);
@@ -267,14 +267,14 @@ TEST_CASE("rules have an end")
     const std::string closed = std::string(200, '[') + std::string(200, ']');
     CHECK(wrong_rule(closed) == "/up: expected an object, found an array");
 
-    std::vector<sc::rule> many(sc::max_rules - 1, sc::mean("a") > 1);
+    std::vector<sc::rule> many(sc::detail::max_rules - 1, sc::mean("a") > 1);
     p.up = sc::rule(sc::rule::kind::any, many);
     comes_back(p);
     many.push_back(sc::mean("a") > 1);
     p.up = sc::rule(sc::rule::kind::any, many);
     CHECK(unwritten(p) == "/up/any/999: expected at most 1000 rules in a policy, found more");
     json too_many = {{"up", {{"any", json::array()}}}};
-    for (std::size_t n = 0; n != sc::max_rules; ++n) {
+    for (std::size_t n = 0; n != sc::detail::max_rules; ++n) {
         too_many["up"]["any"].push_back({{"mean", "a"}, {"above", 1}});
     }
     CHECK(wrong(too_many.dump()) ==
@@ -301,7 +301,7 @@ TEST_CASE("what cannot be stored is not written")
     p.step.up.percent = std::numeric_limits<double>::quiet_NaN();
     CHECK(unwritten(p) == "/step/up/percent: expected a finite number, found no number");
     p.step.up.percent = 0;
-    p.ladder.assign(sc::max_listed + 1, {"x", 1});
+    p.ladder.assign(sc::detail::max_listed + 1, {"x", 1});
     CHECK(unwritten(p) == "/ladder: expected an array of at most 1000, found 1001");
 }
 

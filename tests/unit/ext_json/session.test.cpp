@@ -18,7 +18,7 @@
 #include <support/json_states.hpp>
 
 #include <waybill/ext/json.hpp>
-#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 

@@ -14,8 +14,8 @@
 #include <doctest/doctest.h>
 #include <support/json_states.hpp>
 
-#include <waybill/ext/json_session.hpp>
-#include <waybill/ext/json_unknown.hpp>
+#include <waybill/ext/json/state_codec.hpp>
+#include <waybill/ext/json/detail/unknown_fields.hpp>
 
 namespace json_session_arrays_test {
 

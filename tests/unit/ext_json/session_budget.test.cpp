@@ -15,7 +15,7 @@
 
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/json.hpp>
-#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 
 namespace json_session_budget_test {
 

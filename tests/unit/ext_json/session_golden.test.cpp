@@ -13,7 +13,7 @@
 #include <support/golden.hpp>
 
 #include <waybill/ext/json.hpp>
-#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 
 namespace json_session_golden_test {
 namespace {

@@ -20,7 +20,7 @@
 
 #include <waybill/core/saturating.hpp>
 #include <waybill/ext/json.hpp>
-#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 

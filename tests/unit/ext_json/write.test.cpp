@@ -168,7 +168,7 @@ TEST_CASE("what services take and answer")
           R"({"actual":300,"of":"item"})");
     CHECK(written(wire::refusal_numbers{{}, 256}) == R"({"limit":256,"of":"request"})");
     CHECK(written(wire::dialect::grpc) == R"("grpc")");
-    CHECK(named<wire::answer>("too_many") == wire::answer::too_many);
+    CHECK(detail::named<wire::answer>("too_many") == wire::answer::too_many);
 }
 
 // Only read_json reads enums: nlohmann's own function would accept any number.
@@ -188,16 +188,16 @@ TEST_CASE("enums by name, and every name is found again")
     CHECK(written(batch_outcome::abandoned) == R"("abandoned")");
     CHECK(written(item_outcome::unsent) == R"("unsent")");
     CHECK(written(retry_outcome::budget) == R"("budget")");
-    CHECK(named<retry_outcome>("not_worth_it") == retry_outcome::not_worth_it);
+    CHECK(detail::named<retry_outcome>("not_worth_it") == retry_outcome::not_worth_it);
     CHECK(nlohmann::ordered_json(retry_outcome::budget).dump() == R"("budget")");
     CHECK(written(std::vector{jitter::full, jitter::none}) == R"(["full","none"])");
-    CHECK(named<fault_kind>("ownership_lost") == fault_kind::ownership_lost);
-    CHECK(named<when_exhausted>("dead_letter") == when_exhausted::dead_letter);
-    CHECK_FALSE(named<jitter>("?"));
-    CHECK_FALSE(named<batch_close_reason>("unknown"));
-    CHECK_FALSE(named<jitter>(""));
-    CHECK(names<jitter>() == "none, equal, full, decorrelated or around");
-    CHECK(names<send_policy::when_unknown>() == "repeat or hand_back");
+    CHECK(detail::named<fault_kind>("ownership_lost") == fault_kind::ownership_lost);
+    CHECK(detail::named<when_exhausted>("dead_letter") == when_exhausted::dead_letter);
+    CHECK_FALSE(detail::named<jitter>("?"));
+    CHECK_FALSE(detail::named<batch_close_reason>("unknown"));
+    CHECK_FALSE(detail::named<jitter>(""));
+    CHECK(detail::names<jitter>() == "none, equal, full, decorrelated or around");
+    CHECK(detail::names<send_policy::when_unknown>() == "repeat or hand_back");
 }
 
 TEST_CASE("text that is not UTF-8 is written all the same")
@@ -253,20 +253,20 @@ TEST_CASE("is_utf8 allows exactly what the JSON library writes")
 
 TEST_CASE("base64 comes back, and what could not come from it is refused")
 {
-    CHECK(base64("") == "");
-    CHECK(base64("f") == "Zg==");
-    CHECK(base64("fo") == "Zm8=");
-    CHECK(base64("foo") == "Zm9v");
-    CHECK(base64("foob") == "Zm9vYg==");
+    CHECK(detail::base64("") == "");
+    CHECK(detail::base64("f") == "Zg==");
+    CHECK(detail::base64("fo") == "Zm8=");
+    CHECK(detail::base64("foo") == "Zm9v");
+    CHECK(detail::base64("foob") == "Zm9vYg==");
     std::string all;
     for (int i = 0; i < 256; ++i) {
         all += static_cast<char>(i);
-        CHECK(bytes_in_base64(base64(all)) == all);
+        CHECK(detail::bytes_in_base64(detail::base64(all)) == all);
     }
     for (const std::string_view bad : {"Z", "Zg", "Zg=", "Zg===", "====", "=Zg=", "Zh==", "Zm9=",
                                        "Z=g=", "Zg==Zg==", "Zm9v\n", "Zm 9", "Zm-_"}) {
         CAPTURE(bad);
-        CHECK_FALSE(bytes_in_base64(bad));
+        CHECK_FALSE(detail::bytes_in_base64(bad));
     }
 }
 

@@ -32,7 +32,7 @@ inline std::uint64_t allocated = 0;  // bytes
 
 #define JSON_ASSERT(...) static_cast<void>(++json_parse_test::checks)
 
-#include <waybill/ext/json_parse.hpp>
+#include <waybill/ext/json/parse.hpp>
 
 // Inlined, g++ would see memory of new go to free, and warn.
 [[gnu::noinline]] void* operator new(std::size_t size)

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/ext/json_session.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session.hpp>
 #include <waybill/testing/memory_sessions.hpp>
 

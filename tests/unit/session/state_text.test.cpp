@@ -105,7 +105,7 @@ TEST_CASE("state_text: a new one, and what is no state of text")
     CHECK(json.problem == text_state_read::problem_type::other_format);
     CHECK(describe(json) ==
           "state: corrupt: it is json, and text is read here: "
-          "read it with waybill/ext/json_session.hpp");
+          "read it with waybill/ext/json/state_codec.hpp");
     CHECK(read(detail::seal_state(state_format::cbor, {2, 0}, "\n")).problem ==
           text_state_read::problem_type::other_format);
 

@@ -1,40 +1,37 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_session_values: values of sessions as JSON: policies, step properties and dead letters,
-// read and written; results, plans and outcomes, written only.
+// ext/json/session: policies, step properties and dead letters of sessions, read and written;
+// results, plans and actions, written only. It includes state_codec.hpp, which reads and writes the
+// state of a session.
 //
 //     {"mode": "independent", "patience": "5s", "broker_deliveries": 20}
-//
-// json_session.hpp reads and writes the state of a session.
 
-#ifndef WAYBILL_EXT_JSON_SESSION_VALUES_HPP
-#define WAYBILL_EXT_JSON_SESSION_VALUES_HPP
+#ifndef WAYBILL_EXT_JSON_SESSION_HPP
+#define WAYBILL_EXT_JSON_SESSION_HPP
 
-#include <cstddef>
+#include <concepts>
 #include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
+#include <variant>
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/ext/json_decoded.hpp>
-#include <waybill/ext/json_enum.hpp>
-#include <waybill/ext/json_policy.hpp>
-#include <waybill/ext/json_read.hpp>
-#include <waybill/ext/json_state.hpp>
+#include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/decoded_state.hpp>
+#include <waybill/ext/json/retry.hpp>
+#include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session/dead_letter_import.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/job.hpp>
+#include <waybill/session/pipeline.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
 #include <waybill/session/pipeline_policy.hpp>
+#include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/redrive.hpp>
 #include <waybill/session/redrive_plan.hpp>
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/session_store.hpp>
 #include <waybill/session/state_budget.hpp>
-#include <waybill/session/state_text.hpp>
 #include <waybill/session/step.hpp>
 #include <waybill/session/step_properties.hpp>
 #include <waybill/session/sweep.hpp>
@@ -48,14 +45,16 @@ inline constexpr std::uint64_t pipeline_dead_letter_version = 1;
 
 }  // namespace detail
 
-inline void to_json(nlohmann::json& j, const step_failure& f)
+template <detail::json_value Json>
+void to_json(Json& j, const step_failure& f)
 {
     j = {{"step", f.step}, {"sequence", f.sequence}, {"reason", f.reason}, {"tries", f.tries},
          {"at", f.at}};
     detail::put_text(j, "text", f.text);
 }
 
-inline void to_json(nlohmann::json& j, const session_progress& p)
+template <detail::json_value Json>
+void to_json(Json& j, const session_progress& p)
 {
     j = {{"done", p.done},   {"total", p.total}, {"parked", p.dead_lettered},
          {"tries", p.tries}, {"begun", p.begun}, {"changed", p.changed}};
@@ -63,7 +62,8 @@ inline void to_json(nlohmann::json& j, const session_progress& p)
     if (p.failed) j["failed"] = *p.failed;
 }
 
-inline void to_json(nlohmann::json& j, const opened_state& s)
+template <detail::json_value Json>
+void to_json(Json& j, const opened_state& s)
 {
     j = {{"how", s.outcome}, {"problem", s.problem}, {"size", s.size}, {"bare", s.bare}};
     if (s.expected != 0) j["expected"] = s.expected;
@@ -72,7 +72,8 @@ inline void to_json(nlohmann::json& j, const opened_state& s)
     j["version"] = describe(s.version);
 }
 
-inline void to_json(nlohmann::json& j, const state_unwritten& e)
+template <detail::json_value Json>
+void to_json(Json& j, const state_unwritten& e)
 {
     j = {{"problem", e.problem}};
     if (e.problem == state_unwritten::problem_type::too_large) {
@@ -82,12 +83,14 @@ inline void to_json(nlohmann::json& j, const state_unwritten& e)
     if (!e.reason.empty()) detail::put_text(j, "why", e.reason);
 }
 
-inline void to_json(nlohmann::json& j, const state_budget& b)
+template <detail::json_value Json>
+void to_json(Json& j, const state_budget& b)
 {
     j = {{"bytes", detail::size_or_unlimited(b.bytes)}, {"failure_reserve", b.failure_reserve}};
 }
 
-inline void read_value(const json_place& at, state_budget& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, state_budget& into)
 {
     json_fields(at)
         .may_size("bytes", into.bytes)
@@ -95,7 +98,8 @@ inline void read_value(const json_place& at, state_budget& into)
         .done();
 }
 
-inline void to_json(nlohmann::json& j, const pipeline_policy& p)
+template <detail::json_value Json>
+void to_json(Json& j, const pipeline_policy& p)
 {
     j = {{"mode", p.mode},
          {"retry", p.retry},
@@ -107,7 +111,8 @@ inline void to_json(nlohmann::json& j, const pipeline_policy& p)
          {"reason_bytes", detail::size_or_unlimited(p.reason_bytes)}};
 }
 
-inline void read_value(const json_place& at, pipeline_policy& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, pipeline_policy& into)
 {
     std::uint64_t reason_bytes = into.reason_bytes;
     json_fields(at)
@@ -123,7 +128,8 @@ inline void read_value(const json_place& at, pipeline_policy& into)
     into.reason_bytes = reason_bytes;
 }
 
-inline void to_json(nlohmann::json& j, const sweep_policy& p)
+template <detail::json_value Json>
+void to_json(Json& j, const sweep_policy& p)
 {
     j = {{"messages_live", p.messages_live},
          {"keep_failed", p.keep_failed},
@@ -131,7 +137,8 @@ inline void to_json(nlohmann::json& j, const sweep_policy& p)
          {"give_up_after", p.give_up_after}};
 }
 
-inline void read_value(const json_place& at, sweep_policy& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, sweep_policy& into)
 {
     json_fields(at)
         .may("messages_live", into.messages_live)
@@ -141,23 +148,27 @@ inline void read_value(const json_place& at, sweep_policy& into)
         .done();
 }
 
-inline void to_json(nlohmann::json& j, const sweep_item& i)
+template <detail::json_value Json>
+void to_json(Json& j, const sweep_item& i)
 {
     j = {{"index", i.index}, {"verdict", i.verdict}, {"how", i.outcome},    {"age", i.age},
          {"done", i.done},   {"total", i.total},     {"changed", i.changed}};
 }
 
-inline void to_json(nlohmann::json& j, const redrive_policy& p)
+template <detail::json_value Json>
+void to_json(Json& j, const redrive_policy& p)
 {
     j = {{"chunk", detail::size_or_unlimited(p.chunk)}, {"retry", p.retry}};
 }
 
-inline void read_value(const json_place& at, redrive_policy& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, redrive_policy& into)
 {
     json_fields(at).may_size("chunk", into.chunk).may("retry", into.retry).done();
 }
 
-inline void to_json(nlohmann::json& j, const redrive_options& o)
+template <detail::json_value Json>
+void to_json(Json& j, const redrive_options& o)
 {
     j = {{"damaged", o.damaged},
          {"close", o.close},
@@ -166,7 +177,8 @@ inline void to_json(nlohmann::json& j, const redrive_options& o)
          {"most_id_bytes", o.max_id_bytes}};
 }
 
-inline void read_value(const json_place& at, redrive_options& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, redrive_options& into)
 {
     json_fields(at)
         .may("damaged", into.damaged)
@@ -177,7 +189,8 @@ inline void read_value(const json_place& at, redrive_options& into)
         .done();
 }
 
-inline void to_json(nlohmann::json& j, const redrive_session& s)
+template <detail::json_value Json>
+void to_json(Json& j, const redrive_session& s)
 {
     j = {{"offset", s.offset}, {"count", s.count}, {"generation", s.generation},
          {"first", s.first},   {"total", s.total}, {"marks", describe(s.marks)},
@@ -187,12 +200,14 @@ inline void to_json(nlohmann::json& j, const redrive_session& s)
     if (s.sent_to != 0) j["sent_to"] = s.sent_to;
 }
 
-inline void to_json(nlohmann::json& j, const redrive_plan& p)
+template <detail::json_value Json>
+void to_json(Json& j, const redrive_plan& p)
 {
     j = {{"ready", p.ready}, {"held", p.held}, {"filtered", p.filtered}, {"sessions", p.sessions}};
 }
 
-inline void to_json(nlohmann::json& j, const job_progress& p)
+template <detail::json_value Json>
+void to_json(Json& j, const job_progress& p)
 {
     j = {{"done", p.done}, {"parked", p.dead_lettered}, {"total", p.total}};
     if (p.failed == 0) return;
@@ -200,13 +215,15 @@ inline void to_json(nlohmann::json& j, const job_progress& p)
     detail::put_text(j, "why", p.reason);
 }
 
-inline void to_json(nlohmann::json& j, const step_properties& s)
+template <detail::json_value Json>
+void to_json(Json& j, const step_properties& s)
 {
     j = {{"step", s.step}, {"first", s.first}, {"total", s.total}, {"last", s.last}};
     detail::put_text(j, "session", s.session);
 }
 
-inline void read_value(const json_place& at, step_properties& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, step_properties& into)
 {
     json_fields(at)
         .must_text("session", into.session)
@@ -217,13 +234,15 @@ inline void read_value(const json_place& at, step_properties& into)
         .done();
 }
 
-inline void to_json(nlohmann::json& j, const step_facts& f)
+template <detail::json_value Json>
+void to_json(Json& j, const step_facts& f)
 {
     j = {{"sequence", f.sequence}, {"step", f.step}, {"first", f.first},
          {"total", f.total},       {"last", f.last}, {"deliveries", f.deliveries}};
 }
 
-inline void to_json(nlohmann::json& j, const step_origin& o)
+template <detail::json_value Json>
+void to_json(Json& j, const step_origin& o)
 {
     j = {{"sequence", o.sequence}, {"generation", o.generation}, {"tries", o.tries}};
     detail::put_text(j, "session", o.session);
@@ -231,7 +250,8 @@ inline void to_json(nlohmann::json& j, const step_origin& o)
     if (!o.message_id.empty()) detail::put_text(j, "message_id", o.message_id);
 }
 
-inline void read_value(const json_place& at, step_origin& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, step_origin& into)
 {
     json_fields(at)
         .must_text("session", into.session)
@@ -244,7 +264,8 @@ inline void read_value(const json_place& at, step_origin& into)
 }
 
 /// Leaves out optional fields without a value, because stores charge by bytes.
-inline void to_json(nlohmann::json& j, const pipeline_dead_letter& l)
+template <detail::json_value Json>
+void to_json(Json& j, const pipeline_dead_letter& l)
 {
     j = {{"version", detail::pipeline_dead_letter_version},
          {"stamp", l.properties},
@@ -268,7 +289,8 @@ inline void to_json(nlohmann::json& j, const pipeline_dead_letter& l)
     if (l.state_cut) j["state_cut"] = true;
 }
 
-inline void read_value(const json_place& at, pipeline_dead_letter& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, pipeline_dead_letter& into)
 {
     json_fields(at)
         .version(detail::pipeline_dead_letter_version)
@@ -294,6 +316,76 @@ inline void read_value(const json_place& at, pipeline_dead_letter& into)
         .done();
 }
 
+template <detail::json_value Json>
+void to_json(Json& j, const pipeline::load_state&)
+{
+    j = {{"act", "load_state"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const pipeline::execute& a)
+{
+    j = {{"act", "execute"}, {"step", a.step}, {"tries", a.tries}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const pipeline::save_state& a)
+{
+    j = {{"act", "save_state"}};
+    if (a.undone) j["undone"] = true;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const pipeline::write_dead_letter& a)
+{
+    j = {{"act", "park"}, {"reason", a.reason}, {"tries", a.tries}};
+    if (a.cause != 0) j["cause"] = a.cause;
+    if (a.cause_step != 0) j["cause_step"] = a.cause_step;
+    if (a.bare) j["bare"] = true;
+    if (a.alone) j["alone"] = true;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const pipeline::clear_state&)
+{
+    j = {{"act", "clear_state"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const pipeline::give_back& a)
+{
+    j = {{"act", "give_back"}, {"until_steady_ns", a.until.since_epoch().count()}};
+    if (a.reason != fault_kind::none) j["why"] = a.reason;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const redrive::resubmit& a)
+{
+    j = {{"act", "resubmit"}, {"offset", a.offset}, {"count", a.count}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const redrive::mark_sent& a)
+{
+    j = {{"act", "mark_sent"}, {"session", a.session}, {"count", a.count}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const redrive::remove_dead_letters& a)
+{
+    j = {{"act", "remove_letters"}, {"offset", a.offset}, {"count", a.count}};
+}
+
+/// Only these variants match, not types convertible to them.
+template <detail::json_value Json, class Action>
+    requires std::same_as<Action, pipeline::action> ||
+    std::same_as<Action, redrive::action> ||
+    std::same_as<Action, dead_letter_import::action>
+void to_json(Json& j, const Action& action)
+{
+    std::visit([&](const auto& a) { j = a; }, action);
+}
+
 }  // namespace waybill::inline v0_2
 
-#endif  // WAYBILL_EXT_JSON_SESSION_VALUES_HPP
+#endif  // WAYBILL_EXT_JSON_SESSION_HPP

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_rule: scaling rules, read and written.
-//
-//     {"mean": "orders", "above": 300}
-//     {"mean": "orders", "above": {"per_instance": 100}, "min_points": 5, "max_age": "3min"}
-//     {"last": "orders", "at_least": {"by_instances": [[1, 100], [4, 350]]}, "if_missing": "fails"}
-//     {"any": [{"mean": "cpu", "above": 80, "averaged": true},
-//              {"not": {"points": "cpu", "above": 4}}]}
-//     {"at_least": 2, "of": [...]}
-//
-// A comparison has a statistic of a metric, and a threshold named `above`, `at_least`, `below` or
-// `at_most`. A threshold that is a function cannot be stored: writing it is an error.
+// ext/json/detail/scaling_rule: reads and writes the rules of a scaling policy.
 
-#ifndef WAYBILL_EXT_JSON_RULE_HPP
-#define WAYBILL_EXT_JSON_RULE_HPP
+#ifndef WAYBILL_EXT_JSON_DETAIL_SCALING_RULE_HPP
+#define WAYBILL_EXT_JSON_DETAIL_SCALING_RULE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -25,18 +15,19 @@
 
 #include <nlohmann/json.hpp>
 
+#include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/ext/json_enum.hpp>
-#include <waybill/ext/json_policy.hpp>
-#include <waybill/ext/json_read.hpp>
-#include <waybill/ext/json_text.hpp>
+#include <waybill/core/utf8.hpp>
+#include <waybill/ext/json/detail/enum_text.hpp>
+#include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/read.hpp>
 #include <waybill/scaling/check_policy.hpp>
 #include <waybill/scaling/condition.hpp>
 #include <waybill/scaling/evidence.hpp>
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/threshold.hpp>
 
-namespace waybill::inline v0_2::scaling {
+namespace waybill::inline v0_2::scaling::detail {
 
 /// Maximum nesting depth of rules.
 inline constexpr std::size_t max_rule_depth = 64;
@@ -45,7 +36,7 @@ inline constexpr std::size_t max_rules = 1'000;
 /// Maximum number of entries in a list.
 inline constexpr std::size_t max_listed = 1'000;
 
-namespace detail {
+using waybill::detail::json_value;
 
 /// A target of `read_value` that passes the place to a function.
 template <class F>
@@ -55,20 +46,21 @@ struct reads {
 template <class F>
 reads(F) -> reads<F>;
 
-template <class F>
-void read_value(const json_place& at, reads<F>& into)
+template <json_value Json, class F>
+void read_value(const json_place<Json>& at, reads<F>& into)
 {
     into.f(at);
 }
 
-[[nodiscard]] inline json_place place_of(const json_place& at, std::size_t n)
+template <json_value Json>
+[[nodiscard]] json_place<Json> place_of(const json_place<Json>& at, std::size_t n)
 {
     return {at.value[n], waybill::detail::path_to(at.path, std::to_string(n)), at.error};
 }
 
 /// Reads an array of at most `max_listed` elements, each with `one(place, element)`.
-template <class T, class F>
-void read_list(const json_place& at, std::vector<T>& into, F one)
+template <json_value Json, class T, class F>
+void read_list(const json_place<Json>& at, std::vector<T>& into, F one)
 {
     if (!at.value.is_array() || at.value.size() > max_listed) {
         return at.fail("an array of at most " + std::to_string(max_listed));
@@ -81,8 +73,8 @@ void read_list(const json_place& at, std::vector<T>& into, F one)
 
 /// Index of the word that the object has as a field. Empty if there is none, an error if there are
 /// two.
-template <std::size_t N>
-[[nodiscard]] std::optional<std::size_t> only_field(const json_place& at,
+template <json_value Json, std::size_t N>
+[[nodiscard]] std::optional<std::size_t> only_field(const json_place<Json>& at,
                                                     const std::string_view (&words)[N],
                                                     const char* what)
 {
@@ -99,8 +91,9 @@ template <std::size_t N>
 }
 
 /// The statistic of an object. If there is none, the error lists all statistics.
-[[nodiscard]] inline std::optional<statistic> statistic_in(const json_place& at,
-                                                           std::string_view or_else = {})
+template <json_value Json>
+[[nodiscard]] std::optional<statistic> statistic_in(const json_place<Json>& at,
+                                                    std::string_view or_else = {})
 {
     std::string_view words[statistics];
     for (std::size_t n = 0; n != statistics; ++n) words[n] = name(static_cast<statistic>(n));
@@ -110,7 +103,8 @@ template <std::size_t N>
         at.fail("an object");
         return {};
     }
-    const std::string expected = names<statistic>() + " of a metric" + std::string(or_else);
+    const std::string expected =
+        waybill::detail::names<statistic>() + " of a metric" + std::string(or_else);
     // An unknown field is probably a misspelt statistic.
     for (auto i = at.value.begin(); i != at.value.end(); ++i) {
         constexpr std::string_view others[]{"above",     "at_least", "below",      "at_most",
@@ -127,47 +121,11 @@ template <std::size_t N>
     return {};
 }
 
-}  // namespace detail
-
-inline void read_value(const json_place& at, threshold_step& into)
-{
-    if (!at.value.is_array() || at.value.size() != 2) return at.fail("[instances, threshold]");
-    read_value(detail::place_of(at, 0), into.instances);
-    read_value(detail::place_of(at, 1), into.value);
-}
-
-inline void read_value(const json_place& at, threshold& into)
-{
-    if (at.value.is_number()) {
-        double value = 0;
-        read_value(at, value);
-        into = value;
-        return;
-    }
-    constexpr auto expected = "a number, {\"per_instance\": 100} or "
-                              "{\"by_instances\": [[1, 100], [4, 350]]}";
-    if (!at.value.is_object()) return at.fail(expected);
-    constexpr std::string_view words[]{"per_instance", "by_instances"};
-    const auto which = detail::only_field(at, words, "one kind of threshold");
-    double each = 0;
-    std::vector<threshold_step> steps;
-    detail::reads table{[&](const json_place& place) {
-        detail::read_list(place, steps, [](const json_place& one, threshold_step& s) {
-            read_value(one, s);
-        });
-    }};
-    json_fields(at).may("per_instance", each).may("by_instances", table).done();
-    if (!which) at.fail(expected);
-    else if (*which == 0) into = threshold::each(each);
-    else into = threshold::steps(std::move(steps));
-}
-
-namespace detail {
-
 /// Reads the rules of one policy.
+template <json_value Json>
 class rule_reader {
 public:
-    void read(const json_place& at, rule& into, std::size_t depth = 1)
+    void read(const json_place<Json>& at, rule& into, std::size_t depth = 1)
     {
         if (at.error) return;
         if (depth > max_rule_depth) {
@@ -182,12 +140,12 @@ public:
         if (!which) return read_comparison(at, into);
         std::vector<rule> parts;
         std::uint64_t wanted = 0;
-        reads many{[&](const json_place& place) {
-            read_list(place, parts, [&](const json_place& one, rule& r) {
+        reads many{[&](const json_place<Json>& place) {
+            read_list(place, parts, [&](const json_place<Json>& one, rule& r) {
                 read(one, r, depth + 1);
             });
         }};
-        reads single{[&](const json_place& place) {
+        reads single{[&](const json_place<Json>& place) {
             read(place, parts.emplace_back(), depth + 1);
         }};
         constexpr rule::kind kinds[]{rule::kind::all, rule::kind::any, rule::kind::at_least,
@@ -202,7 +160,7 @@ public:
     }
 
 private:
-    static void read_comparison(const json_place& at, rule& into)
+    static void read_comparison(const json_place<Json>& at, rule& into)
     {
         const std::optional<statistic> what =
             statistic_in(at, ", or all, any, not, or at_least with of");
@@ -235,9 +193,10 @@ private:
 };
 
 /// Writes rules that can be read again. `error` is the first part that cannot be written.
+template <json_value Json>
 class rule_writer {
 public:
-    using json = nlohmann::json;
+    using json = Json;
 
     std::optional<json_error> error;
 
@@ -258,7 +217,7 @@ public:
     [[nodiscard]] json words(const std::string& path, const std::string& s)
     {
         if (is_utf8(s)) return s;
-        fail(path, "a text in UTF-8", waybill::detail::shown(s));
+        fail(path, "a text in UTF-8", waybill::detail::shown(json(s)));
         return {};
     }
 
@@ -292,7 +251,7 @@ public:
             return {};
         }
         --left_;
-        if (r.what() == rule::kind::compare) return written(path, r.compared());
+        if (r.what() == rule::kind::compare) return compared(path, r.compared());
         const std::string word(word_of(r.what()));
         const std::string place = inside(path, word);
         json j = json::object();
@@ -319,7 +278,7 @@ public:
     }
 
 private:
-    [[nodiscard]] json written(const std::string& path, const comparison& c)
+    [[nodiscard]] json compared(const std::string& path, const comparison& c)
     {
         const std::string what(name(c.what));
         const std::string how(word_of(c.how));
@@ -335,8 +294,6 @@ private:
     std::size_t left_ = max_rules;
 };
 
-}  // namespace detail
+}  // namespace waybill::inline v0_2::scaling::detail
 
-}  // namespace waybill::inline v0_2::scaling
-
-#endif  // WAYBILL_EXT_JSON_RULE_HPP
+#endif  // WAYBILL_EXT_JSON_DETAIL_SCALING_RULE_HPP

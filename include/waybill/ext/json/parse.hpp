@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_parse: parses JSON text without exceptions, in linear time and within limits.
+// ext/json/parse: parses JSON text without exceptions, in linear time and within limits.
 //
 //     auto value = waybill::parse_json_text(text, {.max_bytes = 65'536});
 //     if (!value) die(waybill::describe(value.error()));
@@ -28,7 +28,8 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/core/result.hpp>
-#include <waybill/ext/json_read.hpp>
+#include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/read.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -49,9 +50,13 @@ enum class tree_problem : std::uint8_t { none, syntax, too_deep, too_many, dupli
 
 /// Builds a value from a parser's events. A duplicate name replaces the earlier value, and parsing
 /// continues; a later syntax error is reported instead of the duplicate.
+template <json_value Json>
 class tree_builder {
+    static_assert(requires(typename Json::object_t& o) { o.emplace_hint(o.end(), "", nullptr); },
+                  "objects are sorted maps: ordered_json finds a name by visiting all others");
+
 public:
-    using json = nlohmann::json;
+    using json = Json;
 
     explicit tree_builder(const json_limits& limits) : limits_(limits) { open_.reserve(8); }
 
@@ -63,24 +68,24 @@ public:
 
     bool null() { return place(nullptr); }
     bool boolean(bool b) { return place(b); }
-    bool number_integer(json::number_integer_t n) { return place(n); }
-    bool number_unsigned(json::number_unsigned_t n) { return place(n); }
-    bool number_float(json::number_float_t x, const json::string_t&) { return place(x); }
+    bool number_integer(typename json::number_integer_t n) { return place(n); }
+    bool number_unsigned(typename json::number_unsigned_t n) { return place(n); }
+    bool number_float(typename json::number_float_t x, const std::string&) { return place(x); }
     // Copied: a move would take the parser's buffer, which would have to grow again for each
     // string.
-    bool string(json::string_t& s) { return place(std::as_const(s)); }
-    bool binary(json::binary_t& b) { return place(json::binary(std::move(b))); }
+    bool string(std::string& s) { return place(std::as_const(s)); }
+    bool binary(typename json::binary_t& b) { return place(json::binary(std::move(b))); }
     bool start_object(std::size_t) { return open(json::value_t::object); }
     bool start_array(std::size_t) { return open(json::value_t::array); }
     bool end_object() { return close(); }
     bool end_array() { return close(); }
 
-    bool key(const json::string_t& name)
+    bool key(const std::string& name)
     {
         if (members_ == limits_.max_members) return stop(tree_problem::too_many, name);
         ++members_;
         // nlohmann's library writes names in order, so most names belong at the end.
-        json::object_t& members = *open_.back()->get_ptr<json::object_t*>();
+        auto& members = *open_.back()->template get_ptr<typename json::object_t*>();
         const std::size_t before = members.size();
         value_ = &members.emplace_hint(members.end(), name, nullptr)->second;
         if (members.size() == before && problem == tree_problem::none) {
@@ -90,7 +95,7 @@ public:
         return true;
     }
 
-    bool parse_error(std::size_t position, const std::string&, const json::exception&)
+    bool parse_error(std::size_t position, const std::string&, const typename json::exception&)
     {
         problem = tree_problem::syntax;
         at = position;
@@ -104,7 +109,7 @@ private:
     {
         if (open_.empty()) {
             last_ = &(root = json(std::forward<V>(value)));
-        } else if (auto* all = open_.back()->get_ptr<json::array_t*>()) {
+        } else if (auto* all = open_.back()->template get_ptr<typename json::array_t*>()) {
             if (members_ == limits_.max_members) return stop(tree_problem::too_many, next_step());
             ++members_;
             last_ = &all->emplace_back(std::forward<V>(value));
@@ -114,7 +119,7 @@ private:
         return true;
     }
 
-    bool open(json::value_t kind)
+    bool open(typename json::value_t kind)
     {
         if (open_.size() >= limits_.max_depth) {
             return stop(tree_problem::too_deep, open_.empty() ? std::string() : next_step());
@@ -155,7 +160,7 @@ private:
     /// The path step to a value that was placed. In an array it is the last element.
     [[nodiscard]] static std::string step_to(const json& in, const json* value)
     {
-        const auto* members = in.get_ptr<const json::object_t*>();
+        const auto* members = in.template get_ptr<const typename json::object_t*>();
         if (members == nullptr) return std::to_string(in.size() - 1);
         for (const auto& [name, one] : *members) {
             if (&one == value) return name;
@@ -171,13 +176,14 @@ private:
 };
 
 /// Parses all bytes into the tree.
-inline void build(tree_builder& tree, std::string_view bytes, nlohmann::json::input_format_t format)
+template <json_value Json>
+void build(tree_builder<Json>& tree, std::string_view bytes, typename Json::input_format_t format)
 {
     const char* end = bytes.data() + bytes.size();
-    const bool all = nlohmann::json::sax_parse(bytes.data(), end, &tree, format);
+    const bool all = Json::sax_parse(bytes.data(), end, &tree, format);
     if (!all && tree.problem == tree_problem::none) tree.problem = tree_problem::syntax;
     // nlohmann's JSON parser takes a NUL as the end of the text.
-    if (!all || format != nlohmann::json::input_format_t::json) return;
+    if (!all || format != Json::input_format_t::json) return;
     const std::size_t nul = bytes.find('\0');
     if (nul == bytes.npos) return;
     tree.problem = tree_problem::syntax;
@@ -208,7 +214,8 @@ inline void build(tree_builder& tree, std::string_view bytes, nlohmann::json::in
 }
 
 /// The error of a text for which no tree could be built.
-[[nodiscard]] inline json_error error_of(tree_builder& tree, std::string_view text,
+template <json_value Json>
+[[nodiscard]] json_error error_of(tree_builder<Json>& tree, std::string_view text,
                                          const json_limits& allowed)
 {
     switch (tree.problem) {
@@ -230,18 +237,31 @@ inline void build(tree_builder& tree, std::string_view bytes, nlohmann::json::in
 
 }  // namespace detail
 
-/// Parses `text` as one JSON value. Linear in the size of `text`, also for an error.
-[[nodiscard]] inline result<nlohmann::json, json_error> parse_json_text(
-    std::string_view text, const json_limits& allowed = {})
+/// Parses `text` as one JSON value. Linear in the size of `text`, also for an error. The objects of
+/// Json are sorted maps: `nlohmann::ordered_json` is not accepted.
+template <detail::json_value Json = nlohmann::json>
+[[nodiscard]] result<Json, json_error> parse_json_text(std::string_view text,
+                                                       const json_limits& allowed = {})
 {
     if (text.size() > allowed.max_bytes) {
         return unexpected(detail::beyond({}, allowed.max_bytes, "bytes", "max_bytes",
                                          std::to_string(text.size())));
     }
-    detail::tree_builder tree(allowed);
-    detail::build(tree, text, nlohmann::json::input_format_t::json);
+    detail::tree_builder<Json> tree(allowed);
+    detail::build(tree, text, Json::input_format_t::json);
     if (tree.problem == detail::tree_problem::none) return std::move(tree.root);
     return unexpected(detail::error_of(tree, text, allowed));
+}
+
+/// Parses `text` within `allowed` and reads a T. An object with a duplicate name is an error.
+template <class T, detail::json_value Json = nlohmann::json>
+    requires detail::json_readable<T, Json>
+[[nodiscard]] result<T, json_error> parse_json(std::string_view text,
+                                               const json_limits& allowed = {})
+{
+    result<Json, json_error> parsed = parse_json_text<Json>(text, allowed);
+    if (!parsed) return unexpected(std::move(parsed.error()));
+    return read_json<T>(*parsed);
 }
 
 }  // namespace waybill::inline v0_2

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_tree: parses stored bytes (JSON text or CBOR) as a JSON value.
+// ext/json/detail/stored_tree: parses stored bytes (JSON text or CBOR) as a JSON value.
 //
-// The parser of json_parse.hpp does not throw. It refuses duplicate names and more than
+// The parser of parse.hpp does not throw. It refuses duplicate names and more than
 // `max_state_depth` levels, because nlohmann's library recurses once per level when it writes JSON
 // or reads CBOR. A CBOR string of indefinite length directly inside another one is refused before
 // parsing, because the parser recurses for each.
 //
 // `tried` calls functions that may throw: the conversions between JSON and the user's type.
 
-#ifndef WAYBILL_EXT_JSON_TREE_HPP
-#define WAYBILL_EXT_JSON_TREE_HPP
+#ifndef WAYBILL_EXT_JSON_DETAIL_STORED_TREE_HPP
+#define WAYBILL_EXT_JSON_DETAIL_STORED_TREE_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -19,23 +19,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include <waybill/core/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/utf8.hpp>
-#include <waybill/ext/detail/json_progress.hpp>
-#include <waybill/ext/json_parse.hpp>
+#include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/progress_member.hpp>
+#include <waybill/ext/json/parse.hpp>
 #include <waybill/session/detail/progress_text.hpp>
 
-namespace waybill::inline v0_2 {
+namespace waybill::inline v0_2::detail {
 
 /// Maximum nesting depth of objects and arrays in a stored state.
 inline constexpr std::size_t max_state_depth = 256;
-
-namespace detail {
 
 /// Position, counted from 1, of a CBOR string of indefinite length directly inside another one,
 /// which RFC 8949, 3.2.3 forbids. 0 if there is none before the first invalid head.
@@ -69,10 +67,11 @@ namespace detail {
 }
 
 /// Parses all bytes as one value. The caller limits the number of bytes.
-[[nodiscard]] inline tree_builder tree_of(std::string_view bytes, bool cbor)
+template <json_value Json>
+[[nodiscard]] tree_builder<Json> tree_of(std::string_view bytes, bool cbor)
 {
-    using format = nlohmann::json::input_format_t;
-    tree_builder tree({.max_depth = max_state_depth, .max_members = highest_size});
+    using format = typename Json::input_format_t;
+    tree_builder<Json> tree({.max_depth = max_state_depth, .max_members = highest_size});
     if (cbor) tree.at = nested_string_at(bytes);
     if (tree.at != 0) tree.problem = tree_problem::syntax;
     else build(tree, bytes, cbor ? format::cbor : format::json);
@@ -122,8 +121,6 @@ template <class F>
 #endif
 }
 
-}  // namespace detail
+}  // namespace waybill::inline v0_2::detail
 
-}  // namespace waybill::inline v0_2
-
-#endif  // WAYBILL_EXT_JSON_TREE_HPP
+#endif  // WAYBILL_EXT_JSON_DETAIL_STORED_TREE_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_wire: limits, error codes and refusals of services as JSON, written only: the values are
+// ext/json/wire: limits, error codes and refusals of services as JSON, written only: the values are
 // views of text in the program.
 
 #ifndef WAYBILL_EXT_JSON_WIRE_HPP
@@ -10,15 +10,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/ext/json_policy.hpp>
-#include <waybill/ext/json_state.hpp>
+#include <waybill/ext/json/core.hpp>
 #include <waybill/wire/error_codes.hpp>
 #include <waybill/wire/refusal_text.hpp>
 #include <waybill/wire/services.hpp>
 
 namespace waybill::inline v0_2::wire {
 
-inline void to_json(nlohmann::json& j, const service& s)
+template <waybill::detail::json_value Json>
+void to_json(Json& j, const service& s)
 {
     j = {{"most", s.highest}, {"how", s.evidence}};
     waybill::detail::put_text(j, "name", std::string(s.name));
@@ -27,14 +27,16 @@ inline void to_json(nlohmann::json& j, const service& s)
     waybill::detail::put_text(j, "note", std::string(s.note));
 }
 
-inline void to_json(nlohmann::json& j, const error_code& c)
+template <waybill::detail::json_value Json>
+void to_json(Json& j, const error_code& c)
 {
     j = {{"means", c.means}};
     waybill::detail::put_text(j, "code", std::string(c.code));
     if (c.number) j["number"] = *c.number;
 }
 
-inline void to_json(nlohmann::json& j, const error_table& t)
+template <waybill::detail::json_value Json>
+void to_json(Json& j, const error_table& t)
 {
     j = {{"codes", t.codes}};
     waybill::detail::put_text(j, "service", std::string(t.service));
@@ -42,7 +44,8 @@ inline void to_json(nlohmann::json& j, const error_table& t)
     waybill::detail::put_text(j, "source", std::string(t.source));
 }
 
-inline void to_json(nlohmann::json& j, const refusal_numbers& n)
+template <waybill::detail::json_value Json>
+void to_json(Json& j, const refusal_numbers& n)
 {
     j = {{"of", n.of}};
     if (n.actual) j["actual"] = *n.actual;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_session: reads and writes the state of a session, with a value of the user's own type.
+// ext/json/state_codec: reads and writes a session state whose value has the user's own type.
 //
 //     struct order { int lines = 0; std::string receipt; };
 //     NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, lines, receipt)
@@ -10,7 +10,6 @@
 //     auto state = codec->decode(bytes);                  // nullopt where the broker has no state
 //     if (state.outcome > waybill::state_read::ok) stop(waybill::describe(state));
 //     state.value.receipt = "r17";
-//     state.progress = pipe.progress();
 //     auto out = codec->encode(state);                    // result<std::string, state_unwritten>
 //     if (out && codec->changed(state, *out)) store(*out);    // and then state.stored(*out)
 //
@@ -20,8 +19,8 @@
 //   4. A failed state is read as failed, even if its value cannot be read.
 // The guide has the bytes, upgrades, budgets, states without an envelope, and exceptions.
 
-#ifndef WAYBILL_EXT_JSON_SESSION_HPP
-#define WAYBILL_EXT_JSON_SESSION_HPP
+#ifndef WAYBILL_EXT_JSON_STATE_CODEC_HPP
+#define WAYBILL_EXT_JSON_STATE_CODEC_HPP
 
 #include <concepts>
 #include <cstdint>
@@ -35,18 +34,52 @@
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
-#include <waybill/ext/detail/json_member.hpp>
-#include <waybill/ext/detail/json_progress.hpp>
-#include <waybill/ext/json_decoded.hpp>
-#include <waybill/ext/json_parts.hpp>
-#include <waybill/ext/json_tree.hpp>
-#include <waybill/ext/json_unknown.hpp>
+#include <waybill/ext/json/decoded_state.hpp>
+#include <waybill/ext/json/detail/progress_member.hpp>
+#include <waybill/ext/json/detail/progress_scan.hpp>
+#include <waybill/ext/json/detail/state_parts.hpp>
+#include <waybill/ext/json/detail/stored_tree.hpp>
+#include <waybill/ext/json/detail/unknown_fields.hpp>
+#include <waybill/ext/json/read.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_budget.hpp>
 
 namespace waybill::inline v0_2 {
+
+/// Converts the user's object, in place, from the older major version `from` to the written
+/// version.
+using state_upgrade = void (*)(nlohmann::json& value, schema_version from);
+
+struct state_codec_options {
+    state_budget budget{};
+    schema_version version{};  ///< Version of the user's type that this program writes.
+    state_format format = state_format::json;  ///< JSON or CBOR. Both are read.
+    bool envelope = true;
+    state_upgrade upgrade = nullptr;  ///< Required if version.major is greater than 1.
+
+    friend bool operator==(const state_codec_options&, const state_codec_options&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> validate(const state_codec_options& o) noexcept
+{
+    if (const auto bad = validate(o.budget)) return bad;
+    if (o.version.major == 0) return config_error{"version.major", 0, "must be at least", 1};
+    if (o.version.major > 1 && o.upgrade == nullptr) {
+        return config_error{"version.major", o.version.major,
+                            "must have an upgrade where it is more than", 1};
+    }
+    if (o.format != state_format::json && o.format != state_format::cbor) {
+        return config_error{"format", static_cast<std::uint64_t>(o.format),
+                            "must be json or cbor; text is for state_text.hpp, and they are 0 to",
+                            1};
+    }
+    if (o.format == state_format::cbor && !o.envelope) {
+        return config_error{"envelope", 0, "must be on for cbor, that is", 1};
+    }
+    return std::nullopt;
+}
 
 template <class T>
 class state_codec {
@@ -196,7 +229,7 @@ private:
                                   std::optional<schema_version>& told) const
     {
         const bool cbor = s.envelope.format == state_format::cbor;
-        detail::tree_builder tree = detail::tree_of(body, cbor);
+        detail::tree_builder<json> tree = detail::tree_of<json>(body, cbor);
         if (const auto bad = detail::problem_of(tree)) {
             return refuse(s, state_read::corrupt, bad->first, bad->second);
         }
@@ -228,7 +261,7 @@ private:
         }
         const auto member = user.find(detail::progress_name);
         if (member != user.end()) {
-            detail::progress_found p = detail::progress_reader(*member).read();
+            detail::progress_found<json> p = detail::progress_reader(*member).read();
             if (p.outcome != state_read::ok) {
                 return refuse(s, p.outcome, json_state_problem::bad_progress, std::move(p.reason));
             }
@@ -318,7 +351,7 @@ private:
         }
         const schema_version version =
             s.read.unread ? s.version : detail::written_version(s.version, options_.version);
-        const detail::part_writer whole = writer(s, budget, version, s.read.later);
+        const detail::part_writer<json> whole = writer(s, budget, version, s.read.later);
         state_unwritten bad;
         json user;
         if (!s.read.unread) {
@@ -328,7 +361,7 @@ private:
             if (!s.progress.failed) return unexpected(std::move(bad));
         }
         // The failure must be written, even if the value cannot be.
-        user = detail::last_user(s.read);
+        user = detail::last_user<json>(s.read);
         if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
         const json nothing;
         user = json::object();
@@ -338,7 +371,7 @@ private:
         return unexpected(std::move(bad));
     }
 
-    [[nodiscard]] detail::part_writer writer(const state& s, const state_budget& budget,
+    [[nodiscard]] detail::part_writer<json> writer(const state& s, const state_budget& budget,
                                              schema_version version, const json& later) const
     {
         const bool cbor = options_.format == state_format::cbor;
@@ -363,4 +396,4 @@ private:
 
 }  // namespace waybill::inline v0_2
 
-#endif  // WAYBILL_EXT_JSON_SESSION_HPP
+#endif  // WAYBILL_EXT_JSON_STATE_CODEC_HPP

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_unknown: keeps the fields of a stored object that a program's type does not know.
+// ext/json/detail/unknown_fields: keeps the fields of a stored object that a program's type does
+// not know.
 //
 // A program reads an object into its type, changes the value and writes it. Fields of another
 // program, probably of a later version, would be lost. So the new object gets each field of the old
@@ -17,8 +18,8 @@
 // changes the order, as std::set may, or the number of elements that it read, these elements keep
 // nothing.
 
-#ifndef WAYBILL_EXT_JSON_UNKNOWN_HPP
-#define WAYBILL_EXT_JSON_UNKNOWN_HPP
+#ifndef WAYBILL_EXT_JSON_DETAIL_UNKNOWN_FIELDS_HPP
+#define WAYBILL_EXT_JSON_DETAIL_UNKNOWN_FIELDS_HPP
 
 #include <cmath>
 #include <cstddef>
@@ -30,13 +31,12 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/core/enum_name.hpp>
-#include <waybill/ext/json_read.hpp>
-#include <waybill/ext/json_text.hpp>
-#include <waybill/ext/json_tree.hpp>
+#include <waybill/core/utf8.hpp>
+#include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/stored_tree.hpp>
+#include <waybill/ext/json/read.hpp>
 
-namespace waybill::inline v0_2 {
-
-namespace detail {
+namespace waybill::inline v0_2::detail {
 
 /// The reason why a value would not be read back as it was stored.
 enum class tree_fault : std::uint8_t {
@@ -75,11 +75,12 @@ template <class Word>
     return is_long ? same_ends<std::uint64_t>(a, b) : same_ends<std::uint32_t>(a, b);
 }
 
-[[nodiscard]] inline bool lacks(const nlohmann::json& now, const nlohmann::json& then);
+template <json_value Json>
+[[nodiscard]] bool lacks(const Json& now, const Json& then);
 
 /// True if `lacks` is true for two elements at the same distance from the front or from the end.
-[[nodiscard]] inline bool lacks_in_elements(const nlohmann::json::array_t& now,
-                                            const nlohmann::json::array_t& then)
+template <class Elements>
+[[nodiscard]] bool lacks_in_elements(const Elements& now, const Elements& then)
 {
     for (std::size_t n = 0; n != then.size(); ++n) {
         if (!then[n].is_structured()) continue;
@@ -92,15 +93,16 @@ template <class Word>
 }
 
 /// True if `then` has a name, at any depth, that `now` does not have at the same place.
-[[nodiscard]] inline bool lacks(const nlohmann::json& now, const nlohmann::json& then)
+template <json_value Json>
+[[nodiscard]] bool lacks(const Json& now, const Json& then)
 {
-    using object = nlohmann::json::object_t;
-    using array = nlohmann::json::array_t;
-    const auto* old = then.get_ptr<const object*>();
-    const auto* fresh = now.get_ptr<const object*>();
+    using object = typename Json::object_t;
+    using array = typename Json::array_t;
+    const auto* old = then.template get_ptr<const object*>();
+    const auto* fresh = now.template get_ptr<const object*>();
     if (!old || !fresh) {
-        const auto* before = then.get_ptr<const array*>();
-        const auto* after = now.get_ptr<const array*>();
+        const auto* before = then.template get_ptr<const array*>();
+        const auto* after = now.template get_ptr<const array*>();
         return before && after && lacks_in_elements(*after, *before);
     }
     if (old->size() > fresh->size()) return true;
@@ -118,26 +120,28 @@ template <class Word>
 
 /// Adds the names that the type writes at each place, learnt from a value that it wrote: the
 /// members of an object and, for an array, the members of all its elements together.
-inline void learn_names(nlohmann::json& names, const nlohmann::json& value)
+template <json_value Json>
+void learn_names(Json& names, const Json& value)
 {
-    if (const auto* members = value.get_ptr<const nlohmann::json::object_t*>()) {
+    if (const auto* members = value.template get_ptr<const typename Json::object_t*>()) {
         if (!names.is_null() && !names.is_object()) return;  // a place of several kinds: the first
         for (const auto& [key, one] : *members) learn_names(names[key], one);
     } else if (value.is_array() && (names.is_null() || names.is_array())) {
-        for (const nlohmann::json& one : value) learn_names(names[0], one);
+        for (const Json& one : value) learn_names(names[0], one);
     }
 }
 
 /// True if the type may have made `known` of `then`: members of both are equal, and the type does
 /// not write a member that only `then` has at this place of any other element.
-[[nodiscard]] inline bool is_made_of(const nlohmann::json& known, const nlohmann::json& then,
-                                     const nlohmann::json* names)
+template <json_value Json>
+[[nodiscard]] bool is_made_of(const Json& known, const Json& then,
+                                     const Json* names)
 {
     if (known.is_object() && then.is_object()) {
         const bool named = names && names->is_object();
         for (auto old = then.begin(); old != then.end(); ++old) {
             const auto same = known.find(old.key());
-            const nlohmann::json* inner = nullptr;
+            const Json* inner = nullptr;
             if (named) {
                 const auto name = names->find(old.key());
                 if (name != names->end()) inner = &*name;
@@ -151,7 +155,7 @@ inline void learn_names(nlohmann::json& names, const nlohmann::json& value)
     if (!known.is_array() || !then.is_array()) return known == then;
     if (known.size() != then.size()) return false;
     const bool named = names && names->is_array() && !names->empty();
-    const nlohmann::json* inner = named ? &(*names)[0] : nullptr;
+    const Json* inner = named ? &(*names)[0] : nullptr;
     for (std::size_t n = 0; n != then.size(); ++n) {
         if (!is_made_of(known[n], then[n], inner)) return false;
     }
@@ -159,7 +163,8 @@ inline void learn_names(nlohmann::json& names, const nlohmann::json& value)
 }
 
 /// Adds the members that only `then` has. `now` was made of `then`.
-inline void add_unknown(nlohmann::json& now, const nlohmann::json& then)
+template <json_value Json>
+void add_unknown(Json& now, const Json& then)
 {
     if (then.is_array()) {
         for (std::size_t n = 0; n != then.size(); ++n) add_unknown(now[n], then[n]);
@@ -173,18 +178,19 @@ inline void add_unknown(nlohmann::json& now, const nlohmann::json& then)
 }
 
 /// Adds the members that `then` has and `known` lacks to the elements of `now` that are unchanged.
-inline void lay_under_elements(nlohmann::json& now, const nlohmann::json& then,
-                               const nlohmann::json& known)
+template <json_value Json>
+void lay_under_elements(Json& now, const Json& then,
+                               const Json& known)
 {
     if (known.size() != then.size()) return;
-    nlohmann::json names;
-    for (const nlohmann::json& one : known) learn_names(names, one);
+    Json names;
+    for (const Json& one : known) learn_names(names, one);
 
     // If an element does not match the element at its index, the type may have changed the order.
     std::size_t odd = 0;
     while (odd != then.size() && is_made_of(known[odd], then[odd], &names)) ++odd;
     if (odd != then.size()) {
-        for (const nlohmann::json& one : known) {
+        for (const Json& one : known) {
             if (is_made_of(one, then[odd], &names)) return;
         }
     }
@@ -213,7 +219,8 @@ inline void lay_under_elements(nlohmann::json& now, const nlohmann::json& then,
 }
 
 /// Adds to `now` the members of `then` that neither `known` nor `now` has.
-inline void lay_under(nlohmann::json& now, const nlohmann::json& then, const nlohmann::json& known)
+template <json_value Json>
+void lay_under(Json& now, const Json& then, const Json& known)
 {
     if (now.is_array() && then.is_array() && known.is_array()) {
         if (lacks(now, then)) lay_under_elements(now, then, known);
@@ -276,21 +283,26 @@ struct tree_check {
     }
 
     /// A fast check: true for the most frequent values that have no fault.
-    [[nodiscard]] bool is_plain(const nlohmann::json& v) const
+    template <json_value Json>
+    [[nodiscard]] bool is_plain(const Json& v) const
     {
-        if (v.is_string()) return !texts || is_ascii(*v.get_ptr<const std::string*>());
-        if (v.is_number_float()) return !json || std::isfinite(*v.get_ptr<const double*>());
+        if (v.is_string()) return !texts || is_ascii(*v.template get_ptr<const std::string*>());
+        if (v.is_number_float()) {
+            return !json || std::isfinite(*v.template get_ptr<const double*>());
+        }
         return v.is_number_integer() || v.is_boolean();
     }
 
     /// Returns false if the value has a fault.
-    [[nodiscard]] bool operator()(const nlohmann::json& v, std::size_t depth = 0)
+    template <json_value Json>
+    [[nodiscard]] bool operator()(const Json& v, std::size_t depth = 0)
     {
-        using value_t = nlohmann::json::value_t;
+        using value_t = typename Json::value_t;
+        using object = typename Json::object_t;
         switch (v.type()) {
             case value_t::object:
                 if (depth == max_state_depth) return bad(tree_fault::too_deep);
-                for (const auto& [key, one] : *v.get_ptr<const nlohmann::json::object_t*>()) {
+                for (const auto& [key, one] : *v.template get_ptr<const object*>()) {
                     if (text(key) && (is_plain(one) || (*this)(one, depth + 1))) continue;
                     path = shortened_path(path_to({}, in_line(key)) + path);
                     return false;
@@ -298,7 +310,7 @@ struct tree_check {
                 return true;
             case value_t::array: {
                 if (depth == max_state_depth) return bad(tree_fault::too_deep);
-                const auto& all = *v.get_ptr<const nlohmann::json::array_t*>();
+                const auto& all = *v.template get_ptr<const typename Json::array_t*>();
                 for (std::size_t n = 0; n != all.size(); ++n) {
                     if (is_plain(all[n]) || (*this)(all[n], depth + 1)) continue;
                     path = shortened_path(path_to({}, std::to_string(n)) + path);
@@ -307,12 +319,12 @@ struct tree_check {
                 return true;
             }
             case value_t::number_float:
-                if (!json || std::isfinite(*v.get_ptr<const double*>())) return true;
+                if (!json || std::isfinite(*v.template get_ptr<const double*>())) return true;
                 return bad(tree_fault::not_finite);
-            case value_t::string: return text(*v.get_ptr<const std::string*>());
+            case value_t::string: return text(*v.template get_ptr<const std::string*>());
             case value_t::binary:
                 if (json) return bad(tree_fault::not_json);
-                return !v.get_ptr<const nlohmann::json::binary_t*>()->has_subtype() ||
+                return !v.template get_ptr<const typename Json::binary_t*>()->has_subtype() ||
                        bad(tree_fault::subtype);
             case value_t::discarded: return bad(tree_fault::not_json);
             case value_t::null:
@@ -324,8 +336,6 @@ struct tree_check {
     }
 };
 
-}  // namespace detail
+}  // namespace waybill::inline v0_2::detail
 
-}  // namespace waybill::inline v0_2
-
-#endif  // WAYBILL_EXT_JSON_UNKNOWN_HPP
+#endif  // WAYBILL_EXT_JSON_DETAIL_UNKNOWN_FIELDS_HPP

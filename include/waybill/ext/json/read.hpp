@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_read: reads values and fields from JSON, and records the first error with its path.
+// ext/json/read: reads values and fields from JSON, and records the first error with its path.
+//
+//     auto policy = waybill::read_json<waybill::retry_policy>(value);
+//     if (!policy) die(waybill::describe(policy.error()));
 //
 // A `json_place` is a JSON value with its path. `read_value` writes into an object that already has
-// its defaults. The first error is kept, and all later reads do nothing. These functions do not
-// throw, whatever the value is.
+// its defaults. A caller adds a type with a `read_value` for it, as a template or for one JSON
+// type:
+//
+//     void read_value(const waybill::json_place<nlohmann::json>& at, order& into)
+//     {
+//         waybill::json_fields(at).must("lines", into.lines).may("note", into.note).done();
+//     }
+//
+// The first error is kept, and all later reads do nothing. These functions do not throw, whatever
+// the value is.
 
 #ifndef WAYBILL_EXT_JSON_READ_HPP
 #define WAYBILL_EXT_JSON_READ_HPP
@@ -20,12 +31,15 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/core/enum_name.hpp>
+#include <waybill/core/result.hpp>
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
-#include <waybill/ext/json_enum.hpp>
-#include <waybill/ext/json_text.hpp>
+#include <waybill/core/utf8.hpp>
+#include <waybill/ext/json/detail/base64.hpp>
+#include <waybill/ext/json/detail/enum_text.hpp>
+#include <waybill/ext/json/detail/json_value.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -68,18 +82,28 @@ struct json_error {
     return line;
 }
 
+template <detail::json_value Json>
+void to_json(Json& j, const json_error& e)
+{
+    j = {{"problem", name(e.kind)}};
+    detail::put_text(j, "path", e.path);
+    detail::put_text(j, "expected", e.expected);
+    if (!e.found.empty()) detail::put_text(j, "found", e.found);
+}
+
 namespace detail {
 
 /// A short form of a value for an error. An object or array is only named, not written.
-[[nodiscard]] inline std::string shown(const nlohmann::json& v)
+template <json_value Json>
+[[nodiscard]] std::string shown(const Json& v)
 {
     if (v.is_object()) return "an object";
     if (v.is_array()) return "an array";
     if (v.is_binary() || v.is_discarded()) return "no JSON value";
-    constexpr auto replace = nlohmann::json::error_handler_t::replace;
-    if (const auto* s = v.get_ptr<const std::string*>()) {
+    constexpr auto replace = Json::error_handler_t::replace;
+    if (const auto* s = v.template get_ptr<const std::string*>()) {
         constexpr std::size_t most = 60;
-        const nlohmann::json begin = utf8_prefix(*s, most);
+        const Json begin(std::string(utf8_prefix(*s, most)));
         return begin.dump(-1, ' ', true, replace) + (s->size() > most ? "..." : "");
     }
     return v.dump(-1, ' ', true, replace);
@@ -120,8 +144,9 @@ inline constexpr std::size_t max_path_bytes = 300;
 }  // namespace detail
 
 /// A JSON value, its path, and the error to set.
+template <detail::json_value Json>
 struct json_place {
-    const nlohmann::json& value;
+    const Json& value;
     std::string path;
     std::optional<json_error>& error;
 
@@ -130,13 +155,16 @@ struct json_place {
         if (!error) error = json_error{p, path, std::move(expected), detail::shown(value)};
     }
 };
+template <detail::json_value Json>
+json_place(const Json&, std::string, std::optional<json_error>&) -> json_place<Json>;
 
 namespace detail {
 
-[[nodiscard]] inline std::optional<std::uint64_t> whole_number(const nlohmann::json& v)
+template <json_value Json>
+[[nodiscard]] std::optional<std::uint64_t> whole_number(const Json& v)
 {
-    if (const auto* n = v.get_ptr<const nlohmann::json::number_unsigned_t*>()) return *n;
-    if (const auto* n = v.get_ptr<const nlohmann::json::number_integer_t*>()) {
+    if (const auto* n = v.template get_ptr<const typename Json::number_unsigned_t*>()) return *n;
+    if (const auto* n = v.template get_ptr<const typename Json::number_integer_t*>()) {
         if (*n >= 0) return as_size(*n);
     }
     return {};
@@ -145,7 +173,8 @@ namespace detail {
 }  // namespace detail
 
 /// Reads a number or a count: a whole number in [0, 2^64).
-inline void read_value(const json_place& at, std::uint64_t& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, std::uint64_t& into)
 {
     if (const auto n = detail::whole_number(at.value)) into = *n;
     else at.fail("a whole number of at most 64 bits");
@@ -154,9 +183,10 @@ inline void read_value(const json_place& at, std::uint64_t& into)
 namespace detail {
 
 /// Reads a size or a limit: a whole number in [0, 2^64), or "unlimited".
-inline void read_size(const json_place& at, std::uint64_t& into)
+template <json_value Json>
+void read_size(const json_place<Json>& at, std::uint64_t& into)
 {
-    const auto* word = at.value.get_ptr<const std::string*>();
+    const auto* word = at.value.template get_ptr<const std::string*>();
     if (word && *word == "unlimited") into = highest_size;
     else if (const auto n = detail::whole_number(at.value)) into = *n;
     else at.fail("a whole number of at most 64 bits, or \"unlimited\"");
@@ -164,62 +194,67 @@ inline void read_size(const json_place& at, std::uint64_t& into)
 
 }  // namespace detail
 
-inline void read_value(const json_place& at, std::uint32_t& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, std::uint32_t& into)
 {
     const auto n = detail::whole_number(at.value);
     if (n && *n <= UINT32_MAX) into = static_cast<std::uint32_t>(*n);
     else at.fail("a whole number of at most 32 bits");
 }
 
-inline void read_value(const json_place& at, double& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, double& into)
 {
-    using json = nlohmann::json;
-    const auto* x = at.value.get_ptr<const json::number_float_t*>();
-    const auto* i = at.value.get_ptr<const json::number_integer_t*>();
+    const auto* x = at.value.template get_ptr<const typename Json::number_float_t*>();
+    const auto* i = at.value.template get_ptr<const typename Json::number_integer_t*>();
     if (const auto n = detail::whole_number(at.value)) into = static_cast<double>(*n);
     else if (i) into = static_cast<double>(*i);
     else if (x && *x - *x == 0) into = *x;  // finite
     else at.fail("a number");
 }
 
-inline void read_value(const json_place& at, bool& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, bool& into)
 {
-    if (const auto* b = at.value.get_ptr<const bool*>()) into = *b;
+    if (const auto* b = at.value.template get_ptr<const bool*>()) into = *b;
     else at.fail("true or false");
 }
 
-inline void read_value(const json_place& at, std::string& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, std::string& into)
 {
-    const auto* s = at.value.get_ptr<const std::string*>();
+    const auto* s = at.value.template get_ptr<const std::string*>();
     if (s && is_utf8(*s)) into = *s;
     else at.fail("a text in UTF-8");
 }
 
-inline void read_value(const json_place& at, duration& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, duration& into)
 {
-    const auto* s = at.value.get_ptr<const std::string*>();
+    const auto* s = at.value.template get_ptr<const std::string*>();
     if (const auto d = s ? duration_in(*s) : std::nullopt) into = *d;
     else at.fail("a duration such as \"1.5s\" (ns, us, ms, s, min, h, or \"forever\")");
 }
 
-inline void read_value(const json_place& at, wall_time& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, wall_time& into)
 {
-    const auto* s = at.value.get_ptr<const std::string*>();
+    const auto* s = at.value.template get_ptr<const std::string*>();
     if (const auto t = s ? wall_time_in(*s) : std::nullopt) into = *t;
     else at.fail("a time such as \"2024-02-29T12:00:00.25Z\"");
 }
 
-template <named_enum E>
-void read_value(const json_place& at, E& into)
+template <detail::json_value Json, named_enum E>
+void read_value(const json_place<Json>& at, E& into)
 {
-    const auto* s = at.value.get_ptr<const std::string*>();
-    if (const auto e = s ? named<E>(*s) : std::nullopt) into = *e;
-    else at.fail(names<E>());
+    const auto* s = at.value.template get_ptr<const std::string*>();
+    if (const auto e = s ? detail::named<E>(*s) : std::nullopt) into = *e;
+    else at.fail(detail::names<E>());
 }
 
 /// Reads an optional field that is present.
-template <class T>
-void read_value(const json_place& at, std::optional<T>& into)
+template <detail::json_value Json, class T>
+void read_value(const json_place<Json>& at, std::optional<T>& into)
 {
     T read{};
     read_value(at, read);
@@ -227,9 +262,10 @@ void read_value(const json_place& at, std::optional<T>& into)
 }
 
 /// Reads the fields of an object by name. `done` refuses all fields that were not read before.
+template <detail::json_value Json>
 class json_fields {
 public:
-    explicit json_fields(const json_place& at) : at_(at)
+    explicit json_fields(const json_place<Json>& at) : at_(at)
     {
         if (!at.value.is_object()) at.fail("an object");
     }
@@ -238,7 +274,7 @@ public:
     template <class T>
     json_fields& may(std::string_view field, T& into)
     {
-        if (const nlohmann::json* v = find(field)) read_value(place_of(*v, field), into);
+        if (const Json* v = find(field)) read_value(place_of(*v, field), into);
         return *this;
     }
 
@@ -252,7 +288,7 @@ public:
 
     json_fields& may_size(std::string_view field, std::uint64_t& into)
     {
-        if (const nlohmann::json* v = find(field)) detail::read_size(place_of(*v, field), into);
+        if (const Json* v = find(field)) detail::read_size(place_of(*v, field), into);
         return *this;
     }
 
@@ -274,10 +310,10 @@ public:
     json_fields& may_text(std::string_view field, std::string& into)
     {
         const std::string encoded = std::string(field) + "_base64";
-        const nlohmann::json* v = find(encoded);
+        const Json* v = find(encoded);
         if (!v) return may(field, into);
-        const auto* s = v->get_ptr<const std::string*>();
-        auto bytes = s ? bytes_in_base64(*s) : std::nullopt;
+        const auto* s = v->template get_ptr<const std::string*>();
+        auto bytes = s ? detail::bytes_in_base64(*s) : std::nullopt;
         if (!bytes) place_of(*v, encoded).fail("base64");
         else into = *std::move(bytes);
         return *this;
@@ -286,7 +322,7 @@ public:
     /// Checks the version before other fields are read: a later version may have another meaning.
     json_fields& version(std::uint64_t ours)
     {
-        const nlohmann::json* v = find("version");
+        const Json* v = find("version");
         if (!v) {
             fail_missing("version");
             return *this;
@@ -310,7 +346,7 @@ public:
     }
 
 private:
-    [[nodiscard]] const nlohmann::json* find(std::string_view field)
+    [[nodiscard]] const Json* find(std::string_view field)
     {
         last_ = false;
         if (at_.error) return nullptr;
@@ -321,7 +357,7 @@ private:
         return &*i;
     }
 
-    const nlohmann::json* asked_for(std::string_view field)
+    const Json* asked_for(std::string_view field)
     {
         known_.emplace_back(field);
         return nullptr;
@@ -342,12 +378,12 @@ private:
                                "a value", "nothing"};
     }
 
-    [[nodiscard]] json_place place_of(const nlohmann::json& v, std::string_view field) const
+    [[nodiscard]] json_place<Json> place_of(const Json& v, std::string_view field) const
     {
         return {v, detail::path_to(at_.path, field), at_.error};
     }
 
-    const json_place& at_;
+    const json_place<Json>& at_;
     std::vector<std::string> known_;
     bool last_ = false;  // whether the object has the field that was read last
 };
@@ -355,11 +391,37 @@ private:
 namespace detail {
 
 /// A type that can be read from JSON, because it has a `read_value`.
-template <class T>
-concept json_readable = requires(const json_place& at, T& into) { read_value(at, into); };
+template <class T, class Json = nlohmann::json>
+concept json_readable = requires(const json_place<Json>& at, T& into) { read_value(at, into); };
 
 }  // namespace detail
 
+/// Reads a T (a policy or a state) from `value`.
+template <class T, detail::json_value Json = nlohmann::json>
+    requires detail::json_readable<T, Json>
+[[nodiscard]] result<T, json_error> read_json(const Json& value)
+{
+    T read{};
+    std::optional<json_error> error;
+    read_value(json_place<Json>{value, {}, error}, read);
+    if (error) return unexpected(std::move(*error));
+    return read;
+}
+
 }  // namespace waybill::inline v0_2
+
+/// Writes an enumerator as its name: nlohmann's library alone would write a number, whose meaning
+/// changes when an enumerator is added. `get<E>()` does not compile: nlohmann's own function would
+/// accept any number, even one without an enumerator. `read_json` reads enums.
+template <waybill::named_enum E>
+struct nlohmann::adl_serializer<E> {
+    template <class Json>
+    static void to_json(Json& j, E e)
+    {
+        j = waybill::name(e);
+    }
+    template <class Json>
+    static void from_json(const Json&, E&) = delete;
+};
 
 #endif  // WAYBILL_EXT_JSON_READ_HPP

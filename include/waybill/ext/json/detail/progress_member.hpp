@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_progress: the progress of a session as one member next to the user's own members:
+// ext/json/detail/progress_member: the progress of a session as one member next to the user's own
+// members:
 //
 //     "waybill":{"done":2,"failed":{"at":"2024-02-29T12:00:00Z","reason":"exhausted","sequence":17,
 //                "step":3,"text":"no printer answers","tries":5},"total":5}
 //
 // Fields that are zero are left out. The other fields are `begun`, `changed`, `first`,
-// `dead_lettered` and `tries`. The member is written directly as JSON or CBOR, without a tree: most
+// `parked` and `tries`. The member is written directly as JSON or CBOR, without a tree: most
 // states are small, and a tree would be the larger part of the work. The text of a failure is made
 // UTF-8 and cut to the available bytes, so a failure can always be written.
 
-#ifndef WAYBILL_EXT_DETAIL_JSON_PROGRESS_HPP
-#define WAYBILL_EXT_DETAIL_JSON_PROGRESS_HPP
+#ifndef WAYBILL_EXT_JSON_DETAIL_PROGRESS_MEMBER_HPP
+#define WAYBILL_EXT_JSON_DETAIL_PROGRESS_MEMBER_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +27,9 @@
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
-#include <waybill/ext/json_read.hpp>
-#include <waybill/ext/json_text.hpp>
+#include <waybill/core/utf8.hpp>
+#include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/read.hpp>
 #include <waybill/session/detail/progress_text.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
@@ -74,7 +76,12 @@ struct json_out {
     }
 
     void number(std::uint64_t n) { to += std::to_string(n); }
-    void value(const nlohmann::json& v) { to += v.dump(); }
+
+    template <json_value Json>
+    void value(const Json& v)
+    {
+        to += v.dump();
+    }
 
     void text(std::string_view utf8)
     {
@@ -129,7 +136,12 @@ struct cbor_out {
     void close() {}
     void name(std::string_view n) { text(n); }
     void number(std::uint64_t n) { head(0x00, n); }
-    void value(const nlohmann::json& v) { nlohmann::json::to_cbor(v, to); }
+
+    template <json_value Json>
+    void value(const Json& v)
+    {
+        Json::to_cbor(v, to);
+    }
 
     void text(std::string_view utf8)
     {
@@ -175,16 +187,17 @@ struct progress_member {
 };
 
 /// The fields of later versions that belong to the member itself, or to its failure.
-[[nodiscard]] inline const nlohmann::json::object_t* later_names(const nlohmann::json& later,
-                                                                 bool in_failure)
+template <json_value Json>
+[[nodiscard]] const typename Json::object_t* later_names(const Json& later, bool in_failure)
 {
-    if (!later.is_object() || !in_failure) return later.get_ptr<const nlohmann::json::object_t*>();
+    using object = typename Json::object_t;
+    if (!later.is_object() || !in_failure) return later.template get_ptr<const object*>();
     const auto found = later.find("failed");
-    return found == later.end() ? nullptr : found->get_ptr<const nlohmann::json::object_t*>();
+    return found == later.end() ? nullptr : found->template get_ptr<const object*>();
 }
 
-template <class Out>
-void put_later(Out& out, const nlohmann::json& later, bool in_failure)
+template <class Out, json_value Json>
+void put_later(Out& out, const Json& later, bool in_failure)
 {
     const auto* names = later_names(later, in_failure);
     if (!names) return;
@@ -195,7 +208,8 @@ void put_later(Out& out, const nlohmann::json& later, bool in_failure)
     }
 }
 
-[[nodiscard]] inline std::uint64_t count_later(const nlohmann::json& later, bool in_failure)
+template <json_value Json>
+[[nodiscard]] std::uint64_t count_later(const Json& later, bool in_failure)
 {
     const auto* names = later_names(later, in_failure);
     if (!names) return 0;
@@ -257,20 +271,22 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
 }
 
 /// The result of reading the member.
+template <json_value Json>
 struct progress_found {
     state_read outcome = state_read::ok;
     session_progress progress{};
-    nlohmann::json later{};  ///< Fields of later versions; null if there are none.
+    Json later{};  ///< Fields of later versions; null if there are none.
     std::optional<schema_version> version{};
     std::string reason{};  ///< The invalid field, with its path.
 };
 
 /// Reads the member. Moves unknown fields out of it.
+template <json_value Json>
 class progress_reader {
 public:
-    explicit progress_reader(nlohmann::json& member) : member_(member) {}
+    explicit progress_reader(Json& member) : member_(member) {}
 
-    [[nodiscard]] progress_found read()
+    [[nodiscard]] progress_found<Json> read()
     {
         if (!member_.is_object()) {
             fail({}, member_, "an object");
@@ -279,7 +295,7 @@ public:
         session_progress& p = found_.progress;
         for (auto i = member_.begin(); i != member_.end(); ++i) {
             const std::string& key = i.key();
-            nlohmann::json& v = i.value();
+            Json& v = i.value();
             if (key == "begun") time(key, v, p.begun);
             else if (key == "changed") time(key, v, p.changed);
             else if (key == "done") number(key, v, p.done);
@@ -296,7 +312,7 @@ public:
     }
 
 private:
-    void fail(std::string_view field, const nlohmann::json& v, std::string_view expected,
+    void fail(std::string_view field, const Json& v, std::string_view expected,
               state_read outcome = state_read::corrupt)
     {
         if (found_.outcome != state_read::ok) return;
@@ -307,33 +323,33 @@ private:
             json_error{json_error::code::wrong, std::move(path), std::string(expected), shown(v)});
     }
 
-    void number(std::string_view field, const nlohmann::json& v, std::uint64_t& into)
+    void number(std::string_view field, const Json& v, std::uint64_t& into)
     {
         const std::optional<std::uint64_t> n = whole_number(v);
         if (!n) fail(field, v, "a whole number of at most 64 bits");
         into = n.value_or(0);
     }
 
-    void time(std::string_view field, const nlohmann::json& v, wall_time& into)
+    void time(std::string_view field, const Json& v, wall_time& into)
     {
-        const auto* s = v.get_ptr<const std::string*>();
+        const auto* s = v.template get_ptr<const std::string*>();
         const std::optional<wall_time> t = s ? wall_time_in(*s) : std::nullopt;
         if (!t) fail(field, v, "a time such as \"2024-02-29T12:00:00.25Z\"");
         into = t.value_or(wall_time{});
     }
 
-    void reason(const nlohmann::json& v, dead_letter_reason& into)
+    void reason(const Json& v, dead_letter_reason& into)
     {
-        const auto* s = v.get_ptr<const std::string*>();
+        const auto* s = v.template get_ptr<const std::string*>();
         const std::optional<dead_letter_reason> r = s ? dead_letter_reason_in(*s) : std::nullopt;
         if (!s) fail("failed/reason", v, "a reason");
         else if (!r) fail("failed/reason", v, "a reason that is known here", state_read::newer);
         into = r.value_or(dead_letter_reason::failed);
     }
 
-    void version(const nlohmann::json& v)
+    void version(const Json& v)
     {
-        const auto* s = v.get_ptr<const std::string*>();
+        const auto* s = v.template get_ptr<const std::string*>();
         const std::string_view all = s ? std::string_view(*s) : std::string_view();
         const std::size_t dot = all.find('.');
         const auto major = digits_in(all.substr(0, dot));
@@ -344,17 +360,17 @@ private:
         found_.version = {static_cast<std::uint16_t>(*major), static_cast<std::uint16_t>(*minor)};
     }
 
-    void failure(nlohmann::json& v)
+    void failure(Json& v)
     {
         step_failure& f = found_.progress.failed.emplace();
         if (!v.is_object()) return fail("failed", v, "an object");
         for (const char* const needed : {"reason", "sequence", "step"}) {
             if (v.contains(needed)) continue;
-            return fail(std::string("failed/") + needed, nullptr, "a value");
+            return fail(std::string("failed/") + needed, Json(), "a value");
         }
         for (auto i = v.begin(); i != v.end(); ++i) {
             const std::string& key = i.key();
-            nlohmann::json& one = i.value();
+            Json& one = i.value();
             if (key == "at") time("failed/at", one, f.at);
             else if (key == "reason") reason(one, f.reason);
             else if (key == "sequence") number("failed/sequence", one, f.sequence);
@@ -365,17 +381,17 @@ private:
         }
     }
 
-    void words(const nlohmann::json& v, std::string& into)
+    void words(const Json& v, std::string& into)
     {
-        const auto* s = v.get_ptr<const std::string*>();
+        const auto* s = v.template get_ptr<const std::string*>();
         if (!s || !is_utf8(*s)) fail("failed/text", v, "a text in UTF-8");
         else into = *s;
     }
 
-    nlohmann::json& member_;
-    progress_found found_;
+    Json& member_;
+    progress_found<Json> found_;
 };
 
 }  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_EXT_DETAIL_JSON_PROGRESS_HPP
+#endif  // WAYBILL_EXT_JSON_DETAIL_PROGRESS_MEMBER_HPP

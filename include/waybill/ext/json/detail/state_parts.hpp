@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_parts: builds the bytes of a state from the user's object and the progress.
+// ext/json/detail/state_parts: builds the bytes of a state from the user's object and the progress.
 //
 // nlohmann's library writes the object, and the progress is appended as its last member. The user's
 // part may take the budget without the failure reserve. In a failed session the user's part and the
-// failure together may take the whole budget. `state_codec_options` has the settings, `validate`
-// checks them.
+// failure together may take the whole budget. `state_codec_options` has the settings.
 
-#ifndef WAYBILL_EXT_JSON_PARTS_HPP
-#define WAYBILL_EXT_JSON_PARTS_HPP
+#ifndef WAYBILL_EXT_JSON_DETAIL_STATE_PARTS_HPP
+#define WAYBILL_EXT_JSON_DETAIL_STATE_PARTS_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -20,54 +19,20 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/core/config_error.hpp>
 #include <waybill/core/saturating.hpp>
-#include <waybill/ext/detail/json_progress.hpp>
-#include <waybill/ext/json_decoded.hpp>
-#include <waybill/ext/json_read.hpp>
-#include <waybill/ext/json_tree.hpp>
-#include <waybill/ext/json_unknown.hpp>
+#include <waybill/core/utf8.hpp>
+#include <waybill/ext/json/decoded_state.hpp>
+#include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/progress_member.hpp>
+#include <waybill/ext/json/detail/stored_tree.hpp>
+#include <waybill/ext/json/detail/unknown_fields.hpp>
+#include <waybill/ext/json/read.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_budget.hpp>
 
-namespace waybill::inline v0_2 {
-
-/// Converts the user's object, in place, from the older major version `from` to the written
-/// version.
-using state_upgrade = void (*)(nlohmann::json& value, schema_version from);
-
-struct state_codec_options {
-    state_budget budget{};
-    schema_version version{};  ///< Version of the user's type that this program writes.
-    state_format format = state_format::json;  ///< JSON or CBOR. Both are read.
-    bool envelope = true;
-    state_upgrade upgrade = nullptr;  ///< Required if version.major is greater than 1.
-
-    friend bool operator==(const state_codec_options&, const state_codec_options&) = default;
-};
-
-[[nodiscard]] constexpr std::optional<config_error> validate(const state_codec_options& o) noexcept
-{
-    if (const auto bad = validate(o.budget)) return bad;
-    if (o.version.major == 0) return config_error{"version.major", 0, "must be at least", 1};
-    if (o.version.major > 1 && o.upgrade == nullptr) {
-        return config_error{"version.major", o.version.major,
-                            "must have an upgrade where it is more than", 1};
-    }
-    if (o.format != state_format::json && o.format != state_format::cbor) {
-        return config_error{"format", static_cast<std::uint64_t>(o.format),
-                            "must be json or cbor; text is for state_text.hpp, and they are 0 to",
-                            1};
-    }
-    if (o.format == state_format::cbor && !o.envelope) {
-        return config_error{"envelope", 0, "must be on for cbor, that is", 1};
-    }
-    return std::nullopt;
-}
-
-namespace detail {
+namespace waybill::inline v0_2::detail {
 
 static_assert(max_progress_member_bytes <= min_failure_reserve);
 
@@ -93,12 +58,13 @@ inline constexpr std::uint64_t failed_mark_bytes = 23;  // of the name, its valu
 /// whose name differs from the mark in one bit. A state without an envelope has no checksum to
 /// detect damage, and without this error a failed session would continue. "isFailedSession" is such
 /// a name, too: a program that writes names in camel case means the mark.
-[[nodiscard]] inline std::string nearly_marked(const nlohmann::json& user)
+template <json_value Json>
+[[nodiscard]] std::string nearly_marked(const Json& user)
 {
-    const auto* members = user.get_ptr<const nlohmann::json::object_t*>();
+    const auto* members = user.template get_ptr<const typename Json::object_t*>();
     if (!members || user.contains(progress_name) || user.contains(failed_mark)) return {};
     for (const auto& [key, value] : *members) {
-        const bool* says = value.get_ptr<const bool*>();
+        const bool* says = value.template get_ptr<const bool*>();
         if (!says || !*says || !one_bit_apart(key, failed_mark)) continue;
         return path_to({}, in_line(key)) + ": is true, and is IsFailedSession but for one bit";
     }
@@ -142,8 +108,9 @@ template <class Out>
 }
 
 /// The problem of parsed bytes that are not an object; empty if they are an object.
-[[nodiscard]] inline std::optional<std::pair<json_state_problem, std::string>> problem_of(
-    const tree_builder& t)
+template <json_value Json>
+[[nodiscard]] std::optional<std::pair<json_state_problem, std::string>> problem_of(
+    const tree_builder<Json>& t)
 {
     using enum json_state_problem;
     switch (t.problem) {
@@ -153,38 +120,40 @@ template <class Out>
         case tree_problem::too_many:  // not reached: the budget limits the number
         case tree_problem::too_deep:
             return std::pair(too_deep, "more than " + std::to_string(max_state_depth) + " levels");
-        case tree_problem::duplicate: return std::pair(duplicate, shown(t.twice));
+        case tree_problem::duplicate: return std::pair(duplicate, shown(Json(t.twice)));
     }
     if (!t.root.is_object()) return std::pair(not_an_object, shown(t.root));
     return std::nullopt;
 }
 
 /// The user's part as it is stored; an empty object if there is none.
-[[nodiscard]] inline nlohmann::json last_user(const state_as_read& read)
+template <json_value Json>
+[[nodiscard]] Json last_user(const state_as_read& read)
 {
     if (!read.since.empty() && !read.unread) {
         const opened_state o = open_state(read.since, highest_size);
-        tree_builder tree = tree_of(o.body, o.format == state_format::cbor);
+        tree_builder<Json> tree = tree_of<Json>(o.body, o.format == state_format::cbor);
         if (!problem_of(tree)) {
             tree.root.erase(progress_name);
             return std::move(tree.root);
         }
     }
-    return read.user.is_object() ? read.user : nlohmann::json::object();
+    return read.user.is_object() ? read.user : Json::object();
 }
 
+template <json_value Json>
 struct part_writer {
     bool cbor;
     bool envelope;
     state_budget budget;
     schema_version version;
     const session_progress& progress;
-    const nlohmann::json& later;
+    const Json& later;
     std::uint64_t guess = 0;  ///< Expected size in bytes: the size of the last state.
 
     /// Returns the bytes of the state. If there are none, `bad` contains the reason. May set the
     /// mark of a failed session in `user`.
-    [[nodiscard]] std::optional<std::string> write(nlohmann::json& user, state_unwritten& bad) const
+    [[nodiscard]] std::optional<std::string> write(Json& user, state_unwritten& bad) const
     {
         const bool mark = !envelope && progress.failed;
         if (!is_storable(user, bad)) return std::nullopt;
@@ -198,7 +167,7 @@ struct part_writer {
     }
 
 private:
-    [[nodiscard]] bool is_storable(const nlohmann::json& user, state_unwritten& bad) const
+    [[nodiscard]] bool is_storable(const Json& user, state_unwritten& bad) const
     {
         if (!user.is_object()) {
             bad = {state_unwritten::problem_type::not_an_object, 0, 0, shown(user)};
@@ -238,13 +207,13 @@ private:
     [[nodiscard]] std::size_t line() const noexcept { return envelope ? envelope_bytes : 0; }
 
     /// Writes the user's part after the space for the envelope.
-    [[nodiscard]] bool dump(const nlohmann::json& user, std::string& bytes,
+    [[nodiscard]] bool dump(const Json& user, std::string& bytes,
                             state_unwritten& bad) const
     {
         if (cbor) {
             bytes.reserve(lesser(guess, budget.bytes));
             bytes.assign(line(), ' ');
-            nlohmann::json::to_cbor(user, bytes);
+            Json::to_cbor(user, bytes);
             return true;
         }
         const auto threw = tried([&] {
@@ -314,8 +283,6 @@ private:
     }
 };
 
-}  // namespace detail
+}  // namespace waybill::inline v0_2::detail
 
-}  // namespace waybill::inline v0_2
-
-#endif  // WAYBILL_EXT_JSON_PARTS_HPP
+#endif  // WAYBILL_EXT_JSON_DETAIL_STATE_PARTS_HPP

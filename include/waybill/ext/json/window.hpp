@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_window: the samples of a window as JSON, read and written.
+// ext/json/window: the samples of a window as JSON, read and written.
 //
 //     {"version": 1, "clock": "2024-02-29T12:10:00Z",
 //      "samples": [["2024-02-29T12:01:00Z", 120], ["2024-02-29T12:02:00Z", 135]]}
@@ -34,22 +34,22 @@
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/core/time_text.hpp>
-#include <waybill/ext/json_parse.hpp>
-#include <waybill/ext/json_policy.hpp>
-#include <waybill/ext/json_read.hpp>
-#include <waybill/window/sliding_window.hpp>
+#include <waybill/ext/json/core.hpp>
+#include <waybill/window/snapshot_error.hpp>
+#include <waybill/window/window_options.hpp>
 #include <waybill/window/window_snapshot.hpp>
 
 namespace waybill::inline v0_2 {
 
 namespace detail {
 
+/// Format version of the written JSON.
 inline constexpr std::uint64_t window_version = 1;
 
 }  // namespace detail
 
-inline void to_json(nlohmann::json& j, const snapshot_error& e)
+template <detail::json_value Json>
+void to_json(Json& j, const snapshot_error& e)
 {
     j = {{"problem", e.kind}, {"offset", e.offset}};
     if (e.kind == snapshot_error::code::bad_options) j["options"] = describe(e.options);
@@ -64,10 +64,9 @@ using widest = std::conditional_t<std::floating_point<V>, double,
                                                      std::uint64_t>>;
 
 /// Reads a whole number in the range of V.
-template <std::integral V>
-void read_sample_value(const json_place& at, V& into)
+template <json_value Json, std::integral V>
+void read_sample_value(const json_place<Json>& at, V& into)
 {
-    using json = nlohmann::json;
     constexpr V lowest = std::numeric_limits<V>::lowest();
     constexpr V highest = (std::numeric_limits<V>::max)();
     if (const auto n = whole_number(at.value)) {
@@ -75,7 +74,8 @@ void read_sample_value(const json_place& at, V& into)
             into = static_cast<V>(*n);
             return;
         }
-    } else if (const auto* i = at.value.get_ptr<const json::number_integer_t*>()) {
+    } else if (const auto* i =
+                   at.value.template get_ptr<const typename Json::number_integer_t*>()) {
         if (std::signed_integral<V> && *i >= static_cast<std::int64_t>(lowest)) {
             into = static_cast<V>(*i);
             return;
@@ -85,8 +85,8 @@ void read_sample_value(const json_place& at, V& into)
             std::to_string(static_cast<widest<V>>(highest)));
 }
 
-template <std::floating_point V>
-void read_sample_value(const json_place& at, V& into)
+template <json_value Json, std::floating_point V>
+void read_sample_value(const json_place<Json>& at, V& into)
 {
     double x = 0;
     read_value(at, x);
@@ -95,8 +95,8 @@ void read_sample_value(const json_place& at, V& into)
     else at.fail("a number of at most " + std::to_string(sizeof(V) * 8) + " bits");
 }
 
-template <class Sample>
-void read_sample(const json_place& at, bool weighted, Sample& into)
+template <json_value Json, class Sample>
+void read_sample(const json_place<Json>& at, bool weighted, Sample& into)
 {
     const std::size_t size = weighted ? 3 : 2;
     if (!at.value.is_array() || at.value.size() != size) {
@@ -121,8 +121,8 @@ struct samples_into {
     std::optional<wall_time> clock{};
 };
 
-template <class W>
-void read_value(const json_place& at, samples_into<W>& into)
+template <json_value Json, class W>
+void read_value(const json_place<Json>& at, samples_into<W>& into)
 {
     if (!at.value.is_array()) return at.fail("an array of samples");
     if (into.clock) into.window.advance(*into.clock);
@@ -140,26 +140,25 @@ void read_value(const json_place& at, samples_into<W>& into)
     }
 }
 
-}  // namespace detail
-
-template <storable_window W>
-void to_json(nlohmann::json& j, const W& w)
+template <json_value Json, class W>
+void write_window(Json& j, const W& w)
 {
-    using json = nlohmann::json;
-    json samples = json::array();
+    Json samples = Json::array();
     for (std::uint64_t n = 0; n != w.size(); ++n) {
-        const auto value = static_cast<detail::widest<typename W::value_type>>(w[n].value);
-        json one = {w[n].at, value};
+        const auto value = static_cast<widest<typename W::value_type>>(w[n].value);
+        Json one = {w[n].at, value};
         if constexpr (W::weighted) one.push_back(w[n].weight);
         samples.push_back(std::move(one));
     }
-    j = {{"version", detail::window_version}, {"samples", std::move(samples)}};
+    j = {{"version", window_version}, {"samples", std::move(samples)}};
     if (const std::optional<wall_time> clock = w.clock()) j["clock"] = *clock;
 }
 
+}  // namespace detail
+
 /// Reads a window with the options of `into`. The samples of `into` are replaced.
-template <storable_window W>
-void read_value(const json_place& at, W& into)
+template <detail::json_value Json, storable_window W>
+void read_value(const json_place<Json>& at, W& into)
 {
     W fresh(into.options());
     wall_time clock;
@@ -173,9 +172,8 @@ void read_value(const json_place& at, W& into)
 
 /// Reads a window with these options. If `validate` refuses the options, the path of the error is
 /// "options".
-template <storable_window W>
-[[nodiscard]] result<W, json_error> read_window(const nlohmann::json& value,
-                                                const window_options& options)
+template <storable_window W, detail::json_value Json = nlohmann::json>
+[[nodiscard]] result<W, json_error> read_window(const Json& value, const window_options& options)
 {
     if (const std::optional<config_error> bad = validate(options)) {
         return unexpected(json_error{json_error::code::wrong, "options",
@@ -183,21 +181,33 @@ template <storable_window W>
     }
     W read(options);
     std::optional<json_error> error;
-    read_value(json_place{value, {}, error}, read);
+    read_value(json_place<Json>{value, {}, error}, read);
     if (error) return unexpected(std::move(*error));
     return read;
 }
 
 /// Parses `text` (within the default json_limits) and reads a window with these options.
-template <storable_window W>
+template <storable_window W, detail::json_value Json = nlohmann::json>
 [[nodiscard]] result<W, json_error> parse_window(std::string_view text,
                                                  const window_options& options)
 {
-    result<nlohmann::json, json_error> parsed = parse_json_text(text);
+    result<Json, json_error> parsed = parse_json_text<Json>(text);
     if (!parsed) return unexpected(std::move(parsed.error()));
     return read_window<W>(*parsed, options);
 }
 
 }  // namespace waybill::inline v0_2
+
+/// Writes a window as an object. Without it nlohmann's library would write an array of samples.
+template <waybill::storable_window W>
+struct nlohmann::adl_serializer<W> {
+    template <class Json>
+    static void to_json(Json& j, const W& w)
+    {
+        waybill::detail::write_window(j, w);
+    }
+    template <class Json>
+    static void from_json(const Json&, W&) = delete;
+};
 
 #endif  // WAYBILL_EXT_JSON_WINDOW_HPP

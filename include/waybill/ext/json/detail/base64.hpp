@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_text: any bytes as JSON text.
+// ext/json/detail/base64: base64 with padding, for bytes that are not UTF-8.
 //
 // A JSON string is UTF-8, and nlohmann's library throws if it has to write other bytes. Bytes from
 // a broker may be anything. So UTF-8 is written as it is, and other bytes as base64 under another
 // name.
 
-#ifndef WAYBILL_EXT_JSON_TEXT_HPP
-#define WAYBILL_EXT_JSON_TEXT_HPP
+#ifndef WAYBILL_EXT_JSON_DETAIL_BASE64_HPP
+#define WAYBILL_EXT_JSON_DETAIL_BASE64_HPP
 
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <waybill/core/base64_text.hpp>
-#include <waybill/core/utf8.hpp>
 
-namespace waybill::inline v0_2 {
+namespace waybill::inline v0_2::detail {
 
 /// Encodes bytes as base64 (RFC 4648), with padding.
 [[nodiscard]] inline std::string base64(std::string_view bytes)
@@ -36,6 +35,6 @@ namespace waybill::inline v0_2 {
     return from_base64(written);
 }
 
-}  // namespace waybill::inline v0_2
+}  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_EXT_JSON_TEXT_HPP
+#endif  // WAYBILL_EXT_JSON_DETAIL_BASE64_HPP

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_member: reads the progress from the end of a state's JSON without building a tree for
-// it.
+// ext/json/detail/progress_scan: reads the progress from the end of a state's JSON without building
+// a tree for it.
 //
 // In a state that this library wrote, the member "waybill" is the last one, without blanks, and its
 // fields are in order:
@@ -13,8 +13,8 @@
 // text instead if the rest is invalid or contains the name again, or if the member contains a
 // failure, an unknown field or a field in another notation.
 
-#ifndef WAYBILL_EXT_DETAIL_JSON_MEMBER_HPP
-#define WAYBILL_EXT_DETAIL_JSON_MEMBER_HPP
+#ifndef WAYBILL_EXT_JSON_DETAIL_PROGRESS_SCAN_HPP
+#define WAYBILL_EXT_JSON_DETAIL_PROGRESS_SCAN_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -29,9 +29,10 @@
 #include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
-#include <waybill/ext/detail/json_progress.hpp>
-#include <waybill/ext/json_parts.hpp>
-#include <waybill/ext/json_tree.hpp>
+#include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/progress_member.hpp>
+#include <waybill/ext/json/detail/state_parts.hpp>
+#include <waybill/ext/json/detail/stored_tree.hpp>
 #include <waybill/session/progress.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -92,8 +93,8 @@ private:
 
 /// Reads the user's object and the progress after its last member. Returns false if the whole text
 /// has to be read instead; then `user` and `progress` are unchanged.
-[[nodiscard]] inline bool read_cut(std::string_view object, nlohmann::json& user,
-                                   session_progress& progress)
+template <json_value Json>
+[[nodiscard]] bool read_cut(std::string_view object, Json& user, session_progress& progress)
 {
     constexpr std::string_view begins = ",\"waybill\":{";
     constexpr std::size_t most = 1'024;  // copying the rest of a larger object is not cheaper
@@ -108,7 +109,7 @@ private:
     rest.reserve(at + 1);
     rest = object.substr(0, at);
     rest += '}';
-    tree_builder tree = tree_of(rest, false);
+    tree_builder<Json> tree = tree_of<Json>(rest, false);
     // An empty rest means a comma without a member before it, which only a full parse refuses.
     if (problem_of(tree) || tree.root.empty() || tree.root.contains(progress_name)) return false;
     user = std::move(tree.root);
@@ -118,4 +119,4 @@ private:
 
 }  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_EXT_DETAIL_JSON_MEMBER_HPP
+#endif  // WAYBILL_EXT_JSON_DETAIL_PROGRESS_SCAN_HPP

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json_decoded: a decoded session state: the user's value, the progress, and the unknown fields
-// that the next `encode` has to keep. json_session.hpp reads and writes it.
+// ext/json/decoded_state: a decoded session state: the user's value, the progress, and the unknown
+// fields that the next `encode` has to keep. state_codec.hpp reads and writes it.
 
-#ifndef WAYBILL_EXT_JSON_DECODED_HPP
-#define WAYBILL_EXT_JSON_DECODED_HPP
+#ifndef WAYBILL_EXT_JSON_DECODED_STATE_HPP
+#define WAYBILL_EXT_JSON_DECODED_STATE_HPP
 
 #include <cstdint>
 #include <string>
@@ -43,6 +43,8 @@ enum class json_state_problem : std::uint8_t {
            "bad_progress, newer_version, upgrade_failed, bad_value, no_reserve";
 }
 
+namespace detail {
+
 /// Facts about the stored state that the next `encode` needs.
 struct state_as_read {
     nlohmann::json user{};    ///< The user's part after its upgrade; null if there was none.
@@ -69,10 +71,10 @@ struct state_as_read {
     /// bytes.
     [[nodiscard]] static std::uint64_t sum_of(std::string_view all) noexcept
     {
-        if (all.size() < detail::envelope_bytes || !all.starts_with("waybill/1 "))
+        if (all.size() < envelope_bytes || !all.starts_with("waybill/1 "))
             return crc32c(all);
         std::uint64_t digits = 0;
-        for (const char c : all.substr(38, detail::envelope_sum)) {
+        for (const char c : all.substr(38, envelope_sum)) {
             digits = digits << 8U | static_cast<unsigned char>(c);
         }
         return digits;
@@ -80,6 +82,8 @@ struct state_as_read {
 
     friend bool operator==(const state_as_read&, const state_as_read&) = default;
 };
+
+}  // namespace detail
 
 /// A decoded state. The caller may change `value` and `progress`. They begin as those of a new
 /// session and remain so if `kind` is neither `absent` nor `ok`.
@@ -92,7 +96,7 @@ struct decoded_state {
     json_state_problem problem = json_state_problem::none;
     std::string reason{};      ///< The invalid part and its path.
     opened_state envelope{};   ///< Its body is empty: it was a view into the bytes.
-    state_as_read read{};
+    detail::state_as_read read{};
 
     /// Makes `bytes` the stored state. `changed` then compares with them. A failure that cannot be
     /// written with the value is written with the user's part of these bytes. The bytes are copied.
@@ -221,4 +225,4 @@ struct state_unwritten {
 
 }  // namespace waybill::inline v0_2
 
-#endif  // WAYBILL_EXT_JSON_DECODED_HPP
+#endif  // WAYBILL_EXT_JSON_DECODED_STATE_HPP

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json/batch: policies and calibrations, read and written; batches, reports and the actions of
+// the batch sender, written only.
+//
+// A batch is written as its size in bytes, its number of items and the reason why it was closed.
+// The caller may write the items. A key is written if it converts to text or to JSON.
+
+#ifndef WAYBILL_EXT_JSON_BATCH_HPP
+#define WAYBILL_EXT_JSON_BATCH_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/batch/batch_sender.hpp>
+#include <waybill/batch/bin_packer.hpp>
+#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/calibration_state.hpp>
+#include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/detail/overhead.hpp>
+#include <waybill/batch/keyed_batches.hpp>
+#include <waybill/batch/open_batch.hpp>
+#include <waybill/batch/owned_chunks.hpp>
+#include <waybill/batch/send_policy.hpp>
+#include <waybill/batch/send_report.hpp>
+#include <waybill/batch/sending.hpp>
+#include <waybill/batch/open_limits.hpp>
+#include <waybill/batch/too_large.hpp>
+#include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/retry.hpp>
+
+namespace waybill::inline v0_2 {
+
+template <detail::json_value Json>
+void to_json(Json& j, const open_limits& l)
+{
+    j = {{"open", detail::size_or_unlimited(l.open)},
+         {"linger", l.linger},
+         {"items", detail::size_or_unlimited(l.items)}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, open_limits& into)
+{
+    json_fields(at)
+        .may_size("open", into.open)
+        .may("linger", into.linger)
+        .may_size("items", into.items)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const send_policy& p)
+{
+    j = {{"limit", p.limit},
+         {"header", detail::size_or_unlimited(p.header)},
+         {"exact_sizes", p.exact_sizes},
+         {"in_flight", p.in_flight},
+         {"ordered", p.ordered},
+         {"one_key", p.one_key},
+         {"on_too_large", p.on_too_large},
+         {"linger", p.linger},
+         {"on_unknown", p.on_unknown},
+         {"retry", p.retry},
+         {"budget", p.budget}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, send_policy& into)
+{
+    json_fields(at)
+        .may("limit", into.limit)
+        .may_size("header", into.header)
+        .may("exact_sizes", into.exact_sizes)
+        .may("in_flight", into.in_flight)
+        .may("ordered", into.ordered)
+        .may("one_key", into.one_key)
+        .may("on_too_large", into.on_too_large)
+        .may("linger", into.linger)
+        .may("on_unknown", into.on_unknown)
+        .may("retry", into.retry)
+        .may("budget", into.budget)
+        .done();
+}
+
+namespace detail {
+
+/// Format version of the written JSON.
+inline constexpr std::uint64_t calibration_version = 2;
+
+template <json_value Json>
+void to_json(Json& j, const overhead_state& o)
+{
+    j = {{"ratio", o.ratio},
+         {"header", o.header},
+         {"ratio_variance", o.ratio_variance},
+         {"covariance", o.covariance},
+         {"header_variance", o.header_variance},
+         {"noise", o.noise},
+         {"drift", o.drift},
+         {"error", o.error},
+         {"seen", o.seen}};
+}
+
+template <json_value Json>
+void read_value(const json_place<Json>& at, overhead_state& into)
+{
+    json_fields(at)
+        .must("ratio", into.ratio)
+        .must("header", into.header)
+        .must("ratio_variance", into.ratio_variance)
+        .must("covariance", into.covariance)
+        .must("header_variance", into.header_variance)
+        .must("noise", into.noise)
+        .must("drift", into.drift)
+        .must("error", into.error)
+        .must("seen", into.seen)
+        .done();
+}
+
+}  // namespace detail
+
+/// Drops learnt values that contradict each other, as the constructor of `calibration` does. So the
+/// written JSON can always be read.
+template <detail::json_value Json>
+void to_json(Json& j, const calibration_state& known)
+{
+    const calibration_state c = calibration(known).state();
+    j = {{"version", detail::calibration_version},
+         {"documented", detail::size_or_unlimited(c.documented)},
+         {"limit", detail::size_or_unlimited(c.limit)},
+         {"ceiling", detail::size_or_unlimited(c.ceiling)},
+         {"envelope", detail::size_or_unlimited(c.envelope)},
+         {"items", c.items},
+         {"accepted", detail::size_or_unlimited(c.accepted)},
+         {"refused", detail::size_or_unlimited(c.refused)},
+         {"row", c.consecutive_accepted},
+         {"probe_after", c.probe_after},
+         {"tells", c.reports}};
+    if (c.refuted != 0) j["refuted"] = c.refuted;
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, calibration_state& into)
+{
+    if (at.value.is_object() && at.value.value("version", Json()) == 1) {
+        std::uint64_t header = 0;  // version 1 has only the header
+        std::uint64_t version = 1;
+        json_fields(at)
+            .must("version", version)
+            .must_size("limit", into.limit)
+            .must_size("envelope", into.envelope)
+            .must_size("header", header)
+            .must_size("accepted", into.accepted)
+            .must_size("refused", into.refused)
+            .done();
+        into.documented = into.ceiling = into.limit;
+        into.items = detail::overhead(static_cast<double>(header)).state();
+        if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
+        return;
+    }
+    json_fields(at)
+        .version(detail::calibration_version)
+        .must_size("documented", into.documented)
+        .must_size("limit", into.limit)
+        .must_size("ceiling", into.ceiling)
+        .must_size("envelope", into.envelope)
+        .must("items", into.items)
+        .must_size("accepted", into.accepted)
+        .must_size("refused", into.refused)
+        .must("row", into.consecutive_accepted)
+        .must("probe_after", into.probe_after)
+        .must("tells", into.reports)
+        .may_size("refuted", into.refuted)
+        .done();
+    if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
+    if (!(calibration(into).state() == into)) at.fail("numbers that do not contradict each other");
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const calibration& c) { j = c.state(); }
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, calibration& into)
+{
+    calibration_state state;
+    read_value(at, state);
+    into = calibration(state);
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const oversized_item& o)
+{
+    j = {{"index", o.index},
+         {"bytes", detail::size_or_unlimited(o.bytes)},
+         {"own", detail::size_or_unlimited(o.own)},
+         {"envelope", detail::size_or_unlimited(o.envelope)},
+         {"limit", detail::size_or_unlimited(o.limit)}};
+    if (o.single) j["single"] = true;
+}
+
+template <detail::json_value Json, class I>
+void to_json(Json& j, const chunk<I>& c)
+{
+    j = {{"count", c.count},
+         {"bytes", detail::size_or_unlimited(c.bytes)},
+         {"fits", c.fits},
+         {"closed", c.closed}};
+}
+
+template <detail::json_value Json, class Item, class Items>
+void to_json(Json& j, const owned_chunk<Item, Items>& c)
+{
+    j = {{"count", c.size()},
+         {"bytes", detail::size_or_unlimited(c.bytes)},
+         {"fits", c.fits},
+         {"closed", c.closed}};
+}
+
+template <detail::json_value Json, class Item>
+void to_json(Json& j, const closed_batch<Item>& b)
+{
+    j = {{"count", b.items.size()},
+         {"bytes", b.bytes},
+         {"closed", b.closed},
+         {"opened_steady_ns", b.opened.since_epoch().count()}};
+}
+
+template <detail::json_value Json, class Key, class Item>
+void to_json(Json& j, const keyed_batch<Key, Item>& b)
+{
+    j = {{"count", b.items.size()},
+         {"bytes", b.bytes},
+         {"closed", b.closed},
+         {"opened_steady_ns", b.opened.since_epoch().count()}};
+    if constexpr (std::convertible_to<const Key&, std::string_view>) {
+        detail::put_text(j, "key", std::string(std::string_view(b.key)));
+    } else if constexpr (std::constructible_from<Json, const Key&>) {
+        j["key"] = b.key;
+    }
+}
+
+/// The items of packed batches are positions (indices), which are written.
+template <detail::json_value Json>
+void to_json(Json& j, const packed_bins& p)
+{
+    j = {{"batches", Json::array()}, {"too_large", p.too_large}};
+    for (const auto& b : p.batches) {
+        j["batches"].push_back({{"items", b.items}, {"bytes", b.bytes}, {"closed", b.closed}});
+    }
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const item_range& r)
+{
+    j = {{"first", r.first}, {"count", r.count}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const item_report& r)
+{
+    j = {{"first", r.items.first}, {"count", r.items.count}, {"outcome", r.outcome}};
+    if (r.kind != fault_kind::none) j["how"] = r.kind;
+    if (r.outcome == item_outcome::too_large) {
+        j["bytes"] = detail::size_or_unlimited(r.bytes);
+        j["limit"] = detail::size_or_unlimited(r.limit);
+        if (r.envelope != 0) j["envelope"] = detail::size_or_unlimited(r.envelope);
+    }
+    if (!r.text.empty()) detail::put_text(j, "text", r.text);
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const send_report& r)
+{
+    j = {{"sends", r.sends},
+         {"refusals", r.refusals},
+         {"taken", r.taken},
+         {"accepted", r.accepted},
+         {"not_accepted", r.not_accepted},
+         {"resent_bytes", r.resent_bytes},
+         {"stopped", r.stopped},
+         {"outcomes", r.outcomes}};
+    if (r.other_input) j["other_input"] = true;
+    if (r.waiting) j["waiting_until_steady_ns"] = r.waiting->since_epoch().count();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_sender::send& a)
+{
+    j = {{"act", "send"},
+         {"attempt", a.attempt},
+         {"bytes", detail::size_or_unlimited(a.bytes)},
+         {"closed", a.closed}};
+    j["items"] = Json::array();
+    for (const item_range& r : a.items) j["items"].push_back(r);
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_sender::report& a)
+{
+    j = item_report{a.items, a.outcome, a.kind, a.bytes, a.limit, a.envelope, {}};
+    j["act"] = "settle";
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_sender::replace& a)
+{
+    j = {{"act", "replace"},
+         {"item", a.item},
+         {"bytes", detail::size_or_unlimited(a.bytes)},
+         {"limit", detail::size_or_unlimited(a.limit)},
+         {"envelope", detail::size_or_unlimited(a.envelope)}};
+}
+
+/// Only this variant matches, not types convertible to it.
+template <detail::json_value Json, class Action>
+    requires std::same_as<Action, batch_sender::action>
+void to_json(Json& j, const Action& action)
+{
+    std::visit([&](const auto& a) { j = a; }, action);
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_EXT_JSON_BATCH_HPP

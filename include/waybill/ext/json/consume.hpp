@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json/consume: policies, dead letters and crash records, read and written; plans, reports and
+// actions of consumers, written only.
+//
+//     {"version": 1, "from": 10, "to": 14, "suspects": 4, "deaths": 1, "by": 7, "epoch": 3}
+//
+//     {"age": "168h", "count": 100000, "full": "refuse_new",
+//      "spike": {"count": 500, "within": "10min"}}
+//
+// A crash record without "from" belongs to a partition that had no checkpoint yet. Ages have a
+// unit, so hours are not mistaken for days.
+
+#ifndef WAYBILL_EXT_JSON_CONSUME_HPP
+#define WAYBILL_EXT_JSON_CONSUME_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/consume/at_least_once.hpp>
+#include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/batch_report.hpp>
+#include <waybill/consume/batch_steps.hpp>
+#include <waybill/consume/crash_record.hpp>
+#include <waybill/consume/idempotency_key.hpp>
+#include <waybill/consume/process_at_least_once.hpp>
+#include <waybill/consume/process_batch.hpp>
+#include <waybill/consume/prune.hpp>
+#include <waybill/consume/prune_policy.hpp>
+#include <waybill/consume/reprocess.hpp>
+#include <waybill/consume/rewind.hpp>
+#include <waybill/consume/stores.hpp>
+#include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/position.hpp>
+
+namespace waybill::inline v0_2 {
+
+namespace detail {
+
+/// Format versions of the written JSON.
+inline constexpr std::uint64_t crash_record_version = 1;
+inline constexpr std::uint64_t dead_letter_version = 1;
+
+}  // namespace detail
+
+template <detail::json_value Json>
+void to_json(Json& j, const dead_letter& d)
+{
+    j = {{"version", detail::dead_letter_version},
+         {"key", d.key},
+         {"at", d.at},
+         {"how", d.kind},
+         {"tries", d.tries},
+         {"occurred", d.occurred},
+         {"parked", d.dead_lettered_at}};
+    detail::put_text(j, "reason", d.reason);
+    detail::put_text(j, "body", d.body);
+    if (d.kept != dead_letter_body::body) j["kept"] = d.kept;
+    if (d.size != 0) j["size"] = d.size;
+    if (d.checksum != 0) j["checksum"] = d.checksum;
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, dead_letter& into)
+{
+    json_fields(at)
+        .version(detail::dead_letter_version)
+        .must("key", into.key)
+        .must("at", into.at)
+        .must("how", into.kind)
+        .must_text("reason", into.reason)
+        .must_text("body", into.body)
+        .must("tries", into.tries)
+        .must("occurred", into.occurred)
+        .must("parked", into.dead_lettered_at)
+        .may("kept", into.kept)
+        .may("size", into.size)
+        .may("checksum", into.checksum)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const crash_record& a)
+{
+    j = {{"version", detail::crash_record_version},
+         {"to", a.to},
+         {"suspects", a.suspects},
+         {"deaths", a.deaths},
+         {"by", a.by},
+         {"epoch", a.epoch}};
+    if (a.from) j["from"] = *a.from;
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, crash_record& into)
+{
+    json_fields(at)
+        .version(detail::crash_record_version)
+        .may("from", into.from)
+        .must("to", into.to)
+        .must("suspects", into.suspects)
+        .must("deaths", into.deaths)
+        .must("by", into.by)
+        .must("epoch", into.epoch)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_policy& p)
+{
+    j = {{"tries", p.tries},
+         {"on_exhausted", p.on_exhausted},
+         {"savepoints", p.savepoints},
+         {"reason_bytes", detail::size_or_unlimited(p.dead_letters.reason_bytes)},
+         {"keeps", p.dead_letters.keeps},
+         {"body_bytes", detail::size_or_unlimited(p.dead_letters.body_bytes)},
+         {"summary_bytes", detail::size_or_unlimited(p.dead_letters.summary_bytes)},
+         {"ask_from", detail::size_or_unlimited(p.ask_from)},
+         {"read_back", p.check_commit},
+         {"attempts", p.attempts},
+         {"deaths", p.deaths}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, batch_policy& into)
+{
+    std::uint64_t reason_bytes = into.dead_letters.reason_bytes;
+    json_fields(at)
+        .may("tries", into.tries)
+        .may("on_exhausted", into.on_exhausted)
+        .may("savepoints", into.savepoints)
+        .may_size("reason_bytes", reason_bytes)
+        .may("keeps", into.dead_letters.keeps)
+        .may_size("body_bytes", into.dead_letters.body_bytes)
+        .may_size("summary_bytes", into.dead_letters.summary_bytes)
+        .may_size("ask_from", into.ask_from)
+        .may("read_back", into.check_commit)
+        .may("attempts", into.attempts)
+        .may("deaths", into.deaths)
+        .done();
+    into.dead_letters.reason_bytes = reason_bytes;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const idempotency_options& o)
+{
+    j = {{"scope", o.scope}, {"most", detail::size_or_unlimited(o.max_bytes)}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, idempotency_options& into)
+{
+    std::uint64_t most = into.max_bytes;
+    json_fields(at).may("scope", into.scope).may_size("most", most).done();
+    into.max_bytes = most;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const at_least_once_policy& p)
+{
+    j = {{"tries", p.tries},
+         {"on_exhausted", p.on_exhausted},
+         {"commit_every", detail::size_or_unlimited(p.commit_every)},
+         {"ask_from", detail::size_or_unlimited(p.ask_from)},
+         {"reason_bytes", detail::size_or_unlimited(p.dead_letters.reason_bytes)},
+         {"keeps", p.dead_letters.keeps},
+         {"body_bytes", detail::size_or_unlimited(p.dead_letters.body_bytes)},
+         {"summary_bytes", detail::size_or_unlimited(p.dead_letters.summary_bytes)},
+         {"read_back", p.check_commit},
+         {"keys", p.keys}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, at_least_once_policy& into)
+{
+    std::uint64_t reason_bytes = into.dead_letters.reason_bytes;
+    json_fields(at)
+        .may("tries", into.tries)
+        .may("on_exhausted", into.on_exhausted)
+        .may_size("commit_every", into.commit_every)
+        .may_size("ask_from", into.ask_from)
+        .may_size("reason_bytes", reason_bytes)
+        .may("keeps", into.dead_letters.keeps)
+        .may_size("body_bytes", into.dead_letters.body_bytes)
+        .may_size("summary_bytes", into.dead_letters.summary_bytes)
+        .may("read_back", into.check_commit)
+        .may("keys", into.keys)
+        .done();
+    into.dead_letters.reason_bytes = reason_bytes;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const prune_spike& s)
+{
+    j = {{"count", detail::size_or_unlimited(s.count)}, {"within", s.within}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, prune_spike& into)
+{
+    json_fields(at).may_size("count", into.count).may("within", into.within).done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const prune_policy& p)
+{
+    j = {{"age", p.age},
+         {"count", detail::size_or_unlimited(p.count)},
+         {"bytes", detail::size_or_unlimited(p.bytes)},
+         {"low_water", p.low_water},
+         {"spike", p.spike},
+         {"full", p.full}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, prune_policy& into)
+{
+    json_fields(at)
+        .may("age", into.age)
+        .may_size("count", into.count)
+        .may_size("bytes", into.bytes)
+        .may("low_water", into.low_water)
+        .may("spike", into.spike)
+        .may("full", into.full)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const prune_removal& r)
+{
+    j = {{"id", r.id},
+         {"index", r.index},
+         {"bytes", r.bytes},
+         {"parked", r.dead_lettered_at},
+         {"why", r.reason}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const prune_totals& t)
+{
+    j = {{"rows", t.rows}, {"bytes", t.bytes}};
+}
+
+/// "wrong" is written only if the policy is invalid.
+template <detail::json_value Json>
+void to_json(Json& j, const prune_plan& p)
+{
+    j = {{"removals", p.removals}, {"before", p.before}, {"after", p.after},
+         {"held", p.held},         {"recent", p.recent}, {"spike", p.spike},
+         {"full", p.full},         {"in_order", p.in_order}};
+    if (p.wrong) j["wrong"] = *p.wrong;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const dropped_event& e)
+{
+    j = {{"at", e.at}, {"why", e.reason}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_report& r)
+{
+    j = {{"end", r.outcome},
+         {"handled", r.handled},
+         {"dead_lettered", r.dead_lettered},
+         {"skipped", r.skipped},
+         {"repeated", r.repeated}};
+    if (r.dropped != 0) j["dropped"] = r.dropped;
+    if (!r.dropped_events.empty()) j["dropped_events"] = r.dropped_events;
+    if (r.cut_off != 0) j["left"] = r.cut_off;
+    if (r.reached) j["reached"] = *r.reached;
+    if (!r.reason.ok()) j["why"] = r.reason;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const at_least_once_report& r)
+{
+    j = {{"end", r.outcome},
+         {"handled", r.handled},
+         {"dead_lettered", r.dead_lettered},
+         {"skipped", r.skipped},
+         {"repeated", r.repeated}};
+    if (r.dropped != 0) j["dropped"] = r.dropped;
+    if (!r.dropped_events.empty()) j["dropped_events"] = r.dropped_events;
+    if (r.uncovered != 0) j["uncovered"] = r.uncovered;
+    if (r.reached) j["reached"] = *r.reached;
+    if (!r.reason.ok()) j["why"] = r.reason;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const rewind_report& r)
+{
+    j = {{"end", r.outcome}, {"mine", r.mine}};
+    if (!r.reason.ok()) j["why"] = r.reason;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const reprocess_report& r)
+{
+    j = {{"end", r.outcome}};
+    if (!r.reason.ok()) j["why"] = r.reason;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::load_crash_record&)
+{
+    j = {{"act", "recall"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::shorten& a)
+{
+    j = {{"act", "shorten"}, {"events", a.events}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::begin&)
+{
+    j = {{"act", "begin"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::store_crash_record& a)
+{
+    j = {{"act", "note"},           {"to", a.row.to}, {"suspects", a.row.suspects},
+         {"deaths", a.row.deaths}, {"by", a.row.by}, {"epoch", a.row.epoch}};
+    if (a.row.from) j["from"] = *a.row.from;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::clear_crash_record&)
+{
+    j = {{"act", "forget"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::savepoint&)
+{
+    j = {{"act", "savepoint"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::handle& a)
+{
+    j = {{"act", "handle"}, {"event", a.event}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::release_savepoint&)
+{
+    j = {{"act", "release"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::rollback_to_savepoint&)
+{
+    j = {{"act", "undo"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::write_dead_letter& a)
+{
+    j = {{"act", "dead_letter"}, {"event", a.event}, {"how", a.kind}, {"tries", a.tries}};
+    if (a.poison_message) j["condemned"] = true;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::ask& a)
+{
+    j = {{"act", "ask"}, {"failed", a.failed}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::advance&)
+{
+    j = {{"act", "advance"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::commit&)
+{
+    j = {{"act", "commit"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::rollback&)
+{
+    j = {{"act", "rollback"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const batch_machine::check_commit&)
+{
+    j = {{"act", "read_back"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const at_least_once_machine::commit_to& a)
+{
+    j = {{"act", "commit_to"}, {"event", a.event}};
+}
+
+/// Only these variants match, not types convertible to them.
+template <detail::json_value Json, class Action>
+    requires std::same_as<Action, batch_machine::action> ||
+    std::same_as<Action, at_least_once_machine::action>
+void to_json(Json& j, const Action& action)
+{
+    std::visit([&](const auto& a) { j = a; }, action);
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_EXT_JSON_CONSUME_HPP

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json/detail/base36: lists of a scaling state as text: numbers in base 36, separated by
+// spaces.
+
+#ifndef WAYBILL_EXT_JSON_DETAIL_BASE36_HPP
+#define WAYBILL_EXT_JSON_DETAIL_BASE36_HPP
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/core/time.hpp>
+#include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/read.hpp>
+#include <waybill/scaling/few.hpp>
+#include <waybill/scaling/state.hpp>
+
+namespace waybill::inline v0_2::scaling::detail {
+
+using waybill::detail::json_value;
+
+/// Appends a whole number in base 36, after a space unless it is the first.
+template <class N>
+void put_base36(std::string& to, N n)
+{
+    char digits[16];
+    const std::to_chars_result end = std::to_chars(digits, digits + sizeof digits, n, 36);
+    if (!to.empty()) to += ' ';
+    to.append(digits, end.ptr);
+}
+
+inline void put_entry(std::string& to, const recommendation& r)
+{
+    put_base36(to, r.at.since_epoch().count());
+    put_base36(to, r.instances);
+}
+
+inline void put_entry(std::string& to, const made_change& c)
+{
+    put_base36(to, c.at.since_epoch().count());
+    put_base36(to, c.from);
+    put_base36(to, c.to);
+}
+
+template <class T, std::size_t N>
+[[nodiscard]] std::string in_base36(const few<T, N>& list)
+{
+    std::string written;
+    for (const T& t : list) put_entry(written, t);
+    return written;
+}
+
+/// Consumes numbers from the front of a text in the format above.
+class base36_reader {
+public:
+    explicit base36_reader(std::string_view text) : left_(text) {}
+
+    [[nodiscard]] bool ended() const noexcept { return left_.empty(); }
+
+    /// Returns false if the text does not continue with a number.
+    template <class N>
+    [[nodiscard]] bool take(N& into)
+    {
+        if (!first_ && (left_.empty() || left_.front() != ' ')) return false;
+        if (!first_) left_.remove_prefix(1);
+        first_ = false;
+        const char* end = left_.data() + left_.size();
+        const std::from_chars_result r = std::from_chars(left_.data(), end, into, 36);
+        if (r.ec != std::errc()) return false;
+        left_.remove_prefix(static_cast<std::size_t>(r.ptr - left_.data()));
+        return true;
+    }
+
+    [[nodiscard]] bool take(wall_time& into)
+    {
+        std::int64_t ns = 0;
+        if (!take(ns)) return false;
+        into = wall_time::at(duration::nanoseconds(ns));
+        return true;
+    }
+
+    [[nodiscard]] bool take(recommendation& into) { return take(into.at) && take(into.instances); }
+    [[nodiscard]] bool take(made_change& into)
+    {
+        return take(into.at) && take(into.from) && take(into.to);
+    }
+
+private:
+    std::string_view left_;
+    bool first_ = true;
+};
+
+/// Reads entries into `list`.
+template <class T, std::size_t N>
+struct few_in_base36 {
+    few<T, N>& list;
+};
+
+template <json_value Json, class T, std::size_t N>
+void read_value(const json_place<Json>& at, few_in_base36<T, N>& into)
+{
+    const auto* written = at.value.template get_ptr<const std::string*>();
+    if (!written) return at.fail("numbers in base 36");
+    base36_reader reader(*written);
+    while (!reader.ended()) {
+        T one{};
+        const std::size_t n = into.list.size();
+        if (!reader.take(one)) {
+            return at.fail("a time and instances in base 36 as entry " + std::to_string(n));
+        }
+        if (!into.list.push(one)) return at.fail("at most " + std::to_string(N) + " entries");
+    }
+    // Another notation of the same numbers was not written by this library: the state was modified.
+    if (in_base36(into.list) != *written) at.fail("numbers in base 36 as they are written here");
+}
+
+/// Checks that times do not decrease, and that instances fall (`falls`) or rise with each entry.
+template <json_value Json>
+void check_order(const json_place<Json>& at, const char* field,
+                        const few<recommendation, state::recommendations>& list, bool falls)
+{
+    if (at.error) return;
+    const json_place place{at.value[field], waybill::detail::path_to(at.path, field), at.error};
+    for (std::size_t n = 1; n < list.size(); ++n) {
+        const recommendation& a = list[n - 1];
+        const recommendation& b = list[n];
+        const std::string which = " as entry " + std::to_string(n);
+        if (b.at < a.at) place.fail("no earlier time" + which);
+        if (falls ? b.instances >= a.instances : b.instances <= a.instances) {
+            place.fail((falls ? "fewer instances" : "more instances") + which);
+        }
+    }
+}
+
+}  // namespace waybill::inline v0_2::scaling::detail
+
+#endif  // WAYBILL_EXT_JSON_DETAIL_BASE36_HPP

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json/detail/scaling_policy: lists of a scaling policy, and the writer of a policy.
+
+#ifndef WAYBILL_EXT_JSON_DETAIL_SCALING_POLICY_HPP
+#define WAYBILL_EXT_JSON_DETAIL_SCALING_POLICY_HPP
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/scaling_rule.hpp>
+#include <waybill/ext/json/read.hpp>
+#include <waybill/scaling/change.hpp>
+#include <waybill/scaling/check_policy.hpp>
+#include <waybill/scaling/policy.hpp>
+
+namespace waybill::inline v0_2::scaling::detail {
+
+/// A target of `read_value` for the lists "up" and "down"; `one` reads each element.
+template <json_value Json, class T, class F>
+[[nodiscard]] auto lists_into(both_ways<std::vector<T>>& into, F one)
+{
+    return reads{[&into, one](const json_place<Json>& at) {
+        reads up{[&](const json_place<Json>& list) { read_list(list, into.up, one); }};
+        reads down{[&](const json_place<Json>& list) { read_list(list, into.down, one); }};
+        json_fields(at).may("up", up).may("down", down).done();
+    }};
+}
+
+template <json_value Json, class T>
+[[nodiscard]] auto list_into(std::vector<T>& into)
+{
+    return reads{[&into](const json_place<Json>& list) {
+        read_list(list, into, [](const json_place<Json>& one, T& t) { read_value(one, t); });
+    }};
+}
+
+/// Writes a policy as JSON. Settings for both directions are {"up": ..., "down": ...}.
+template <json_value Json>
+class policy_writer : public rule_writer<Json> {
+public:
+    using json = Json;
+    using rule_writer<Json>::error;
+    using rule_writer<Json>::number;
+    using rule_writer<Json>::too_many;
+    using rule_writer<Json>::words;
+    using rule_writer<Json>::written;
+
+    [[nodiscard]] json written_policy(const policy& p)
+    {
+        json j = {{"min_points", p.min_points},
+                  {"max_age", p.max_age},
+                  {"cooldown",
+                   {{"up", p.cooldown.up},
+                    {"down", p.cooldown.down},
+                    {"shared", p.cooldown.shared}}},
+                  {"instances",
+                   {{"lowest", p.instances.lowest},
+                    {"highest", waybill::detail::size_or_unlimited(p.instances.highest)}}},
+                  {"step",
+                   {{"up", by("/step/up", p.step.up)}, {"down", by("/step/down", p.step.down)}}},
+                  {"stabilise", {{"up", p.stabilise.up}, {"down", p.stabilise.down}}},
+                  {"warm_up", p.warm_up},
+                  {"zero_after", p.zero_after},
+                  {"allow", {{"up", p.allow.up}, {"down", p.allow.down}}},
+                  {"patience", p.patience},
+                  {"after_failure", p.after_failure}};
+        if (!p.up.empty()) j["up"] = written("/up", p.up);
+        if (!p.down.empty()) j["down"] = written("/down", p.down);
+        if (p.activation) j["activation"] = written("/activation", *p.activation);
+        if (p.if_unknown) j["if_unknown"] = *p.if_unknown;
+        put(j, "/targets", p.targets);
+        put(j, "/ladder", p.ladder);
+        json bands = json::object();
+        json rate = json::object();
+        put(bands, "/bands/up", p.bands.up);
+        put(bands, "/bands/down", p.bands.down);
+        put(rate, "/rate/up", p.rate.up);
+        put(rate, "/rate/down", p.rate.down);
+        if (!bands.empty()) j["bands"] = std::move(bands);
+        if (!rate.empty()) j["rate"] = std::move(rate);
+        return j;
+    }
+
+private:
+    /// Writes a list under the last word of `path`, unless the list is empty.
+    template <class T>
+    void put(json& j, const std::string& path, const std::vector<T>& list)
+    {
+        if (list.empty()) return;
+        too_many(path, list.size());
+        json all = json::array();
+        for (std::size_t n = 0; n != list.size() && !error; ++n) {
+            all.push_back(one(numbered(path, n), list[n]));
+        }
+        j[path.substr(path.rfind('/') + 1)] = std::move(all);
+    }
+
+    [[nodiscard]] json by(const std::string& path, const change& c)
+    {
+        return {{"count", c.count}, {"percent", number(path + "/percent", c.percent)}};
+    }
+    [[nodiscard]] json one(const std::string& path, const band& b)
+    {
+        return {{"when", written(path + "/when", b.when)}, {"by", by(path + "/by", b.by)}};
+    }
+    [[nodiscard]] json one(const std::string& path, const rate_limit& r)
+    {
+        return {{"most", by(path + "/most", r.max_change)}, {"per", r.per}};
+    }
+    [[nodiscard]] json one(const std::string& path, const capacity_tier& r)
+    {
+        return {{"name", words(path + "/name", r.name)}, {"capacity", r.capacity}};
+    }
+    [[nodiscard]] json one(const std::string& path, const target& t)
+    {
+        const std::string what(name(t.of.what));
+        const std::string tolerance = path + "/tolerance";
+        json j = {{what, words(inside(path, what), t.of.metric)},
+                  {"each", number(path + "/each", t.each)},
+                  {"tolerance",
+                   {{"up", number(tolerance + "/up", t.tolerance.up)},
+                    {"down", number(tolerance + "/down", t.tolerance.down)}}}};
+        if (t.of.averaged) j["averaged"] = true;
+        return j;
+    }
+};
+
+}  // namespace waybill::inline v0_2::scaling::detail
+
+#endif  // WAYBILL_EXT_JSON_DETAIL_SCALING_POLICY_HPP

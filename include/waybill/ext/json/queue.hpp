@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json/queue: settlement policies, options and deferred messages, read and written; settlements
+// and actions, written only.
+//
+//     {"max_deliveries": 10, "on_outage": "defer", "longest_defer": "12h"}
+//     {"at_once": 32, "guard": {"trip_at": 0.3, "min_calls": 20, "timeout": "5min"}}
+//
+// A field that "levels" leaves out has the default of retry_levels, not of settle_policy, as in
+// C++.
+//
+// Deferred messages:
+//
+//     {"version": 1, "entries": [{"sequence": 281474976710663, "due": "2024-02-29T12:10:00Z",
+//      "attempts": 2, "session": "s1", "id": "order-7", "since": "2024-02-29T12:00:00Z"}]}
+//
+//     auto again = waybill::parse_deferrals(text, {.hold = 30s});
+//     // "/entries/1/sequence: expected a whole number above 281474976710663, found 7"
+//
+// The sequences strictly increase. The caller passes the options, which are not stored. An entry
+// that was handed out before is no longer handed out in the book that is read.
+
+#ifndef WAYBILL_EXT_JSON_QUEUE_HPP
+#define WAYBILL_EXT_JSON_QUEUE_HPP
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/retry.hpp>
+#include <waybill/queue/deferred.hpp>
+#include <waybill/queue/deferred_messages.hpp>
+#include <waybill/queue/deferred_messages_bytes.hpp>
+#include <waybill/queue/lock_renewal.hpp>
+#include <waybill/queue/receive_planner.hpp>
+#include <waybill/queue/settle.hpp>
+#include <waybill/queue/settle_batches.hpp>
+
+namespace waybill::inline v0_2 {
+
+template <detail::json_value Json>
+void to_json(Json& j, const settle_policy& p)
+{
+    j = {{"levels", p.levels},
+         {"max_deliveries", detail::size_or_unlimited(p.max_deliveries)},
+         {"to_settle", p.to_settle},
+         {"on_outage", p.on_outage},
+         {"can_defer", p.can_defer},
+         {"longest_defer", p.longest_defer},
+         {"defer_renews", p.defer_renews},
+         {"release_counts", p.release_counts}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, settle_policy& into)
+{
+    std::optional<retry_levels> levels;
+    json_fields(at)
+        .may("levels", levels)
+        .may_size("max_deliveries", into.max_deliveries)
+        .may("to_settle", into.to_settle)
+        .may("on_outage", into.on_outage)
+        .may("can_defer", into.can_defer)
+        .may("longest_defer", into.longest_defer)
+        .may("defer_renews", into.defer_renews)
+        .may("release_counts", into.release_counts)
+        .done();
+    if (levels) into.levels = *levels;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const settle_batch_policy& p)
+{
+    j = {{"items", detail::size_or_unlimited(p.items)},
+         {"linger", p.linger},
+         {"to_settle", p.to_settle},
+         {"tries", p.tries},
+         {"pauses", p.pauses}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, settle_batch_policy& into)
+{
+    json_fields(at)
+        .may_size("items", into.items)
+        .may("linger", into.linger)
+        .may("to_settle", into.to_settle)
+        .may("tries", into.tries)
+        .may("pauses", into.pauses)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const lock_renewal_options& o)
+{
+    j = {{"lock", o.lock},         {"renew_left", o.renew_left},
+         {"margin", o.margin},     {"answer", o.answer_timeout},
+         {"most", o.max_duration}, {"pauses", o.pauses}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, lock_renewal_options& into)
+{
+    json_fields(at)
+        .may("lock", into.lock)
+        .may("renew_left", into.renew_left)
+        .may("margin", into.margin)
+        .may("answer", into.answer_timeout)
+        .may("most", into.max_duration)
+        .may("pauses", into.pauses)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const receive_planner_options& o)
+{
+    j = {{"at_once", detail::size_or_unlimited(o.max_in_flight)},
+         {"pause", o.pause},
+         {"look_every", o.poll_interval},
+         {"guard", o.breaker}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, receive_planner_options& into)
+{
+    json_fields(at)
+        .may_size("at_once", into.max_in_flight)
+        .may("pause", into.pause)
+        .may("look_every", into.poll_interval)
+        .may("guard", into.breaker)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const abandon& a)
+{
+    j = {{"act", "abandon"}, {"failed", a.failed}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const defer& a)
+{
+    j = {{"act", "defer"}, {"until", a.until}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const dead_letter_message& a)
+{
+    j = {{"act", "dead_letter_message"},
+         {"why", a.reason},
+         {"how", a.kind},
+         {"used", a.used},
+         {"most", detail::size_or_unlimited(a.max_attempts)}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const let_lock_expire& a)
+{
+    j = {{"act", "leave"}, {"why", a.reason}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const settle_batches::settle_batch& a)
+{
+    j = {{"act", "settle_batch"}, {"call", a.call}, {"kind", a.kind}, {"items", a.items}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const settle_batches::report& a)
+{
+    j = {{"act", "report"},
+         {"item", a.item},
+         {"kind", a.kind},
+         {"end", a.outcome},
+         {"tries", a.tries}};
+    if (a.fault != fault_kind::none) j["how"] = a.fault;
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const lock_renewal::renew& a)
+{
+    j = {{"act", "renew"}, {"attempt", a.attempt}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const receive_planner::take_due& a)
+{
+    j = {{"act", "take_due"}, {"first", a.first}, {"most", a.max_pairs}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const receive_planner::receive& a)
+{
+    j = {{"act", "receive"}, {"first", a.first}, {"most", a.max_messages}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const receive_planner::receive_deferred& a)
+{
+    j = {{"act", "receive_deferred"}, {"work", a.work}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const receive_planner::settle_original& a)
+{
+    j = {{"act", "settle_original"}, {"work", a.work}, {"how", a.as}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const receive_planner::settle_message& a)
+{
+    j = {{"act", "settle_message"}, {"work", a.work}, {"how", a.as}};
+    if (a.gone) j["gone"] = true;
+}
+
+/// Only these variants match, not types convertible to them.
+template <detail::json_value Json, class Action>
+    requires std::same_as<Action, lock_renewal::action> ||
+    std::same_as<Action, receive_planner::action> ||
+    std::same_as<Action, settle_batches::action> ||
+    std::same_as<Action, settlement>
+void to_json(Json& j, const Action& action)
+{
+    std::visit([&](const auto& a) { j = a; }, action);
+}
+
+namespace detail {
+
+/// Format version of the written JSON.
+inline constexpr std::uint64_t deferral_version = 1;
+
+}  // namespace detail
+
+template <detail::json_value Json>
+void to_json(Json& j, const deferral_error& e)
+{
+    j = {{"problem", e.kind}, {"offset", e.offset}};
+    if (e.kind == deferral_error::code::bad_options) j["options"] = describe(e.options);
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const deferred& d)
+{
+    j = {{"sequence", d.sequence}, {"due", d.due}, {"attempts", d.attempts}, {"since", d.since}};
+    detail::put_text(j, "session", d.session);
+    detail::put_text(j, "id", d.id);
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, deferred& into)
+{
+    json_fields(at)
+        .must("sequence", into.sequence)
+        .must("due", into.due)
+        .must("attempts", into.attempts)
+        .must_text("session", into.session)
+        .must_text("id", into.id)
+        .must("since", into.since)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const handed& h)
+{
+    j = {{"entry", h.entry}, {"ticket", h.ticket}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const deferred_messages& b)
+{
+    Json entries = Json::array();
+    b.each([&](const deferred& d) { entries.push_back(d); });
+    j = {{"version", detail::deferral_version}, {"entries", std::move(entries)}};
+}
+
+namespace detail {
+
+/// Reads entries into `book`.
+struct deferred_entries {
+    deferred_messages& book;
+};
+
+template <json_value Json>
+void read_value(const json_place<Json>& at, deferred_entries& into)
+{
+    if (!at.value.is_array()) return at.fail("an array");
+    std::optional<std::uint64_t> last;
+    std::size_t n = 0;
+    for (const Json& one : at.value) {
+        const json_place place{one, path_to(at.path, std::to_string(n++)), at.error};
+        deferred d;
+        waybill::read_value(place, d);
+        if (at.error) return;
+        if (last && d.sequence <= *last) {
+            const json_place wrong{one["sequence"], path_to(place.path, "sequence"), at.error};
+            return wrong.fail("a whole number above " + std::to_string(*last));
+        }
+        last = d.sequence;
+        into.book.restore(std::move(d));
+    }
+}
+
+}  // namespace detail
+
+/// Keeps the options of `into`.
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, deferred_messages& into)
+{
+    deferred_messages book(into.options());
+    detail::deferred_entries entries{book};
+    json_fields(at).version(detail::deferral_version).must("entries", entries).done();
+    if (!at.error) into = std::move(book);
+}
+
+/// Reads a book with these options. If `validate` refuses the options, the path of the error is
+/// "options".
+template <detail::json_value Json = nlohmann::json>
+[[nodiscard]] result<deferred_messages, json_error> read_deferrals(const Json& value,
+                                                                   const deferral_options& options)
+{
+    if (const std::optional<config_error> bad = validate(options)) {
+        return unexpected(json_error{json_error::code::wrong, "options",
+                                     "those that a book can be kept with", describe(*bad)});
+    }
+    deferred_messages read(options);
+    std::optional<json_error> error;
+    read_value(json_place<Json>{value, {}, error}, read);
+    if (error) return unexpected(std::move(*error));
+    return read;
+}
+
+/// Parses `text` (within the default json_limits) and reads a book with these options.
+template <detail::json_value Json = nlohmann::json>
+[[nodiscard]] result<deferred_messages, json_error> parse_deferrals(std::string_view text,
+                                                                    const deferral_options& options)
+{
+    result<Json, json_error> parsed = parse_json_text<Json>(text);
+    if (!parsed) return unexpected(std::move(parsed.error()));
+    return read_deferrals(*parsed, options);
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_EXT_JSON_QUEUE_HPP

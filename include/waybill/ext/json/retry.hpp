@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json/retry: policies and options of retries, read and written; reports and actions, written
+// only.
+//
+//     {"trip_at": 0.3, "min_calls": 20, "timeout": "5min"}
+//
+// Fields have the names that version 0.1 gave them; a field that is left out has its default.
+
+#ifndef WAYBILL_EXT_JSON_RETRY_HPP
+#define WAYBILL_EXT_JSON_RETRY_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/ext/json/core.hpp>
+#include <waybill/retry/backoff.hpp>
+#include <waybill/retry/budget.hpp>
+#include <waybill/retry/circuit_breaker_options.hpp>
+#include <waybill/retry/decide.hpp>
+#include <waybill/retry/delivery.hpp>
+#include <waybill/retry/levels.hpp>
+#include <waybill/retry/retry_call.hpp>
+#include <waybill/retry/retry_loop.hpp>
+
+namespace waybill::inline v0_2 {
+
+template <detail::json_value Json>
+void to_json(Json& j, const backoff& b)
+{
+    j = {{"base", b.base},
+         {"cap", b.cap},
+         {"factor", b.factor},
+         {"spread", b.spread},
+         {"step", b.step},
+         {"highest_hint", b.highest_hint}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, backoff& into)
+{
+    json_fields(at)
+        .may("base", into.base)
+        .may("cap", into.cap)
+        .may("factor", into.factor)
+        .may("spread", into.spread)
+        .may("step", into.step)
+        .may("highest_hint", into.highest_hint)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const retry_policy& p)
+{
+    j = {{"most", p.max_attempts}, {"immediate", p.immediate}, {"pauses", p.pauses}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, retry_policy& into)
+{
+    json_fields(at)
+        .may("most", into.max_attempts)
+        .may("immediate", into.immediate)
+        .may("pauses", into.pauses)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const call_policy& p)
+{
+    j = {{"retry", p.retry}, {"time_limit", p.time_limit}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, call_policy& into)
+{
+    json_fields(at).may("retry", into.retry).may("time_limit", into.time_limit).done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const retry_levels& l)
+{
+    j = {{"immediate", l.immediate}, {"delayed", l.delayed}, {"pauses", l.pauses}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, retry_levels& into)
+{
+    json_fields(at)
+        .may("immediate", into.immediate)
+        .may("delayed", into.delayed)
+        .may("pauses", into.pauses)
+        .done();
+}
+
+/// If tokens are not counted, "tokens" is "unlimited".
+template <detail::json_value Json>
+void to_json(Json& j, const retry_budget& b)
+{
+    const bool counted = b.tokens != retry_budget::uncounted;
+    j = {{"tokens", detail::size_or_unlimited(counted ? b.tokens : unlimited)},
+         {"successes", b.successes},
+         {"refill", b.refill}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, retry_budget& into)
+{
+    std::uint64_t tokens = into.tokens == retry_budget::uncounted ? unlimited : into.tokens;
+    json_fields(at)
+        .may_size("tokens", tokens)
+        .may("successes", into.successes)
+        .may("refill", into.refill)
+        .done();
+    if (tokens != unlimited && tokens >= retry_budget::uncounted) {
+        at.fail("\"tokens\" of at most 32 bits, or \"unlimited\"");
+    }
+    into.tokens = static_cast<std::uint32_t>(detail::lesser(tokens, retry_budget::uncounted));
+}
+
+/// The value `never` is written as "unlimited".
+template <detail::json_value Json>
+void to_json(Json& j, const circuit_breaker_options& o)
+{
+    j = {{"trip_at", o.failure_ratio},
+         {"min_calls", detail::size_or_unlimited(o.minimum_throughput)},
+         {"period", o.sampling_duration},
+         {"in_a_row", detail::size_or_unlimited(o.consecutive_failures)},
+         {"timeout", o.timeout},
+         {"shut_for", o.break_duration},
+         {"ramp", o.half_open_ramp},
+         {"transient_counts", o.transient_counts}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, circuit_breaker_options& into)
+{
+    json_fields(at)
+        .may("trip_at", into.failure_ratio)
+        .may_size("min_calls", into.minimum_throughput)
+        .may("period", into.sampling_duration)
+        .may_size("in_a_row", into.consecutive_failures)
+        .may("timeout", into.timeout)
+        .may("shut_for", into.break_duration)
+        .may("ramp", into.half_open_ramp)
+        .may("transient_counts", into.transient_counts)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const delivery_terms& t)
+{
+    j = {{"lock", t.lock},
+         {"max_deliveries", detail::size_or_unlimited(t.max_deliveries)},
+         {"time_to_live", t.time_to_live},
+         {"highest_lock", t.highest_lock}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, delivery_terms& into)
+{
+    json_fields(at)
+        .may("lock", into.lock)
+        .may_size("max_deliveries", into.max_deliveries)
+        .may("time_to_live", into.time_to_live)
+        .may("highest_lock", into.highest_lock)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const delivery_lifetime& p)
+{
+    j = {{"lasts", p.lasts}, {"by", p.by}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const call_report& r)
+{
+    j = {{"end", r.outcome}, {"tries", r.tries}, {"elapsed", r.elapsed}};
+    if (!r.reason.ok()) j["why"] = r.reason;
+    if (r.waiting) j["waiting_until_steady_ns"] = r.waiting->since_epoch().count();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const retry_now&) { j = {{"act", "retry_now"}}; }
+
+template <detail::json_value Json>
+void to_json(Json& j, const give_up& a)
+{
+    j = {{"act", "give_up"}, {"why", a.reason}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const retry_loop::call&)
+{
+    j = {{"act", "go"}};
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const retry_loop::done&)
+{
+    j = {{"act", "done"}};
+}
+
+/// Only these variants match, not types convertible to them.
+template <detail::json_value Json, class Action>
+    requires std::same_as<Action, retry_action> ||
+    std::same_as<Action, retry_loop::action>
+void to_json(Json& j, const Action& action)
+{
+    std::visit([&](const auto& a) { j = a; }, action);
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_EXT_JSON_RETRY_HPP

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+//
+// ext/json/scaling: policies and state of scaling, read and written; decisions, written only.
+//
+//     {"up": {"any": [{"mean": "orders", "above": {"per_instance": 100}},
+//                     {"highest": "age", "above": 300}]},
+//      "down": {"all": [{"highest": "orders", "below": 10}, {"highest": "mails", "below": 10}]},
+//      "min_points": 5, "cooldown": {"up": "1min", "down": "10min"},
+//      "instances": {"lowest": 1, "highest": 20}}
+//
+//     auto p = waybill::scaling::parse_policy(file_text);
+//     if (!p) die(waybill::describe(p.error()));
+//     // /down/all/0/below: expected a number, {"per_instance": 100} or ..., found "10"
+//     nlohmann::json row = state;
+//     auto again = waybill::parse_json<waybill::scaling::state>(row.dump());
+//
+// A field that is left out has its default. Reading a policy includes `validate`. Writing a policy
+// may fail: `write_policy` is not a conversion. The guide has rules, the state and a decision.
+
+#ifndef WAYBILL_EXT_JSON_SCALING_HPP
+#define WAYBILL_EXT_JSON_SCALING_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <waybill/core/result.hpp>
+#include <waybill/ext/json/core.hpp>
+#include <waybill/ext/json/detail/base36.hpp>
+#include <waybill/ext/json/detail/scaling_policy.hpp>
+#include <waybill/ext/json/detail/scaling_rule.hpp>
+#include <waybill/scaling/change.hpp>
+#include <waybill/scaling/check_policy.hpp>
+#include <waybill/scaling/command.hpp>
+#include <waybill/scaling/decision.hpp>
+#include <waybill/scaling/evidence.hpp>
+#include <waybill/scaling/policy.hpp>
+#include <waybill/scaling/state.hpp>
+#include <waybill/scaling/threshold.hpp>
+#include <waybill/scaling/tribool.hpp>
+
+namespace waybill::inline v0_2::scaling {
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, threshold_step& into)
+{
+    if (!at.value.is_array() || at.value.size() != 2) return at.fail("[instances, threshold]");
+    read_value(detail::place_of(at, 0), into.instances);
+    read_value(detail::place_of(at, 1), into.value);
+}
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, threshold& into)
+{
+    if (at.value.is_number()) {
+        double value = 0;
+        read_value(at, value);
+        into = value;
+        return;
+    }
+    constexpr auto expected = "a number, {\"per_instance\": 100} or "
+                              "{\"by_instances\": [[1, 100], [4, 350]]}";
+    if (!at.value.is_object()) return at.fail(expected);
+    constexpr std::string_view words[]{"per_instance", "by_instances"};
+    const auto which = detail::only_field(at, words, "one kind of threshold");
+    double each = 0;
+    std::vector<threshold_step> steps;
+    detail::reads table{[&](const json_place<Json>& place) {
+        detail::read_list(place, steps, [](const json_place<Json>& one, threshold_step& s) {
+            read_value(one, s);
+        });
+    }};
+    json_fields(at).may("per_instance", each).may("by_instances", table).done();
+    if (!which) at.fail(expected);
+    else if (*which == 0) into = threshold::each(each);
+    else into = threshold::steps(std::move(steps));
+}
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, change& into)
+{
+    json_fields(at).may("count", into.count).may("percent", into.percent).done();
+}
+
+template <waybill::detail::json_value Json, class T>
+    requires waybill::detail::json_readable<T, Json>
+void read_value(const json_place<Json>& at, both_ways<T>& into)
+{
+    json_fields(at).may("up", into.up).may("down", into.down).done();
+}
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, rate_limit& into)
+{
+    json_fields(at).must("most", into.max_change).must("per", into.per).done();
+}
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, cooldowns& into)
+{
+    json_fields(at)
+        .may("up", into.up)
+        .may("down", into.down)
+        .may("shared", into.shared)
+        .done();
+}
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, bounds& into)
+{
+    json_fields(at).may("lowest", into.lowest).may_size("highest", into.highest).done();
+}
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, capacity_tier& into)
+{
+    json_fields(at).must("name", into.name).must("capacity", into.capacity).done();
+}
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, target& into)
+{
+    const std::optional<statistic> what = detail::statistic_in(at);
+    if (!what) return;
+    into.of.what = *what;
+    json_fields(at)
+        .must(name(*what), into.of.metric)
+        .must("each", into.each)
+        .may("averaged", into.of.averaged)
+        .may("tolerance", into.tolerance)
+        .done();
+}
+
+/// Reads types and fields only: `validate` checks the values.
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, policy& into)
+{
+    detail::rule_reader<Json> rules;
+    policy p = into;
+    const auto rule_into = [&rules](rule& r) {
+        return detail::reads{[&rules, &r](const json_place<Json>& place) { rules.read(place, r); }};
+    };
+    rule activation;
+    auto up = rule_into(p.up);
+    auto down = rule_into(p.down);
+    auto first = rule_into(activation);
+    auto targets = detail::list_into<Json>(p.targets);
+    auto ladder = detail::list_into<Json>(p.ladder);
+    auto bands = detail::lists_into<Json>(p.bands, [&](const json_place<Json>& one, band& b) {
+        auto when = rule_into(b.when);
+        json_fields(one).must("when", when).must("by", b.by).done();
+    });
+    auto rate = detail::lists_into<Json>(p.rate, [](const json_place<Json>& one, rate_limit& r) {
+        read_value(one, r);
+    });
+    json_fields(at)
+        .may("up", up)
+        .may("down", down)
+        .may("targets", targets)
+        .may("min_points", p.min_points)
+        .may("max_age", p.max_age)
+        .may("cooldown", p.cooldown)
+        .may("instances", p.instances)
+        .may("step", p.step)
+        .may("bands", bands)
+        .may("stabilise", p.stabilise)
+        .may("rate", rate)
+        .may("warm_up", p.warm_up)
+        .may("activation", first)
+        .may("zero_after", p.zero_after)
+        .may("ladder", ladder)
+        .may("allow", p.allow)
+        .may("if_unknown", p.if_unknown)
+        .may("patience", p.patience)
+        .may("after_failure", p.after_failure)
+        .done();
+    if (at.error) return;
+    if (at.value.contains("activation")) p.activation = std::move(activation);
+    into = std::move(p);
+}
+
+/// Reads a policy from `value` and checks it.
+template <waybill::detail::json_value Json = nlohmann::json>
+[[nodiscard]] result<policy, json_error> read_policy(const Json& value)
+{
+    policy read;
+    std::optional<json_error> error;
+    read_value(json_place<Json>{value, {}, error}, read);
+    if (error) return unexpected(std::move(*error));
+    if (std::optional<policy_error> bad = validate(read)) {
+        return unexpected(json_error{json_error::code::wrong,
+                                     waybill::detail::shortened_path(std::move(bad->path)),
+                                     std::move(bad->expected), std::move(bad->found)});
+    }
+    return read;
+}
+
+/// Parses `text` (within the default json_limits), reads a policy and checks it.
+template <waybill::detail::json_value Json = nlohmann::json>
+[[nodiscard]] result<policy, json_error> parse_policy(std::string_view text)
+{
+    result<Json, json_error> parsed = parse_json_text<Json>(text);
+    if (!parsed) return unexpected(std::move(parsed.error()));
+    return read_policy(*parsed);
+}
+
+/// Writes a policy as JSON from which an equal policy can be read. The error is the first part that
+/// cannot be written, such as a threshold that is a function.
+template <waybill::detail::json_value Json = nlohmann::json>
+[[nodiscard]] result<Json, json_error> write_policy(const policy& p)
+{
+    detail::policy_writer<Json> writer;
+    Json j = writer.written_policy(p);
+    if (writer.error) return unexpected(std::move(*writer.error));
+    return result<Json, json_error>(std::move(j));
+}
+
+namespace detail {
+
+/// Format version of the written state.
+inline constexpr std::uint64_t state_version = 1;
+
+}  // namespace detail
+
+template <waybill::detail::json_value Json>
+void to_json(Json& j, const pending_command& p)
+{
+    j = {{"id", p.ordered.id},
+         {"from", p.ordered.from},
+         {"to", p.ordered.to},
+         {"at", p.at},
+         {"warm_up", p.warm_up}};
+}
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, pending_command& into)
+{
+    json_fields(at)
+        .must("id", into.ordered.id)
+        .must("from", into.ordered.from)
+        .must("to", into.ordered.to)
+        .must("at", into.at)
+        .must("warm_up", into.warm_up)
+        .done();
+    if (into.ordered.from == into.ordered.to) at.fail("\"to\" other than \"from\"");
+}
+
+/// Leaves out times that are not set.
+template <waybill::detail::json_value Json>
+void to_json(Json& j, const state& s)
+{
+    j = {{"version", detail::state_version},
+         {"last_id", s.last_id},
+         {"ready", s.ready},
+         {"highest", detail::in_base36(s.highest)},
+         {"lowest", detail::in_base36(s.lowest)},
+         {"made", detail::in_base36(s.made)}};
+    if (s.pending) j["pending"] = *s.pending;
+    if (s.last_up) j["last_up"] = *s.last_up;
+    if (s.last_down) j["last_down"] = *s.last_down;
+    if (s.last_failure) j["last_failure"] = *s.last_failure;
+    if (s.warm_at) j["warm_at"] = *s.warm_at;
+    if (s.inactive_since) j["inactive_since"] = *s.inactive_since;
+}
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, state& into)
+{
+    state s;
+    detail::few_in_base36<recommendation, state::recommendations> highest{s.highest};
+    detail::few_in_base36<recommendation, state::recommendations> lowest{s.lowest};
+    detail::few_in_base36<made_change, state::changes> made{s.made};
+    json_fields(at)
+        .version(detail::state_version)
+        .must("last_id", s.last_id)
+        .must("ready", s.ready)
+        .must("highest", highest)
+        .must("lowest", lowest)
+        .must("made", made)
+        .may("pending", s.pending)
+        .may("last_up", s.last_up)
+        .may("last_down", s.last_down)
+        .may("last_failure", s.last_failure)
+        .may("warm_at", s.warm_at)
+        .may("inactive_since", s.inactive_since)
+        .done();
+    detail::check_order(at, "highest", s.highest, true);
+    detail::check_order(at, "lowest", s.lowest, false);
+    if (s.warm_at && !s.last_up && !at.error) {
+        json_place{at.value["warm_at"], waybill::detail::path_to(at.path, "warm_at"), at.error}
+            .fail("\"last_up\" beside it, which it comes of");
+    }
+    if (s.pending && (s.pending->ordered.id == 0 || s.pending->ordered.id > s.last_id)) {
+        json_place{at.value["pending"], waybill::detail::path_to(at.path, "pending"), at.error}
+            .fail("an \"id\" of 1 to \"last_id\"");
+    }
+    if (!at.error) into = s;
+}
+
+template <waybill::detail::json_value Json>
+void to_json(Json& j, const command& c)
+{
+    j = {{"id", c.id}, {"from", c.from}, {"to", c.to}};
+}
+
+template <waybill::detail::json_value Json>
+void to_json(Json& j, const policy_error& e)
+{
+    j = Json::object();
+    waybill::detail::put_text(j, "path", e.path);
+    waybill::detail::put_text(j, "expected", e.expected);
+    waybill::detail::put_text(j, "found", e.found);
+}
+
+namespace detail {
+
+/// Leaves out a number that is not finite: JSON has no such number, and nlohmann's library would
+/// write null.
+template <json_value Json>
+void put_number(Json& j, const char* field, const std::optional<double>& x)
+{
+    if (x && waybill::detail::is_finite(*x)) j[field] = *x;
+}
+
+}  // namespace detail
+
+template <waybill::detail::json_value Json>
+void to_json(Json& j, const evidence& e)
+{
+    j = {{"part", e.part},
+         {"statistic", e.what},
+         {"points", e.points},
+         {"holds", e.holds}};
+    waybill::detail::put_text(j, "metric", std::string(e.metric));
+    if (e.part != role::target && !e.wants) j["operator"] = e.how;
+    if (e.cut) j["cut"] = true;
+    if (e.sampled) j["sampled"] = true;
+    detail::put_number(j, "value", e.value);
+    detail::put_number(j, "limit", e.limit);
+    if (e.timed) {
+        j["first"] = e.first;
+        j["last"] = e.last;
+    }
+    if (e.lacks != lack_of::nothing) j["lacks"] = e.lacks;
+    if (e.wants) j["wants"] = *e.wants;
+    if (!e.note.empty()) waybill::detail::put_text(j, "note", std::string(e.note));
+}
+
+template <waybill::detail::json_value Json>
+void to_json(Json& j, const decision& d)
+{
+    j = {{"verdict", d.verdict}, {"from", d.from},
+         {"desired", d.desired}, {"to", d.to},
+         {"now", d.now},         {"up", d.up},
+         {"down", d.down},       {"activation", d.activation},
+         {"because", d.reasons}};
+    if (d.why != reason::nothing) j["why"] = d.why;
+    if (d.until) j["until"] = *d.until;
+    if (d.command) j["command"] = *d.command;
+    if (d.arrived) j["arrived"] = true;
+}
+
+}  // namespace waybill::inline v0_2::scaling
+
+#endif  // WAYBILL_EXT_JSON_SCALING_HPP
