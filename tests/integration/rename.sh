@@ -37,7 +37,7 @@ while read -r kind _ new; do
     case $kind in
         header) [ -e "$WAYBILL_SOURCE/include/$new" ] || fail "no header $new" ;;
         name) case $new in
-            waybill::detail::*) grep -rqw "${new##*::}" "$WAYBILL_SOURCE/include/waybill" || fail "nothing is called $new" ;;
+            *::detail::*) grep -rqw "${new##*::}" "$WAYBILL_SOURCE/include/waybill" || fail "nothing is called $new" ;;
             *) grep -qxF "${new##*::}" "$work/api" || fail "nothing is called $new" ;;
             esac ;;
         member) grep -qxF "${new##*::}" "$work/api" || fail "nothing is called $new" ;;
