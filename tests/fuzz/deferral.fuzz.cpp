@@ -16,7 +16,7 @@
 #include <golden/retry/books.hpp>
 
 #include <waybill/core/crc32c.hpp>
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/queue.hpp>
 #include <waybill/queue/deferred_messages_bytes.hpp>
 
 namespace {

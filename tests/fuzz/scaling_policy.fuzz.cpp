@@ -19,7 +19,7 @@
 #include <support/dice.hpp>
 #include <support/scaling_replay.hpp>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/scaling.hpp>
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <fuzz/fuzz.hpp>
 #include <golden/window/windows.hpp>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/window.hpp>
 
 namespace {
 

@@ -12,7 +12,10 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/batch.hpp>
+#include <waybill/ext/json/consume.hpp>
+#include <waybill/ext/json/lease.hpp>
+#include <waybill/ext/json/queue.hpp>
 
 namespace json_mutated_test {
 namespace {
@@ -42,7 +45,7 @@ template <class E>
 E any_of()
 {
     std::uint8_t count = 0;
-    while (named<E>(name(static_cast<E>(count)))) ++count;
+    while (detail::named<E>(name(static_cast<E>(count)))) ++count;
     return static_cast<E>(*rc::gen::inRange<int>(0, count));
 }
 
@@ -141,7 +144,7 @@ void is_within(const json& part, const json& whole)
         std::string plain = i.key();
         if (!whole.contains(plain) && plain.ends_with(encoded)) {  // it would not have had to be
             plain.resize(plain.size() - encoded.size());
-            RC_ASSERT(whole[plain] == *bytes_in_base64(i.value().get<std::string>()));
+            RC_ASSERT(whole[plain] == *detail::bytes_in_base64(i.value().get<std::string>()));
             continue;
         }
         RC_ASSERT(whole.contains(plain));

@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/scaling.hpp>
 #include <waybill/scaling.hpp>
 
 namespace json_scaling_prop {

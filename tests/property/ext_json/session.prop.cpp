@@ -4,6 +4,7 @@
 // changed where it is known, and written: all that was not changed is what it was. An element of an
 // array that was changed, or is new, has nothing that is not known.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,8 +16,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <waybill/ext/json.hpp>
-#include <waybill/ext/json/state_codec.hpp>
+#include <waybill/ext/json/session.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 
 namespace json_session_prop {
@@ -64,7 +64,7 @@ json any_value(int depth)
         case 3: return *rc::gen::arbitrary<std::uint64_t>();
         case 4: {
             const double x = *rc::gen::arbitrary<double>();
-            return detail::is_finite(x) ? x : 0.1;
+            return std::isfinite(x) ? x : 0.1;
         }
         case 5: return any_text();
         case 6: {

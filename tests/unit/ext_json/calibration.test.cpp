@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/batch/batch_sender.hpp>
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/batch.hpp>
 
 namespace json_calibration_test {
 

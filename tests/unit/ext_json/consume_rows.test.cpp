@@ -12,7 +12,8 @@
 #include <doctest/doctest.h>
 #include <golden/consume/rows.hpp>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/consume.hpp>
+#include <waybill/ext/json/lease.hpp>
 
 namespace json_consume_rows_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <golden/retry/books.hpp>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/queue.hpp>
 
 namespace json_deferral_test {
 namespace {

@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 #include <support/golden.hpp>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/session.hpp>
 #include <waybill/session.hpp>
 
 namespace letter_golden_test {

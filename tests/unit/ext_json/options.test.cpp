@@ -9,7 +9,11 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/consume.hpp>
+#include <waybill/ext/json/lease.hpp>
+#include <waybill/ext/json/queue.hpp>
+#include <waybill/ext/json/retry.hpp>
+#include <waybill/ext/json/tracking.hpp>
 
 namespace json_options_test {
 namespace {

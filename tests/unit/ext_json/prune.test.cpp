@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/consume.hpp>
 
 namespace json_prune_test {
 

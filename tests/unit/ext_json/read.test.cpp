@@ -12,7 +12,8 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/batch.hpp>
+#include <waybill/ext/json/consume.hpp>
 
 namespace json_read_test {
 namespace {

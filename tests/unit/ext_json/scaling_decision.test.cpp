@@ -10,7 +10,7 @@
 #include <golden/scaling/values.hpp>
 #include <support/golden.hpp>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/scaling.hpp>
 
 namespace json_scaling_decision_test {
 namespace {

@@ -12,7 +12,7 @@
 #include <golden/scaling/values.hpp>
 #include <support/golden.hpp>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/scaling.hpp>
 
 namespace json_scaling_policy_test {
 namespace {

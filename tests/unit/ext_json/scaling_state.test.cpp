@@ -13,7 +13,7 @@
 #include <support/golden.hpp>
 #include <support/scaling_replay.hpp>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/scaling.hpp>
 
 namespace json_scaling_state_test {
 namespace {

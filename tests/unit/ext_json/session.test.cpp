@@ -17,8 +17,7 @@
 #include <doctest/doctest.h>
 #include <support/json_states.hpp>
 
-#include <waybill/ext/json.hpp>
-#include <waybill/ext/json/state_codec.hpp>
+#include <waybill/ext/json/session.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 

@@ -14,8 +14,7 @@
 #include <support/json_states.hpp>
 
 #include <waybill/core/saturating.hpp>
-#include <waybill/ext/json.hpp>
-#include <waybill/ext/json/state_codec.hpp>
+#include <waybill/ext/json/session.hpp>
 
 namespace json_session_budget_test {
 

@@ -12,8 +12,7 @@
 #include <golden/session/json_states.hpp>
 #include <support/golden.hpp>
 
-#include <waybill/ext/json.hpp>
-#include <waybill/ext/json/state_codec.hpp>
+#include <waybill/ext/json/session.hpp>
 
 namespace json_session_golden_test {
 namespace {

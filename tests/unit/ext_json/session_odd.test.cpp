@@ -19,8 +19,7 @@
 #include <support/json_states.hpp>
 
 #include <waybill/core/saturating.hpp>
-#include <waybill/ext/json.hpp>
-#include <waybill/ext/json/state_codec.hpp>
+#include <waybill/ext/json/session.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
 

@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/session.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 
 namespace json_session_values_test {

@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/window.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/window_snapshot.hpp>

@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 #include <golden/window/windows.hpp>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/window.hpp>
 
 namespace json_window_golden_test {
 

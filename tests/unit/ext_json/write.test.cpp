@@ -8,7 +8,9 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/ext/json.hpp>
+#include <waybill/ext/json/batch.hpp>
+#include <waybill/ext/json/consume.hpp>
+#include <waybill/ext/json/wire.hpp>
 
 namespace json_write_test {
 namespace {
