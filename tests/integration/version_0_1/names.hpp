@@ -38,6 +38,7 @@ using batch_outcome = waybill::batch_end;
 using fault_kind = waybill::fault_class;
 using dead_letter_body = waybill::letter_keeps;
 using pipeline_dead_letter = waybill::step_letter;
+using track_error = waybill::begin_refusal;
 
 inline waybill::steady_time time_of(const wait_until& w) { return w.until; }
 inline batch_outcome outcome_of(const waybill::batch_report& r) { return r.end; }
@@ -57,6 +58,7 @@ using batch_outcome = waybill::batch_outcome;
 using fault_kind = waybill::fault_kind;
 using dead_letter_body = waybill::dead_letter_body;
 using pipeline_dead_letter = waybill::pipeline_dead_letter;
+using track_error = waybill::track_error;
 
 inline waybill::steady_time time_of(const wait_until& w) { return w.time; }
 inline batch_outcome outcome_of(const waybill::batch_report& r) { return r.outcome; }
