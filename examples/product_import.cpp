@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// product_import: the lines of a price list, one step each, of which none needs another. What
-// cannot be read is parked, the rest goes on, and it says how far it is; the mended lines come
-// back.
+// product_import: the lines of a price list, one step each. No step needs another one. Lines that
+// cannot be read are dead-lettered, and the rest continues. The repaired lines are redriven.
 
 #include <charconv>
 #include <iostream>

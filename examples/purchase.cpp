@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // purchase: orders of five steps each, which run in order. A receipt that cannot be printed stops
-// its order and no other; once the template is mended the order goes on where it stopped.
+// its order and no other. After the repair of the template the order continues at the failed step.
 
 #include <iostream>
 #include <string>

@@ -4,7 +4,7 @@
 //
 //     memory m;
 //     for (const tick& t : ticks) {
-//         for (const decided& d : step(m, rules, t, in)) tell(d);
+//         for (const decided& d : step(m, rules, t, in)) report(d);
 //         keep(text_of(m));                        // see state_file.hpp
 //     }
 //
@@ -40,8 +40,8 @@ using metric_windows = waybill::window_set<key, metric_window>;
 /// Where instances come from, and what becomes of commands.
 enum class instances_are : std::uint8_t {
     simulated,  ///< We count them ourselves: what was decided is done after `delay`.
-    recorded,   ///< The rows tell. Nobody follows: it is advice.
-    real,       ///< The ticks tell, and whoever executes commands answers.
+    recorded,   ///< The rows contain the number. Decisions are advice only.
+    real,       ///< The ticks contain the number. Commands are executed and have results.
 };
 
 struct rules {

@@ -31,7 +31,7 @@ void compare(const history& h, const run_so_far& run, std::vector<std::string>& 
 
 }  // namespace
 
-void tell(const options& o, record_file& records, const std::vector<decided>& made)
+void report_decisions(const options& o, record_file& records, const std::vector<decided>& made)
 {
     for (const decided& d : made) {
         if (!o.records.empty()) records.add(json_of(d));

@@ -29,7 +29,7 @@ struct run_so_far {
 };
 
 /// Tells decisions as they are made: to people, and into the records.
-void tell(const options& o, record_file& records, const std::vector<decided>& made);
+void report_decisions(const options& o, record_file& records, const std::vector<decided>& made);
 
 /// Prints the summary, checks all decisions, draws the chart. What to exit with.
 [[nodiscard]] int conclude(const options& o, const rules& r, std::span<const tick> ticks,

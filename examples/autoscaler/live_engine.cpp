@@ -55,8 +55,8 @@ live_engine::live_engine(const std::string& folder, const std::string& where)
             own_.emplace(folder + "/live.nats");
             address_ = fmt::format("{}{}:{}", nats, own_->at().host, own_->at().port);
         } else {
-            const bool told = where.starts_with(nats);
-            address_ = told ? where : fmt::format("{}{}/live.sqlite", sqlite, folder);
+            const bool is_nats = where.starts_with(nats);
+            address_ = is_nats ? where : fmt::format("{}{}/live.sqlite", sqlite, folder);
         }
         queue_ = live_work(address_);
     } catch (const engines::server_error& e) {

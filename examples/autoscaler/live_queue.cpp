@@ -260,8 +260,8 @@ void live_queue::stop_worker(live_worker w)
     kill(w.pid, SIGTERM);
     const int status = live::ended(w.pid, steady::now() + patience);
     // It may have been told before it could listen; then it has not begun anything.
-    const bool told = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
-    if (!told && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) ++died_;
+    const bool was_stopped = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+    if (!was_stopped && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) ++died_;
 }
 
 std::vector<live_worker> live_queue::workers()

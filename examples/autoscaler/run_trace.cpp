@@ -60,7 +60,7 @@ int run_trace(const options& o, rules r)
     for (std::size_t n = run.first; n != s.ticks.size(); ++n) {
         intake told_later;
         run.made.push_back(step(kept.known, r, s.ticks[n], told_later));
-        tell(o, records, run.made.back());
+        report_decisions(o, records, run.made.back());
         kept.record_bytes = records.bytes();
         if (!o.state.empty()) write_state(o.state, text_of(kept, r), false);
         std::this_thread::sleep_for(std::chrono::milliseconds(o.pause_ms));

@@ -70,7 +70,7 @@ const std::vector<decided>& session::turn(std::vector<row> rows, std::vector<hea
                       .counted = std::move(counted)});
     intake told_later;
     made_.push_back(step(kept_.known, r_, ticks_.back(), told_later));
-    tell(o_, records_, made_.back());
+    report_decisions(o_, records_, made_.back());
     kept_.record_bytes = records_.bytes();
     if (!o_.state.empty()) write_state(o_.state, text_of(kept_, r_), true);
     return made_.back();

@@ -82,12 +82,13 @@ private:
         if (r.status == 401) return unknown("the user or the password is not accepted");
         if (r.status == 404) return unknown("there is no such queue in virtual host " + vhost_);
         if (r.status != 200) return unknown("status " + std::to_string(r.status));
-        const auto told = nlohmann::json::parse(r.body, nullptr, false);
-        const auto number = [&told](const char* field) {
+        const auto statistics = nlohmann::json::parse(r.body, nullptr, false);
+        const auto number = [&statistics](const char* field) {
             std::optional<std::uint64_t> n;
-            if (!told.is_object()) return n;
-            const auto found = told.find(field);
-            if (found != told.end() && found->is_number_unsigned()) n = found->get<std::uint64_t>();
+            if (!statistics.is_object()) return n;
+            const auto found = statistics.find(field);
+            if (found != statistics.end() && found->is_number_unsigned())
+                n = found->get<std::uint64_t>();
             return n;
         };
         const auto ready = number("messages_ready");
@@ -95,7 +96,7 @@ private:
         if (!ready || !unacked) return unknown("the broker has no figures of it");
         // The figures of a queue whose node is away are those of its last moment.
         for (const char* state : {"down", "crashed", "stopped"}) {
-            if (told.contains("state") && told["state"] == state) return unknown(state);
+            if (statistics.contains("state") && statistics["state"] == state) return unknown(state);
         }
         depth d{.ready = *ready, .in_flight = *unacked};
         const auto head = number("head_message_timestamp");

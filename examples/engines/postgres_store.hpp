@@ -63,12 +63,15 @@ public:
         }
         ~transaction() { rollback(); }
 
-        [[nodiscard]] waybill::result<void> savepoint() { return told("SAVEPOINT event"); }
-        [[nodiscard]] waybill::result<void> release() { return told("RELEASE SAVEPOINT event"); }
+        [[nodiscard]] waybill::result<void> savepoint() { return executed("SAVEPOINT event"); }
+        [[nodiscard]] waybill::result<void> release()
+        {
+            return executed("RELEASE SAVEPOINT event");
+        }
         /// Also mends a transaction in which a statement has failed since the savepoint.
         [[nodiscard]] waybill::result<void> undo()
         {
-            return told("ROLLBACK TO SAVEPOINT event; RELEASE SAVEPOINT event");
+            return executed("ROLLBACK TO SAVEPOINT event; RELEASE SAVEPOINT event");
         }
 
         [[nodiscard]] waybill::result<waybill::commit_outcome> commit()
@@ -93,7 +96,7 @@ public:
         friend postgres_store;
         explicit transaction(postgres_store& s) noexcept : store_(&s) { s.open_ = true; }
 
-        [[nodiscard]] waybill::result<void> told(const char* sql)
+        [[nodiscard]] waybill::result<void> executed(const char* sql)
         {
             return store_ ? store_->within(*this, [&] { store_->db_.exec(sql); }) : over();
         }

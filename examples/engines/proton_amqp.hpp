@@ -120,7 +120,7 @@ private:
         pn_delivery_settle(d);
         counted c{.actual = transfer_.size(), .limit = {}};
         if (link_->largest() != 0) c.limit = link_->largest();
-        return outcome_of(a, said_, told(waybill::wire::dialect::azure_amqp, said_, c));
+        return outcome_of(a, said_, reported(waybill::wire::dialect::azure_amqp, said_, c));
     }
 
     waybill::send_outcome send_each(std::span<const std::string_view> bodies)

@@ -62,22 +62,22 @@ public:
         if (bytes > limit_)
             return waybill::batch_sender::too_large{.actual = bytes, .limit = limit_};
 
-        tell(enqueue_step::begin);
+        notify(enqueue_step::begin);
         begin_.run();
         try {
             std::size_t left = batch.size();
             for (const message& m : batch) {
                 insert_.run(m.header, blob{m.body});
-                if (--left == batch.size() / 2) tell(enqueue_step::insert);
+                if (--left == batch.size() / 2) notify(enqueue_step::insert);
             }
             within();
-            tell(enqueue_step::commit);
+            notify(enqueue_step::commit);
             commit_.run();
         } catch (...) {
             if (db_.in_transaction()) rollback_.run();
             throw;
         }
-        tell(enqueue_step::done);
+        notify(enqueue_step::done);
         return waybill::batch_sender::accepted{.actual = bytes};
     }
 
@@ -110,7 +110,7 @@ public:
     std::function<void(enqueue_step)> watch{};
 
 private:
-    void tell(enqueue_step s) const
+    void notify(enqueue_step s) const
     {
         if (watch) watch(s);
     }

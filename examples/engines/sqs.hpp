@@ -104,7 +104,7 @@ public:
             if (n && n->of == waybill::wire::extent::item)
                 return waybill::batch_sender::too_large{};
             const answer a = meaning(sqs_own, r.error).value_or(answer::unknown);
-            return outcome_of(a, said_, told(dialect::sqs, said_, c));
+            return outcome_of(a, said_, reported(dialect::sqs, said_, c));
         } catch (const socket_error& e) {
             said_ = e.what();
             connection_.reset();
@@ -152,15 +152,16 @@ private:
     waybill::send_outcome entry_by_entry(const nlohmann::json& body, std::size_t items,
                                          std::uint64_t bytes)
     {
-        std::vector<bool> told(items, false);
-        for (const waybill::entry_fault& f : faults_) told[f.index] = true;  // they were not sent
+        std::vector<bool> settled(items, false);
+        for (const waybill::entry_fault& f : faults_)
+            settled[f.index] = true;  // they were not sent
         const auto each = [&](const char* list, auto&& take) {
             const auto entries = body.find(list);
             if (entries == body.end() || !entries->is_array()) return;
             for (const nlohmann::json& e : *entries) {
                 const auto i = number_in(text_at(e, "Id"));
                 if (!i || *i >= items) continue;
-                told[*i] = true;
+                settled[*i] = true;
                 take(*i, e);
             }
         };
@@ -173,7 +174,7 @@ private:
             faults_.push_back({i, failure_of(a)});
             said_ = code + ": " + text_at(e, "Message");
         });
-        for (const bool t : told) {
+        for (const bool t : settled) {
             if (!t) return waybill::batch_sender::outcome_unknown{};
         }
         if (faults_.empty()) return waybill::batch_sender::accepted{.actual = bytes};

@@ -42,7 +42,8 @@ struct counted {
 };
 
 /// What the broker's words say of the whole batch goes before what we know ourselves.
-[[nodiscard]] constexpr counted told(waybill::wire::dialect d, std::string_view text, counted ours)
+[[nodiscard]] constexpr counted reported(waybill::wire::dialect d, std::string_view text,
+                                         counted ours)
 {
     const auto numbers = waybill::wire::read_refusal(d, text);
     if (!numbers || numbers->of != waybill::wire::extent::request) return ours;

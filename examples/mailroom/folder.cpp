@@ -52,11 +52,11 @@ bool is_of_another_input(const std::string& dir, const std::string& input)
 
 }  // namespace
 
-void expect_same_input(const support::locked_folder& here, const std::string& input)
+void expect_same_input(const support::locked_folder& folder, const std::string& input)
 {
-    const bool is_old = !here.has_input() && std::filesystem::exists(queue_in(here.path()));
-    if (is_old && is_of_another_input(here.path(), input)) throw here.another(input);
-    here.belongs_to(input);
+    const bool is_old = !folder.has_input() && std::filesystem::exists(queue_in(folder.path()));
+    if (is_old && is_of_another_input(folder.path(), input)) throw folder.another(input);
+    folder.belongs_to(input);
 }
 
 }  // namespace mailroom

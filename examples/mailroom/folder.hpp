@@ -13,7 +13,7 @@ namespace mailroom {
 
 /// Records which input the folder is for. Throws a complaint if it is for another one: its queue
 /// and sink would be a mixture of the two.
-void expect_same_input(const support::locked_folder& here, const std::string& input);
+void expect_same_input(const support::locked_folder& folder, const std::string& input);
 
 }  // namespace mailroom
 

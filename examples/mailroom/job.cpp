@@ -64,25 +64,25 @@ std::function<void(engines::enqueue_step)> watching(phases& at, const std::uint6
 
 }  // namespace
 
-void run_job(const options& o, phases& at, const progress_sink& tell)
+void run_job(const options& o, phases& at, const progress_sink& progress)
 {
     namespace views = ranges::views;
 
     engines::database queue_db(queue_in(o.db));
     engines::database sink_db(sink_in(o.db));
     engines::sqlite_queue queue(queue_db, o.limit);
-    producer out(queue_db, queue, at, tell);
+    producer out(queue_db, queue, at, progress);
     consumer in(sink_db, queue, at);
     backlog_log log(o.db);
 
-    place here = out.from();
-    queue.watch = watching(at, here.byte);
-    line_reader file(o.input, here, std::max<std::size_t>(o.limit, longest_line));
+    place position = out.from();
+    queue.watch = watching(at, position.byte);
+    line_reader file(o.input, position, std::max<std::size_t>(o.limit, longest_line));
     std::string time;
     const auto tell_where = [&] {
         const std::uint64_t enqueued = queue.last();
         log.note(time, enqueued, in.reached());
-        tell(fmt::format("at {} {} {}", here.byte, enqueued, in.reached()));
+        progress(fmt::format("at {} {} {}", position.byte, enqueued, in.reached()));
         return enqueued - in.reached();
     };
 
@@ -96,19 +96,19 @@ void run_job(const options& o, phases& at, const progress_sink& tell)
     out.send(
         box,
         [&](const event& first) {
-            here.byte = first.begin;
-            at.reach("read", here.byte);
-            tell("worked");
+            position.byte = first.begin;
+            at.reach("read", position.byte);
+            progress("worked");
         },
         [&](const event& last) {
             time = last.time;
-            here = last.next;
+            position = last.next;
             if (tell_where() < high_water) return;
             in.drain();
             tell_where();
         });
     if (in.drain() != 0) {
-        tell("worked");
+        progress("worked");
         tell_where();
     }
 }

@@ -26,10 +26,10 @@ namespace mailroom {
 }
 
 /// With waybill, in `o.db`.
-void run_job(const options& o, phases& at, const progress_sink& tell);
+void run_job(const options& o, phases& at, const progress_sink& progress);
 
 /// As it is usually written, in `o.db`.
-void run_naive_job(const options& o, phases& at, const progress_sink& tell);
+void run_naive_job(const options& o, phases& at, const progress_sink& progress);
 
 }  // namespace mailroom
 

@@ -107,13 +107,13 @@ int run(options o)
     support::expect_input(o.input);
     support::expect_file("report", o.report, {{"the input", o.input}});
     results r{.input_bytes = std::filesystem::file_size(o.input)};
-    const support::locked_folder here(o.db, "mailroom");
-    o.db = here.path();
-    r.temporary = here.temporary();
-    expect_same_input(here, o.input);
+    const support::locked_folder folder(o.db, "mailroom");
+    o.db = folder.path();
+    r.temporary = folder.temporary();
+    expect_same_input(folder, o.input);
 
     r.waybill = run_waybill(o, r.input_bytes);
-    if (!o.plain && r.waybill.how.told.worked) r.naive = run_naive(o, r.input_bytes);
+    if (!o.plain && r.waybill.how.counts.worked) r.naive = run_naive(o, r.input_bytes);
     r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     print(o, r);
     write_report(o, r);

@@ -33,8 +33,8 @@ constexpr std::size_t events_per_read = 100;
 
 class article_sender {
 public:
-    article_sender(engines::sqlite_queue& queue, const progress_sink& tell)
-        : queue_(queue), tell_(tell)
+    article_sender(engines::sqlite_queue& queue, const progress_sink& progress)
+        : queue_(queue), progress_(progress)
     {
     }
 
@@ -44,10 +44,10 @@ public:
             const waybill::send_outcome answer = queue_.enqueue(piece, [] {});
             const auto* refused = std::get_if<waybill::batch_sender::too_large>(&answer);
             if (!refused) {
-                tell_("accepted");
+                progress_("accepted");
                 continue;
             }
-            tell_(fmt::format("refused {}", refused->actual.value_or(0)));
+            progress_(fmt::format("refused {}", refused->actual.value_or(0)));
             if (piece.size() == 1) continue;
             std::uint64_t largest = 0;
             for (const event& e : list)
@@ -79,7 +79,7 @@ private:
     }
 
     engines::sqlite_queue& queue_;
-    const progress_sink& tell_;
+    const progress_sink& progress_;
     std::uint64_t header_ = 54;
     std::uint64_t limit_ = queue_.limit();
 };
@@ -128,24 +128,24 @@ private:
 
 }  // namespace
 
-void run_naive_job(const options& o, phases& at, const progress_sink& tell)
+void run_naive_job(const options& o, phases& at, const progress_sink& progress)
 {
     engines::database queue_db(queue_in(o.db));
     engines::database sink_db(sink_in(o.db));
     engines::sqlite_queue queue(queue_db, o.limit);
     bookmark mark(queue_db);
-    article_sender out(queue, tell);
+    article_sender out(queue, progress);
     naive_consumer in(sink_db, queue, at);
 
-    place here = mark.load();
-    line_reader file(o.input, here, std::max<std::size_t>(o.limit, longest_line));
+    place position = mark.load();
+    line_reader file(o.input, position, std::max<std::size_t>(o.limit, longest_line));
     queue.watch = [&](engines::enqueue_step s) {
-        if (s == engines::enqueue_step::insert) at.reach("enqueue.insert", here.byte);
+        if (s == engines::enqueue_step::insert) at.reach("enqueue.insert", position.byte);
     };
     std::vector<event> list;
     for (bool more = true; more;) {
         list.clear();
-        place next = here;
+        place next = position;
         while (list.size() < lines_per_list) {
             std::optional<line> l = file.next();
             more = l.has_value();
@@ -156,10 +156,10 @@ void run_naive_job(const options& o, phases& at, const progress_sink& tell)
             if (!e.marker) list.push_back(std::move(e));  // what cannot be parsed would be logged
         }
         out.send(list);
-        here = next;
-        mark.store(here);
+        position = next;
+        mark.store(position);
         in.drain();
-        tell(fmt::format("at {} {} {}", here.byte, queue.last(), in.reached()));
+        progress(fmt::format("at {} {} {}", position.byte, queue.last(), in.reached()));
     }
 }
 

@@ -69,10 +69,10 @@ void learnt::store(const waybill::calibration& c)
 
 // The limit is in the queue's manual; of the headers nobody has said anything.
 producer::producer(engines::database& db, engines::sqlite_queue& queue, phases& at,
-                   progress_sink tell)
+                   progress_sink progress)
     : queue_(queue),
       at_(at),
-      tell_(std::move(tell)),
+      progress_(std::move(progress)),
       bookmark_(db),
       learnt_(db),
       sender_(waybill::send_policy{.limit = {.bytes = queue.limit()},
@@ -88,9 +88,9 @@ waybill::send_outcome producer::enqueue(const place& next)
         learnt_.store(sender_.learnt());
     });
     if (const auto* refused = std::get_if<waybill::batch_sender::too_large>(&answer)) {
-        tell_(fmt::format("refused {}", refused->actual.value_or(0)));
+        progress_(fmt::format("refused {}", refused->actual.value_or(0)));
     } else {
-        tell_("accepted");
+        progress_("accepted");
     }
     return answer;
 }

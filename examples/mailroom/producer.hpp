@@ -48,7 +48,8 @@ private:
 
 class producer {
 public:
-    producer(engines::database& db, engines::sqlite_queue& queue, phases& at, progress_sink tell);
+    producer(engines::database& db, engines::sqlite_queue& queue, phases& at,
+             progress_sink progress);
 
     /// Where the input is to be read on.
     [[nodiscard]] place from() { return bookmark_.load(); }
@@ -86,7 +87,7 @@ private:
 
     engines::sqlite_queue& queue_;
     phases& at_;
-    progress_sink tell_;
+    progress_sink progress_;
     bookmark bookmark_;
     learnt learnt_;
     waybill::batch_sender sender_;

@@ -36,7 +36,7 @@ std::string deaths(const outcome& o)
 
 nlohmann::json figures(const contestant& c)
 {
-    const tally& t = c.how.told;
+    const tally& t = c.how.counts;
     return {{"read", c.found.read},
             {"batches", t.batches},
             {"sends", t.sends},
@@ -90,7 +90,7 @@ void progress::show(const tally& t)
 void print(const options& o, const results& r)
 {
     const findings& f = r.waybill.found;
-    const tally& t = r.waybill.how.told;
+    const tally& t = r.waybill.how.counts;
     const std::string name = o.input.substr(o.input.find_last_of('/') + 1);
     fmt::print("{} from {} ({} bytes), through a queue that takes at most {} bytes a batch\n",
                counted(f.read, "event"), name, grouped(r.input_bytes), grouped(o.limit));
@@ -116,9 +116,9 @@ void print(const options& o, const results& r)
     const contestant* const first = &r.waybill;
     row("", [&](const contestant& c) { return &c == first ? "waybill" : "as usually written"; });
     row(fmt::format("sends ({} would do)", grouped(f.optimum)),
-        [](const contestant& c) { return grouped(c.how.told.sends); });
+        [](const contestant& c) { return grouped(c.how.counts.sends); });
     row("of these refused as too large",
-        [](const contestant& c) { return grouped(c.how.told.rejected); });
+        [](const contestant& c) { return grouped(c.how.counts.rejected); });
     row("events applied", [](const contestant& c) { return grouped(c.found.applied); });
     row("dead letters, each with reason",
         [](const contestant& c) { return grouped(c.found.dead_lettered); });
@@ -136,13 +136,13 @@ void write_report(const options& o, const results& r)
     if (o.report.empty()) return;
     nlohmann::json j = figures(r.waybill);
     j["peak_rss_kib"] =
-        std::max(r.waybill.how.told.peak_rss_kib, peak_rss_kib());  // of any process
+        std::max(r.waybill.how.counts.peak_rss_kib, peak_rss_kib());  // of any process
     j["input_bytes"] = r.input_bytes;
     j["limit"] = o.limit;
     j["blank_lines"] = r.waybill.found.blank;
     j["optimum"] = r.waybill.found.optimum;
     j["killed_at"] = r.waybill.how.kills;
-    j["nothing_to_do"] = !r.waybill.how.told.worked;
+    j["nothing_to_do"] = !r.waybill.how.counts.worked;
     j["wrong"] = r.waybill.found.wrong;
     j["seconds"] = r.seconds;
     if (r.naive) j["naive"] = figures(*r.naive);

@@ -24,10 +24,10 @@ namespace {
 
 using support::complaint;
 
-void work(const options& o, phases& at, const progress_sink& tell)
+void work(const options& o, phases& at, const progress_sink& progress)
 {
-    o.naive ? run_naive_job(o, at, tell) : run_job(o, at, tell);
-    tell(fmt::format("memory {}", peak_rss_kib()));
+    o.naive ? run_naive_job(o, at, progress) : run_job(o, at, progress);
+    progress(fmt::format("memory {}", peak_rss_kib()));
 }
 
 /// For whoever wants to kill from outside: at what it waits, and which process that is.
@@ -93,10 +93,10 @@ outcome supervise(const options& o, std::vector<hold> plan,
         bool killed = false;
         const worker w = start(o, std::exchange(stop, std::nullopt));
         listen(w.from, [&](std::string_view line) {
-            result.told.take(line);
-            show(result.told);
-            if (result.told.holding.empty()) return;
-            const std::string phase = std::exchange(result.told.holding, {});
+            result.counts.take(line);
+            show(result.counts);
+            if (result.counts.holding.empty()) return;
+            const std::string phase = std::exchange(result.counts.holding, {});
             if (!ours) return announce(phase, w.pid);
             kill(w.pid, SIGKILL);
             result.kills.push_back(phase);
@@ -110,7 +110,8 @@ outcome supervise(const options& o, std::vector<hold> plan,
         if (WTERMSIG(status) != SIGKILL)
             throw complaint(fmt::format("the worker died of signal {}", WTERMSIG(status)));
 
-        const std::uint64_t done = result.told.enqueued + result.told.applied + result.kills.size();
+        const std::uint64_t done =
+            result.counts.enqueued + result.counts.applied + result.kills.size();
         in_vain = done == before ? in_vain + 1 : 0;
         before = done;
         if (in_vain == 100)
@@ -124,20 +125,20 @@ outcome work_here(const options& o, const std::function<void(const tally&)>& sho
     outcome result;
     phases at(o.stop, [](std::string_view phase) { announce(phase, getpid()); });
     work(o, at, [&](const std::string& line) {
-        result.told.take(line);
-        show(result.told);
+        result.counts.take(line);
+        show(result.counts);
     });
     return result;
 }
 
 void work_for_parent(const options& o)
 {
-    const progress_sink tell = [&](const std::string& line) {
+    const progress_sink progress = [&](const std::string& line) {
         const std::string whole = line + '\n';  // one write, so that no line is torn by a kill
         if (write(*o.worker, whole.data(), whole.size()) < 0) _exit(1);
     };
-    phases at(o.stop, [&](std::string_view phase) { tell(fmt::format("holding {}", phase)); });
-    work(o, at, tell);
+    phases at(o.stop, [&](std::string_view phase) { progress(fmt::format("holding {}", phase)); });
+    work(o, at, progress);
 }
 
 }  // namespace mailroom

@@ -16,7 +16,7 @@
 namespace mailroom {
 
 struct outcome {
-    tally told{};
+    tally counts{};
     std::vector<std::string> kills{};  ///< At which phases the worker was killed by us.
     std::uint64_t deaths = 0;          ///< How often it was killed by others.
 };

@@ -157,7 +157,7 @@ bool row::complete() const
     return count(mark::done) + count(mark::returned) == marks.size();
 }
 
-dashboard read_effects(world& w)
+dashboard read_effects(shop_services& w)
 {
     make_tables(w.shop_file);
     dashboard b;
@@ -181,7 +181,7 @@ dashboard read_effects(world& w)
     return b;
 }
 
-dashboard read_dashboard(world& w)
+dashboard read_dashboard(shop_services& w)
 {
     const auto letters = w.letters.list();
     if (!letters) throw support::complaint(letters.error().text);

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "world.hpp"
+#include "shop_services.hpp"
 
 namespace order_pipeline {
 
@@ -40,10 +40,10 @@ struct row {
 using dashboard = std::vector<row>;
 
 /// What is done; this asks nobody but the shop's own tables.
-[[nodiscard]] dashboard read_effects(world& w);
+[[nodiscard]] dashboard read_effects(shop_services& w);
 
 /// The same with what is parked.
-[[nodiscard]] dashboard read_dashboard(world& w);
+[[nodiscard]] dashboard read_dashboard(shop_services& w);
 
 /// One job in a line.
 [[nodiscard]] std::string line_of(const row& r);

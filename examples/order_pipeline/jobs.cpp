@@ -158,7 +158,7 @@ std::uint64_t write_down(engines::database& db, const std::vector<summed_job>& j
 
 }  // namespace
 
-sent_messages send_in_order(world& w, std::span<const engines::session_message> messages)
+sent_messages send_in_order(shop_services& w, std::span<const engines::session_message> messages)
 {
     // What does not arrive keeps the rest of its session back, and nobody else's.
     waybill::batch_sender sender({.limit = {.bytes = queue_options.batch_bytes,
@@ -187,7 +187,7 @@ sent_messages send_in_order(world& w, std::span<const engines::session_message> 
     return sent;
 }
 
-taken_jobs take_jobs(world& w, const options& o)
+taken_jobs take_jobs(shop_services& w, const options& o)
 {
     const input_lines lines = lines_of(o);
     const std::uint64_t imports = std::min<std::uint64_t>(o.imports, lines.payloads.size());

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "options.hpp"
-#include "world.hpp"
+#include "shop_services.hpp"
 #include <waybill/core/fault.hpp>
 
 namespace order_pipeline {
@@ -23,7 +23,7 @@ struct sent_messages {
 };
 
 /// In their order, in as few batches as the queue takes.
-[[nodiscard]] sent_messages send_in_order(world& w,
+[[nodiscard]] sent_messages send_in_order(shop_services& w,
                                           std::span<const engines::session_message> messages);
 
 struct taken_jobs {
@@ -37,7 +37,7 @@ struct taken_jobs {
 /// Makes a job of each order, or of all products that an import has, and sends its steps. What was
 /// sent before is dropped by the queue, which knows its messages by their ids. Nothing is sent, and
 /// a complaint is thrown, where a job of that name was another one.
-[[nodiscard]] taken_jobs take_jobs(world& w, const options& o);
+[[nodiscard]] taken_jobs take_jobs(shop_services& w, const options& o);
 
 }  // namespace order_pipeline
 

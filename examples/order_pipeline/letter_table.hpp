@@ -43,39 +43,39 @@ public:
     using letters = std::span<const waybill::pipeline_dead_letter>;
 
     /// Requires: `address` is empty or has a place.
-    letter_table(engines::database& shop, const std::string& address) : here_(shop)
+    letter_table(engines::database& shop, const std::string& address) : local_(shop)
     {
-        if (!address.empty()) there_.emplace(azure_place(address).value());
+        if (!address.empty()) remote_.emplace(azure_place(address).value());
     }
 
     /// Written again, a letter replaces itself, but for what the one that is there knows better.
     [[nodiscard]] waybill::fault upsert(const waybill::pipeline_dead_letter& l)
     {
-        return there_ ? there_->upsert(l) : here_.upsert(l);
+        return remote_ ? remote_->upsert(l) : local_.upsert(l);
     }
     /// How far their sessions were sent.
     [[nodiscard]] waybill::fault mark(letters all)
     {
-        return there_ ? there_->mark(all) : here_.mark(all);
+        return remote_ ? remote_->mark(all) : local_.mark(all);
     }
     [[nodiscard]] waybill::fault remove(letters all)
     {
-        return there_ ? there_->remove(all) : here_.remove(all);
+        return remote_ ? remote_->remove(all) : local_.remove(all);
     }
     [[nodiscard]] waybill::result<std::vector<waybill::pipeline_dead_letter>> list()
     {
-        return there_ ? there_->list() : here_.list();
+        return remote_ ? remote_->list() : local_.list();
     }
 
     /// Of so many letters all are removed, or none.
     [[nodiscard]] std::uint64_t removed_at_once() const noexcept
     {
-        return there_ ? engines::azure_table::removed_at_once : UINT64_MAX;
+        return remote_ ? engines::azure_table::removed_at_once : UINT64_MAX;
     }
 
 private:
-    engines::sqlite_step_letters here_;
-    std::optional<engines::azure_table> there_{};
+    engines::sqlite_step_letters local_;
+    std::optional<engines::azure_table> remote_{};
 };
 
 }  // namespace order_pipeline

@@ -33,10 +33,10 @@
 #include "options.hpp"
 #include "returning.hpp"
 #include "shop.hpp"
+#include "shop_services.hpp"
 #include "verify.hpp"
 #include "worker.hpp"
 #include "worker_pool.hpp"
-#include "world.hpp"
 
 namespace {
 
@@ -49,17 +49,17 @@ std::string batches(std::uint64_t n) { return n == 1 ? "1 batch" : grouped(n) + 
 /// What is on its way, once in a while, in one line.
 class news {
 public:
-    explicit news(world& w) : here_(w) {}
+    explicit news(shop_services& w) : services_(w) {}
 
     /// `reason` nothing moves, if nothing does.
-    void tell(const std::string& why)
+    void report(const std::string& why)
     {
         const auto now = std::chrono::steady_clock::now();
         if (now < next_) return;
         next_ = now + 500ms;
         std::string line;
         std::uint64_t complete = 0;
-        const dashboard b = read_effects(here_);
+        const dashboard b = read_effects(services_);
         for (const row& r : b) {
             if (r.complete()) ++complete;
             if (!is_import(r.job) || line.size() > 80) continue;
@@ -75,16 +75,16 @@ public:
     }
 
 private:
-    world& here_;
+    shop_services& services_;
     std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + 100ms;
 };
 
 /// Has all of it worked off, and shows and checks what has come of it.
-bool work_and_check(world& here, const options& o)
+bool work_and_check(shop_services& services, const options& o)
 {
-    news all(here);
-    const casualties c = work_off(here, o, [&](const std::string& why) { all.tell(why); });
-    const dashboard b = read_dashboard(here);
+    news all(services);
+    const casualties c = work_off(services, o, [&](const std::string& why) { all.report(why); });
+    const dashboard b = read_dashboard(services);
     print(b, o.what == command::redrive || o.fix ? shown::what_came_back : shown::all);
     support::write_file("picture", o.chart, picture(b));
     const findings f = verify(o.db, o.dead_letters);
@@ -106,7 +106,7 @@ bool work_and_check(world& here, const options& o)
     return true;
 }
 
-bool redrive(world& w, const options& o)
+bool redrive(shop_services& w, const options& o)
 {
     if (o.fix && !o.dry_run) {
         write_templates(w, true);
@@ -136,7 +136,7 @@ void expect_picture(const options& o)
 
 /// The letters of a folder are where they were at first. That is written down when somebody has
 /// answered there.
-void keep_address(world& w, const options& o)
+void keep_address(shop_services& w, const options& o)
 {
     w.shop_file.exec("CREATE TABLE IF NOT EXISTS letters_at (address TEXT NOT NULL)");
     engines::statement at(w.shop_file, "SELECT address FROM letters_at");
@@ -161,12 +161,12 @@ int run(options o)
     if (o.what == command::redrive && !std::filesystem::exists(o.db + "/shop.sqlite")) {
         throw support::complaint(fmt::format("nobody has ordered anything in {}", o.db));
     }
-    const support::locked_folder here(o.db, "order_pipeline");
-    const bool temporary = here.temporary();
-    o.db = here.path();
+    const support::locked_folder folder(o.db, "order_pipeline");
+    const bool temporary = folder.temporary();
+    o.db = folder.path();
     expect_picture(o);
-    if (o.what == command::run) here.belongs_to(o.input);
-    world w(o.db, o.dead_letters);
+    if (o.what == command::run) folder.belongs_to(o.input);
+    shop_services w(o.db, o.dead_letters);
     keep_address(w, o);
     write_templates(w, false);
     if (o.what == command::redrive) return redrive(w, o) ? 0 : 1;

@@ -31,7 +31,7 @@ using clock = std::chrono::steady_clock;
 using letter_list = std::vector<waybill::pipeline_dead_letter>;
 
 /// What a session remembers; nothing where it has no state, or somebody has it in hand.
-std::string state_of(world& w, const std::string& session)
+std::string state_of(shop_services& w, const std::string& session)
 {
     const auto lock = w.queue.accept(session);
     if (!lock || !*lock) return {};
@@ -41,7 +41,7 @@ std::string state_of(world& w, const std::string& session)
 }
 
 /// The letter of a message that the broker has parked itself.
-waybill::pipeline_dead_letter letter_of(world& w, const engines::session_message& m)
+waybill::pipeline_dead_letter letter_of(shop_services& w, const engines::session_message& m)
 {
     const auto codec = order_codec();
     const auto read =
@@ -57,7 +57,7 @@ waybill::pipeline_dead_letter letter_of(world& w, const engines::session_message
 
 /// What the broker has parked itself becomes letters like the others. One that cannot be written
 /// stays there.
-void drain(world& w)
+void drain(shop_services& w)
 {
     std::set<std::uint64_t> seen;
     for (;;) {
@@ -88,7 +88,7 @@ void drain(world& w)
 }
 
 /// The letters as they would be then, and nothing is changed.
-void drain_into(letter_list& all, world& w)
+void drain_into(letter_list& all, shop_services& w)
 {
     std::uint64_t after = 0;
     for (;;) {
@@ -117,7 +117,7 @@ engines::session_message message_of(const waybill::redrive_plan& plan, const let
     return m;
 }
 
-waybill::redrive::resubmitted resubmit(world& w, const waybill::redrive_plan& plan,
+waybill::redrive::resubmitted resubmit(shop_services& w, const waybill::redrive_plan& plan,
                                        const letter_list& all, const waybill::redrive::resubmit& a,
                                        returned& r)
 {
@@ -131,8 +131,8 @@ waybill::redrive::resubmitted resubmit(world& w, const waybill::redrive_plan& pl
     return {sent.accepted, sent.why.kind};
 }
 
-waybill::fault_kind mark_sent(world& w, const waybill::redrive_plan& plan, const letter_list& all,
-                              const waybill::redrive::mark_sent& a)
+waybill::fault_kind mark_sent(shop_services& w, const waybill::redrive_plan& plan,
+                              const letter_list& all, const waybill::redrive::mark_sent& a)
 {
     letter_list marked;
     for (std::uint64_t s = a.session; s != a.session + a.count; ++s) {
@@ -155,7 +155,7 @@ void say_plan(const waybill::redrive_plan& plan, const letter_list& all, std::si
 
 }  // namespace
 
-returned bring_back(world& w, const options& o)
+returned bring_back(shop_services& w, const options& o)
 {
     if (!o.dry_run) drain(w);
     auto listed = w.letters.list();

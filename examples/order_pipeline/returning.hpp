@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "options.hpp"
-#include "world.hpp"
+#include "shop_services.hpp"
 
 namespace order_pipeline {
 
@@ -21,7 +21,7 @@ struct returned {
 /// Drains the broker's own dead letters, makes a plan of all letters, says what it is, and sends
 /// them, unless that was all that was asked for. Killed anywhere, it goes on when it is called
 /// again.
-[[nodiscard]] returned bring_back(world& w, const options& o);
+[[nodiscard]] returned bring_back(shop_services& w, const options& o);
 
 }  // namespace order_pipeline
 

@@ -94,7 +94,7 @@ engines::database& make_tables(engines::database& db)
                    " what TEXT NOT NULL, runs INTEGER NOT NULL DEFAULT 1, UNIQUE (job, step))");
 }
 
-void write_templates(const world& w, bool repaired)
+void write_templates(const shop_services& w, bool repaired)
 {
     const auto write = [&](const std::string& path, std::string_view text) {
         if (!repaired && std::filesystem::exists(path)) return;
@@ -106,8 +106,8 @@ void write_templates(const world& w, bool repaired)
     write(w.label, repaired ? good_label : broken_label);
 }
 
-shop::shop(world& w)
-    : here_(w),
+shop::shop(shop_services& w)
+    : services_(w),
       note_(make_tables(w.shop_file),
             "INSERT INTO effects (job, step, session, what) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (job, step) DO UPDATE SET runs = runs + 1")
@@ -121,7 +121,7 @@ waybill::fault shop::run(const task& t, order_state& s)
     fields known = fields_of(payload);
     if (is_import(t.job)) {
         std::string label;
-        const waybill::fault f = fill_in(here_.label, "label", known, label);
+        const waybill::fault f = fill_in(services_.label, "label", known, label);
         if (!f.ok()) return f;
         s.total = support::capped_sum(s.total, total_of(payload));
         note(t, label);
@@ -145,7 +145,7 @@ waybill::fault shop::run(const task& t, order_state& s)
             known.insert_or_assign("number", t.job);
             known.insert_or_assign("total", std::to_string(s.total));
             known.insert_or_assign("payment", s.payment);
-            const waybill::fault f = fill_in(here_.receipt, "receipt", known, s.receipt);
+            const waybill::fault f = fill_in(services_.receipt, "receipt", known, s.receipt);
             if (f.ok()) note(t, s.receipt);
             return f;
         }

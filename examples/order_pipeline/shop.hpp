@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../engines/sqlite.hpp"
-#include "world.hpp"
+#include "shop_services.hpp"
 #include <waybill/core/fault.hpp>
 
 namespace order_pipeline {
@@ -41,14 +41,14 @@ struct task {
 
 class shop {
 public:
-    explicit shop(world& w);
+    explicit shop(shop_services& w);
 
     [[nodiscard]] waybill::fault run(const task& t, order_state& s);
 
 private:
     void note(const task& t, std::string_view what);
 
-    world& here_;
+    shop_services& services_;
     engines::statement note_;
 };
 
@@ -56,7 +56,7 @@ private:
 engines::database& make_tables(engines::database& db);
 
 /// Writes the templates: the broken ones where there are none, or those that are right.
-void write_templates(const world& w, bool repaired);
+void write_templates(const shop_services& w, bool repaired);
 
 }  // namespace order_pipeline
 

@@ -19,7 +19,7 @@ constexpr waybill::sweep_policy policy{
     .messages_live = 1ms, .keep_failed = 1ms, .stuck_after = 1ms};
 static_assert(!validate(policy));
 
-waybill::swept_state read(world& w, const engines::session_lock& l)
+waybill::swept_state read(shop_services& w, const engines::session_lock& l)
 {
     const auto bytes = w.queue.state(l);
     if (!bytes) throw support::complaint(bytes.error().text);
@@ -28,7 +28,7 @@ waybill::swept_state read(world& w, const engines::session_lock& l)
 }
 
 /// Under its lock; whoever was killed may still have it for a moment.
-engines::session_lock accept(world& w, const std::string& session)
+engines::session_lock accept(shop_services& w, const std::string& session)
 {
     for (int tries = 0; tries != 1'000; ++tries) {
         const auto lock = w.queue.accept(session);
@@ -40,7 +40,7 @@ engines::session_lock accept(world& w, const std::string& session)
 
 }  // namespace
 
-std::uint64_t sweep(world& w)
+std::uint64_t sweep(shop_services& w)
 {
     const auto names = w.queue.sessions_with_state();
     if (!names) throw support::complaint(names.error().text);

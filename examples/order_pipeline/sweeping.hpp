@@ -10,12 +10,12 @@
 
 #include <cstdint>
 
-#include "world.hpp"
+#include "shop_services.hpp"
 
 namespace order_pipeline {
 
 /// How many there were. Requires: nothing is in the queue, and nobody sends.
-[[nodiscard]] std::uint64_t sweep(world& w);
+[[nodiscard]] std::uint64_t sweep(shop_services& w);
 
 }  // namespace order_pipeline
 

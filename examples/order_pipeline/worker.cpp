@@ -14,7 +14,7 @@
 #include "order_codec.hpp"
 #include "phases.hpp"
 #include "shop.hpp"
-#include "world.hpp"
+#include "shop_services.hpp"
 #include <waybill/ext/exceptions.hpp>
 #include <waybill/session.hpp>
 
@@ -31,8 +31,8 @@ volatile std::sig_atomic_t terminated = 0;
 /// What a worker has in hand while it has a session.
 class holding {
 public:
-    holding(world& w, shop& s, worker_place& p, const engines::session_lock& l)
-        : here_(w), shop_(s), place_(p), lock_(l), pipe_(policy_of(l.session))
+    holding(shop_services& w, shop& s, worker_place& p, const engines::session_lock& l)
+        : services_(w), shop_(s), place_(p), lock_(l), pipe_(policy_of(l.session))
     {
     }
     holding(const holding&) = delete;
@@ -42,7 +42,7 @@ public:
     bool next()
     {
         step_ = lock_.session + ": ";
-        const auto received = here_.queue.receive(lock_);
+        const auto received = services_.queue.receive(lock_);
         if (!received) put_off(received.error());
         if (!received || !*received) return false;
         place_.at = phase::at_work;
@@ -55,21 +55,23 @@ public:
             pipe_, {facts_of(read.properties, m.sequence, m.deliveries), wall()}, &clock::now,
             [&](waybill::pipeline::load_state) {
                 auto loaded = state_.load(read.origin.state);
-                if (!loaded.reason.empty()) place_.tell(step_ + loaded.reason);
+                if (!loaded.reason.empty()) place_.report(step_ + loaded.reason);
                 return loaded;
             },
             [&](waybill::pipeline::execute a) {
                 const task t{read.job(), m.session, a.step, a.tries, m.body};
-                return told(state_.attempt([&](order_state& s) { return run_(t, s); }));
+                return logged(state_.attempt([&](order_state& s) { return run_(t, s); }));
             },
-            [&](waybill::pipeline::save_state a) { return told(state_.save(a, pipe_.progress())); },
+            [&](waybill::pipeline::save_state a) {
+                return logged(state_.save(a, pipe_.progress()));
+            },
             [&](waybill::pipeline::write_dead_letter a) { return park(letter_of(m, read, a)); },
-            [&](waybill::complete) { return told(here_.queue.complete(lock_, m)); },
-            [&](waybill::pipeline::clear_state) { return told(state_.clear()); },
+            [&](waybill::complete) { return logged(services_.queue.complete(lock_, m)); },
+            [&](waybill::pipeline::clear_state) { return logged(state_.clear()); },
             [&](waybill::pipeline::give_back a) { pause_ = a.until - clock::now(); },
             [&](waybill::wait_until a) {
                 std::this_thread::sleep_until(clock::time_point(a.time));
-                return told(here_.queue.renew(lock_));
+                return logged(services_.queue.renew(lock_));
             });
         place_.at = phase::between;
         return !pipe_.over() && terminated == 0 && keep_lock();
@@ -78,7 +80,7 @@ public:
     void close()
     {
         const std::chrono::nanoseconds pause(std::max(pause_, waybill::duration()).count());
-        told(here_.queue.close(lock_, std::chrono::ceil<milliseconds>(pause)));
+        logged(services_.queue.close(lock_, std::chrono::ceil<milliseconds>(pause)));
     }
 
 private:
@@ -87,35 +89,35 @@ private:
 
         waybill::result<std::optional<std::string>> load()
         {
-            return of.here_.queue.state(of.lock_);
+            return of.services_.queue.state(of.lock_);
         }
         waybill::fault save(const std::string& bytes)
         {
-            return of.here_.queue.set_state(of.lock_, bytes);
+            return of.services_.queue.set_state(of.lock_, bytes);
         }
-        waybill::fault clear() { return of.here_.queue.set_state(of.lock_, {}); }
+        waybill::fault clear() { return of.services_.queue.set_state(of.lock_, {}); }
     };
 
     /// A letter that is refused for good ends the run, and its step stays where it is.
     waybill::fault park(const waybill::pipeline_dead_letter& l)
     {
-        waybill::fault f = told(here_.letters.upsert(l));
+        waybill::fault f = logged(services_.letters.upsert(l));
         if (f.kind == waybill::fault_kind::permanent) place_.hopeless = true;
         return f;
     }
 
     /// A fault that whoever waits may want to know.
-    waybill::fault told(waybill::fault f)
+    waybill::fault logged(waybill::fault f)
     {
         const bool ours = f.kind != waybill::fault_kind::ownership_lost;
-        if (!f.ok() && ours) place_.tell(step_ + f.text);
+        if (!f.ok() && ours) place_.report(step_ + f.text);
         return f;
     }
 
     /// Other sessions are not to wait for one whose messages cannot be received.
     void put_off(const waybill::fault& why)
     {
-        told(why);
+        logged(why);
         pause_ = 200ms;
     }
 
@@ -133,10 +135,10 @@ private:
     {
         if (clock::now() - renewed_ < queue_options.lock / 4) return true;
         renewed_ = clock::now();
-        return told(here_.queue.renew(lock_)).ok();
+        return logged(services_.queue.renew(lock_)).ok();
     }
 
-    world& here_;
+    shop_services& services_;
     shop& shop_;
     worker_place& place_;
     engines::session_lock lock_;
@@ -156,21 +158,21 @@ private:
 void work(const options& o)
 {
     std::signal(SIGTERM, [](int) { terminated = 1; });
-    world here(o.db, o.dead_letters);
-    shop steps(here);
-    phases all(here.phases);
+    shop_services services(o.db, o.dead_letters);
+    shop steps(services);
+    phases all(services.phases);
     worker_place& place = all.of(*o.worker);
     while (terminated == 0) {
         place.at = phase::asleep;
-        const auto lock = here.queue.accept();
+        const auto lock = services.queue.accept();
         if (lock && *lock) {
             place.at = phase::between;
-            holding session(here, steps, place, **lock);
+            holding session(services, steps, place, **lock);
             while (session.next()) {
             }
             session.close();
         } else {
-            if (!lock) place.tell(lock.error().text);
+            if (!lock) place.report(lock.error().text);
             std::this_thread::sleep_for(5ms);
         }
     }

@@ -101,11 +101,11 @@ public:
     }
 
     /// What a worker has run into since `forget`. Throws it if that is the end.
-    [[nodiscard]] std::string told()
+    [[nodiscard]] std::string reported()
     {
         std::string last;
         for (std::size_t n = 0; n != workers_.size(); ++n) {
-            const std::string text = phases_.of(n).told();
+            const std::string text = phases_.of(n).reported();
             if (text.empty()) continue;
             last = fmt::format("worker {}: {}", n, text);
             if (phases_.of(n).hopeless) {
@@ -173,7 +173,7 @@ constexpr auto worth_a_word = 3s;
 
 }  // namespace
 
-casualties work_off(world& w, const options& o, const look_at& look)
+casualties work_off(shop_services& w, const options& o, const look_at& look)
 {
     casualties c;
     const auto begun = clock::now();
@@ -186,7 +186,7 @@ casualties work_off(world& w, const options& o, const look_at& look)
     support::standstill nothing;
     for (std::uint64_t left = w.queue.depth(); left != 0; left = w.queue.depth()) {
         all.look(c);
-        const std::string why = all.told();
+        const std::string why = all.reported();
         nothing.look(left);
         if (nothing.moved()) all.forget();
         if (nothing.stood() >= longest_standstill) end_of(left, why);

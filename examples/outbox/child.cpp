@@ -21,13 +21,23 @@ namespace outbox {
 
 namespace {
 
-std::vector<std::string> words_for(const options& o, int tell)
+std::vector<std::string> words_for(const options& o, int progress)
 {
-    return {"outbox", "--as",    std::string(name(o.as)),
-            "--db",   o.db,      "--seed",
-            std::to_string(o.seed),  "--tell", std::to_string(tell),
-            "--port", std::to_string(o.port),  "--busy",
-            std::to_string(o.busy),  "--begun", std::to_string(o.begun)};
+    return {"outbox",
+            "--as",
+            std::string(name(o.as)),
+            "--db",
+            o.db,
+            "--seed",
+            std::to_string(o.seed),
+            "--tell",
+            std::to_string(progress),
+            "--port",
+            std::to_string(o.port),
+            "--busy",
+            std::to_string(o.busy),
+            "--begun",
+            std::to_string(o.begun)};
 }
 
 }  // namespace

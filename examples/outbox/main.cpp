@@ -48,8 +48,8 @@ struct contestant {
 
 contestant run_waybill(const options& o, const std::vector<order>& orders)
 {
-    event_log told(false);
-    contestant c{play(o, role::relay, orders, told), {}};
+    event_log log(false);
+    contestant c{play(o, role::relay, orders, log), {}};
     c.found = verify(o.db, orders.size());
     return c;
 }
@@ -60,8 +60,8 @@ contestant run_naive_beside(options o, const std::vector<order>& orders)
     o.db += "/naive";
     std::filesystem::remove_all(o.db);
     std::filesystem::create_directories(o.db);
-    event_log told(true);
-    contestant c{play(o, role::naive, orders, told), {}};
+    event_log log(true);
+    contestant c{play(o, role::naive, orders, log), {}};
     c.found = verify(o.db, orders.size());
     return c;
 }
@@ -116,9 +116,9 @@ int run(options o)
         fmt::print("nothing to do: there is no order in {}\n", o.input);
         return 0;
     }
-    const support::locked_folder here(o.db, "outbox");
-    o.db = here.path();
-    here.belongs_to(o.input);
+    const support::locked_folder folder(o.db, "outbox");
+    o.db = folder.path();
+    folder.belongs_to(o.input);
     contestant ours = run_waybill(o, orders);
     if (ours.how.calls != 0) judge_calls(o, ours);
     const pruning p = prune_letters(o.db);

@@ -21,7 +21,7 @@ namespace outbox {
 void run_naive(const options& o)
 {
     using namespace std::chrono_literals;
-    const progress_pipe tell(o.tell);
+    const progress_pipe progress(o.progress);
     engines::database db(shop_in(o.db));
     engines::statement unsent(db, "SELECT id, recipient, subject FROM outbox"
                                   " WHERE state <> 'sent' ORDER BY id");
@@ -33,13 +33,13 @@ void run_naive(const options& o)
         for (unsent.query(); unsent.step();) all.push_back(letter_in(unsent));
         std::uint64_t done = 0;
         for (const letter& l : all) {
-            tell.call(l.id);
+            progress.call(l.id);
             const auto id = fmt::format("{:08x}{:08x}@shop.example", dice(), dice());
             if (!server.send(to_mail(l, id)).ok()) continue;
             sent.run(l.id);
             ++done;
         }
-        tell("pass", std::to_string(done));
+        progress("pass", std::to_string(done));
         std::this_thread::sleep_for(1s);
     }
 }

@@ -53,12 +53,9 @@ struct number_option {
 };
 
 constexpr number_option number_options[] = {
-    {"--outage", &options::outage, 1, 60},
-    {"--seed", &options::seed, 0, ~std::uint64_t{0}},
-    {"--tell", &options::tell, 0, 1'023},
-    {"--port", &options::port, 1, 65'535},
-    {"--busy", &options::busy, 0, 60'000},
-    {"--begun", &options::begun, 0, ~std::uint64_t{0}},
+    {"--outage", &options::outage, 1, 60},    {"--seed", &options::seed, 0, ~std::uint64_t{0}},
+    {"--tell", &options::progress, 0, 1'023}, {"--port", &options::port, 1, 65'535},
+    {"--busy", &options::busy, 0, 60'000},    {"--begun", &options::begun, 0, ~std::uint64_t{0}},
 };
 
 std::optional<role> role_in(std::string_view text)

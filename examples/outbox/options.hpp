@@ -41,7 +41,7 @@ struct options {
 
     // Between outbox and its processes; not in --help.
     role as = role::family;   ///< --as ROLE
-    std::uint64_t tell = 2;   ///< --tell FD: where it says what it does
+    std::uint64_t progress = 2;  ///< --tell FD: where it says what it does
     std::uint64_t port = 0;   ///< --port N: of the mail server
     std::uint64_t busy = 0;   ///< --busy MS: so long the mail server turns all away
     std::uint64_t begun = 0;  ///< --begun NS: the wall time from which moments are told

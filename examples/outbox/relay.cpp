@@ -73,7 +73,7 @@ waybill::deferred_messages restored(const std::optional<std::string>& bytes)
 class relay {
 public:
     explicit relay(const options& o)
-        : tell_(o.tell),
+        : progress_(o.progress),
           begun_(waybill::wall_time::at(
               waybill::duration::nanoseconds(static_cast<std::int64_t>(o.begun)))),
           dice_(o.seed),
@@ -83,9 +83,9 @@ public:
     {
         if (book_.empty()) return;
         const auto due = book_.next_due();
-        tell_("book", fmt::format("{} deferred as before, the next of them until {}",
-                                  support::counted(book_.size(), "mail"),
-                                  due ? moment(*due) : "?"));
+        progress_("book",
+                  fmt::format("{} deferred as before, the next of them until {}",
+                              support::counted(book_.size(), "mail"), due ? moment(*due) : "?"));
     }
 
     void run()
@@ -117,7 +117,7 @@ private:
     void deliver(letter& mail)
     {
         while (const auto pass = guard_.try_acquire(steady())) {
-            tell_.call(mail.id);
+            progress_.call(mail.id);
             const waybill::fault f = server_.send(to_mail(mail, message_id(mail)));
             guard_.record(*pass, f.kind, steady(), draw());
             if (f.ok()) return sent(mail);
@@ -148,12 +148,12 @@ private:
     {
         book_.settled(mail.id);
         mails_.sent(mail, save(book_));
-        tell_("sent", fmt::format("order {}", mail.id));
+        progress_("sent", fmt::format("order {}", mail.id));
     }
 
     bool told_again(const letter& mail, const waybill::fault& f)
     {
-        tell_("again", fmt::format("at once: order {}: {}", mail.id, f.text));
+        progress_("again", fmt::format("at once: order {}: {}", mail.id, f.text));
         return true;
     }
 
@@ -167,16 +167,17 @@ private:
                      .attempts = mail.tries,
                      .since = mail.deferred_since.value_or(now)});
         mails_.deferred(mail, save(book_));
-        tell_("deferred", fmt::format("until {}: order {}: {}", moment(due), mail.id, f.text));
+        progress_("deferred", fmt::format("until {}: order {}: {}", moment(due), mail.id, f.text));
     }
 
     void bury(const letter& mail, const waybill::fault& f)
     {
         book_.settled(mail.id);
         mails_.dead(mail, save(book_), f.text, wall());
-        tell_("dead", fmt::format("letter: order {} to {} after {}: {}", mail.id, mail.recipient,
-                                  mail.tries == 1 ? "1 try" : fmt::format("{} tries", mail.tries),
-                                  f.text));
+        progress_(
+            "dead",
+            fmt::format("letter: order {} to {} after {}: {}", mail.id, mail.recipient,
+                        mail.tries == 1 ? "1 try" : fmt::format("{} tries", mail.tries), f.text));
     }
 
     /// The same in every process and after every crash, so whoever has the mail drops another one.
@@ -189,12 +190,12 @@ private:
     {
         const waybill::steady_time now = steady();
         const waybill::circuit_state state = guard_.state(now);
-        if (guard_.generation(now) == told_) return;
-        told_ = guard_.generation(now);
+        if (guard_.generation(now) == reported_generation_) return;
+        reported_generation_ = guard_.generation(now);
         const std::string line = fmt::format("is {}", name(state));
-        if (state != waybill::circuit_state::open) return tell_("breaker", line);
+        if (state != waybill::circuit_state::open) return progress_("breaker", line);
         const waybill::wall_time until = wall() + (guard_.next_change(now) - now);
-        tell_("breaker", fmt::format("{} until {}: {}", line, moment(until), said_));
+        progress_("breaker", fmt::format("{} until {}: {}", line, moment(until), said_));
     }
 
     waybill::steady_time next_look() const
@@ -216,7 +217,7 @@ private:
 
     double draw() { return std::uniform_real_distribution<double>()(dice_); }
 
-    progress_pipe tell_;
+    progress_pipe progress_;
     waybill::wall_time begun_;
     std::mt19937_64 dice_;
     mail_table mails_;
@@ -225,7 +226,7 @@ private:
     waybill::circuit_breaker guard_{guarding};
     waybill::idempotency_keys keys_{{"shop", "outbox", "mails"}};
     std::string said_{};      // the last refusal
-    std::uint64_t told_ = 1;  // of the generations of the circuit breaker
+    std::uint64_t reported_generation_ = 1;  // of the generations of the circuit breaker
 };
 
 }  // namespace

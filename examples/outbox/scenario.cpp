@@ -87,11 +87,11 @@ timetable timetable_for(const options& o, role sender)
 
 class scenario {
 public:
-    scenario(const options& o, role sender, const std::vector<order>& orders, event_log& told)
+    scenario(const options& o, role sender, const std::vector<order>& orders, event_log& log)
         : o_(o),
           sender_role_(sender),
           table_(timetable_for(o, sender)),
-          told_(told),
+          log_(log),
           orders_(orders.size()),
           shop_(o.db, orders),
           at_start_(shop_.taken())
@@ -112,7 +112,7 @@ public:
             listen();
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
-        told_.close_chapter();
+        log_.close_chapter();
         result_.seconds = now();
         return result_;
     }
@@ -139,7 +139,7 @@ private:
         if (closed_ || !shop_.all_taken()) return;
         closed_ = true;
         shop_.close();
-        told_.event(fmt::format("the shop closes: {} taken", support::counted(orders_, "order")));
+        log_.event(fmt::format("the shop closes: {} taken", support::counted(orders_, "order")));
     }
 
     void start_server(double busy = 0)
@@ -166,12 +166,12 @@ private:
             server_->kill();
             down_ = nanoseconds();
             up_ = 0;
-            told_.event(fmt::format("THE MAIL SERVER IS DOWN for {} s, killed with -9", o_.outage));
+            log_.event(fmt::format("THE MAIL SERVER IS DOWN for {} s, killed with -9", o_.outage));
         }
         if (was_down_ && up_ == 0 && now() >= table_.server_comes) {
             start_server(table_.busy_for);
-            told_.event(fmt::format("the mail server is started, and turns all away for {:.2f} s",
-                                    table_.busy_for));
+            log_.event(fmt::format("the mail server is started, and turns all away for {:.2f} s",
+                                   table_.busy_for));
         }
         if (up_ != 0 && server_->ended()) throw support::complaint("the mail server has given up");
     }
@@ -190,7 +190,7 @@ private:
             ++died_;
             sender_->kill();
             listen();
-            told_.event("the relay is killed with -9, and started again");
+            log_.event("the relay is killed with -9, and started again");
             ++result_.kills;
             if (!breaker_closed_) ++result_.kills_open;
             breaker_closed_ = true;
@@ -215,9 +215,9 @@ private:
     {
         if (word == "call") return count(text);
         if (word == "pass") return pass_over(text);
-        if (word == "book") return told_.event(fmt::format("the relay has {}", text));
-        if (word != "breaker") return told_.decision(word, text);
-        told_.event(fmt::format("the circuit breaker {}", text));
+        if (word == "book") return log_.event(fmt::format("the relay has {}", text));
+        if (word != "breaker") return log_.decision(word, text);
+        log_.event(fmt::format("the circuit breaker {}", text));
         if (text.starts_with("is open")) ++result_.opened;
         breaker_closed_ = text.starts_with("is closed");
         if (!breaker_closed_) return;
@@ -245,7 +245,7 @@ private:
     options o_;
     role sender_role_;
     timetable table_;
-    event_log& told_;
+    event_log& log_;
     std::uint64_t orders_;
     shop shop_;
     std::uint64_t at_start_;
@@ -266,9 +266,9 @@ private:
 
 }  // namespace
 
-outcome play(const options& o, role sender, const std::vector<order>& orders, event_log& told)
+outcome play(const options& o, role sender, const std::vector<order>& orders, event_log& log)
 {
-    return scenario(o, sender, orders, told).run();
+    return scenario(o, sender, orders, log).run();
 }
 
 }  // namespace outbox

@@ -28,7 +28,7 @@ struct outcome {
 
 /// Lets `batch_sender` send the mails of all orders. Throws a complaint if it gives up.
 [[nodiscard]] outcome play(const options& o, role sender, const std::vector<order>& orders,
-                           event_log& told);
+                           event_log& log);
 
 }  // namespace outbox
 

@@ -215,12 +215,12 @@ int listening(std::uint64_t port)
 
 void run_server(const options& o)
 {
-    const progress_pipe tell(o.tell);
+    const progress_pipe progress(o.progress);
     engines::database db(server_in(o.db));
     make_server_tables(db);
     mail_server server(o, db);
     const int door = listening(o.port);
-    tell("ready", std::to_string(o.port));
+    progress("ready", std::to_string(o.port));
     for (;;) {
         const int client = accept4(door, nullptr, nullptr, SOCK_CLOEXEC);
         if (client < 0) continue;

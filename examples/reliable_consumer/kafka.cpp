@@ -24,13 +24,13 @@ using engines::kafka_partition;
 using std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-kafka_member::kafka_member(kafka_place where, kafka_world& world, std::uint64_t seed)
+kafka_member::kafka_member(kafka_place where, downstream_service& service, std::uint64_t seed)
     : where_(std::move(where)),
       in_(where_.settings, where_.group, {where_.topic},
           {.assigned = [this](const auto& all) { assigned(all); },
            .revoked = [this](const auto& all, bool lost) { revoked(all, lost); }}),
       letters_(where_.settings),
-      pool_(world, seed),
+      pool_(service, seed),
       dead_partitions_(
           letters_.partitions(where_.topic + std::string(engines::dlt::behind_topic), 10s)),
       breaker_(where_.guard),

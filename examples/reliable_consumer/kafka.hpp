@@ -3,7 +3,7 @@
 // kafka: events from Kafka, each at least once, several at a time and out of order.
 //
 // kafka.cpp is all that a consumer with a watermark and a dead-letter topic takes. What happens to
-// it here, and the checks, are in kafka_run.cpp; what an event does is in kafka_world.hpp.
+// it here, and the checks, are in kafka_run.cpp; what an event does is in kafka_downstream.hpp.
 
 #ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_HPP
 #define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_HPP
@@ -17,7 +17,7 @@
 
 #include "../engines/kafka_consumer.hpp"
 #include "../engines/kafka_letters.hpp"
-#include "kafka_world.hpp"
+#include "kafka_downstream.hpp"
 #include "options.hpp"
 #include <waybill/retry/circuit_breaker.hpp>
 #include <waybill/tracking/commit_schedule.hpp>
@@ -65,7 +65,7 @@ struct member_record {
 
 class kafka_member {
 public:
-    kafka_member(kafka_place where, kafka_world& world, std::uint64_t seed);
+    kafka_member(kafka_place where, downstream_service& service, std::uint64_t seed);
 
     /// One round: takes up what comes, ends what is done, commits what is due. The same each time.
     void step();

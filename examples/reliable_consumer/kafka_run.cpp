@@ -71,7 +71,7 @@ std::vector<kafka_part> produce(engines::kafka_producer& out, const std::string&
             if (*taken) break;
             reported(out.poll(10ms));
         }
-        if (!kafka_world::judge(line).ok()) ++parts[p].hopeless;
+        if (!downstream_service::judge(line).ok()) ++parts[p].hopeless;
         ++sent;
     }
     reported(out.flush(120s));
@@ -149,7 +149,7 @@ private:
         kafka_place where{settings_, topic_, "ledger"};
         where.close_within = 1s;
         where.tries = 2;  // as few as will do: an outage must not use them up
-        return std::make_unique<kafka_member>(std::move(where), world_, ++seed_);
+        return std::make_unique<kafka_member>(std::move(where), service_, ++seed_);
     }
 
     /// No call is answered for longer than a member may go without asking for records, and then all
@@ -158,25 +158,25 @@ private:
     {
         const std::uint64_t revoked = m.record().revoked;
         const auto assigned = m.record().assigned;
-        for (const world_state s : {world_state::hanging, world_state::down}) {
-            world_.be(s);
-            const auto end =
-                steady_clock::now() + (s == world_state::down ? down_for : longest_silence_ + 1s);
+        for (const downstream_state s : {downstream_state::hanging, downstream_state::down}) {
+            service_.be(s);
+            const auto end = steady_clock::now() +
+                             (s == downstream_state::down ? down_for : longest_silence_ + 1s);
             until([&] { m.step(); }, [&] { return steady_clock::now() >= end; });
         }
-        world_.be(world_state::up);
+        service_.be(downstream_state::up);
         until([&] { m.step(); },
               [&, from = done()] { return done() == events_ || done() >= from + 100; });
         if (m.record().revoked != revoked || m.record().assigned != assigned)
             wrong_.push_back("the member was put out of the group in an outage");
-        if (world_.in_vain() > 48)
-            wrong_.push_back(counted(world_.in_vain(), "call") + " were made in an outage");
+        if (service_.in_vain() > 48)
+            wrong_.push_back(counted(service_.in_vain(), "call") + " were made in an outage");
     }
 
     /// No call is answered, so what is under way cannot be waited for.
     void stop(kafka_member& m)
     {
-        world_.be(world_state::hanging);
+        service_.be(downstream_state::hanging);
         const auto end = steady_clock::now() + 500ms;
         until([&] { m.step(); }, [&] { return steady_clock::now() >= end; });
         const auto before = steady_clock::now();
@@ -184,7 +184,7 @@ private:
         m.close();
         stopped_with_ = m.record().cut_off - cut_off;
         if (steady_clock::now() - before > 10s) wrong_.push_back("it does not stop in an outage");
-        world_.be(world_state::up);
+        service_.be(downstream_state::up);
     }
 
     /// What a member has been through.
@@ -203,7 +203,7 @@ private:
     /// Events that took effect or are dead letters.
     [[nodiscard]] std::uint64_t done() const
     {
-        return world_.applied().size() + letters_.found().size();
+        return service_.applied().size() + letters_.found().size();
     }
 
     template <class Step, class Enough>
@@ -261,10 +261,9 @@ private:
             "one was stopped with {} while no call was answered; {} in an outage of {:.0f} s\n"
             "{} and {} that failed; {} done before, out of order, and passed by; {} sent again\n",
             seconds, counted(crashed_with_, "event"), grouped(stopped_with_),
-            counted(world_.in_vain(), "call"),
-            std::chrono::duration<double>(down_for).count(), counted(all_.commits, "commit"),
-            grouped(all_.commits_failed), counted(all_.passed_by, "event"),
-            counted(all_.letters_again, "dead letter"));
+            counted(service_.in_vain(), "call"), std::chrono::duration<double>(down_for).count(),
+            counted(all_.commits, "commit"), grouped(all_.commits_failed),
+            counted(all_.passed_by, "event"), counted(all_.letters_again, "dead letter"));
         if (sum.again > all_.cut_off) {
             wrong_.push_back(
                 fmt::format("{} were done again, and only {} had to be", sum.again, all_.cut_off));
@@ -280,15 +279,15 @@ private:
         return 0;
     }
 
-    /// Looks for each event of a partition, in the world and among the dead letters.
+    /// Looks for each event of a partition, among the effects and the dead letters.
     void count(std::size_t n, kafka_part& p)
     {
         waybill::idempotency_keys keys({topic_, "ledger", std::to_string(n)});
         for (std::uint64_t offset = 0; offset != p.events; ++offset) {
             const std::string key(keys(offset));
-            const auto applied = world_.applied().find(key);
+            const auto applied = service_.applied().find(key);
             const auto dead = letters_.found().find(key);
-            const bool is_applied = applied != world_.applied().end();
+            const bool is_applied = applied != service_.applied().end();
             const bool is_dead = dead != letters_.found().end();
             if (is_applied) p.again += applied->second - 1;
             if (is_dead) p.again += dead->second - 1;
@@ -310,7 +309,7 @@ private:
     std::string topic_;
     std::vector<kafka_part> parts_;
     std::uint64_t events_ = 0;
-    kafka_world world_{};
+    downstream_service service_{};
     letter_reader letters_;
     member_record all_{};
     std::map<engines::kafka_partition, std::map<steady_clock::time_point, int>> owners_{};

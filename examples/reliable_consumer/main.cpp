@@ -75,9 +75,9 @@ int run(options o)
 {
     support::end_on_signals();
     support::expect_input(o.input);
-    const support::locked_folder here(o.db, "reliable_consumer");
-    o.db = here.path();
-    here.belongs_to(o.input);
+    const support::locked_folder folder(o.db, "reliable_consumer");
+    o.db = folder.path();
+    folder.belongs_to(o.input);
     const casualties c = supervise(o);
     const findings f = verify(o);
     print(o, c, f);

@@ -123,10 +123,10 @@ public:
     }
 
     /// The last failure of the first worker that has reported one since `forget`.
-    [[nodiscard]] std::string told() const
+    [[nodiscard]] std::string reported() const
     {
         for (std::size_t n = 0; n != workers_.size(); ++n) {
-            const std::string text = phases_.of(n).told();
+            const std::string text = phases_.of(n).reported();
             if (!text.empty()) return fmt::format("worker {}: {}", n, text);
         }
         return "no worker says why";
@@ -148,7 +148,7 @@ public:
                 if (clock::now() > until) {
                     throw support::complaint(
                         fmt::format("worker {} has not ended {} s after it was told to; {}", n,
-                                    longest_standstill.count(), told()));
+                                    longest_standstill.count(), reported()));
                 }
                 std::this_thread::sleep_for(1ms);
             }
@@ -239,7 +239,7 @@ void expect_progress(support::standstill& nothing, std::uint64_t left, worker_gr
     if (nothing.stood() < longest_standstill) return;
     throw support::complaint(
         fmt::format("nothing has moved for {} s, and {} sequence numbers of the log are left; {}",
-                    longest_standstill.count(), support::grouped(left), workers.told()));
+                    longest_standstill.count(), support::grouped(left), workers.reported()));
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ private:
     /// Shows a failure. A lost partition is not a failure.
     void note(const waybill::fault& f)
     {
-        if (!f.ok() && f.kind != waybill::fault_kind::ownership_lost) place_.tell(f.text);
+        if (!f.ok() && f.kind != waybill::fault_kind::ownership_lost) place_.report(f.text);
     }
     template <class T>
     void note(const waybill::result<T>& answer)

@@ -101,8 +101,8 @@ destination into_sqlite(const std::string& file, std::uint64_t limit)
 template <class Engine>
 destination into(std::string name, std::shared_ptr<Engine> e)
 {
-    destination d{.name = std::move(name), .told = e->about()};
-    d.limit = d.told.limit;
+    destination d{.name = std::move(name), .reported = e->about()};
+    d.limit = d.reported.limit;
     d.size_of = &Engine::size_of;
     d.send = [e](std::span<const std::string_view> bodies, std::uint64_t attempt) {
         return e->send(bodies, attempt);
@@ -201,7 +201,7 @@ destination open_destination(const options& o)
         if (!p.open) throw complaint(fmt::format("--to {}: {}", o.to, p.missing));
         try {
             destination d = p.open(o.to, a);
-            if (o.limit) d.told.limit.bytes = *o.limit;
+            if (o.limit) d.reported.limit.bytes = *o.limit;
             d.caveat = p.caveat;
             return d;
         } catch (const engines::socket_error& e) {

@@ -25,7 +25,7 @@ using support::complaint;
 
 struct destination {
     std::string name{};
-    engines::manual told{};   ///< What the sender may know before it sends.
+    engines::manual reported{};  ///< What the sender may know before it sends.
     waybill::batch_limits
         limit{};  ///< What really holds; for the drawing and for the fewest batches.
     std::function<std::uint64_t(std::uint64_t)> size_of{};  ///< From a body to what is counted.

@@ -59,10 +59,11 @@ waybill::calibration known_from(const std::string& file)
     return *known;
 }
 
-waybill::calibration or_guess(const waybill::calibration& known, const waybill::batch_limits& told)
+waybill::calibration or_guess(const waybill::calibration& known,
+                              const waybill::batch_limits& limits)
 {
     const bool any = !(known == waybill::calibration());
-    const waybill::calibration c = any ? known.under(told) : waybill::calibration(told);
+    const waybill::calibration c = any ? known.under(limits) : waybill::calibration(limits);
     waybill::calibration_state s = c.state();
     if (s.limit != waybill::unlimited) return c;
     s.limit = s.ceiling = first_guess;

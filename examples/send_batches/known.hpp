@@ -24,7 +24,7 @@ void expect_known(const options& o, const std::string& input);
 /// The same for a destination with these limits. Where nobody has told one, and none was learnt, it
 /// is a guess; that is noted as no documented limit, so that it is never taken for one.
 [[nodiscard]] waybill::calibration or_guess(const waybill::calibration& known,
-                                            const waybill::batch_limits& told);
+                                            const waybill::batch_limits& limits);
 
 /// Whether its limit is that guess still, or what a broker has told and happens to be the same.
 [[nodiscard]] bool is_guess(const waybill::calibration& c);

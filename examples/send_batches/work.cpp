@@ -22,9 +22,11 @@ using clock = std::chrono::steady_clock;
 
 waybill::send_policy policy_for(const options& o, const destination& to)
 {
-    waybill::send_policy p{.limit = to.told.limit};
-    if (o.blind) p.limit = {.items = to.told.limit.items};  // which no refusal would tell
-    else p.exact_sizes = to.told.sizes;
+    waybill::send_policy p{.limit = to.reported.limit};
+    if (o.blind)
+        p.limit = {.items = to.reported.limit.items};  // which no refusal would tell
+    else
+        p.exact_sizes = to.reported.sizes;
     if (o.blind && o.limit && !to.read_back) p.limit.bytes = *o.limit;
     if (o.items && *o.items < p.limit.items) p.limit.items = *o.items;
     if (const auto bad = waybill::validate(p)) {
@@ -124,7 +126,7 @@ results send_lines(const options& o, destination& to, const waybill::calibration
     lines input(in);
     waybill::resend_buffer box(input);
     transmitter transmit(to, r, show);
-    const bool exact = to.told.sizes && !o.blind;
+    const bool exact = to.reported.sizes && !o.blind;
     const auto size = [&](const std::string& line) -> std::uint64_t {
         return exact ? to.size_of(line.size()) : line.size();
     };

@@ -141,8 +141,8 @@ class temporary_folder {
 public:
     explicit temporary_folder(std::string_view program)
     {
-        const char* const told = std::getenv("TMPDIR");
-        const std::string in = told != nullptr && *told != '\0' ? told : "/tmp";
+        const char* const configured = std::getenv("TMPDIR");
+        const std::string in = configured != nullptr && *configured != '\0' ? configured : "/tmp";
         path_ = fmt::format("{}/{}-XXXXXX", in, program);
         const cleaning::signals_held held;
         if (mkdtemp(path_.data()) == nullptr) {

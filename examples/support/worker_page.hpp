@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// worker_page: what each worker does and what failed last, in memory that outlives the worker.
+// worker_page: the phase and the last fault of each worker, in memory that outlives the worker.
 //
 //     enum class phase : std::uint8_t { asleep, at_work };
 //     support::worker_page<phase> page(folder + "/phases", 32);
 //     page.of(3).at = phase::at_work;                       // the worker
-//     page.of(3).tell("sink.sqlite: disk is full");
-//     if (page.of(3).at == phase::at_work) ...              // who kills it, or waits for it
+//     page.of(3).report("sink.sqlite: disk is full");
+//     if (page.of(3).at == phase::at_work) ...              // the process that kills or awaits it
 //
 // standstill: for how long nothing has changed.
 
@@ -49,14 +49,14 @@ struct worker_place {
     }
 
     /// Shows a fault, cut if it is long. A worker that is killed meanwhile shows none.
-    void tell(std::string_view fault) noexcept
+    void report(std::string_view fault) noexcept
     {
         const std::string_view part = fault.substr(0, sizeof text);
         size = 0;
         std::memcpy(text, part.data(), part.size());
         size = static_cast<std::uint32_t>(part.size());
     }
-    [[nodiscard]] std::string told() const { return {text, size}; }
+    [[nodiscard]] std::string reported() const { return {text, size}; }
 };
 
 /// One place for each worker, in memory that the processes share through a file.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// kafka_world: what an event does outside, and the workers that do it side by side.
+// kafka_downstream: the simulated service that the handlers of events call, and the workers that call
+// it concurrently.
 
-#ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_WORLD_HPP
-#define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_WORLD_HPP
+#ifndef WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_DOWNSTREAM_HPP
+#define WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_DOWNSTREAM_HPP
 
 #include <chrono>
 #include <cstdint>
@@ -22,22 +23,22 @@
 
 namespace reliable_consumer {
 
-enum class world_state : std::uint8_t {
+enum class downstream_state : std::uint8_t {
     up,
-    hanging,  ///< No call is answered.
-    down,     ///< All are, and none is done.
+    hanging,  ///< No call returns.
+    down,     ///< Each call fails at once.
 };
 
-/// What was done, by whom ever. It shares no transaction with Kafka, so an event may come again;
-/// each effect has the event's key, by which a second one of the same is known.
-class kafka_world {
+/// The effects of all members. They share no transaction with Kafka, so an event may be handled again.
+/// Each effect has the idempotency key of its event, which makes a duplicate visible.
+class downstream_service {
 public:
     [[nodiscard]] waybill::fault apply(const std::string& key, std::string_view body);
     /// Whether an event can be done at all.
     [[nodiscard]] static waybill::fault judge(std::string_view body);
 
-    void be(world_state s) noexcept { state_ = s; }
-    [[nodiscard]] bool hangs() const noexcept { return state_ == world_state::hanging; }
+    void be(downstream_state s) noexcept { state_ = s; }
+    [[nodiscard]] bool hangs() const noexcept { return state_ == downstream_state::hanging; }
 
     /// By key, how often.
     [[nodiscard]] const std::map<std::string, std::uint64_t>& applied() const noexcept
@@ -48,7 +49,7 @@ public:
     [[nodiscard]] std::uint64_t in_vain() const noexcept { return in_vain_; }
 
 private:
-    world_state state_ = world_state::up;
+    downstream_state state_ = downstream_state::up;
     std::map<std::string, std::uint64_t> applied_{};
     std::map<std::string, std::uint64_t> failed_once_{};
     std::uint64_t in_vain_ = 0;
@@ -89,7 +90,9 @@ private:
 /// ends first.
 class worker_pool {
 public:
-    worker_pool(kafka_world& world, std::uint64_t seed) : world_(&world), dice_(seed) {}
+    worker_pool(downstream_service& service, std::uint64_t seed) : service_(&service), dice_(seed)
+    {
+    }
 
     [[nodiscard]] bool has_room() const noexcept { return running_.size() < 32; }
     [[nodiscard]] std::uint64_t size() const noexcept { return running_.size(); }
@@ -98,11 +101,11 @@ public:
     [[nodiscard]] std::vector<job> finished();
 
 private:
-    kafka_world* world_;
+    downstream_service* service_;
     std::mt19937_64 dice_;
     std::multimap<std::chrono::steady_clock::time_point, job> running_{};  ///< By their end.
 };
 
 }  // namespace reliable_consumer
 
-#endif  // WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_WORLD_HPP
+#endif  // WAYBILL_EXAMPLES_RELIABLE_CONSUMER_KAFKA_DOWNSTREAM_HPP

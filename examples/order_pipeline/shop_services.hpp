@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// world: what all processes of order_pipeline share: a queue with sessions in one file, and in
-// another one what the shop knows, the letters of parked steps, and who was to have what.
+// shop_services: the resources that all processes of order_pipeline share. One database file holds the
+// queue with sessions. Another one holds the shop's data, the dead letters of steps, and the expected
+// effects of each job.
 //
 // Jobs are called "order-17" and "import-3"; redriven, "order-17~1". The name says what a job is.
 
-#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_WORLD_HPP
-#define WAYBILL_EXAMPLES_ORDER_PIPELINE_WORLD_HPP
+#ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_SERVICES_HPP
+#define WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_SERVICES_HPP
 
 #include <chrono>
 #include <string>
@@ -20,20 +21,19 @@ namespace order_pipeline {
 using namespace std::chrono_literals;
 
 /// A lock is as short as it can be, since whoever is killed keeps it to its end.
-inline constexpr engines::session_options queue_options{.lock = 500ms,
-                                                        .deliveries = 10,
-                                                        .remembers = std::chrono::hours(24 * 7),
-                                                        .partitions = 16};
+inline constexpr engines::session_options queue_options{
+    .lock = 500ms, .deliveries = 10, .remembers = std::chrono::hours(24 * 7), .partitions = 16};
 
 /// What lies in a folder.
 inline constexpr std::string_view own_files[] = {
-    "queue.sqlite", "queue.sqlite-wal", "queue.sqlite-shm", "shop.sqlite", "shop.sqlite-wal",
-    "shop.sqlite-shm", "receipt.txt", "receipt.txt.new", "label.txt", "label.txt.new", "phases",
-    "lock", "input.fingerprint", "input.fingerprint.new"};
+    "queue.sqlite",      "queue.sqlite-wal",     "queue.sqlite-shm", "shop.sqlite",
+    "shop.sqlite-wal",   "shop.sqlite-shm",      "receipt.txt",      "receipt.txt.new",
+    "label.txt",         "label.txt.new",        "phases",           "lock",
+    "input.fingerprint", "input.fingerprint.new"};
 
-struct world {
+struct shop_services {
     /// `dead_letters` is empty, or the address of an Azure table.
-    world(const std::string& folder, const std::string& dead_letters)
+    shop_services(const std::string& folder, const std::string& dead_letters)
         : queue_file(folder + "/queue.sqlite"),
           shop_file(folder + "/shop.sqlite"),
           queue(queue_file, queue_options),
@@ -53,9 +53,15 @@ struct world {
     std::string phases;
 };
 
-[[nodiscard]] inline waybill::wall_time wall() { return std::chrono::system_clock::now(); }
+[[nodiscard]] inline waybill::wall_time wall()
+{
+    return std::chrono::system_clock::now();
+}
 
-[[nodiscard]] constexpr bool is_import(std::string_view job) { return job.starts_with("import-"); }
+[[nodiscard]] constexpr bool is_import(std::string_view job)
+{
+    return job.starts_with("import-");
+}
 
 /// Orders depend on each of their steps, products do not depend on each other.
 [[nodiscard]] constexpr waybill::pipeline_policy policy_of(std::string_view job)
@@ -72,4 +78,4 @@ static_assert(!validate(policy_of("order-1")) && !validate(policy_of("import-1")
 
 }  // namespace order_pipeline
 
-#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_WORLD_HPP
+#endif  // WAYBILL_EXAMPLES_ORDER_PIPELINE_SHOP_SERVICES_HPP

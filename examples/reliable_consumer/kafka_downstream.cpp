@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include "kafka_world.hpp"
+#include "kafka_downstream.hpp"
 
 #include "ledger.hpp"
 #include <waybill/consume/idempotency_key.hpp>
@@ -11,7 +11,7 @@ namespace reliable_consumer {
 using std::chrono::steady_clock;
 
 /// The rule of the ledger.
-waybill::fault kafka_world::judge(std::string_view body)
+waybill::fault downstream_service::judge(std::string_view body)
 {
     const reading r = read_event(body);
     if (!r.is_object) return waybill::permanent("not a JSON object");
@@ -23,9 +23,9 @@ waybill::fault kafka_world::judge(std::string_view body)
 }
 
 /// What can be done is done, but for one of forty that does not work the first time.
-waybill::fault kafka_world::apply(const std::string& key, std::string_view body)
+waybill::fault downstream_service::apply(const std::string& key, std::string_view body)
 {
-    if (state_ == world_state::down) {
+    if (state_ == downstream_state::down) {
         ++in_vain_;
         return waybill::infrastructure("connection refused");
     }
@@ -49,12 +49,13 @@ void worker_pool::start(job j, const waybill::permit& p)
 std::vector<job> worker_pool::finished()
 {
     std::vector<job> ended;
-    if (world_->hangs()) return ended;
+    if (service_->hangs()) return ended;
     const auto now = steady_clock::now();
     while (!running_.empty() && running_.begin()->first <= now) {
         job& j = ended.emplace_back(std::move(running_.extract(running_.begin()).mapped()));
         const waybill::partition_key from{j.at.topic, "ledger", std::to_string(j.at.number)};
-        j.why = world_->apply(waybill::idempotency_key(from, j.ticket.sequence), j.message.body());
+        j.why =
+            service_->apply(waybill::idempotency_key(from, j.ticket.sequence), j.message.body());
     }
     return ended;
 }
