@@ -45,7 +45,7 @@ TEST_CASE("queue guide: one message")
         void remove() { said.emplace_back("remove"); }
         void give_back(bool) { said.emplace_back("give back"); }
         void give_back_at(waybill::wall_time) { said.emplace_back("later"); }
-        void park(const std::string& why) { said.push_back(why); }
+        void dead_letter(const std::string& why) { said.push_back(why); }
     } queue;
     struct {
         std::uint64_t deliveries = 3;
@@ -64,7 +64,7 @@ TEST_CASE("queue guide: one message")
             [&](waybill::complete) { queue.remove(); },
             [&](waybill::abandon a) { queue.give_back(a.failed); },
             [&](waybill::defer a) { queue.give_back_at(a.until); },
-            [&](waybill::dead_letter_message a) { queue.park(waybill::describe(a, f.text)); },
+            [&](waybill::dead_letter_message a) { queue.dead_letter(waybill::describe(a, f.text)); },
             [&](waybill::let_lock_expire) {});  // its lock runs out, then it is delivered again
         //! [queue_settle]
     }

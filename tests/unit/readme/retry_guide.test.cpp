@@ -38,8 +38,8 @@ TEST_CASE("retry guide: one call")
     waybill::steady_time time;
     const auto clock = [&] { return time; };
     const auto sleep_until = [&](waybill::steady_time t) { time = t; };
-    std::vector<std::string> parked;
-    const auto park = [&](const std::string& m, const std::string&) { parked.push_back(m); };
+    std::vector<std::string> dead_letters;
+    const auto store_dead_letter = [&](const std::string& m, const std::string&) { dead_letters.push_back(m); };
 
     //! [retry_call]
     waybill::retry_token_bucket tokens({.tokens = 100, .successes = 10});     // shared by all who retry
@@ -47,11 +47,11 @@ TEST_CASE("retry guide: one call")
     policy.time_limit = 1min;
     auto r = waybill::retry_call(policy, [&] { return sdk.send(mail); }, clock, sleep_until, dice,
                                  waybill::shared_budget(tokens));
-    if (!r.ok()) park(mail, r.reason.text);
+    if (!r.ok()) store_dead_letter(mail, r.reason.text);
     //! [retry_call]
     CHECK(r.ok());
     CHECK(sdk.calls == 3);
-    CHECK(parked.empty());
+    CHECK(dead_letters.empty());
 }
 
 TEST_CASE("retry guide: a circuit breaker")

@@ -143,12 +143,12 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
     receipt_template = "{total}";
     queue = {};
     //! [redrive]
-    auto parked = letters.list();
-    const auto plan = waybill::plan_redrive(parked, {.reasons = {waybill::dead_letter_reason::failed}});
+    auto dead_letters = letters.list();
+    const auto plan = waybill::plan_redrive(dead_letters, {.reasons = {waybill::dead_letter_reason::failed}});
     for (std::uint64_t n = 0; n != plan.ready; ++n) {
-        const auto step = plan.step(parked, n);           // order-17~1: steps 4 and 5
+        const auto step = plan.step(dead_letters, n);           // order-17~1: steps 4 and 5
         if (plan.was_sent(n)) continue;
-        queue.send(step.properties, parked[n].body, step.origin, step.message_id);
+        queue.send(step.properties, dead_letters[n].body, step.origin, step.message_id);
     }
     //! [redrive]
     REQUIRE(queue.all.size() == 2);
