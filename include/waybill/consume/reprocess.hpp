@@ -53,9 +53,7 @@ template <dead_letter_queue Store, class Fetch, class Handler>
 
     const auto event = fetch(std::as_const(letter));
     if (!event) return detail::reprocess_failed(event.error());
-    if (!*event) {
-        return {reprocess_outcome::gone, permanent("the log has the event no more")};
-    }
+    if (!*event) return {reprocess_outcome::gone, permanent("the log has the event no more")};
     using E = std::remove_cvref_t<decltype(**event)>;
     static_assert(event_handler<Handler, typename Store::transaction, E>,
                   "reprocess: the handler takes (transaction&, const event&) and answers a fault");
@@ -79,12 +77,7 @@ template <dead_letter_queue Store, class Fetch, class Handler>
         return detail::reprocess_failed(
             {kind, detail::bounded_reason(o.reason.text, p.dead_letters)});
     }
-    if (kind != fault_kind::none) {
-        letter.kind = kind;
-        letter.reason = detail::bounded_reason(o.reason.text, p.dead_letters);
-        letter.dead_lettered_at = now;
-        if (letter.tries != UINT32_MAX) ++letter.tries;
-    }
+    if (kind != fault_kind::none) detail::note_failure(letter, o.reason, now, p.dead_letters);
     return detail::reprocess_without_effect(store, letter, kind == fault_kind::none);
 }
 

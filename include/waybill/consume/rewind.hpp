@@ -27,6 +27,7 @@
 #include <string_view>
 #include <utility>
 
+#include <waybill/consume/detail/rewind_steps.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/enum_name.hpp>
@@ -57,23 +58,6 @@ struct [[nodiscard]] rewind_report {
     friend bool operator==(const rewind_report&, const rewind_report&) = default;
 };
 
-namespace detail {
-
-/// Writes the earlier checkpoint in the transaction. Requires: `mine.from` is set, and `to` is set
-/// or the store has `reset`.
-template <class Store>
-[[nodiscard]] result<advance_outcome> set_back(Store& store, typename Store::transaction& tx,
-                                               const assignment& mine,
-                                               const std::optional<position>& to)
-{
-    if constexpr (checkpoint_reset<Store>) {
-        if (!to) return store.reset(tx, mine.key, *mine.from, mine.epoch);
-    }
-    return store.advance(tx, mine.key, mine.from, *to, mine.epoch);
-}
-
-}  // namespace detail
-
 /// Moves the checkpoint of `mine` back to `to`, in a transaction of its own. An empty `to` means
 /// the beginning. `to` must be less than `mine.from`. If the outcome of the commit is unknown, the
 /// checkpoint is loaded once to determine it. At most five store calls. Errors: `rewind_outcome`,
@@ -82,26 +66,15 @@ template <checkpoint_store Store>
 [[nodiscard]] rewind_report rewind(Store& store, const assignment& mine,
                                    const std::optional<position>& to)
 {
-    rewind_report r{rewind_outcome::not_done, mine, {}};
+    const auto ends = [&](rewind_outcome e, fault reason) {
+        return rewind_report{e, mine, std::move(reason)};
+    };
     if (!mine.from || (to && to->sequence >= mine.from->sequence)) {
-        r.outcome = rewind_outcome::invalid;
-        r.reason =
-            permanent("cannot rewind to " +
-                      (to ? std::to_string(to->sequence) : std::string("the beginning")) +
-                      ": the checkpoint " +
-                      (mine.from ? "is at " + std::to_string(mine.from->sequence) : "is absent"));
-        return r;
+        return ends(rewind_outcome::invalid, detail::cannot_rewind(mine, to));
     }
     if (!to && !checkpoint_reset<Store>) {
-        r.outcome = rewind_outcome::unable;
-        r.reason = permanent("the store has no reset");
-        return r;
+        return ends(rewind_outcome::unable, permanent("the store has no reset"));
     }
-    const auto ends = [&](rewind_outcome e, fault reason) {
-        r.outcome = e;
-        r.reason = std::move(reason);
-        return r;
-    };
     auto tx = store.begin();
     if (!tx) return ends(rewind_outcome::not_done, tx.error());
     const auto set = detail::set_back(store, *tx, mine, to);
@@ -110,31 +83,23 @@ template <checkpoint_store Store>
         return ends(rewind_outcome::abandoned,
                     ownership_lost("checkpoint " + std::string(name(*set))));
     }
-    if constexpr (attempt_store<Store>) {
-        if (const auto gone = store.forget(*tx, mine.key); !gone) {
-            return ends(rewind_outcome::not_done, gone.error());
-        }
-    }
+    const auto forgotten = detail::forget(store, *tx, mine.key);
+    if (!forgotten) return ends(rewind_outcome::not_done, forgotten.error());
     const auto done = tx->commit();
     auto outcome = done ? *done : commit_outcome::unknown;
     if (outcome == commit_outcome::unknown) {
         const auto stored = store.load(mine.key);
         if (!stored) return ends(rewind_outcome::unknown, stored.error());
-        const auto stands_at = [&](const position& p) {
-            return *stored && (*stored)->at.sequence == p.sequence;
-        };
-        // A reset by another owner has the same result.
-        const bool ours = to ? stands_at(*to) && (*stored)->epoch == mine.epoch : !*stored;
-        if (!ours && !stands_at(*mine.from)) {
-            return ends(rewind_outcome::abandoned, ownership_lost("checkpoint moved"));
-        }
-        outcome = ours ? commit_outcome::applied : commit_outcome::not_applied;
+        const std::optional<bool> moved = detail::moved_back(*stored, mine, to);
+        if (!moved) return ends(rewind_outcome::abandoned, ownership_lost("checkpoint moved"));
+        outcome = *moved ? commit_outcome::applied : commit_outcome::not_applied;
     }
     if (outcome == commit_outcome::not_applied) {
         return ends(rewind_outcome::not_done, infrastructure("commit not confirmed"));
     }
+    rewind_report r{rewind_outcome::rewound, mine, {}};
     r.mine.from = to;
-    return ends(rewind_outcome::rewound, {});
+    return r;
 }
 
 }  // namespace waybill::inline v0_2

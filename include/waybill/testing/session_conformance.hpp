@@ -45,6 +45,7 @@ template <class Make, class Again = no_second, class Race = in_turn>
     {
         auto s = make();
         detail::session_rules(s, t);
+        detail::session_bytes_rules(s, t);
     }
     {
         auto s = make();

@@ -50,48 +50,7 @@ public:
     at_least_once_report run()
     {
         while (!machine_.ended()) {
-            match(
-                machine_.next(),
-                [&](batch_machine::handle a) {
-                    const event_outcome o = handle(*at_(a.event));
-                    const fault_kind kind = o.reason.kind;
-                    if (kind == fault_kind::none) reasons_.erase(a.event);
-                    if (kind != fault_kind::none) remember(a.event, o.reason);
-                    machine_.on(batch_machine::handled{kind, o.skipped});
-                },
-                [&](batch_machine::write_dead_letter a) {
-                    machine_.on(batch_machine::done{seen(letters_.put(letter(a)), why_)});
-                },
-                [&](batch_machine::ask a) {
-                    // The reason of the last event that failed.
-                    why_.text = reasons_.rbegin()->second;
-                    machine_.on(batch_machine::answered{detail::asked(ask_, a.failed)});
-                },
-                [&](at_least_once_machine::commit_to a) {
-                    to_ = waybill::position_of(*at_(a.event));
-                    commit_why_ = {};
-                    const auto r = checkpoints_.commit(mine_.key, from_, to_, mine_.epoch);
-                    const fault_kind kind = seen(r, commit_why_);
-                    if (r && *r != advance_outcome::applied) {
-                        commit_why_ = ownership_lost("checkpoint " + std::string(name(*r)));
-                    }
-                    machine_.on(batch_machine::advanced{r ? *r : advance_outcome::conflict, kind});
-                },
-                [&](batch_machine::check_commit) {
-                    const auto r = checkpoints_.load(mine_.key);
-                    const fault_kind kind = seen(r, commit_why_);
-                    const auto where =
-                        r ? stands(*r, from_, to_, mine_.epoch) : checkpoint_stands::before;
-                    if (where == checkpoint_stands::elsewhere) {
-                        commit_why_ = ownership_lost("checkpoint written by somebody else");
-                    } else if (where == checkpoint_stands::moved) {
-                        commit_why_ = infrastructure("an earlier commit has arrived late");
-                    } else if (r && commit_why_.ok()) {
-                        commit_why_ = infrastructure("a commit that was confirmed is not there");
-                    }
-                    machine_.on(at_least_once_machine::stood{where, kind});
-                },
-                [](idle) {});
+            step();
             if (machine_.covered_events() != covered_) {
                 covered_ = machine_.covered_events();
                 from_ = to_;
@@ -102,6 +61,56 @@ public:
     }
 
 private:
+    void step()
+    {
+        match(
+            machine_.next(),
+            [&](batch_machine::handle a) {
+                const event_outcome o = handle(*at_(a.event));
+                const fault_kind kind = o.reason.kind;
+                if (kind == fault_kind::none) reasons_.erase(a.event);
+                if (kind != fault_kind::none) remember(a.event, o.reason);
+                machine_.on(batch_machine::handled{kind, o.skipped});
+            },
+            [&](batch_machine::write_dead_letter a) {
+                machine_.on(batch_machine::done{seen(letters_.put(letter(a)), why_)});
+            },
+            [&](batch_machine::ask a) {
+                // The reason of the last event that failed.
+                why_.text = reasons_.rbegin()->second;
+                machine_.on(batch_machine::answered{detail::asked(ask_, a.failed)});
+            },
+            [&](at_least_once_machine::commit_to a) { commit_to(a.event); },
+            [&](batch_machine::check_commit) { check_commit(); }, [](idle) {});
+    }
+
+    void commit_to(std::uint64_t event)
+    {
+        to_ = waybill::position_of(*at_(event));
+        commit_why_ = {};
+        const auto r = checkpoints_.commit(mine_.key, from_, to_, mine_.epoch);
+        const fault_kind kind = seen(r, commit_why_);
+        if (r && *r != advance_outcome::applied) {
+            commit_why_ = ownership_lost("checkpoint " + std::string(name(*r)));
+        }
+        machine_.on(batch_machine::advanced{r ? *r : advance_outcome::conflict, kind});
+    }
+
+    void check_commit()
+    {
+        const auto r = checkpoints_.load(mine_.key);
+        const fault_kind kind = seen(r, commit_why_);
+        const auto where = r ? stands(*r, from_, to_, mine_.epoch) : checkpoint_stands::before;
+        if (where == checkpoint_stands::elsewhere) {
+            commit_why_ = ownership_lost("checkpoint written by somebody else");
+        } else if (where == checkpoint_stands::moved) {
+            commit_why_ = infrastructure("an earlier commit has arrived late");
+        } else if (r && commit_why_.ok()) {
+            commit_why_ = infrastructure("a commit that was confirmed is not there");
+        }
+        machine_.on(at_least_once_machine::stood{where, kind});
+    }
+
     static at_least_once_policy as_can_be(at_least_once_policy p)
     {
         if (std::is_same_v<Ask, no_outage_check>) p.ask_from = highest_size;

@@ -71,84 +71,7 @@ public:
     {
         while (!machine_.ended()) {
             const batch_machine::action next = machine_.next();
-            // Steps that occur for each event are handled here, without the dispatch table of
-            // `match`.
-            if (std::holds_alternative<batch_machine::savepoint>(next)) {
-                mark();
-                continue;
-            }
-            if (const auto* h = std::get_if<batch_machine::handle>(&next)) {
-                handle(h->event);
-                continue;
-            }
-            if (std::holds_alternative<batch_machine::release_savepoint>(next)) {
-                release();
-                continue;
-            }
-            match(
-                next, [&](batch_machine::load_crash_record) { recall(); },
-                [&](batch_machine::shorten a) {
-                    to_ = waybill::position_of(*at_(a.events - 1));
-                    machine_.on(batch_machine::shortened{to_});
-                },
-                [&](batch_machine::begin) {
-                    auto begun = store_.begin();
-                    if (begun) tx_.emplace(*std::move(begun));
-                    machine_.on(batch_machine::done{seen(begun)});
-                },
-                [&](const batch_machine::store_crash_record& a) {
-                    if constexpr (attempt_store<Store>) {
-                        machine_.on(batch_machine::done{seen(store_.note(*tx_, mine_.key, a.row))});
-                    }
-                },
-                [&](batch_machine::clear_crash_record) {
-                    if constexpr (attempt_store<Store>) {
-                        machine_.on(batch_machine::done{seen(store_.forget(*tx_, mine_.key))});
-                    }
-                },
-                [&](batch_machine::savepoint) { mark(); },
-                [&](batch_machine::handle h) { handle(h.event); },
-                [&](batch_machine::release_savepoint) { release(); },
-                [&](batch_machine::rollback_to_savepoint) {
-                    if constexpr (savepoint_scope<transaction>)
-                        machine_.on(batch_machine::done{seen(tx_->undo())});
-                },
-                [&](batch_machine::write_dead_letter a) {
-                    machine_.on(batch_machine::done{seen(put(letter(a)))});
-                    reasons_.erase(a.event);
-                },
-                [&](batch_machine::ask a) {
-                    machine_.on(batch_machine::answered{asked(a.failed)});
-                },
-                [&](batch_machine::advance) {
-                    const auto r = store_.advance(*tx_, mine_.key, mine_.from, to_, mine_.epoch);
-                    if (r && *r != advance_outcome::applied) {
-                        why_ = ownership_lost("checkpoint " + std::string(name(*r)));
-                    }
-                    machine_.on(
-                        batch_machine::advanced{r ? *r : advance_outcome::conflict, seen(r)});
-                },
-                [&](batch_machine::commit) {
-                    const auto r = tx_->commit();
-                    confirmed_ = r && *r == commit_outcome::applied;
-                    if (!confirmed_) because("commit not confirmed");
-                    seen(r);
-                    tx_.reset();
-                    machine_.on(batch_machine::committed{r ? *r : commit_outcome::unknown});
-                },
-                [&](batch_machine::rollback) {
-                    if (tx_) tx_->rollback();
-                    tx_.reset();
-                    machine_.on(batch_machine::done{});
-                },
-                [&](batch_machine::check_commit) {
-                    auto r = store_.load(mine_.key);
-                    const fault_kind kind = seen(r);
-                    if (r && confirmed_) because("what was confirmed as committed is not there");
-                    machine_.on(
-                        batch_machine::loaded{kind == fault_kind::none ? *r : std::nullopt, kind});
-                },
-                [](idle) {});
+            if (!on_event_step(next)) on_batch_step(next);
         }
         exceptions_.returns(machine_.noted(), machine_.ended() == batch_outcome::committed);
         return report();
@@ -169,6 +92,96 @@ private:
         p.attempts = p.attempts && attempt_store<Store>;
         if (std::is_same_v<Ask, no_outage_check>) p.ask_from = highest_size;
         return p;
+    }
+
+    /// Steps that occur for each event, without the dispatch table of `match`. Returns false for
+    /// other steps.
+    bool on_event_step(const batch_machine::action& next)
+    {
+        if (std::holds_alternative<batch_machine::savepoint>(next)) return mark(), true;
+        if (const auto* h = std::get_if<batch_machine::handle>(&next)) {
+            return handle(h->event), true;
+        }
+        if (std::holds_alternative<batch_machine::release_savepoint>(next))
+            return release(), true;
+        return false;
+    }
+
+    void on_batch_step(const batch_machine::action& next)
+    {
+        match(
+            next, [&](batch_machine::load_crash_record) { recall(); },
+            [&](batch_machine::shorten a) {
+                to_ = waybill::position_of(*at_(a.events - 1));
+                machine_.on(batch_machine::shortened{to_});
+            },
+            [&](batch_machine::begin) { begin(); },
+            [&](const batch_machine::store_crash_record& a) {
+                if constexpr (attempt_store<Store>) {
+                    machine_.on(batch_machine::done{seen(store_.note(*tx_, mine_.key, a.row))});
+                }
+            },
+            [&](batch_machine::clear_crash_record) {
+                if constexpr (attempt_store<Store>) {
+                    machine_.on(batch_machine::done{seen(store_.forget(*tx_, mine_.key))});
+                }
+            },
+            [&](batch_machine::savepoint) { mark(); },
+            [&](batch_machine::handle h) { handle(h.event); },
+            [&](batch_machine::release_savepoint) { release(); },
+            [&](batch_machine::rollback_to_savepoint) {
+                if constexpr (savepoint_scope<transaction>)
+                    machine_.on(batch_machine::done{seen(tx_->undo())});
+            },
+            [&](batch_machine::write_dead_letter a) {
+                machine_.on(batch_machine::done{seen(put(letter(a)))});
+                reasons_.erase(a.event);
+            },
+            [&](batch_machine::ask a) { machine_.on(batch_machine::answered{asked(a.failed)}); },
+            [&](batch_machine::advance) { advance(); }, [&](batch_machine::commit) { commit(); },
+            [&](batch_machine::rollback) { rollback(); },
+            [&](batch_machine::check_commit) { check_commit(); }, [](idle) {});
+    }
+
+    void begin()
+    {
+        auto begun = store_.begin();
+        if (begun) tx_.emplace(*std::move(begun));
+        machine_.on(batch_machine::done{seen(begun)});
+    }
+
+    void advance()
+    {
+        const auto r = store_.advance(*tx_, mine_.key, mine_.from, to_, mine_.epoch);
+        if (r && *r != advance_outcome::applied) {
+            why_ = ownership_lost("checkpoint " + std::string(name(*r)));
+        }
+        machine_.on(batch_machine::advanced{r ? *r : advance_outcome::conflict, seen(r)});
+    }
+
+    void commit()
+    {
+        const auto r = tx_->commit();
+        confirmed_ = r && *r == commit_outcome::applied;
+        if (!confirmed_) because("commit not confirmed");
+        seen(r);
+        tx_.reset();
+        machine_.on(batch_machine::committed{r ? *r : commit_outcome::unknown});
+    }
+
+    void rollback()
+    {
+        if (tx_) tx_->rollback();
+        tx_.reset();
+        machine_.on(batch_machine::done{});
+    }
+
+    void check_commit()
+    {
+        auto r = store_.load(mine_.key);
+        const fault_kind kind = seen(r);
+        if (r && confirmed_) because("what was confirmed as committed is not there");
+        machine_.on(batch_machine::loaded{kind == fault_kind::none ? *r : std::nullopt, kind});
     }
 
     void recall()

@@ -5,15 +5,18 @@
 #ifndef WAYBILL_CONSUME_DETAIL_REPROCESS_STEPS_HPP
 #define WAYBILL_CONSUME_DETAIL_REPROCESS_STEPS_HPP
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
-#include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/dead_letter.hpp>
+#include <waybill/consume/dead_letter_options.hpp>
+#include <waybill/consume/detail/kept_body.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/reprocess_report.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2::detail {
 
@@ -48,6 +51,16 @@ template <class E>
         }
     }
     return {};
+}
+
+/// Adds one more failure to a letter.
+inline void note_failure(dead_letter& d, const fault& reason, wall_time now,
+                         const dead_letter_options& o)
+{
+    d.kind = reason.kind;
+    d.reason = bounded_reason(reason.text, o);
+    d.dead_lettered_at = now;
+    if (d.tries != UINT32_MAX) ++d.tries;
 }
 
 /// Commits the removal of a letter, and returns `as` if it is applied. If the outcome of the commit

@@ -281,11 +281,19 @@ private:
             s.total = before;
             return;
         }
-        if (s.marks.damaged() && sent == 0) s.first = all.front().properties.step;
+        set_end(s, sent, before);
+    }
+
+    /// Sets where the new session begins and ends, and whether its first dead letter is kept.
+    /// `sent`: the last step of an earlier redrive. `last`: the last step present or sent.
+    void set_end(redrive_session& s, std::uint64_t sent, std::uint64_t last) const
+    {
+        const std::uint64_t total = s.total;
+        if (s.marks.damaged() && sent == 0) s.first = letter(s.offset).properties.step;
         const bool ends = s.marks.damaged() || (s.marks.open && options_.close);
-        if (ends && (sent == 0 || total == 0)) s.total = before;
-        s.sent_to = before;
-        s.keeps_first = (s.total == 0 || before < s.total) && !options_.close;
+        if (ends && (sent == 0 || total == 0)) s.total = last;
+        s.sent_to = last;
+        s.keeps_first = (s.total == 0 || last < s.total) && !options_.close;
         s.marks_first = s.keeps_first || s.count > greater(options_.removed_at_once, 1);
         if (s.first_sent && s.count == 1) {
             s.marks_first = false;

@@ -102,40 +102,54 @@ void presence_rules(S& s, trial& t)
     t.holds(on.table({"orders", "billing", {}}).leases.empty(), "announce: makes no lease");
 }
 
+/// The rules of a first claim. Returns its version.
 template <class S>
-void claim_rules(S& s, trial& t)
+[[nodiscard]] std::optional<std::uint64_t> first_claim_rules(lease_trial<S>& on, trial& t,
+                                                             lease_claim c)
 {
-    lease_trial<S> on(s, t);
-    const partition_key key = key_of("orders", "billing", "0");
-    lease_claim c{key, {"a", 1}, 1, 5};
-    t.holds(on.table(key) == lease_table{},
+    t.holds(on.table(c.key) == lease_table{},
             "list: an empty store answers an empty table, and no error");
-    t.holds(on.contended(c) && on.table(key).leases.empty(),
+    t.holds(on.contended(c) && on.table(c.key).leases.empty(),
             "claim: where a row is expected and there is none it is contended, and leaves none");
     c.expected.reset();
     const auto first = on.wins(c);
     t.holds(first && on.stands(c, *first),
             "claim: the first one wins, and is listed with its version");
-    if (!first) return;
-    const lease_claim late{key, {"b", 2}, 2, {}};
+    if (!first) return {};
+    const lease_claim late{c.key, {"b", 2}, 2, {}};
     t.holds(on.contended(late) && on.stands(c, *first),
             "claim: a second first one is contended, and changes nothing");
+    return first;
+}
 
-    std::vector<std::uint64_t> versions{*first};
+/// The rules of renewals of `c`, whose first version is `first`. Returns all versions.
+template <class S>
+[[nodiscard]] std::vector<std::uint64_t> renewal_rules(lease_trial<S>& on, trial& t,
+                                                       const lease_claim& c, std::uint64_t first)
+{
+    std::vector<std::uint64_t> versions{first};
     lease_claim renewal = c;
     bool changes = true;
     for (int n = 0; n != 40; ++n) {
         renewal.expected = versions.back();
         const auto v = on.wins(renewal);
         t.holds(v && on.stands(renewal, *v), "claim: one that expects the stored version wins");
-        if (!v) return;
+        if (!v) return {};
         changes = changes && std::find(versions.begin(), versions.end(), *v) == versions.end();
         versions.push_back(*v);
     }
     t.holds(changes,
             "claim: each that wins changes the version, also for the same words; none comes twice");
+    return versions;
+}
+
+/// The rules of claims by another owner. Requires: the last claim of `renewal` has the last version.
+template <class S>
+void steal_rules(lease_trial<S>& on, trial& t, lease_claim renewal,
+                 const std::vector<std::uint64_t>& versions)
+{
     bool refused = true;
-    lease_claim thief{key, {"b", 2}, 2, {}};
+    lease_claim thief{renewal.key, {"b", 2}, 2, {}};
     for (std::size_t n = 0; n + 1 < versions.size(); ++n) {
         thief.expected = renewal.expected = versions[n];
         refused = on.contended(thief) && on.contended(renewal) && refused;
@@ -151,15 +165,27 @@ void claim_rules(S& s, trial& t)
     if (!stolen) return;
     renewal.expected = versions.back();
     t.holds(on.contended(renewal), "claim: whoever was robbed finds that out at his next renewal");
-    lease_claim back{key, {}, 2, *stolen};
+    lease_claim back{renewal.key, {}, 2, *stolen};
     const auto given = on.wins(back);
     t.holds(given && on.stands(back, *given),
             "claim: a lease is given back by one without an owner");
     if (!given) return;
-    const lease_claim widest{key, {"it's \"me\"; --%\xC3\xA9", largest}, largest, *given};
+    const lease_claim widest{
+        renewal.key, {"it's \"me\"; --%\xC3\xA9", largest}, largest, *given};
     const auto last = on.wins(widest);
     t.holds(last && on.stands(widest, *last),
             "claim: takes any name, and all 64 bits of incarnation and epoch");
+}
+
+template <class S>
+void claim_rules(S& s, trial& t)
+{
+    lease_trial<S> on(s, t);
+    lease_claim c{key_of("orders", "billing", "0"), {"a", 1}, 1, 5};
+    const auto first = first_claim_rules(on, t, c);
+    if (!first) return;
+    const std::vector<std::uint64_t> versions = renewal_rules(on, t, c, *first);
+    if (!versions.empty()) steal_rules(on, t, c, versions);
 }
 
 /// Names of owners that a store could confuse.

@@ -112,7 +112,12 @@ void session_rules(S& s, trial& t)
             "save: a state that is made anew has no version that it had before");
     t.holds(on.conflicts(id, first) && on.refuses_to_clear(id, *first),
             "save, clear: what was known of a state before it was removed is a conflict");
+}
 
+template <class S>
+void session_bytes_rules(S& s, trial& t)
+{
+    session_trial<S> on(s, t);
     std::string all_bytes;
     for (int n = 0; n != 256; ++n) all_bytes += static_cast<char>(n);
     const std::string contents[] = {std::string(),         all_bytes, "\xFF\xFE'\";--\xC3(", "null",
@@ -147,50 +152,86 @@ void session_size_rules(S& s, trial& t, std::uint64_t most)
     t.holds(kept, "save: over a state of another size keeps " + size + " as they are");
 }
 
+/// States of sessions with similar and odd ids.
 template <class S>
-void session_id_rules(S& s, trial& t)
-{
-    session_trial<S> on(s, t);
-    std::vector<std::string> ids = similar_names();
-    const std::size_t similar = ids.size();
-    for (std::string& id : odd_names()) ids.push_back(std::move(id));
-    std::vector<std::optional<typename S::version>> versions(ids.size());
-    const auto stand = [&](std::size_t from, std::size_t to) {
+class session_ids {
+public:
+    session_ids(S& s, trial& t) : store_(s), trial_(t), on_(s, t), ids_(similar_names())
+    {
+        similar_ = ids_.size();
+        for (std::string& id : odd_names()) ids_.push_back(std::move(id));
+        versions_.resize(ids_.size());
+    }
+
+    void rules()
+    {
+        if (!similar_rules()) return;
+        const bool odd = odd_rules();
+        bool alone = true;
+        for (std::size_t i = 0; i != similar_; ++i) {
+            trial_.holds(on_.clears(ids_[i], *versions_[i]) && on_.absent(ids_[i]),
+                         "clear: removes a state");
+            alone = stand(i + 1, odd ? ids_.size() : similar_) && alone;
+        }
+        trial_.holds(alone, "clear: removes the state of this session, and of no other");
+    }
+
+private:
+    bool similar_rules()
+    {
+        bool apart = true;
+        for (std::size_t i = 0; i != similar_; ++i) {
+            apart = on_.absent(ids_[i]) && apart;
+            versions_[i] = on_.writes(ids_[i], state(i), {});
+        }
+        apart = stand(0, similar_) && apart;
+        trial_.holds(apart, "states of different sessions are independent, whatever their ids are");
+        return apart;
+    }
+
+    bool odd_rules()
+    {
+        bool apart = true;
+        for (std::size_t i = similar_; i != ids_.size(); ++i) {
+            const auto found = store_.load(ids_[i]);
+            const auto saved = store_.save(ids_[i], state(i), {});
+            const bool taken = saved && saved->outcome == state_write::applied;
+            apart = !(found && *found) && (taken || !saved) && apart;
+            if (taken) versions_[i] = saved->version;
+        }
+        apart = stand(0, ids_.size()) && apart;
+        trial_.holds(apart,
+                     "an id that no job makes has a state of its own, or is refused with an error: "
+                     "it is not cut at a NUL or after 128 bytes, and not taken for another one");
+        return apart;
+    }
+
+    [[nodiscard]] std::string state(std::size_t i) const { return "state of " + ids_[i]; }
+
+    /// Whether the states of these ids are there; one of an odd id may have been refused.
+    bool stand(std::size_t from, std::size_t to)
+    {
         bool all = true;
         for (std::size_t i = from; i != to; ++i) {
-            const bool refused = i >= similar && !versions[i];
-            const bool there = versions[i] && on.stands(ids[i], "state of " + ids[i], *versions[i]);
+            const bool refused = i >= similar_ && !versions_[i];
+            const bool there = versions_[i] && on_.stands(ids_[i], state(i), *versions_[i]);
             all = (refused || there) && all;
         }
         return all;
-    };
-    bool apart = true;
-    for (std::size_t i = 0; i != similar; ++i) {
-        apart = on.absent(ids[i]) && apart;
-        versions[i] = on.writes(ids[i], "state of " + ids[i], {});
     }
-    apart = stand(0, similar) && apart;
-    t.holds(apart, "states of different sessions are independent, whatever their ids are");
-    if (!apart) return;
 
-    for (std::size_t i = similar; i != ids.size(); ++i) {
-        const auto found = s.load(ids[i]);
-        const auto saved = s.save(ids[i], "state of " + ids[i], {});
-        const bool taken = saved && saved->outcome == state_write::applied;
-        apart = !(found && *found) && (taken || !saved) && apart;
-        if (taken) versions[i] = saved->version;
-    }
-    apart = stand(0, ids.size()) && apart;
-    t.holds(apart,
-            "an id that no job makes has a state of its own, or is refused with an error: "
-            "it is not cut at a NUL or after 128 bytes, and not taken for another one");
+    S& store_;
+    trial& trial_;
+    session_trial<S> on_;
+    std::vector<std::string> ids_;
+    std::size_t similar_ = 0;
+    std::vector<std::optional<typename S::version>> versions_;
+};
 
-    bool alone = true;
-    for (std::size_t i = 0; i != similar; ++i) {
-        t.holds(on.clears(ids[i], *versions[i]) && on.absent(ids[i]), "clear: removes a state");
-        alone = stand(i + 1, apart ? ids.size() : similar) && alone;
-    }
-    t.holds(alone, "clear: removes the state of this session, and of no other");
+template <class S>
+void session_id_rules(S& s, trial& t)
+{
+    session_ids<S>(s, t).rules();
 }
 
 struct session_rule {

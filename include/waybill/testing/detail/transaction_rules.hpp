@@ -208,13 +208,25 @@ void handle_rules(trial& t, S& s)
                     "a transaction survives being assigned");
         }
     }
-    // Some stores refuse a second open transaction.
+}
+
+/// A transaction that is assigned over another one. Some stores refuse a second open transaction.
+template <class Row, class S>
+void assignment_rules(trial& t, S& s)
+{
+    const auto key = [](const char* part) { return key_of("handles", "", part); };
+    const auto row = [&](const char* part) {
+        return std::optional(rows_of<Row>::make(key(part), 1));
+    };
+    const auto write = [&](auto& tx, const char* part) {
+        return rows_of<Row>::write(s, tx, key(part), {}, row(part));
+    };
     auto mine = s.begin();
     auto theirs = s.begin();
     if (mine && theirs && write(*mine, "3") && write(*theirs, "4")) {
         *mine = *std::move(theirs);
         const bool committed = t.committed(*mine);
-        t.holds(committed && shows(s, key("4"), row("4")) && shows(s, key("3"), absent),
+        t.holds(committed && shows(s, key("4"), row("4")) && shows(s, key("3"), std::optional<Row>()),
                 "a transaction that is assigned over is rolled back, and the one assigned goes on");
     }
 }
@@ -313,6 +325,7 @@ void transaction_rules(trial& t, Make& make)
     {
         auto s = make();
         handle_rules<row>(t, s);
+        assignment_rules<row>(t, s);
     }
     {
         auto s = make();

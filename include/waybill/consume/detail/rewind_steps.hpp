@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// rewind_steps: the parts of rewind that write the earlier checkpoint and check the result.
+
+#ifndef WAYBILL_CONSUME_DETAIL_REWIND_STEPS_HPP
+#define WAYBILL_CONSUME_DETAIL_REWIND_STEPS_HPP
+
+#include <optional>
+#include <string>
+
+#include <waybill/consume/position.hpp>
+#include <waybill/consume/stores.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// The reason why `to` is refused: `mine` has no checkpoint, or one that is not after `to`.
+[[nodiscard]] inline fault cannot_rewind(const assignment& mine, const std::optional<position>& to)
+{
+    return permanent("cannot rewind to " +
+                     (to ? std::to_string(to->sequence) : std::string("the beginning")) +
+                     ": the checkpoint " +
+                     (mine.from ? "is at " + std::to_string(mine.from->sequence) : "is absent"));
+}
+
+/// Writes the earlier checkpoint in the transaction. Requires: `mine.from` is set, and `to` is set
+/// or the store has `reset`.
+template <class Store>
+[[nodiscard]] result<advance_outcome> set_back(Store& store, typename Store::transaction& tx,
+                                               const assignment& mine,
+                                               const std::optional<position>& to)
+{
+    if constexpr (checkpoint_reset<Store>) {
+        if (!to) return store.reset(tx, mine.key, *mine.from, mine.epoch);
+    }
+    return store.advance(tx, mine.key, mine.from, *to, mine.epoch);
+}
+
+/// Removes the crash record, if the store keeps them.
+template <class Store>
+[[nodiscard]] result<void> forget(Store& store, typename Store::transaction& tx,
+                                  const partition_key& key)
+{
+    if constexpr (attempt_store<Store>) return store.forget(tx, key);
+    else return {};
+}
+
+/// True if `stored`, found after a commit with an unknown outcome, is the checkpoint that this
+/// rewind wrote; false if it is the one before. Empty if another owner has moved it.
+[[nodiscard]] inline std::optional<bool> moved_back(const std::optional<checkpoint>& stored,
+                                                    const assignment& mine,
+                                                    const std::optional<position>& to)
+{
+    const auto stands_at = [&](const position& p) {
+        return stored && stored->at.sequence == p.sequence;
+    };
+    // A reset by another owner has the same result.
+    const bool ours = to ? stands_at(*to) && stored->epoch == mine.epoch : !stored;
+    if (!ours && !stands_at(*mine.from)) return {};
+    return ours;
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_CONSUME_DETAIL_REWIND_STEPS_HPP
