@@ -4,7 +4,7 @@
 //
 //     order-2    1 2 3 4 5
 //     order-3    1 2 3 4x 5-   broken receipt: no field "revision"
-//     import-1   [x+++++++++x++]   163 of 167, 4 of them parked   3x 4x 87x 99x   broken label: ...
+//     import-1   [x+++++++++x++]   163 of 167, 4 of them dead-lettered   3x 4x 87x 99x   broken label: ...
 
 #ifndef WAYBILL_EXAMPLES_ORDER_PIPELINE_DASHBOARD_HPP
 #define WAYBILL_EXAMPLES_ORDER_PIPELINE_DASHBOARD_HPP

@@ -1,4 +1,4 @@
-// expect: execute has to answer with a fault
+// expect: execute must return a fault
 // SPDX-License-Identifier: MIT
 //
 // Whether a step may be tried again is more than yes or no.

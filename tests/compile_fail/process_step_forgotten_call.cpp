@@ -1,4 +1,4 @@
-// expect: process_step: no call for write_dead_letter, or two
+// expect: process_step: no call for write_dead_letter, or more than one
 // SPDX-License-Identifier: MIT
 //
 // Whoever drives a session has to say what becomes of a step that failed.

@@ -1,4 +1,4 @@
-// expect: load_state has to answer with state_loaded
+// expect: load_state must return state_loaded
 // SPDX-License-Identifier: MIT
 //
 // What was found is not what the state says: without its progress a failed session would begin

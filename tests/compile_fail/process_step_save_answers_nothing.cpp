@@ -1,4 +1,4 @@
-// expect: have to answer with a
+// expect: must return a fault
 // SPDX-License-Identifier: MIT
 //
 // Whoever writes the state has to say whether it was written.

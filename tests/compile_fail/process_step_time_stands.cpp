@@ -1,4 +1,4 @@
-// expect: by a clock that stands still no pause would ever end
+// expect: the clock is a constant time, so no pause would end
 // SPDX-License-Identifier: MIT
 //
 // A point in time is no clock: a step that is to be tried again would wait for ever.

@@ -1,4 +1,4 @@
-// expect: attempt: a step answers a fault, a result<void> or executed
+// expect: attempt: the step must return a fault, a result<void> or executed
 // SPDX-License-Identifier: MIT
 //
 // Whether true is success is anybody's guess.

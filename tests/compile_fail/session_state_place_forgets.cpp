@@ -1,4 +1,4 @@
-// expect: session_state: a place has load() -> result<std::optional<std::string>>
+// expect: session_state: the place must have load() -> result<std::optional<std::string>>
 // SPDX-License-Identifier: MIT
 //
 // A place that answers with an empty text where there is no state makes a damaged one of a new one.

@@ -96,7 +96,7 @@ says 'the letters of orders are in it, without --dead-letters'
 
 # Products: one that fails stops no other.
 runs --import --db products
-says 'import-1   [x+++++++++++++++++++x++x++++++++++++++++]   167 of 167, 6 of them parked   3x 4x 86x 97x 99x 100x   broken label'
+says 'import-1   [x+++++++++++++++++++x++x++++++++++++++++]   167 of 167, 6 of them dead-lettered   3x 4x 86x 97x 99x 100x   broken label'
 says 'broken label: no field "revision"'
 says '1 of 4 jobs complete; 3 with parked steps, 15 in all'
 for other in '--imports 3' '--most 600'; do
@@ -231,8 +231,8 @@ wait $main 2>/dev/null || true
         FROM messages WHERE id = 'order-291/3';
     DELETE FROM messages WHERE id = 'order-291/3'"
 answers 1 --db family --most 300
-says 'order-290  1 2 3x 4- 5-   step 3 was delivered 10 times, and no delivery has ended it'
-says 'order-291  1 2 3. 4x 5-   step 4 came, and step 3 is missing'
+says 'order-290  1 2 3x 4- 5-   step 3 was delivered 10 times, and no delivery completed it'
+says 'order-291  1 2 3. 4x 5-   step 4 arrived, but step 3 is missing'
 says 'order-291, step 3 is lost'
 says '1 steps were parked by the broker itself'
 # A dry run plans with what the broker has parked, and leaves it there.

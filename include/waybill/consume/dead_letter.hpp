@@ -45,7 +45,7 @@ template <sequenced E>
         detail::keep(d, std::string_view(e.body), o);
     } else if constexpr (requires { e.body; }) {
         static_assert(requires { requires sizeof(*e.body.data()) == 1; e.body.size(); },
-                      "an event's `body` is a text or a contiguous range of bytes");
+                      "the `body` of an event must be a text or a contiguous range of bytes");
         std::string bytes;
         for (const auto byte : e.body) bytes += static_cast<char>(byte);
         detail::keep(d, bytes, o);
@@ -54,7 +54,8 @@ template <sequenced E>
     }
     if constexpr (requires { e.time; }) {
         static_assert(std::convertible_to<decltype(e.time), wall_time>,
-                      "an event's `time` is a wall_time or a std::chrono::system_clock point");
+                      "the `time` of an event must be a wall_time or a std::chrono::system_clock "
+                      "time point");
         d.occurred = wall_time(e.time);
     }
     return d;

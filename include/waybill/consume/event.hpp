@@ -41,7 +41,7 @@ template <sequenced E>
         p.offset = std::string(e.offset);
     } else if constexpr (requires { e.offset; }) {
         static_assert(std::integral<std::remove_cvref_t<decltype(e.offset)>>,
-                      "an event's `offset` is a text or an integer");
+                      "the `offset` of an event must be a text or an integer");
         p.offset = std::to_string(e.offset);
     }
     return p;

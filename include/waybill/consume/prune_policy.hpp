@@ -71,7 +71,7 @@ struct prune_policy {
     }
     if (p.spike.count != highest_size && p.age <= p.spike.within) {
         return config_error{"prune.age", detail::magnitude(p.age),
-                            "nanoseconds must be more than those of a spike",
+                            "nanoseconds must be more than prune.spike.within",
                             detail::magnitude(p.spike.within)};
     }
     return {};

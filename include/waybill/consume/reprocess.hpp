@@ -53,10 +53,12 @@ template <dead_letter_queue Store, class Fetch, class Handler>
 
     const auto event = fetch(std::as_const(letter));
     if (!event) return detail::reprocess_failed(event.error());
-    if (!*event) return {reprocess_outcome::gone, permanent("the log has the event no more")};
+    if (!*event)
+        return {reprocess_outcome::gone, permanent("the log no longer contains the event")};
     using E = std::remove_cvref_t<decltype(**event)>;
     static_assert(event_handler<Handler, typename Store::transaction, E>,
-                  "reprocess: the handler takes (transaction&, const event&) and answers a fault");
+                  "reprocess: the handler must take (transaction&, const event&) and return a fault "
+                  "or an event_outcome");
     if (std::string reason = detail::another_event(letter, **event); !reason.empty()) {
         return {reprocess_outcome::gone, permanent(std::move(reason))};
     }

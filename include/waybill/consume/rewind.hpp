@@ -91,7 +91,10 @@ template <checkpoint_store Store>
         const auto stored = store.load(mine.key);
         if (!stored) return ends(rewind_outcome::unknown, stored.error());
         const std::optional<bool> moved = detail::moved_back(*stored, mine, to);
-        if (!moved) return ends(rewind_outcome::abandoned, ownership_lost("checkpoint moved"));
+        if (!moved) {
+            return ends(rewind_outcome::abandoned,
+                        ownership_lost("another owner has moved the checkpoint"));
+        }
         outcome = *moved ? commit_outcome::applied : commit_outcome::not_applied;
     }
     if (outcome == commit_outcome::not_applied) {

@@ -59,7 +59,7 @@ inline constexpr std::uint64_t last_epoch = ~std::uint64_t{0};
 /// `last_epoch`.
 [[nodiscard]] inline fault epochs_used_up()
 {
-    return permanent("no epoch is left above 18446744073709551615");
+    return permanent("the epoch has its maximum, 18446744073709551615: no later claim is possible");
 }
 
 /// The row of a partition. If it has no owner, the lease was given back.

@@ -38,7 +38,8 @@ struct lease_group {
     for (std::uint64_t p = 0; p != g.partitions.size(); ++p) {
         const auto [other, first] = number.emplace(g.partitions[p], p);
         if (first) continue;
-        return config_error{"group.partitions", p, "must not be named as", other->second};
+        return config_error{"group.partitions", p, "must not have the same key as partition",
+                            other->second};
     }
     return validate(g.leases);
 }

@@ -96,7 +96,7 @@ namespace detail {
     }
     if (o.margin < duration{} || o.margin >= o.lock) {
         return config_error{"lock_renewal.margin", detail::magnitude(o.margin),
-                            "nanoseconds must be none or some, and less than the lock",
+                            "nanoseconds must be at least 0 and less than lock_renewal.lock",
                             detail::magnitude(o.lock), o.margin < duration{}};
     }
     if (auto bad = above_zero("lock_renewal.answer_timeout", o.answer_timeout)) return bad;
@@ -105,12 +105,13 @@ namespace detail {
     const duration early = detail::renewed_early(o, o.lock);
     if (o.pauses.base >= early) {
         return config_error{"lock_renewal.pauses.base", detail::magnitude(o.pauses.base),
-                            "nanoseconds must be less than are left at a renewal",
+                            "nanoseconds must be less than the rest of the lock at a renewal",
                             detail::magnitude(early)};
     }
     if (o.answer_timeout >= early - o.pauses.base) {
         return config_error{"lock_renewal.answer_timeout", detail::magnitude(o.answer_timeout),
-                            "nanoseconds must leave some for another try, and be less than",
+                            "nanoseconds must be less than the rest of the lock at a renewal minus "
+                            "pauses.base",
                             detail::magnitude(early - o.pauses.base)};
     }
     return {};

@@ -175,7 +175,7 @@ struct settle_check {
     if (!c.error) c.error = validate(t);
     if (!c.error && p.max_deliveries > t.max_deliveries) {
         c.error = config_error{"max_deliveries", p.max_deliveries,
-                               "must be at most the queue's, delivery.max_deliveries",
+                               "must be at most the limit of the queue, delivery.max_deliveries",
                                t.max_deliveries};
     }
     if (!c.error && p.to_settle >= t.lock) {

@@ -68,11 +68,11 @@ struct settle_policy {
                             "nanoseconds must be more than", 0, p.longest_defer < duration{}};
     }
     if (!p.can_defer && p.on_outage == settle_policy::when_down::defer) {
-        return config_error{"can_defer", 0, "must be true, as on_outage defers", 1};
+        return config_error{"can_defer", 0, "must be true, because on_outage is defer", 1};
     }
     if (p.release_counts && p.on_outage == settle_policy::when_down::abandon &&
         p.max_deliveries != highest_size) {
-        return config_error{"release_counts", 1, "must be false, as on_outage abandons", 0};
+        return config_error{"release_counts", 1, "must be false, because on_outage is abandon", 0};
     }
     const bool renews = p.can_defer && p.defer_renews;
     return detail::check_levels(p.levels, p.max_deliveries, renews);

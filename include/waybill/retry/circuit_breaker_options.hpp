@@ -90,7 +90,8 @@ struct circuit_breaker_options {
     if (o.minimum_throughput == circuit_breaker_options::never &&
         o.consecutive_failures == circuit_breaker_options::never) {
         return config_error{"circuit_breaker.consecutive_failures", o.consecutive_failures,
-                            "or minimum_throughput must be less than never, or it never opens",
+                            "or minimum_throughput must be less than never, or the breaker never "
+                            "opens",
                             circuit_breaker_options::never};
     }
     if (const auto bad = positive("circuit_breaker.timeout", o.timeout)) return bad;

@@ -52,7 +52,7 @@ struct delivery_terms {
     }
     if (t.lock > t.highest_lock) {
         return config_error{"delivery.lock", detail::magnitude(t.lock),
-                            "nanoseconds must be at most what the broker allows",
+                            "nanoseconds must be at most delivery.highest_lock",
                             detail::magnitude(detail::greater(t.highest_lock, duration{}))};
     }
     if (t.max_deliveries == 0) {

@@ -41,7 +41,7 @@ struct permit {
 template <std::size_t Most>
 class permits {
     static_assert(Most >= 1 && Most <= 1'000'000,
-                  "a circuit breaker has at least one permit, and at most a million");
+                  "permits: Most must be in [1, 1000000]");
 
 public:
     constexpr permits() noexcept { clear(); }

@@ -197,7 +197,7 @@ template <std::same_as<retry_loop> M, std::convertible_to<call_policy> P>
 [[nodiscard]] constexpr result<M, config_error> make(const P&)
 {
     static_assert(!std::same_as<M, retry_loop>,
-                  "a retry_loop begins at a time: make<retry_loop>(policy, now)");
+                  "a retry_loop needs its start time: call make<retry_loop>(policy, now)");
 }
 
 }  // namespace waybill::inline v0_2

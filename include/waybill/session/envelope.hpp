@@ -108,43 +108,45 @@ struct opened_state {
     line += name(s.outcome);
     switch (s.problem) {
         case opened_state::problem_type::none:
-            if (s.outcome == state_read::absent) return line + ": the session is new, or over";
+            if (s.outcome == state_read::absent) return line + ": the session is new or has ended";
             line += ", " + all;
             if (s.bare) return line + ", json without an envelope";
             line += ", ";
             line += name(s.format);
             return line + " of version " + describe(s.version);
         case opened_state::problem_type::over_budget:
-            return line + ": " + all + ", and the budget is " + other +
-                   ": raise the budget, or keep the large part elsewhere; do not write over it";
+            return line + ": " + all + ", but the budget is " + other +
+                   ": increase the budget, or store the large part elsewhere; do not overwrite the "
+                   "state";
         case opened_state::problem_type::newer_envelope:
             return line + ": " + all + " in envelope " + other +
-                   ", and 1 is known here: update this program first, and leave the state alone";
+                   ", but this program reads only envelope 1: update the program, and do not change "
+                   "the state";
         case opened_state::problem_type::newer_format:
-            return line + ": " + all + " in a format that is not known here: "
-                   "update this program first, and leave the state alone";
-        case opened_state::problem_type::empty: line += ": there are no bytes"; break;
+            return line + ": " + all + " in an unknown format: "
+                   "update the program, and do not change the state";
+        case opened_state::problem_type::empty: line += ": the state is empty (0 bytes)"; break;
         case opened_state::problem_type::foreign:
-            line += ": " + all + " that begin neither with an envelope nor with a brace";
+            line += ": " + all + " that begin with neither an envelope nor {";
             break;
         case opened_state::problem_type::no_line:
-            line += ": " + all + ", cut short in its first line";
+            line += ": " + all + ", truncated in the first line";
             break;
         case opened_state::problem_type::too_short:
-            line += ": cut short, " + all + " of " + other;
+            line += ": truncated, " + all + " instead of " + other;
             break;
         case opened_state::problem_type::too_long:
-            line += ": " + all + " where " + other + " were written";
+            line += ": " + all + " instead of " + other;
             break;
         case opened_state::problem_type::checksum:
-            line += ": " + all + ", and the checksum is wrong";
+            line += ": " + all + ", and the checksum does not match";
             break;
         case opened_state::problem_type::bad_line:
-            line += ": " + all + ", and the first line is none of waybill's";
+            line += ": " + all + ", and the first line is not valid";
             break;
     }
-    return line + ": do not take it for a new session; keep the bytes, and clear the state by hand "
-                  "when its steps are seen to";
+    return line + ": do not treat it as a new session; save the bytes, check its steps, and then "
+                  "clear the state by hand";
 }
 
 }  // namespace waybill::inline v0_2

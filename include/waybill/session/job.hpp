@@ -71,18 +71,20 @@ struct job_error {
     const std::string most = std::to_string(max_session_id_bytes);
     switch (e.kind) {
         case job_error::code::no_id:
-            return "a session's id is empty: name it after its job, in 1 to " + most + " bytes";
+            return "the session id is empty: use the name of the job, 1 to " + most + " bytes";
         case job_error::code::too_long:
-            return "a session's id has " + bytes + " bytes, and " + most +
-                   " at the most: shorten it, or take its hash";
-        case job_error::code::not_utf8: return "a session's id is no UTF-8: write its bytes as hex";
+            return "the session id has " + bytes + " bytes, and " + most +
+                   " is the maximum: shorten it, or use its hash";
+        case job_error::code::not_utf8:
+            return "the session id is not valid UTF-8: encode it as hex";
         case job_error::code::control_character:
-            return "a session's id has a control character in it: leave it out, or write it as hex";
+            return "the session id contains a control character: remove it, or encode the id as "
+                   "hex";
         case job_error::code::redriven_end:
-            return "a session's id ends in ~ and a number, as those of redriven sessions do: "
-                   "write something behind the number, or another mark for the ~";
+            return "the session id ends in ~ and a number, like the id of a redriven session: "
+                   "append a text, or replace the ~";
         case job_error::code::no_steps:
-            return "a job has one step at least; leave the total out where nobody knows it yet";
+            return "the total is 0, but a job has at least one step: omit an unknown total";
     }
     return "?";
 }
@@ -198,12 +200,13 @@ struct job_progress {
     return j;
 }
 
-/// Examples: "2 of 5, stopped at step 3: no template", "17", "40 of 40, 2 of them parked".
+/// Examples: "2 of 5, stopped at step 3: no template", "17", "40 of 40, 2 of them dead-lettered".
 [[nodiscard]] inline std::string describe(const job_progress& p)
 {
     std::string line = std::to_string(p.done);
     if (p.total != 0) line += " of " + std::to_string(p.total);
-    if (p.dead_lettered != 0) line += ", " + std::to_string(p.dead_lettered) + " of them parked";
+    if (p.dead_lettered != 0)
+        line += ", " + std::to_string(p.dead_lettered) + " of them dead-lettered";
     if (p.failed != 0) line += ", stopped at step " + std::to_string(p.failed);
     if (!p.reason.empty()) line += ": " + p.reason;
     return line;

@@ -112,7 +112,8 @@ struct pipeline_dead_letter_policy {
     const dead_letter_body keeps = p.dead_letters.keeps;
     if (keeps != dead_letter_body::nothing) return {};
     return config_error{"dead_letters.keeps", static_cast<std::uint64_t>(keeps),
-                        "must not be nothing, or the session never goes on; at most",
+                        "must not be nothing, because the session needs its dead letters; the "
+                        "maximum is summary",
                         static_cast<std::uint64_t>(dead_letter_body::summary)};
 }
 

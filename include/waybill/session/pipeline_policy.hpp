@@ -113,15 +113,15 @@ struct pipeline_policy {
     if (const auto bad = validate(p.retry)) return bad;
     if (p.retry.max_attempts >= p.broker_deliveries) {
         return config_error{"retry.max_attempts", p.retry.max_attempts,
-                            "must be less than broker_deliveries: a broker that parks a step first "
-                            "delivers the next one",
+                            "must be less than broker_deliveries, or the broker dead-letters the "
+                            "step first and delivers the next one",
                             p.broker_deliveries};
     }
     if (p.deliveries == 0) return config_error{"deliveries", 0, "must be at least", 1};
     if (p.deliveries >= p.broker_deliveries) {
         return config_error{"deliveries", p.deliveries,
-                            "must be less than broker_deliveries: a broker that parks a step first "
-                            "delivers the next one",
+                            "must be less than broker_deliveries, or the broker dead-letters the "
+                            "step first and delivers the next one",
                             p.broker_deliveries};
     }
     if (p.patience < duration{}) {

@@ -149,17 +149,17 @@ struct redrive_session {
         if (!line.empty()) line += ", ";
         line += what;
     };
-    say(m.start_unknown, "nobody knows where it stands");
+    say(m.start_unknown, "the next step is unknown");
     say(m.head_missing, "its first step is missing");
     say(m.hole, "a step is missing");
     say(m.contradictory, "contradictory");
     say(m.unnumbered, "without steps");
     say(m.open, "open");
     say(m.alone, "each alone");
-    say(m.repeated, "a step twice");
+    say(m.repeated, "a step is repeated");
     say(m.disordered, "disordered");
-    say(m.rolled_over, "numbers rolled over");
-    say(m.state_cut, "its state was too large to be kept");
+    say(m.rolled_over, "sequence numbers wrapped");
+    say(m.state_cut, "its state was too large for the dead letter");
     say(m.without_state, "without its state");
     return line;
 }

@@ -84,11 +84,12 @@ struct row_key_read {
     switch (r.outcome) {
         case row_key_read::finding::ok: return "ok";
         case row_key_read::finding::other_width:
-            return "row key of " + bytes + " digits instead of " + most + ": rows of " +
-                   "different widths do not come in the order of their numbers";
+            return "row key of " + bytes + " digits instead of " + most +
+                   ": pad it with zeros, or rows are not in the order of their numbers";
         case row_key_read::finding::empty: return "row key is empty";
-        case row_key_read::finding::not_number: return "row key is no number of digits alone";
-        case row_key_read::finding::too_large: return "row key is more than 64 bits hold";
+        case row_key_read::finding::not_number:
+            return "row key contains a character that is not a digit";
+        case row_key_read::finding::too_large: return "row key exceeds 64 bits";
     }
     return "?";
 }

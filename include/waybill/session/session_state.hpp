@@ -148,7 +148,8 @@ concept state_place = requires(P& place, const std::string& bytes) {
 template <class Codec, class Place>
 class session_state {
     static_assert(state_place<Place>,
-                  "session_state: a place has load() -> result<std::optional<std::string>>, "
+                  "session_state: the place must have load() -> "
+                  "result<std::optional<std::string>>, "
                   "save(bytes) -> fault and clear() -> fault");
 
 public:
@@ -188,7 +189,7 @@ public:
         using answer_type = std::remove_cvref_t<std::invoke_result_t<F&, value_type&>>;
         static_assert(std::same_as<answer_type, fault> || std::same_as<answer_type, result<void>> ||
                           std::same_as<answer_type, pipeline_types::executed>,
-                      "attempt: a step answers a fault, a result<void> or executed");
+                      "attempt: the step must return a fault, a result<void> or executed");
         tried_.reset();
         value_type next = state_.value;
         auto answer = step(next);
@@ -202,7 +203,7 @@ public:
     [[nodiscard]] fault save(const pipeline_types::save_state& a, const session_progress& progress)
     {
         if (state_.outcome > state_read::ok)
-            return permanent("not written over: " + describe(state_));
+            return permanent("the stored state is not overwritten: " + describe(state_));
         if (a.undone) tried_.reset();
         outcome next(state_, tried_, progress);
         auto bytes = codec_->encode(state_);

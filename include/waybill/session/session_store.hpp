@@ -139,7 +139,10 @@ public:
     }
 
 private:
-    static fault lost() { return ownership_lost("the state has another version by now"); }
+    static fault lost()
+    {
+        return ownership_lost("another writer has changed the state since it was loaded");
+    }
 
     S* store_;
     std::string session_;

@@ -69,8 +69,8 @@ struct state_too_large {
 {
     return "state: too large: " + std::to_string(e.size) + " bytes, and " +
            std::to_string(e.max_bytes) +
-           " is the most beside what is kept for a failure: "
-           "raise the budget, or keep the large part elsewhere";
+           " is the maximum without the bytes reserved for a failure: "
+           "increase the budget, or store the large part elsewhere";
 }
 
 }  // namespace waybill::inline v0_2

@@ -98,24 +98,24 @@ struct text_state_read {
         case text_state_read::problem_type::envelope: break;
         case text_state_read::problem_type::other_format:
             return line + "it is " + std::string(name(r.envelope.format)) +
-                   ", and text is read here: read it with waybill/ext/json/state_codec.hpp";
+                   ", not text: read it with waybill/ext/json/state_codec.hpp";
         case text_state_read::problem_type::newer_version:
             return line + "its version is " + describe(r.envelope.version) + ", and " + most +
-                   " is known here: update this program first, and leave the state alone";
+                   " is the latest known version: update the program, and do not change the state";
         case text_state_read::problem_type::bad_line:
-            return line + "it is whole, but " +
-                   (r.size == 0 ? "has no blank line"
-                                : "waybill never writes a line like number " + size) +
-                   ": find out who writes it, and do not take it for a new session";
+            return line + "the checksum matches, but " +
+                   (r.size == 0 ? "there is no blank line"
+                                : "waybill does not write a line like number " + size) +
+                   ": find its writer, and do not treat the state as a new session";
         case text_state_read::problem_type::newer_reason:
-            return line + "it has failed for a reason that is not known here: "
-                   "update this program first, and leave the state alone";
+            return line + "it has an unknown reason of failure: "
+                   "update the program, and do not change the state";
         case text_state_read::problem_type::no_reserve:
             return line + size + " bytes, and " + most +
-                   " is the most beside what is kept for a failure: raise the budget";
+                   " is the maximum without the bytes reserved for a failure: increase the budget";
         case text_state_read::problem_type::upgrade_failed:
-            return line + "nothing makes version " + most + " of its version " +
-                   describe(r.envelope.version) + ": give the codec an upgrade that does";
+            return line + "the codec cannot make version " + most + " from its version " +
+                   describe(r.envelope.version) + ": add an upgrade to the codec";
     }
     return describe(r.envelope);
 }

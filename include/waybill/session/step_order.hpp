@@ -23,31 +23,31 @@ namespace waybill::inline v0_2 {
     switch (reason) {
         case dead_letter_reason::gap:
             line +=
-                " came, and step " + std::to_string(detail::expected_step(m, p)) + " is missing";
-            return p.done == 0 ? line + ", or its session is over" : line;
+                " arrived, but step " + std::to_string(detail::expected_step(m, p)) + " is missing";
+            return p.done == 0 ? line + ", or its session has ended" : line;
         case dead_letter_reason::contradiction:
-            if (m.step == 0 && m.total == 0) return "it has no step properties that can be read";
+            if (m.step == 0 && m.total == 0) return "its step properties cannot be read";
             line += " of " + std::to_string(m.total) + " from " + std::to_string(m.first) + ": ";
             return line.append(detail::contradiction(m, p));
         case dead_letter_reason::exhausted:
             return line + " was tried " + std::to_string(p.tries) + " times in other deliveries";
         case dead_letter_reason::ended_process:
             return line + " was delivered " + std::to_string(m.deliveries) +
-                   " times, and no delivery has ended it";
+                   " times, and no delivery completed it";
         case dead_letter_reason::failed:
         case dead_letter_reason::session_failed:
         case dead_letter_reason::unreadable:
         case dead_letter_reason::broker: break;
     }
-    return line.append(" is parked: ").append(name(reason));
+    return line.append(" is dead-lettered: ").append(name(reason));
 }
 
 /// Why a state cannot be read, for the dead letters of its session.
 [[nodiscard]] constexpr std::string_view describe(state_read s) noexcept
 {
     switch (s) {
-        case state_read::newer: return "a later version has written the state of its session";
-        case state_read::corrupt: return "the state of its session is not what was written";
+        case state_read::newer: return "a later version of waybill wrote the state of its session";
+        case state_read::corrupt: return "the state of its session is corrupt";
         case state_read::too_large: return "the state of its session is larger than the budget";
         case state_read::absent:
         case state_read::ok: break;

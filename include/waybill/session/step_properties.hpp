@@ -7,7 +7,7 @@
 //     });
 //
 //     auto read = waybill::read_step_properties([&](auto name) { return message.find(name); });
-//     if (!read.ok()) log(read.text());   // "waybill-step is no number: 'three'"
+//     if (!read.ok()) log(read.text());   // "waybill-step is not an unsigned number: 'three'"
 //     const auto facts = facts_of(read.properties, message.sequence, message.deliveries);
 //     pipe.on(pipeline::step_received{facts}, now);
 //
@@ -139,14 +139,16 @@ struct step_properties_read {
             case finding::ok:
                 if (!odd_id) return "ok";
                 return "ok, but " + waybill::describe(job_error{*odd_id, properties.session.size()});
-            case finding::absent: return what + " is absent: was it sent by a job?";
+            case finding::absent:
+                return what + " is missing: send the message with write_step_properties";
             case finding::not_number:
-                return what + " is no number: '" + value + "'";
+                return what + " is not an unsigned number: '" + value + "'";
             case finding::too_large: return what + " is too large: '" + value + "'";
             case finding::not_bool:
                 return what + " is neither true nor false: '" + value + "'";
             case finding::other_session:
-                return what + " is '" + value + "', and the broker says '" + properties.session + "'";
+                return what + " is '" + value + "', but the session id of the broker is '" +
+                       properties.session + "'";
         }
         return "?";
     }

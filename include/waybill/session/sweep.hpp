@@ -63,7 +63,7 @@ struct sweep_policy {
     }
     if (p.keep_failed < p.messages_live) {
         return wrong("sweep.keep_failed", p.keep_failed,
-                     "nanoseconds must be at least messages_live, or a failed session begins anew",
+                     "nanoseconds must be at least messages_live, or a failed session begins again",
                      p.messages_live);
     }
     if (p.stuck_after <= duration{}) {

@@ -85,8 +85,8 @@ template <session_store S>
     t.holds(!loaded, "load: a store that cannot be reached is an error, not absence");
     t.holds(!made && !saved, "save: a store that cannot be reached is an error, not a conflict");
     t.holds(!cleared, "clear: a store that cannot be reached is an error, not a conflict");
-    t.holds(detail::blames_nobody(loaded) && detail::blames_nobody(made) &&
-                detail::blames_nobody(saved) && detail::blames_nobody(cleared),
+    t.holds(detail::is_temporary(loaded) && detail::is_temporary(made) &&
+                detail::is_temporary(saved) && detail::is_temporary(cleared),
             "load, save, clear: a store that cannot be reached is infrastructure or transient: "
             "none says that it is done, permanent that the step is to blame, and ownership_lost "
             "that somebody else has the session");

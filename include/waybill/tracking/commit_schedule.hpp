@@ -73,12 +73,15 @@ struct commit_schedule_policy {
     if (c.idle_refresh.count() < 1) return below("idle_refresh", c.idle_refresh, 1);
     if (c.pause < duration{}) return below("pause", c.pause, 0);
     if (c.needs == commit_schedule_policy::commit_needs::both && c.every == highest_size) {
-        return config_error{"every", c.every, "is needed, so must be less than", highest_size};
+        return config_error{"every", c.every,
+                            "must be less than unlimited, because `needs` is both", highest_size};
     }
     if (c.needs == commit_schedule_policy::commit_needs::both &&
         c.interval == duration::highest()) {
         const auto ns = static_cast<std::uint64_t>(c.interval.count());
-        return config_error{"interval", ns, "is needed, so nanoseconds must be less than", ns};
+        return config_error{"interval", ns,
+                            "nanoseconds must be less than the maximum, because `needs` is both",
+                            ns};
     }
     return std::nullopt;
 }

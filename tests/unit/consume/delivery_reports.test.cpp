@@ -136,7 +136,7 @@ TEST_CASE("process_batch: a commit that says what is not so is found at the next
         if (always) {
             CHECK(r.outcome == batch_outcome::redeliver);
             CHECK(r.reason ==
-                  waybill::infrastructure("what was confirmed as committed is not there"));
+                  waybill::infrastructure("the store confirmed a commit that it does not contain"));
         } else {
             CHECK(r.outcome == batch_outcome::committed);
             const auto next = process_batch(s, {key, r.reached, 1}, std::vector<event>{{30, "c"}}, through, noon, p);
@@ -290,7 +290,7 @@ TEST_CASE("process_batch: where a later owner has noted something nothing is han
     stands(kept, row);
     const auto r = process_batch(kept, {key, {}, 4, 7}, events_of({"a"}), handle, noon);
     CHECK(r.outcome == batch_outcome::abandoned);
-    CHECK(r.reason == waybill::ownership_lost("epoch 5 is at it"));
+    CHECK(r.reason == waybill::ownership_lost("the crash record has the higher epoch 5"));
     CHECK(kept.records().empty());
     CHECK(*kept.attempted(key) == row);
     CHECK(process_batch(kept, {key, {}, 5, 7}, events_of({"a"}), handle, noon).outcome ==

@@ -90,8 +90,8 @@ TEST_CASE("reprocess: an event of another sequence is not handled, whatever its 
     for (const auto keeps :
          {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
         simulation w({.dead_letters = {.keeps = keeps}});
-        CHECK(w.refuses(event{77, "a body"}) == "event 77 was fetched for 1");
-        CHECK(w.refuses(bare{2}) == "event 2 was fetched for 1");
+        CHECK(w.refuses(event{77, "a body"}) == "event 77 was fetched instead of event 1");
+        CHECK(w.refuses(bare{2}) == "event 2 was fetched instead of event 1");
         CHECK(w.takes(event{1, "a body"}));
     }
 }
@@ -102,7 +102,7 @@ TEST_CASE("reprocess: neither is one of other bytes, as after the log was made a
          {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
         simulation w({.dead_letters = {.keeps = keeps, .summary_bytes = 2}});
         CHECK(w.refuses(event{1, "another"}) ==
-              "event 1 is not what its letter says: of 7 bytes, not 6, or with other ones");
+              "event 1 differs from its dead letter: 7 bytes, not 6, or another checksum");
         (void)w.refuses(event{1, "a bodY"});
         (void)w.refuses(event{1, ""});
         (void)w.refuses(octets{1, {'a', ' ', 'b', 'o', 'd', 'Y'}});

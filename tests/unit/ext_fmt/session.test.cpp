@@ -48,12 +48,12 @@ TEST_CASE("how far a session is, and what stopped it")
     p.failed = step_failure{3, 17, dead_letter_reason::exhausted, 5, "no\nprinter", {}};
     CHECK(line(p) == "2 of 5 done, 1 try at the next; stopped by step 3 (message 17) exhausted "
                      "after 5 tries at 1970-01-01T00:00:00Z: no\\nprinter");
-    CHECK(line(session_progress{.done = 9, .dead_lettered = 2}) == "9 done, 2 of them parked");
+    CHECK(line(session_progress{.done = 9, .dead_lettered = 2}) == "9 done, 2 of them dead-lettered");
     CHECK(line(step_properties{"order-17", 2, 1, 5, true}) == "order-17, step 2 of 5, the last");
     CHECK(line(step_properties{"a\n", 2, 2}) == "a\\n, step 2, from 2 on");
     CHECK(line(step_facts{.sequence = 7, .step = 2, .deliveries = 3}) ==
           "step 2, message 7, delivery 3");
-    CHECK(line(detail::open_state("", 10)).starts_with("state: corrupt: there are no bytes"));
+    CHECK(line(detail::open_state("", 10)).starts_with("state: corrupt: the state is empty (0 bytes)"));
     CHECK(line(state_too_large{3, 2}).starts_with("state: too large: 3 bytes"));
     CHECK(line(state_budget{}) == "262144 bytes, 2048 of them kept for a failure");
     CHECK(line(schema_version{2, 1}) == "2.1");

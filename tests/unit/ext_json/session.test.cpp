@@ -91,7 +91,7 @@ TEST_CASE("a value and its progress, there and back, in a form that a person can
     const auto codec = make<order>();
     auto s = codec.decode(std::nullopt);
     CHECK(s.outcome == state_read::absent);
-    CHECK(describe(s) == "state: absent: the session is new, or over");
+    CHECK(describe(s) == "state: absent: the session is new or has ended");
     CHECK(body_of(codec, s) == R"({"lines":0,"receipt":""})");  // no progress, no member
     s.value = {3, "r17"};
     s.progress = {.done = 2, .total = 5};

@@ -224,7 +224,7 @@ TEST_CASE("what is not known counts as the user's, and a failed state may fill t
     const codec usual = make("json", {});
     const state s = usual.decode(std::string(1'000'000, '{'));
     CHECK(s.outcome == state_read::too_large);
-    CHECK(describe(s).find("1000000 bytes, and the budget is 262144") != std::string::npos);
+    CHECK(describe(s).find("1000000 bytes, but the budget is 262144") != std::string::npos);
 }
 
 }  // namespace json_session_budget_test

@@ -34,7 +34,7 @@ TEST_CASE("lease_keeper: a group that cannot work is refused")
     CHECK(validate(lease_group{"log", "g", {"0"}, {"a", 1}, {ms(10), ms(20)}})->field ==
           "leases.expiry");
     const auto twice = validate(lease_group{"log", "g", {"0", "1", "0"}, {"a", 1}});
-    CHECK(describe(*twice) == "group.partitions is 2: must not be named as (0)");
+    CHECK(describe(*twice) == "group.partitions is 2: must not have the same key as partition (0)");
     CHECK(waybill::make<lease_manager>(lease_group{"log", "g", {"0"}, {"a", 1}}).has_value());
 }
 

@@ -326,7 +326,7 @@ TEST_CASE("settle: check compares the tries of the levels with the deliveries")
 {
     REQUIRE(validate(tries_of(5, 3, 10)));
     CHECK(waybill::describe(*validate(tries_of(5, 3, 10))) ==
-          "levels is 24: tries in all must be at most max_deliveries, or delayed unlimited (10)");
+          "levels is 24: tries in total must be at most max_deliveries, or levels.delayed unlimited (10)");
     CHECK(validate(tries_of(5, 3, 23)));
     CHECK(!validate(tries_of(5, 3, 24)));
     CHECK(validate(tries_of(0, 1, 1)));
@@ -456,7 +456,7 @@ TEST_CASE("settle: check reports the longest outage in a sentence")
     CHECK(waybill::describe(found({.release_counts = false}, lock_90)) ==
           "survives an outage of any length");
     CHECK(waybill::describe(found({}, {})) ==
-          "max_deliveries is 961: must be at most the queue's, delivery.max_deliveries (10)");
+          "max_deliveries is 961: must be at most the limit of the queue, delivery.max_deliveries (10)");
 }
 
 // The reported outage is survived, and one that ends just after the last delivery is not.

@@ -145,11 +145,11 @@ TEST_CASE("session guide: properties of a message")
     m.application_properties["waybill-step"] = "three";
     //! [session_read]
     const auto read = waybill::read_step_properties([&](auto name) { return m.find(name); });
-    if (!read.ok()) log(read.text());                // waybill-step is no number: 'three'
+    if (!read.ok()) log(read.text());                // waybill-step is not an unsigned number: 'three'
     const waybill::step_facts facts = facts_of(read.properties, m.sequence, m.deliveries);
     const std::string key = read.job() + "/" + std::to_string(facts.step);   // of the effect
     //! [session_read]
-    CHECK(logged == "waybill-step is no number: 'three'");
+    CHECK(logged == "waybill-step is not an unsigned number: 'three'");
     CHECK(facts.step == 0);
     CHECK(key == "order-17/0");
 }

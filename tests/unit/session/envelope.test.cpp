@@ -233,7 +233,7 @@ TEST_CASE("envelope: the budget comes first, at every size around it")
     }
     const std::string large(1'000'000, '{');
     CHECK(describe(detail::open_state(large, budget)) ==
-          "state: too_large: 1000000 bytes, and the budget is 262144: raise the budget, or keep "
+          "state: too_large: 1000000 bytes, but the budget is 262144: raise the budget, or keep "
           "the large part elsewhere; do not write over it");
 }
 
@@ -244,23 +244,23 @@ TEST_CASE("envelope: what is said of each")
     };
     const std::string what_to_do = ": do not take it for a new session; keep the bytes, and clear "
                                    "the state by hand when its steps are seen to";
-    CHECK(said(std::nullopt) == "state: absent: the session is new, or over");
+    CHECK(said(std::nullopt) == "state: absent: the session is new or has ended");
     CHECK(said(example) == "state: ok, 58 bytes, json of version 2.0");
     CHECK(said("{}") == "state: ok, 2 bytes, json without an envelope");
-    CHECK(said("") == "state: corrupt: there are no bytes" + what_to_do);
+    CHECK(said("") == "state: corrupt: the state is empty (0 bytes)" + what_to_do);
     CHECK(said("[]") ==
-          "state: corrupt: 2 bytes that begin neither with an envelope nor with a brace" +
+          "state: corrupt: 2 bytes that begin with neither an envelope nor {" +
               what_to_do);
     CHECK(said(example.substr(0, 20)) ==
-          "state: corrupt: 20 bytes, cut short in its first line" + what_to_do);
+          "state: corrupt: 20 bytes, truncated in the first line" + what_to_do);
     CHECK(said(example.substr(0, 40)) == "state: corrupt: cut short, 40 bytes of 58" + what_to_do);
     CHECK(said(example.substr(0, 57)) == "state: corrupt: cut short, 57 bytes of 58" + what_to_do);
     CHECK(said(std::string(example) + "\n") ==
           "state: corrupt: 59 bytes where 58 were written" + what_to_do);
     CHECK(said(turned(std::string(example), 8 * 50)) ==
-          "state: corrupt: 58 bytes, and the checksum is wrong" + what_to_do);
+          "state: corrupt: 58 bytes, and the checksum does not match" + what_to_do);
     CHECK(said(sealed_by_hand("waybill/0 ", "")) ==
-          "state: corrupt: 19 bytes, and the first line is none of waybill's" + what_to_do);
+          "state: corrupt: 19 bytes, and the first line is not valid" + what_to_do);
     CHECK(said(sealed_by_hand("waybill/7 ", "")) ==
           "state: newer: 19 bytes in envelope 7, and 1 is known here: update this program first, "
           "and leave the state alone");

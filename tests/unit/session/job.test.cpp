@@ -126,13 +126,13 @@ TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
 TEST_CASE("job: a refusal says what to do")
 {
     const auto said = [](std::string id) { return describe(job::make(std::move(id)).error()); };
-    CHECK(said("") == "a session's id is empty: name it after its job, in 1 to 128 bytes");
+    CHECK(said("") == "the session id is empty: use the name of the job, 1 to 128 bytes");
     CHECK(said(std::string(129, 'x')) ==
-          "a session's id has 129 bytes, and 128 at the most: shorten it, or take its hash");
-    CHECK(said("a\n") == "a session's id has a control character in it: leave it out, or write it as hex");
-    CHECK(said("\xFF") == "a session's id is no UTF-8: write its bytes as hex");
-    CHECK(said("a~1") == "a session's id ends in ~ and a number, as those of redriven sessions do: "
-                         "write something behind the number, or another mark for the ~");
+          "the session id has 129 bytes, and 128 is the maximum: shorten it, or use its hash");
+    CHECK(said("a\n") == "the session id contains a control character: remove it, or encode the id as hex");
+    CHECK(said("\xFF") == "the session id is not valid UTF-8: encode it as hex");
+    CHECK(said("a~1") == "the session id ends in ~ and a number, like the id of a redriven session: "
+                         "append a text, or replace the ~");
 }
 
 TEST_CASE("job: a step's message has the same id whenever it is sent")
@@ -187,7 +187,7 @@ TEST_CASE("job: how far it has come")
     CHECK(describe(waybill::progress_of({.done = 17})) == "17");
     CHECK(describe(waybill::progress_of({.done = 17}, 40)) == "17 of 40");
     const auto over = waybill::progress_of({.done = 40, .total = 40, .dead_lettered = 2});
-    CHECK(describe(over) == "40 of 40, 2 of them parked");
+    CHECK(describe(over) == "40 of 40, 2 of them dead-lettered");
     CHECK(over.finished());
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
     const auto other = read(written({"order-18", 1, 1, 0, false}), "order-17");
     is(other, step_properties_read::finding::other_session, "waybill-session");
     CHECK(other.properties.session == "order-17");
-    CHECK(other.text() == "waybill-session is 'order-18', and the broker says 'order-17'");
+    CHECK(other.text() == "waybill-session is 'order-18', but the session id of the broker is 'order-17'");
 }
 
 TEST_CASE("row_key: sorts as its number")

@@ -288,7 +288,7 @@ TEST_CASE("pipeline: a gap stops the session, and the reason says what is missin
 {
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(3)));
-    CHECK(pipe.reason() == "step 3 came, and step 2 is missing");
+    CHECK(pipe.reason() == "step 3 arrived, but step 2 is missing");
     CHECK(ends(pipe) == "save undone, park gap 103/3 tries 0, complete");
     REQUIRE(receives(pipe, message(5)));
     CHECK(ends(pipe) == "park session_failed 103/3 tries 0, complete, clear");
@@ -326,7 +326,7 @@ TEST_CASE("pipeline: numbers that contradict each other stop the session")
     CHECK(first_asked({}, {9, 6, 6, 5, false, 1}) ==
           "step 6 of 5 from 6: it is after the last step | " + parked + "6 tries 0, complete");
     CHECK(first_asked({}, {9, 1, 1, 5, true, 1}) ==
-          "step 1 of 5 from 1: it is called the last, and is not | " + parked + "1 tries 0, complete");
+          "step 1 of 5 from 1: it is marked as the last step, but is not | " + parked + "1 tries 0, complete");
     // Two jobs under one id: the second one is not taken for repetitions of the first.
     CHECK(first_asked(done_up_to(2), {9, 1, 1, 3, false, 1}) ==
           "step 1 of 3 from 1: the session has another total | " + parked + "1 tries 0, complete");
@@ -337,7 +337,7 @@ TEST_CASE("pipeline: numbers that contradict each other stop the session")
     CHECK(first_asked(done_up_to(2), {9, 3, 1, 0, true, 1}) ==
           "step 3 of 0 from 1: the session has another last step | " + parked + "3 tries 0, complete");
     CHECK(first_asked(done_up_to(2), {9, 3, 3, 5, false, 1}) ==
-          "step 3 of 5 from 3: the session began before what it calls the first | " + parked + "3 tries 0, complete");
+          "step 3 of 5 from 3: the session began before its first step | " + parked + "3 tries 0, complete");
 }
 
 TEST_CASE("pipeline: a state that cannot be read is left alone, and nothing runs")
@@ -454,7 +454,7 @@ TEST_CASE("pipeline: deliveries that nobody has ended are bounded below those of
     CHECK(asks(pipe) == "execute 1 try 7");
     pipe = held(quick());
     REQUIRE(receives(pipe, message(1, 8)));
-    CHECK(pipe.reason() == "step 1 was delivered 8 times, and no delivery has ended it");
+    CHECK(pipe.reason() == "step 1 was delivered 8 times, and no delivery completed it");
     CHECK(ends(pipe) == "save undone, park ended_process 101/1 tries 7, complete");
 }
 
@@ -729,7 +729,7 @@ TEST_CASE("pipeline: a state that is never taken is the step's own failure")
     CHECK(pipe.progress().done == 2);
     CHECK(saves(pipe, fault_kind::permanent));
     CHECK(pipe.progress().done == 1);
-    CHECK(pipe.reason() == "the state that it leaves is never taken");
+    CHECK(pipe.reason() == "the store permanently refuses the state after this step");
     CHECK(asks(pipe) == "save undone");
     CHECK(saves(pipe, fault_kind::permanent));  // not even as failed
     CHECK(asks(pipe).starts_with("give back permanent"));

@@ -206,7 +206,7 @@ TEST_CASE("process_step: why a state cannot be read, or is never taken, stands i
     c = with();
     c.found = {.found = state_read::corrupt};
     CHECK(c(1) == step_outcome::dead_lettered);
-    CHECK(c.pipe.reason() == "the state of its session is not what was written");
+    CHECK(c.pipe.reason() == "the state of its session is corrupt");
     c = with({.reason_bytes = 5});
     c.found = {.found = state_read::corrupt, .reason = "state: corrupt"};
     CHECK(c(1) == step_outcome::dead_lettered);
@@ -218,7 +218,7 @@ TEST_CASE("process_step: why a state cannot be read, or is never taken, stands i
         c.on_save = [&](int) { if (c.said.ends_with("run save save ")) c.save = {}; };
         CHECK(c(1) == step_outcome::dead_lettered);
         const std::string more = *why == '\0' ? std::string() : std::string(": ") + why;
-        CHECK(c.pipe.reason() == "the state that it leaves is never taken" + more);
+        CHECK(c.pipe.reason() == "the store permanently refuses the state after this step" + more);
     }
 }
 

@@ -219,7 +219,7 @@ TEST_CASE("session_state: what was not read is not written over")
         CHECK(s.attempt(adds("1")).ok());
         const fault f = s.save(done, {.done = 1});
         CHECK(f.kind == fault_kind::permanent);
-        CHECK(f.text == "not written over: " + describe(s.read()));
+        CHECK(f.text == "the stored state is not overwritten: " + describe(s.read()));
         CHECK(p.saved == 0);
         CHECK(*p.bytes == there);
     }
@@ -264,7 +264,7 @@ TEST_CASE("session_state: bytes of an older version are upgraded once, or are le
         session_state bad(one, p);
         CHECK(bad.load({}).found == state_read::corrupt);
         CHECK(describe(bad.read()) ==
-              "state: corrupt: nothing makes version 2 of its version 1.0: give the codec an "
+              "state: corrupt: the codec cannot make version 2 from its version 1.0: give the codec an "
               "upgrade that does");
         CHECK(bad.value().empty());
         CHECK_FALSE(bad.save(done, {.done = 2}).ok());

@@ -49,15 +49,15 @@ TEST_CASE("session_conformance: names the rules that it could not try")
     CHECK(waybill::testing::session_conformance(make).untested ==
           std::vector<std::string>{
               "load: a second connection sees what was written (needs a second connection)",
-              "load: what a connection has seen before is not what it sees now (needs a second connection)",
-              "save: what a second connection has written in between is a conflict (needs a second connection)",
-              "clear: what a second connection has removed is absent (needs a second connection)",
-              "save: of two who race at most one is applied (needs two threads)",
-              "save: of two who race one is applied, or cannot reach the store (needs two threads)",
-              "save: an error of one who races is infrastructure or transient (needs two threads)",
-              "save: of two who race the one who was told so has written (needs two threads)",
-              "clear: of it and a save that race at most one is applied (needs two threads)",
-              "clear: a save that raced and lost has made no state (needs two threads)"});
+              "load: a connection sees later commits of other connections (needs a second connection)",
+              "save: a state that a second connection has written since is a conflict (needs a second connection)",
+              "clear: a state that a second connection has removed is absent (needs a second connection)",
+              "save: of two concurrent saves at most one is applied (needs two threads)",
+              "save: of two concurrent saves one is applied, or cannot reach the store (needs two threads)",
+              "save: the error of a concurrent save is infrastructure or transient (needs two threads)",
+              "save: of two concurrent saves, the one that returned applied is stored (needs two threads)",
+              "clear: of a concurrent clear and save at most one is applied (needs two threads)",
+              "clear: a concurrent save that was not applied stores no state (needs two threads)"});
     const auto same = [](memory_sessions& s) -> memory_sessions& { return s; };
     const auto race = [](auto f, auto g) { f(), g(); };
     CHECK(waybill::testing::session_conformance(make, same, race).untested == std::vector<std::string>{});

@@ -94,7 +94,7 @@ TEST_CASE("state_text: a new one, and what is no state of text")
     const text_state_read none = read(std::nullopt);
     CHECK(none.outcome == state_read::absent);
     CHECK(none.state == text_state{{}, {}, small.version, {}});
-    CHECK(describe(none) == "state: absent: the session is new, or over");
+    CHECK(describe(none) == "state: absent: the session is new or has ended");
     CHECK(read("").outcome == state_read::corrupt);
     CHECK(describe(read("")) == describe(detail::open_state("", 1'000)));
     CHECK(read(std::string(1'001, '{')).outcome == state_read::too_large);
@@ -114,11 +114,11 @@ TEST_CASE("state_text: a new one, and what is no state of text")
     };
     CHECK(sealed("\n").outcome == state_read::ok);
     CHECK(describe(sealed("done 3\n")) ==
-          "state: corrupt: it is whole, but has no blank line: find out who writes it, and do not "
+          "state: corrupt: the checksum matches, but there is no blank line: find out who writes it, and do not "
           "take it for a new session");
     CHECK(sealed("").problem == text_state_read::problem_type::bad_line);
     CHECK(describe(sealed("done 3\ntotal x\n\n")) ==
-          "state: corrupt: it is whole, but waybill never writes a line like number 2: find out "
+          "state: corrupt: the checksum matches, but waybill does not write a line like number 2: find out "
           "who writes it, and do not take it for a new session");
     const text_state_read meteor = sealed("failed 3 17 meteor 5 2024-02-29T12:00:00Z x\n\nown");
     CHECK(meteor.outcome == state_read::newer);

@@ -172,9 +172,9 @@ TEST_CASE("conformance: with one connection it names the rules that it could not
           "after the commit a second connection sees a checkpoint that moved (needs a second connection)\n"
           "of two transactions on different keys each that says so took effect: checkpoints"
           " (needs a second connection)\n"
-          "advance: what another connection has committed since is a conflict (needs a second connection)\n"
+          "advance: a later commit of another connection is a conflict (needs a second connection)\n"
           "advance: an epoch lower than that of another connection is refused (needs a second connection)\n"
-          "advance: what another connection has not committed is no `from` (needs a second connection)\n"
+          "advance: a `from` that another connection has not committed is refused (needs a second connection)\n"
           "of two transactions with the same `from` at most one takes effect (needs a second connection)\n"
           "of two transactions that race the one that says so took effect (needs a second connection)\n"
           "after a race that nobody won the next one works (needs a second connection)\n"
@@ -214,9 +214,9 @@ TEST_CASE("conformance: what one connection does not find is a rule that was nam
 TEST_CASE("conformance: the whole suite reports what each of its parts finds")
 {
     const std::string broken = all(report_on(flaw::begin_fails).broken);
-    for (const char* rule : {"advance: from absent works where nothing is stored",
-                             "put: what is committed is found again",
-                             "remove: a rollback brings the letter back", "list: answers large letters whole",
+    for (const char* rule : {"advance: an absent `from` is applied if no checkpoint is stored",
+                             "put: a committed letter is found",
+                             "remove: a rollback restores the letter", "list: returns large letters unchanged",
                              "attempted: answers what was committed", "crash records of different keys",
                              "commit keeps a first dead letter", "after the commit a second connection sees a first crash record"}) {
         INFO("rule ", std::string(rule));
@@ -258,22 +258,22 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
         {part::checkpoints, flaw::commit_lies, "answers what was committed"},
         {part::checkpoints, flaw::advance_any_partition, "advance: other keys are left alone"},
         {part::checkpoints, flaw::advance_any_group, "advance: other keys are left alone"},
-        {part::checkpoints, flaw::reset_forgets_the_epoch, "reset: the epoch goes on guarding against lower ones"},
-        {part::checkpoints, flaw::reset_is_to_zero, "reset: leaves no checkpoint to load"},
-        {part::checkpoints, flaw::reset_is_not_compared, "reset: from something else than what is stored is refused"},
+        {part::checkpoints, flaw::reset_forgets_the_epoch, "reset: lower epochs are still refused after it"},
+        {part::checkpoints, flaw::reset_is_to_zero, "reset: the checkpoint is absent after it"},
+        {part::checkpoints, flaw::reset_is_not_compared, "reset: a `from` that is not the stored checkpoint is refused"},
         {part::checkpoints, flaw::offset_of_255_bytes, "advance: keeps an offset of up to 1,024 bytes whole"},
         {part::checkpoints, flaw::offset_ends_at_nul, "advance: keeps any bytes of an offset"},
         {part::checkpoints, flaw::offset_is_utf8, "advance: keeps any bytes of an offset"},
         {part::checkpoints, flaw::offset_is_a_number, "advance: keeps any bytes of an offset"},
         {part::checkpoints, flaw::epochs_of_32_bits, "advance: epochs are compared in all 64 bits"},
-        {part::checkpoints, flaw::epochs_with_sign, "advance: takes every 64-bit epoch"},
+        {part::checkpoints, flaw::epochs_with_sign, "advance: accepts every 64-bit epoch"},
         {part::checkpoints, flaw::from_of_32_bits, "advance: `from` is compared in all 64 bits"},
         {part::checkpoints, flaw::from_is_a_double, "advance: `from` is compared in all 64 bits"},
         {part::checkpoints, flaw::from_zero_is_absent, "advance: from 0 where nothing is stored is refused"},
         {part::checkpoints, flaw::conflict_is_an_error, "is a conflict, and no error"},
         {part::checkpoints, flaw::stale_is_a_conflict, "a lower epoch is answered with stale_epoch"},
         {part::checkpoints, flaw::unchanged_is_a_conflict, "advance: to what is stored already is applied"},
-        {part::letters, flaw::put_is_forgotten, "put: what is committed is found again"},
+        {part::letters, flaw::put_is_forgotten, "put: a committed letter is found"},
         {part::letters, flaw::put_keeps_the_first, "replaces the first, every field"},
         {part::letters, flaw::put_refuses_the_second, "a second dead letter of the same event is no error"},
         {part::letters, flaw::put_adds_a_row, "replaces the first, every field"},
@@ -294,12 +294,12 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
         {part::letters, flaw::kind_of_one_bit, "put: keeps every fault_kind"},
         {part::letters, flaw::kept_of_one_bit, "put: keeps every letter_keeps"},
         {part::letters, flaw::put_merges, "put: an empty or absent field replaces what was there"},
-        {part::queue, flaw::remove_does_nothing, "remove: removes that letter and no other"},
+        {part::queue, flaw::remove_does_nothing, "remove: removes only this letter"},
         {part::queue, flaw::remove_always_finds, "remove: answers false where there is no such letter"},
-        {part::queue, flaw::remove_at_once, "remove: a rollback brings the letter back"},
+        {part::queue, flaw::remove_at_once, "remove: a rollback restores the letter"},
         {part::queue, flaw::list_by_digits, "by their sequence in all 64 bits"},
         {part::queue, flaw::list_with_signs, "by their sequence in all 64 bits"},
-        {part::queue, flaw::list_from_after, "list: only what is behind `after`"},
+        {part::queue, flaw::list_from_after, "list: returns only letters after `after`"},
         {part::queue, flaw::list_of_all_keys, "list: all letters of the key"},
         {part::queue, flaw::list_without_end, "no more than `most`"},
         {part::queue, flaw::remove_any_partition, "remove: letters of other keys stay"},
@@ -307,12 +307,12 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
         {part::queue, flaw::list_any_partition, "list: all letters of the key"},
         {part::queue, flaw::list_any_group, "list: all letters of the key"},
         {part::many_letters, flaw::list_of_1000, "list: answers all letters that were committed"},
-        {part::many_letters, flaw::list_cuts_bodies, "list: answers large letters whole"},
+        {part::many_letters, flaw::list_cuts_bodies, "list: returns large letters unchanged"},
         {part::queue, flaw::remove_misses_own_letter, "remove: removes a letter that the same transaction has put"},
         {part::attempts, flaw::note_is_forgotten, "attempted: answers what was committed"},
         {part::attempts, flaw::note_keeps_the_first, "note: replaces the row"},
         {part::attempts, flaw::forget_does_nothing, "forget: removes the row"},
-        {part::attempts, flaw::forget_needs_a_row, "forget: where there is no row that is no error"},
+        {part::attempts, flaw::forget_needs_a_row, "forget: an absent row is no error"},
         {part::attempts, flaw::from_absent_is_zero, "absent is not 0"},
         {part::attempts, flaw::deaths_of_one_byte, "with numbers of all bits"},
         {part::attempts, flaw::last_suspect_forgotten, "every field"},
@@ -346,7 +346,7 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
         {part::transactions, flaw::begin_fails, "begin opens a transaction"},
         {part::transactions, flaw::assign_commits,
          "a transaction that is assigned over takes back a first checkpoint"},
-        {part::transactions, flaw::assign_leaks, "a transaction that is assigned over is in nobody's way"},
+        {part::transactions, flaw::assign_leaks, "a transaction that is assigned over blocks no other"},
         {part::transactions, flaw::note_at_once,
          "a transaction that goes out of scope takes back a first crash record"},
         {part::transactions, flaw::rollback_keeps_attempts, "rollback takes back a first crash record"},

@@ -58,13 +58,13 @@ TEST_CASE("fence_conformance: passes what is right")
 TEST_CASE("fence_conformance: catches what is wrong, by the rule that it breaks")
 {
     const std::pair<flaw, const char*> all[] = {
-        {flaw::constant, "epoch: answers the one of the last claim, in all 64 bits"},
-        {flaw::absent_is_zero, "epoch: where there is no lease there is none"},
-        {flaw::zero_is_absent, "epoch: answers the one of the last claim, in all 64 bits"},
-        {flaw::narrow, "epoch: answers the one of the last claim, in all 64 bits"},
-        {flaw::any_partition, "epoch: leases of other keys have nothing to do with it"},
-        {flaw::any_group, "epoch: leases of other keys have nothing to do with it"},
-        {flaw::error, "epoch: where there is no lease there is none"},
+        {flaw::constant, "epoch: returns that of the last claim, in all 64 bits"},
+        {flaw::absent_is_zero, "epoch: without a lease it is absent"},
+        {flaw::zero_is_absent, "epoch: returns that of the last claim, in all 64 bits"},
+        {flaw::narrow, "epoch: returns that of the last claim, in all 64 bits"},
+        {flaw::any_partition, "epoch: leases of other keys do not change it"},
+        {flaw::any_group, "epoch: leases of other keys do not change it"},
+        {flaw::error, "epoch: without a lease it is absent"},
     };
     for (const auto& one : all) {
         const flaw wrong = one.first;
@@ -79,7 +79,7 @@ TEST_CASE("fence_conformance: catches a fence that locks nothing")
 {
     store s;
     waybill::testing::memory_leases leases;
-    const std::string rule = "epoch: nobody takes a lease between its reading and the commit";
+    const std::string rule = "epoch: no owner claims a lease between its reading and the commit";
     CHECK(waybill::testing::fence_conformance(s, leases, leases) ==
           waybill::testing::conformance_report{{rule}, {}});
 }
@@ -90,11 +90,11 @@ TEST_CASE("fence_conformance: without a second connection it names the rules tha
     waybill::testing::memory_leases leases;
     CHECK(waybill::testing::fence_conformance(s, leases).untested ==
           std::vector<std::string>{
-              "epoch: whoever read it commits, or somebody has taken the lease"
+              "epoch: a transaction that read it commits, or another owner has claimed the lease"
               " (needs a second connection to the leases)",
-              "epoch: nobody takes a lease between its reading and the commit"
+              "epoch: no owner claims a lease between its reading and the commit"
               " (needs a second connection to the leases)",
-              "epoch: answers what another connection has claimed since"
+              "epoch: returns a later claim of another connection"
               " (needs a second connection to the leases)"});
 }
 

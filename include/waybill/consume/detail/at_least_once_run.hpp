@@ -42,8 +42,8 @@ public:
                       const at_least_once_policy& p, Ask& ask)
         : checkpoints_(checkpoints), letters_(letters), mine_(mine),
           exceptions_(mine, p.tries == 0 ? 1 : p.tries, b), at_(b.first), handler_(handler),
-          ask_(ask), now_(now), keys_(mine.key, p.keys), from_(mine.from),
-          machine_(b.events, as_can_be(p)), dead_letters_(p.dead_letters)
+          ask_(ask), now_(now), dead_letters_(p.dead_letters), keys_(mine.key, p.keys),
+          from_(mine.from), machine_(b.events, as_can_be(p))
     {
     }
 
@@ -102,11 +102,11 @@ private:
         const fault_kind kind = seen(r, commit_why_);
         const auto where = r ? stands(*r, from_, to_, mine_.epoch) : checkpoint_stands::before;
         if (where == checkpoint_stands::elsewhere) {
-            commit_why_ = ownership_lost("checkpoint written by somebody else");
+            commit_why_ = ownership_lost("another owner has written the checkpoint");
         } else if (where == checkpoint_stands::moved) {
-            commit_why_ = infrastructure("an earlier commit has arrived late");
+            commit_why_ = infrastructure("an earlier commit was applied late");
         } else if (r && commit_why_.ok()) {
-            commit_why_ = infrastructure("a commit that was confirmed is not there");
+            commit_why_ = infrastructure("the store confirmed a commit that it does not contain");
         }
         machine_.on(at_least_once_machine::stood{where, kind});
     }

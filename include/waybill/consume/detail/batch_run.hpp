@@ -180,7 +180,7 @@ private:
     {
         auto r = store_.load(mine_.key);
         const fault_kind kind = seen(r);
-        if (r && confirmed_) because("what was confirmed as committed is not there");
+        if (r && confirmed_) because("the store confirmed a commit that it does not contain");
         machine_.on(batch_machine::loaded{kind == fault_kind::none ? *r : std::nullopt, kind});
     }
 
@@ -196,7 +196,8 @@ private:
             if (said.found) said.within = up_to(said.found->to);
             machine_.on(said);
             if (r && machine_.ended()) {
-                why_ = ownership_lost("epoch " + std::to_string(said.found->epoch) + " is at it");
+                why_ = ownership_lost("the crash record has the higher epoch " +
+                                      std::to_string(said.found->epoch));
             }
         }
     }

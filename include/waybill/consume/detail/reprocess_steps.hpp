@@ -38,15 +38,15 @@ template <class E>
             make_dead_letter(d.key, e, {}, 0, {}, {.keeps = dead_letter_body::pointer});
         const std::string number = std::to_string(d.at.sequence);
         if (is.at.sequence != d.at.sequence) {
-            return "event " + std::to_string(is.at.sequence) + " was fetched for " + number;
+            return "event " + std::to_string(is.at.sequence) + " was fetched instead of event " + number;
         }
         // Both are 0 if the letter was made without the body, or if the body is empty.
         const bool known = d.size != 0 || d.checksum != 0;
         if constexpr (requires { e.body; }) {
             if (known && (is.size != d.size || is.checksum != d.checksum)) {
-                return "event " + number + " is not what its letter says: of " +
+                return "event " + number + " differs from its dead letter: " +
                        std::to_string(is.size) + " bytes, not " + std::to_string(d.size) +
-                       ", or with other ones";
+                       ", or another checksum";
             }
         }
     }

@@ -231,7 +231,7 @@ struct line_of<session_progress> {
         std::string said = p.total == 0 ? fmt::format("{} done", p.done)
                                         : fmt::format("{} of {} done", p.done, p.total);
         if (p.first > 1) said += fmt::format(", from {} on", p.first);
-        if (p.dead_lettered != 0) said += fmt::format(", {} of them parked", p.dead_lettered);
+        if (p.dead_lettered != 0) said += fmt::format(", {} of them dead-lettered", p.dead_lettered);
         if (p.tries != 0) said += fmt::format(", {} at the next", counted(p.tries, "try", "tries"));
         if (p.failed) said += "; stopped by " + line(*p.failed);
         return said;

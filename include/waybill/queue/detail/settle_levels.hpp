@@ -23,7 +23,7 @@ namespace waybill::inline v0_2::detail {
     const std::uint64_t tries = attempts_in_all(levels);
     if (tries == highest_size && (renews || max_deliveries == highest_size)) {
         return config_error{"levels.delayed", levels.delayed,
-                            "must be less than unlimited, as deliveries have no limit",
+                            "must be less than unlimited, because deliveries have no limit",
                             retry_levels::unlimited};
     }
     if (renews && levels.immediate >= max_deliveries) {
@@ -32,7 +32,8 @@ namespace waybill::inline v0_2::detail {
     }
     if (!renews && tries != highest_size && tries > max_deliveries) {
         return config_error{"levels", tries,
-                            "tries in all must be at most max_deliveries, or delayed unlimited",
+                            "tries in total must be at most max_deliveries, or levels.delayed "
+                            "unlimited",
                             max_deliveries};
     }
     return validate(levels);

@@ -46,17 +46,17 @@ constexpr void check_results() noexcept
 {
     using load_answer = answer_to<All, pipeline::load_state>;
     static_assert(std::same_as<load_answer, pipeline::state_loaded>,
-                  "process_step: load_state has to answer with state_loaded{how, progress}");
+                  "process_step: load_state must return state_loaded{kind, progress}");
     using run_answer = answer_to<All, pipeline::execute>;
     static_assert(says_how<run_answer> || std::same_as<run_answer, pipeline::executed>,
-                  "process_step: execute has to answer with a fault, a result<void> or executed");
+                  "process_step: execute must return a fault, a result<void> or executed");
     static_assert(all_say_how<All, pipeline::save_state, pipeline::write_dead_letter,
                                       complete, pipeline::clear_state>,
-                  "process_step: save_state, write_dead_letter, complete and clear_state have to "
-                  "answer with a fault or a result<void>: what is not confirmed is not built upon");
+                  "process_step: save_state, write_dead_letter, complete and clear_state must "
+                  "return a fault or a result<void>, so that a failed call is noticed");
     using wait_answer = answer_to<All, wait_until>;
     static_assert(says_how<wait_answer> || std::is_void_v<wait_answer>,
-                  "process_step: wait has to answer with a fault, a result<void> or nothing");
+                  "process_step: wait_until must return a fault, a result<void> or void");
 }
 
 /// Refuses a set of calls without exactly one for each action, or with results of another type, and
@@ -65,23 +65,23 @@ template <class All, class Clock>
 constexpr void check_step_calls() noexcept
 {
     static_assert(!std::convertible_to<Clock, steady_time>,
-                  "process_step: by a clock that stands still no pause would ever end: pass the "
-                  "function, now and not now()");
+                  "process_step: the clock is a constant time, so no pause would end: pass the "
+                  "function now, not the time now()");
     // Each call takes its action by value or by const reference.
     static_assert(takes<All, pipeline::load_state>,
-                  "process_step: no call for load_state, or two");
+                  "process_step: no call for load_state, or more than one");
     static_assert(takes<All, pipeline::execute>,
-                  "process_step: no call for execute, or two");
+                  "process_step: no call for execute, or more than one");
     static_assert(takes<All, pipeline::save_state>,
-                  "process_step: no call for save_state, or two");
+                  "process_step: no call for save_state, or more than one");
     static_assert(takes<All, pipeline::write_dead_letter>,
-                  "process_step: no call for write_dead_letter, or two");
-    static_assert(takes<All, complete>, "process_step: no call for complete, or two");
+                  "process_step: no call for write_dead_letter, or more than one");
+    static_assert(takes<All, complete>, "process_step: no call for complete, or more than one");
     static_assert(takes<All, pipeline::clear_state>,
-                  "process_step: no call for clear_state, or two");
+                  "process_step: no call for clear_state, or more than one");
     static_assert(takes<All, pipeline::give_back>,
-                  "process_step: no call for give_back, or two");
-    static_assert(takes<All, wait_until>, "process_step: no call for wait, or two");
+                  "process_step: no call for give_back, or more than one");
+    static_assert(takes<All, wait_until>, "process_step: no call for wait_until, or more than one");
     check_results<All>();
 }
 

@@ -26,12 +26,13 @@ namespace waybill::inline v0_2::detail {
     if (m.step == 0 || m.first == 0) return "steps are numbered from 1 on";
     if (m.step < m.first) return "it is before the first step";
     if (m.total != 0 && m.step > m.total) return "it is after the last step";
-    if (m.last && m.total != 0 && m.step != m.total) return "it is called the last, and is not";
+    if (m.last && m.total != 0 && m.step != m.total)
+        return "it is marked as the last step, but is not";
     if (p.total != 0 && m.total != 0 && m.total != p.total) return "the session has another total";
     if (p.total != 0 && m.step > p.total) return "the session has ended before it";
     if (p.total != 0 && m.last && m.step != p.total) return "the session has another last step";
     if (p.first != 0 && m.first != p.first) return "the session has another first step";
-    if (p.done != 0 && m.first > p.done) return "the session began before what it calls the first";
+    if (p.done != 0 && m.first > p.done) return "the session began before its first step";
     return {};
 }
 
@@ -74,7 +75,7 @@ namespace waybill::inline v0_2::detail {
 /// store.
 [[nodiscard]] inline std::string never_taken(std::string_view reason)
 {
-    std::string line = "the state that it leaves is never taken";
+    std::string line = "the store permanently refuses the state after this step";
     if (!reason.empty()) line.append(": ").append(reason);
     return line;
 }

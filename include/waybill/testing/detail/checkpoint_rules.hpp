@@ -41,23 +41,24 @@ void reset_rules(trial& t, S& s)
     const position five{5, "5@a"};
     const std::optional<position> none;
     t.holds(!put_back(t, s, key, five, 1) && !put_back(t, s, key, zero, 1),
-            "reset: from something where nothing is stored is refused");
-    t.holds(t.stands(s, key, {}), "reset: what is refused leaves nothing");
+            "reset: a `from` is refused if no checkpoint is stored");
+    t.holds(t.stands(s, key, {}), "reset: a refused one stores nothing");
     (void)t.set(s, key, none, five, 3);
     (void)t.set(s, other_key, none, five, 9);
     t.holds(!put_back(t, s, key, position{4, ""}, 3),
-            "reset: from something else than what is stored is refused");
+            "reset: a `from` that is not the stored checkpoint is refused");
     t.holds(!put_back(t, s, key, five, 2), "reset: a lower epoch than the stored one is refused");
-    t.holds(t.stands(s, key, checkpoint{five, 3}), "reset: what is refused changes nothing");
+    t.holds(t.stands(s, key, checkpoint{five, 3}), "reset: a refused one changes nothing");
     t.holds(put_back(t, s, key, position{5, "an offset"}, 4),
-            "reset: works from what is stored, whatever its offset");
-    t.holds(t.stands(s, key, {}), "reset: leaves no checkpoint to load");
-    t.holds(t.stands(s, other_key, checkpoint{five, 9}), "reset: other keys are left alone");
-    t.holds(!put_back(t, s, key, five, 4), "reset: a second one finds nothing to reset");
+            "reset: compares the sequence of `from`, not its offset");
+    t.holds(t.stands(s, key, {}), "reset: the checkpoint is absent after it");
+    t.holds(t.stands(s, other_key, checkpoint{five, 9}), "reset: other keys do not change");
+    t.holds(!put_back(t, s, key, five, 4), "reset: a second one is refused");
     t.holds(!t.set(s, key, five, position{6, ""}, 4),
-            "reset: what stood there before is no `from` any more");
-    t.holds(!t.set(s, key, zero, position{6, ""}, 4), "reset: what it leaves is absent, and not 0");
-    t.holds(!t.set(s, key, none, zero, 3), "reset: the epoch goes on guarding against lower ones");
+            "reset: the earlier checkpoint is no valid `from` after it");
+    t.holds(!t.set(s, key, zero, position{6, ""}, 4),
+            "reset: the checkpoint is absent after it, not 0");
+    t.holds(!t.set(s, key, none, zero, 3), "reset: lower epochs are still refused after it");
     t.holds(t.set(s, key, none, zero, 4) && t.stands(s, key, checkpoint{zero, 4}),
             "reset: advance from absent works under its epoch, and to 0 as well");
     t.holds(put_back(t, s, key, zero, 7) && t.set(s, key, none, five, 8) &&
@@ -97,27 +98,28 @@ void advance_rules(trial& t, S& s)
     t.holds(t.stands(s, key, {}), "load: a checkpoint that was never written is absent");
     const partition_key unset = key_of("orders", "billing", "absent");
     t.holds(!t.set(s, unset, five, nine, 1),
-            "advance: from something where nothing is stored is refused");
+            "advance: a `from` is refused if no checkpoint is stored");
     t.holds(!t.set(s, unset, position{0, ""}, nine, 1),
             "advance: from 0 where nothing is stored is refused");
-    t.holds(t.stands(s, unset, {}), "advance: what is refused leaves nothing");
-    t.holds(t.set(s, key, none, five, 1), "advance: from absent works where nothing is stored");
+    t.holds(t.stands(s, unset, {}), "advance: a refused one stores nothing");
+    t.holds(t.set(s, key, none, five, 1),
+            "advance: an absent `from` is applied if no checkpoint is stored");
     t.holds(t.stands(s, key, checkpoint{five, 1}),
-            "load: answers what was committed, sequence, offset and epoch");
+            "load: returns sequence, offset and epoch as committed");
     t.holds(
         !t.set(s, key, position{3, ""}, nine, 1),
-        "advance: from something earlier than what is stored is refused, though it leads forward");
+        "advance: a `from` before the stored checkpoint is refused, even if `to` is after it");
     t.holds(!t.set(s, key, position{7, ""}, nine, 1),
-            "advance: from something later than what is stored is refused");
+            "advance: a `from` after the stored checkpoint is refused");
     t.holds(!t.set(s, key, none, nine, 1),
-            "advance: from absent is refused where something is stored");
-    t.holds(t.stands(s, key, checkpoint{five, 1}), "advance: what is refused changes nothing");
+            "advance: an absent `from` is refused if a checkpoint is stored");
+    t.holds(t.stands(s, key, checkpoint{five, 1}), "advance: a refused one changes nothing");
     t.holds(t.set(s, key, position{5, "an offset"}, nine, 1), "advance: offsets are not compared");
-    t.holds(t.stands(s, key, checkpoint{nine, 1}), "advance: replaces what is stored");
+    t.holds(t.stands(s, key, checkpoint{nine, 1}), "advance: replaces the stored checkpoint");
     t.holds(t.set(s, key, nine, nine, 1) && t.stands(s, key, checkpoint{nine, 1}),
-            "advance: to what is stored already is applied, too");
+            "advance: to the stored checkpoint is applied");
     t.holds(t.set(s, key, nine, five, 1) && t.stands(s, key, checkpoint{five, 1}),
-            "advance: leads back as well, if `from` is what is stored");
+            "advance: may go back if `from` is the stored checkpoint");
 }
 
 template <class S>
@@ -129,16 +131,16 @@ void epoch_rules(trial& t, S& s)
     (void)t.set(s, key, {}, five, 7);
     t.holds(!t.set(s, key, five, nine, 6), "advance: a lower epoch than the stored one is refused");
     t.holds(t.stands(s, key, checkpoint{five, 7}), "advance: a lower epoch changes nothing");
-    t.holds(t.set(s, key, five, nine, 7), "advance: the same epoch is taken");
-    t.holds(t.set(s, key, nine, position{12, ""}, 8), "advance: a higher epoch is taken");
+    t.holds(t.set(s, key, five, nine, 7), "advance: the same epoch is accepted");
+    t.holds(t.set(s, key, nine, position{12, ""}, 8), "advance: a higher epoch is accepted");
     t.holds(t.stands(s, key, checkpoint{position{12, ""}, 8}), "advance: stores the epoch");
     t.holds(!t.set(s, key, five, nine, 9),
-            "advance: a higher epoch does not excuse another `from`");
+            "advance: a higher epoch with another `from` is refused");
 
     const partition_key other = key_of("orders", "billing", "other");
     (void)t.set(s, other, {}, five, 3);
     t.holds(t.set(s, other, five, nine, 3),
-            "advance: a higher epoch of another partition is not compared");
+            "advance: the epoch of another partition is not compared");
     if (auto tx = t.open(s)) {
         (void)s.advance(*tx, other, nine, five, 9);
         tx->rollback();
@@ -155,7 +157,7 @@ void wide_epoch_rules(trial& t, S& s)
     for (const std::uint64_t epoch : wide_numbers) {
         const position to{epoch, ""};
         t.holds(t.set(s, wide, from, to, epoch) && t.stands(s, wide, checkpoint{to, epoch}),
-                "advance: takes every 64-bit epoch");
+                "advance: accepts every 64-bit epoch");
         from = to;
         bool refused = true;
         for (const std::uint64_t lower : wide_numbers) {
@@ -204,14 +206,14 @@ void refusal_rules(trial& t, S& s)
         return c && *c == commit_outcome::not_applied;
     };
     const std::string_view conflict =
-        "advance: another `from` than what is stored is a conflict, and no error";
+        "advance: a `from` that is not the stored checkpoint is a conflict, not an error";
     t.holds(refuses(five, 1, advance_outcome::conflict), conflict);
     (void)t.set(s, key, {}, five, 3);
     t.holds(refuses(position{4, ""}, 3, advance_outcome::conflict) &&
                 refuses({}, 3, advance_outcome::conflict),
             conflict);
     t.holds(refuses(five, 2, advance_outcome::stale_epoch),
-            "advance: a lower epoch is answered with stale_epoch, and is no error");
+            "advance: a lower epoch returns stale_epoch, not an error");
 }
 
 /// An offset may contain any bytes. A store keeps an offset of up to 1,024 bytes unchanged. A
@@ -259,7 +261,7 @@ void neighbour_rules(trial& t, S& s)
             alone = t.stands(s, keys[after], checkpoint{five, 1}) && alone;
         }
     }
-    t.holds(alone, "advance: other keys are left alone, where they stand at the same as well");
+    t.holds(alone, "advance: other keys do not change, even if they have the same checkpoint");
 }
 
 /// The rules of `load`, `advance` and `reset`.

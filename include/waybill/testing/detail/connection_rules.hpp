@@ -27,13 +27,13 @@ struct connection_rule {
     static constexpr std::string_view apart =
         "of two transactions on different keys each that says so took effect: ";
     static constexpr std::string_view compared =
-        "advance: what another connection has committed since is a conflict";
+        "advance: a later commit of another connection is a conflict";
     static constexpr std::string_view guarded =
         "advance: an epoch lower than that of another connection is refused";
     static constexpr std::string_view one_moves =
         "of two transactions with the same `from` at most one takes effect";
     static constexpr std::string_view uncommitted =
-        "advance: what another connection has not committed is no `from`";
+        "advance: a `from` that another connection has not committed is refused";
     static constexpr std::string_view loser =
         "of two transactions that race the one that lost leaves nothing";
     static constexpr std::string_view mover =

@@ -29,8 +29,8 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_re
         return stores<crash_record>(t, s, key, {}, {}) && shows(s, key, absent);
     };
     t.holds(shows(s, key, absent), "attempted: a row that was never noted is absent");
-    t.holds(forgotten(), "forget: where there is no row that is no error");
-    t.holds(noted(row), "attempted: answers what was committed, every field");
+    t.holds(forgotten(), "forget: an absent row is no error");
+    t.holds(noted(row), "attempted: returns every field as committed");
     constexpr std::uint64_t half = std::uint64_t{1} << 63U;
     constexpr std::uint64_t odd = (std::uint64_t{1} << 53U) + 1;
     constexpr std::uint64_t all = largest;

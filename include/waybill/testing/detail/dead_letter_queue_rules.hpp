@@ -33,19 +33,19 @@ void remove_rules(trial& t, S& s)
     const dead_letter b = letter_of(key, 2, "second");
     (void)(t.park(s, a) && t.park(s, b));
     if (auto tx = t.open(s)) {
-        t.holds(removed(s, *tx, a) == true, "remove: answers true where there is such a letter");
+        t.holds(removed(s, *tx, a) == true, "remove: returns true if the letter exists");
         tx->rollback();
     }
-    t.holds(t.has(s, a), "remove: a rollback brings the letter back");
+    t.holds(t.has(s, a), "remove: a rollback restores the letter");
     if (auto tx = t.open(s)) {
         t.holds(removed(s, *tx, a) == true && t.committed(*tx) && t.lacks(s, a) && t.has(s, b),
-                "remove: removes that letter and no other");
+                "remove: removes only this letter");
     }
     if (auto tx = t.open(s)) {
         t.holds(removed(s, *tx, a) == false,
-                "remove: answers false where there is no such letter, which is no error");
+                "remove: returns false if the letter does not exist, not an error");
         t.holds(t.committed(*tx) && t.lacks(s, a),
-                "remove: a transaction goes on where there was no letter");
+                "remove: a transaction continues after the removal of an absent letter");
     }
 }
 
@@ -134,7 +134,7 @@ template <class S>
 void list_rules(trial& t, S& s)
 {
     const partition_key key = key_of("orders", "billing", "0");
-    t.holds(lists(s, key, {}, 10, {}), "list: of no letters is empty");
+    t.holds(lists(s, key, {}, 10, {}), "list: is empty without letters");
     const std::uint64_t high = std::uint64_t{1} << 63U;
     const sequences all{0,        1,    9,      10, 11, 100, (std::uint64_t{1} << 53U) + 1,
                         high - 1, high, largest};
@@ -150,13 +150,13 @@ void list_rules(trial& t, S& s)
         const sequences rest(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end());
         behind = lists(s, key, all[i], largest, rest) && behind;
     }
-    t.holds(behind, "list: only what is behind `after`");
+    t.holds(behind, "list: returns only letters after `after`");
     t.holds(lists(s, key, 2, 3, {9, 10, 11}),
-            "list: `after` need not be there, and no more than `most`");
+            "list: `after` need not exist; at most `most` letters are returned");
     t.holds(lists(s, key, {}, 0, {}), "list: at most 0 is none");
     const auto whole = s.list(key, 8, 1);
     t.holds(whole && whole->size() == 1 && whole->front() == letter_of(key, 9, "x"),
-            "list: answers whole letters");
+            "list: returns letters unchanged");
 }
 
 /// More dead letters than a database writes or returns at once, and a large one.
@@ -177,19 +177,19 @@ void many_letters_rules(trial& t, Make& make)
         done = done && t.committed(*tx);
     }
     t.holds(done && lists(s, key, {}, largest, all),
-            "list: answers all letters that were committed, up to `most`");
+            "list: returns all committed letters, up to `most`");
     const auto page = [&](std::ptrdiff_t from) {
         return sequences(all.begin() + from, all.begin() + from + 20);
     };
     t.holds(
         done && lists(s, key, all[979], 20, page(980)) && lists(s, key, all[999], 20, page(1'000)),
-        "list: page after page answers each letter once");
+        "list: consecutive pages return each letter once");
     dead_letter large = letter_of(key_of("orders", "billing", "large"), 1, varied_bytes(70'000, 1));
     large.body = varied_bytes(300'000, 2);
     (void)t.park(s, large);
     const auto whole = s.list(large.key, {}, 10);
     t.holds(whole && whole->size() == 1 && whole->front() == large,
-            "list: answers large letters whole");
+            "list: returns large letters unchanged");
 }
 
 /// The rules of `remove` and `list`.

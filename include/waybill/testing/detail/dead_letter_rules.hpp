@@ -40,8 +40,8 @@ void put_rules(trial& t, S& s)
     const dead_letter a = letter_of(key, 1, "first");
     const dead_letter other = other_letter(key);
     t.holds(t.lacks(s, a), "find: a dead letter that was never put is absent");
-    t.holds(t.park(s, a) && t.has(s, a), "put: what is committed is found again");
-    t.holds(t.lacks(s, letter_of(key, 2, "")), "find: answers for one event only");
+    t.holds(t.park(s, a) && t.has(s, a), "put: a committed letter is found");
+    t.holds(t.lacks(s, letter_of(key, 2, "")), "find: returns the letter of this event only");
     t.holds(t.park(s, other), "put: a second dead letter of the same event is no error");
     t.holds(t.has(s, other),
             "put: a second dead letter of the same event replaces the first, every field");
@@ -134,7 +134,8 @@ void letter_sequence_rules(trial& t, S& s)
     for (const dead_letter& d : all) kept = t.park(s, d) && kept;
     for (const dead_letter& d : all) kept = t.has(s, d) && kept;
     t.holds(kept,
-            "dead letters are told apart by each part of the key and all 64 bits of the sequence");
+            "dead letters are distinguished by each part of the key and all 64 bits of the "
+            "sequence");
 }
 
 /// The rules of `put` and `find`.

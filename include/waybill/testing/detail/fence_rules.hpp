@@ -20,11 +20,11 @@ namespace waybill::inline v0_2::testing::detail {
 
 struct fence_rule {
     static constexpr std::string_view ends =
-        "epoch: whoever read it commits, or somebody has taken the lease";
+        "epoch: a transaction that read it commits, or another owner has claimed the lease";
     static constexpr std::string_view locks =
-        "epoch: nobody takes a lease between its reading and the commit";
+        "epoch: no owner claims a lease between its reading and the commit";
     static constexpr std::string_view follows =
-        "epoch: answers what another connection has claimed since";
+        "epoch: returns a later claim of another connection";
 };
 
 /// Claims a lease. Returns the new version of its row, or empty if the claim was not won.
@@ -54,17 +54,17 @@ void epoch_read_rules(trial& t, Store& store, Leases& leases, const partition_ke
     const auto reads = [&](const partition_key& of, const std::optional<std::uint64_t>& expected) {
         return reads_epoch(t, store, leases, of, expected);
     };
-    t.holds(reads(key, {}), "epoch: where there is no lease there is none");
+    t.holds(reads(key, {}), "epoch: without a lease it is absent");
     std::optional<std::uint64_t> version;
     bool follows = true;
     for (const std::uint64_t n : wide_numbers) {
         version = fence_claim(leases, {key, {"a", n}, n, version});
         follows = version && reads(key, n) && follows;
     }
-    t.holds(follows, "epoch: answers the one of the last claim, in all 64 bits");
+    t.holds(follows, "epoch: returns that of the last claim, in all 64 bits");
     version = fence_claim(leases, {key, {}, largest, version});
     t.holds(version && reads(key, largest),
-            "epoch: answers that of a lease that was given back, too");
+            "epoch: returns that of a released lease, too");
 
     const std::vector<partition_key> others = neighbours(key);
     bool apart = true;
@@ -73,7 +73,7 @@ void epoch_read_rules(trial& t, Store& store, Leases& leases, const partition_ke
         apart = fence_claim(leases, {others[i], {"b", 1}, i + 5, {}}) && apart;
     }
     for (std::size_t i = 0; i != others.size(); ++i) apart = reads(others[i], i + 5) && apart;
-    t.holds(apart && reads(key, largest), "epoch: leases of other keys have nothing to do with it");
+    t.holds(apart && reads(key, largest), "epoch: leases of other keys do not change it");
     const auto held = fence_claim(leases, {others.front(), {"c", 1}, 50, {}});
     t.holds(!held, "claim: the first one of a lease that is there is contended");
 }

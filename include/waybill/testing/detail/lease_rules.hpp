@@ -29,7 +29,7 @@ public:
     {
         const auto r = store_.claim(c);
         trial_.holds(r.has_value(),
-                     "claim: answers won or contended where the store can be reached");
+                     "claim: returns won or contended if the store can be reached");
         if (!r) return {};
         return *r;
     }
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] lease_table table(const partition_key& of)
     {
         auto r = store_.list(of.source, of.group);
-        trial_.holds(r.has_value(), "list: answers where the store can be reached");
+        trial_.holds(r.has_value(), "list: returns no error if the store can be reached");
         return r ? *std::move(r) : lease_table();
     }
     /// Whether the store lists exactly one row of this key, and it has this version.
@@ -86,19 +86,19 @@ void presence_rules(S& s, trial& t)
     const owner_heartbeat elsewhere{"orders", "audit", {"a", 1}, 1};
     const owner_heartbeat odd{"orders", "billing", {"it's \"me\"; --%\xC3\xA9", 7}, 1};
 
-    t.holds(on.announce(p) && on.there(p), "announce: an owner is listed, before he has anything");
+    t.holds(on.announce(p) && on.there(p), "announce: an owner without leases is listed");
     t.holds(on.announce(renewed) && on.there(renewed),
-            "announce: once more replaces the row, not adds one");
+            "announce: a second call replaces the row");
     t.holds(on.announce(twin) && on.there(twin) && on.there(renewed),
             "announce: two incarnations of one name are two owners");
     t.holds(on.announce(elsewhere) && on.there(elsewhere) && !on.there(p) && on.there(renewed),
             "announce: groups are independent");
-    t.holds(on.announce(odd) && on.there(odd), "announce: takes any name");
+    t.holds(on.announce(odd) && on.there(odd), "announce: accepts any name");
     t.holds(on.withdraw(p) && on.there(renewed),
-            "withdraw: leaves an owner who announced himself again");
+            "withdraw: does not remove an owner with a later heartbeat");
     t.holds(on.withdraw(renewed) && !on.there(renewed) && on.there(twin) && on.there(elsewhere),
-            "withdraw: removes this owner and no other");
-    t.holds(on.withdraw(renewed), "withdraw: what is not there is no error");
+            "withdraw: removes only this owner");
+    t.holds(on.withdraw(renewed), "withdraw: an absent owner is no error");
     t.holds(on.table({"orders", "billing", {}}).leases.empty(), "announce: makes no lease");
 }
 
@@ -108,9 +108,9 @@ template <class S>
                                                              lease_claim c)
 {
     t.holds(on.table(c.key) == lease_table{},
-            "list: an empty store answers an empty table, and no error");
+            "list: an empty store returns an empty table, not an error");
     t.holds(on.contended(c) && on.table(c.key).leases.empty(),
-            "claim: where a row is expected and there is none it is contended, and leaves none");
+            "claim: an expected version without a row is contended, and stores no row");
     c.expected.reset();
     const auto first = on.wins(c);
     t.holds(first && on.stands(c, *first),
@@ -118,7 +118,7 @@ template <class S>
     if (!first) return {};
     const lease_claim late{c.key, {"b", 2}, 2, {}};
     t.holds(on.contended(late) && on.stands(c, *first),
-            "claim: a second first one is contended, and changes nothing");
+            "claim: a second claim without an expected version is contended, and changes nothing");
     return first;
 }
 
@@ -139,7 +139,7 @@ template <class S>
         versions.push_back(*v);
     }
     t.holds(changes,
-            "claim: each that wins changes the version, also for the same words; none comes twice");
+            "claim: each claim that wins has a new version, also if it changes nothing else");
     return versions;
 }
 
@@ -157,24 +157,24 @@ void steal_rules(lease_trial<S>& on, trial& t, lease_claim renewal,
     thief.expected = versions.back() + 1;
     refused = on.contended(thief) && refused;
     t.holds(refused && on.stands(renewal, versions.back()),
-            "claim: one that expects another version is contended, whoever claims, and no change");
+            "claim: one that expects another version is contended and changes nothing");
 
     thief.expected = versions.back();
     const auto stolen = on.wins(thief);
     t.holds(stolen && on.stands(thief, *stolen), "claim: owner and epoch are stored as claimed");
     if (!stolen) return;
     renewal.expected = versions.back();
-    t.holds(on.contended(renewal), "claim: whoever was robbed finds that out at his next renewal");
+    t.holds(on.contended(renewal), "claim: the renewal of a stolen lease is contended");
     lease_claim back{renewal.key, {}, 2, *stolen};
     const auto given = on.wins(back);
     t.holds(given && on.stands(back, *given),
-            "claim: a lease is given back by one without an owner");
+            "claim: a claim without an owner releases the lease");
     if (!given) return;
     const lease_claim widest{
         renewal.key, {"it's \"me\"; --%\xC3\xA9", largest}, largest, *given};
     const auto last = on.wins(widest);
     t.holds(last && on.stands(widest, *last),
-            "claim: takes any name, and all 64 bits of incarnation and epoch");
+            "claim: stores any name, and all 64 bits of incarnation and epoch");
 }
 
 template <class S>
@@ -199,7 +199,7 @@ void owner_rules(S& s, trial& t)
     bool apart = true;
     for (const std::string& name : similar_names()) apart = on.announce(of(name)) && apart;
     for (const std::string& name : similar_names()) apart = on.there(of(name)) && apart;
-    t.holds(apart, "announce: owners are told apart by their names, byte for byte");
+    t.holds(apart, "announce: owners are distinguished by all bytes of their names");
     std::size_t n = 0;
     for (const std::string& name : similar_names()) {
         if (n++ % 2 == 0) apart = on.withdraw(of(name)) && apart;
@@ -271,14 +271,15 @@ struct lease_rule {
     static constexpr std::string_view listed =
         "list: a second connection sees what was claimed and announced";
     static constexpr std::string_view other =
-        "claim: what a second connection has claimed since is contended";
+        "claim: a lease that a second connection has claimed since is contended";
     static constexpr std::string_view one_new =
-        "claim: of two who race for a new lease at most one wins";
-    static constexpr std::string_view one = "claim: of two who race for a lease at most one wins";
+        "claim: of two concurrent claims of a new lease at most one wins";
+    static constexpr std::string_view one =
+        "claim: of two concurrent claims of a lease at most one wins";
     static constexpr std::string_view some =
-        "claim: of two who race one wins, or cannot reach the store";
+        "claim: of two concurrent claims one wins, or cannot reach the store";
     static constexpr std::string_view winner =
-        "claim: of two who race the one who was told so has won";
+        "claim: of two concurrent claims, the one that returned won is stored";
 };
 
 template <class S, class Erase>

@@ -22,7 +22,7 @@ namespace waybill::inline v0_2::testing::detail {
 
 /// Whether the call succeeded or its error is `transient` or `infrastructure`, as for an outage.
 template <class R>
-[[nodiscard]] bool blames_nobody(const R& r)
+[[nodiscard]] bool is_temporary(const R& r)
 {
     if (r) return true;
     return r.error().kind == fault_kind::transient || r.error().kind == fault_kind::infrastructure;
@@ -41,7 +41,7 @@ public:
     {
         const auto r = store_.save(session, bytes, expected);
         trial_.holds(r.has_value(),
-                     "save: answers applied or conflict where the store can be reached");
+                     "save: returns applied or conflict if the store can be reached");
         if (!r || r->outcome != state_write::applied) return {};
         return r->version;
     }
@@ -81,37 +81,37 @@ void session_rules(S& s, trial& t)
 {
     session_trial<S> on(s, t);
     const std::string id = "order-17";
-    t.holds(on.absent(id), "load: a session that nobody has written is absent, and no error");
+    t.holds(on.absent(id), "load: a session that was never written is absent, not an error");
     const auto first = on.writes(id, "one", {});
     t.holds(first && on.stands(id, "one", *first),
-            "save: where none is expected and none is there it is applied, and loaded as written");
+            "save: without an expected version, an absent state is written and loaded unchanged");
     if (!first) return;
     t.holds(on.conflicts(id, {}) && on.stands(id, "one", *first),
-            "save: where none is expected and one is there it is a conflict, and changes nothing");
+            "save: without an expected version, an existing state is a conflict and does not change");
     const auto second = on.writes(id, "two", first);
     t.holds(second && on.stands(id, "two", *second),
-            "save: where the version is the expected one it is applied");
+            "save: with the stored version it is applied");
     if (!second) return;
     const auto same = on.writes(id, "two", second);
     t.holds(same && *same != *second && *second != *first,
-            "save: each that is applied makes a new version, also of the same bytes");
+            "save: each applied save has a new version, also with the same bytes");
     if (!same) return;
     t.holds(on.conflicts(id, first) && on.conflicts(id, second) && on.stands(id, "two", *same),
-            "save: where the version is an older one it is a conflict, and changes nothing");
+            "save: with an older version it is a conflict, and changes nothing");
     t.holds(on.refuses_to_clear(id, *first) && on.refuses_to_clear(id, *second) &&
                 on.stands(id, "two", *same),
-            "clear: where the version is an older one it is a conflict, and removes nothing");
+            "clear: with an older version it is a conflict, and removes nothing");
     t.holds(on.clears(id, *same) && on.absent(id),
-            "clear: where the version is the expected one the state is absent afterwards");
-    t.holds(on.refuses_to_clear(id, *same), "clear: where there is none it is a conflict");
+            "clear: with the stored version it removes the state");
+    t.holds(on.refuses_to_clear(id, *same), "clear: an absent state is a conflict");
     t.holds(on.conflicts(id, same) && on.absent(id),
-            "save: where one is expected and none is there it is a conflict, and makes none");
+            "save: with an expected version, an absent state is a conflict and stays absent");
 
     const auto anew = on.writes(id, "one", {});
     t.holds(anew && *anew != *first && *anew != *second && *anew != *same,
-            "save: a state that is made anew has no version that it had before");
+            "save: a state that is created again has a new version");
     t.holds(on.conflicts(id, first) && on.refuses_to_clear(id, *first),
-            "save, clear: what was known of a state before it was removed is a conflict");
+            "save, clear: a version from before the removal of a state is a conflict");
 }
 
 template <class S>
@@ -173,7 +173,7 @@ public:
                          "clear: removes a state");
             alone = stand(i + 1, odd ? ids_.size() : similar_) && alone;
         }
-        trial_.holds(alone, "clear: removes the state of this session, and of no other");
+        trial_.holds(alone, "clear: removes only the state of this session");
     }
 
 private:
@@ -201,8 +201,8 @@ private:
         }
         apart = stand(0, ids_.size()) && apart;
         trial_.holds(apart,
-                     "an id that no job makes has a state of its own, or is refused with an error: "
-                     "it is not cut at a NUL or after 128 bytes, and not taken for another one");
+                     "an id that `job` refuses has its own state, or is refused with an error: "
+                     "it is not cut at a NUL or after 128 bytes, and not confused with another one");
         return apart;
     }
 
@@ -237,21 +237,22 @@ void session_id_rules(S& s, trial& t)
 struct session_rule {
     static constexpr std::string_view seen = "load: a second connection sees what was written";
     static constexpr std::string_view fresh =
-        "load: what a connection has seen before is not what it sees now";
+        "load: a connection sees later commits of other connections";
     static constexpr std::string_view other =
-        "save: what a second connection has written in between is a conflict";
+        "save: a state that a second connection has written since is a conflict";
     static constexpr std::string_view gone =
-        "clear: what a second connection has removed is absent";
-    static constexpr std::string_view one = "save: of two who race at most one is applied";
+        "clear: a state that a second connection has removed is absent";
+    static constexpr std::string_view one = "save: of two concurrent saves at most one is applied";
     static constexpr std::string_view some =
-        "save: of two who race one is applied, or cannot reach the store";
+        "save: of two concurrent saves one is applied, or cannot reach the store";
     static constexpr std::string_view error =
-        "save: an error of one who races is infrastructure or transient";
+        "save: the error of a concurrent save is infrastructure or transient";
     static constexpr std::string_view winner =
-        "save: of two who race the one who was told so has written";
+        "save: of two concurrent saves, the one that returned applied is stored";
     static constexpr std::string_view end =
-        "clear: of it and a save that race at most one is applied";
-    static constexpr std::string_view ended = "clear: a save that raced and lost has made no state";
+        "clear: of a concurrent clear and save at most one is applied";
+    static constexpr std::string_view ended =
+        "clear: a concurrent save that was not applied stores no state";
 };
 
 template <class S, class Other>
@@ -286,7 +287,7 @@ void session_race(S& s, Other& other, Race& race, trial& t)
         const bool theirs = b && b->outcome == state_write::applied;
         t.holds(!(mine && theirs), session_rule::one);
         t.holds(mine || theirs || !a || !b, session_rule::some);
-        t.holds(blames_nobody(a) && blames_nobody(b), session_rule::error);
+        t.holds(is_temporary(a) && is_temporary(b), session_rule::error);
         if (mine == theirs) break;
         expected = mine ? a->version : b->version;
         t.holds(on.stands(id, mine ? "mine" : "theirs", *expected), session_rule::winner);

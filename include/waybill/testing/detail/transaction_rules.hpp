@@ -112,7 +112,7 @@ void ending_holds(trial& t, S& s, const change<Row>& c, const ending_rule& e)
         done = ends(*tx, *ended, e.how) && done;
         if (e.how == ending::assigned_over) {
             t.holds(s.begin().has_value(),
-                    "a transaction that is assigned over is in nobody's way");
+                    "a transaction that is assigned over blocks no other");
         }
     }
     // A write that remained in a buffer of the store would be committed now.
@@ -267,7 +267,7 @@ void savepoint_rules(trial& t, S& s)
     t.holds(done && shows(s, key("undone"), absent),
             rule("undo takes back what was written since its savepoint"));
     t.holds(done && there("before"), rule("undo keeps what was written before its savepoint"));
-    t.holds(done && there("after"), rule("a transaction goes on after an undo"));
+    t.holds(done && there("after"), rule("a transaction continues after an undo"));
     t.holds(done && there("released") && there("released later"),
             rule("savepoints follow one another, each for itself"));
 }
