@@ -2,7 +2,7 @@
 //
 // policy_error: the first error in a policy: its path, the valid values, and the value found.
 //
-// Paths are those of the policy's JSON (ext/json_scaling.hpp).
+// Paths are those of the policy's JSON (ext/json/scaling.hpp).
 
 #ifndef WAYBILL_SCALING_POLICY_ERROR_HPP
 #define WAYBILL_SCALING_POLICY_ERROR_HPP
