@@ -1,4 +1,4 @@
-// expect: match: the handlers must all answer with the same type
+// expect: match: the handlers return different types; return the same type
 // SPDX-License-Identifier: MIT
 
 #include <variant>

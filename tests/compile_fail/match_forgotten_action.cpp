@@ -1,4 +1,4 @@
-// expect: match: an action that this machine can answer has no handler here
+// expect: match: an action has no handler; add one for each type of action
 // SPDX-License-Identifier: MIT
 
 #include <waybill/batch/batch_sender.hpp>

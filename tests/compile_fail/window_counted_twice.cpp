@@ -1,4 +1,4 @@
-// expect: leave `counted` out
+// expect: remove `counted`
 // SPDX-License-Identifier: MIT
 //
 // The number of samples is among all measures, and is not asked for.

@@ -1,4 +1,4 @@
-// expect: not both
+// expect: are the same sum
 // SPDX-License-Identifier: MIT
 //
 // A measure with two sums would not know which one to tell.

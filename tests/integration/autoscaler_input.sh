@@ -185,7 +185,7 @@ wrong()
     [ ! -s out ] || fail 'it has decided something'
 }
 bounds='"instances": {"lowest": 1, "highest": 4}'
-wrong '/up/mean: expected a metric that there is (age, backlog), found "backlogs"' \
+wrong '/up/mean: expected an existing metric (age, backlog), found "backlogs"' \
     "{\"up\": {\"mean\": \"backlogs\", \"above\": 1}, $bounds}"
 wrong '/down/below' "{\"up\": {\"mean\": \"backlog\", \"above\": 100}, \"down\": {\"mean\": \"backlog\", \"below\": 100.5}, $bounds}"
 wrong '/instances/highest' '{"up": {"mean": "backlog", "above": 1}, "instances": {"highest": 0}}'

@@ -49,12 +49,12 @@ struct item_report {
         line += ", ";
         line += std::to_string(r.bytes);
         if (r.limit == unlimited) {
-            line += " bytes, no limit known, refused by itself";
+            line += " bytes, refused alone, limit unknown";
         } else if (r.bytes > r.limit) {
             line += " bytes where the limit is ";
             line += std::to_string(r.limit);
         } else {
-            line += " bytes at least, refused by itself though the limit is said to be ";
+            line += " bytes at least, refused alone although the reported limit is ";
             line += std::to_string(r.limit);
         }
         if (r.envelope != 0) {

@@ -45,12 +45,12 @@ struct oversized_item {
     std::string line = "item " + std::to_string(o.index) + ": too_large, ";
     // A saturated sum is not a known size.
     const std::uint64_t held = o.single ? o.own : o.bytes;
-    line += held == highest_size ? "a size that is negative or beyond counting"
+    line += held == highest_size ? "size negative or above 2^64 - 2 bytes"
                                  : std::to_string(held) + " bytes";
-    line += o.limit == unlimited ? " where there is no limit"
+    line += o.limit == unlimited ? " without a limit"
                                  : " where the limit is " + std::to_string(o.limit);
     if (o.single) line += " for one item";
-    else if (held != highest_size) line += ", " + std::to_string(o.own) + " of them its own";
+    else if (held != highest_size) line += ", item " + std::to_string(o.own);
     return line + ", envelope " + std::to_string(o.envelope);
 }
 

@@ -42,7 +42,7 @@ struct batch_limits {
 /// The first invalid field with its rule, or nullopt if all limits are valid. Constant time.
 [[nodiscard]] constexpr std::optional<config_error> validate(const batch_limits& l)
 {
-    constexpr std::string_view something = "must be at least 1, or unlimited";
+    constexpr std::string_view something = "must be `unlimited` or at least";
     if (l.bytes == 0) return config_error{"limits.bytes", l.bytes, something, 1};
     if (l.items == 0) return config_error{"limits.items", l.items, something, 1};
     if (l.single == 0) return config_error{"limits.single", l.single, something, 1};

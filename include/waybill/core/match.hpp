@@ -28,12 +28,12 @@ constexpr decltype(auto) match(Variant&& action, F&&... handlers)
     using all = detail::overloaded<std::remove_cvref_t<F>...>;
     using actions = detail::actions_in<Variant>;
     constexpr bool complete = actions::template handled<all>;
-    static_assert(complete, "match: an action that this machine can answer has no handler here");
+    static_assert(complete, "match: an action has no handler; add one for each type of action");
     if constexpr (complete) {
         all h{std::forward<F>(handlers)...};
         using answer = decltype(h(std::get<0>(std::forward<Variant>(action))));
         constexpr bool alike = actions::template answered<all, answer>;
-        static_assert(alike, "match: the handlers must all answer with the same type");
+        static_assert(alike, "match: the handlers return different types; return the same type");
         if constexpr (alike) return detail::hand_over<0>(std::forward<Variant>(action), h);
     }
 }

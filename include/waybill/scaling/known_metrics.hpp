@@ -4,7 +4,7 @@
 //
 //     for (std::string_view m : scaling::metrics_of(policy)) watch(m);
 //     if (auto bad = scaling::unknown_metric(policy, names)) die(scaling::describe(*bad));
-//     // /up/any/0/mean: expected a metric that there is (mails, orders), found "order"
+//     // /up/any/0/mean: expected an existing metric (mails, orders), found "order"
 //
 // A misspelt metric never has a reading, so all rules that use it remain unknown without an error.
 // If the names of all metrics are known beforehand, `unknown_metric` finds it.
@@ -59,8 +59,8 @@ template <condition Up, condition Down, class Names>
             known += (known.empty() ? "" : ", ") + std::string(name_of_one);
         }
         error = policy_error{detail::inside(path, name(what)),
-                             known.empty() ? "no metric, as there is none"
-                                           : "a metric that there is (" + known + ')',
+                             known.empty() ? "no metric (none exists)"
+                                           : "an existing metric (" + known + ')',
                              detail::in_quotes(metric)};
     });
     return error;

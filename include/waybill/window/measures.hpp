@@ -227,11 +227,11 @@ namespace detail {
 template <class Part, class V, class... All>
 struct single_part {
     static_assert(!std::same_as<Part, counted<V>>,
-                  "measures count their samples in any case: leave `counted` out");
+                  "measures always count their samples: remove `counted`");
     static_assert((0 + ... + int{std::same_as<Part, All>}) == 1,
-                  "measures have each part once");
+                  "measures: a part occurs twice: remove one");
     static_assert(!std::same_as<Part, compensated<V>> || (!std::same_as<summed<V>, All> && ...),
-                  "a sum is `summed` or `compensated`, not both");
+                  "measures: `summed` and `compensated` are the same sum: remove one");
     using type = Part;
 };
 

@@ -60,10 +60,10 @@ inline constexpr std::uint64_t max_slots = 65'536;
     const auto span = static_cast<std::uint64_t>(o.span.count());
     const auto width = static_cast<std::uint64_t>(o.width.count());
     if (span < width) {
-        return config_error{"width", width, "nanoseconds must be at most the span, which is", span};
+        return config_error{"width", width, "nanoseconds must be at most the span", span};
     }
     if (const std::uint64_t fewest = (span - 1) / max_slots + 1; width < fewest) {
-        return config_error{"width", width, "nanoseconds must, for this span, be at least", fewest};
+        return config_error{"width", width, "nanoseconds must be at least span / max_slots", fewest};
     }
     return {};
 }

@@ -76,10 +76,10 @@ TEST_CASE("item_report: says what is known of an item that is too large")
     item_report r{{3, 1}, item_outcome::too_large, fault_kind::permanent, 300, 200, {}};
     CHECK(describe(r) == "item 3: too_large, 300 bytes where the limit is 200");
     r.limit = unlimited;
-    CHECK(describe(r) == "item 3: too_large, 300 bytes, no limit known, refused by itself");
+    CHECK(describe(r) == "item 3: too_large, 300 bytes, refused alone, limit unknown");
     r.limit = 400;
     CHECK(describe(r) ==
-          "item 3: too_large, 300 bytes at least, refused by itself though the limit is said to be "
+          "item 3: too_large, 300 bytes at least, refused alone although the reported limit is "
           "400");
 }
 

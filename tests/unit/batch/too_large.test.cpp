@@ -65,18 +65,16 @@ static_assert(first_too_large(texts, {.bytes = 48, .envelope = 5}, by_first{}) =
 TEST_CASE("the line names the item, its size, the limit and the envelope")
 {
     CHECK(describe(oversized_item{7, 300'512, 300'000, 512, 262'144, false}) ==
-          "item 7: too_large, 300512 bytes where the limit is 262144, 300000 of them its own, "
-          "envelope 512");
+          "item 7: too_large, 300512 bytes where the limit is 262144, item 300000, envelope 512");
     CHECK(describe(oversized_item{7, 5'512, 5'000, 512, 4'096, true}) ==
           "item 7: too_large, 5000 bytes where the limit is 4096 for one item, envelope 512");
     CHECK(describe(*first_too_large(std::vector<int>{-1}, {})) ==
-          "item 0: too_large, a size that is negative or beyond counting where there is no limit, "
-          "envelope 0");
+          "item 0: too_large, size negative or above 2^64 - 2 bytes without a limit, envelope 0");
     CHECK(describe(*first_too_large(std::vector<int>{1, -1}, {.bytes = 9, .single = 5})) ==
-          "item 1: too_large, a size that is negative or beyond counting where the limit is 5 for "
-          "one item, envelope 0");
+          "item 1: too_large, size negative or above 2^64 - 2 bytes where the limit is 5 for one "
+          "item, envelope 0");
     CHECK(describe(*first_too_large(std::vector<int>{1}, {.envelope = unlimited})) ==
-          "item 0: too_large, a size that is negative or beyond counting where there is no limit, "
+          "item 0: too_large, size negative or above 2^64 - 2 bytes without a limit, "
           "envelope 18446744073709551615");
 }
 

@@ -157,7 +157,7 @@ TEST_CASE("an item that fits into no batch")
     REQUIRE(bad);
     CHECK(line(*bad) == describe(*bad));
     CHECK(line(*bad) ==
-          "item 1: too_large, 12 bytes where the limit is 10, 11 of them its own, envelope 1");
+          "item 1: too_large, 12 bytes where the limit is 10, item 11, envelope 1");
 }
 
 TEST_CASE("what services take and answer")

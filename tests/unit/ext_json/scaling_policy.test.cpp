@@ -167,10 +167,10 @@ TEST_CASE("a threshold is a number, or says of what it depends")
           "/up/above/by_instances/1/0: expected a whole number of at most 64 bits, found -4");
     // These are what check says, in its own words.
     CHECK(wrong_limit(R"({"by_instances": []})") ==
-          "/up/above/by_instances: expected a table with a step, found none");
+          "/up/above/by_instances: expected at least one step, found none");
     CHECK(wrong_limit(R"({"by_instances": [[4, 2], [4, 3]]})") ==
-          "/up/above/by_instances/1: expected steps by rising numbers of instances, found 4 "
-          "behind 4");
+          "/up/above/by_instances/1: expected steps in ascending order of instances, found 4 "
+          "after 4");
 
     json j = {{"up", {{"mean", "a"}, {"above", std::numeric_limits<double>::infinity()}}}};
     CHECK(describe(sc::read_policy(j).error()) == "/up/above: expected a number, found null");
@@ -190,14 +190,14 @@ TEST_CASE("whatever else is wrong has its place")
           "/min_points: expected a whole number of at most 64 bits, found 2.5");
     CHECK(wrong(R"({"cooldown": {"up": 60}})").starts_with("/cooldown/up: expected a duration"));
     CHECK(wrong(R"({"cooldown": {"up": "-1min"}, "targets": [{"last": "a", "each": 1}]})") ==
-          "/cooldown/up: expected a duration that is not negative, found -60000000000 ns");
+          "/cooldown/up: expected a duration of at least 0, found -60000000000 ns");
     CHECK(wrong(R"({"instances": {"lowest": "1"}})") ==
           "/instances/lowest: expected a whole number of at most 64 bits, found \"1\"");
     CHECK(wrong(R"({"rate": {"up": [{"most": {"count": 1}}]}})") ==
           "/rate/up/0/per: expected a value, found nothing");
     CHECK(wrong(R"({"rate": {"up": [{"most": {"count": 1}, "per": "0s"}]},
                     "targets": [{"last": "a", "each": 1}]})") ==
-          "/rate/up/0/per: expected a period, found 0 ns");
+          "/rate/up/0/per: expected a duration above 0, found 0 ns");
     CHECK(wrong(R"({"bands": {"down": [{"by": {"count": 1}}]}})") ==
           "/bands/down/0/when: expected a value, found nothing");
     CHECK(wrong(R"({"allow": {"up": 1}})") == "/allow/up: expected true or false, found 1");
@@ -211,7 +211,7 @@ TEST_CASE("whatever else is wrong has its place")
 TEST_CASE("what check says stands where it is written")
 {
     CHECK(wrong("{}") ==
-          "/up: expected a rule or a target, or nothing is ever started, found none");
+          "/up: expected a rule or a target (nothing starts an instance), found none");
     CHECK(wrong_rule(R"({"any": [{"mean": "", "above": 3}]})") ==
           "/up/any/0/mean: expected the name of a metric, found \"\"");
     CHECK(wrong_rule(R"({"not": {"not": {"last": "", "above": 3}}})") ==
@@ -219,9 +219,9 @@ TEST_CASE("what check says stands where it is written")
     CHECK(wrong_rule(R"({"all": [{"any": []}]})") ==
           "/up/all/0/any: expected a rule, found none");
     CHECK(wrong_rule(R"({"at_least": 3, "of": [{"mean": "a", "above": 3}]})") ==
-          "/up/at_least: expected a number of 1 to 1, found 3");
+          "/up/at_least: expected a number from 1 to 1, found 3");
     CHECK(wrong_rule(R"({"mean": "a", "above": 3, "max_age": "-1s"})") ==
-          "/up/max_age: expected a duration that is not negative, found -1000000000 ns");
+          "/up/max_age: expected a duration of at least 0, found -1000000000 ns");
     CHECK(wrong(R"({"targets": [{"last": "", "each": 3}]})") ==
           "/targets/0/last: expected the name of a metric, found \"\"");
     CHECK(wrong(R"({"targets": [{"last": "a", "each": 0}]})") ==
@@ -229,8 +229,8 @@ TEST_CASE("what check says stands where it is written")
     CHECK(wrong(R"({"up": {"mean": "orders", "above": 100},
                     "down": {"all": [{"highest": "mails", "below": 10},
                                      {"not": {"mean": "orders", "above": 120}}]}})") ==
-          "/down/all/1/not/above: expected a threshold below the 100 from where on \"orders\" asks "
-          "for more, with 1 instance, found 120");
+          "/down/all/1/not/above: expected a threshold below 100 (\"orders\" asks for more from "
+          "there on, with 1 instance), found 120");
 }
 
 TEST_CASE("rules have an end")

@@ -118,9 +118,9 @@ TEST_CASE("scaling guide: errors in a policy")
     if (auto bad = sc::unknown_metric(p, names)) refuse(sc::describe(*bad));
     //! [scaling_validate]
     REQUIRE(errors.size() == 2);
-    CHECK(errors[0].starts_with("/down/below: expected a threshold below the 100"));
+    CHECK(errors[0].starts_with("/down/below: expected a threshold below 100"));
     CHECK(errors[1] ==
-          "/up/mean: expected a metric that there is (orders, mails), found \"order\"");
+          "/up/mean: expected an existing metric (orders, mails), found \"order\"");
     CHECK(sc::metrics_of(p) == std::vector<std::string_view>{"order"});
 }
 

@@ -226,8 +226,8 @@ TEST_CASE("check: thresholds that are not in order flap, and are found")
     REQUIRE(bad);
     CHECK(bad->path == "/down/all/1/below");
     CHECK(sc::describe(*bad) ==
-          "/down/all/1/below: expected a threshold below the 100 from where on \"orders\" asks "
-          "for more, with 1 instance, found 120");
+          "/down/all/1/below: expected a threshold below 100 (\"orders\" asks for more from "
+          "there on, with 1 instance), found 120");
     // Only with few instances; and in a band.
     CHECK(wrong([](policy& q) {
               q.up = sc::mean("orders") > sc::per_instance(100);

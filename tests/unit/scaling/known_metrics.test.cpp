@@ -66,9 +66,9 @@ TEST_CASE("what nobody measures is named with its place")
 
     const std::array<std::string_view, 2> few{"age", "order"};
     CHECK(unknown(p, std::span(few)) ==
-          "/up/any/0/mean: expected a metric that there is (age, order), found \"orders\"");
+          "/up/any/0/mean: expected an existing metric (age, order), found \"orders\"");
     CHECK(unknown(p, std::vector<const char*>()) ==
-          "/up/any/0/mean: expected no metric, as there is none, found \"orders\"");
+          "/up/any/0/mean: expected no metric (none exists), found \"orders\"");
 }
 
 TEST_CASE("conditions of one's own are not looked into")

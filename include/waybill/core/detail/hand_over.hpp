@@ -31,7 +31,8 @@ struct actions {
 };
 template <class Variant>
 struct actions_in {
-    static_assert(sizeof(Variant) == 0, "match: what a machine answers is a std::variant");
+    static_assert(sizeof(Variant) == 0,
+                  "match: the first argument is no std::variant; pass an action of next()");
 };
 template <class... Actions>
 struct actions_in<std::variant<Actions...>> : actions<Actions...> {};

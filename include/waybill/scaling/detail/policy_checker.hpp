@@ -42,7 +42,8 @@ public:
         const bool each = t.what() == threshold::kind::per_instance;
         const std::string value = each ? inside(path, "per_instance") : path;
         if (!is_finite(t.value())) fail(value, "a finite threshold", short_number(t.value()));
-        if (each && fewest == 0) fail(value, "a threshold for 0 instances, too", "a share of each");
+        if (each && fewest == 0) fail(value, "a threshold that is defined for 0 instances",
+                                     "one per instance");
         const std::string table = inside(path, "by_instances");
         std::uint64_t last = 0;
         for (std::size_t n = 0; n != t.table().size(); ++n) {
@@ -50,15 +51,15 @@ public:
             const std::string step = numbered(table, n);
             if (!is_finite(s.value)) fail(step, "a finite threshold", short_number(s.value));
             if (n != 0 && s.instances <= last) {
-                fail(step, "steps by rising numbers of instances",
-                     std::to_string(s.instances) + " behind " + std::to_string(last));
+                fail(step, "steps in ascending order of instances",
+                     std::to_string(s.instances) + " after " + std::to_string(last));
             }
             last = s.instances;
         }
         if (t.what() != threshold::kind::table) return;
-        if (t.table().empty()) return fail(table, "a table with a step", "none");
+        if (t.table().empty()) return fail(table, "at least one step", "none");
         if (t.table()[0].instances > fewest) {
-            fail(numbered(table, 0), "a first step for " + std::to_string(fewest) + " or fewer",
+            fail(numbered(table, 0), "a first step for at most " + std::to_string(fewest),
                  std::to_string(t.table()[0].instances));
         }
     }
@@ -74,7 +75,10 @@ public:
                          what == statistic::lowest || what == statistic::sum ||
                          what == statistic::first || what == statistic::last ||
                          what == statistic::rate;
-        if (!may) fail(path, "false, as it does not grow with the load", std::string(name(what)));
+        if (!may) {
+            fail(path, "false (this statistic does not grow with the load)",
+                 std::string(name(what)));
+        }
     }
 
     void check_rule(const std::string& path, const rule& r)
@@ -91,7 +95,7 @@ public:
         const std::string place = inside(path, word_of(r.what()));
         if (n == 0) return fail(place, "a rule", "none");
         if (r.what() == rule::kind::at_least && (r.wanted() == 0 || r.wanted() > n)) {
-            fail(path + "/at_least", "a number of 1 to " + std::to_string(n),
+            fail(path + "/at_least", "a number from 1 to " + std::to_string(n),
                  std::to_string(r.wanted()));
         }
         if (r.what() == rule::kind::opposite) {
@@ -104,14 +108,14 @@ public:
     void not_negative(const std::string& path, duration d)
     {
         if (d < duration{}) {
-            fail(path, "a duration that is not negative", std::to_string(d.count()) + " ns");
+            fail(path, "a duration of at least 0", std::to_string(d.count()) + " ns");
         }
     }
 
     void check_change(const std::string& path, const change& c)
     {
         if (!is_finite(c.percent) || c.percent < 0) {
-            fail(path + "/percent", "a share that is not negative", short_number(c.percent));
+            fail(path + "/percent", "a percentage of at least 0", short_number(c.percent));
         }
     }
 
@@ -137,7 +141,7 @@ inline void check_rates(policy_checker& c, const std::string& path,
         const std::string at = numbered(path, n);
         c.check_change(at + "/most", rates[n].max_change);
         if (rates[n].per <= duration{}) {
-            c.fail(at + "/per", "a period", std::to_string(rates[n].per.count()) + " ns");
+            c.fail(at + "/per", "a duration above 0", std::to_string(rates[n].per.count()) + " ns");
         }
     }
 }
@@ -154,7 +158,7 @@ inline void check_targets(policy_checker& c, const std::vector<target>& targets)
         }
         const auto tolerates = [&](std::string_view direction, double most) {
             if (!is_finite(most) || most < 0 || most >= 1) {
-                c.fail(at + "/tolerance" + std::string(direction), "a share of 0 to below 1",
+                c.fail(at + "/tolerance" + std::string(direction), "a share in [0, 1)",
                        short_number(most));
             }
         };
@@ -166,19 +170,19 @@ inline void check_targets(policy_checker& c, const std::vector<target>& targets)
 inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<capacity_tier>& ladder,
                          bool activates)
 {
-    if (b.highest == 0) c.fail("/instances/highest", "1 at least", "0");
+    if (b.highest == 0) c.fail("/instances/highest", "at least 1", "0");
     if (b.lowest > b.highest) {
         c.fail("/instances/lowest", "at most the highest, " + std::to_string(b.highest),
                std::to_string(b.lowest));
     }
     if (ladder.empty()) {
         if (b.lowest == 0 && !activates) {
-            c.fail("/activation", "a rule that starts the first instance, as there may be none",
+            c.fail("/activation", "a rule that starts the first instance (the lowest number is 0)",
                    "none");
         }
         return;
     }
-    if (activates) c.fail("/activation", "none, as a ladder's lowest tier is never gone", "a rule");
+    if (activates) c.fail("/activation", "none (the lowest tier of a ladder always runs)", "a rule");
     if (b.highest >= ladder.size()) {
         c.fail("/instances/highest", "a tier of the ladder, 0 to " +
                std::to_string(ladder.size() - 1), std::to_string(b.highest));
@@ -187,7 +191,7 @@ inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<c
         const std::string at = numbered("/ladder", n);
         if (ladder[n].name.empty()) c.fail(at + "/name", "a name", "\"\"");
         if (tier_named(ladder, ladder[n].name) != n) {
-            c.fail(at + "/name", "a name of its own", in_quotes(ladder[n].name));
+            c.fail(at + "/name", "a name that no other tier has", in_quotes(ladder[n].name));
         }
         const std::uint64_t least = n == 0 ? 1 : saturating_add(ladder[n - 1].capacity, 1);
         if (ladder[n].capacity < least) {
@@ -202,7 +206,7 @@ template <condition Up, condition Down>
 void check_requests(policy_checker& c, const basic_policy<Up, Down>& p)
 {
     if (!is_set(p.up) && p.bands.up.empty() && p.targets.empty() && !p.activation) {
-        c.fail("/up", "a rule or a target, or nothing is ever started", "none");
+        c.fail("/up", "a rule or a target (nothing starts an instance)", "none");
     }
     c.fewest = greater(capacity_at(p.ladder, p.instances.lowest), 1);
     if constexpr (std::same_as<Up, rule>) {
@@ -212,7 +216,7 @@ void check_requests(policy_checker& c, const basic_policy<Up, Down>& p)
         if (!p.down.empty()) c.check_rule("/down", p.down);
     }
     if (!is_set(p.down) && !p.bands.down.empty()) {
-        c.fail("/down", "a rule, as the bands down count only where it holds", "none");
+        c.fail("/down", "a rule (the bands down apply only if it holds)", "none");
     }
     check_targets(c, p.targets);
     c.not_negative("/max_age", p.max_age);
@@ -242,7 +246,7 @@ void check_pace(policy_checker& c, const basic_policy<Up, Down>& p)
     c.not_negative("/warm_up", p.warm_up);
     c.not_negative("/zero_after", p.zero_after);
     if (p.patience <= duration{}) {
-        c.fail("/patience", "a time that a command may take",
+        c.fail("/patience", "a duration above 0",
                std::to_string(p.patience.count()) + " ns");
     }
     c.not_negative("/after_failure", p.after_failure);
@@ -277,10 +281,10 @@ inline void check_flapping(policy_checker& c, const rule& up, const std::vector<
     const double d = found->down.limit.at(found->instances).value_or(0);
     const bool above = found->up.how == relation::above || found->up.how == relation::at_least;
     c.fail(path_to(down, found->down, "/down"),
-           std::string("a threshold ") + (above ? "below the " : "above the ") + short_number(u) +
-               " from where on " + in_quotes(found->up.metric) + " asks for more, with " +
+           std::string("a threshold ") + (above ? "below " : "above ") + short_number(u) + " (" +
+               in_quotes(found->up.metric) + " asks for more from there on, with " +
                std::to_string(found->instances) +
-               (found->instances == 1 ? " instance" : " instances"),
+               (found->instances == 1 ? " instance)" : " instances)"),
            short_number(d));
 }
 
