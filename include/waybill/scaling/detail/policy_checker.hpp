@@ -5,7 +5,6 @@
 #ifndef WAYBILL_SCALING_DETAIL_POLICY_CHECKER_HPP
 #define WAYBILL_SCALING_DETAIL_POLICY_CHECKER_HPP
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
