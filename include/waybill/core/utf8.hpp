@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include <waybill/core/detail/utf8_lead.hpp>
+
 namespace waybill::inline v0_2 {
 
 /// True if `text` is valid UTF-8 as defined by RFC 3629: no overlong forms, no surrogates, no code
@@ -16,20 +18,15 @@ namespace waybill::inline v0_2 {
 {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     for (std::size_t i = 0; i < text.size();) {
-        const unsigned first = byte(i++);
+        const unsigned char first = byte(i++);
         if (first < 0x80) continue;
-        if (first < 0xC2 || first > 0xF4) return false;
-        const std::size_t more = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-        if (text.size() - i < more) return false;
-        // The second byte shows overlong forms, surrogates and values above U+10FFFF.
-        const unsigned second = byte(i);
-        const unsigned lowest = first == 0xE0 ? 0xA0U : first == 0xF0 ? 0x90U : 0x80U;
-        const unsigned highest = first == 0xED ? 0x9FU : first == 0xF4 ? 0x8FU : 0xBFU;
-        if (second < lowest || second > highest) return false;
-        for (std::size_t k = 1; k < more; ++k) {
+        const detail::utf8_lead lead = detail::utf8_lead_of(first);
+        if (lead.follow == 0 || text.size() - i < lead.follow) return false;
+        if (byte(i) < lead.lowest || byte(i) > lead.highest) return false;
+        for (std::size_t k = 1; k < lead.follow; ++k) {
             if ((byte(i + k) & 0xC0U) != 0x80U) return false;
         }
-        i += more;
+        i += lead.follow;
     }
     return true;
 }

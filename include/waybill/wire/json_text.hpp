@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/detail/utf8_lead.hpp>
 #include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2::wire::json {
@@ -53,27 +54,6 @@ namespace detail {
     return c == '\b' || c == '\t' || c == '\n' || c == '\f' || c == '\r' ? 2 : 6;
 }
 
-// The properties of a character that follow from its first byte: the number of the bytes that
-// follow, and the bounds of the next one. The bounds exclude overlong forms, surrogates and code
-// points above U+10FFFF.
-struct lead {
-    unsigned follow = 0;  // 0: not the first byte of a multi-byte character
-    unsigned char lowest = 0x80;
-    unsigned char highest = 0xBF;
-};
-
-[[nodiscard]] constexpr lead lead_of(unsigned char c) noexcept
-{
-    if (c < 0xC2U || c > 0xF4U) return {};
-    if (c < 0xE0U) return {1};
-    if (c < 0xF0U) {
-        return {2, static_cast<unsigned char>(c == 0xE0U ? 0xA0U : 0x80U),
-                static_cast<unsigned char>(c == 0xEDU ? 0x9FU : 0xBFU)};
-    }
-    return {3, static_cast<unsigned char>(c == 0xF0U ? 0x90U : 0x80U),
-            static_cast<unsigned char>(c == 0xF4U ? 0x8FU : 0xBFU)};
-}
-
 }  // namespace detail
 
 /// Bytes of `text` between the quotes, and the number of replaced parts. Linear.
@@ -88,7 +68,7 @@ struct lead {
             m.bytes += detail::ascii_size(c, e);
             continue;
         }
-        detail::lead l = detail::lead_of(c);
+        waybill::detail::utf8_lead l = waybill::detail::utf8_lead_of(c);
         unsigned left = l.follow;
         for (; left != 0 && at != text.size(); --left, ++at) {
             const auto next = static_cast<unsigned char>(text[at]);
