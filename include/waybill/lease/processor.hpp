@@ -196,9 +196,11 @@ private:
         /// it doubles each time. Requires: `times` >= 2.
         [[nodiscard]] std::uint64_t past() const
         {
-            const bool many = times > 65;
+            constexpr std::uint64_t widest = 63;  // the highest shift of 64 bits
+            const std::uint64_t doubled = times - 2;
+            const bool many = doubled > widest;
             return saturating_add(epoch,
-                                  many ? highest_size : (std::uint64_t{1} << (times - 2)) - 1);
+                                  many ? highest_size : (std::uint64_t{1} << doubled) - 1);
         }
         friend bool operator==(const defeat&, const defeat&) = default;
     };

@@ -77,7 +77,8 @@ namespace detail {
 [[nodiscard]] constexpr duration renewed_early(const lock_renewal_options& o,
                                                duration lasts) noexcept
 {
-    return lesser(greater(lasts * o.renew_left, o.margin), lasts * 0.75);
+    constexpr double most = 0.75;
+    return lesser(greater(lasts * o.renew_left, o.margin), lasts * most);
 }
 
 }  // namespace detail

@@ -103,9 +103,13 @@ struct backoff {
         case jitter::equal: drawn = widest * (0.5 + share / 2); break;
         case jitter::full: drawn = widest * share; break;
         case jitter::around: {
-            // Without the factor 1 / 1.2, half of the longest pauses would equal the cap.
-            const duration middle = detail::lesser(widest, cap * (1 / 1.2));
-            drawn = middle * (0.8 + share * 0.4);
+            // The pause is 80 to 120 % of the middle. Without the factor 1 / 1.2, half of the
+            // longest pauses would equal the cap.
+            constexpr double lowest_share = 0.8;
+            constexpr double width = 0.4;
+            constexpr double highest_share = 1.2;
+            const duration middle = detail::lesser(widest, cap * (1 / highest_share));
+            drawn = middle * (lowest_share + share * width);
             widest = cap;
             break;
         }

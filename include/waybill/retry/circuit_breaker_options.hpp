@@ -97,9 +97,10 @@ struct circuit_breaker_options {
     if (const auto bad = positive("circuit_breaker.timeout", o.timeout)) return bad;
     if (o.half_open_ramp == 0)
         return config_error{"circuit_breaker.half_open_ramp", 0, "must be at least", 1};
-    if (o.half_open_ramp > 32)
+    constexpr std::uint64_t most = 32;  // steps that double the permits: more than any breaker has
+    if (o.half_open_ramp > most)
         return config_error{"circuit_breaker.half_open_ramp", o.half_open_ramp, "must be at most",
-                            32};
+                            most};
     return validate(o.break_duration);
 }
 

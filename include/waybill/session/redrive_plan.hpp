@@ -74,8 +74,9 @@ struct redrive_options {
 
 [[nodiscard]] constexpr std::optional<config_error> validate(const redrive_options& o) noexcept
 {
-    if (o.max_id_bytes >= 80) return {};
-    return config_error{"max_id_bytes", o.max_id_bytes, "must be at least", 80};
+    if (o.max_id_bytes >= detail::min_redriven_bytes) return {};
+    return config_error{"max_id_bytes", o.max_id_bytes, "must be at least",
+                        detail::min_redriven_bytes};
 }
 
 /// Why the dead letters of a session are not sent.

@@ -137,7 +137,9 @@ struct sweep_item {
     line += " at " + std::to_string(i.done);
     if (i.total != 0) line += " of " + std::to_string(i.total);
     if (i.verdict == sweep_verdict::ageless) return line;
-    const duration hours = duration::seconds(i.age.count() / 3'600'000'000'000 * 3'600);
+    constexpr std::int64_t hour = 3'600;  // seconds
+    const duration hours =
+        duration::seconds(i.age.count() / duration::seconds(hour).count() * hour);
     return line + " for " + to_text(hours == duration{} ? i.age : hours);
 }
 

@@ -59,7 +59,9 @@ struct tracker_budget {
 [[nodiscard]] constexpr std::optional<config_error> validate(const tracker_budget& b) noexcept
 {
     // 1 byte for the head, 10 for the first position, 9 for three lengths, 4 for the checksum.
-    if (b.max_bytes < 24) return config_error{"max_bytes", b.max_bytes, "must be at least", 24};
+    constexpr std::uint64_t least = 1 + 10 + 9 + 4;
+    if (b.max_bytes < least)
+        return config_error{"max_bytes", b.max_bytes, "must be at least", least};
     if (b.pressure > 100) return config_error{"pressure", b.pressure, "must be at most", 100};
     return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #ifndef WAYBILL_SESSION_DETAIL_PROPERTY_READER_HPP
 #define WAYBILL_SESSION_DETAIL_PROPERTY_READER_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@
 #include <waybill/session/row_key.hpp>
 
 namespace waybill::inline v0_2::detail {
+
+/// An error contains at most this many bytes of the value, so that it fits into a line of a log.
+inline constexpr std::size_t max_shown_value_bytes = 64;
 
 /// Reads properties until the first error. `Read` is `step_properties_read`.
 template <class F, class Read>
@@ -56,7 +60,7 @@ public:
         if (!read_.ok()) return false;
         read_.outcome = outcome;
         read_.property = name;
-        read_.value = std::string(utf8_prefix(value, 64));
+        read_.value = std::string(utf8_prefix(value, max_shown_value_bytes));
         return false;
     }
 

@@ -34,20 +34,31 @@ inline constexpr std::string_view envelope_magic = "waybill/";
 inline constexpr std::size_t envelope_most = 128;
 inline constexpr std::size_t envelope_sum = 8;     // digits of the checksum
 
+/// Offsets in the line "waybill/1 json 00001.00000 0000000123 0123abcd": format, version of the
+/// user's part, size of the body and checksum. A blank or dot precedes each of them.
+struct envelope_layout {
+    static constexpr std::size_t format_at = 10, format_digits = 4;
+    static constexpr std::size_t major_at = 15, minor_at = 21, version_digits = 5;
+    static constexpr std::size_t size_at = 27, size_digits = 10;
+    static constexpr std::size_t sum_at = 38;
+};
+
 /// Writes the line to the first 47 bytes, which the caller has reserved. The body follows them.
 inline void put_envelope(std::string& bytes, state_format f, schema_version v)
 {
     char line[] = "waybill/1 .... 00000.00000 0000000000 ........\n";
     static_assert(sizeof line == envelope_bytes + 1);
     const std::size_t size = bytes.size() - envelope_bytes;
-    name(f).copy(line + 10, 4);
-    put_digits(line + 15, 5, v.major);
-    put_digits(line + 21, 5, v.minor);
-    put_digits(line + 27, 10, size);
+    using at = envelope_layout;
+    name(f).copy(line + at::format_at, at::format_digits);
+    put_digits(line + at::major_at, at::version_digits, v.major);
+    put_digits(line + at::minor_at, at::version_digits, v.minor);
+    put_digits(line + at::size_at, at::size_digits, size);
     bytes.replace(0, envelope_bytes, line, envelope_bytes);
     const std::string_view all = bytes;
-    const std::uint32_t sum = crc32c(all.substr(46), crc32c(all.substr(0, 38)));
-    put_digits(bytes.data() + 38, envelope_sum, sum, 16);
+    const std::string_view after = all.substr(at::sum_at + envelope_sum);  // the line end on
+    const std::uint32_t sum = crc32c(after, crc32c(all.substr(0, at::sum_at)));
+    put_digits(bytes.data() + at::sum_at, envelope_sum, sum, 16);
 }
 
 /// The position of the line end, in every version. 0 if there is no line end or the line is too
@@ -73,13 +84,17 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
 [[nodiscard]] constexpr bool read_envelope(std::string_view line, opened_state& s) noexcept
 {
     if (line.size() != envelope_bytes - 1) return false;
-    if (line[14] != ' ' || line[20] != '.' || line[26] != ' ') return false;
-    const auto major = digits_in(line.substr(15, 5));
-    const auto minor = digits_in(line.substr(21, 5));
+    using at = envelope_layout;
+    if (line[at::major_at - 1] != ' ' || line[at::minor_at - 1] != '.' ||
+        line[at::size_at - 1] != ' ') {
+        return false;
+    }
+    const auto major = digits_in(line.substr(at::major_at, at::version_digits));
+    const auto minor = digits_in(line.substr(at::minor_at, at::version_digits));
     if (!major || !minor || *major > UINT16_MAX || *minor > UINT16_MAX) return false;
     s.version = {static_cast<std::uint16_t>(*major), static_cast<std::uint16_t>(*minor)};
     for (const state_format f : {state_format::json, state_format::cbor, state_format::text}) {
-        if (line.substr(10, 4) != name(f)) continue;
+        if (line.substr(at::format_at, at::format_digits) != name(f)) continue;
         s.format = f;
         return true;
     }
@@ -90,8 +105,9 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
 /// The total size in bytes that a version 1 line states, valid or not. 0 if it states none.
 [[nodiscard]] constexpr std::uint64_t told_size(std::string_view bytes) noexcept
 {
-    if (bytes.size() < 37 || !bytes.starts_with("waybill/1 ")) return 0;
-    const auto body = digits_in(bytes.substr(27, 10));
+    using at = envelope_layout;
+    if (bytes.size() < at::size_at + at::size_digits || !bytes.starts_with("waybill/1 ")) return 0;
+    const auto body = digits_in(bytes.substr(at::size_at, at::size_digits));
     return body ? sealed_size(*body) : 0;
 }
 
