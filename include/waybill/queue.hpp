@@ -47,16 +47,7 @@
 //     std::optional<string_view> original_of(string_view id, std::uint32_t attempt, char mark)
 //
 //   queue/settle.hpp
-//     struct abandon
-//     struct defer
-//     struct dead_letter_message
-//     struct let_lock_expire
-//     using settlement
-//     enum settle_kind { complete, abandon, defer, dead_letter }
-//     constant settle_kinds
-//     std::optional<settle_kind> kind_of(const settlement& s)
 //     struct settle_check
-//     struct queue_delivery
 //     settlement settle(p, d, kind, random, now, hint)
 //
 //   queue/settle_batches.hpp
@@ -66,6 +57,17 @@
 //
 //   queue/settle_policy.hpp
 //     struct settle_policy
+//
+//   queue/settlement.hpp
+//     struct abandon
+//     struct defer
+//     struct dead_letter_message
+//     struct let_lock_expire
+//     using settlement
+//     enum settle_kind { complete, abandon, defer, dead_letter }
+//     constant settle_kinds
+//     std::optional<settle_kind> kind_of(const settlement& s)
+//     struct queue_delivery
 
 #ifndef WAYBILL_QUEUE_HPP
 #define WAYBILL_QUEUE_HPP
@@ -80,6 +82,7 @@
 #include <waybill/queue/settle.hpp>
 #include <waybill/queue/settle_batches.hpp>
 #include <waybill/queue/settle_policy.hpp>
+#include <waybill/queue/settlement.hpp>
 #include <waybill/version.hpp>
 
 #endif  // WAYBILL_QUEUE_HPP

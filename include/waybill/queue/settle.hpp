@@ -27,7 +27,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
@@ -38,88 +37,14 @@
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/queue/detail/settle_outage.hpp>
+#include <waybill/queue/detail/settled_delivery.hpp>
 #include <waybill/queue/settle_policy.hpp>
+#include <waybill/queue/settlement.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/delivery.hpp>
 #include <waybill/retry/levels.hpp>
 
 namespace waybill::inline v0_2 {
-
-/// Return the message to the queue now. If `failed` is false, the delivery should not count, as far
-/// as the broker can distinguish that.
-struct abandon {
-    bool failed = true;
-    friend bool operator==(const abandon&, const abandon&) = default;
-};
-
-/// Return the message to the queue. No consumer receives it before `until`.
-struct defer {
-    wall_time until{};
-    friend bool operator==(const defer&, const defer&) = default;
-};
-
-/// Dead-letter the message with the reason. `used` of `max_attempts` are used up: deliveries if
-/// `reason` is `last_delivery`, otherwise tries. If `reason` is `permanent`, both are the tries
-/// made.
-struct dead_letter_message {
-    /// Why a message is dead-lettered.
-    enum class cause : std::uint8_t {
-        permanent,      ///< The fault is permanent: no retry can succeed.
-        exhausted,      ///< All tries that the levels allow are used up.
-        last_delivery,  ///< The broker would dead-letter it next, without a reason.
-    };
-    [[nodiscard]] friend constexpr std::string_view texts_of(cause) noexcept
-    {
-        return "permanent, exhausted, last_delivery";
-    }
-
-    cause reason = cause::permanent;
-    fault_kind kind = fault_kind::permanent;
-    std::uint64_t used = 0;
-    std::uint64_t max_attempts = 0;
-    friend bool operator==(const dead_letter_message&, const dead_letter_message&) = default;
-};
-
-/// Do not call the queue. It delivers the message again after the lock has expired.
-struct let_lock_expire {
-    /// Why the queue is not called.
-    enum class cause : std::uint8_t {
-        outage,      ///< A dependency is down. The lock expires without a call.
-        pause,       ///< The queue cannot defer. The rest of the lock is the pause.
-        lock_short,  ///< The rest of the lock is at most `to_settle`.
-        lock_lost,   ///< The lock is lost or has expired. Another consumer may have the message.
-    };
-    [[nodiscard]] friend constexpr std::string_view texts_of(cause) noexcept
-    {
-        return "outage, pause, lock_short, lock_lost";
-    }
-
-    cause reason = cause::outage;
-    friend bool operator==(const let_lock_expire&, const let_lock_expire&) = default;
-};
-
-using settlement = std::variant<complete, abandon, defer, dead_letter_message, let_lock_expire>;
-
-/// The kind of a settlement that calls the queue, without its data.
-enum class settle_kind : std::uint8_t { complete, abandon, defer, dead_letter };
-
-inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kind::abandon,
-                                               settle_kind::defer, settle_kind::dead_letter};
-
-[[nodiscard]] constexpr std::string_view texts_of(settle_kind) noexcept
-{
-    return "complete, abandon, defer, dead_letter";
-}
-
-/// Returns no value for let_lock_expire, which does not call the queue.
-[[nodiscard]] constexpr std::optional<settle_kind> kind_of(const settlement& s) noexcept
-{
-    if (std::holds_alternative<complete>(s)) return settle_kind::complete;
-    if (std::holds_alternative<abandon>(s)) return settle_kind::abandon;
-    if (std::holds_alternative<defer>(s)) return settle_kind::defer;
-    if (std::holds_alternative<dead_letter_message>(s)) return settle_kind::dead_letter;
-    return {};
-}
 
 /// The result of checking a policy against the terms of its queue.
 struct settle_check {
@@ -201,21 +126,6 @@ struct settle_check {
     return c;
 }
 
-/// One delivery of a message. SQS (ApproximateReceiveCount) and the SDKs of Service Bus count from
-/// 1. The delivery-count of AMQP is the number of earlier deliveries: add 1 to it.
-struct queue_delivery {
-    std::uint64_t count = 1;  ///< Deliveries by the broker, including this one; 0 is read as 1.
-    /// Tries of the message in total. Set it if copies of the message, or several tries in one
-    /// delivery, make it differ from `count`; 0 is read as `count`.
-    std::uint64_t tries = 0;
-    duration lock_left = duration::highest();  ///< Measured by the consumer's own steady clock.
-    /// Earlier deliveries that ended in `infrastructure` or `cancelled` and that the broker
-    /// counted. They are subtracted from the tries; the result is at least 1.
-    std::uint64_t outage_deliveries = 0;
-
-    friend bool operator==(const queue_delivery&, const queue_delivery&) = default;
-};
-
 /// Returns the settlement of a message whose handling ended in `kind`. `random` in [0, 1) spreads
 /// the pauses. `hint` is the retry-after of a server that the handler called, and a lower bound of
 /// the pause. A deferral is at most `longest_defer`. Constant time.
@@ -229,53 +139,14 @@ struct queue_delivery {
     }
     if (d.lock_left <= p.to_settle) return let_lock_expire{let_lock_expire::cause::lock_short};
 
-    const std::uint64_t count = detail::greater(d.count, 1);
-    const std::uint64_t tries =
-        detail::greater(saturating_sub(d.tries == 0 ? count : d.tries, d.outage_deliveries), 1);
-    const bool last =
-        p.max_deliveries != highest_size && count >= detail::greater(p.max_deliveries, 1);
-    const dead_letter_message no_more{dead_letter_message::cause::last_delivery, kind, count,
-                                      p.max_deliveries};
-    const auto put_off = [&](duration by) -> settlement {
-        if (last && !p.defer_renews) return no_more;
-        return defer{now + detail::lesser(detail::greater(by, duration{}), p.longest_defer)};
-    };
-
+    const detail::settled_delivery delivery(p, d, kind);
     switch (kind) {
         case fault_kind::none:
         case fault_kind::ownership_lost: break;
-        case fault_kind::permanent:
-            return dead_letter_message{dead_letter_message::cause::permanent, kind, tries, tries};
-        case fault_kind::transient: {
-            // decide() needs a steady clock, but only the length of its pause is used.
-            const retry_action next = decide(p.levels, tries, kind, random, steady_time{}, hint);
-            if (std::holds_alternative<give_up>(next)) {
-                return dead_letter_message{dead_letter_message::cause::exhausted, kind, tries,
-                                           attempts_in_all(p.levels)};
-            }
-            const auto* const wait = std::get_if<wait_until>(&next);
-            if (wait != nullptr && p.can_defer) return put_off(wait->time - steady_time{});
-            if (last) return no_more;
-            if (wait != nullptr) return let_lock_expire{let_lock_expire::cause::pause};
-            return abandon{};
-        }
-        case fault_kind::infrastructure: {
-            const bool counts = last && p.release_counts;
-            if (p.on_outage == settle_policy::when_down::abandon && !counts) return abandon{false};
-            const bool defers =
-                last ? p.defer_renews : p.on_outage == settle_policy::when_down::defer;
-            if (defers && p.can_defer) {
-                const auto n = static_cast<std::uint32_t>(detail::lesser(count, UINT32_MAX));
-                return put_off(pause(p.levels.pauses, n, random, hint));
-            }
-            if (counts) return no_more;
-            if (last) return abandon{false};
-            return let_lock_expire{let_lock_expire::cause::outage};
-        }
-        case fault_kind::cancelled:
-            if (!last || !p.release_counts) return abandon{false};
-            if (p.can_defer) return put_off({});
-            return no_more;
+        case fault_kind::permanent: return delivery.permanent();
+        case fault_kind::transient: return delivery.transient(random, now, hint);
+        case fault_kind::infrastructure: return delivery.infrastructure(random, now, hint);
+        case fault_kind::cancelled: return delivery.cancelled(now);
     }
     return let_lock_expire{let_lock_expire::cause::lock_lost};
 }

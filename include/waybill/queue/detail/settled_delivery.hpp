@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+//
+// settled_delivery: the settlement of a delivery after each kind of fault.
+
+#ifndef WAYBILL_QUEUE_DETAIL_SETTLED_DELIVERY_HPP
+#define WAYBILL_QUEUE_DETAIL_SETTLED_DELIVERY_HPP
+
+#include <cstdint>
+#include <variant>
+
+#include <waybill/core/fault.hpp>
+#include <waybill/core/saturating.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/queue/settle_policy.hpp>
+#include <waybill/queue/settlement.hpp>
+#include <waybill/retry/backoff.hpp>
+#include <waybill/retry/levels.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+class settled_delivery {
+public:
+    constexpr settled_delivery(const settle_policy& p, const queue_delivery& d,
+                               fault_kind kind) noexcept
+        : policy_(p), kind_(kind), count_(greater(d.count, 1)),
+          tries_(greater(saturating_sub(d.tries == 0 ? count_ : d.tries, d.outage_deliveries), 1)),
+          last_(p.max_deliveries != highest_size && count_ >= greater(p.max_deliveries, 1))
+    {
+    }
+
+    [[nodiscard]] constexpr settlement permanent() const noexcept
+    {
+        return dead_letter_message{dead_letter_message::cause::permanent, kind_, tries_, tries_};
+    }
+
+    [[nodiscard]] constexpr settlement transient(double random, wall_time now,
+                                                 duration hint) const noexcept
+    {
+        // decide() needs a steady clock, but only the length of its pause is used.
+        const retry_action next =
+            decide(policy_.levels, tries_, kind_, random, steady_time{}, hint);
+        if (std::holds_alternative<give_up>(next)) {
+            return dead_letter_message{dead_letter_message::cause::exhausted, kind_, tries_,
+                                       attempts_in_all(policy_.levels)};
+        }
+        const auto* const wait = std::get_if<wait_until>(&next);
+        if (wait != nullptr && policy_.can_defer) return put_off(now, wait->time - steady_time{});
+        if (last_) return no_more();
+        if (wait != nullptr) return let_lock_expire{let_lock_expire::cause::pause};
+        return abandon{};
+    }
+
+    [[nodiscard]] constexpr settlement infrastructure(double random, wall_time now,
+                                                      duration hint) const noexcept
+    {
+        const bool counts = last_ && policy_.release_counts;
+        const settle_policy::when_down on_outage = policy_.on_outage;
+        if (on_outage == settle_policy::when_down::abandon && !counts) return abandon{false};
+        const bool defers =
+            last_ ? policy_.defer_renews : on_outage == settle_policy::when_down::defer;
+        if (defers && policy_.can_defer) {
+            const auto n = static_cast<std::uint32_t>(lesser(count_, UINT32_MAX));
+            return put_off(now, pause(policy_.levels.pauses, n, random, hint));
+        }
+        if (counts) return no_more();
+        if (last_) return abandon{false};
+        return let_lock_expire{let_lock_expire::cause::outage};
+    }
+
+    [[nodiscard]] constexpr settlement cancelled(wall_time now) const noexcept
+    {
+        if (!last_ || !policy_.release_counts) return abandon{false};
+        if (policy_.can_defer) return put_off(now, {});
+        return no_more();
+    }
+
+private:
+    [[nodiscard]] constexpr settlement no_more() const noexcept
+    {
+        return dead_letter_message{dead_letter_message::cause::last_delivery, kind_, count_,
+                                   policy_.max_deliveries};
+    }
+
+    [[nodiscard]] constexpr settlement put_off(wall_time now, duration by) const noexcept
+    {
+        if (last_ && !policy_.defer_renews) return no_more();
+        return defer{now + lesser(greater(by, duration{}), policy_.longest_defer)};
+    }
+
+    const settle_policy& policy_;
+    fault_kind kind_;
+    std::uint64_t count_;
+    std::uint64_t tries_;
+    bool last_;  // the broker dead-letters the message instead of another delivery
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_QUEUE_DETAIL_SETTLED_DELIVERY_HPP
