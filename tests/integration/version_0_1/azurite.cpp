@@ -12,9 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include <engines/azure_table.hpp>
+#include <nlohmann/json.hpp>
 
 #include "names.hpp"
 

@@ -26,7 +26,6 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
-
 #include <reliable_consumer/kafka.cpp>
 #include <reliable_consumer/kafka_run.cpp>
 #include <reliable_consumer/kafka_world.cpp>
@@ -78,7 +77,8 @@ public:
                 throw std::runtime_error("a record cannot be produced");
         }
     }
-    [[nodiscard]] std::vector<kafka_offset> committed(const std::string& group, const std::string& of) const
+    [[nodiscard]] std::vector<kafka_offset> committed(const std::string& group,
+                                                      const std::string& of) const
     {
         engines::kafka_consumer c(settings(), group, {}, {});
         return committed(c, of);
@@ -134,7 +134,8 @@ std::string bytes_in(const json& value)
 }
 
 json record_of(const std::string& of, const place& at, std::optional<std::string_view> key,
-               const std::vector<std::pair<std::string, std::string>>& headers, std::string_view body)
+               const std::vector<std::pair<std::string, std::string>>& headers,
+               std::string_view body)
 {
     json r{{"topic", of}, {"partition", at.first}, {"offset", at.second}};
     if (key) r["key"] = value_of(*key);
@@ -168,7 +169,8 @@ stored stored_in(const std::string& path)
             all.applied.insert(j.at("applied").get<std::string>());
             continue;
         }
-        const kafka_partition p{j.at("topic").get<std::string>(), j.at("partition").get<std::int32_t>()};
+        const kafka_partition p{j.at("topic").get<std::string>(),
+                                j.at("partition").get<std::int32_t>()};
         if (j.contains("group")) {
             kafka_offset o{p, {}, j.at("metadata").get<std::string>()};
             if (!j.at("next").is_null()) o.next = j.at("next").get<std::int64_t>();
@@ -181,7 +183,8 @@ stored stored_in(const std::string& path)
         if (j.contains("key")) r.key = bytes_in(j.at("key"));
         r.body = bytes_in(j.at("body"));
         for (const json& h : j.at("headers")) {
-            for (const auto& [name, value] : h.items()) r.headers.emplace_back(name, bytes_in(value));
+            for (const auto& [name, value] : h.items())
+                r.headers.emplace_back(name, bytes_in(value));
         }
         all.records.push_back(std::move(r));
     }
@@ -199,7 +202,8 @@ std::vector<engines::kafka_record> records_of(const std::string& lines)
         const auto p = static_cast<std::int32_t>(partition_of(line, partitions));
         engines::kafka_record r{.topic = topic, .partition = p, .body = line};
         if (all.size() % 5 == 1) r.key = "key " + std::to_string(all.size());
-        if (all.size() % 3 == 1) r.headers = {{"trace", std::string("\0\xff", 2)}, {"tenant", "seven"}};
+        if (all.size() % 3 == 1)
+            r.headers = {{"trace", std::string("\0\xff", 2)}, {"tenant", "seven"}};
         all.push_back(std::move(r));
     }
     return all;
@@ -209,7 +213,8 @@ std::vector<engines::kafka_record> records_of(const std::string& lines)
 void consume_half(const cluster& c, kafka_world& world, std::size_t events)
 {
     letter_reader letters(c.settings(), topic);
-    for (const auto joined = steady_clock::now() + 5s; steady_clock::now() < joined;) letters.step();
+    for (const auto joined = steady_clock::now() + 5s; steady_clock::now() < joined;)
+        letters.step();
     engines::kafka_consumer look(c.settings(), "ledger", {}, {});
     kafka_member member(where(c), world, 7);
     const auto end = steady_clock::now() + 60s;
@@ -220,7 +225,8 @@ void consume_half(const cluster& c, kafka_world& world, std::size_t events)
         member.step();
         if (world.applied().size() < events / 2 || member.record().commits == before) continue;
         std::size_t beside = 0;
-        for (const kafka_offset& o : cluster::committed(look, topic)) beside += o.metadata.empty() ? 0 : 1;
+        for (const kafka_offset& o : cluster::committed(look, topic))
+            beside += o.metadata.empty() ? 0 : 1;
         if (beside >= 2 && letters.found().size() >= 2) return;
     }
     throw std::runtime_error("no such moment has come");
@@ -236,14 +242,20 @@ int write(const std::string& lines, const std::string& path)
     std::ofstream out(path);
     for (const std::string& of : {topic, dead_topic}) {
         std::map<place, std::string> all;
-        c.each(of, records.size(), 8s, [&](const place& at, const auto& m) { all[at] = record_of(at, m).dump(); });
+        c.each(of, records.size(), 8s,
+               [&](const place& at, const auto& m) { all[at] = record_of(at, m).dump(); });
         for (const auto& [at, record] : all) out << record << '\n';
     }
     for (const auto& [group, of] : {std::pair{"ledger", topic}, std::pair{"letters", dead_topic}}) {
         for (const kafka_offset& o : c.committed(group, of)) {
             const json next = o.next ? json(*o.next) : json();
-            out << json{{"group", group}, {"topic", of}, {"partition", o.at.number}, {"next", next},
-                        {"metadata", o.metadata}}.dump() << '\n';
+            out << json{{"group", group},
+                        {"topic", of},
+                        {"partition", o.at.number},
+                        {"next", next},
+                        {"metadata", o.metadata}}
+                       .dump()
+                << '\n';
         }
     }
     for (const auto& [key, times] : world.applied()) out << json{{"applied", key}}.dump() << '\n';
@@ -264,7 +276,8 @@ std::set<place> done_in(const kafka_offset& o, std::uint64_t events)
     for (std::uint64_t n = 0; n != next; ++n) done.insert({o.at.number, n});
     for (std::uint64_t n = next; n < events; ++n) {
         const auto begun = tracker.begin(n);
-        if (!begun && begun.error() == version_0_1::track_error::done_before) done.insert({o.at.number, n});
+        if (!begun && begun.error() == version_0_1::track_error::done_before)
+            done.insert({o.at.number, n});
         if (begun) static_cast<void>(tracker.complete(*begun));
     }
     return done;
@@ -280,7 +293,8 @@ std::uint64_t events_of(const stored& s, std::int32_t partition)
 std::set<place> done_in(const stored& s)
 {
     std::set<place> done;
-    for (const kafka_offset& o : s.groups.at("ledger")) done.merge(done_in(o, events_of(s, o.at.number)));
+    for (const kafka_offset& o : s.groups.at("ledger"))
+        done.merge(done_in(o, events_of(s, o.at.number)));
     return done;
 }
 
@@ -314,7 +328,8 @@ void restore(const cluster& c, const stored& s)
         engines::kafka_consumer member(c.settings(), group, {}, {});
         for (const kafka_offset& o : all) {
             if (!o.next) continue;
-            if (const auto done = member.commit({o}); !done) throw std::runtime_error(done.error().text);
+            if (const auto done = member.commit({o}); !done)
+                throw std::runtime_error(done.error().text);
         }
     }
 }
@@ -337,13 +352,15 @@ void expect_same(const engines::kafka_message& letter, const engines::kafka_reco
         for (auto& [name, value] : *all)
             if (name == engines::dlt::timestamp) value.assign(value.size(), '?');
     }
-    const bool key = r.key.has_value() == letter.key().has_value() && (!r.key || *r.key == *letter.key());
+    const bool key =
+        r.key.has_value() == letter.key().has_value() && (!r.key || *r.key == *letter.key());
     expect(headers == ours && key && r.body == letter.body() && r.topic == letter.at().topic &&
                r.partition == letter.at().number,
            "a dead letter of " + key_of(event_of(letter)) + " would be written otherwise");
 }
 
-void check(const cluster& c, const stored& s, const kafka_world& world, const letter_reader& letters)
+void check(const cluster& c, const stored& s, const kafka_world& world,
+           const letter_reader& letters)
 {
     const std::set<place> done = done_in(s);
     const std::size_t old = s.letters.size();
@@ -362,7 +379,8 @@ void check(const cluster& c, const stored& s, const kafka_world& world, const le
         const place of = event_of(m);
         there.insert(at);
         expect_same(m, expected[of]);
-        if (s.letters.contains(at)) expect(record_of(at, m) == s.letters.at(at), "a stored record has changed");
+        if (s.letters.contains(at))
+            expect(record_of(at, m) == s.letters.at(at), "a stored record has changed");
         else
             ++dead[of];
         const auto& read = s.groups.at("letters").at(static_cast<std::size_t>(at.first)).next;
@@ -374,13 +392,15 @@ void check(const cluster& c, const stored& s, const kafka_world& world, const le
         const bool hopeless = !kafka_world::judge(bytes_in(event.at("body"))).ok();
         const auto applied = world.applied().find(key);
         const std::uint64_t times = applied == world.applied().end() ? 0 : applied->second;
-        expect(times == (done.contains(at) || hopeless ? 0U : 1U), key + " took effect " + std::to_string(times) + " times");
+        expect(times == (done.contains(at) || hopeless ? 0U : 1U),
+               key + " took effect " + std::to_string(times) + " times");
         expect(dead[at] == (done.contains(at) || !hopeless ? 0U : 1U), key + ": new dead letters");
         expect(hopeless || times != 0 || s.applied.contains(key), key + " is lost");
     }
     std::set<std::string> found;
     for (const auto& [key, times] : letters.found()) found.insert(key);
-    expect(found == to_read && letters.wrong() == 0, "the reader of dead letters continues after its position");
+    expect(found == to_read && letters.wrong() == 0,
+           "the reader of dead letters continues after its position");
     for (const kafka_offset& o : c.committed("ledger", topic)) {
         const auto end = static_cast<std::int64_t>(events_of(s, o.at.number));
         expect(o.next == end && o.metadata.empty(), "the end of a partition is committed");
@@ -403,14 +423,16 @@ int go_on(const std::string& path)
     expect(member.position() == s.events.size(), "the end of the log is reached");
     for (const auto more = steady_clock::now() + 500ms; steady_clock::now() < more;) letters.step();
     std::uint64_t beside = done_in(s).size();
-    for (const kafka_offset& o : s.groups.at("ledger")) beside -= static_cast<std::uint64_t>(o.next.value_or(0));
+    for (const kafka_offset& o : s.groups.at("ledger"))
+        beside -= static_cast<std::uint64_t>(o.next.value_or(0));
     expect(member.record().passed_by == beside && beside != 0,
-           std::to_string(member.record().passed_by) + " events were skipped as done, and the metadata has " +
-               std::to_string(beside));
+           std::to_string(member.record().passed_by) +
+               " events were skipped as done, and the metadata has " + std::to_string(beside));
     member.close();
     check(c, s, world, letters);
-    std::printf("%zu events: %zu took effect now, %s of them after the watermark were done before\n",
-                s.events.size(), world.applied().size(), std::to_string(beside).c_str());
+    std::printf(
+        "%zu events: %zu took effect now, %s of them after the watermark were done before\n",
+        s.events.size(), world.applied().size(), std::to_string(beside).c_str());
     return wrong == 0 ? 0 : 1;
 }
 

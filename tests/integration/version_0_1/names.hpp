@@ -40,13 +40,34 @@ using dead_letter_body = waybill::letter_keeps;
 using pipeline_dead_letter = waybill::step_letter;
 using track_error = waybill::begin_refusal;
 
-inline waybill::steady_time time_of(const wait_until& w) { return w.until; }
-inline batch_outcome outcome_of(const waybill::batch_report& r) { return r.end; }
-inline fault_kind kind_of(const waybill::fault& f) { return f.how; }
-inline fault_kind kind_of(const waybill::dead_letter& d) { return d.how; }
-inline waybill::wall_time dead_lettered_at(const waybill::dead_letter& d) { return d.parked; }
-inline waybill::wall_time dead_lettered_at(const pipeline_dead_letter& d) { return d.parked; }
-inline const auto& properties_of(const pipeline_dead_letter& d) { return d.stamp; }
+inline waybill::steady_time time_of(const wait_until& w)
+{
+    return w.until;
+}
+inline batch_outcome outcome_of(const waybill::batch_report& r)
+{
+    return r.end;
+}
+inline fault_kind kind_of(const waybill::fault& f)
+{
+    return f.how;
+}
+inline fault_kind kind_of(const waybill::dead_letter& d)
+{
+    return d.how;
+}
+inline waybill::wall_time dead_lettered_at(const waybill::dead_letter& d)
+{
+    return d.parked;
+}
+inline waybill::wall_time dead_lettered_at(const pipeline_dead_letter& d)
+{
+    return d.parked;
+}
+inline const auto& properties_of(const pipeline_dead_letter& d)
+{
+    return d.stamp;
+}
 
 #else
 
@@ -60,10 +81,22 @@ using dead_letter_body = waybill::dead_letter_body;
 using pipeline_dead_letter = waybill::pipeline_dead_letter;
 using track_error = waybill::track_error;
 
-inline waybill::steady_time time_of(const wait_until& w) { return w.time; }
-inline batch_outcome outcome_of(const waybill::batch_report& r) { return r.outcome; }
-inline fault_kind kind_of(const waybill::fault& f) { return f.kind; }
-inline fault_kind kind_of(const waybill::dead_letter& d) { return d.kind; }
+inline waybill::steady_time time_of(const wait_until& w)
+{
+    return w.time;
+}
+inline batch_outcome outcome_of(const waybill::batch_report& r)
+{
+    return r.outcome;
+}
+inline fault_kind kind_of(const waybill::fault& f)
+{
+    return f.kind;
+}
+inline fault_kind kind_of(const waybill::dead_letter& d)
+{
+    return d.kind;
+}
 inline waybill::wall_time dead_lettered_at(const waybill::dead_letter& d)
 {
     return d.dead_lettered_at;
@@ -72,7 +105,10 @@ inline waybill::wall_time dead_lettered_at(const pipeline_dead_letter& d)
 {
     return d.dead_lettered_at;
 }
-inline const auto& properties_of(const pipeline_dead_letter& d) { return d.properties; }
+inline const auto& properties_of(const pipeline_dead_letter& d)
+{
+    return d.properties;
+}
 
 #endif
 

@@ -17,12 +17,11 @@
 #include <string_view>
 #include <vector>
 
+#include <engines/nats_work_queue.hpp>
 #include <nlohmann/json.hpp>
 
-#include <engines/nats_work_queue.hpp>
-#include <waybill/core/base64_text.hpp>
-
 #include "names.hpp"
+#include <waybill/core/base64_text.hpp>
 
 namespace {
 
@@ -114,7 +113,8 @@ int go_on(const engines::server& at, const std::string& path)
            "the messages are counted");
     for (const json& m : messages) {
         const auto w = queue.take(lease);
-        expect(w && w->body == body_in(m) && w->turn == 1, "a message comes with its body, in order");
+        expect(w && w->body == body_in(m) && w->turn == 1,
+               "a message comes with its body, in order");
         expect(w && queue.done(*w), "a message is finished");
     }
     expect(!queue.take(lease) && queue.finished() == messages.size(), "nothing is left");
@@ -126,7 +126,8 @@ int go_on(const engines::server& at, const std::string& path)
                 {"name", "subjects", "retention", "storage"}),
            "the stream is as before");
     expect(same(js.ask("$JS.API.CONSUMER.INFO." + name + ".workers", {}).at("config"), consumer,
-                {"durable_name", "ack_policy", "ack_wait", "deliver_policy", "max_deliver", "replay_policy"}),
+                {"durable_name", "ack_policy", "ack_wait", "deliver_policy", "max_deliver",
+                 "replay_policy"}),
            "the consumer is as before");
     expect(again.remove_if_empty(), "the empty queue is removed again");
     return wrong == 0 ? 0 : 1;

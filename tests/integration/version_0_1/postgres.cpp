@@ -31,10 +31,9 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include <engines/postgres_leases.hpp>
 #include <engines/postgres_store.hpp>
+#include <unistd.h>
 
 #include "names.hpp"
 
@@ -70,7 +69,8 @@ event event_of(std::uint32_t partition, std::uint64_t n)
     if (n % 9 == 4) e.body += "\0 \xff not text, and longer than 32 bytes"s;
     if (n % 2 == 0) {
         const auto n_ns = static_cast<std::int64_t>(n);
-        e.time = waybill::wall_time::at(waybill::duration::nanoseconds(1'767'225'600'000'000'000 + n_ns));
+        e.time = waybill::wall_time::at(
+            waybill::duration::nanoseconds(1'767'225'600'000'000'000 + n_ns));
     }
     return e;
 }
@@ -109,10 +109,14 @@ waybill::batch_policy policy_of(std::uint32_t partition)
 class consumer {
 public:
     consumer(engines::postgres& db, const std::string& name, std::uint64_t events)
-        : checkpoints_(db), leases_(db), store_(checkpoints_, leases_),
-          effect_(db, "INSERT INTO effects VALUES ($1, $2)"), events_(events),
+        : checkpoints_(db),
+          leases_(db),
+          store_(checkpoints_, leases_),
+          effect_(db, "INSERT INTO effects VALUES ($1, $2)"),
+          events_(events),
           incarnation_(std::random_device{}() | std::uint64_t{std::random_device{}()} << 32U),
-          dice_(incarnation_), work_(config(name, incarnation_))
+          dice_(incarnation_),
+          work_(config(name, incarnation_))
     {
     }
 
@@ -182,8 +186,8 @@ private:
             }
             return {};
         };
-        const auto r = waybill::process_batch(store_, mine, events, handle,
-                                              std::chrono::system_clock::now(), policy_of(partition));
+        const auto r = waybill::process_batch(
+            store_, mine, events, handle, std::chrono::system_clock::now(), policy_of(partition));
         if (outcome_of(r) == batch_outcome::committed) mine.from = r.reached;
         return outcome_of(r);
     }
@@ -230,32 +234,40 @@ T got(waybill::result<T> r)
     return *std::move(r);
 }
 
-std::string text_of(std::optional<std::uint64_t> n) { return n ? std::to_string(*n) : "none"; }
+std::string text_of(std::optional<std::uint64_t> n)
+{
+    return n ? std::to_string(*n) : "none";
+}
 
 void print_partition(engines::postgres_store& store, std::uint32_t partition)
 {
     const auto checkpoint = got(store.load(key_of(partition)));
     std::printf("checkpoint %u ", partition);
-    if (!checkpoint) std::printf("none\n");
+    if (!checkpoint)
+        std::printf("none\n");
     else
-        std::printf("sequence=%s offset=%s epoch=%s\n", std::to_string(checkpoint->at.sequence).c_str(),
+        std::printf("sequence=%s offset=%s epoch=%s\n",
+                    std::to_string(checkpoint->at.sequence).c_str(),
                     hex(checkpoint->at.offset).c_str(), std::to_string(checkpoint->epoch).c_str());
     if (const auto a = got(store.attempted(key_of(partition)))) {
-        std::printf("crash record %u from=%s to=%s suspects=%s deaths=%u by=%s epoch=%s\n", partition,
-                    text_of(a->from).c_str(), text_of(a->to).c_str(), text_of(a->suspects).c_str(),
-                    a->deaths, text_of(a->by).c_str(), text_of(a->epoch).c_str());
+        std::printf("crash record %u from=%s to=%s suspects=%s deaths=%u by=%s epoch=%s\n",
+                    partition, text_of(a->from).c_str(), text_of(a->to).c_str(),
+                    text_of(a->suspects).c_str(), a->deaths, text_of(a->by).c_str(),
+                    text_of(a->epoch).c_str());
     }
     for (const waybill::dead_letter& d : got(store.list(key_of(partition), {}, 1'000))) {
         const auto kind = name(kind_of(d));
         const auto kept = name(d.kept);
-        const auto time = [](waybill::wall_time t) { return std::to_string(t.since_epoch().count()); };
-        std::printf("dead letter %u sequence=%s offset=%s kind=%.*s tries=%u kept=%.*s size=%s"
-                    " checksum=%u occurred=%s dead_lettered=%s reason=%s body=%s\n",
-                    partition, text_of(d.at.sequence).c_str(), hex(d.at.offset).c_str(),
-                    static_cast<int>(kind.size()), kind.data(), d.tries,
-                    static_cast<int>(kept.size()), kept.data(), text_of(d.size).c_str(), d.checksum,
-                    time(d.occurred).c_str(), time(dead_lettered_at(d)).c_str(),
-                    hex(d.reason).c_str(), hex(d.body).c_str());
+        const auto time = [](waybill::wall_time t) {
+            return std::to_string(t.since_epoch().count());
+        };
+        std::printf(
+            "dead letter %u sequence=%s offset=%s kind=%.*s tries=%u kept=%.*s size=%s"
+            " checksum=%u occurred=%s dead_lettered=%s reason=%s body=%s\n",
+            partition, text_of(d.at.sequence).c_str(), hex(d.at.offset).c_str(),
+            static_cast<int>(kind.size()), kind.data(), d.tries, static_cast<int>(kept.size()),
+            kept.data(), text_of(d.size).c_str(), d.checksum, time(d.occurred).c_str(),
+            time(dead_lettered_at(d)).c_str(), hex(d.reason).c_str(), hex(d.body).c_str());
     }
 }
 
@@ -286,7 +298,8 @@ void expect(bool holds, const char* rule, std::uint32_t partition, std::uint64_t
 {
     if (holds) return;
     ++wrong;
-    std::printf("wrong: %s: event %s of partition %u\n", rule, std::to_string(n).c_str(), partition);
+    std::printf("wrong: %s: event %s of partition %u\n", rule, std::to_string(n).c_str(),
+                partition);
 }
 
 void check_letter(const waybill::dead_letter& d, std::uint32_t partition, std::uint64_t n)
@@ -299,7 +312,9 @@ void check_letter(const waybill::dead_letter& d, std::uint32_t partition, std::u
                                      : dead_letter_body::body;
     expect(d.kept == kept && d.size == e.body.size() && d.checksum == waybill::crc32c(e.body),
            "kept, size and checksum", partition, n);
-    const std::string body = partition == 1 ? "" : summary ? e.body.substr(0, p.summary_bytes) : e.body;
+    const std::string body = partition == 1 ? ""
+                             : summary      ? e.body.substr(0, p.summary_bytes)
+                                            : e.body;
     expect(d.body == body, "the body", partition, n);
     expect(d.at == waybill::position{e.sequence, e.offset} && d.occurred == e.time,
            "position and time", partition, n);
@@ -310,8 +325,7 @@ void check_letter(const waybill::dead_letter& d, std::uint32_t partition, std::u
            "the reason of a poison message", partition, n);
     expect(f != fate::transient || (d.tries == 3 && d.reason == "no answer in time"),
            "tries and reason", partition, n);
-    expect(f != fate::permanent || d.reason == hopeless, "the reason",
-           partition, n);
+    expect(f != fate::permanent || d.reason == hopeless, "the reason", partition, n);
 }
 
 /// Each of the events has taken effect once, or has exactly one dead letter.
