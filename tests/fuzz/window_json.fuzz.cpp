@@ -21,7 +21,7 @@ using namespace waybill;
 template <class W>
 void read_as(std::string_view document)
 {
-    const auto all = parse_window<W>(document, {});
+    const auto all = parse_json_with<W>(document, {});
     if (!all) {
         fuzz::must(name(all.error().kind) != "?", "a problem has a name");
         fuzz::must(!all.error().expected.empty(), "it says what should be there");
@@ -30,13 +30,13 @@ void read_as(std::string_view document)
     }
     fuzz::must(all->losses() == window_losses{}, "what keeps all takes all");
     const std::string written = nlohmann::json(*all).dump();
-    const auto again = parse_window<W>(written, {});
+    const auto again = parse_json_with<W>(written, {});
     fuzz::must(again.has_value(), "what is written is read");
     fuzz::must(*again == *all, "and is the same");
     fuzz::must(nlohmann::json(*again).dump() == written, "and is written the same");
     fuzz::must(load<W>(save(*all), {}).has_value(), "and so are its bytes");
     const window_options few{.span = duration::seconds(60), .max_points = 4};
-    fuzz::must(parse_window<W>(document, few)->size() <= 4, "there are no more than may be");
+    fuzz::must(parse_json_with<W>(document, few)->size() <= 4, "there are no more than may be");
 }
 
 }  // namespace

@@ -108,15 +108,15 @@ TEST_CASE("what no book can be is refused, and where")
 TEST_CASE("options are given anew, and have to be some that a book can be kept with")
 {
     const std::string written = json(two()).dump();
-    const auto again = parse_deferrals(written, {.max_messages = 1});
+    const auto again = parse_json_with<deferred_messages>(written, {.max_messages = 1});
     REQUIRE(again.has_value());
     CHECK(again->size() == 2);
     CHECK(again->options().max_messages == 1);
-    CHECK(describe(parse_deferrals(written, {.max_messages = 0}).error()) ==
+    CHECK(describe(parse_json_with<deferred_messages>(written, {.max_messages = 0}).error()) ==
           "options: expected those that a book can be kept with, found deferral.max_messages is 0: must "
           "be at least (1)");
-    CHECK(parse_deferrals("{", {}).error().kind == json_error::code::syntax);
-    CHECK(parse_deferrals(R"({"version":1,"version":1,"entries":[]})", {}).error().kind ==
+    CHECK(parse_json_with<deferred_messages>("{", {}).error().kind == json_error::code::syntax);
+    CHECK(parse_json_with<deferred_messages>(R"({"version":1,"version":1,"entries":[]})", {}).error().kind ==
           json_error::code::duplicate);
 }
 

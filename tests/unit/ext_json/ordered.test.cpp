@@ -60,13 +60,13 @@ TEST_CASE("a stored state is read back")
 
     deferred_messages book;
     book.restore({.sequence = 5, .due = wall_time{}, .attempts = 2});
-    CHECK(read_deferrals(ordered_json(book), {})->next_due() == book.next_due());
+    CHECK(read_json_with<deferred_messages>(ordered_json(book), {})->next_due() == book.next_due());
 
     using window = sliding_window<stats<std::int64_t>>;
     window w;
     w.insert(wall_time{}, -3);
     CHECK(ordered_json(w).dump() == R"({"version":1,"samples":[["1970-01-01T00:00:00Z",-3]]})");
-    CHECK(*read_window<window>(ordered_json(w), {}) == w);
+    CHECK(*read_json_with<window>(ordered_json(w), {}) == w);
 }
 
 TEST_CASE("a policy of scaling is read back")

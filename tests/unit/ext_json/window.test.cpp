@@ -33,7 +33,7 @@ void comes_back(const W& w)
 {
     const std::string text = json(w).dump();
     CAPTURE(text);
-    const auto read = parse_window<W>(text, w.options());
+    const auto read = parse_json_with<W>(text, w.options());
     REQUIRE(read.has_value());
     CHECK(*read == w);
     CHECK(json(*read).dump() == text);
@@ -42,7 +42,7 @@ void comes_back(const W& w)
 template <class W>
 std::string wrong(std::string_view document)
 {
-    const auto read = parse_window<W>(document, {});
+    const auto read = parse_json_with<W>(document, {});
     return read ? "nothing" : describe(read.error());
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("options are the reader's")
     plain<std::int64_t> w;
     for (int n = 0; n != 20; ++n) w.insert(noon + duration::seconds(60 * n), n);
     w.advance(noon + 19min);
-    auto shorter = read_window<plain<std::int64_t>>(json(w), {.span = 5min, .max_points = 100});
+    auto shorter = read_json_with<plain<std::int64_t>>(json(w), {.span = 5min, .max_points = 100});
     REQUIRE(shorter.has_value());
     CHECK(shorter->size() == 5);
     CHECK(shorter->losses() == window_losses{.too_old = 15});
@@ -172,12 +172,12 @@ TEST_CASE("what is wrong is told with its place")
 
     // A number that JSON does not have, from one who puts it there.
     json infinite = json::parse(R"({"version":1,"samples":[["2024-02-29T12:00:00Z",1.0]]})");
-    CHECK(read_window<plain<double>>(infinite, {}).has_value());
+    CHECK(read_json_with<plain<double>>(infinite, {}).has_value());
     for (const double x : {std::numeric_limits<double>::infinity(),
                            std::numeric_limits<double>::quiet_NaN()}) {
         infinite["samples"][0][1] = x;
         CHECK(
-            describe(read_window<plain<double>>(infinite, {}).error()).starts_with("/samples/0/1"));
+            describe(read_json_with<plain<double>>(infinite, {}).error()).starts_with("/samples/0/1"));
     }
 }
 
@@ -185,10 +185,10 @@ TEST_CASE("options that no window can be kept with are refused by their names")
 {
     using W = plain<std::int64_t>;
     const auto refused = [](const window_options& o) {
-        const auto read = parse_window<W>(R"({"version":1,"samples":[]})", o);
+        const auto read = parse_json_with<W>(R"({"version":1,"samples":[]})", o);
         REQUIRE_FALSE(read.has_value());
         CHECK(read.error().path == "options");
-        CHECK(read_window<W>(json(W{}), o).error() == read.error());
+        CHECK(read_json_with<W>(json(W{}), o).error() == read.error());
         return describe(read.error());
     };
     CHECK(refused({.span = 0s}) == "options: expected those that a window can be kept with, found "

@@ -24,7 +24,7 @@ TEST_CASE("JSON of version 1 is the samples that were stored, and is written the
         CAPTURE(name);
         const auto* stored = golden_windows::find(name);
         REQUIRE(stored != nullptr);
-        const auto again = parse_window<window>(stored->json, w.options());
+        const auto again = parse_json_with<window>(stored->json, w.options());
         REQUIRE(again.has_value());
         CHECK(*again == w);
         CHECK(nlohmann::json(*again).dump() == stored->json);  // the sign of zero, too

@@ -14,7 +14,7 @@
 //     {"version": 1, "entries": [{"sequence": 281474976710663, "due": "2024-02-29T12:10:00Z",
 //      "attempts": 2, "session": "s1", "id": "order-7", "since": "2024-02-29T12:00:00Z"}]}
 //
-//     auto again = waybill::parse_deferrals(text, {.hold = 30s});
+//     auto again = waybill::parse_json_with<waybill::deferred_messages>(text, {.hold = 30s});
 //     // "/entries/1/sequence: expected a whole number above 281474976710663, found 7"
 //
 // The sequences strictly increase. The caller passes the options, which are not stored. An entry
@@ -324,9 +324,9 @@ void read_value(const json_place<Json>& at, deferred_messages& into)
 
 /// Reads a book with these options. If `validate` refuses the options, the path of the error is
 /// "options".
-template <detail::json_value Json = nlohmann::json>
-[[nodiscard]] result<deferred_messages, json_error> read_deferrals(const Json& value,
-                                                                   const deferral_options& options)
+template <std::same_as<deferred_messages> B, detail::json_value Json = nlohmann::json>
+[[nodiscard]] result<B, json_error> read_json_with(const Json& value,
+                                                   const deferral_options& options)
 {
     if (const std::optional<config_error> bad = validate(options)) {
         return unexpected(json_error{json_error::code::wrong, "options",
@@ -340,13 +340,13 @@ template <detail::json_value Json = nlohmann::json>
 }
 
 /// Parses `text` (within the default json_limits) and reads a book with these options.
-template <detail::json_value Json = nlohmann::json>
-[[nodiscard]] result<deferred_messages, json_error> parse_deferrals(std::string_view text,
-                                                                    const deferral_options& options)
+template <std::same_as<deferred_messages> B, detail::json_value Json = nlohmann::json>
+[[nodiscard]] result<B, json_error> parse_json_with(std::string_view text,
+                                                    const deferral_options& options)
 {
     result<Json, json_error> parsed = parse_json_text<Json>(text);
     if (!parsed) return unexpected(std::move(parsed.error()));
-    return read_deferrals(*parsed, options);
+    return read_json_with<deferred_messages>(*parsed, options);
 }
 
 }  // namespace waybill::inline v0_2

@@ -6,7 +6,7 @@
 //      "samples": [["2024-02-29T12:01:00Z", 120], ["2024-02-29T12:02:00Z", 135]]}
 //
 //     nlohmann::json j = backlog;
-//     auto again = waybill::parse_window<backlog_window>(j.dump(), {.span = 10min});
+//     auto again = waybill::parse_json_with<backlog_window>(j.dump(), {.span = 10min});
 //     if (!again) die(waybill::describe(again.error()));
 //     // "/samples/1/1: expected a whole number of -128 to 127, found 135"
 //
@@ -173,7 +173,7 @@ void read_value(const json_place<Json>& at, W& into)
 /// Reads a window with these options. If `validate` refuses the options, the path of the error is
 /// "options".
 template <storable_window W, detail::json_value Json = nlohmann::json>
-[[nodiscard]] result<W, json_error> read_window(const Json& value, const window_options& options)
+[[nodiscard]] result<W, json_error> read_json_with(const Json& value, const window_options& options)
 {
     if (const std::optional<config_error> bad = validate(options)) {
         return unexpected(json_error{json_error::code::wrong, "options",
@@ -188,12 +188,12 @@ template <storable_window W, detail::json_value Json = nlohmann::json>
 
 /// Parses `text` (within the default json_limits) and reads a window with these options.
 template <storable_window W, detail::json_value Json = nlohmann::json>
-[[nodiscard]] result<W, json_error> parse_window(std::string_view text,
+[[nodiscard]] result<W, json_error> parse_json_with(std::string_view text,
                                                  const window_options& options)
 {
     result<Json, json_error> parsed = parse_json_text<Json>(text);
     if (!parsed) return unexpected(std::move(parsed.error()));
-    return read_window<W>(*parsed, options);
+    return read_json_with<W>(*parsed, options);
 }
 
 }  // namespace waybill::inline v0_2
