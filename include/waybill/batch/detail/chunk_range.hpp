@@ -21,6 +21,8 @@ namespace waybill::inline v0_2::detail {
 template <std::forward_iterator I, std::sentinel_for<I> S, size_model<std::iter_reference_t<I>> F>
 class chunk_range {
 public:
+    // always_inline: otherwise plain integers in chunks of 8 (`bench/run batch`, "blocks") take 12
+    // to 39 % more instructions with g++ 12 and 18 % with clang 14.
     class iterator {
     public:
         using iterator_concept = std::forward_iterator_tag;
