@@ -233,8 +233,8 @@ TEST_CASE("envelope: the budget comes first, at every size around it")
     }
     const std::string large(1'000'000, '{');
     CHECK(describe(detail::open_state(large, budget)) ==
-          "state: too_large: 1000000 bytes, but the budget is 262144: raise the budget, or keep "
-          "the large part elsewhere; do not write over it");
+          "state: too_large: 1000000 bytes, but the budget is 262144: increase the budget, or "
+          "store the large part elsewhere; do not overwrite the state");
 }
 
 TEST_CASE("envelope: what is said of each")
@@ -242,8 +242,8 @@ TEST_CASE("envelope: what is said of each")
     const auto said = [](std::optional<std::string_view> bytes) {
         return describe(detail::open_state(bytes, budget));
     };
-    const std::string what_to_do = ": do not take it for a new session; keep the bytes, and clear "
-                                   "the state by hand when its steps are seen to";
+    const std::string what_to_do = ": do not treat it as a new session; save the bytes, check its "
+                                   "steps, and then clear the state by hand";
     CHECK(said(std::nullopt) == "state: absent: the session is new or has ended");
     CHECK(said(example) == "state: ok, 58 bytes, json of version 2.0");
     CHECK(said("{}") == "state: ok, 2 bytes, json without an envelope");
@@ -253,20 +253,22 @@ TEST_CASE("envelope: what is said of each")
               what_to_do);
     CHECK(said(example.substr(0, 20)) ==
           "state: corrupt: 20 bytes, truncated in the first line" + what_to_do);
-    CHECK(said(example.substr(0, 40)) == "state: corrupt: cut short, 40 bytes of 58" + what_to_do);
-    CHECK(said(example.substr(0, 57)) == "state: corrupt: cut short, 57 bytes of 58" + what_to_do);
+    CHECK(said(example.substr(0, 40)) ==
+          "state: corrupt: truncated, 40 bytes instead of 58" + what_to_do);
+    CHECK(said(example.substr(0, 57)) ==
+          "state: corrupt: truncated, 57 bytes instead of 58" + what_to_do);
     CHECK(said(std::string(example) + "\n") ==
-          "state: corrupt: 59 bytes where 58 were written" + what_to_do);
+          "state: corrupt: 59 bytes instead of 58" + what_to_do);
     CHECK(said(turned(std::string(example), 8 * 50)) ==
           "state: corrupt: 58 bytes, and the checksum does not match" + what_to_do);
     CHECK(said(sealed_by_hand("waybill/0 ", "")) ==
           "state: corrupt: 19 bytes, and the first line is not valid" + what_to_do);
     CHECK(said(sealed_by_hand("waybill/7 ", "")) ==
-          "state: newer: 19 bytes in envelope 7, and 1 is known here: update this program first, "
-          "and leave the state alone");
+          "state: newer: 19 bytes in envelope 7, but this program reads only envelope 1: update "
+          "the program, and do not change the state");
     CHECK(said(sealed_by_hand("waybill/1 zstd 00001.00000 0000000000 ", "")) ==
-          "state: newer: 47 bytes in a format that is not known here: update this program first, "
-          "and leave the state alone");
+          "state: newer: 47 bytes in an unknown format: update the program, and do not change the "
+          "state");
     CHECK(describe(schema_version{2, 7}) == "2.7");
 }
 

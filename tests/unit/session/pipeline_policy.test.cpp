@@ -33,8 +33,8 @@ TEST_CASE("pipeline_policy: a limit that is not below the broker's is refused in
         waybill::make<waybill::pipeline>(pipeline_policy{.retry = {.max_attempts = 10}});
     REQUIRE(!made);
     CHECK(describe(made.error()) ==
-          "retry.max_attempts is 10: must be less than broker_deliveries: a broker that parks a step "
-          "first delivers the next one (10)");
+          "retry.max_attempts is 10: must be less than broker_deliveries, or the broker "
+          "dead-letters the step first and delivers the next one (10)");
     CHECK(waybill::make<waybill::pipeline>(pipeline_policy{}).has_value());
 }
 

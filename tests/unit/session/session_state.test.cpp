@@ -264,8 +264,8 @@ TEST_CASE("session_state: bytes of an older version are upgraded once, or are le
         session_state bad(one, p);
         CHECK(bad.load({}).found == state_read::corrupt);
         CHECK(describe(bad.read()) ==
-              "state: corrupt: the codec cannot make version 2 from its version 1.0: give the codec an "
-              "upgrade that does");
+              "state: corrupt: the codec cannot make version 2 from its version 1.0: add an "
+              "upgrade to the codec");
         CHECK(bad.value().empty());
         CHECK_FALSE(bad.save(done, {.done = 2}).ok());
 

@@ -104,7 +104,7 @@ TEST_CASE("state_text: a new one, and what is no state of text")
     CHECK(json.outcome == state_read::corrupt);
     CHECK(json.problem == text_state_read::problem_type::other_format);
     CHECK(describe(json) ==
-          "state: corrupt: it is json, and text is read here: "
+          "state: corrupt: it is json, not text: "
           "read it with waybill/ext/json/state_codec.hpp");
     CHECK(read(detail::seal_state(state_format::cbor, {2, 0}, "\n")).problem ==
           text_state_read::problem_type::other_format);
@@ -114,18 +114,18 @@ TEST_CASE("state_text: a new one, and what is no state of text")
     };
     CHECK(sealed("\n").outcome == state_read::ok);
     CHECK(describe(sealed("done 3\n")) ==
-          "state: corrupt: the checksum matches, but there is no blank line: find out who writes it, and do not "
-          "take it for a new session");
+          "state: corrupt: the checksum matches, but there is no blank line: find its writer, and "
+          "do not treat the state as a new session");
     CHECK(sealed("").problem == text_state_read::problem_type::bad_line);
     CHECK(describe(sealed("done 3\ntotal x\n\n")) ==
-          "state: corrupt: the checksum matches, but waybill does not write a line like number 2: find out "
-          "who writes it, and do not take it for a new session");
+          "state: corrupt: the checksum matches, but waybill does not write a line like number 2: "
+          "find its writer, and do not treat the state as a new session");
     const text_state_read meteor = sealed("failed 3 17 meteor 5 2024-02-29T12:00:00Z x\n\nown");
     CHECK(meteor.outcome == state_read::newer);
     CHECK(meteor.state == text_state{{}, {}, small.version, {}});
     CHECK(describe(meteor) ==
-          "state: newer: it has failed for a reason that is not known here: update "
-          "this program first, and leave the state alone");
+          "state: newer: it has an unknown reason of failure: update the program, and do not "
+          "change the state");
 }
 
 TEST_CASE("state_text: a redriven session begins with the state that came")
@@ -171,8 +171,8 @@ TEST_CASE("state_text: versions of the user's own part")
     CHECK(newer.outcome == state_read::newer);
     CHECK(newer.state.own.empty());
     CHECK(describe(newer) ==
-          "state: newer: its version is 3.0, and 2 is known here: update this "
-          "program first, and leave the state alone");
+          "state: newer: its version is 3.0, and 2 is the latest known version: update the "
+          "program, and do not change the state");
     for (const schema_version v : {schema_version{0, 0}, {1, 9}, {2, 0}, {2, 1}, {2, 8}}) {
         const text_state_read r = of(v);
         CHECK(r.outcome == state_read::ok);
@@ -265,8 +265,9 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
 TEST_CASE("state_text: a state that has failed is read up to the whole budget")
 {
     text_state s = state(std::string(800, 'x'));
-    CHECK(written(s) == "state: too large: 848 bytes, and 488 is the most beside what is kept for "
-                        "a failure: raise the budget, or keep the large part elsewhere");
+    CHECK(written(s) == "state: too large: 848 bytes, and 488 is the maximum without the bytes "
+                        "reserved for a failure: increase the budget, or store the large part "
+                        "elsewhere");
     s.progress.failed = step_failure{3, 17, dead_letter_reason::gap, 0, "a step is missing", noon};
     const std::string bytes = written(s);
     CHECK(read(bytes).state == s);
@@ -301,8 +302,8 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
         "state: too large: 49 bytes, and 0 is the most"));
     CHECK(describe(
               read(detail::seal_state(state_format::text, {2, 0}, "\n" + std::string(600, 'x')))) ==
-          "state: too_large: 648 bytes, and 488 is the most beside what is kept for a failure: "
-          "raise the budget");
+          "state: too_large: 648 bytes, and 488 is the maximum without the bytes reserved for a "
+          "failure: increase the budget");
 }
 
 TEST_CASE("state_text: budgets that cannot work")

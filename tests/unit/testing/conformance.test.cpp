@@ -277,7 +277,7 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
         {part::letters, flaw::put_keeps_the_first, "replaces the first, every field"},
         {part::letters, flaw::put_refuses_the_second, "a second dead letter of the same event is no error"},
         {part::letters, flaw::put_adds_a_row, "replaces the first, every field"},
-        {part::letters, flaw::letters_by_sequence, "dead letters are told apart by each part of the key"},
+        {part::letters, flaw::letters_by_sequence, "dead letters are distinguished by each part of the key"},
         {part::letters, flaw::text_ends_at_nul, "takes any bytes in a body"},
         {part::letters, flaw::text_of_64_kb, "texts of a megabyte"},
         {part::letters, flaw::text_is_utf8, "takes any bytes in a reason"},
