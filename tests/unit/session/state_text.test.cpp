@@ -299,7 +299,7 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     CHECK(out.error().max_bytes == 870);
     CHECK(out.error().size > 870);
     CHECK(written(state("x"), {.budget = {.bytes = 0, .failure_reserve = 0}}).starts_with(
-        "state: too large: 49 bytes, and 0 is the most"));
+        "state: too large: 49 bytes, and 0 is the maximum"));
     CHECK(describe(
               read(detail::seal_state(state_format::text, {2, 0}, "\n" + std::string(600, 'x')))) ==
           "state: too_large: 648 bytes, and 488 is the maximum without the bytes reserved for a "
