@@ -72,9 +72,15 @@ continues()
 }
 
 reads "$golden/tables.sql" || fail 'rows are read otherwise than version 0.1 read them'
-continues
 # The death after the record was written divides its two suspects. The second of them ends three
-# processes by itself. Version 0.1 needs as many.
+# processes by itself. Version 0.1 needs as many. A worker that loses a lease, as on a slow machine,
+# needs more: then the tables are restored for another attempt.
+for _ in 1 2 3; do
+    continues
+    [ $deaths -ne 3 ] || break
+    postgres check 40 >out || fail 'effects or dead letters are not those of the events'
+    postgres load "$golden/tables.sql" >out
+done
 [ $deaths -eq 3 ] || fail "$deaths deaths instead of 3 after the stored crash record"
 postgres check 40 >out || fail 'effects or dead letters are not those of the events'
 postgres print | grep '^dead letter' >letters

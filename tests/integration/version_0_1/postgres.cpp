@@ -161,7 +161,7 @@ private:
         c.group = {"orders", "billing", {}, {name, incarnation}};
         for (std::uint32_t p = 0; p != partitions; ++p)
             c.group.partitions.push_back(std::to_string(p));
-        c.group.leases = {.interval = 50ms, .expiry = 250ms};
+        c.group.leases = {.interval = 100ms, .expiry = 800ms};
         c.lifecycle = {.poll = 20ms, .pause = {.base = 20ms, .cap = 100ms}};
         return c;
     }
