@@ -213,7 +213,7 @@ TEST_CASE("what is not known counts as the user's, and a failed state may fill t
             CHECK(before <= small.bytes);
         } else {
             CHECK(s.outcome == state_read::too_large);
-            CHECK(describe(s).find("increase the budget") != std::string::npos);
+            CHECK(describe(s).find("raise the budget") != std::string::npos);
         }
         CHECK(with(n, true).outcome == state_read::ok);
     }
