@@ -102,7 +102,7 @@ void many_out(benchmark::State& state)
 {
     constexpr std::uint64_t out = 64;
     waybill::circuit_breaker v;
-    std::array<waybill::permit, out> given;
+    std::array<waybill::circuit_breaker::permit, out> given;
     std::uint64_t n = 0;
     for (auto& p : given) p = *v.try_acquire(after(++n));
     const std::uint64_t before = bench::allocations;
@@ -182,7 +182,7 @@ bool agree()
     waybill::circuit_breaker v({.failure_ratio = 0.5,
                                 .minimum_throughput = 10,
                                 .sampling_duration = duration::seconds(30),
-                                .consecutive_failures = waybill::circuit_breaker_options::never,
+                                .consecutive_failures = waybill::circuit_breaker::config::never,
                                 .half_open_ramp = 1});
     counters c;
     // 40 seconds, a call each tenth of one

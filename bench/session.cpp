@@ -130,20 +130,20 @@ void opened(benchmark::State& state, std::uint64_t size)
 {
     const std::string bytes = detail::seal_state(state_format::text, {1, 0}, bytes_of(size));
     for ([[maybe_unused]] auto r : state) {
-        const opened_state s = detail::open_state(bytes, highest_size);
+        const opened_state s = detail::open_state(bytes, detail::highest_size);
         if (s.outcome != state_read::ok) std::abort();
         benchmark::DoNotOptimize(s);
     }
 }
 
-text_state state_of(std::uint64_t size, bool failed)
+detail::text_state state_of(std::uint64_t size, bool failed)
 {
-    text_state s;
+    detail::text_state s;
     s.own = bytes_of(size);
     s.progress = {.done = 2, .total = 5, .begun = wall_time::at(duration::seconds(1'709'208'000)),
                   .changed = wall_time::at(duration::seconds(1'709'208'007))};
     if (failed) {
-        s.progress.failed = step_failure{
+        s.progress.failed = session_progress::step_failure{
             3, 17, dead_letter_reason::exhausted, 5, std::string(4'000, '\n'), s.progress.changed};
     }
     return s;
@@ -156,7 +156,7 @@ text_state_options options_for(std::uint64_t size)
 
 void write_text(benchmark::State& state, std::uint64_t size, bool failed)
 {
-    const text_state s = state_of(size, failed);
+    const detail::text_state s = state_of(size, failed);
     const text_state_options o = options_for(size);
     for ([[maybe_unused]] auto r : state) benchmark::DoNotOptimize(detail::write_text_state(s, o));
 }
@@ -166,7 +166,7 @@ void read_text(benchmark::State& state, std::uint64_t size, bool failed)
     const text_state_options o = options_for(size);
     const std::string bytes = *detail::write_text_state(state_of(size, failed), o);
     for ([[maybe_unused]] auto r : state) {
-        const text_state_read s = detail::read_text_state(bytes, o);
+        const detail::text_state_read s = detail::read_text_state(bytes, o);
         if (s.outcome != state_read::ok) std::abort();
         benchmark::DoNotOptimize(&s);
     }

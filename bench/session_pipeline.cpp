@@ -124,7 +124,7 @@ bool one_action(waybill::pipeline& pipe, work& w, steady_time now,
         [](waybill::wait_until) { return false; }, [](waybill::idle) { return false; });
 }
 
-void machine(benchmark::State& state, waybill::pipeline_mode mode)
+void machine(benchmark::State& state, waybill::pipeline_policy::pipeline_mode mode)
 {
     work w;
     const waybill::pipeline_policy policy{.mode = mode};
@@ -253,8 +253,8 @@ int main(int argc, char** argv)
         benchmark::RegisterBenchmark(name, run, arguments...);
     };
     add("by hand", by_hand);
-    add("pipeline", machine, waybill::pipeline_mode::stop_on_failure);
-    add("pipeline, independent", machine, waybill::pipeline_mode::independent);
+    add("pipeline", machine, waybill::pipeline_policy::pipeline_mode::stop_on_failure);
+    add("pipeline, independent", machine, waybill::pipeline_policy::pipeline_mode::independent);
     add("pipeline, behind a failure", behind_a_failure);
     add("process_step", driver);
     if (!bench::start({"--benchmark_enable_random_interleaving=true", "--benchmark_repetitions=9",

@@ -32,6 +32,7 @@ def read_names():
             continue
         short, new_short = old.split("::")[-1], new.split("::")[-1]
         if kind == "name":
+            new_short = unqualified(new)
             qualified[old] = new
             if old.startswith("waybill::act::"):  # with `namespace act = waybill::act;`, which goes
                 qualified[old[len("waybill::"):]] = new
@@ -42,6 +43,13 @@ def read_names():
         elif kind == "member":
             members.setdefault(short, set()).add(new_short)
     return headers, qualified, words, members
+
+
+def unqualified(name):
+    """A name as it is written with `using namespace waybill`: `detail::x`, `lock_renewal::config`."""
+    scopes = name.split("::")[1:-1]
+    in_namespace = scopes and scopes[0] in ("retry_presets", "scaling", "testing", "wire")
+    return name.split("::")[-1] if in_namespace else "::".join(name.split("::")[1:])
 
 
 def pattern(texts, before, after):

@@ -44,7 +44,8 @@ waybill::fault import_line(tally& t, const support::step& s)
 
 int main()
 {
-    support::session_steps<tally> list({.mode = waybill::pipeline_mode::independent});
+    support::session_steps<tally> list(
+        {.mode = waybill::pipeline_policy::pipeline_mode::independent});
     list.send("import-1", std::vector<std::string>{"nails;250", "screws;3,10", "glue;480",
                                                    "paint;12,00", "tape;190"});
     list.run(import_line);

@@ -36,18 +36,18 @@ void store(memory& m, const metric_windows& all)
 }
 
 /// Why a row is in no window, or that it counts for another; nothing where all is well.
-std::string remark(const std::optional<waybill::inserted>& what)
+std::string remark(const std::optional<waybill::insert_result>& what)
 {
     if (!what) return "there are too many metrics for it";
     switch (*what) {
-        case waybill::inserted::newest: return {};
-        case waybill::inserted::late: return "came late, and counts at its time";
-        case waybill::inserted::replaced:
+        case waybill::insert_result::newest: return {};
+        case waybill::insert_result::late: return "came late, and counts at its time";
+        case waybill::insert_result::replaced:
             return "is of the same time as one before, and replaces it";
-        case waybill::inserted::too_old: return "is too old for the window";
-        case waybill::inserted::future:
-        case waybill::inserted::not_finite:
-        case waybill::inserted::no_weight: break;
+        case waybill::insert_result::too_old: return "is too old for the window";
+        case waybill::insert_result::future:
+        case waybill::insert_result::not_finite:
+        case waybill::insert_result::no_weight: break;
     }
     return std::string(name(*what));
 }
@@ -57,7 +57,7 @@ void take_rows(memory& m, metric_windows& all, const rules& r, const tick& t, in
     for (const row& x : t.rows) {
         const auto what = all.insert({x.resource, x.metric}, x.at, x.value);
         if (const std::string why = remark(what); !why.empty()) reject(in.remarks, why, x.line);
-        if (!what || *what > waybill::inserted::replaced) continue;
+        if (!what || *what > waybill::insert_result::replaced) continue;
         in.samples[{x.resource, x.metric}][x.at] = x.value;
         resource_memory& known = m.resources[x.resource];
         if (r.instances == instances_are::recorded && x.instances) known.instances = x.instances;

@@ -91,7 +91,7 @@ constexpr std::array<std::string_view, 13> with_value = {
 std::optional<ending> set_time(duration& to, std::string_view name, const std::string& value,
                                duration least)
 {
-    const auto d = waybill::duration_in(value);
+    const auto d = waybill::parse_duration(value);
     if (!d || *d > duration::seconds(31'536'000)) {
         return wrong(fmt::format("{} {}: a time such as 500ms, 15s or 10min is expected", name,
                                  value));

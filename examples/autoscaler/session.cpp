@@ -62,7 +62,7 @@ const std::vector<decided>& session::turn(std::vector<row> rows, std::vector<hea
     forget_the_oldest();
     // The clock of the system may be set back; what has been decided stays in the past.
     waybill::wall_time at = now();
-    if (kept_.known.now) at = waybill::later(at, *kept_.known.now);
+    if (kept_.known.now) at = std::max(at, *kept_.known.now);
     rows_.push_back(std::move(rows));
     ticks_.push_back({.now = at,
                       .rows = rows_.back(),

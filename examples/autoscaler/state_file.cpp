@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
-#include <waybill/core/base64_text.hpp>
+#include <waybill/core/detail/base64_text.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json/parse.hpp>
 #include <waybill/ext/json/read.hpp>
@@ -61,7 +61,7 @@ json json_of(const resource_memory& known)
 /// Base64 with padding.
 std::string padded_base64(std::string_view bytes)
 {
-    std::string text = waybill::to_base64(bytes);
+    std::string text = waybill::detail::to_base64(bytes);
     while (text.size() % 4 != 0) text += '=';
     return text;
 }
@@ -70,7 +70,7 @@ std::optional<std::string> bytes_in(std::string_view base64)
 {
     if (base64.size() % 4 != 0) return {};
     for (int padding = 0; padding != 2 && base64.ends_with('='); ++padding) base64.remove_suffix(1);
-    return waybill::from_base64(base64);
+    return waybill::detail::from_base64(base64);
 }
 
 json_place inside(const json_place& at, const json& value, const std::string& name)

@@ -2,6 +2,7 @@
 
 #include "ticks.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -82,7 +83,7 @@ private:
         mark_ = marked(mark_, fmt::format("{} {} {}", r.at.since_epoch().count(), r.value,
                                           r.instances ? fmt::to_string(*r.instances) : "-"));
         mark_ = marked(marked(mark_, r.resource), r.metric);
-        latest_ = waybill::later(latest_, r.at);
+        latest_ = std::max(latest_, r.at);
         to_.rows[kept_++] = std::move(r);
     }
 

@@ -35,7 +35,7 @@ constexpr std::size_t longest_name = 200;
 
 waybill::wall_time time_in(std::string_view text)
 {
-    const auto at = waybill::wall_time_in(text);
+    const auto at = waybill::parse_wall_time(text);
     if (!at) throw in_field("time", "is no time such as 2026-01-31T10:07:00.25Z");
     return *at;
 }

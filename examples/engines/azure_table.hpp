@@ -100,7 +100,7 @@ public:
                 if (r.code == "ResourceNotFound") continue;
                 if (!r.ok()) return fault_of(r);
                 const waybill::pipeline_dead_letter merged =
-                    merged_dead_letter(letter_in(r.body), letter);
+                    waybill::pipeline_dead_letter::merged(letter_in(r.body), letter);
                 r = ask("PUT", path_of(letter), {}, row_of(merged), r.etag);
                 const bool changed = r.status == 412 || r.code == "ResourceNotFound";
                 if (!changed) return fault_of(r);
@@ -115,7 +115,7 @@ public:
         return safely([&]() -> waybill::fault {
             for (const waybill::pipeline_dead_letter& l : letters) {
                 // Other tools write their keys without zeros.
-                waybill::fault f = mark(l, waybill::row_key(l.sequence));
+                waybill::fault f = mark(l, waybill::row_key::of(l.sequence));
                 if (f.ok()) f = mark(l, std::to_string(l.sequence));
                 if (!f.ok()) return f;
             }
@@ -186,7 +186,8 @@ private:
             reply r = ask("GET", path);
             if (r.code == "ResourceNotFound") return {};
             if (!r.ok()) return fault_of(r);
-            nlohmann::json row = row_of(merged_mark(letter_in(r.body), l));
+            nlohmann::json row =
+                row_of(waybill::pipeline_dead_letter::with_mark(letter_in(r.body), l));
             row["RowKey"] = row_key;
             r = ask("PUT", path, {}, row, r.etag);
             if (r.code == "ResourceNotFound") return {};
@@ -332,7 +333,7 @@ private:
     }
     [[nodiscard]] std::string path_of(const waybill::pipeline_dead_letter& l) const
     {
-        return path_of(l, waybill::row_key(l.sequence));
+        return path_of(l, waybill::row_key::of(l.sequence));
     }
 
     azure_table_place at_;

@@ -94,7 +94,7 @@ inline void put(json& row, const std::string& name, std::string_view text)
 inline void put(json& row, const std::string& name, std::uint64_t n)
 {
     if (n > static_cast<std::uint64_t>(INT64_MAX)) {
-        row[name] = waybill::row_key(n);
+        row[name] = waybill::row_key::of(n);
         return;
     }
     row[type_of(name)] = "Edm.Int64";
@@ -143,7 +143,7 @@ inline void put(json& row, const std::string& name, waybill::wall_time t)
 {
     const std::string text = text_in(row, name);
     if (text.empty()) return {};
-    const auto t = waybill::wall_time_in(text);
+    const auto t = waybill::parse_wall_time(text);
     if (!t) throw malformed_row(name + " is no time");
     const auto rest = row.find(name + "_ns");
     const bool more = rest != row.end() && rest->is_number_integer();
@@ -248,7 +248,7 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
 {
     using azure_row::put;
     nlohmann::json row{{"PartitionKey", partition_key(l.properties.session)},
-                       {"RowKey", waybill::row_key(l.sequence)},
+                       {"RowKey", waybill::row_key::of(l.sequence)},
                        {"last", l.properties.last},
                        {"alone", l.alone},
                        {"reason", name(l.reason)}};
@@ -273,7 +273,7 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
     azure_row::put_body(row, l.kept, l.body);
     const bool state = azure_row::put_state(row, "state", l.state);
     const bool origin = azure_row::put_state(row, "origin_state", l.origin.state);
-    row["state_cut"] = l.state_cut || !state || !origin;
+    row["state_cut"] = l.state_omitted || !state || !origin;
     return row;
 }
 
@@ -285,7 +285,7 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
     waybill::pipeline_dead_letter l;
     l.properties = {session_of_partition_key(text_in(row, "PartitionKey")), count_in(row, "step"),
                count_in(row, "first"), count_in(row, "total"), flag_in(row, "last")};
-    const auto key = waybill::sequence_of_row_key(text_in(row, "RowKey"));
+    const auto key = waybill::row_key::read(text_in(row, "RowKey"));
     if (!key.readable()) throw malformed_row(describe(key));
     l.sequence = key.sequence;
     l.origin = {text_in(row, "origin"), count_in(row, "origin_sequence"),
@@ -301,14 +301,14 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
     l.tries = count_in(row, "tries");
     l.enqueued = time_in(row, "enqueued");
     l.dead_lettered_at = time_in(row, "parked");
-    l.kept = named_in(row, "kept", l.kept, waybill::dead_letter_body::nothing);
+    l.kept = named_in(row, "kept", l.kept, waybill::dead_letter_body::discard);
     l.body = body_in(row);
     l.size = count_in(row, "size");
     const std::uint64_t checksum = count_in(row, "checksum");
     if (checksum > UINT32_MAX) throw malformed_row("checksum is no CRC-32C");
     l.checksum = static_cast<std::uint32_t>(checksum);
     l.state = text_in(row, "state");
-    l.state_cut = flag_in(row, "state_cut");
+    l.state_omitted = flag_in(row, "state_cut");
     return l;
 }
 

@@ -70,7 +70,8 @@ public:
                                       : first_.run(k.source, k.group, k.partition, c.owner.name,
                                                    c.owner.incarnation, c.epoch);
             if (r.empty()) return;
-            outcome = {waybill::claim_outcome::won, c.epoch, r.number<std::uint64_t>(0, 0)};
+            outcome = {waybill::claim_result::claim_outcome::won, c.epoch,
+                       r.number<std::uint64_t>(0, 0)};
         });
         if (!written) return waybill::unexpected(written.error());
         return outcome;

@@ -431,7 +431,8 @@ private:
 
 static_assert(waybill::savepoint_scope<postgres_store::transaction>);
 static_assert(waybill::checkpoint_reset<postgres_store> &&
-              waybill::dead_letter_queue<postgres_store> && waybill::attempt_store<postgres_store>);
+              waybill::dead_letter_queue<postgres_store> &&
+              waybill::crash_record_store<postgres_store>);
 
 }  // namespace engines
 

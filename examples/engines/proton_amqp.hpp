@@ -209,7 +209,7 @@ private:
     std::string said_{};
     std::string transfer_{};
     std::string scratch_{};
-    std::vector<waybill::entry_fault> faults_{};
+    std::vector<waybill::batch_sender::entry_fault> faults_{};
 };
 
 }  // namespace engines

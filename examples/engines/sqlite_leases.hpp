@@ -54,7 +54,9 @@ public:
         return attempt<waybill::claim_result>([&] {
             waybill::claim_result o;
             const auto won = [&](const statement& s) {
-                return [&] { o = {waybill::claim_outcome::won, c.epoch, number(s, 0)}; };
+                return [&] {
+                    o = {waybill::claim_result::claim_outcome::won, c.epoch, number(s, 0)};
+                };
             };
             if (c.expected) {
                 update_.each(won(update_), c.owner.name, c.owner.incarnation, c.epoch, k.source,

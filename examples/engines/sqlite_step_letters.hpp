@@ -35,16 +35,16 @@ public:
     {
         return each({&letter, 1}, [&](const waybill::pipeline_dead_letter& l) {
             const auto stored = stored_as(l);
-            put(stored ? merged_dead_letter(*stored, l) : l);
+            put(stored ? waybill::pipeline_dead_letter::merged(*stored, l) : l);
         });
     }
     /// How far their sessions were sent: only where they are there, and never less than before, as
-    /// merged_mark says.
+    /// waybill::pipeline_dead_letter::with_mark says.
     [[nodiscard]] waybill::fault mark(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return each(letters, [&](const waybill::pipeline_dead_letter& l) {
             mark_.run(l.sent_to, l.resume_at, l.properties.total, l.properties.session,
-                      waybill::row_key(l.sequence), std::to_string(l.sequence), l.sent_to);
+                      waybill::row_key::of(l.sequence), std::to_string(l.sequence), l.sent_to);
         });
     }
     /// As they are, whatever is there.
@@ -57,7 +57,8 @@ public:
     [[nodiscard]] waybill::fault remove(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return each(letters, [&](const waybill::pipeline_dead_letter& l) {
-            remove_.run(l.properties.session, waybill::row_key(l.sequence), std::to_string(l.sequence));
+            remove_.run(l.properties.session, waybill::row_key::of(l.sequence),
+                        std::to_string(l.sequence));
         });
     }
 
@@ -88,18 +89,18 @@ private:
     {
         const waybill::step_properties& s = l.properties;
         const waybill::step_origin& o = l.origin;
-        put_.run(s.session, waybill::row_key(l.sequence), s.step, s.first, s.total, s.last,
+        put_.run(s.session, waybill::row_key::of(l.sequence), s.step, s.first, s.total, s.last,
                  o.session, o.sequence, o.generation, o.tries, l.message_id, name(l.reason),
                  l.cause, l.resume_at, l.alone, l.sent_to, l.text, l.tries,
                  l.enqueued.since_epoch().count(), l.dead_lettered_at.since_epoch().count(),
                  static_cast<int>(l.kept), blob{l.body}, l.size, l.checksum, blob{l.state},
-                 l.state_cut, blob{o.state}, o.message_id);
+                 l.state_omitted, blob{o.state}, o.message_id);
     }
     [[nodiscard]] std::optional<waybill::pipeline_dead_letter> stored_as(
         const waybill::pipeline_dead_letter& l)
     {
         std::optional<waybill::pipeline_dead_letter> stored;
-        const std::string key = waybill::row_key(l.sequence);
+        const std::string key = waybill::row_key::of(l.sequence);
         find_.each([&] { stored = letter_in(find_); }, l.properties.session, key);
         return stored;
     }
@@ -122,7 +123,7 @@ private:
     {
         waybill::pipeline_dead_letter l;
         l.properties = {s.bytes(0), s.size(2), s.size(3), s.size(4), s.integer(5) != 0};
-        const auto key = waybill::sequence_of_row_key(s.text(1));
+        const auto key = waybill::row_key::read(s.text(1));
         if (!key.readable()) throw sqlite_error(describe(key), SQLITE_CORRUPT);
         l.sequence = key.sequence;
         l.origin = {s.bytes(6), s.size(7), s.size(8), s.size(9), s.bytes(26), s.bytes(27)};
@@ -136,12 +137,12 @@ private:
         l.tries = s.size(17);
         l.enqueued = time_in(s, 18);
         l.dead_lettered_at = time_in(s, 19);
-        l.kept = s.one_of(20, waybill::dead_letter_body::nothing);
+        l.kept = s.one_of(20, waybill::dead_letter_body::discard);
         l.body = s.bytes(21);
         l.size = s.size(22);
         l.checksum = s.whole<std::uint32_t>(23);
         l.state = s.bytes(24);
-        l.state_cut = s.integer(25) != 0;
+        l.state_omitted = s.integer(25) != 0;
         return l;
     }
     [[nodiscard]] static waybill::wall_time time_in(const statement& s, int column)

@@ -204,7 +204,7 @@ private:
                 s.whole<std::uint32_t>(5),
                 time_in(s, 6),
                 time_in(s, 7),
-                s.one_of(8, waybill::dead_letter_body::nothing),
+                s.one_of(8, waybill::dead_letter_body::discard),
                 s.whole<std::uint64_t>(9),
                 s.whole<std::uint32_t>(10)};
     }
@@ -238,7 +238,8 @@ private:
     statement forget_{db_, "DELETE FROM attempts WHERE source = ? AND grp = ? AND part = ?"};
 };
 
-static_assert(waybill::checkpoint_reset<sqlite_store> && waybill::attempt_store<sqlite_store> &&
+static_assert(waybill::checkpoint_reset<sqlite_store> &&
+              waybill::crash_record_store<sqlite_store> &&
               waybill::dead_letter_queue<sqlite_store>);
 
 }  // namespace engines

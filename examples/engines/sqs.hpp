@@ -153,7 +153,7 @@ private:
                                          std::uint64_t bytes)
     {
         std::vector<bool> settled(items, false);
-        for (const waybill::entry_fault& f : faults_)
+        for (const waybill::batch_sender::entry_fault& f : faults_)
             settled[f.index] = true;  // they were not sent
         const auto each = [&](const char* list, auto&& take) {
             const auto entries = body.find(list);
@@ -235,7 +235,7 @@ private:
     std::string queue_;
     std::string run_;
     std::optional<socket> connection_{};
-    std::vector<waybill::entry_fault> faults_{};
+    std::vector<waybill::batch_sender::entry_fault> faults_{};
     std::string said_{};
 };
 

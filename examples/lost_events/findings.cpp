@@ -146,8 +146,8 @@ std::optional<shift> traffic_of(const std::vector<row>& rows, const binned_rows&
     prefix_sums rates;
     const double width = static_cast<double>(bins.options().width.count()) / 1e9;
     for (const auto& b : bins.with_gaps()) {
-        const auto from = waybill::later(b.from, rows.front().at);
-        const auto until = waybill::earlier(b.until, rows.back().at);
+        const auto from = std::max(b.from, rows.front().at);
+        const auto until = std::min(b.until, rows.back().at);
         const double s = seconds_between(from, until);
         if (s < width / 5) continue;  // too short to be compared with the others
         const auto events = static_cast<double>(b.measure.weight());

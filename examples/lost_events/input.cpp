@@ -47,7 +47,7 @@ waybill::wall_time time_of(const json& object)
 {
     const field f = find(object, {"time", "timestamp", "TimeGenerated"});
     if (!f.value->is_string()) throw in_field(f.name, "is no text");
-    const auto at = waybill::wall_time_in(f.value->get_ref<const std::string&>());
+    const auto at = waybill::parse_wall_time(f.value->get_ref<const std::string&>());
     if (!at) throw in_field(f.name, "is no time such as 2026-01-31T10:07:00.25Z");
     return *at;
 }
@@ -115,7 +115,7 @@ public:
             r.weight = weight_of(j);
             r.operation = number_of(operation_of(j));
             if (!to_.rows.empty() && r.at < latest_) ++to_.late;
-            latest_ = to_.rows.empty() ? r.at : waybill::later(latest_, r.at);
+            latest_ = to_.rows.empty() ? r.at : std::max(latest_, r.at);
             to_.rows.push_back(r);
         } catch (const flaw& f) {
             rejected& r = to_.rejections[f.text];
@@ -177,7 +177,7 @@ std::vector<counted_minute> read_truth(const std::string& path)
         };
         const std::size_t comma = line.find(',');
         if (comma == line.npos) wrong("events is missing");
-        const auto at = waybill::wall_time_in(std::string_view(line).substr(0, comma));
+        const auto at = waybill::parse_wall_time(std::string_view(line).substr(0, comma));
         const auto events = support::number_in(std::string_view(line).substr(comma + 1));
         if (!at) wrong("minute is no time such as 2026-01-31T10:07:00Z");
         if (!events) wrong("events is no number");

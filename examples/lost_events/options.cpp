@@ -49,7 +49,7 @@ ending wrong(std::string text)
 /// As the library reads durations, and days.
 std::optional<waybill::duration> width_in(const std::string& text)
 {
-    if (!text.ends_with('d')) return waybill::duration_in(text);
+    if (!text.ends_with('d')) return waybill::parse_duration(text);
     const auto days = support::number_in(std::string_view(text).substr(0, text.size() - 1));
     if (!days || *days > 100'000) return {};
     return waybill::duration::seconds(static_cast<std::int64_t>(*days) * 86'400);

@@ -191,8 +191,8 @@ dashboard read_dashboard(shop_services& w)
         const std::string& job = l.origin.generation == 0 ? l.properties.session : l.origin.session;
         row* const r = rows.find(job, l.properties.step);
         if (r == nullptr) continue;
-        r->marks[l.properties.step - 1] = is_cause(l) ? mark::failed : mark::behind;
-        if (is_cause(l) && r->why.empty()) r->why = l.text;
+        r->marks[l.properties.step - 1] = l.is_cause() ? mark::failed : mark::behind;
+        if (l.is_cause() && r->why.empty()) r->why = l.text;
         if (l.origin.generation != 0) r->session = l.properties.session;
     }
     return b;

@@ -81,7 +81,7 @@ void drain(shop_services& w)
                 },
                 [](waybill::idle) {});
         }
-        if (one.outcome() == waybill::import_outcome::drained) continue;
+        if (one.outcome() == waybill::dead_letter_import::import_outcome::drained) continue;
         support::say(fmt::format("order_pipeline: {} was parked by the broker, and is {}: {}\n",
                                  m.id, name(one.outcome()), last.text));
     }
@@ -102,14 +102,14 @@ void drain_into(letter_list& all, shop_services& w)
         });
         if (there == all.end()) all.push_back(std::move(letter));
         else
-            *there = merged_dead_letter(*there, std::move(letter));
+            *there = waybill::pipeline_dead_letter::merged(*there, std::move(letter));
     }
 }
 
 engines::session_message message_of(const waybill::redrive_plan& plan, const letter_list& all,
                                     std::uint64_t n)
 {
-    const waybill::redrive_step s = plan.step(all, n);
+    const waybill::redrive_plan::planned_message s = plan.step(all, n);
     engines::session_message m{.session = s.properties.session, .id = s.message_id, .body = all[n].body};
     waybill::write_step_properties(
         s.properties, s.origin,
@@ -136,7 +136,7 @@ waybill::fault_kind mark_sent(shop_services& w, const waybill::redrive_plan& pla
 {
     letter_list marked;
     for (std::uint64_t s = a.session; s != a.session + a.count; ++s) {
-        if (plan.sessions[s].marks_first) marked.push_back(plan.marked(all, s));
+        if (plan.sessions[s].mark_before_removal) marked.push_back(plan.marked(all, s));
     }
     return w.letters.mark(marked).kind;
 }
@@ -145,8 +145,8 @@ waybill::fault_kind mark_sent(shop_services& w, const waybill::redrive_plan& pla
 void say_plan(const waybill::redrive_plan& plan, const letter_list& all, std::size_t most)
 {
     std::size_t sent = 0;
-    for (const waybill::redrive_session& s : plan.sessions) {
-        if (s.held != waybill::skip_reason::none || ++sent <= most)
+    for (const waybill::redrive_plan::planned_session& s : plan.sessions) {
+        if (s.held != waybill::redrive_plan::skip_reason::none || ++sent <= most)
             fmt::print("  {}\n", describe(s, all));
     }
     if (sent > most) fmt::print("  ... and {} more\n", support::counted(sent - most, "session"));
@@ -189,11 +189,11 @@ returned bring_back(shop_services& w, const options& o)
             [](waybill::wait_until a) { std::this_thread::sleep_until(clock::time_point(a.time)); },
             [](waybill::idle) {});
     }
-    for (const waybill::redrive_session& s : plan.sessions) {
-        if (s.held == waybill::skip_reason::none) ++r.sessions;
+    for (const waybill::redrive_plan::planned_session& s : plan.sessions) {
+        if (s.held == waybill::redrive_plan::skip_reason::none) ++r.sessions;
     }
     r.letters = run.removed();
-    if (run.outcome() != waybill::redrive_outcome::finished || !run.refused().empty()) {
+    if (run.outcome() != waybill::redrive::redrive_outcome::finished || !run.refused().empty()) {
         throw support::complaint(
             fmt::format("the redrive has {}: {}", name(run.outcome()), name(run.reason())));
     }

@@ -67,7 +67,7 @@ struct shop_services {
 [[nodiscard]] constexpr waybill::pipeline_policy policy_of(std::string_view job)
 {
     waybill::pipeline_policy p;
-    if (is_import(job)) p.mode = waybill::pipeline_mode::independent;
+    if (is_import(job)) p.mode = waybill::pipeline_policy::pipeline_mode::independent;
     p.retry = {.max_attempts = 4, .pauses = {.base = 20ms, .cap = 200ms}};
     p.patience = 100ms;
     p.deliveries = queue_options.deliveries - 1;

@@ -57,7 +57,7 @@ std::uint64_t sweep(shop_services& w)
         const std::string& session = states[i.index].session;
         if (!i.clears()) throw support::complaint(session + ": " + describe(i));
         const engines::session_lock lock = accept(w, session);
-        if (may_clear(i, read(w, lock)) && w.queue.set_state(lock, {}).ok()) ++swept;
+        if (i.may_clear(read(w, lock)) && w.queue.set_state(lock, {}).ok()) ++swept;
         static_cast<void>(w.queue.close(lock));
     }
     return swept;

@@ -52,7 +52,8 @@ public:
             waybill::read_step_properties([&](auto name) { return m.find(name); }, m.session);
 
         process_step(
-            pipe_, {facts_of(read.properties, m.sequence, m.deliveries), wall()}, &clock::now,
+            pipe_, {waybill::step_facts::of(read.properties, m.sequence, m.deliveries), wall()},
+            &clock::now,
             [&](waybill::pipeline::load_state) {
                 auto loaded = state_.load(read.origin.state);
                 if (!loaded.reason.empty()) place_.report(step_ + loaded.reason);

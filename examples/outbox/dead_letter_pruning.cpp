@@ -25,9 +25,9 @@ constexpr waybill::prune_policy policy{
     .age = 24h, .count = 20, .low_water = 0.5, .spike = {.count = 100, .within = 1min}};
 static_assert(!validate(policy));
 
-std::vector<waybill::prune_row> letters_in(engines::database& db)
+std::vector<waybill::prune_plan::row> letters_in(engines::database& db)
 {
-    std::vector<waybill::prune_row> rows;
+    std::vector<waybill::prune_plan::row> rows;
     engines::statement all(db,
                            "SELECT id, length(subject) + length(reason), parked, held"
                            " FROM dead_letters ORDER BY parked");
@@ -52,7 +52,7 @@ void print_plan(const waybill::prune_plan& plan)
     if (plan.full)
         fmt::print("  there is no room for more: keep the circuit breaker open until there is\n");
     if (plan.removals.empty()) return;
-    const waybill::prune_removal& first = plan.removals.front();
+    const waybill::prune_plan::removal& first = plan.removals.front();
     fmt::print("  the oldest is that of order {}, parked at {}, by {}\n", first.id,
                waybill::to_text(first.dead_lettered_at), name(first.reason));
 }
@@ -69,7 +69,7 @@ std::uint64_t remove(engines::database& db, const waybill::prune_plan& plan)
     engines::statement changes(db, "SELECT changes()");
     std::uint64_t removed = 0;
     db.exec("BEGIN IMMEDIATE");
-    for (const waybill::prune_removal& r : plan.removals) {
+    for (const waybill::prune_plan::removal& r : plan.removals) {
         note.run(r.id, r.dead_lettered_at.since_epoch().count());
         drop.run(r.id, r.dead_lettered_at.since_epoch().count());
         removed += static_cast<std::uint64_t>(changes.number().value_or(0));

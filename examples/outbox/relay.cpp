@@ -37,23 +37,23 @@ waybill::wall_time wall() { return std::chrono::system_clock::now(); }
 constexpr waybill::retry_levels levels{
     .immediate = 1,
     .delayed = 4,
-    .pauses = {.base = 200ms, .cap = 2s, .spread = waybill::jitter::equal}};
+    .pauses = {.base = 200ms, .cap = 2s, .spread = waybill::backoff::jitter::equal}};
 
 /// For a mail that has met no server, or lost it. It is not to blame, so this does not count. Only
 /// one at which a server that serves all others breaks off again and again must not come back for
 /// ever: after so long its failures count, too. RFC 5321, 4.5.4.1, has days here.
 constexpr waybill::backoff no_server{
-    .base = 300ms, .cap = 300ms, .spread = waybill::jitter::equal};
+    .base = 300ms, .cap = 300ms, .spread = waybill::backoff::jitter::equal};
 constexpr waybill::duration innocent_for = 5min;
 
 /// For the server: three failures in a row, or half of the calls.
-constexpr waybill::circuit_breaker_options guarding{
+constexpr waybill::circuit_breaker::config guarding{
     .failure_ratio = 0.5,
     .minimum_throughput = 20,
     .sampling_duration = 2s,
     .consecutive_failures = 3,
     .timeout = 30s,
-    .break_duration = {.base = 250ms, .cap = 1s, .spread = waybill::jitter::none}};
+    .break_duration = {.base = 250ms, .cap = 1s, .spread = waybill::backoff::jitter::none}};
 
 /// The bytes of the book are written with each change, so it must not grow for ever.
 constexpr waybill::deferral_options booking{.max_messages = 500};
@@ -103,7 +103,7 @@ private:
     /// What was deferred and is due comes before what is fresh, and so it is what probes.
     std::optional<letter> next_mail()
     {
-        for (const waybill::handed& h : book_.take(wall(), steady(), 1)) {
+        for (const waybill::deferred_messages::handed& h : book_.take(wall(), steady(), 1)) {
             auto mail = mails_.find(h.entry.sequence);
             if (!mail) throw support::complaint("a deferred mail is not in the outbox");
             mail->tries = h.entry.attempts;
@@ -139,7 +139,8 @@ private:
     /// Whether a failure of the server is nothing but that.
     bool is_innocent(const letter& mail) const
     {
-        const bool others_pass = guard_.state(steady()) == waybill::circuit_state::closed;
+        const bool others_pass =
+            guard_.state(steady()) == waybill::circuit_breaker::circuit_state::closed;
         const bool is_old = mail.deferred_since && wall() - *mail.deferred_since >= innocent_for;
         return !others_pass || !is_old;
     }
@@ -189,11 +190,12 @@ private:
     void tell_breaker()
     {
         const waybill::steady_time now = steady();
-        const waybill::circuit_state state = guard_.state(now);
+        const waybill::circuit_breaker::circuit_state state = guard_.state(now);
         if (guard_.generation(now) == reported_generation_) return;
         reported_generation_ = guard_.generation(now);
         const std::string line = fmt::format("is {}", name(state));
-        if (state != waybill::circuit_state::open) return progress_("breaker", line);
+        if (state != waybill::circuit_breaker::circuit_state::open)
+            return progress_("breaker", line);
         const waybill::wall_time until = wall() + (guard_.next_change(now) - now);
         progress_("breaker", fmt::format("{} until {}: {}", line, moment(until), said_));
     }

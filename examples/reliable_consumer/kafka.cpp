@@ -66,10 +66,10 @@ void kafka_member::take_up()
         const auto ticket = p.tracker.begin(static_cast<std::uint64_t>(m->offset()));
         if (ticket)
             waiting_.put({at, *ticket, std::move(*m)}, steady_clock::now());
-        else if (ticket.error() == waybill::track_error::done_before)
+        else if (ticket.error() == waybill::completion_tracker::track_error::done_before)
             ++record_.passed_by;
-        else if (ticket.error() == waybill::track_error::full ||
-                 ticket.error() == waybill::track_error::not_ascending)
+        else if (ticket.error() == waybill::completion_tracker::track_error::full ||
+                 ticket.error() == waybill::completion_tracker::track_error::not_ascending)
             throw std::logic_error("an event would be passed over");
         // Now, and not when the next one has come: what is refused then would have to be kept.
         if (!p.tracker.can_accept()) let_in();
@@ -201,7 +201,7 @@ void kafka_member::revoked(const std::vector<kafka_offset>& all, bool lost)
 
 void kafka_member::let_go(const kafka_partition& at, part& p)
 {
-    record_.cut_off += at_risk_of(p);
+    record_.not_delivered += at_risk_of(p);
     waiting_.drop(at);
     unsent_.drop(at);
     p.tracker.revoke();

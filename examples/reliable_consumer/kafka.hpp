@@ -33,20 +33,20 @@ struct kafka_place {
     std::string group{};
     waybill::tracker_options room{.max_in_flight = 100, .span = 200};  ///< Of each partition.
     waybill::tracker_budget beside{.max_bytes = 4'096};  ///< As the brokers allow by default.
-    waybill::commit_schedule_policy pace{.every = 200,
+    waybill::commit_schedule::config pace{.every = 200,
                                          .interval = waybill::duration::milliseconds(500)};
     std::uint64_t at_once = 64;  ///< Events begun and not done, of all partitions.
     std::chrono::milliseconds patience{100};  ///< Without room, before partitions are paused.
     std::uint32_t tries = 3;                  ///< Of an event that fails and may work later.
     waybill::backoff pauses{.cap = waybill::duration::seconds(5)};  ///< Between them.
     /// While what the handlers need is down.
-    waybill::circuit_breaker_options guard{
+    waybill::circuit_breaker::config guard{
         .failure_ratio = 0.5,
         .minimum_throughput = 10,
         .consecutive_failures = 8,
         .break_duration = {.base = waybill::duration::milliseconds(200),
                            .cap = waybill::duration::seconds(10),
-                           .spread = waybill::jitter::none}};
+                           .spread = waybill::backoff::jitter::none}};
     std::chrono::milliseconds close_within{5'000};  ///< What is not done by then comes again.
 };
 
@@ -57,7 +57,7 @@ struct member_record {
     std::map<engines::kafka_partition, times> assigned{};  ///< When.
     std::uint64_t revoked = 0;    ///< Partitions that were taken away, or given back.
     std::uint64_t passed_by = 0;  ///< Events that the one before had done out of order.
-    std::uint64_t cut_off = 0;    ///< Events that somebody else may have done again.
+    std::uint64_t not_delivered = 0;    ///< Events that somebody else may have done again.
     std::uint64_t commits = 0;
     std::uint64_t commits_failed = 0;
     std::uint64_t letters_again = 0;  ///< Dead letters that were not there the first time.

@@ -37,7 +37,7 @@ waybill::fault downstream_service::apply(const std::string& key, std::string_vie
     return {};
 }
 
-void worker_pool::start(job j, const waybill::permit& p)
+void worker_pool::start(job j, const waybill::circuit_breaker::permit& p)
 {
     j.permit = p;
     // Mostly a moment, and now and then so long that hundreds behind it are done before it is.

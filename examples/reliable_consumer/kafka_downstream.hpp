@@ -18,7 +18,7 @@
 
 #include "../engines/kafka.hpp"
 #include <waybill/core/fault.hpp>
-#include <waybill/retry/permits.hpp>
+#include <waybill/retry/circuit_breaker.hpp>
 #include <waybill/tracking/completion_tracker.hpp>
 
 namespace reliable_consumer {
@@ -60,7 +60,7 @@ struct job {
     engines::kafka_partition at{};
     waybill::tracked_event ticket{};
     engines::kafka_message message;
-    waybill::permit permit{};  ///< To be under way.
+    waybill::circuit_breaker::permit permit{};  ///< To be under way.
     std::uint32_t tries = 0;   ///< That failed by the event itself.
     std::uint32_t pauses = 0;
     waybill::fault why{};  ///< How it went.
@@ -96,7 +96,7 @@ public:
 
     [[nodiscard]] bool has_room() const noexcept { return running_.size() < 32; }
     [[nodiscard]] std::uint64_t size() const noexcept { return running_.size(); }
-    void start(job j, const waybill::permit& p);
+    void start(job j, const waybill::circuit_breaker::permit& p);
     /// Those that have ended by now.
     [[nodiscard]] std::vector<job> finished();
 

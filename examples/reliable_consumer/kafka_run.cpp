@@ -124,7 +124,7 @@ public:
         // As if its process were gone: nothing is committed, nothing given back.
         crashed_with_ = first->at_risk();
         add(1, first->record());
-        all_.cut_off += crashed_with_;
+        all_.not_delivered += crashed_with_;
         first.reset();
         const std::uint64_t before = done();
         until([&] { second->step(); },
@@ -180,9 +180,9 @@ private:
         const auto end = steady_clock::now() + 500ms;
         until([&] { m.step(); }, [&] { return steady_clock::now() >= end; });
         const auto before = steady_clock::now();
-        const std::uint64_t cut_off = m.record().cut_off;
+        const std::uint64_t not_delivered = m.record().not_delivered;
         m.close();
-        stopped_with_ = m.record().cut_off - cut_off;
+        stopped_with_ = m.record().not_delivered - not_delivered;
         if (steady_clock::now() - before > 10s) wrong_.push_back("it does not stop in an outage");
         service_.be(downstream_state::up);
     }
@@ -194,7 +194,7 @@ private:
             for (const auto t : times) owners_[at].emplace(t, number);
         }
         all_.passed_by += one.passed_by;
-        all_.cut_off += one.cut_off;
+        all_.not_delivered += one.not_delivered;
         all_.commits += one.commits;
         all_.commits_failed += one.commits_failed;
         all_.letters_again += one.letters_again;
@@ -264,9 +264,9 @@ private:
             counted(service_.in_vain(), "call"), std::chrono::duration<double>(down_for).count(),
             counted(all_.commits, "commit"), grouped(all_.commits_failed),
             counted(all_.passed_by, "event"), counted(all_.letters_again, "dead letter"));
-        if (sum.again > all_.cut_off) {
-            wrong_.push_back(
-                fmt::format("{} were done again, and only {} had to be", sum.again, all_.cut_off));
+        if (sum.again > all_.not_delivered) {
+            wrong_.push_back(fmt::format("{} were done again, and only {} had to be", sum.again,
+                                         all_.not_delivered));
         }
         if (letters_.wrong() != 0)
             wrong_.push_back(counted(letters_.wrong(), "dead letter") + " cannot be read");

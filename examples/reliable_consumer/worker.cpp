@@ -34,9 +34,9 @@ using namespace std::chrono_literals;
 
 volatile std::sig_atomic_t terminated = 0;
 
-waybill::processor_config as_worker(const options& o, std::uint64_t incarnation)
+waybill::processor::config as_worker(const options& o, std::uint64_t incarnation)
 {
-    waybill::processor_config c;
+    waybill::processor::config c;
     c.group = {source, group, {}, {fmt::format("worker-{}", *o.worker), incarnation}};
     for (std::uint64_t p = 0; p != o.partitions; ++p) c.group.partitions.push_back(std::to_string(p));
     // seconds, where nobody is killed so often
@@ -61,7 +61,7 @@ public:
             if (terminated != 0) work_.on(waybill::stop_requested{}, clock::now());
             waybill::match(
                 work_.next(clock::now()),
-                [&](const waybill::lease_call& c) {
+                [&](const waybill::lease_manager::lease_call& c) {
                     at(phase::leases);
                     const auto answer = waybill::ask(leases_, c, draw());
                     std::visit([&](const auto& a) { note(a.answer); }, answer);
@@ -70,7 +70,7 @@ public:
                 [&](waybill::partition_lifecycle::open a) { work_.on(open(a), clock::now()); },
                 [&](waybill::partition_lifecycle::process a) {
                     const waybill::batch_outcome end = one_batch(a);
-                    work_.on(waybill::processed_with(a, end), clock::now());
+                    work_.on(waybill::partition_lifecycle::processed::of(a, end), clock::now());
                 },
                 [&](waybill::partition_lifecycle::close a) {
                     work_.on(waybill::partition_lifecycle::partition_closed{a.partition, a.epoch},
@@ -99,7 +99,7 @@ private:
         const auto stored = store_.load(work_.key(a.partition));
         note(stored);
         if (stored) mine_[a.partition] = work_.assignment_of(a, *stored);
-        return waybill::opened_with(a, stored);
+        return waybill::partition_lifecycle::partition_opened::of(a, stored);
     }
 
     /// Reads the next events, and takes them into effect with the position behind them.

@@ -17,7 +17,7 @@ std::uint64_t fewest(const std::vector<trace>& lines, const destination& to,
     std::uint64_t bytes = 0;
     for (const trace& t : lines) {
         const std::uint64_t size = to.size_of(t.size);
-        if (!waybill::fits_alone(l, size)) continue;
+        if (!l.fits_alone(size)) continue;
         if (batches == 0 || items == l.items || bytes + size > l.bytes) {
             ++batches;
             items = 0;

@@ -99,7 +99,7 @@ public:
                 [&](waybill::redrive::resubmit a) {
                     std::vector<message> messages;
                     for (std::uint64_t n = a.offset; n != a.offset + a.count; ++n) {
-                        const waybill::redrive_step s = plan.step(all, n);
+                        const waybill::redrive_plan::planned_message s = plan.step(all, n);
                         messages.push_back(message_of(s.properties, s.origin, all[n].body));
                         messages.back().id = s.message_id;
                     }
@@ -109,7 +109,8 @@ public:
                 [&](waybill::redrive::mark_sent a) {
                     std::vector<waybill::pipeline_dead_letter> marked;
                     for (std::uint64_t s = a.session; s != a.session + a.count; ++s) {
-                        if (plan.sessions[s].marks_first) marked.push_back(plan.marked(all, s));
+                        if (plan.sessions[s].mark_before_removal)
+                            marked.push_back(plan.marked(all, s));
                     }
                     back.on(waybill::redrive::sessions_marked{letters_.mark(marked).kind},
                             clock::now());
@@ -153,7 +154,9 @@ private:
         const auto read =
             waybill::read_step_properties([&](auto name) { return m.find(name); }, m.session);
         process_step(
-            pipe, {facts_of(read.properties, m.sequence, m.deliveries), now_as_wall()}, &clock::now,
+            pipe,
+            {waybill::step_facts::of(read.properties, m.sequence, m.deliveries), now_as_wall()},
+            &clock::now,
             [&](waybill::pipeline::load_state) { return state.load(read.origin.state); },
             [&](waybill::pipeline::execute a) {
                 return state.attempt([&](T& v) { return handle(v, step{read.job(), a.step, m.body}); });
@@ -176,7 +179,8 @@ private:
     [[nodiscard]] static message message_of(const waybill::step_properties& s,
                                             const waybill::step_origin& o, std::string_view body)
     {
-        message m{.session = s.session, .id = step_message_id(s), .body = std::string(body)};
+        message m{
+            .session = s.session, .id = waybill::job::message_id(s), .body = std::string(body)};
         waybill::write_step_properties(s, o, [&](std::string_view name, std::string_view value) {
             m.properties.emplace(name, value);
         });

@@ -186,8 +186,8 @@ private:
         std::optional<waybill::wall_time> first, last;
         for (const panel& p : chart_.panels) {
             each_time(p, [&](waybill::wall_time t) {
-                first = first ? waybill::earlier(*first, t) : t;
-                last = last ? waybill::later(*last, t) : t;
+                first = first ? std::min(*first, t) : t;
+                last = last ? std::max(*last, t) : t;
             });
         }
         plot_.x1 = chart_.width - right;

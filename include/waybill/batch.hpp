@@ -8,6 +8,9 @@
 
 // Index, written by tests/api --write:
 //
+//   batch/add_result.hpp
+//     enum add_result { added, full, too_large }
+//
 //   batch/batch_close_reason.hpp
 //     enum batch_close_reason { bytes, items, key, deadline, end }
 //
@@ -16,7 +19,6 @@
 //
 //   batch/bin_packer.hpp
 //     class bin_packer
-//     auto bin_packer_of(const batch_limits& l, F size, const open_limits& o)
 //     struct packed_bins
 //     packed_bins pack(const Items& items, const batch_limits& l, F size, std::uint64_t bins)
 //
@@ -24,7 +26,6 @@
 //     class calibration
 //
 //   batch/calibration_state.hpp
-//     struct batch_sizes
 //     struct calibration_state
 //
 //   batch/chunk.hpp
@@ -37,7 +38,6 @@
 //
 //   batch/framing.hpp
 //     concept framing
-//     concept size_model
 //     auto fixed_header(std::uint64_t header, F body)
 //     struct framed
 //     struct reserve
@@ -46,7 +46,6 @@
 //   batch/keyed_batches.hpp
 //     struct keyed_batch
 //     class keyed_batches
-//     auto keyed_batches_of(const batch_limits& l, F size, const open_limits& o)
 //
 //   batch/merged.hpp
 //     calibration merged(const calibration& a, const calibration& b)
@@ -54,7 +53,6 @@
 //   batch/open_batch.hpp
 //     struct closed_batch
 //     class open_batch
-//     auto open_batch_of(const batch_limits& l, F size, duration linger)
 //
 //   batch/open_limits.hpp
 //     struct open_limits
@@ -87,12 +85,7 @@
 //     struct item_range
 //     class item_ranges
 //     enum item_outcome { accepted, too_large, failed, in_doubt, unsent, blocked_by_key }
-//     struct entry_fault
 //     struct batch_sender_types
-//
-//   batch/tally.hpp
-//     enum add_result { added, full, too_large }
-//     struct tally
 //
 //   batch/too_large.hpp
 //     struct oversized_item
@@ -102,6 +95,7 @@
 #ifndef WAYBILL_BATCH_HPP
 #define WAYBILL_BATCH_HPP
 
+#include <waybill/batch/add_result.hpp>
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/bin_packer.hpp>
@@ -121,7 +115,6 @@
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>
-#include <waybill/batch/tally.hpp>
 #include <waybill/batch/too_large.hpp>
 #include <waybill/version.hpp>
 

@@ -12,8 +12,6 @@
 // Index, written by tests/api --write:
 //
 //   consume/at_least_once.hpp
-//     enum checkpoint_stands { before, after, moved, elsewhere }
-//     checkpoint_stands stands(stored, from, to, epoch)
 //     struct at_least_once_machine_types
 //     struct at_least_once_policy
 //     class at_least_once_machine
@@ -22,15 +20,11 @@
 //     class batch_machine
 //
 //   consume/batch_policy.hpp
-//     enum when_exhausted { redeliver, dead_letter }
-//     enum commit_check { unknown, always }
 //     enum if_all_failed { go_on, redeliver }
 //     struct batch_policy
-//     enum batch_outcome { committed, redeliver, abandoned, cancelled, unknown, empty, invalid }
+//     enum batch_outcome { committed, redeliver, ownership_lost, cancelled, unknown, empty, inva...
 //
 //   consume/batch_report.hpp
-//     constant max_dropped_events
-//     struct dropped_event
 //     struct batch_report
 //     struct at_least_once_report
 //
@@ -39,13 +33,12 @@
 //
 //   consume/crash_record.hpp
 //     struct crash_record
-//     std::uint64_t deaths_at_most(std::uint64_t events, std::uint32_t deaths)
 //
 //   consume/dead_letter.hpp
 //     dead_letter make_dead_letter(key, e, reason, tries, now, o)
 //
 //   consume/dead_letter_options.hpp
-//     enum dead_letter_body { body, pointer, summary, nothing }
+//     enum dead_letter_body { body, pointer, summary, discard }
 //     struct dead_letter_options
 //
 //   consume/event.hpp
@@ -54,12 +47,9 @@
 //     std::optional<position> position_of(const std::optional<checkpoint>& stored)
 //     struct event_outcome
 //     event_outcome skipped(std::string text)
-//     concept event_handler
 //
 //   consume/guarantee.hpp
 //     enum delivery_guarantee { effect_once, at_least_once }
-//     concept guaranteed
-//     concept promises
 //
 //   consume/idempotency_key.hpp
 //     struct idempotency_options
@@ -70,11 +60,9 @@
 //     struct partition_key
 //     struct position
 //     struct checkpoint
-//     struct delivery_memory
 //     struct assignment
 //
 //   consume/process_at_least_once.hpp
-//     concept repeatable_handler
 //     process_at_least_once(checkpoints, letters, mine, first, last, handler, now, p, ask)
 //     process_at_least_once(checkpoints, letters, mine, events, handler, now, p, ask)
 //
@@ -87,14 +75,9 @@
 //     prune_plan plan_prune(const R& rows, const prune_policy& policy, wall_time now, F row_of)
 //
 //   consume/prune_plan.hpp
-//     struct prune_row
-//     struct prune_removal
-//     bool may_remove(const prune_removal& r, const prune_row& current)
-//     struct prune_totals
 //     struct prune_plan
 //
 //   consume/prune_policy.hpp
-//     struct prune_spike
 //     struct prune_policy
 //
 //   consume/reprocess.hpp
@@ -105,27 +88,26 @@
 //     struct reprocess_report
 //
 //   consume/rewind.hpp
-//     enum rewind_outcome { rewound, not_done, abandoned, unknown, invalid, unable }
+//     enum rewind_outcome { rewound, not_done, ownership_lost, unknown, invalid, unable }
 //     struct rewind_report
 //     rewind_report rewind(Store& store, const assignment& mine, const std::optional<position>& to)
 //
 //   consume/separate_stores.hpp
 //     concept checkpoint_writer
 //     concept dead_letter_sink
-//     class committing
-//     class parking
+//     class checkpoint_writer_for
+//     class dead_letter_sink_for
 //
 //   consume/stores.hpp
 //     enum commit_outcome { applied, not_applied, unknown }
 //     enum advance_outcome { applied, conflict, stale_epoch }
 //     struct dead_letter
-//     concept transaction_scope
 //     concept savepoint_scope
 //     concept transactional
 //     concept checkpoint_store
 //     concept checkpoint_reset
 //     concept dead_letter_store
-//     concept attempt_store
+//     concept crash_record_store
 //     concept dead_letter_queue
 
 #ifndef WAYBILL_CONSUME_HPP

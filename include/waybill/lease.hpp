@@ -11,38 +11,30 @@
 // Index, written by tests/api --write:
 //
 //   lease/balance.hpp
-//     balance_plan balance(const lease_view& v, double random)
+//     balance_plan balance(const balance_plan::lease_view& v, double random)
 //
 //   lease/balance_plan.hpp
-//     struct lease_view
 //     struct balance_plan
 //
 //   lease/fenced_store.hpp
-//     concept lease_fence
 //     class fenced_store
 //
 //   lease/lease.hpp
 //     struct owner_id
-//     constant last_epoch
-//     fault epochs_used_up()
 //     struct lease
 //     struct owner_heartbeat
 //     struct lease_table
 //     struct lease_claim
-//     enum claim_outcome { won, contended }
 //     struct claim_result
 //     concept lease_store
 //     struct lease_options
 //
 //   lease/lease_calls.hpp
 //     struct lease_manager_types
-//     using lease_call
-//     using lease_answer
-//     lease_answer ask(S& store, const lease_call& call, double random)
+//     lease_manager_types::lease_answer ask(store, call, random)
 //
 //   lease/lease_group.hpp
 //     struct lease_group
-//     partition_key key_of(const lease_group& g, std::uint32_t partition)
 //
 //   lease/lease_manager.hpp
 //     class lease_manager
@@ -51,15 +43,10 @@
 //     class lease_observer
 //
 //   lease/partition_lifecycle.hpp
-//     enum batch_pass { moved, drained, again, reopen, lost }
 //     struct partition_lifecycle_types
-//     partition_lifecycle_types::partition_opened opened_with(a, stored)
-//     partition_lifecycle_types::processed processed_with(a, e)
-//     struct lifecycle_options
 //     class partition_lifecycle
 //
 //   lease/processor.hpp
-//     struct processor_config
 //     class processor
 
 #ifndef WAYBILL_LEASE_HPP

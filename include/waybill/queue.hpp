@@ -13,38 +13,27 @@
 //
 //   queue/deferred.hpp
 //     struct deferred
-//     struct handed
-//     enum defer_result { added, replaced, full }
 //     struct deferral_options
-//     struct deferral_error
 //
 //   queue/deferred_messages.hpp
 //     class deferred_messages
 //
 //   queue/deferred_messages_bytes.hpp
 //     std::string save(const deferred_messages& book)
-//     result<B, deferral_error> load(string_view bytes, const deferral_options& options)
+//     result<B, deferred_messages::load_error> load(bytes, options)
 //
 //   queue/lock_renewal.hpp
-//     enum lock_outcome { released, lost, expired, too_long }
-//     struct lock_renewal_options
 //     struct lock_renewal_types
 //     class lock_renewal
 //
 //   queue/receive_planner.hpp
-//     struct receive_planner_options
 //     class receive_planner
 //
 //   queue/receive_planner_steps.hpp
 //     struct receive_planner_types
 //
 //   queue/scheduled_id.hpp
-//     constant max_id_bytes
-//     struct id_error
-//     struct id_parts
-//     result<std::string, id_error> scheduled_id(original, attempt, most, mark)
-//     id_parts original_id(string_view id, char mark)
-//     std::optional<string_view> original_of(string_view id, std::uint32_t attempt, char mark)
+//     struct scheduled_id
 //
 //   queue/settle.hpp
 //     struct settle_check
@@ -52,7 +41,6 @@
 //
 //   queue/settle_batches.hpp
 //     struct settle_batches_types
-//     struct settle_batch_policy
 //     class settle_batches
 //
 //   queue/settle_policy.hpp
@@ -64,9 +52,6 @@
 //     struct dead_letter_message
 //     struct let_lock_expire
 //     using settlement
-//     enum settle_kind { complete, abandon, defer, dead_letter }
-//     constant settle_kinds
-//     std::optional<settle_kind> kind_of(const settlement& s)
 //     struct queue_delivery
 
 #ifndef WAYBILL_QUEUE_HPP

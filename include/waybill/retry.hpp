@@ -15,7 +15,6 @@
 // Index, written by tests/api --write:
 //
 //   retry/backoff.hpp
-//     enum jitter { none, equal, full, decorrelated, around }
 //     struct backoff
 //     duration pause(b, n, previous, random, hint)
 //     duration pause(const backoff& b, std::uint32_t n, double random, duration hint)
@@ -33,14 +32,12 @@
 //     using circuit_breaker
 //
 //   retry/circuit_breaker_options.hpp
-//     enum circuit_state { closed, open, half_open, forced_closed, forced_open }
-//     struct circuit_breaker_options
+//     struct circuit_breaker_types
 //
 //   retry/decide.hpp
 //     struct retry_now
 //     struct give_up
 //     struct retry_policy
-//     std::uint32_t tries_for_retries(std::uint32_t retries)
 //     using retry_action
 //     retry_action decide(p, tries, kind, random, now, hint)
 //     retry_action decide(p, tries, kind, previous, random, now, hint)
@@ -50,18 +47,10 @@
 //     struct delivery_lifetime
 //     delivery_lifetime time_until_dead_letter(const delivery_terms& t, duration hold)
 //     delivery_lifetime time_until_dead_letter(const delivery_terms& t)
-//     std::optional<std::uint64_t> deliveries_for(duration wanted, duration hold)
-//     std::optional<duration> hold_for(duration wanted, std::uint64_t deliveries)
-//     std::uint64_t attempts_in_all(std::uint64_t immediate, std::uint64_t delayed)
 //
 //   retry/levels.hpp
 //     struct retry_levels
-//     std::uint64_t attempts_in_all(const retry_levels& l)
 //     retry_action decide(l, tries, kind, random, now, hint)
-//
-//   retry/permits.hpp
-//     struct permit
-//     class permits
 //
 //   retry/presets.hpp
 //     struct preset
@@ -93,7 +82,6 @@
 //   retry/retry_loop.hpp
 //     struct call_policy
 //     struct retry_loop_types
-//     enum retry_outcome { open, succeeded, not_worth_it, tries, time_limit, budget }
 //     class retry_loop
 //     result<M, config_error> make(const call_policy& p, steady_time now, shared_budget budget)
 //     result<M, config_error> make(const P&)
@@ -115,7 +103,6 @@
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/delivery.hpp>
 #include <waybill/retry/levels.hpp>
-#include <waybill/retry/permits.hpp>
 #include <waybill/retry/presets.hpp>
 #include <waybill/retry/retry_call.hpp>
 #include <waybill/retry/retry_loop.hpp>

@@ -13,7 +13,6 @@
 // Index, written by tests/api --write:
 //
 //   session/dead_letter_import.hpp
-//     enum import_outcome { running, drained, left, uncertain }
 //     class dead_letter_import
 //
 //   session/envelope.hpp
@@ -22,31 +21,21 @@
 //     struct opened_state
 //
 //   session/job.hpp
-//     constant max_session_id_bytes
 //     struct job_error
-//     std::optional<job_error::code> session_id_problem(string_view id)
-//     std::string step_message_id(const step_properties& s, std::size_t most)
 //     class job
 //     struct job_progress
-//     job_progress progress_of(const session_progress& p, std::uint64_t total)
 //
 //   session/pipeline.hpp
 //     class pipeline
 //
 //   session/pipeline_dead_letter.hpp
 //     struct pipeline_dead_letter
-//     bool is_cause(const pipeline_dead_letter& l)
-//     struct step_message
-//     struct pipeline_dead_letter_policy
 //     pipeline_dead_letter make_pipeline_dead_letter(m, a, reason, progress, now, p)
 //     pipeline_dead_letter make_broker_dead_letter(m, reason, deliveries, progress, now, p)
-//     pipeline_dead_letter merged_dead_letter(stored, written)
-//     pipeline_dead_letter merged_mark(stored, marked)
 //
 //   session/pipeline_policy.hpp
-//     enum pipeline_mode { stop_on_failure, independent }
 //     struct pipeline_policy
-//     enum step_outcome { done, repeated, dead_lettered, given_back, held, lost, not_taken }
+//     enum step_outcome { done, repeated, dead_lettered, given_back, state_unreadable, lost, oth...
 //
 //   session/pipeline_steps.hpp
 //     struct pipeline_types
@@ -58,35 +47,24 @@
 //     step_outcome process_step(pipe, m, clock, calls)
 //
 //   session/progress.hpp
-//     struct step_failure
 //     struct session_progress
 //     enum state_read { absent, ok, newer, corrupt, too_large }
 //
 //   session/redrive.hpp
 //     struct redrive_types
 //     struct redrive_policy
-//     enum redrive_outcome { running, finished, stopped }
 //     class redrive
 //
 //   session/redrive_plan.hpp
 //     struct redrive_filter
 //     struct redrive_options
-//     enum skip_reason { none, filtered, no_session, waiting, behind, damaged, no_body }
-//     struct redrive_marks
-//     struct redrive_session
-//     struct redrive_step
 //     struct redrive_plan
 //
 //   session/row_key.hpp
-//     std::string row_key(std::uint64_t sequence)
-//     struct row_key_read
-//     row_key_read sequence_of_row_key(string_view key)
+//     struct row_key
 //
 //   session/session_state.hpp
-//     struct decoded_text
-//     using text_upgrade
 //     class text_state_codec
-//     concept state_place
 //     class session_state
 //
 //   session/session_store.hpp
@@ -98,13 +76,9 @@
 //
 //   session/state_budget.hpp
 //     struct state_budget
-//     constant min_failure_reserve
-//     struct state_too_large
 //
 //   session/state_text.hpp
 //     struct text_state_options
-//     struct text_state
-//     struct text_state_read
 //
 //   session/step.hpp
 //     struct step_properties
@@ -112,9 +86,7 @@
 //     enum dead_letter_reason { failed, exhausted, ended_process, session_failed, gap, contradic...
 //
 //   session/step_properties.hpp
-//     struct step_property_names
 //     struct step_origin
-//     step_facts facts_of(s, sequence, deliveries)
 //     void write_step_properties(const step_properties& s, const step_origin& o, F&& put)
 //     struct step_properties_read
 //     step_properties_read read_step_properties(F&& find, string_view session)
@@ -122,9 +94,7 @@
 //   session/sweep.hpp
 //     struct sweep_policy
 //     struct swept_state
-//     enum sweep_verdict { clear_finished, clear_failed, clear_stuck, stuck, unreadable, ageless }
 //     struct sweep_item
-//     bool may_clear(const sweep_item& i, const swept_state& found)
 //     std::vector<sweep_item> plan_sweep(states, now, p)
 
 #ifndef WAYBILL_SESSION_HPP

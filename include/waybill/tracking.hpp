@@ -10,7 +10,6 @@
 // Index, written by tests/api --write:
 //
 //   tracking/commit_schedule.hpp
-//     struct commit_schedule_policy
 //     struct commit_schedule_types
 //     class commit_schedule
 //
@@ -22,22 +21,18 @@
 //
 //   tracking/tracker_bytes.hpp
 //     struct tracker_budget
-//     tracker_budget in_bytes(tracker_budget characters)
 //     struct encoded_done
-//     enum tracker_problem { not_text, corrupt, newer, other_base }
 //     std::uint64_t encoded_size(const completion_tracker& t)
 //     bool can_accept(const completion_tracker& t, const tracker_budget& b)
 //     encoded_done encode(const completion_tracker& t, const tracker_budget& b, std::uint64_t salt)
 //     encoded_done encode_text(t, b, salt)
-//     result<tracker_start, tracker_problem> decode(done, bytes, salt)
-//     result<tracker_start, tracker_problem> decode_text(done, text, salt)
+//     result<tracker_start, tracker_start::decode_error> decode(done, bytes, salt)
+//     result<tracker_start, tracker_start::decode_error> decode_text(done, text, salt)
 //
 //   tracking/tracker_options.hpp
 //     struct tracker_options
 //     struct tracked_event
 //     class done_position
-//     enum track_error { full, behind, duplicate, done_before, not_ascending, not_assigned, inva...
-//     struct blocked
 //     struct tracker_start
 
 #ifndef WAYBILL_TRACKING_HPP

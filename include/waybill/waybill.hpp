@@ -16,18 +16,9 @@
 //     struct lock_lost
 //     enum event_result { applied, stale, invalid }
 //
-//   core/base64_text.hpp
-//     std::string to_base64(string_view bytes)
-//     std::optional<std::string> from_base64(string_view text)
-//
 //   core/batch_limits.hpp
 //     constant unlimited
 //     struct batch_limits
-//     bool fits_alone(const batch_limits& l, std::uint64_t own)
-//
-//   core/broker_sequence.hpp
-//     std::uint16_t partition_of(std::uint64_t sequence)
-//     std::uint64_t number_in_partition(std::uint64_t sequence)
 //
 //   core/config_error.hpp
 //     struct config_error
@@ -37,7 +28,6 @@
 //     std::uint32_t crc32c(string_view bytes, std::uint32_t so_far)
 //
 //   core/enum_name.hpp
-//     concept named_enum
 //     string_view name(E e)
 //
 //   core/fault.hpp
@@ -56,16 +46,6 @@
 //     class unexpected
 //     class result
 //
-//   core/saturating.hpp
-//     constant highest_size
-//     std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b)
-//     std::uint64_t saturating_sub(std::uint64_t a, std::uint64_t b)
-//     std::uint64_t saturating_mul(std::uint64_t a, std::uint64_t b)
-//     std::uint64_t as_size(N n)
-//
-//   core/sha256.hpp
-//     std::array<std::uint8_t, 32> sha256(string_view text)
-//
 //   core/text.hpp
 //     string_view utf8_prefix(string_view text, std::size_t most)
 //
@@ -74,18 +54,12 @@
 //     class time_on
 //     using steady_time
 //     using wall_time
-//     time_on<Clock> earlier(time_on<Clock> a, time_on<Clock> b)
-//     time_on<Clock> later(time_on<Clock> a, time_on<Clock> b)
-//
-//   core/time_source.hpp
-//     concept time_source
-//     steady_time time_of(C& c)
 //
 //   core/time_text.hpp
 //     std::string to_text(duration d)
 //     std::string to_text(wall_time t)
-//     std::optional<duration> duration_in(string_view written)
-//     std::optional<wall_time> wall_time_in(string_view written)
+//     std::optional<duration> parse_duration(string_view written)
+//     std::optional<wall_time> parse_wall_time(string_view written)
 //
 //   core/utf8.hpp
 //     bool is_utf8(string_view text)
@@ -96,20 +70,15 @@
 #include <waybill/batch.hpp>
 #include <waybill/consume.hpp>
 #include <waybill/core/act.hpp>
-#include <waybill/core/base64_text.hpp>
 #include <waybill/core/batch_limits.hpp>
-#include <waybill/core/broker_sequence.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/saturating.hpp>
-#include <waybill/core/sha256.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/core/time_source.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/lease.hpp>

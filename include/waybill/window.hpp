@@ -41,7 +41,6 @@
 //
 //   window/quantile.hpp
 //     concept quantile_sketch
-//     concept weighted_sketch
 //     auto quantile(const S& samples, double q)
 //     auto quantile(const W& window, double q, typename W::time_type now)
 //
@@ -50,14 +49,12 @@
 //     struct weighted_sample
 //     std::uint32_t weight_of(const sample<V, Time>&)
 //     std::uint32_t weight_of(const weighted_sample<V, Time>& s)
-//     concept measurable
 //
 //   window/sliding_window.hpp
 //     class sliding_window
 //
 //   window/slotted_window.hpp
 //     struct slot_options
-//     constant max_slots
 //     class slotted_window
 //
 //   window/snapshot_error.hpp
@@ -68,16 +65,14 @@
 //
 //   window/window_options.hpp
 //     struct window_options
-//     enum inserted { newest, late, replaced, too_old, future, not_finite, no_weight }
+//     enum insert_result { newest, late, replaced, too_old, future, not_finite, no_weight }
 //     struct window_losses
 //
 //   window/window_set.hpp
 //     struct window_set_options
-//     concept window_key
 //     class window_set
 //
 //   window/window_snapshot.hpp
-//     concept storable_window
 //     std::string save(const W& w)
 //     result<W, snapshot_error> load(string_view bytes, const window_options& options)
 //

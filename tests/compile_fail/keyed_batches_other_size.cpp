@@ -1,7 +1,7 @@
 // expect: use_keyed_batches_of
 // SPDX-License-Identifier: MIT
 //
-// A size function with state is part of the type, which keyed_batches_of finds out.
+// A size function with state is part of the type, which keyed_batches::of finds out.
 
 #include <cstdint>
 #include <string>

@@ -11,5 +11,5 @@
 void open(std::uint64_t most)
 {
     const auto is_large = [most](const std::string& s) { return s.size() > most; };
-    auto all = waybill::open_batch_of<std::string>({.bytes = 1'000}, is_large);
+    auto all = waybill::open_batch<std::string>::of({.bytes = 1'000}, is_large);
 }

@@ -1,7 +1,7 @@
 // expect: use_open_batch_of
 // SPDX-License-Identifier: MIT
 //
-// A size function with state is part of the type, which open_batch_of finds out.
+// A size function with state is part of the type, which open_batch::of finds out.
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 // expect: use_open_bins_of
 // SPDX-License-Identifier: MIT
 //
-// A size function with state is part of the type, which bin_packer_of finds out.
+// A size function with state is part of the type, which bin_packer::of finds out.
 
 #include <cstdint>
 #include <string>

@@ -35,10 +35,10 @@ void works(deferred_messages b)
     });
     fuzz::must(b.in_hand() == 0, "nothing is in hand");
     for (out = 0; !b.empty();) {
-        const auto some =
-            b.take(wall_time::highest(), {}, 3, deferral_options::hand_out_order::by_partition);
+        const auto some = b.take(wall_time::highest(), {}, 3,
+                                 deferral_options::hand_out_order::group_by_partition);
         fuzz::must(!some.empty(), "there is always one to hand out");
-        for (const handed& h : some) {
+        for (const deferred_messages::handed& h : some) {
             fuzz::must(b.settled(h.entry.sequence) == event_result::applied, "and it is there");
             ++out;
         }

@@ -58,8 +58,14 @@ void read_as(std::string_view bytes, const state_codec<T>& codec)
                    written.error().problem != state_unwritten::problem_type::threw,
                "it is never thrown at");
     if (before) return;
-    s.progress = {highest_size, highest_size, highest_size, highest_size, {}, {}, {}};
-    s.progress.failed = step_failure{7,
+    s.progress = {detail::highest_size,
+                  detail::highest_size,
+                  detail::highest_size,
+                  detail::highest_size,
+                  {},
+                  {},
+                  {}};
+    s.progress.failed = session_progress::step_failure{7,
                                      8,
                                      dead_letter_reason::session_failed,
                                      9,

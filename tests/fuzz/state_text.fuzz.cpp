@@ -39,23 +39,35 @@ void opened(std::string_view bytes, std::uint64_t budget)
 void read_as(std::string_view bytes, const text_state_options& o)
 {
     opened(bytes, o.budget.bytes);
-    text_state_read r = detail::read_text_state(bytes, o);
+    detail::text_state_read r = detail::read_text_state(bytes, o);
     fuzz::must(name(r.problem) != "?" && !describe(r).empty(), "what is found is told");
-    fuzz::must((r.outcome == state_read::ok) == (r.problem == text_state_read::problem_type::none),
-               "and why");
+    fuzz::must(
+        (r.outcome == state_read::ok) == (r.problem == detail::text_state_read::problem_type::none),
+        "and why");
     if (r.outcome != state_read::ok) {
-        fuzz::must(r.state == text_state{{}, {}, o.version, {}}, "nothing of it is taken over");
+        fuzz::must(r.state == detail::text_state{{}, {}, o.version, {}},
+                   "nothing of it is taken over");
         return;
     }
     const bool ours = detail::written_version(r.state.version, o.version) == r.state.version;
     const auto again = detail::write_text_state(r.state, o);
     fuzz::must(again.has_value() && (!ours || *again == bytes), "what is read is what is written");
     if (r.state.progress.failed) return;
-    step_failure f{highest_size, highest_size, dead_letter_reason::session_failed,
-                   highest_size, {},           {}};
+    session_progress::step_failure f{detail::highest_size,
+                                     detail::highest_size,
+                                     dead_letter_reason::session_failed,
+                                     detail::highest_size,
+                                     {},
+                                     {}};
     f.text.assign(1'000, '\n');  // in the small budget it has to be cut
     f.at = wall_time::highest();
-    r.state.progress = {highest_size, highest_size, highest_size, highest_size, f, f.at, f.at};
+    r.state.progress = {detail::highest_size,
+                        detail::highest_size,
+                        detail::highest_size,
+                        detail::highest_size,
+                        f,
+                        f.at,
+                        f.at};
     const auto failed = detail::write_text_state(r.state, o);
     fuzz::must(failed.has_value() && failed->size() <= o.budget.bytes, "a failure can be written");
     fuzz::must(detail::read_text_state(*failed, o).outcome == state_read::ok, "and read");
@@ -90,7 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<std::string> fuzz_seeds()
 {
     std::vector<std::string> all;
-    golden_states::each([&](std::string_view, const text_state& s) {
+    golden_states::each([&](std::string_view, const detail::text_state& s) {
         all.push_back(detail::write_text_state(s, golden_states::options).value_or(std::string()));
     });
     all.emplace_back(R"({"IsFailedSession":true})");

@@ -32,7 +32,7 @@ void walk(const completion_tracker& from, const tracker_start& start)
             fuzz::must(!t.begin(s), "what is done is not begun");
         }
         fuzz::must(t.in_flight() == 0 && t.watermark() == r.last, "all is passed");
-        if (r.last == highest_size) break;
+        if (r.last == detail::highest_size) break;
         fuzz::must(t.begin(r.last + 1).has_value(), "what is not done is begun");
         fuzz::must(t.complete({r.last + 1, t.generation()}) == event_result::applied, "and done");
     }
@@ -55,7 +55,7 @@ void read(std::optional<std::uint64_t> from, std::string_view bytes)
     }
     completion_tracker t;
     t.resume(*start);
-    const encoded_done again = encode(t, {.max_bytes = highest_size});
+    const encoded_done again = encode(t, {.max_bytes = detail::highest_size});
     fuzz::must(again.bytes.size() <= bytes.size(), "it is no longer than it was");
     fuzz::must(again.dropped == 0, "all of it is there");
     const auto twice = decode(from, again.bytes);
@@ -63,7 +63,7 @@ void read(std::optional<std::uint64_t> from, std::string_view bytes)
     const encoded_done cut = encode(t, {.max_bytes = bytes.size() / 2});
     fuzz::must(cut.bytes.size() <= bytes.size() / 2, "it is cut");
     fuzz::must(decode(from, cut.bytes).has_value(), "and can be read");
-    fuzz::must(decode_text(from, to_base64(bytes)) == start, "as text, too");
+    fuzz::must(decode_text(from, detail::to_base64(bytes)) == start, "as text, too");
     walk(t, *start);
 }
 
@@ -78,8 +78,8 @@ std::string sealed(std::string_view bytes)
 void read_everywhere(std::string_view bytes)
 {
     for (const std::optional<std::uint64_t>& from :
-         {std::optional<std::uint64_t>(), {0}, {10}, {1'000'000}, {highest_size - 1},
-          {highest_size}}) {
+         {std::optional<std::uint64_t>(), {0}, {10}, {1'000'000}, {detail::highest_size - 1},
+          {detail::highest_size}}) {
         read(from, bytes);
     }
     // And where it says that it belongs.
@@ -96,8 +96,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view given = fuzz::text_of(data, size);
     read_everywhere(given);
     if (size >= 4) read_everywhere(sealed(given.substr(0, size - 4)));
-    if (const auto bytes = from_base64(given)) {
-        fuzz::must(to_base64(*bytes) == given, "one way to write a text");
+    if (const auto bytes = detail::from_base64(given)) {
+        fuzz::must(detail::to_base64(*bytes) == given, "one way to write a text");
         read_everywhere(*bytes);
     }
     return 0;
@@ -107,7 +107,7 @@ std::vector<std::string> fuzz_seeds()
 {
     std::vector<std::string> all;
     for (const std::optional<std::uint64_t>& from :
-         {std::optional<std::uint64_t>(), {10}, {1'000'000}, {highest_size - 5'000}}) {
+         {std::optional<std::uint64_t>(), {10}, {1'000'000}, {detail::highest_size - 5'000}}) {
         for (const std::uint64_t apart : {1U, 2U, 300U}) {
             for (const std::uint64_t in_flight_each : {2U, 3U, 40U}) {
                 for (const bool most_done : {false, true}) {

@@ -15,7 +15,7 @@
 
 namespace tests_support {
 
-using waybill::circuit_state;
+using waybill::circuit_breaker;
 
 enum class breaker_mistake {
     none,
@@ -30,26 +30,26 @@ enum class breaker_mistake {
 
 class naive_breaker {
 public:
-    naive_breaker(const waybill::circuit_breaker_options& o, std::uint64_t most,
+    naive_breaker(const waybill::circuit_breaker::config& o, std::uint64_t most,
                   breaker_mistake m = breaker_mistake::none)
         : options_(o), most_(most), mistake_(m)
     {
     }
 
-    std::optional<waybill::permit> try_acquire(waybill::steady_time now)
+    std::optional<waybill::circuit_breaker::permit> try_acquire(waybill::steady_time now)
     {
         tell(now);
         if (room() == 0) return {};
-        waybill::permit p;
+        waybill::circuit_breaker::permit p;
         p.generation = generation_;
         p.number = calls_.size() + 1;
         p.deadline = now_ + options_.timeout;
-        calls_.push_back({p, state_ != circuit_state::forced_closed});
+        calls_.push_back({p, state_ != circuit_breaker::circuit_state::forced_closed});
         ++given_;
         return p;
     }
 
-    waybill::event_result record(const waybill::permit& p, waybill::fault_kind how,
+    waybill::event_result record(const waybill::circuit_breaker::permit& p, waybill::fault_kind how,
                                  waybill::steady_time now, double draw = 1.0)
     {
         tell(now);
@@ -76,36 +76,47 @@ public:
         return waybill::event_result::applied;
     }
 
-    void force_closed(waybill::steady_time now) { hold(circuit_state::forced_closed, now); }
-    void force_open(waybill::steady_time now) { hold(circuit_state::forced_open, now); }
+    void force_closed(waybill::steady_time now)
+    {
+        hold(circuit_breaker::circuit_state::forced_closed, now);
+    }
+    void force_open(waybill::steady_time now)
+    {
+        hold(circuit_breaker::circuit_state::forced_open, now);
+    }
     void release_force(waybill::steady_time now)
     {
         tell(now);
-        if (state_ == circuit_state::forced_closed) enter(circuit_state::closed);
-        if (state_ == circuit_state::forced_open) enter(circuit_state::half_open);
+        if (state_ == circuit_breaker::circuit_state::forced_closed)
+            enter(circuit_breaker::circuit_state::closed);
+        if (state_ == circuit_breaker::circuit_state::forced_open)
+            enter(circuit_breaker::circuit_state::half_open);
     }
 
-    circuit_state state(waybill::steady_time now) const { return told(now).state_; }
+    circuit_breaker::circuit_state state(waybill::steady_time now) const
+    {
+        return told(now).state_;
+    }
     std::uint64_t generation(waybill::steady_time now) const { return told(now).generation_; }
     std::uint64_t room(waybill::steady_time now) const { return told(now).room(); }
     waybill::steady_time next_change(waybill::steady_time now) const
     {
         const naive_breaker v = told(now);
-        if (v.state_ == circuit_state::open) return v.until_;
+        if (v.state_ == circuit_breaker::circuit_state::open) return v.until_;
         const call* c = v.first_to_be_lost();
         return c != nullptr ? c->given.deadline : waybill::steady_time::highest();
     }
-    bool has(const waybill::permit& p, waybill::steady_time now) const
+    bool has(const waybill::circuit_breaker::permit& p, waybill::steady_time now) const
     {
         const naive_breaker v = told(now);
         return p.number != 0 && p.number <= v.calls_.size() && p.generation == v.generation_ &&
                v.calls_[p.number - 1].out;
     }
-    bool suspects(waybill::steady_time now) const
+    bool suspects_outage(waybill::steady_time now) const
     {
         const naive_breaker v = told(now);
-        if (v.state_ == circuit_state::forced_closed) return false;
-        if (v.state_ != circuit_state::closed) return true;
+        if (v.state_ == circuit_breaker::circuit_state::forced_closed) return false;
+        if (v.state_ != circuit_breaker::circuit_state::closed) return true;
         if (v.ends_.empty() || !v.ends_.back().failed) return false;
         for (const end& e : v.ends_) {
             if (e.failed && v.recent(e.at, v.now_)) return true;
@@ -115,7 +126,7 @@ public:
 
 private:
     struct call {
-        waybill::permit given;
+        waybill::circuit_breaker::permit given;
         bool out = true;
     };
     struct end {
@@ -146,9 +157,9 @@ private:
 
     std::uint64_t room() const
     {
-        if (state_ == circuit_state::forced_closed) return ~std::uint64_t{0};
-        if (state_ == circuit_state::closed) return most_ - out();
-        if (state_ != circuit_state::half_open) return 0;
+        if (state_ == circuit_breaker::circuit_state::forced_closed) return ~std::uint64_t{0};
+        if (state_ == circuit_breaker::circuit_state::closed) return most_ - out();
+        if (state_ != circuit_breaker::circuit_state::half_open) return 0;
         if (mistake_ == breaker_mistake::stampede) return most_ - out();
         return step_size() > given_ ? step_size() - given_ : 0;
     }
@@ -172,7 +183,8 @@ private:
             ended(true, c->given.deadline);
         }
         now_ = now;
-        if (state_ == circuit_state::open && until_ <= now) enter(circuit_state::half_open);
+        if (state_ == circuit_breaker::circuit_state::open && until_ <= now)
+            enter(circuit_breaker::circuit_state::half_open);
     }
 
     // The part of the period, counted from the clock's zero.
@@ -186,15 +198,15 @@ private:
 
     void ended(bool failed, waybill::steady_time at)
     {
-        if (state_ == circuit_state::half_open) {
+        if (state_ == circuit_breaker::circuit_state::half_open) {
             if (failed) return shut(at);
             if (++answered_ < step_size() && mistake_ != breaker_mistake::one_probe) return;
             given_ = answered_ = 0;
             if (++step_ == options_.half_open_ramp || mistake_ == breaker_mistake::one_probe)
-                enter(circuit_state::closed);
+                enter(circuit_breaker::circuit_state::closed);
             return;
         }
-        if (state_ != circuit_state::closed) return;
+        if (state_ != circuit_breaker::circuit_state::closed) return;
         ends_.push_back({failed, at});
         std::uint64_t all = 0;
         std::uint64_t bad = 0;
@@ -211,33 +223,33 @@ private:
         if (share || (failed && row >= options_.consecutive_failures)) shut(at);
     }
 
-    void enter(circuit_state s)
+    void enter(circuit_breaker::circuit_state s)
     {
         state_ = s;
         ++generation_;
         given_ = answered_ = 0;
         step_ = 0;
-        if (s != circuit_state::closed) return;
+        if (s != circuit_breaker::circuit_state::closed) return;
         ends_.clear();
         round_ = 0;
     }
 
     void shut(waybill::steady_time at)
     {
-        enter(circuit_state::open);
+        enter(circuit_breaker::circuit_state::open);
         until_ = at + waybill::pause(options_.break_duration, ++round_, draw_);
     }
 
-    void hold(circuit_state s, waybill::steady_time now)
+    void hold(circuit_breaker::circuit_state s, waybill::steady_time now)
     {
         tell(now);
         if (state_ != s) enter(s);
     }
 
-    waybill::circuit_breaker_options options_;
+    waybill::circuit_breaker::config options_;
     std::uint64_t most_;
     breaker_mistake mistake_;
-    circuit_state state_ = circuit_state::closed;
+    circuit_breaker::circuit_state state_ = circuit_breaker::circuit_state::closed;
     std::uint64_t generation_ = 1;
     waybill::steady_time now_ = waybill::steady_time::lowest();
     waybill::steady_time until_{};

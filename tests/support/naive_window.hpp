@@ -44,24 +44,24 @@ public:
     explicit naive_window(const waybill::window_options& o) : options_(o) {}
 
     /// Whether this is what becomes of the sample. It does become of it, then.
-    bool insert(std::int64_t at, V value, std::uint64_t weight, waybill::inserted told)
+    bool insert(std::int64_t at, V value, std::uint64_t weight, waybill::insert_result told)
     {
-        using waybill::inserted;
+        using waybill::insert_result;
         // Of several reasons the first counts.
         bool no = false;
         bool said = false;
-        const auto against = [&](bool holds, inserted why, std::uint64_t& count) {
+        const auto against = [&](bool holds, insert_result why, std::uint64_t& count) {
             if (!holds || no) return;
             no = true;
             said = told == why;
             ++count;
         };
-        against(!finite(value), inserted::not_finite, losses_.not_finite);
-        against(weight == 0 || weight > 0xFFFF'FFFFU, inserted::no_weight, losses_.no_weight);
-        against(clock_ && gone(at), inserted::too_old, losses_.too_old);
+        against(!finite(value), insert_result::not_finite, losses_.not_finite);
+        against(weight == 0 || weight > 0xFFFF'FFFFU, insert_result::no_weight, losses_.no_weight);
+        against(clock_ && gone(at), insert_result::too_old, losses_.too_old);
         against(clock_ && unlike_highest(options_.ahead) &&
                     wide{at} - *clock_ > options_.ahead.count(),
-                inserted::future, losses_.future);
+                insert_result::future, losses_.future);
         if (no) return said;
 
         std::size_t n = kept_.size();
@@ -69,15 +69,15 @@ public:
         if (options_.on_equal_time == waybill::window_options::equal_time::replace && n != 0 &&
             kept_[n - 1].at == at) {
             kept_[n - 1] = {at, value, weight};
-            return told == inserted::replaced;
+            return told == insert_result::replaced;
         }
-        const inserted why = n == kept_.size() ? inserted::newest : inserted::late;
+        const insert_result why = n == kept_.size() ? insert_result::newest : insert_result::late;
         kept_.insert(kept_.begin() + static_cast<std::ptrdiff_t>(n), {at, value, weight});
         if (kept_.size() <= options_.max_points) return told == why;
         out_.push_back(kept_.front().at);
         kept_.erase(kept_.begin());
         ++losses_.pushed_out;
-        return told == (n == 0 ? inserted::too_old : why);
+        return told == (n == 0 ? insert_result::too_old : why);
     }
 
     void advance(std::int64_t now)

@@ -150,12 +150,13 @@ private:
     // No cut could save it, by what the policy says.
     [[nodiscard]] bool large(const item& i) const
     {
-        const std::uint64_t whole = waybill::saturating_add(i.bytes, policy.limit.envelope);
+        const std::uint64_t whole = waybill::detail::saturating_add(i.bytes, policy.limit.envelope);
         return i.bytes > policy.limit.single || whole > policy.limit.bytes || endless(i);
     }
     [[nodiscard]] bool endless(const item& i) const
     {
-        return waybill::saturating_add(i.bytes, policy.limit.envelope) == waybill::unlimited;
+        return waybill::detail::saturating_add(i.bytes, policy.limit.envelope) ==
+               waybill::unlimited;
     }
 
     void too_large(const item& i)
@@ -175,7 +176,7 @@ private:
         bool alone = false;
         for (std::size_t i = first; i != members.size(); ++i) {
             const item& x = items[members[i]];
-            bytes = waybill::saturating_add(bytes, x.bytes);
+            bytes = waybill::detail::saturating_add(bytes, x.bytes);
             alone = alone || x.bytes > policy.limit.single || (!told && large(x));
         }
         must(count == 1 || !alone, "what is too large travels alone");

@@ -161,7 +161,7 @@ protected:
         for (std::size_t i = a->first; i != a->first + a->count; ++i) {
             const std::uint64_t n = members[i];
             waybill::fault_kind how = waybill::fault_kind::none;
-            for (const waybill::entry_fault& f : e.failed) {
+            for (const waybill::batch_sender::entry_fault& f : e.failed) {
                 if (f.index == i - a->first && how == waybill::fault_kind::none) how = f.kind;
             }
             if (how == waybill::fault_kind::none) {
@@ -185,7 +185,7 @@ protected:
     {
         ++throttles;
         const waybill::duration cap = policy.retry.pauses.cap;
-        quiet = waybill::later(quiet, now + waybill::detail::lesser(e.retry_after, cap));
+        quiet = waybill::detail::later(quiet, now + waybill::detail::lesser(e.retry_after, cap));
         attempt* a = of(e.attempt);
         if (!a) return;
         a->away = false;
@@ -242,7 +242,7 @@ protected:
     {
         if (tries == 0) return;
         must(spend(), "a retry takes a token");
-        quiet = waybill::later(quiet, due(now, tries, draw, hint));
+        quiet = waybill::detail::later(quiet, due(now, tries, draw, hint));
     }
 
     [[nodiscard]] waybill::steady_time due(waybill::steady_time now, std::uint32_t tries,

@@ -25,9 +25,10 @@ namespace tests_support {
 template <class Machine>
 class settle_audit_of {
 public:
-    explicit settle_audit_of(const waybill::settle_batch_policy& p) : policy_(p), machine_(p) {}
+    explicit settle_audit_of(const waybill::settle_batches::config& p) : policy_(p), machine_(p) {}
 
-    void decide(waybill::settle_kind kind, waybill::duration left, waybill::steady_time now)
+    void decide(waybill::settle_batches::settle_kind kind, waybill::duration left,
+                waybill::steady_time now)
     {
         machine_.on(waybill::settle_batches::decided{kind, left}, now);
         book_.push_back({kind, state::waiting, {}, {}, 0, now, now + left, now});
@@ -106,7 +107,7 @@ private:
     enum class state : std::uint8_t { waiting, called, ended, reported };
 
     struct entry {
-        waybill::settle_kind kind;
+        waybill::settle_batches::settle_kind kind;
         state at;
         waybill::settle_batches::settle_outcome end;
         waybill::fault_kind fault;
@@ -127,10 +128,11 @@ private:
     [[nodiscard]] static bool expired(const entry& e, waybill::steady_time t)
     {
         if (e.at != state::waiting || e.locked_until > t) return false;
-        return e.kind != waybill::settle_kind::complete || e.tries != 0;
+        return e.kind != waybill::settle_batches::settle_kind::complete || e.tries != 0;
     }
 
-    [[nodiscard]] static bool ready(const entry& e, waybill::settle_kind k, waybill::steady_time t)
+    [[nodiscard]] static bool ready(const entry& e, waybill::settle_batches::settle_kind k,
+                                    waybill::steady_time t)
     {
         return e.kind == k && e.at == state::waiting && e.not_before <= t;
     }
@@ -141,7 +143,7 @@ private:
         return e.tries != 0 || no_more_ || e.since + policy_.linger <= t || e.locked_until - policy_.to_settle <= t;
     }
 
-    [[nodiscard]] bool is_due(waybill::settle_kind k, waybill::steady_time t) const
+    [[nodiscard]] bool is_due(waybill::settle_batches::settle_kind k, waybill::steady_time t) const
     {
         std::uint64_t n = 0;
         for (const entry& e : book_) {
@@ -152,11 +154,12 @@ private:
         return n >= limit();
     }
 
-    [[nodiscard]] waybill::steady_time first_lock(waybill::settle_kind k, waybill::steady_time t) const
+    [[nodiscard]] waybill::steady_time first_lock(waybill::settle_batches::settle_kind k,
+                                                  waybill::steady_time t) const
     {
         auto first = waybill::steady_time::highest();
         for (const entry& e : book_) {
-            if (ready(e, k, t)) first = waybill::earlier(first, e.locked_until);
+            if (ready(e, k, t)) first = waybill::detail::earlier(first, e.locked_until);
         }
         return first;
     }
@@ -166,7 +169,7 @@ private:
         for (const entry& e : book_) {
             if (e.at == state::ended || expired(e, t)) return true;
         }
-        for (const auto k : waybill::settle_kinds) {
+        for (const auto k : waybill::settle_batches::settle_kinds) {
             if (is_due(k, t)) return true;
         }
         return false;
@@ -177,7 +180,7 @@ private:
         ++calls_;
         if (b.items.empty() || b.items.size() > limit()) breaks("a call is empty, or has more than its limit");
         if (!is_due(b.kind, now)) breaks("a call is not due");
-        for (const auto k : waybill::settle_kinds) {
+        for (const auto k : waybill::settle_batches::settle_kinds) {
             if (is_due(k, now) && first_lock(k, now) < first_lock(b.kind, now)) breaks("another call has less time left");
         }
         if (begun_.count(b.call) != 0) breaks("a call has the number of another one");
@@ -263,10 +266,10 @@ private:
         e.end = waybill::settle_batches::settle_outcome::lost;
         if (e.locked_until - policy_.to_settle <= now) return;
         e.at = state::waiting;
-        e.not_before = waybill::earlier(now + waybill::pause(policy_.pauses, e.tries, draw), e.locked_until - policy_.to_settle);
+        e.not_before = waybill::detail::earlier(now + waybill::pause(policy_.pauses, e.tries, draw), e.locked_until - policy_.to_settle);
     }
 
-    waybill::settle_batch_policy policy_;
+    waybill::settle_batches::config policy_;
     Machine machine_;
     std::vector<entry> book_;
     bool no_more_ = false;

@@ -244,7 +244,7 @@ inline waybill::dead_letter letter_under(flaw f, waybill::dead_letter letter)
     change_texts(f, letter);
     if (f == flaw::tries_forgotten) letter.tries = 0;
     if (f == flaw::kept_forgotten) letter.kept = {};
-    if (f == flaw::kept_of_one_bit && letter.kept != waybill::dead_letter_body::nothing)
+    if (f == flaw::kept_of_one_bit && letter.kept != waybill::dead_letter_body::discard)
         letter.kept = {};
     if (f == flaw::kind_of_one_bit && letter.kind != waybill::fault_kind::permanent) {
         letter.kind = waybill::fault_kind::transient;

@@ -81,15 +81,15 @@ public:
         std::optional<steady_time> wake;
         for (const detail::flight& f : flights_) {
             if (f.on_its_way) continue;
-            const steady_time due = later(pace_.not_before(), f.not_before);
+            const steady_time due = detail::later(pace_.not_before(), f.not_before);
             if (due <= now) return sending(f.attempt, f.parts, f.sizes, f.closed);
-            wake = wake ? earlier(*wake, due) : due;
+            wake = wake ? detail::earlier(*wake, due) : due;
         }
         if (queue_.may_go() && flights_.size() < policy_.in_flight) {
-            const steady_time due = later(pace_.not_before(), queue_.due());
+            const steady_time due = detail::later(pace_.not_before(), queue_.due());
             const detail::send_draft& d = queue_.head();
             if (due <= now) return sending(attempts_, d.parts, d.sizes, queue_.closed());
-            wake = wake ? earlier(*wake, due) : due;
+            wake = wake ? detail::earlier(*wake, due) : due;
         }
         if (wake) return wait_until{*wake};
         return idle{};
@@ -198,7 +198,7 @@ public:
     event_result on(const partial& p, steady_time now)
     {
         const std::uint64_t items = items_of(p.attempt);
-        for (const entry_fault& e : p.failed) {
+        for (const batch_sender::entry_fault& e : p.failed) {
             if (e.index >= items) return invalid_or_late(p.attempt);
         }
         detail::flight* f = answered(p.attempt, now);
@@ -210,7 +210,7 @@ public:
         learnt_.accepted(f->sizes, std::nullopt, f->full(learnt_), f->cut);
         queue_.items().mark(f->parts, detail::send_item::state::over);
         failures seen;
-        for (const entry_fault& e : p.failed) {
+        for (const batch_sender::entry_fault& e : p.failed) {
             detail::send_item& i = queue_.items()[f->item_at(e.index)];
             const bool told_twice = i.kind != detail::send_item::state::over;
             if (e.kind != fault_kind::none && !told_twice) fail(*f, i, e.kind, seen, now);
@@ -304,7 +304,8 @@ private:
     };
 
     [[nodiscard]] send sending(std::uint64_t attempt, const std::vector<item_range>& parts,
-                               const batch_sizes& sizes, batch_close_reason reason) const
+                               const calibration_state::batch_sizes& sizes,
+                               batch_close_reason reason) const
     {
         return {attempt, {parts.data(), parts.size()}, learnt_.predict(sizes), reason};
     }

@@ -2,7 +2,7 @@
 //
 // bin_packer: fills several batches at the same time, for items whose order does not matter.
 //
-//     auto bins = waybill::bin_packer_of<entry>(limits, wire_size, {.open = 8, .linger = 50ms});
+//     auto bins = waybill::bin_packer<entry>::of(limits, wire_size, {.open = 8, .linger = 50ms});
 //     switch (bins.try_add(e, now)) {                              // three results, not two
 //         case added:     break;
 //         case full:      flush(bins.take(now)); bins.try_add(e, now); break;
@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/batch/add_result.hpp>
 #include <waybill/batch/detail/assignable.hpp>
 #include <waybill/batch/detail/side_by_side.hpp>
 #include <waybill/batch/framing.hpp>
@@ -39,9 +40,9 @@
 
 namespace waybill::inline v0_2 {
 
-/// `Size` as in open_batch; bin_packer_of deduces it. Each `try_add` calls it up to three times for
-/// every bin that it tries.
-template <class Item, size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
+/// `Size` as in open_batch; bin_packer::of deduces it. Each `try_add` calls it up to three times
+/// for every bin that it tries.
+template <class Item, detail::size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
 class bin_packer
     : public detail::side_by_side<closed_batch<Item>, detail::kept_framing<Item, Size>, true> {
     using base = detail::side_by_side<closed_batch<Item>, detail::kept_framing<Item, Size>, true>;
@@ -52,7 +53,14 @@ public:
         : base(l, detail::framing_of<Item, Size>(std::move(weigh)), o)
     {
     }
-    /// Rejects a size function or framing of another type: use bin_packer_of.
+    /// The same for any size function or framing, whose type it deduces.
+    template <detail::size_model<const Item&> F = std::identity>
+    [[nodiscard]] static auto of(const batch_limits& l, F size = {},
+                                 const open_limits& o = {.open = 8})
+    {
+        return bin_packer<Item, F>{l, std::move(size), o};
+    }
+    /// Rejects a size function or framing of another type: use `of`.
     template <class F, class = use_open_bins_of>
         requires(!std::convertible_to<F, Size>)
     bin_packer(const batch_limits&, F, const open_limits& = {}) = delete;
@@ -66,10 +74,10 @@ public:
         const std::size_t end = this->open();
         std::size_t best = end;
         // The sums of the best bin so far, with the item.
-        tally<detail::kept_framing<Item, Size>> counted;
+        detail::tally<detail::kept_framing<Item, Size>> counted;
         for (std::size_t at = 0; at <= end; ++at) {
             if (at == end && best != end) break;
-            tally<detail::kept_framing<Item, Size>> with;
+            detail::tally<detail::kept_framing<Item, Size>> with;
             if (at != end) with = this->all_[at].sum;
             if (with.full || (best != end && with.bytes <= this->all_[best].sum.bytes)) continue;
             const add_result what = with.add(this->limits_, this->framing_, std::as_const(item));
@@ -89,14 +97,6 @@ public:
     }
 };
 
-/// Returns bins of `Item` for any size function or framing.
-template <class Item, size_model<const Item&> F = std::identity>
-[[nodiscard]] auto bin_packer_of(const batch_limits& l, F size = {},
-                                 const open_limits& o = {.open = 8})
-{
-    return bin_packer<Item, F>{l, std::move(size), o};
-}
-
 /// The result of `pack`: positions in its input. Each is in exactly one batch or in `too_large`.
 /// The batches are in the order in which they were closed.
 struct packed_bins {
@@ -108,7 +108,8 @@ struct packed_bins {
 
 /// Packs a container with operator[] and size(): a vector, span, array or deque. `bins` is the
 /// number of open bins. `unlimited` bins waste the fewest bytes, in O(items * batches).
-template <class Items, size_model<decltype(std::declval<const Items&>()[0])> F = std::identity>
+template <class Items,
+          detail::size_model<decltype(std::declval<const Items&>()[0])> F = std::identity>
 [[nodiscard]] packed_bins pack(const Items& items, const batch_limits& l, F size = {},
                                std::uint64_t bins = 8)
 {

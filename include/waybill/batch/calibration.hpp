@@ -30,7 +30,7 @@
 #include <waybill/batch/detail/normal.hpp>
 #include <waybill/batch/detail/overhead.hpp>
 #include <waybill/core/batch_limits.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -106,16 +106,19 @@ public:
     [[nodiscard]] constexpr const detail::overhead& items() const noexcept { return items_; }
 
     /// The expected size of a batch in bytes, envelope included.
-    [[nodiscard]] constexpr std::uint64_t predict(const batch_sizes& b) const noexcept
+    [[nodiscard]] constexpr std::uint64_t predict(
+        const calibration_state::batch_sizes& b) const noexcept
     {
-        const std::uint64_t known = saturating_add(saturating_add(envelope_, b.exact), b.bodies);
+        const std::uint64_t known =
+            detail::saturating_add(detail::saturating_add(envelope_, b.exact), b.bodies);
         if (b.guessed == 0) return known;
         const double beyond = items_.mean(static_cast<double>(b.bodies),
                                           static_cast<double>(b.guessed));
-        if (beyond >= 0) return saturating_add(known, whole(beyond));
+        if (beyond >= 0) return detail::saturating_add(known, whole(beyond));
         // No encoder is expected to shrink bodies to less than a 64th. If the estimate is smaller,
         // the limit is probably higher.
-        return saturating_sub(known, detail::lesser(whole(-beyond), b.bodies - b.bodies / 64));
+        return detail::saturating_sub(known,
+                                      detail::lesser(whole(-beyond), b.bodies - b.bodies / 64));
     }
 
     /// The maximum of the expected size of the next batch plus its margin, in bytes.
@@ -123,19 +126,20 @@ public:
     {
         if (!probing()) return believed_limit();
         if (limit_ < ceiling_)
-            return detail::lesser(ceiling_, saturating_add(limit_, reach(limit_)));
-        if (refused_ == unlimited) return saturating_add(limit_, reach(limit_ / 16));
+            return detail::lesser(ceiling_, detail::saturating_add(limit_, reach(limit_)));
+        if (refused_ == unlimited) return detail::saturating_add(limit_, reach(limit_ / 16));
         // The first step at most doubles the size. Each refused probe halves it, down to a 32nd.
         const std::uint64_t now = believed_limit();
         std::uint64_t more = detail::lesser(limit_ - now, now);
         for (std::uint32_t n = probe_after_; n > first_probe; n /= 2) more /= 2;
-        return detail::lesser(limit_,
-                              saturating_add(now, reach(more > now / 32 ? more : now / 32 + 1)));
+        return detail::lesser(
+            limit_, detail::saturating_add(now, reach(more > now / 32 ? more : now / 32 + 1)));
     }
 
     /// The bytes by which batch `b` must stay below the budget, because its size is uncertain. 0 if
     /// all sizes are exact.
-    [[nodiscard]] constexpr std::uint64_t margin(const batch_sizes& b) const noexcept
+    [[nodiscard]] constexpr std::uint64_t margin(
+        const calibration_state::batch_sizes& b) const noexcept
     {
         if (b.guessed == 0 && b.reported == 0) return 0;
         return margin_of(spread_of(b));
@@ -143,8 +147,9 @@ public:
 
     /// An upper bound of the margin of all batches that contain `from` and are contained in `to`.
     /// The largest value if the standard deviation may reach 0.24 of the budget.
-    [[nodiscard]] constexpr std::uint64_t widest_margin(const batch_sizes& from,
-                                                        const batch_sizes& to) const noexcept
+    [[nodiscard]] constexpr std::uint64_t widest_margin(
+        const calibration_state::batch_sizes& from,
+        const calibration_state::batch_sizes& to) const noexcept
     {
         // The margin grows with the deviation up to 0.24 of the budget, and shrinks beyond that.
         const double most = widest_part * static_cast<double>(budget());
@@ -152,15 +157,15 @@ public:
             static_cast<double>(from.bodies), static_cast<double>(to.bodies),
             static_cast<double>(from.guessed), static_cast<double>(to.guessed),
             static_cast<double>(to.reported), doubt_counts()));
-        return spread < most ? margin_of(spread) : highest_size;
+        return spread < most ? margin_of(spread) : detail::highest_size;
     }
 
     /// True if the expected size of `b` plus its margin is within the budget.
-    [[nodiscard]] constexpr bool fits(const batch_sizes& b) const noexcept
+    [[nodiscard]] constexpr bool fits(const calibration_state::batch_sizes& b) const noexcept
     {
         const std::uint64_t size = predict(b);
-        return size <= budget() && size != highest_size &&
-               saturating_add(size, margin(b)) <= budget();
+        return size <= budget() && size != detail::highest_size &&
+               detail::saturating_add(size, margin(b)) <= budget();
     }
 
     /// The knowledge that the next batch is cut with: `probe` or `latest`.
@@ -175,12 +180,13 @@ public:
     /// Batch `b` was accepted. `actual`: its size in bytes, if the broker reported it. `full`: one
     /// more item would have exceeded a limit in bytes. `cut`: the knowledge that `b` was cut with;
     /// `next_cut()` by default.
-    constexpr void accepted(const batch_sizes& b, std::optional<std::uint64_t> actual,
-                            bool full) noexcept
+    constexpr void accepted(const calibration_state::batch_sizes& b,
+                            std::optional<std::uint64_t> actual, bool full) noexcept
     {
         accepted(b, actual, full, next_cut());
     }
-    constexpr void accepted(const batch_sizes& b, std::optional<std::uint64_t> actual, bool full,
+    constexpr void accepted(const calibration_state::batch_sizes& b,
+                            std::optional<std::uint64_t> actual, bool full,
                             detail::cut_with cut) noexcept
     {
         const bool probe = full && cut == detail::cut_with::probe;
@@ -205,7 +211,7 @@ public:
         raise(b, size, counted != 0, probe);
         if (size > accepted_) accepted_ = detail::lesser(size, unlimited - 1);
         if (accepted_ >= refused_) {  // the limit was raised, to an unknown value
-            refused_ = saturating_add(accepted_, accepted_ / 64 + 1);
+            refused_ = detail::saturating_add(accepted_, accepted_ / 64 + 1);
             if (refused_ > limit_) refused_ = unlimited;
             if (probe) probe_after_ = first_probe;
         }
@@ -216,7 +222,8 @@ public:
 
     /// The broker reported one size for the items of `b` and `others` more items. `b` was `less`
     /// bytes smaller than its share of that size. So the other items are `less` bytes larger.
-    constexpr void shared(const batch_sizes& b, double less, std::uint64_t others) noexcept
+    constexpr void shared(const calibration_state::batch_sizes& b, double less,
+                          std::uint64_t others) noexcept
     {
         items_.shared(static_cast<double>(b.reported), less, static_cast<double>(others));
     }
@@ -224,15 +231,15 @@ public:
     /// Batch `b` was refused for its size. `actual`: its size in bytes, `limit`: the broker's limit
     /// in bytes, `samples`: sizes of single items, each as far as reported. `cut`: the knowledge
     /// that `b` was cut with; `next_cut()` by default.
-    constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
-                           std::optional<std::uint64_t> limit,
+    constexpr void refused(const calibration_state::batch_sizes& b,
+                           std::optional<std::uint64_t> actual, std::optional<std::uint64_t> limit,
                            const detail::item_samples& samples = {}) noexcept
     {
         refused(b, actual, limit, samples, next_cut());
     }
-    constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
-                           std::optional<std::uint64_t> limit, const detail::item_samples& samples,
-                           detail::cut_with cut) noexcept
+    constexpr void refused(const calibration_state::batch_sizes& b,
+                           std::optional<std::uint64_t> actual, std::optional<std::uint64_t> limit,
+                           const detail::item_samples& samples, detail::cut_with cut) noexcept
     {
         if (b.items < 2) return;
         const std::uint64_t predicted = predict(b);
@@ -276,19 +283,20 @@ private:
     [[nodiscard]] static constexpr std::uint64_t told(std::optional<std::uint64_t> n) noexcept
     {
         const std::uint64_t size = n.value_or(0);
-        return size == highest_size ? 0 : size;
+        return size == detail::highest_size ? 0 : size;
     }
 
     [[nodiscard]] static constexpr std::uint64_t whole(double x) noexcept
     {
         if (!(x > 0)) return 0;
-        if (x >= 18'446'744'073'709'549'568.0) return highest_size;
+        if (x >= 18'446'744'073'709'549'568.0) return detail::highest_size;
         const auto n = static_cast<std::uint64_t>(x);
         return static_cast<double>(n) < x ? n + 1 : n;
     }
 
     /// The variance of the bytes beyond bodies. `doubt` is the weight of the doubt about the mean.
-    [[nodiscard]] constexpr double variance(const batch_sizes& b, double doubt) const noexcept
+    [[nodiscard]] constexpr double variance(const calibration_state::batch_sizes& b,
+                                            double doubt) const noexcept
     {
         return items_.variance(static_cast<double>(b.bodies), static_cast<double>(b.guessed),
                                static_cast<double>(b.reported), doubt);
@@ -296,7 +304,7 @@ private:
 
     /// The standard deviation for the margin. If the broker reports few sizes, the doubt about the
     /// mean has less weight: only further batches can resolve it.
-    [[nodiscard]] constexpr double spread_of(const batch_sizes& b) const noexcept
+    [[nodiscard]] constexpr double spread_of(const calibration_state::batch_sizes& b) const noexcept
     {
         return detail::root(variance(b, doubt_counts()));
     }
@@ -316,14 +324,15 @@ private:
 
     /// True for a batch of one item that exceeds the limit only by its estimated overhead. False if
     /// the limit is below the ceiling: then the limit itself may be higher.
-    [[nodiscard]] constexpr bool unlikely(const batch_sizes& b) const noexcept
+    [[nodiscard]] constexpr bool unlikely(const calibration_state::batch_sizes& b) const noexcept
     {
         return b.guessed == 1 && b.items == 1 && limit_ == ceiling_ && predict(b) > limit_ &&
-               saturating_add(envelope_, b.bodies) <= limit_;
+               detail::saturating_add(envelope_, b.bodies) <= limit_;
     }
 
     /// The bytes of a batch of `size` bytes that are left for the overhead of guessed items.
-    [[nodiscard]] constexpr double beyond_bodies(const batch_sizes& b, std::uint64_t size) const
+    [[nodiscard]] constexpr double beyond_bodies(const calibration_state::batch_sizes& b,
+                                                 std::uint64_t size) const
     {
         return static_cast<double>(size) - static_cast<double>(envelope_) -
                static_cast<double>(b.exact) - static_cast<double>(b.bodies);
@@ -346,8 +355,9 @@ private:
     /// `step`.
     [[nodiscard]] constexpr std::uint64_t reach(std::uint64_t step) const noexcept
     {
-        const std::uint64_t further = saturating_sub(row_, patience());
-        return saturating_mul(step, std::uint64_t{1} << detail::lesser(further, reach_doublings));
+        const std::uint64_t further = detail::saturating_sub(row_, patience());
+        return detail::saturating_mul(step,
+                                      std::uint64_t{1} << detail::lesser(further, reach_doublings));
     }
 
     /// The number of accepted full batches before the next probe. 16 times as many if refusals
@@ -369,7 +379,7 @@ private:
     }
 
     /// A refusal with the size of the batch or of its items.
-    constexpr void learn_sizes(const batch_sizes& b, std::uint64_t size,
+    constexpr void learn_sizes(const calibration_state::batch_sizes& b, std::uint64_t size,
                                const detail::item_samples& samples, std::uint64_t reported,
                                bool believed) noexcept
     {
@@ -387,14 +397,15 @@ private:
         if (believed || size > limit_) return;
         // Item sizes exclude the envelope. So a sum just below the limit means a larger envelope.
         if (!known && size > limit_ - limit_ / 64) {
-            envelope_ = saturating_add(envelope_, saturating_add(limit_ - size, first_envelope));
+            envelope_ = detail::saturating_add(
+                envelope_, detail::saturating_add(limit_ - size, first_envelope));
         } else {
             lower(size, reported);
         }
     }
 
     /// A refusal without sizes: the items are larger than predicted, or the limit is lower.
-    constexpr void learn_excess(const batch_sizes& b, std::uint64_t predicted,
+    constexpr void learn_excess(const calibration_state::batch_sizes& b, std::uint64_t predicted,
                                 std::uint64_t reported, bool probe) noexcept
     {
         if (limit_ == unlimited || b.guessed == 0 ||
@@ -416,7 +427,8 @@ private:
     /// Counts an accepted full batch towards the next probe. After an accepted probe another one
     /// follows. `longer` doubles the step of the next one, because the last one may not have
     /// exceeded the limit.
-    constexpr void count_full(const batch_sizes& b, bool probe, bool longer) noexcept
+    constexpr void count_full(const calibration_state::batch_sizes& b, bool probe,
+                              bool longer) noexcept
     {
         if (longer && row_ < patience() + reach_doublings) ++row_;
         if (probe || row_ >= patience()) return;
@@ -450,7 +462,7 @@ private:
     /// by a predicted size if the broker reports sizes, or else by the size of envelope and bodies.
     /// An accepted probe also raises the limit if it reached the highest known limit or the largest
     /// step.
-    constexpr void raise(const batch_sizes& b, std::uint64_t size, bool counted,
+    constexpr void raise(const calibration_state::batch_sizes& b, std::uint64_t size, bool counted,
                          bool probe) noexcept
     {
         if (size <= limit_) return;
@@ -459,9 +471,10 @@ private:
             if (certain) limit_ = ceiling_ = size;
             return;
         }
-        const std::uint64_t bodies = saturating_add(saturating_add(envelope_, b.exact), b.bodies);
+        const std::uint64_t bodies =
+            detail::saturating_add(detail::saturating_add(envelope_, b.exact), b.bodies);
         const bool refutes = (certain ? size : detail::lesser(size, bodies)) > limit_;
-        const std::uint64_t most = saturating_add(limit_, reach(limit_));
+        const std::uint64_t most = detail::saturating_add(limit_, reach(limit_));
         const bool highest = probe && (most >= ceiling_ || row_ >= patience() + reach_doublings);
         if (!refutes && !highest) return;
         if (refutes && limit_ > refuted_) refuted_ = limit_;

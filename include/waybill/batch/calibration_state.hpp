@@ -14,17 +14,6 @@
 
 namespace waybill::inline v0_2 {
 
-/// The contents of a batch, as far as the sender knows them.
-struct batch_sizes {
-    std::uint64_t bodies = 0;   ///< Bytes of the bodies of items whose overhead is estimated.
-    std::uint64_t guessed = 0;  ///< Number of items whose overhead is estimated.
-    std::uint64_t exact = 0;    ///< Bytes of items whose size is known, overhead included.
-    std::uint64_t reported = 0;  ///< Number of items in `exact` with a share of a reported sum.
-    std::uint64_t items = 0;    ///< Number of all items.
-
-    friend bool operator==(const batch_sizes&, const batch_sizes&) = default;
-};
-
 namespace detail {
 
 /// The knowledge that a batch was cut with. A refusal applies to all batches in flight: they become
@@ -39,6 +28,17 @@ enum class cut_with : std::uint8_t {
 
 /// The state of a calibration, to be stored. All sizes are bytes of whole batches.
 struct calibration_state {
+    /// The contents of a batch, as far as the sender knows them.
+    struct batch_sizes {
+        std::uint64_t bodies = 0;   ///< Bytes of the bodies of items whose overhead is estimated.
+        std::uint64_t guessed = 0;  ///< Number of items whose overhead is estimated.
+        std::uint64_t exact = 0;    ///< Bytes of items whose size is known, overhead included.
+        std::uint64_t reported = 0;  ///< Number of items in `exact` with a share of a reported sum.
+        std::uint64_t items = 0;    ///< Number of all items.
+
+        friend bool operator==(const batch_sizes&, const batch_sizes&) = default;
+    };
+
     /// The sizes that a broker reports on its own. Each value includes the previous ones.
     enum class broker_reports : std::uint8_t {
         nothing,   ///< No sizes: only accepted or refused.

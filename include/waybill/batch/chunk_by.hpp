@@ -38,7 +38,7 @@ namespace waybill::inline v0_2 {
 /// A loop that calls it directly can change the limits after each chunk, as refusals require.
 /// Linear in the chunk; measures its items and the next item.
 template <std::forward_iterator I, std::sentinel_for<I> S,
-          size_model<std::iter_reference_t<I>> F = std::identity>
+          detail::size_model<std::iter_reference_t<I>> F = std::identity>
 [[nodiscard]] constexpr chunk<I> front_chunk(I first, S last, const batch_limits& l,
                                              const F& size = {})
 {
@@ -51,7 +51,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
 /// Cuts [first, last) into chunks within `l`. The chunks point into the input. Constant time; each
 /// chunk is cut when the loop reaches it.
 template <std::forward_iterator I, std::sentinel_for<I> S,
-          size_model<std::iter_reference_t<I>> F = std::identity>
+          detail::size_model<std::iter_reference_t<I>> F = std::identity>
 [[nodiscard]] constexpr detail::chunk_range<I, S, F> chunk_by(I first, S last,
                                                               const batch_limits& l, F size = {})
 {
@@ -59,7 +59,8 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
 }
 
 /// The same for a container. It must be an lvalue, so that it outlives its chunks.
-template <class Items, size_model<decltype(*std::begin(std::declval<Items&>()))> F = std::identity>
+template <class Items,
+          detail::size_model<decltype(*std::begin(std::declval<Items&>()))> F = std::identity>
 [[nodiscard]] constexpr auto chunk_by(Items& items, const batch_limits& l, F size = {})
 {
     return chunk_by(std::begin(items), std::end(items), l, std::move(size));

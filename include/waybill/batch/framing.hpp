@@ -29,7 +29,7 @@
 #include <utility>
 
 #include <waybill/batch/detail/sizer.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -44,11 +44,12 @@ concept framing =
         f.push(s, item);                         // `item` was added
     };
 
+namespace detail {
+
 /// The sizes of items: a size function or a framing.
 template <class F, class Item>
 concept size_model = detail::sizer<F, Item> || framing<F, std::remove_cvref_t<Item>>;
 
-namespace detail {
 
 /// A size function as a framing, with the same size in every place.
 template <class F>
@@ -66,7 +67,7 @@ struct plain_framing {
         requires sizer<F, const Item&>
     [[nodiscard]] constexpr std::uint64_t delta(const state&, const Item& item) const
     {
-        return as_size(detail::measured(size, item));
+        return detail::as_size(detail::measured(size, item));
     }
     template <class Item>
     constexpr void push(state&, const Item&) const noexcept
@@ -81,7 +82,7 @@ struct plain_framing {
 };
 
 /// Returns `f` if it is a framing, or else the size function `f` as a framing.
-template <class Item, size_model<const Item&> F>
+template <class Item, detail::size_model<const Item&> F>
 [[nodiscard]] constexpr auto framing_of(F f)
 {
     if constexpr (framing<F, Item>) return f;
@@ -101,7 +102,7 @@ template <class F>
     return [header, of = std::move(body)]<class Item>(const Item& item) -> std::uint64_t
         requires detail::sizer<F, const Item&>
     {
-        return saturating_add(header, as_size(detail::measured(of, item)));
+        return detail::saturating_add(header, detail::as_size(detail::measured(of, item)));
     };
 }
 
@@ -136,13 +137,13 @@ struct framed {
     [[nodiscard]] constexpr std::uint64_t envelope(const Item& item) const
         requires requires(const Model& m, const F& f) { m.envelope(detail::shown(f, item)); }
     {
-        return as_size(model.envelope(detail::shown(of, item)));
+        return detail::as_size(model.envelope(detail::shown(of, item)));
     }
     template <class Item>
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const Item& item) const
         requires requires(const Model& m, const F& f) { m.delta(s, detail::shown(f, item)); }
     {
-        return as_size(model.delta(s, detail::shown(of, item)));
+        return detail::as_size(model.delta(s, detail::shown(of, item)));
     }
     template <class Item>
     constexpr void push(state& s, const Item& item) const
@@ -174,13 +175,13 @@ struct reserving {
     [[nodiscard]] constexpr std::uint64_t envelope(const Item& item) const
         requires framing<F, Item>
     {
-        return saturating_add(more.batch, as_size(inner.envelope(item)));
+        return detail::saturating_add(more.batch, detail::as_size(inner.envelope(item)));
     }
     template <class Item>
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const Item& item) const
         requires framing<F, Item>
     {
-        return saturating_add(more.item, as_size(inner.delta(s, item)));
+        return detail::saturating_add(more.item, detail::as_size(inner.delta(s, item)));
     }
     template <class Item>
     constexpr void push(state& s, const Item& item) const

@@ -2,7 +2,7 @@
 //
 // keyed_batches: fills one batch per key at the same time, with limits for all of them.
 //
-//     auto open = waybill::keyed_batches_of<std::string, order>(
+//     auto open = waybill::keyed_batches<std::string, order>::of(
 //         limits, wire_size, {.open = 16, .linger = 50ms, .items = 100});
 //     switch (open.try_add(o.session, o, now)) {                   // three results
 //         case added:     break;
@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/batch/add_result.hpp>
 #include <waybill/batch/detail/assignable.hpp>
 #include <waybill/batch/detail/side_by_side.hpp>
 #include <waybill/batch/framing.hpp>
@@ -50,10 +51,10 @@ struct keyed_batch {
     friend bool operator==(const keyed_batch&, const keyed_batch&) = default;
 };
 
-/// `Size` is as in open_batch; keyed_batches_of deduces it. A key is a regular value, compared by
+/// `Size` is as in open_batch; keyed_batches::of deduces it. A key is a regular value, compared by
 /// `==`.
 template <std::regular Key, class Item,
-          size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
+          detail::size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
 class keyed_batches
     : public detail::side_by_side<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false> {
     using base =
@@ -66,7 +67,13 @@ public:
         : base(l, detail::framing_of<Item, Size>(std::move(weigh)), o)
     {
     }
-    /// Deleted: another size function or framing needs another type; see keyed_batches_of.
+    /// The same for any size function or framing, whose type it deduces.
+    template <detail::size_model<const Item&> F = std::identity>
+    [[nodiscard]] static auto of(const batch_limits& l, F size = {}, const open_limits& o = {})
+    {
+        return keyed_batches<Key, Item, F>{l, std::move(size), o};
+    }
+    /// Deleted: another size function or framing needs another type; see `of`.
     template <class F, class = use_keyed_batches_of>
         requires(!std::convertible_to<F, Size>)
     keyed_batches(const batch_limits&, F, const open_limits& = {}) = delete;
@@ -78,7 +85,7 @@ public:
     add_result try_add(const Key& key, T&& item, steady_time now)
     {
         std::size_t at = find(key);
-        tally<detail::kept_framing<Item, Size>> with;
+        detail::tally<detail::kept_framing<Item, Size>> with;
         if (at != this->open()) with = this->all_[at].sum;
         const add_result what = with.add(this->limits_, this->framing_, std::as_const(item));
         if (what == add_result::added) {
@@ -115,13 +122,6 @@ private:
         return at;
     }
 };
-
-/// Keyed batches of `Item`, for any size function or framing.
-template <class Key, class Item, size_model<const Item&> F = std::identity>
-[[nodiscard]] auto keyed_batches_of(const batch_limits& l, F size = {}, const open_limits& o = {})
-{
-    return keyed_batches<Key, Item, F>{l, std::move(size), o};
-}
 
 }  // namespace waybill::inline v0_2
 

@@ -8,7 +8,7 @@
 #define WAYBILL_BATCH_MERGED_HPP
 
 #include <waybill/batch/calibration.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2 {
 

@@ -2,7 +2,7 @@
 //
 // open_batch: one batch that is filled while messages arrive, and closed in time.
 //
-//     auto open = waybill::open_batch_of<order>(limits, wire_size, 50ms);
+//     auto open = waybill::open_batch<order>::of(limits, wire_size, 50ms);
 //     switch (open.try_add(o, now)) {                              // three results
 //         case added:     break;
 //         case full:      flush(open.take(now)); open.try_add(o, now); break;
@@ -16,7 +16,7 @@
 //   2. After `full` and take(), the same message is `added`.
 //   3. The bytes are exact (envelope + sum of sizes) and never exceed the limit.
 //
-// open_batch_of accepts any size function or framing, or neither if the items are their own sizes.
+// open_batch::of accepts any size function or framing, or neither if the items are their own sizes.
 // For a plain function: `waybill::open_batch<order> open{limits, wire_size, 50ms};`.
 // A value without locks: one thread at a time.
 
@@ -31,10 +31,11 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/batch/add_result.hpp>
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/detail/assignable.hpp>
+#include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/framing.hpp>
-#include <waybill/batch/tally.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/time.hpp>
 
@@ -52,8 +53,8 @@ struct closed_batch {
 };
 
 /// By default, `Size` is a pointer to a function; a lambda without captures converts to it. For a
-/// framing or a size function with state, open_batch_of deduces the type.
-template <class Item, size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
+/// framing or a size function with state, open_batch::of deduces the type.
+template <class Item, detail::size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
 class open_batch {
     using framing_type = detail::kept_framing<Item, Size>;
     struct use_open_batch_of;  // its name is in the compiler's message for another size
@@ -65,7 +66,14 @@ public:
         : limits_(l), framing_(detail::framing_of<Item, Size>(std::move(weigh))), linger_(linger)
     {
     }
-    /// Deleted: another size function or framing needs another type; see open_batch_of.
+    /// The same for any size function or framing, whose type it deduces.
+    template <detail::size_model<const Item&> F = std::identity>
+    [[nodiscard]] static auto of(const batch_limits& l, F size = {},
+                                 duration linger = duration::highest())
+    {
+        return open_batch<Item, F>{l, std::move(size), linger};
+    }
+    /// Deleted: another size function or framing needs another type; see `of`.
     template <class F, class = use_open_batch_of>
         requires(!std::convertible_to<F, Size>)
     open_batch(const batch_limits&, F, duration = {}) = delete;
@@ -76,7 +84,7 @@ public:
         requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
     add_result try_add(T&& item, steady_time now)
     {
-        tally<framing_type> with = tally_;
+        detail::tally<framing_type> with = tally_;
         const add_result what = with.add(limits_, framing_, std::as_const(item));
         if (what == add_result::added) {
             items_.emplace_back(std::forward<T>(item));
@@ -135,17 +143,9 @@ private:
     framing_type framing_;
     duration linger_;
     std::vector<Item> items_;
-    tally<framing_type> tally_;
+    detail::tally<framing_type> tally_;
     steady_time opened_;
 };
-
-/// An open batch of `Item`, for any size function or framing.
-template <class Item, size_model<const Item&> F = std::identity>
-[[nodiscard]] auto open_batch_of(const batch_limits& l, F size = {},
-                                 duration linger = duration::highest())
-{
-    return open_batch<Item, F>{l, std::move(size), linger};
-}
 
 }  // namespace waybill::inline v0_2
 

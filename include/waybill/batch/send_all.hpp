@@ -33,8 +33,8 @@
 #include <waybill/batch/resend_buffer.hpp>
 #include <waybill/batch/send_outcome.hpp>
 #include <waybill/batch/send_report.hpp>
-#include <waybill/core/saturating.hpp>
-#include <waybill/core/time_source.hpp>
+#include <waybill/core/detail/saturating.hpp>
+#include <waybill/core/detail/time_source.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -60,12 +60,12 @@ namespace waybill::inline v0_2 {
 /// `batch_sender::unreported` returns it. An attempt whose `send` has thrown may have arrived.
 /// ext/exceptions.hpp turns exceptions into outcomes.
 template <std::forward_iterator I, std::sentinel_for<I> S,
-          detail::queueing<std::iter_reference_t<I>> F, time_source Clock, class Send,
+          detail::queueing<std::iter_reference_t<I>> F, detail::time_source Clock, class Send,
           class Replace = detail::keep_too_large>
 [[nodiscard]] send_report send_all(I first, S last, const F& size, batch_sender& s, Clock now,
                                    Send&& send, Replace&& replace = {})
 {
-    if (!detail::open_for(s, time_of(now))) return {.other_input = true};
+    if (!detail::open_for(s, detail::time_of(now))) return {.other_input = true};
     const std::uint64_t taken = s.end() - *s.origin();
     detail::walked_source<I, S, F> source(std::move(first), std::move(last), size, taken);
     if (source.taken() != taken) return {.other_input = true};
@@ -73,7 +73,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
 }
 
 /// The same for a container or view that can be walked again.
-template <class Items, class F, time_source Clock, class Send,
+template <class Items, class F, detail::time_source Clock, class Send,
           class Replace = detail::keep_too_large>
     requires std::forward_iterator<decltype(std::begin(std::declval<Items&>()))>
     [[nodiscard]] send_report send_all(Items& items, const F& size, batch_sender& s, Clock now,
@@ -84,14 +84,14 @@ template <class Items, class F, time_source Clock, class Send,
     }
 
 /// The same for an input that can be read only once.
-    template <class I, class S, detail::queueing<const std::iter_value_t<I>&> F, time_source Clock,
-              class Send, class Replace = detail::keep_too_large>
+    template <class I, class S, detail::queueing<const std::iter_value_t<I>&> F,
+              detail::time_source Clock, class Send, class Replace = detail::keep_too_large>
     [[nodiscard]] send_report send_all(resend_buffer<I, S>& box, const F& size, batch_sender& s,
                                        Clock now, Send&& send, Replace&& replace = {})
     {
-        if (!detail::open_for(s, time_of(now))) return {.other_input = true};
+        if (!detail::open_for(s, detail::time_of(now))) return {.other_input = true};
         const std::uint64_t taken = s.end() - *s.origin();
-        const std::uint64_t settled_before = saturating_sub(box.pulled(), taken);
+        const std::uint64_t settled_before = detail::saturating_sub(box.pulled(), taken);
         const std::uint64_t first_needed = settled_before + (s.first_open() - *s.origin());
         if (box.pulled() < taken || box.first() > first_needed) return {.other_input = true};
         detail::kept_source<resend_buffer<I, S>, F> source(box, size, settled_before);

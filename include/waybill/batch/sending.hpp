@@ -99,16 +99,16 @@ template <class T>
 
 }  // namespace detail
 
-/// One failed entry of a batch.
-struct entry_fault {
-    std::uint64_t index = 0;  ///< Position in the batch, from 0.
-    fault_kind kind = fault_kind::transient;
-
-    friend bool operator==(const entry_fault&, const entry_fault&) = default;
-};
-
 /// The actions and events of a `batch_sender`, which inherits them.
 struct batch_sender_types {
+    /// One failed entry of a batch.
+    struct entry_fault {
+        std::uint64_t index = 0;  ///< Position in the batch, from 0.
+        fault_kind kind = fault_kind::transient;
+
+        friend bool operator==(const entry_fault&, const entry_fault&) = default;
+    };
+
     /// Send these items as one batch. If the result comes later, report `started` first. If an
     /// attempt is requested again, send the identical batch again: its first outcome is unknown.
     struct send {
@@ -172,7 +172,7 @@ struct batch_sender_types {
         constexpr queued() noexcept = default;
         template <detail::countable N>
         constexpr explicit queued(N size, std::uint64_t key_ = 0) noexcept
-            : bytes(as_size(size)), key(key_)
+            : bytes(detail::as_size(size)), key(key_)
         {
         }
 

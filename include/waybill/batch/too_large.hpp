@@ -20,10 +20,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/framing.hpp>
-#include <waybill/batch/tally.hpp>
 #include <waybill/core/batch_limits.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -45,19 +45,19 @@ struct oversized_item {
     std::string line = "item " + std::to_string(o.index) + ": too_large, ";
     // A saturated sum is not a known size.
     const std::uint64_t held = o.single ? o.own : o.bytes;
-    line += held == highest_size ? "size negative or above 2^64 - 2 bytes"
+    line += held == detail::highest_size ? "size negative or above 2^64 - 2 bytes"
                                  : std::to_string(held) + " bytes";
     line += o.limit == unlimited ? " without a limit"
                                  : " where the limit is " + std::to_string(o.limit);
     if (o.single) line += " for one item";
-    else if (held != highest_size) line += ", item " + std::to_string(o.own);
+    else if (held != detail::highest_size) line += ", item " + std::to_string(o.own);
     return line + ", envelope " + std::to_string(o.envelope);
 }
 
 /// The first item of [first, last) that fits into no batch. Computes each size once, and no size
 /// after that item. O(items).
 template <std::input_iterator I, std::sentinel_for<I> S,
-          size_model<const std::iter_value_t<I>&> F = std::identity>
+          detail::size_model<const std::iter_value_t<I>&> F = std::identity>
 [[nodiscard]] constexpr std::optional<oversized_item> first_too_large(I first, S last,
                                                                       const batch_limits& l,
                                                                       F size = {})
@@ -69,10 +69,10 @@ template <std::input_iterator I, std::sentinel_for<I> S,
         batch_limits alone = l;
         alone.envelope = detail::envelope_of(l, f, one);
         const std::uint64_t own =
-            as_size(f.delta(typename detail::framing_for<item, F>::state{}, one));
-        if (fits_alone(alone, own)) continue;
+            detail::as_size(f.delta(typename detail::framing_for<item, F>::state{}, one));
+        if (alone.fits_alone(own)) continue;
         const bool single = own > l.single;
-        return oversized_item{index,          saturating_add(alone.envelope, own), own,
+        return oversized_item{index,          detail::saturating_add(alone.envelope, own), own,
                               alone.envelope, single ? l.single : l.bytes,         single};
     }
     return {};

@@ -35,39 +35,25 @@
 #include <waybill/consume/position.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {
 
-/// The checkpoint found after a commit whose outcome is unknown.
-enum class checkpoint_stands : std::uint8_t {
-    before,     ///< At the old position: the commit was not applied.
-    after,      ///< At the new position with the own epoch: the commit was applied.
-    moved,      ///< Elsewhere with the own epoch: an earlier commit of this owner arrived late.
-    elsewhere,  ///< Written by another owner.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(checkpoint_stands) noexcept
-{
-    return "before, after, moved, elsewhere";
-}
-
-/// Classifies the checkpoint found after a commit from `from` to `to` under `epoch`. Positions are
-/// compared by sequence only.
-[[nodiscard]] inline checkpoint_stands stands(const std::optional<checkpoint>& stored,
-                                              const std::optional<position>& from,
-                                              const position& to, std::uint64_t epoch)
-{
-    const bool ours = stored && stored->epoch == epoch;
-    if (ours && stored->at.sequence == to.sequence) return checkpoint_stands::after;
-    const bool before = stored ? from && stored->at.sequence == from->sequence : !from;
-    if (before) return checkpoint_stands::before;
-    return ours ? checkpoint_stands::moved : checkpoint_stands::elsewhere;
-}
-
 /// The actions and events of an `at_least_once_machine`, which inherits them.
 struct at_least_once_machine_types : batch_machine_types {
+    /// The checkpoint found after a commit whose outcome is unknown.
+    enum class checkpoint_stands : std::uint8_t {
+        before,     ///< At the old position: the commit was not applied.
+        after,      ///< At the new position with the own epoch: the commit was applied.
+        moved,      ///< Elsewhere with the own epoch: an earlier commit of this owner arrived late.
+        elsewhere,  ///< Written by another owner.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(checkpoint_stands) noexcept
+    {
+        return "before, after, moved, elsewhere";
+    }
+
     /// Sets the checkpoint to this event by compare-and-set: it becomes the last event done. Its
     /// result event is `advanced`.
     struct commit_to {
@@ -84,6 +70,19 @@ struct at_least_once_machine_types : batch_machine_types {
         friend bool operator==(const stood&, const stood&) = default;
     };
 
+    /// Classifies the checkpoint found after a commit from `from` to `to` under `epoch`. Positions
+    /// are compared by sequence only.
+    [[nodiscard]] static checkpoint_stands classify(const std::optional<checkpoint>& stored,
+                                                  const std::optional<position>& from,
+                                                  const position& to, std::uint64_t epoch)
+    {
+        const bool ours = stored && stored->epoch == epoch;
+        if (ours && stored->at.sequence == to.sequence) return checkpoint_stands::after;
+        const bool before = stored ? from && stored->at.sequence == from->sequence : !from;
+        if (before) return checkpoint_stands::before;
+        return ours ? checkpoint_stands::moved : checkpoint_stands::elsewhere;
+    }
+
     friend bool operator==(const at_least_once_machine_types&,
                            const at_least_once_machine_types&) = default;
 };
@@ -91,15 +90,15 @@ struct at_least_once_machine_types : batch_machine_types {
 struct at_least_once_policy {
     /// Maximum number of tries of one event, of one dead letter and of one commit. 0 counts as 1.
     std::uint32_t tries = 3;
-    when_exhausted on_exhausted = when_exhausted::redeliver;
+    batch_policy::when_exhausted on_exhausted = batch_policy::when_exhausted::redeliver;
     /// Commits after this many events, and after the last event. 0 counts as 1.
-    std::uint64_t commit_every = highest_size;
+    std::uint64_t commit_every = detail::highest_size;
     /// If this many events failed and none took effect, the caller is asked before they become dead
     /// letters. The question comes at the end, or when `commit_every` events are not yet committed.
-    /// `highest_size`: no question; each dead letter is written at once.
+    /// 2^64 - 1: no question; each dead letter is written at once.
     std::uint64_t ask_from = 2;
     dead_letter_options dead_letters{};
-    commit_check check_commit = commit_check::unknown;
+    batch_policy::commit_check check_commit = batch_policy::commit_check::unknown;
     idempotency_options keys{};
 
     friend bool operator==(const at_least_once_policy&, const at_least_once_policy&) = default;
@@ -157,7 +156,7 @@ public:
                 return to_event(event_ + 1);
             case fault_kind::transient:
                 if (tries_ < policy_.tries) return event_result::applied;
-                if (policy_.on_exhausted == when_exhausted::redeliver) break;
+                if (policy_.on_exhausted == batch_policy::when_exhausted::redeliver) break;
                 return failed(h.kind);
             case fault_kind::permanent: return failed(h.kind);
             case fault_kind::infrastructure:
@@ -196,7 +195,7 @@ public:
         commit_how_ = a.kind;
         if (a.kind == fault_kind::none) {
             if (a.outcome == advance_outcome::applied) {
-                if (policy_.check_commit == commit_check::unknown) return covered();
+                if (policy_.check_commit == batch_policy::commit_check::unknown) return covered();
                 commit_how_ = fault_kind::infrastructure;  // the fault if the read finds no commit
                 return go(step::read_back);
             }
@@ -205,7 +204,7 @@ public:
             if (a.outcome == advance_outcome::conflict) return go(step::read_back);
         }
         if (commit_how_ == fault_kind::ownership_lost) {
-            return not_covered(batch_outcome::abandoned, commit_how_);
+            return not_covered(batch_outcome::ownership_lost, commit_how_);
         }
         if (a.kind == fault_kind::cancelled) to_end(batch_outcome::cancelled, a.kind, true);
         return go(step::read_back);
@@ -232,7 +231,7 @@ public:
                 return not_covered(batch_outcome::unknown, fault_kind::infrastructure);
             case checkpoint_stands::elsewhere: break;
         }
-        return not_covered(batch_outcome::abandoned, fault_kind::ownership_lost);
+        return not_covered(batch_outcome::ownership_lost, fault_kind::ownership_lost);
     }
 
     template <class Event>
@@ -257,12 +256,12 @@ public:
     /// Covered events with a dead letter.
     [[nodiscard]] std::uint64_t dead_lettered() const noexcept
     {
-        return policy_.dead_letters.keeps == dead_letter_body::nothing ? 0 : covered_.dead;
+        return policy_.dead_letters.keeps == dead_letter_body::discard ? 0 : covered_.dead;
     }
     /// Covered events that failed for good and were not stored, by policy.
     [[nodiscard]] std::uint64_t dropped() const noexcept { return covered_.dead - dead_lettered(); }
-    /// The dead letters not written for dropped events, in order, at most `max_dropped_events`.
-    /// They include events that are not covered.
+    /// The dead letters not written for dropped events, in order, at most
+    /// `batch_report::max_dropped_events`. They include events that are not covered.
     [[nodiscard]] const std::vector<write_dead_letter>& dropped_events() const noexcept
     {
         return dropped_;
@@ -337,9 +336,9 @@ private:
 
     event_result write()
     {
-        if (policy_.dead_letters.keeps != dead_letter_body::nothing) return go(step::dead_letter);
+        if (policy_.dead_letters.keeps != dead_letter_body::discard) return go(step::dead_letter);
         for (const write_dead_letter& d : failed_) {
-            if (dropped_.size() < max_dropped_events) dropped_.push_back(d);
+            if (dropped_.size() < batch_report::max_dropped_events) dropped_.push_back(d);
         }
         dead_ += failed_.size();
         return written();
@@ -363,7 +362,7 @@ private:
         const bool lost = kind == fault_kind::ownership_lost;
         const bool wanted = kind == fault_kind::cancelled;
         to_end(wanted ? batch_outcome::cancelled : batch_outcome::redeliver, kind, false);
-        if (lost) stop_ = batch_outcome::abandoned;
+        if (lost) stop_ = batch_outcome::ownership_lost;
         return lost || done_ == covered_.events ? outcome(*stop_) : go(step::commit);
     }
 

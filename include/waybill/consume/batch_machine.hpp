@@ -145,7 +145,8 @@ public:
                 ++handled_;
                 return to_event(event_ + 1);
             case fault_kind::transient:
-                if (tries_ >= policy_.tries && policy_.on_exhausted == when_exhausted::redeliver) {
+                if (tries_ >= policy_.tries &&
+                    policy_.on_exhausted == batch_policy::when_exhausted::redeliver) {
                     return fail(h.kind, true);
                 }
                 break;
@@ -229,7 +230,8 @@ public:
     [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
     /// Events that the handler skipped. Only valid if the batch is committed.
     [[nodiscard]] std::uint64_t skipped_events() const noexcept { return skipped_; }
-    /// The dead letters not written for dropped events, in order, at most `max_dropped_events`.
+    /// The dead letters not written for dropped events, in order, at most
+    /// `batch_report::max_dropped_events`.
     [[nodiscard]] const std::vector<write_dead_letter>& dropped_events() const noexcept
     {
         return dropped_list_;
@@ -276,7 +278,7 @@ private:
         if (!calling_off()) {  // a fault while the record is restored changes nothing
             how_ = kind;
             end_at_last_ = batch_outcome::redeliver;
-            if (kind == fault_kind::ownership_lost) end_at_last_ = batch_outcome::abandoned;
+            if (kind == fault_kind::ownership_lost) end_at_last_ = batch_outcome::ownership_lost;
             if (kind == fault_kind::cancelled) end_at_last_ = batch_outcome::cancelled;
         }
         return open ? go(step::rollback) : wind_up();
@@ -316,7 +318,8 @@ private:
         if (replay_.parked().empty()) return after_all();
         if (policy_.keeps_letters) return go(step::parking);
         const auto& parked = replay_.parked();
-        const std::uint64_t listed = detail::lesser(parked.size(), max_dropped_events);
+        const std::uint64_t listed =
+            detail::lesser(parked.size(), batch_report::max_dropped_events);
         dropped_list_.assign(parked.begin(), parked.begin() + static_cast<std::ptrdiff_t>(listed));
         dropped_ = parked.size();
         return after_all();
@@ -336,7 +339,8 @@ private:
     event_result to_letter()
     {
         if (policy_.keeps_letters) return go(step::dead_letter);
-        if (dropped_list_.size() < max_dropped_events) dropped_list_.push_back(letter());
+        if (dropped_list_.size() < batch_report::max_dropped_events)
+            dropped_list_.push_back(letter());
         ++dropped_;
         return to_event(event_ + 1);
     }
@@ -354,7 +358,7 @@ private:
     {
         const std::uint64_t failed = dead_lettered_ + dropped_;
         const bool all = failed != 0 && handled_ == 0 && !row_.plan().poison_message;
-        const bool asks = policy_.ask_from != highest_size && failed >= policy_.ask_from;
+        const bool asks = policy_.ask_from != detail::highest_size && failed >= policy_.ask_from;
         return go(all && asks ? step::ask : step::advance);
     }
 

@@ -17,40 +17,11 @@
 
 #include <waybill/consume/dead_letter_options.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {
-
-/// The action for an event that still fails transiently after its last try.
-enum class when_exhausted : std::uint8_t {
-    redeliver,    ///< Roll back. The whole batch is delivered again.
-    dead_letter,  ///< Write a dead letter and continue.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(when_exhausted) noexcept
-{
-    return "redeliver, dead_letter";
-}
-
-/// Which commits are verified by reading the checkpoint.
-enum class commit_check : std::uint8_t {
-    /// Only commits whose outcome is unknown. If a store confirms a commit without writing it, this
-    /// is detected only at the next advance, which finds the old checkpoint (`abandoned`). Until
-    /// then the report contains `committed`, and effects that rely on it cannot be undone. If the
-    /// process ends before the next advance, the events are delivered again and the loss is not
-    /// reported.
-    unknown,
-    /// All commits. A commit that was not written is detected in the same delivery (`redeliver`).
-    /// Costs one more read per commit.
-    always,
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(commit_check) noexcept
-{
-    return "unknown, always";
-}
 
 /// The caller's decision about a batch in which every event failed.
 enum class if_all_failed : std::uint8_t {
@@ -64,13 +35,40 @@ enum class if_all_failed : std::uint8_t {
 }
 
 struct batch_policy {
+    /// Which commits are verified by reading the checkpoint.
+    enum class commit_check : std::uint8_t {
+        /// Only commits whose outcome is unknown. If a store confirms a commit without writing it,
+        /// this is detected only at the next advance, which finds the old checkpoint (`abandoned`).
+        /// Until then the report contains `committed`, and effects that rely on it cannot be
+        /// undone. If the process ends before the next advance, the events are delivered again and
+        /// the loss is not reported.
+        unknown,
+        /// All commits. A commit that was not written is detected in the same delivery
+        /// (`redeliver`). Costs one more read per commit.
+        always,
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(commit_check) noexcept
+    {
+        return "unknown, always";
+    }
+
+    /// The action for an event that still fails transiently after its last try.
+    enum class when_exhausted : std::uint8_t {
+        redeliver,    ///< Roll back. The whole batch is delivered again.
+        dead_letter,  ///< Write a dead letter and continue.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(when_exhausted) noexcept
+    {
+        return "redeliver, dead_letter";
+    }
+
     std::uint32_t tries = 3;  ///< Maximum tries of an event in one delivery; 0 counts as 1.
     when_exhausted on_exhausted = when_exhausted::redeliver;
     /// Use savepoints. process_batch clears it if the store has none.
     bool savepoints = true;
     dead_letter_options dead_letters{};
     /// If this many events failed and none took effect, the caller is asked before they become dead
-    /// letters. `highest_size`: no question.
+    /// letters. 2^64 - 1: no question.
     std::uint64_t ask_from = 2;
     commit_check check_commit = commit_check::unknown;
     /// Store crash records. process_batch clears it if the store cannot keep them. Deaths are
@@ -101,7 +99,7 @@ enum class batch_outcome : std::uint8_t {
     /// Another owner has the partition: stop reading it. The rest belongs to that owner. Exception:
     /// the last commit may have been applied, if its result was lost and the other owner continued
     /// from it before it was read back.
-    abandoned,
+    ownership_lost,
     cancelled,  ///< The caller stopped the delivery. The rest is delivered again.
     unknown,    ///< The checkpoint is not known. Load it before anything else.
     empty,      ///< There was no event to deliver.

@@ -16,20 +16,20 @@
 
 namespace waybill::inline v0_2 {
 
-/// Maximum length of the list of dropped events in a report. All of them are counted.
-inline constexpr std::uint64_t max_dropped_events = 128;
-
-/// An event that failed for good and was not stored. Only the report names it.
-struct dropped_event {
-    position at{};
-    fault reason{};  ///< Its text is limited by `reason_bytes`, like that of a dead letter.
-
-    friend bool operator==(const dropped_event&, const dropped_event&) = default;
-};
-
 /// The result of process_batch. If the batch is committed, repeated + handled + dead_lettered +
-/// dropped + skipped + cut_off equals the number of events passed in.
+/// dropped + skipped + not_delivered equals the number of events passed in.
 struct [[nodiscard]] batch_report {
+    /// An event that failed for good and was not stored. Only the report names it.
+    struct dropped_event {
+        position at{};
+        fault reason{};  ///< Its text is limited by `reason_bytes`, like that of a dead letter.
+
+        friend bool operator==(const dropped_event&, const dropped_event&) = default;
+    };
+
+    /// Maximum length of the list of dropped events in a report. All of them are counted.
+    static constexpr std::uint64_t max_dropped_events = 128;
+
     static constexpr delivery_guarantee guarantee = delivery_guarantee::effect_once;
 
     batch_outcome outcome = batch_outcome::empty;
@@ -39,14 +39,14 @@ struct [[nodiscard]] batch_report {
     std::uint64_t handled = 0;          ///< Events that took effect; 0 unless committed.
     /// Events with a dead letter; 0 unless committed.
     std::uint64_t dead_lettered = 0;
-    /// Events that failed for good and were not stored (`dead_letter_body::nothing`); 0 unless
+    /// Events that failed for good and were not stored (`dead_letter_body::discard`); 0 unless
     /// committed.
     std::uint64_t dropped = 0;
     std::uint64_t skipped = 0;   ///< Events that the handler skipped; 0 unless committed.
     std::uint64_t repeated = 0;  ///< Events up to `from`, which took effect earlier.
     /// The first dropped events, in order, at most `max_dropped_events`.
     std::vector<dropped_event> dropped_events{};
-    std::uint64_t cut_off = 0;      ///< Events cut off to find a single event; not delivered yet.
+    std::uint64_t not_delivered = 0;  ///< Events cut off to find a single event; not delivered yet.
     fault reason{};              ///< The fault that prevented the commit.
 
     friend bool operator==(const batch_report&, const batch_report&) = default;
@@ -65,10 +65,10 @@ struct [[nodiscard]] at_least_once_report {
     /// Events up to `reached` that became dead letters.
     std::uint64_t dead_lettered = 0;
     /// Events up to `reached` that failed permanently and are not stored
-    /// (`dead_letter_body::nothing`).
+    /// (`dead_letter_body::discard`).
     std::uint64_t dropped = 0;
-    /// The first dropped events, in order, at most `max_dropped_events`.
-    std::vector<dropped_event> dropped_events{};
+    /// The first dropped events, in order, at most `batch_report::max_dropped_events`.
+    std::vector<batch_report::dropped_event> dropped_events{};
     std::uint64_t skipped = 0;    ///< Events up to `reached` that the handler skipped.
     std::uint64_t repeated = 0;   ///< Events up to `from`, which were done earlier.
     /// Events that are done but not covered by the checkpoint. They will be delivered again.

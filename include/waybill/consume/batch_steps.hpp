@@ -13,8 +13,8 @@
 #include <waybill/consume/crash_record.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -48,7 +48,7 @@ struct batch_machine_types {
         friend bool operator==(const clear_crash_record&, const clear_crash_record&) = default;
     };
 
-    /// Set the savepoint that `undo` goes back to.
+    /// Set the savepoint that `rollback_to_savepoint` goes back to.
     struct savepoint {
         friend bool operator==(const savepoint&, const savepoint&) = default;
     };
@@ -111,9 +111,9 @@ struct batch_machine_types {
     struct crash_record_loaded {
         std::optional<crash_record> found{};
         fault_kind kind = fault_kind::none;
-        /// Number of events in the batch whose sequence is at most `found->to`. `highest_size` if
+        /// Number of events in the batch whose sequence is at most `found->to`. 2^64 - 1 if
         /// they were not counted: then `found->suspects` is used.
-        std::uint64_t within = highest_size;
+        std::uint64_t within = detail::highest_size;
 
         friend bool operator==(const crash_record_loaded&, const crash_record_loaded&) = default;
     };

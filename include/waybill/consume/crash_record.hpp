@@ -26,7 +26,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -42,6 +42,8 @@ struct crash_record {
     friend bool operator==(const crash_record&, const crash_record&) = default;
 };
 
+namespace detail {
+
 /// Maximum number of processes that one event ends in a batch of `events`, until it is
 /// dead-lettered: 2 * deaths + log2(events) - 1, rounded down, or `deaths` for a single event.
 [[nodiscard]] constexpr std::uint64_t deaths_at_most(std::uint64_t events,
@@ -53,6 +55,8 @@ struct crash_record {
     for (; events > 1; events /= 2) ++most;
     return most;
 }
+
+}  // namespace detail
 
 }  // namespace waybill::inline v0_2
 

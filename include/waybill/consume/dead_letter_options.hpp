@@ -2,7 +2,7 @@
 //
 // dead_letter_options: how much of a failed event or message its dead letter contains.
 //
-// `batch_policy`, `at_least_once_policy` and `pipeline_dead_letter_policy` contain these options.
+// `batch_policy`, `at_least_once_policy` and `pipeline_dead_letter::policy` contain these options.
 
 #ifndef WAYBILL_CONSUME_DEAD_LETTER_OPTIONS_HPP
 #define WAYBILL_CONSUME_DEAD_LETTER_OPTIONS_HPP
@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -22,8 +22,9 @@ enum class dead_letter_body : std::uint8_t {
     pointer,  ///< Nothing: the dead letter refers to the event by its position in the log.
     summary,  ///< Its first `summary_bytes` bytes, cut between characters.
     /// No dead letter is written. The report counts the event. It lists position and reason of the
-    /// first `max_dropped_events` such events. The caller logs them, or they are lost.
-    nothing,
+    /// first `batch_report::max_dropped_events` such events. The caller logs them, or they are
+    /// lost.
+    discard,
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(dead_letter_body) noexcept
@@ -35,7 +36,8 @@ enum class dead_letter_body : std::uint8_t {
 struct dead_letter_options {
     std::size_t reason_bytes = 1'024;  ///< Maximum size of the reason, in bytes.
     dead_letter_body keeps = dead_letter_body::body;  ///< The part of the body that is kept.
-    std::uint64_t body_bytes = highest_size;  ///< Limit in bytes; a larger body becomes a summary.
+    std::uint64_t body_bytes =
+        detail::highest_size;                 ///< Limit in bytes; a larger body becomes a summary.
     std::uint64_t summary_bytes = 256;        ///< Maximum size of a summary, in bytes.
 
     friend bool operator==(const dead_letter_options&, const dead_letter_options&) = default;

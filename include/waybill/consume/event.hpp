@@ -73,11 +73,15 @@ struct event_outcome {
     return o;
 }
 
+namespace detail {
+
 /// Handles an event within a transaction. Returns a fault or an event_outcome.
 template <class H, class Tx, class E>
 concept event_handler = requires(H& handle, Tx& tx, const E& e) {
     { handle(tx, e) } -> std::convertible_to<event_outcome>;
 };
+
+}  // namespace detail
 
 }  // namespace waybill::inline v0_2
 

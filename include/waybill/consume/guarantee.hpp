@@ -2,7 +2,8 @@
 //
 // guarantee: the delivery guarantee of a driver, as part of the type of its report.
 //
-//     template <waybill::promises<waybill::delivery_guarantee::effect_once> Report>
+//     template <class Report>
+//         requires(Report::guarantee == waybill::delivery_guarantee::effect_once)
 //     void charge(const Report& r);      // a report of process_at_least_once does not compile here
 //
 // Each report type names the guarantee of its driver. A function that depends on a guarantee
@@ -34,15 +35,20 @@ enum class delivery_guarantee : std::uint8_t {
     return "effect_once, at_least_once";
 }
 
+namespace detail {
+
 /// A report type with a static member `guarantee`, convertible to `delivery_guarantee`.
 template <class R>
 concept guaranteed = requires {
     { std::remove_cvref_t<R>::guarantee } -> std::convertible_to<delivery_guarantee>;
 };
 
+
 /// A report type whose guarantee equals `G`.
 template <class R, delivery_guarantee G>
-concept promises = guaranteed<R> && std::remove_cvref_t<R>::guarantee == G;
+concept promises = detail::guaranteed<R> && std::remove_cvref_t<R>::guarantee == G;
+
+}  // namespace detail
 
 }  // namespace waybill::inline v0_2
 

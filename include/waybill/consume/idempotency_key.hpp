@@ -32,8 +32,8 @@
 
 #include <waybill/consume/position.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/sha256.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/sha256.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -49,7 +49,7 @@ struct idempotency_options {
     }
 
     scope_type scope = scope_type::group;
-    /// Maximum size of a key in bytes, at least `least`. Service Bus and SQS accept up to 128 for
+    /// Maximum size of a key in bytes, at least `min_bytes`. Service Bus and SQS accept up to 128 for
     /// the message id that detects duplicates.
     std::size_t max_bytes = 128;
 
@@ -132,7 +132,7 @@ private:
 
     void shorten()
     {
-        const std::array<std::uint8_t, 32> digest = sha256(text_);
+        const std::array<std::uint8_t, 32> digest = detail::sha256(text_);
         text_ = "~";
         for (std::size_t i = 0; i != 16; ++i) hex(digest[i]);
         text_ += '/';

@@ -42,16 +42,6 @@ struct checkpoint {
     friend bool operator==(const checkpoint&, const checkpoint&) = default;
 };
 
-/// How the last deliveries with an assignment ended. Written by the drivers, not by the caller.
-struct delivery_memory {
-    bool returned = false;  ///< The last delivery that wrote a crash record returned a report.
-    /// Consecutive deliveries that ended with an exception of the handler.
-    std::uint32_t exceptions = 0;
-    std::uint64_t event = 0;       ///< Sequence of the event whose handler threw last.
-
-    friend bool operator==(const delivery_memory&, const delivery_memory&) = default;
-};
-
 /// A partition and its owner. The epoch grows with every change of owner. A store refuses an epoch
 /// that is lower than one it has seen. So an owner that was replaced while its process was
 /// suspended cannot write.
@@ -59,6 +49,16 @@ struct delivery_memory {
 /// Keep one assignment for all deliveries, and set only `from`. `last` then distinguishes a handler
 /// that threw from a store that failed at the end of a delivery (crash_record.hpp).
 struct assignment {
+    /// How the last deliveries with an assignment ended. Written by the drivers, not by the caller.
+    struct delivery_memory {
+        bool returned = false;  ///< The last delivery that wrote a crash record returned a report.
+        /// Consecutive deliveries that ended with an exception of the handler.
+        std::uint32_t exceptions = 0;
+        std::uint64_t event = 0;       ///< Sequence of the event whose handler threw last.
+
+        friend bool operator==(const delivery_memory&, const delivery_memory&) = default;
+    };
+
     partition_key key{};
     std::optional<position> from{};  ///< The last event done as loaded; empty without a checkpoint.
     std::uint64_t epoch = 0;

@@ -41,11 +41,15 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// Handles one event. `key` is the same whenever the event is repeated.
 template <class H, class E>
 concept repeatable_handler = requires(H& handle, const E& e, std::string_view key) {
     { handle(e, key) } -> std::convertible_to<event_outcome>;
 };
+
+}  // namespace detail
 
 /// Handles `events` in order, each at least once, and moves the checkpoint of `mine` past them.
 /// Events up to `mine.from` were done earlier and are not handled. Sequence numbers must ascend;
@@ -54,8 +58,9 @@ concept repeatable_handler = requires(H& handle, const E& e, std::string_view ke
 /// `ask` is the same as that of process_batch: it decides if events failed and none took effect.
 template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_iterator I,
           std::sentinel_for<I> S, class Handler, class Ask = detail::no_outage_check>
-requires sequenced<std::iter_value_t<I>> && repeatable_handler<Handler, std::iter_value_t<I>> &&
-    detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
+    requires sequenced<std::iter_value_t<I>> &&
+             detail::repeatable_handler<Handler, std::iter_value_t<I>> &&
+             detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
                                                          const assignment& mine, I first, S last,
                                                          Handler&& handler, wall_time now,

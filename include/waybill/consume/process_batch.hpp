@@ -13,7 +13,8 @@
 //   1. Effects that the handler writes through its transaction, dead letters and the checkpoint are
 //      committed together or not at all. Other effects of the handler are repeated with the batch.
 //   2. An exception of the handler passes through and rolls back. With crash records the event
-//      becomes a dead letter after at most `deaths_at_most(events, policy.deaths)` exceptions.
+//      becomes a dead letter after a bounded number of exceptions (about `policy.deaths` for each
+//      halving of the batch).
 //   3. Without crash records, `policy.deaths` consecutive exceptions make it one. The caller must
 //      keep one assignment, which has the count.
 //   4. If events failed and none took effect, they become dead letters, unless `ask` refuses that.
@@ -51,7 +52,7 @@ namespace waybill::inline v0_2 {
 template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Handler,
           class Ask = detail::no_outage_check>
 requires checkpoint_store<Store> && dead_letter_store<Store> && sequenced<std::iter_value_t<I>> &&
-    event_handler<Handler, typename Store::transaction, std::iter_value_t<I>> &&
+    detail::event_handler<Handler, typename Store::transaction, std::iter_value_t<I>> &&
     detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, I first, S last,
                                          Handler&& handler, wall_time now,

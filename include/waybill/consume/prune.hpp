@@ -3,7 +3,7 @@
 // prune: plans which dead letters to remove, and why.
 //
 //     auto plan = waybill::plan_prune(rows, {.age = 7 * 24h, .count = 100'000}, now);
-//     for (const waybill::prune_removal& r : plan.removals)
+//     for (const waybill::prune_plan::removal& r : plan.removals)
 //         db.exec("delete from letters where id=? and at=? and held=0", r.id, r.dead_lettered_at);
 //     if (plan.spike) alarm(plan.recent);
 //     if (plan.full) circuit_breaker.force_open(steady);              // no space for another row
@@ -52,7 +52,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
     std::set<detail::aged_row> sorted;
     std::uint64_t index = 0;
     for (I i = first; i != last; ++i, ++index) {
-        const prune_row r = row_of(*i);
+        const prune_plan::row r = row_of(*i);
         if (plan.in_order) prune.consider(r, index);
         else if (!r.held) sorted.insert({r, index});
     }
@@ -64,7 +64,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
 /// The same for a range.
 template <class R, class F = detail::as_it_is>
     requires requires(const R& rows, F& f) {
-        { f(*std::begin(rows)) } -> std::convertible_to<prune_row>;
+        { f(*std::begin(rows)) } -> std::convertible_to<prune_plan::row>;
         std::end(rows);
     }
 [[nodiscard]] prune_plan plan_prune(const R& rows, const prune_policy& policy, wall_time now,

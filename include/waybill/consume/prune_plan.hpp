@@ -16,55 +16,56 @@
 
 namespace waybill::inline v0_2 {
 
-/// The properties of a dead letter that pruning needs.
-struct prune_row {
-    std::uint64_t id = 0;
-    std::uint64_t bytes = 0;
-    wall_time dead_lettered_at{};  ///< The last time at which the message became a dead letter.
-    bool held = false;   ///< The dead letter is being resubmitted.
-
-    friend bool operator==(const prune_row&, const prune_row&) = default;
-};
-
-/// A row to remove. Remove it only if `may_remove` is still true.
-struct prune_removal {
-    /// The limit that removes a row.
-    enum class limit : std::uint8_t { age, count, bytes };
-    [[nodiscard]] friend constexpr std::string_view texts_of(limit) noexcept
-    {
-        return "age, count, bytes";
-    }
-
-    std::uint64_t id = 0;
-    std::uint64_t index = 0;  ///< Index of the row in the range given to plan_prune, from 0.
-    std::uint64_t bytes = 0;
-    wall_time dead_lettered_at{};
-    limit reason = limit::age;
-
-    friend bool operator==(const prune_removal&, const prune_removal&) = default;
-};
-
-/// True if the current row is unchanged since the plan: same id, same `dead_lettered_at`, and not
-/// held. Compare and remove in one statement.
-[[nodiscard]] constexpr bool may_remove(const prune_removal& r, const prune_row& current) noexcept
-{
-    return r.id == current.id && r.dead_lettered_at == current.dead_lettered_at && !current.held;
-}
-
-/// Number and size of rows.
-struct prune_totals {
-    std::uint64_t rows = 0;
-    std::uint64_t bytes = 0;  ///< Saturates. The plan itself is computed from the exact sum.
-
-    friend bool operator==(const prune_totals&, const prune_totals&) = default;
-};
-
 /// The rows to remove, and the state of the store before and after.
 struct prune_plan {
-    std::vector<prune_removal> removals{};  ///< Oldest first.
-    prune_totals before{};    ///< All rows.
-    prune_totals after{};     ///< The rows that are left after all removals.
-    prune_totals held{};      ///< The rows in `after` that are held.
+    /// The properties of a dead letter that pruning needs.
+    struct row {
+        std::uint64_t id = 0;
+        std::uint64_t bytes = 0;
+        wall_time dead_lettered_at{};  ///< The last time at which the message became a dead letter.
+        bool held = false;   ///< The dead letter is being resubmitted.
+
+        friend bool operator==(const row&, const row&) = default;
+    };
+
+    /// A row to remove. Remove it only if `may_remove` is still true.
+    struct removal {
+        /// The limit that removes a row.
+        enum class limit : std::uint8_t { age, count, bytes };
+        [[nodiscard]] friend constexpr std::string_view texts_of(limit) noexcept
+        {
+            return "age, count, bytes";
+        }
+
+        std::uint64_t id = 0;
+        std::uint64_t index = 0;  ///< Index of the row in the range given to plan_prune, from 0.
+        std::uint64_t bytes = 0;
+        wall_time dead_lettered_at{};
+        limit reason = limit::age;
+
+        /// True if the current row is unchanged since the plan: same id, same `dead_lettered_at`,
+        /// and not held. Compare and remove in one statement.
+        [[nodiscard]] constexpr bool may_remove(const row& current) const noexcept
+        {
+            return id == current.id && dead_lettered_at == current.dead_lettered_at &&
+                   !current.held;
+        }
+
+        friend bool operator==(const removal&, const removal&) = default;
+    };
+
+    /// Number and size of rows.
+    struct totals {
+        std::uint64_t rows = 0;
+        std::uint64_t bytes = 0;  ///< Saturates. The plan itself is computed from the exact sum.
+
+        friend bool operator==(const totals&, const totals&) = default;
+    };
+
+    std::vector<removal> removals{};  ///< Oldest first.
+    totals before{};    ///< All rows.
+    totals after{};     ///< The rows that are left after all removals.
+    totals held{};      ///< The rows in `after` that are held.
     std::uint64_t recent = 0;  ///< Rows not older than `spike.within` of the policy.
     bool spike = false;       ///< `recent` has reached `spike.count`: a dependency may be down.
     bool full = false;        ///< After all removals a limit is still reached: refuse new rows.

@@ -11,23 +11,24 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
 
-/// The number of recent dead letters that indicates an outage instead of single invalid messages.
-struct prune_spike {
-    std::uint64_t count = highest_size;  ///< Recent rows that make a spike. At least 1.
-    duration within = duration::seconds(600);  ///< Highest age of a row that counts. Above 0.
-
-    friend bool operator==(const prune_spike&, const prune_spike&) = default;
-};
-
 /// The limits for stored dead letters. `validate` rejects invalid values. By default nothing is
 /// limited. Times have the type duration, so that hours and days cannot be confused.
 struct prune_policy {
+    /// The number of recent dead letters that indicates an outage instead of single invalid
+    /// messages.
+    struct spike_limit {
+        std::uint64_t count = detail::highest_size;  ///< Recent rows that make a spike. At least 1.
+        duration within = duration::seconds(600);  ///< Highest age of a row that counts. Above 0.
+
+        friend bool operator==(const spike_limit&, const spike_limit&) = default;
+    };
+
     /// The action if the store reaches a limit during a spike.
     enum class when_full : std::uint8_t {
         /// `count` and `bytes` remove no row. The caller must accept no new dead letters, for
@@ -41,12 +42,14 @@ struct prune_policy {
     }
 
     duration age = duration::highest();  ///< Older rows are removed. Above 0.
-    std::uint64_t count = highest_size;  ///< Number of rows that starts a removal. At least 1.
-    std::uint64_t bytes = highest_size;  ///< Number of bytes that starts a removal. At least 1.
+    std::uint64_t count =
+        detail::highest_size;  ///< Number of rows that starts a removal. At least 1.
+    std::uint64_t bytes =
+        detail::highest_size;  ///< Number of bytes that starts a removal. At least 1.
     /// A removal for `count` or `bytes` leaves at most this share of that limit. In [0, 1]. Not
     /// used in a spike.
     double low_water = 0.9;
-    prune_spike spike{};  ///< If it has a count, `within` must be less than `age`.
+    spike_limit spike{};  ///< If it has a count, `within` must be less than `age`.
     when_full full = when_full::refuse_new;  ///< The action if a limit is reached during a spike.
 
     friend bool operator==(const prune_policy&, const prune_policy&) = default;
@@ -69,7 +72,7 @@ struct prune_policy {
         return config_error{"prune.spike.within", detail::magnitude(p.spike.within),
                             "nanoseconds must be more than", 0, p.spike.within < duration{}};
     }
-    if (p.spike.count != highest_size && p.age <= p.spike.within) {
+    if (p.spike.count != detail::highest_size && p.age <= p.spike.within) {
         return config_error{"prune.age", detail::magnitude(p.age),
                             "nanoseconds must be more than prune.spike.within",
                             detail::magnitude(p.spike.within)};

@@ -56,7 +56,7 @@ template <dead_letter_queue Store, class Fetch, class Handler>
     if (!*event)
         return {reprocess_outcome::gone, permanent("the log no longer contains the event")};
     using E = std::remove_cvref_t<decltype(**event)>;
-    static_assert(event_handler<Handler, typename Store::transaction, E>,
+    static_assert(detail::event_handler<Handler, typename Store::transaction, E>,
                   "reprocess: the handler must take (transaction&, const event&) and return a fault "
                   "or an event_outcome");
     if (std::string reason = detail::another_event(letter, **event); !reason.empty()) {

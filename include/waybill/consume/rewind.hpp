@@ -39,7 +39,7 @@ namespace waybill::inline v0_2 {
 enum class rewind_outcome : std::uint8_t {
     rewound,    ///< The checkpoint is at `to`, or before the first event if `to` is empty.
     not_done,   ///< The checkpoint is unchanged. The caller may retry.
-    abandoned,  ///< Another owner has written the checkpoint. Load it first.
+    ownership_lost,  ///< Another owner has written the checkpoint. Load it first.
     unknown,    ///< The outcome of the commit is unknown. Load the checkpoint first.
     invalid,    ///< There is no checkpoint, or `to` is not before it. Nothing was changed.
     unable,     ///< `to` is empty, and the store has no `reset`. Nothing was changed.
@@ -80,7 +80,7 @@ template <checkpoint_store Store>
     const auto set = detail::set_back(store, *tx, mine, to);
     if (!set) return ends(rewind_outcome::not_done, set.error());
     if (*set != advance_outcome::applied) {
-        return ends(rewind_outcome::abandoned,
+        return ends(rewind_outcome::ownership_lost,
                     ownership_lost("checkpoint " + std::string(name(*set))));
     }
     const auto forgotten = detail::forget(store, *tx, mine.key);
@@ -92,7 +92,7 @@ template <checkpoint_store Store>
         if (!stored) return ends(rewind_outcome::unknown, stored.error());
         const std::optional<bool> moved = detail::moved_back(*stored, mine, to);
         if (!moved) {
-            return ends(rewind_outcome::abandoned,
+            return ends(rewind_outcome::ownership_lost,
                         ownership_lost("another owner has moved the checkpoint"));
         }
         outcome = *moved ? commit_outcome::applied : commit_outcome::not_applied;

@@ -5,8 +5,8 @@
 // `process_at_least_once` writes to a checkpoint_writer and a dead_letter_sink. Examples: the
 // offsets of a log, and a dead-letter topic.
 //
-// `committing` and `parking` adapt a transactional store to these concepts. Each write is a
-// transaction of its own.
+// `checkpoint_writer_for` and `dead_letter_sink_for` adapt a transactional store to these concepts.
+// Each write is a transaction of its own.
 
 #ifndef WAYBILL_CONSUME_SEPARATE_STORES_HPP
 #define WAYBILL_CONSUME_SEPARATE_STORES_HPP
@@ -53,7 +53,7 @@ namespace detail {
 
 /// Commits the transaction of one call. An error of commit() is returned unchanged. The outcomes
 /// `not_applied` and `unknown` become an `infrastructure` error; `what` is the subject of its text.
-template <transaction_scope Tx>
+template <detail::transaction_scope Tx>
 [[nodiscard]] result<void> finish(Tx& tx, const char* what)
 {
     const result<commit_outcome> c = tx.commit();
@@ -66,9 +66,9 @@ template <transaction_scope Tx>
 
 /// A checkpoint_writer that uses a transactional store. The store must outlive it.
 template <checkpoint_store Store>
-class committing {
+class checkpoint_writer_for {
 public:
-    explicit committing(Store& store) : store_(&store) {}
+    explicit checkpoint_writer_for(Store& store) : store_(&store) {}
 
     [[nodiscard]] result<std::optional<checkpoint>> load(const partition_key& key)
     {
@@ -97,9 +97,9 @@ private:
 
 /// A dead_letter_sink that uses a transactional store. The store must outlive it.
 template <dead_letter_store Store>
-class parking {
+class dead_letter_sink_for {
 public:
-    explicit parking(Store& store) : store_(&store) {}
+    explicit dead_letter_sink_for(Store& store) : store_(&store) {}
 
     [[nodiscard]] result<void> put(const dead_letter& letter)
     {

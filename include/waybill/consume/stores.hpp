@@ -79,6 +79,8 @@ struct dead_letter {
     friend bool operator==(const dead_letter&, const dead_letter&) = default;
 };
 
+namespace detail {
+
 /// A transaction. It is movable, and rolled back when it is destroyed without a commit. An error
 /// from commit() is treated as `unknown`.
 template <class T>
@@ -87,10 +89,12 @@ concept transaction_scope = std::movable<T> && requires(T& tx) {
     { tx.rollback() } noexcept;
 };
 
+}  // namespace detail
+
 /// A transaction with savepoints. Each savepoint() is followed by release(), which keeps the writes
 /// since then, or by undo(), which removes them. Savepoints do not nest.
 template <class T>
-concept savepoint_scope = transaction_scope<T> && requires(T& tx) {
+concept savepoint_scope = detail::transaction_scope<T> && requires(T& tx) {
     { tx.savepoint() } -> std::same_as<result<void>>;
     { tx.release() } -> std::same_as<result<void>>;
     { tx.undo() } -> std::same_as<result<void>>;
@@ -100,7 +104,7 @@ concept savepoint_scope = transaction_scope<T> && requires(T& tx) {
 ///
 ///     begin()  opens a transaction
 template <class S>
-concept transactional = transaction_scope<typename S::transaction> && requires(S& s) {
+concept transactional = detail::transaction_scope<typename S::transaction> && requires(S& s) {
     { s.begin() } -> std::same_as<result<typename S::transaction>>;
 };
 
@@ -153,7 +157,7 @@ concept dead_letter_store =
 ///     note(tx, key, row)  inserts the crash record, or replaces it
 ///     forget(tx, key)     removes it; a missing record is no error
     template <class S>
-    concept attempt_store = transactional<S> &&
+    concept crash_record_store = transactional<S> &&
         requires(S& s, typename S::transaction& tx, const partition_key& key,
                  const crash_record& row)
     {

@@ -22,12 +22,12 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2 {
 
 /// No limit.
-inline constexpr std::uint64_t unlimited = highest_size;
+inline constexpr std::uint64_t unlimited = detail::highest_size;
 
 /// The limits of a broker for one batch. A limit is the largest value that is accepted.
 struct batch_limits {
@@ -35,6 +35,15 @@ struct batch_limits {
     std::uint64_t items = unlimited;   ///< Maximum items in a batch; 0 is treated as 1.
     std::uint64_t single = unlimited;  ///< Maximum bytes of one item, envelope excluded.
     std::uint64_t envelope = 0;        ///< Bytes of a batch before its first item.
+
+    /// True if an item of `own` bytes fits into a batch without other items. If not, no smaller
+    /// batch can help. A sum of 2^64 - 1 never fits, even if there is no limit: it has saturated,
+    /// so the true size is unknown. Constant time.
+    [[nodiscard]] constexpr bool fits_alone(std::uint64_t own) const noexcept
+    {
+        const std::uint64_t whole = detail::saturating_add(envelope, own);
+        return own <= single && whole <= bytes && whole != detail::highest_size;
+    }
 
     friend bool operator==(const batch_limits&, const batch_limits&) = default;
 };
@@ -50,15 +59,6 @@ struct batch_limits {
         return config_error{"limits.envelope", l.envelope, "must be less than bytes", l.bytes};
     }
     return std::nullopt;
-}
-
-/// Returns true if an item of `own` bytes fits into a batch without other items. If not, no smaller
-/// batch can help. A sum equal to `highest_size` never fits, even if there is no limit: it has
-/// saturated, so the true size is unknown. Constant time.
-[[nodiscard]] constexpr bool fits_alone(const batch_limits& l, std::uint64_t own) noexcept
-{
-    const std::uint64_t whole = saturating_add(l.envelope, own);
-    return own <= l.single && whole <= l.bytes && whole != highest_size;
 }
 
 }  // namespace waybill::inline v0_2

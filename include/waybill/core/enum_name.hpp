@@ -21,6 +21,8 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// An enum with a function `texts_of(e)`. It returns the texts of all enumerators, separated by ", ",
 /// in the order of their values. The values begin with 0 and have no gaps.
 template <class E>
@@ -28,16 +30,15 @@ concept named_enum = std::is_enum_v<E> && requires(E e) {
     { texts_of(e) } -> std::same_as<std::string_view>;
 };
 
-namespace detail {
 
 /// The texts of all enumerators.
-template <named_enum E>
+template <detail::named_enum E>
 inline constexpr auto texts = split_texts<count_texts(texts_of(E{}))>(texts_of(E{}));
 
 }  // namespace detail
 
 /// The text of an enumerator; "?" for any other value.
-template <named_enum E>
+template <detail::named_enum E>
 [[nodiscard]] constexpr std::string_view name(E e) noexcept
 {
     const auto value = static_cast<std::size_t>(e);

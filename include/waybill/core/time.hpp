@@ -161,7 +161,6 @@ namespace detail {
     return a < b ? b : a;
 }
 
-}  // namespace detail
 
 template <class Clock>
 [[nodiscard]] constexpr time_on<Clock> earlier(time_on<Clock> a, time_on<Clock> b) noexcept
@@ -169,11 +168,14 @@ template <class Clock>
     return b < a ? b : a;
 }
 
+
 template <class Clock>
 [[nodiscard]] constexpr time_on<Clock> later(time_on<Clock> a, time_on<Clock> b) noexcept
 {
     return a < b ? b : a;
 }
+
+}  // namespace detail
 
 }  // namespace waybill::inline v0_2
 

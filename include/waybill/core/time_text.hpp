@@ -4,7 +4,7 @@
 //
 //     waybill::to_text(waybill::duration(1500ms))             // "1.5s"
 //     waybill::to_text(waybill::wall_time(...))               // "2024-02-29T12:00:00.25Z"
-//     waybill::duration_in("10min")                        // empty if it is not one
+//     waybill::parse_duration("10min")                        // empty if it is not one
 //
 // A duration is written in one unit: h or min only for whole multiples, else s, ms, us or ns with
 // the necessary decimals. A wall time is written as ISO 8601 in UTC.
@@ -57,7 +57,7 @@ namespace waybill::inline v0_2 {
 /// Parses a duration: an optional minus sign, digits, optional decimals (not for min and h) and one
 /// of ns, us, ms, s, min, h; or "forever". Empty if the text is invalid or nanoseconds cannot
 /// represent it exactly.
-[[nodiscard]] constexpr std::optional<duration> duration_in(std::string_view written)
+[[nodiscard]] constexpr std::optional<duration> parse_duration(std::string_view written)
 {
     const bool negative = !written.empty() && written.front() == '-';
     if (negative) written.remove_prefix(1);
@@ -86,7 +86,7 @@ namespace waybill::inline v0_2 {
 
 /// Parses a wall time in the format of to_text(wall_time): "2024-02-29T12:00:00.25Z". Empty if the
 /// text is invalid, or if the time does not exist or exceeds 64-bit nanoseconds.
-[[nodiscard]] constexpr std::optional<wall_time> wall_time_in(std::string_view written)
+[[nodiscard]] constexpr std::optional<wall_time> parse_wall_time(std::string_view written)
 {
     const auto year = detail::take_field(written, 4, '-');
     if (!year) return {};

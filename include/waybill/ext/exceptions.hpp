@@ -143,9 +143,10 @@ private:
     static send_outcome sent(Inner& inner, Classify& classify, Args&&... args)
     {
         using said_by = std::invoke_result_t<Classify&, const std::exception&>;
-        static_assert(std::same_as<C, by_default> || std::convertible_to<said_by, send_outcome>,
-                      "catching: of a send function's exception classify says a send_outcome, "
-                      "since a fault_kind does not show if the batch has arrived");
+        static_assert(
+            std::same_as<C, by_default> || std::convertible_to<said_by, send_outcome>,
+            "catching: of a send function's exception classify says a send_outcome, "
+            "since a fault_kind does not show if the batch has arrived");
         try {
             return inner(std::forward<Args>(args)...);
         } catch (const std::exception& e) {

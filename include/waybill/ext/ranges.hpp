@@ -40,11 +40,12 @@
 #include <range/v3/view/interface.hpp>
 #include <range/v3/view/view.hpp>
 
+#include <waybill/batch/add_result.hpp>
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/owned_chunks.hpp>
-#include <waybill/batch/tally.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/ext/ranges_window.hpp>
 
@@ -142,7 +143,7 @@ public:
 
     [[nodiscard]] constexpr auto begin() { return cursor<false>(*this); }
     template <class Base = const V>
-        requires detail::walkable<Base> && size_model<F, ranges::range_reference_t<Base>>
+        requires detail::walkable<Base> && detail::size_model<F, ranges::range_reference_t<Base>>
     [[nodiscard]] constexpr auto begin() const
     {
         return cursor<true>(*this);
@@ -233,7 +234,7 @@ private:
             if (!pull()) return batch_close_reason::end;
             const batch_limits l = limits_now(from);
             const item& next = *held_;
-            tally<framing_type> with = tally_;
+            detail::tally<framing_type> with = tally_;
             const add_result what = with.add(l, framing_, next);
             if (what == add_result::added) {
                 take();
@@ -263,7 +264,7 @@ private:
     bool taken_ = false;        // the item at `at_` was read
     std::optional<item> held_;  // read, but in no batch yet
     owned_chunk<item> batch_;
-    tally<framing_type> tally_;
+    detail::tally<framing_type> tally_;
     stage stage_ = stage::seen;
     bool over_ = false;
 };
@@ -335,7 +336,7 @@ struct chunk_by_fn {
     /// For a forward range: a view of `chunk`s, which point into the range.
     template <ranges::viewable_range R, detail::limits_source L = batch_limits,
               class F = std::identity, class V = ranges::views::all_t<R>>
-    requires detail::walkable<V> && size_model<F, ranges::range_reference_t<V>>
+    requires detail::walkable<V> && detail::size_model<F, ranges::range_reference_t<V>>
     [[nodiscard]] constexpr auto operator()(R&& range, L l, F size = {}) const
     {
         V base = ranges::views::all(std::forward<R>(range));
@@ -346,7 +347,7 @@ struct chunk_by_fn {
     template <ranges::viewable_range R, detail::limits_source L = batch_limits,
               class F = std::identity, class V = ranges::views::all_t<R>>
     requires(!detail::walkable<V>) &&
-        ranges::input_range<V>&& size_model<F, const ranges::range_value_t<V>&> [[nodiscard]] auto
+        ranges::input_range<V>&& detail::size_model<F, const ranges::range_value_t<V>&> [[nodiscard]] auto
         operator()(R&& range, L l, F size = {}) const
     {
         V base = ranges::views::all(std::forward<R>(range));

@@ -47,18 +47,18 @@ namespace waybill::inline v0_2 {
 namespace detail {
 
 template <class R>
-using time_of = std::remove_cvref_t<decltype(std::declval<ranges::range_value_t<R>&>().at)>;
+using time_type_of = std::remove_cvref_t<decltype(std::declval<ranges::range_value_t<R>&>().at)>;
 
 /// A range of samples from which the measure M can be computed.
 template <class R, class M>
-concept series_for = ranges::input_range<R> && requires { typename time_of<R>; } &&
-                     sample_for<ranges::range_value_t<R>, M, time_of<R>>;
+concept series_for = ranges::input_range<R> && requires { typename time_type_of<R>; } &&
+                     sample_for<ranges::range_value_t<R>, M, time_type_of<R>>;
 
 // One pass over a series. It is neither copied nor moved, because the iterator of the base may
 // point into the base next to it.
 template <class V, class M, template <class> class How>
 class window_reading {
-    using window = sliding_window<M, time_of<V>, How>;
+    using window = sliding_window<M, time_type_of<V>, How>;
 
 public:
     using summary = typename window::summary;
@@ -100,9 +100,9 @@ private:
     {
         // A sample that is not accepted does not advance the clock.
         switch (window_.insert(s)) {
-            case inserted::newest:
-            case inserted::late:
-            case inserted::replaced: answer_ = window_.query(s.at); return;
+            case insert_result::newest:
+            case insert_result::late:
+            case insert_result::replaced: answer_ = window_.query(s.at); return;
             default: break;
         }
         answer_ = window_.query(window_.clock().value_or(s.at));

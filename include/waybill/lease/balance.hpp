@@ -4,7 +4,7 @@
 //
 // A pure function. Owners with the same view never want the same partition:
 //
-//     waybill::lease_view v = observer.view(me);
+//     waybill::balance_plan::lease_view v = observer.view(me);
 //     waybill::balance_plan p = waybill::balance(v, draw);
 //     for (std::uint32_t i : p.claim) ...                  // free partitions, all at once
 //     if (p.steal) ...                                     // at most one in a round
@@ -33,7 +33,7 @@ namespace waybill::inline v0_2 {
 /// The plan for `v.self`; empty if `v.self` is not in [0, v.owners). `random` in [0, 1) selects the
 /// first partition to claim, so that owners that do not see each other yet start at different ones.
 /// Linear in partitions and owners.
-[[nodiscard]] inline balance_plan balance(const lease_view& v, double random)
+[[nodiscard]] inline balance_plan balance(const balance_plan::lease_view& v, double random)
 {
     balance_plan plan;
     if (v.self >= v.owners) return plan;
@@ -46,7 +46,7 @@ namespace waybill::inline v0_2 {
     for (std::uint32_t i = 0; i != v.holders.size(); ++i) {
         if (v.holders[i] < v.owners) continue;
         free.push_back(i);
-        if (v.holders[i] == lease_view::left_over) left_over.push_back(i);
+        if (v.holders[i] == balance_plan::lease_view::left_over) left_over.push_back(i);
     }
     const double share = random >= 0.0 ? (random < 1.0 ? random : 0.999) : 0.0;
     const auto start = static_cast<std::uint32_t>(share * static_cast<double>(free.size()));

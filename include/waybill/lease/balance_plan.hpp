@@ -11,20 +11,20 @@
 
 namespace waybill::inline v0_2 {
 
-/// The holder of each partition, as seen by one owner. All owners number the owners in the same
-/// order.
-struct lease_view {
-    static constexpr std::uint32_t free = ~std::uint32_t{0};
-    static constexpr std::uint32_t left_over = free - 1;  ///< Free for at least two expiries.
-
-    std::vector<std::uint32_t> holders{};  ///< Per partition: its owner, `free` or `left_over`.
-    std::uint32_t owners = 1;              ///< Number of live owners, with or without partitions.
-    std::uint32_t self = 0;                ///< The owner to plan for, in [0, owners).
-
-    friend bool operator==(const lease_view&, const lease_view&) = default;
-};
-
 struct balance_plan {
+    /// The holder of each partition, as seen by one owner. All owners number the owners in the same
+    /// order.
+    struct lease_view {
+        static constexpr std::uint32_t free = ~std::uint32_t{0};
+        static constexpr std::uint32_t left_over = free - 1;  ///< Free for at least two expiries.
+
+        std::vector<std::uint32_t> holders{};  ///< Per partition: its owner, `free` or `left_over`.
+        std::uint32_t owners = 1;  ///< Number of live owners, with or without partitions.
+        std::uint32_t self = 0;                ///< The owner to plan for, in [0, owners).
+
+        friend bool operator==(const lease_view&, const lease_view&) = default;
+    };
+
     std::vector<std::uint32_t> claim{};    ///< Free partitions to take now, in this order.
     std::optional<std::uint32_t> steal{};  ///< A partition of another owner, if `claim` is empty.
     std::uint32_t mine = 0;                ///< Partitions that `self` has.

@@ -28,6 +28,8 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// Returns the epoch of a lease as the transaction sees it; empty if there is no such row. The row
 /// must not change before the transaction ends: read it under a lock, or use serialised writes.
 template <class L, class Transaction>
@@ -35,7 +37,9 @@ concept lease_fence = requires(L& l, Transaction& tx, const partition_key& key) 
     { l.epoch(tx, key) } -> std::same_as<result<std::optional<std::uint64_t>>>;
 };
 
-template <checkpoint_store Store, lease_fence<typename Store::transaction> Leases>
+}  // namespace detail
+
+template <checkpoint_store Store, detail::lease_fence<typename Store::transaction> Leases>
 class fenced_store {
 public:
     using transaction = typename Store::transaction;
@@ -98,17 +102,17 @@ public:
         return store_->list(key, after, most);
     }
     [[nodiscard]] result<std::optional<crash_record>> attempted(const partition_key& key) requires
-        attempt_store<Store>
+        crash_record_store<Store>
     {
         return store_->attempted(key);
     }
     [[nodiscard]] result<void> note(transaction& tx, const partition_key& key,
-                                    const crash_record& row) requires attempt_store<Store>
+                                    const crash_record& row) requires crash_record_store<Store>
     {
         return store_->note(tx, key, row);
     }
     [[nodiscard]] result<void> forget(transaction& tx, const partition_key& key)
-        requires attempt_store<Store>
+        requires crash_record_store<Store>
     {
         return store_->forget(tx, key);
     }

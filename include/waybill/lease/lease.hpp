@@ -50,20 +50,24 @@ struct owner_id {
     friend auto operator<=>(const owner_id&, const owner_id&) = default;
 };
 
-/// The highest epoch. A lease that has it is not taken over, and a partition whose checkpoint has
-/// it is not opened. Such a partition reports `epochs_used_up` until a lower epoch is written to
-/// the store.
-inline constexpr std::uint64_t last_epoch = ~std::uint64_t{0};
+namespace detail {
 
 /// The fault of a partition that cannot be taken or opened, because no epoch is left above
-/// `last_epoch`.
+/// `lease::max_epoch`.
 [[nodiscard]] inline fault epochs_used_up()
 {
     return permanent("the epoch has its maximum, 18446744073709551615: no later claim is possible");
 }
 
+}  // namespace detail
+
 /// The row of a partition. If it has no owner, the lease was given back.
 struct lease {
+    /// The highest epoch. A lease that has it is not taken over, and a partition whose checkpoint
+    /// has it is not opened. Such a partition reports `detail::epochs_used_up` until a lower epoch
+    /// is written to the store.
+    static constexpr std::uint64_t max_epoch = ~std::uint64_t{0};
+
     partition_key key{};
     owner_id owner{};
     std::uint64_t epoch = 0;    ///< Increases when the lease is taken, given back, or raised.
@@ -101,18 +105,17 @@ struct lease_claim {
     friend bool operator==(const lease_claim&, const lease_claim&) = default;
 };
 
-enum class claim_outcome : std::uint8_t {
-    won,        ///< The row is as claimed.
-    contended,  ///< The row was written since it was read. This claim has changed nothing.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(claim_outcome) noexcept
-{
-    return "won, contended";
-}
-
 /// The result of a claim. If it has won, `epoch` and `version` are those of the written row.
 struct claim_result {
+    enum class claim_outcome : std::uint8_t {
+        won,        ///< The row is as claimed.
+        contended,  ///< The row was written since it was read. This claim has changed nothing.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(claim_outcome) noexcept
+    {
+        return "won, contended";
+    }
+
     claim_outcome outcome = claim_outcome::contended;
     std::uint64_t epoch = 0;
     std::uint64_t version = 0;

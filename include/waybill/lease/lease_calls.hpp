@@ -98,7 +98,7 @@ struct lease_manager_types {
     };
 
     /// Event: the checkpoint of the partition has this epoch. The epoch of the lease must exceed
-    /// it. `last_epoch` is invalid, because no epoch is above it.
+    /// it. `lease::max_epoch` is invalid, because no epoch is above it.
     struct outdated {
         std::uint32_t partition = 0;
         std::uint64_t epoch = 0;
@@ -106,20 +106,22 @@ struct lease_manager_types {
         friend bool operator==(const outdated&, const outdated&) = default;
     };
 
+    using lease_call = std::variant<heartbeat, leave,
+                                    list_leases, claim>;
+
+    using lease_answer =
+        std::variant<heartbeat_stored, group_left,
+                     listed, claimed>;
+
     friend bool operator==(const lease_manager_types&, const lease_manager_types&) = default;
 };
-
-using lease_call = std::variant<lease_manager_types::heartbeat, lease_manager_types::leave,
-                                lease_manager_types::list_leases, lease_manager_types::claim>;
-using lease_answer =
-    std::variant<lease_manager_types::heartbeat_stored, lease_manager_types::group_left,
-                 lease_manager_types::listed, lease_manager_types::claimed>;
 
 namespace detail {
 
 /// True if `open` is the call `told`.
 template <class Call>
-[[nodiscard]] bool answers(const Call& told, const std::optional<lease_call>& open)
+[[nodiscard]] bool answers(const Call& told,
+                           const std::optional<lease_manager_types::lease_call>& open)
 {
     const Call* const asked = open ? std::get_if<Call>(&*open) : nullptr;
     return asked && *asked == told;
@@ -127,23 +129,29 @@ template <class Call>
 
 }  // namespace detail
 
-/// Makes the call and returns its result. `random` in [0, 1) becomes `listed::draw`.
+/// Makes the call and returns its result. `random` in [0, 1) becomes `listed::random`.
 template <lease_store S>
-[[nodiscard]] lease_answer ask(S& store, const lease_call& call, double random)
+[[nodiscard]] lease_manager_types::lease_answer ask(S& store,
+                                                    const lease_manager_types::lease_call& call,
+                                                    double random)
 {
     return match(
         call,
         [&](const lease_manager_types::heartbeat& a) {
-            return lease_answer(lease_manager_types::heartbeat_stored{a, store.announce(a.who)});
+            return lease_manager_types::lease_answer(
+                lease_manager_types::heartbeat_stored{a, store.announce(a.who)});
         },
         [&](const lease_manager_types::leave& a) {
-            return lease_answer(lease_manager_types::group_left{a, store.withdraw(a.who)});
+            return lease_manager_types::lease_answer(
+                lease_manager_types::group_left{a, store.withdraw(a.who)});
         },
         [&](const lease_manager_types::list_leases& a) {
-            return lease_answer(lease_manager_types::listed{store.list(a.source, a.group), random});
+            return lease_manager_types::lease_answer(
+                lease_manager_types::listed{store.list(a.source, a.group), random});
         },
         [&](const lease_manager_types::claim& a) {
-            return lease_answer(lease_manager_types::claimed{a, store.claim(a.row)});
+            return lease_manager_types::lease_answer(
+                lease_manager_types::claimed{a, store.claim(a.row)});
         });
 }
 

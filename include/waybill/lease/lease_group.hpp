@@ -44,14 +44,14 @@ struct lease_group {
     return validate(g.leases);
 }
 
+namespace detail {
+
 /// The key of a partition. An unknown partition has an empty name.
 [[nodiscard]] inline partition_key key_of(const lease_group& g, std::uint32_t partition)
 {
     const bool there = partition < g.partitions.size();
     return {g.source, g.group, there ? g.partitions[partition] : std::string()};
 }
-
-namespace detail {
 
 /// The group with valid lease options. With options that `validate` refuses, a manager would call
 /// the store without end, or never trust a lease.

@@ -43,7 +43,7 @@ namespace waybill::inline v0_2 {
 
 class lease_manager : public lease_manager_types {
 public:
-    using action = std::variant<lease_call, wait_until, idle>;
+    using action = std::variant<lease_manager::lease_call, wait_until, idle>;
 
     explicit lease_manager(const lease_group& g)
         : group_(detail::usable(g)),
@@ -53,7 +53,7 @@ public:
     }
 
     /// The call to the store to make now, if any.
-    [[nodiscard]] std::optional<lease_call> call(steady_time now) const
+    [[nodiscard]] std::optional<lease_manager::lease_call> call(steady_time now) const
     {
         if (ended_) return {};
         if (aside_ == aside::chore) return claim_of(chores_.front());
@@ -78,11 +78,11 @@ public:
     {
         if (ended_) return idle{};
         if (auto c = call(now)) return *std::move(c);
-        return wait_until{later(now, not_before_)};
+        return wait_until{detail::later(now, not_before_)};
     }
 
     /// The result of a call. Stale if the call is not the pending one.
-    event_result on(const lease_answer& a, steady_time now)
+    event_result on(const lease_manager::lease_answer& a, steady_time now)
     {
         return std::visit([&](const auto& e) { return on(e, now); }, a);
     }
@@ -133,9 +133,9 @@ public:
             return start_over(now);
         }
         const place following{at.what, at.n + 1};
-        if (c.answer->outcome == claim_outcome::won) {
+        if (c.answer->outcome == claim_result::claim_outcome::won) {
             const bool new_one = !held_.mine(what.partition);
-            held_.won(what.partition, *c.answer, later(last_, not_before_),
+            held_.won(what.partition, *c.answer, detail::later(last_, not_before_),
                       detail::trusted_for(group_.leases));
             if (stopping_ && new_one) {
                 held_.vacate(what.partition);
@@ -177,7 +177,7 @@ public:
         if (o.partition >= partitions()) return event_result::invalid;
         if (!held_.mine(o.partition) || o.epoch < held_[o.partition].epoch)
             return event_result::stale;
-        if (o.epoch == last_epoch) return event_result::invalid;
+        if (o.epoch == lease::max_epoch) return event_result::invalid;
         return add({o.partition, errand::raise, 0, o.epoch}, now);
     }
 
@@ -195,7 +195,7 @@ public:
     {
         return held_.trusted(partition, now);
     }
-    /// True if the partition is not held and cannot be taken: `last_epoch` was seen for it.
+    /// True if the partition is not held and cannot be taken: `lease::max_epoch` was seen for it.
     [[nodiscard]] bool exhausted(std::uint32_t partition) const
     {
         return !held_.mine(partition) && held_.exhausted(partition);
@@ -215,7 +215,7 @@ public:
     [[nodiscard]] std::uint32_t partitions() const { return held_.partitions(); }
     [[nodiscard]] partition_key key(std::uint32_t partition) const
     {
-        return key_of(group_, partition);
+        return detail::key_of(group_, partition);
     }
     /// The assignment to consume a partition under `epoch` from the checkpoint `stored`.
     [[nodiscard]] assignment assignment_of(std::uint32_t partition, std::uint64_t epoch,
@@ -245,7 +245,7 @@ private:
     }
     [[nodiscard]] list_leases all() const { return {group_.source, group_.group}; }
 
-    [[nodiscard]] lease_call claim_of(const chore& c) const
+    [[nodiscard]] lease_manager::lease_call claim_of(const chore& c) const
     {
         const auto* const row = seen_.row_of(c.partition);
         const auto version = row ? std::optional(row->version) : std::nullopt;
@@ -277,7 +277,7 @@ private:
         errands_ = held_.look(seen_, group_.self);
         departed_.clear();
         if (stopping_ || !introduced) return;
-        const lease_view v = seen_.view(group_.self);
+        const balance_plan::lease_view v = seen_.view(group_.self);
         const balance_plan plan = balance(v, draw_);
         balanced_ = plan.balanced;
         const auto take = [&](std::uint32_t p) {
@@ -292,7 +292,7 @@ private:
     {
         const chore what = chores_.front();
         const bool give_back = what.what == errand::give_back;
-        const bool won = c.answer && c.answer->outcome == claim_outcome::won;
+        const bool won = c.answer && c.answer->outcome == claim_result::claim_outcome::won;
         if (!won && give_back && what.tries < 2) {
             if (c.answer) held_.doubt(what.partition);
             ++chores_.front().tries;

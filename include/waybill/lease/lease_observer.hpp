@@ -64,7 +64,7 @@ public:
         if (looked_)
             watched_ =
                 watched_ + detail::lesser(detail::greater(now - *looked_, duration{}), longest);
-        looked_ = looked_ ? later(*looked_, now) : now;
+        looked_ = looked_ ? detail::later(*looked_, now) : now;
 
         std::vector<const lease*> rows(leases_.size());
         for (const lease& l : table.leases) {
@@ -109,7 +109,7 @@ public:
 
     /// The input of `balance` for `self`. `self` counts as alive, and its own leases as held at any
     /// age.
-    [[nodiscard]] lease_view view(const owner_id& self) const
+    [[nodiscard]] balance_plan::lease_view view(const owner_id& self) const
     {
         using alive = std::pair<std::string_view, std::uint64_t>;
         const auto id = [](const owner_id& o) { return alive(o.name, o.incarnation); };
@@ -121,7 +121,7 @@ public:
             const std::optional<row>& r = leases_[i].stored;
             if (r && !r->owner.none() && !expired(i)) owners.emplace(id(r->owner), 0);
         }
-        lease_view v;
+        balance_plan::lease_view v;
         v.owners = 0;
         for (auto& [owner, n] : owners) n = v.owners++;
         v.self = owners.find(id(self))->second;
@@ -132,7 +132,8 @@ public:
                 v.holders.push_back(owners.find(id(r->owner))->second);
             } else {
                 const bool long_ago = old(leases_[i].since, options_.expiry + options_.expiry);
-                v.holders.push_back(long_ago ? lease_view::left_over : lease_view::free);
+                v.holders.push_back(long_ago ? balance_plan::lease_view::left_over
+                                             : balance_plan::lease_view::free);
             }
         }
         return v;

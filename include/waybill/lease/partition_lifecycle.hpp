@@ -38,35 +38,41 @@
 
 namespace waybill::inline v0_2 {
 
-/// The result of reading and handling one batch.
-enum class batch_pass : std::uint8_t {
-    moved,    ///< Some events are done, and there may be more.
-    drained,  ///< There were no events to read.
-    again,    ///< The batch failed and has no effects. Repeat it after a pause.
-    reopen,   ///< The progress is unknown. Load the checkpoint again after a pause.
-    lost,     ///< The store reports that another owner has the partition.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(batch_pass) noexcept
-{
-    return "moved, drained, again, reopen, lost";
-}
-
-namespace detail {
-
-/// The result of a batch that ended with `e`.
-[[nodiscard]] constexpr batch_pass pass_of(batch_outcome e) noexcept
-{
-    if (e == batch_outcome::committed) return batch_pass::moved;
-    if (e == batch_outcome::empty) return batch_pass::drained;
-    if (e == batch_outcome::abandoned) return batch_pass::lost;
-    return e == batch_outcome::unknown ? batch_pass::reopen : batch_pass::again;
-}
-
-}  // namespace detail
-
 /// The actions and events of a `partition_lifecycle`, which inherits them.
 struct partition_lifecycle_types {
+    struct config {
+        duration poll = duration::seconds(1);  ///< Pause after a read without events; at least 0.
+        /// Pause before a failed step is repeated.
+        backoff pause{.base = duration::seconds(1),
+                      .cap = duration::seconds(60),
+                      .spread = backoff::jitter::none};
+        std::uint32_t save_tries = 3;  ///< Maximum number of saves of one assignment; 0 reads as 1.
+
+        friend bool operator==(const config&, const config&) = default;
+    };
+
+    /// The result of reading and handling one batch.
+    enum class batch_pass : std::uint8_t {
+        moved,    ///< Some events are done, and there may be more.
+        drained,  ///< There were no events to read.
+        again,    ///< The batch failed and has no effects. Repeat it after a pause.
+        reopen,   ///< The progress is unknown. Load the checkpoint again after a pause.
+        lost,     ///< The store reports that another owner has the partition.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(batch_pass) noexcept
+    {
+        return "moved, drained, again, reopen, lost";
+    }
+
+    /// The result of a batch that ended with `e`.
+    [[nodiscard]] static constexpr batch_pass pass_of(batch_outcome e) noexcept
+    {
+        if (e == batch_outcome::committed) return batch_pass::moved;
+        if (e == batch_outcome::empty) return batch_pass::drained;
+        if (e == batch_outcome::ownership_lost) return batch_pass::lost;
+        return e == batch_outcome::unknown ? batch_pass::reopen : batch_pass::again;
+    }
+
     /// Load the checkpoint and prepare to read. The result is `partition_opened`.
     struct open {
         std::uint32_t partition = 0;
@@ -137,6 +143,14 @@ struct partition_lifecycle_types {
         fault_kind kind = fault_kind::none;
         std::uint64_t stored = 0;
 
+        /// The result of loading the checkpoint for `a`.
+        [[nodiscard]] static partition_opened of(const open& a,
+                                                 const result<std::optional<checkpoint>>& stored)
+        {
+            if (!stored) return {a.partition, a.epoch, stored.error().kind, 0};
+            return {a.partition, a.epoch, fault_kind::none, *stored ? (*stored)->epoch : 0};
+        }
+
         friend bool operator==(const partition_opened&, const partition_opened&) = default;
     };
 
@@ -145,6 +159,12 @@ struct partition_lifecycle_types {
         std::uint32_t partition = 0;
         std::uint64_t epoch = 0;
         batch_pass pass = batch_pass::moved;
+
+        /// The result of the batch of `a` that ended with `e`.
+        [[nodiscard]] static constexpr processed of(const process& a, batch_outcome e) noexcept
+        {
+            return {a.partition, a.epoch, pass_of(e)};
+        }
 
         friend bool operator==(const processed&, const processed&) = default;
     };
@@ -178,34 +198,9 @@ struct partition_lifecycle_types {
                            const partition_lifecycle_types&) = default;
 };
 
-/// The result of `open` from the result of loading the checkpoint.
-[[nodiscard]] inline partition_lifecycle_types::partition_opened opened_with(
-    const partition_lifecycle_types::open& a, const result<std::optional<checkpoint>>& stored)
-{
-    if (!stored) return {a.partition, a.epoch, stored.error().kind, 0};
-    return {a.partition, a.epoch, fault_kind::none, *stored ? (*stored)->epoch : 0};
-}
-
-/// The result of `process` from the end of a batch.
-[[nodiscard]] constexpr partition_lifecycle_types::processed processed_with(
-    const partition_lifecycle_types::process& a, batch_outcome e) noexcept
-{
-    return {a.partition, a.epoch, detail::pass_of(e)};
-}
-
-struct lifecycle_options {
-    duration poll = duration::seconds(1);  ///< Pause after a read without events; at least 0.
-    /// Pause before a failed step is repeated.
-    backoff pause{.base = duration::seconds(1),
-                  .cap = duration::seconds(60),
-                  .spread = jitter::none};
-    std::uint32_t save_tries = 3;  ///< Maximum number of saves of one assignment; 0 reads as 1.
-
-    friend bool operator==(const lifecycle_options&, const lifecycle_options&) = default;
-};
-
 /// The first error of `o`.
-[[nodiscard]] constexpr std::optional<config_error> validate(const lifecycle_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(
+    const partition_lifecycle_types::config& o) noexcept
 {
     if (o.poll < duration{}) {
         const auto below = std::uint64_t{0} - static_cast<std::uint64_t>(o.poll.count());
@@ -221,7 +216,7 @@ class partition_lifecycle : public partition_lifecycle_types {
 public:
     using action = std::variant<open, process, close, save, release, wait_until, idle>;
 
-    constexpr explicit partition_lifecycle(std::uint32_t partition, const lifecycle_options& o = {})
+    constexpr explicit partition_lifecycle(std::uint32_t partition, const config& o = {})
         : partition_(partition), options_(o)
     {
     }
@@ -381,7 +376,7 @@ private:
     }
 
     std::uint32_t partition_;
-    lifecycle_options options_;
+    config options_;
     step step_ = step::idle;
     std::uint64_t epoch_ = 0;
     // The epoch of the next assignment, while the current one is dropped; 0 if none.

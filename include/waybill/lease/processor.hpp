@@ -30,32 +30,27 @@
 #include <vector>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/match.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/lease/lease_calls.hpp>
 #include <waybill/lease/lease_manager.hpp>
 #include <waybill/lease/partition_lifecycle.hpp>
 
 namespace waybill::inline v0_2 {
 
-struct processor_config {
-    lease_group group{};
-    lifecycle_options lifecycle{};
-
-    friend bool operator==(const processor_config&, const processor_config&) = default;
-};
-
-[[nodiscard]] inline std::optional<config_error> validate(const processor_config& c)
-{
-    if (auto bad = validate(c.group)) return bad;
-    return validate(c.lifecycle);
-}
-
 class processor : public lease_manager_types, public partition_lifecycle_types {
 public:
-    using action = std::variant<lease_call, open, process, close, save, wait_until, idle>;
+    struct config {
+        lease_group group{};
+        partition_lifecycle::config lifecycle{};
 
-    explicit processor(const processor_config& c) : keeper_(c.group)
+        friend bool operator==(const config&, const config&) = default;
+    };
+
+    using action =
+        std::variant<lease_manager::lease_call, open, process, close, save, wait_until, idle>;
+
+    explicit processor(const config& c) : keeper_(c.group)
     {
         for (std::uint32_t p = 0; p != keeper_.partitions(); ++p) {
             parts_.emplace_back(p, c.lifecycle);
@@ -75,12 +70,13 @@ public:
             if (auto a = step_of(p, now, until)) return *a;
         }
         const auto keeper = keeper_.next(now);
-        if (const auto* w = std::get_if<wait_until>(&keeper)) until = earlier(until, w->time);
+        if (const auto* w = std::get_if<wait_until>(&keeper))
+            until = detail::earlier(until, w->time);
         return wait_until{until};
     }
 
     /// The result of a lease call.
-    event_result on(const lease_answer& a, steady_time now)
+    event_result on(const lease_manager::lease_answer& a, steady_time now)
     {
         const event_result h = keeper_.on(a, now);
         follow(now);
@@ -100,7 +96,7 @@ public:
         // The checkpoint has this epoch or a later one: the row of the lease was lost earlier.
         partition_opened too_early = o;
         if (defeated) too_early.stored = detail::greater(o.stored, d.past());
-        const bool last = too_early.stored == last_epoch;
+        const bool last = too_early.stored == lease::max_epoch;
         too_early.kind = last ? fault_kind::permanent : fault_kind::transient;
         const event_result h = part->on(too_early, now);
         if (h == event_result::applied)
@@ -115,7 +111,9 @@ public:
         const event_result h = passed_on(*part, r, r.partition, now);
         if (h != event_result::applied) return h;
         defeat& d = defeats_[r.partition];
-        d = {r.epoch, r.pass == batch_pass::lost ? saturating_add(d.times, 1) : 0};
+        d = {r.epoch, r.pass == partition_lifecycle::batch_pass::lost
+                          ? detail::saturating_add(d.times, 1)
+                          : 0};
         if (d.times != 0) (void)keeper_.on(lease_suspected{r.partition}, now);
         return h;
     }
@@ -161,8 +159,8 @@ public:
         const partition_lifecycle p = part(partition);
         const bool unused =
             partition < parts_.size() && (!p.has_processed() || defeats_[partition].times != 0);
-        const bool shut = p.stored() == last_epoch && unused && keeper_.epoch(partition);
-        return shut || keeper_.exhausted(partition) ? epochs_used_up() : fault{};
+        const bool shut = p.stored() == lease::max_epoch && unused && keeper_.epoch(partition);
+        return shut || keeper_.exhausted(partition) ? detail::epochs_used_up() : fault{};
     }
     /// The state of a partition; an idle one if the partition is unknown.
     [[nodiscard]] partition_lifecycle part(std::uint32_t partition) const
@@ -199,8 +197,8 @@ private:
             constexpr std::uint64_t widest = 63;  // the highest shift of 64 bits
             const std::uint64_t doubled = times - 2;
             const bool many = doubled > widest;
-            return saturating_add(epoch,
-                                  many ? highest_size : (std::uint64_t{1} << doubled) - 1);
+            return detail::saturating_add(epoch,
+                                  many ? detail::highest_size : (std::uint64_t{1} << doubled) - 1);
         }
         friend bool operator==(const defeat&, const defeat&) = default;
     };
@@ -226,7 +224,7 @@ private:
             [](const save& a) { return std::optional<action>(a); },
             [](const release&) { return std::optional<action>(); },
             [&](const wait_until& w) {
-                until = earlier(until, w.time);
+                until = detail::earlier(until, w.time);
                 return std::optional<action>();
             },
             [](const idle&) { return std::optional<action>(); });
@@ -288,6 +286,12 @@ private:
     std::uint32_t turn_ = 0;
     std::uint64_t changes_ = 0;
 };
+
+[[nodiscard]] inline std::optional<config_error> validate(const processor::config& c)
+{
+    if (auto bad = validate(c.group)) return bad;
+    return validate(c.lifecycle);
+}
 
 }  // namespace waybill::inline v0_2
 

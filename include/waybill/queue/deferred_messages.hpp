@@ -32,8 +32,9 @@
 #include <vector>
 
 #include <waybill/core/act.hpp>
-#include <waybill/core/broker_sequence.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/broker_sequence.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/queue/deferred.hpp>
 
@@ -46,6 +47,51 @@ namespace waybill::inline v0_2 {
 /// to a book does not restart its ticket numbers.
 class deferred_messages {
 public:
+    /// The first error of `load`.
+    struct load_error {
+        /// The reason why stored bytes, or the options for the book, were refused.
+        enum class code : std::uint8_t {
+            empty,         ///< There are no bytes.
+            too_short,     ///< The bytes begin like a book and end too early.
+            not_a_book,    ///< The bytes have another format.
+            corrupt,       ///< The checksum or the structure is wrong.
+            newer,         ///< The bytes have a later version of the format.
+            unsorted,      ///< A sequence number is not higher than the previous one.
+            out_of_range,  ///< A number exceeds the range of its type.
+            bad_options,   ///< The options are invalid; the bytes were not read.
+        };
+        [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
+        {
+            return "empty, too_short, not_a_book, corrupt, newer, unsorted, out_of_range, "
+                   "bad_options";
+        }
+
+        code kind = code::corrupt;
+        std::uint64_t offset = 0;  ///< The first byte of the wrong part; 0 for bad options.
+        config_error options{};  ///< Set if `kind` is `bad_options`.
+
+        friend bool operator==(const load_error&, const load_error&) = default;
+    };
+
+    /// The result of `defer`.
+    enum class defer_result : std::uint8_t {
+        added,     ///< There was no entry with this number.
+        replaced,  ///< The entry with this number was replaced; its ticket is void.
+        full,      ///< Refused without a change: dead-letter the message, or do not defer it.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(defer_result) noexcept
+    {
+        return "added, replaced, full";
+    }
+
+    /// An entry in hand and its ticket. A book does not issue a ticket twice.
+    struct handed {
+        deferred entry{};
+        std::uint64_t ticket = 0;
+
+        friend bool operator==(const handed&, const handed&) = default;
+    };
+
     explicit deferred_messages(const deferral_options& o = {}) : options_(o) {}
 
     deferred_messages(const deferred_messages&) = default;
@@ -86,7 +132,7 @@ public:
             if (wall_time::at(s->at) > now) break;
             out.push_back({row_of(s->sequence).entry, tickets_.last + out.size() + 1});
         }
-        if (order == deferral_options::hand_out_order::by_partition) out = grouped(out);
+        if (order == deferral_options::hand_out_order::group_by_partition) out = grouped(out);
         tickets_.last += out.size();
         for (const handed& h : out) {
             row& r = row_of(h.entry.sequence);
@@ -347,7 +393,8 @@ private:
         std::map<std::pair<std::uint64_t, std::uint64_t>, handed*> by_place;
         std::uint64_t n = 0;
         for (handed& h : from) {
-            const auto p = first.try_emplace(partition_of(h.entry.sequence), n).first->second;
+            const auto p =
+                first.try_emplace(detail::partition_of(h.entry.sequence), n).first->second;
             by_place.try_emplace(std::pair{p, n++}, &h);
         }
         std::vector<handed> to;
@@ -364,6 +411,18 @@ private:
     slot_set held_;
     slot_set behind_;
 };
+
+/// A description of the error in one line.
+[[nodiscard]] inline std::string describe(const deferred_messages::load_error& e)
+{
+    std::string line = "deferral book: ";
+    line += name(e.kind);
+    if (e.kind == deferred_messages::load_error::code::bad_options)
+        return line + ": " + describe(e.options);
+    line += " at byte ";
+    line += std::to_string(e.offset);
+    return line;
+}
 
 }  // namespace waybill::inline v0_2
 

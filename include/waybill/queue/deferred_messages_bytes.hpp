@@ -59,28 +59,31 @@ namespace waybill::inline v0_2 {
 /// The book that `save` wrote: load<deferred_messages>(bytes, options). Returns the first error of
 /// the options or the bytes.
 template <std::same_as<deferred_messages> B>
-[[nodiscard]] result<B, deferral_error> load(std::string_view bytes,
+[[nodiscard]] result<B, deferred_messages::load_error> load(std::string_view bytes,
                                              const deferral_options& options)
 {
     if (const std::optional<config_error> bad = validate(options)) {
-        return unexpected(deferral_error{deferral_error::code::bad_options, 0, *bad});
+        return unexpected(deferred_messages::load_error{
+            deferred_messages::load_error::code::bad_options, 0, *bad});
     }
     detail::sealed_reader<detail::deferral_format> in(bytes);
     const std::uint64_t count = in.whole();
-    if (count > in.left() / detail::deferral_least) in.fail(deferral_error::code::corrupt);
+    if (count > in.left() / detail::deferral_least)
+        in.fail(deferred_messages::load_error::code::corrupt);
     if (in.error()) return unexpected(*in.error());
 
-    result<B, deferral_error> loaded = B(options);
+    result<B, deferred_messages::load_error> loaded = B(options);
     deferred d;
     for (std::uint64_t n = 0; n != count; ++n) {
         const std::uint64_t above = in.whole();
-        if (n != 0 && above == 0) in.fail(deferral_error::code::unsorted);
-        if (above > highest_size - d.sequence) in.fail(deferral_error::code::out_of_range);
+        if (n != 0 && above == 0) in.fail(deferred_messages::load_error::code::unsorted);
+        if (above > detail::highest_size - d.sequence)
+            in.fail(deferred_messages::load_error::code::out_of_range);
         d.sequence += above;
         d.due = detail::stored_time(detail::stored_nanoseconds(d.due) + in.difference());
         d.since = detail::stored_time(detail::stored_nanoseconds(d.due) + in.difference());
         const std::uint64_t attempts = in.whole();
-        if (attempts > UINT32_MAX) in.fail(deferral_error::code::out_of_range);
+        if (attempts > UINT32_MAX) in.fail(deferred_messages::load_error::code::out_of_range);
         d.attempts = static_cast<std::uint32_t>(attempts);
         d.session = in.text();
         d.id = in.text();

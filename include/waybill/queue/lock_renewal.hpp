@@ -38,43 +38,95 @@
 
 namespace waybill::inline v0_2 {
 
-/// Why the renewals of a lock have ended.
-enum class lock_outcome : std::uint8_t {
-    released,  ///< The caller has settled the message or released the lock.
-    lost,      ///< Another owner has the lock. The caller must not settle or write.
-    expired,   ///< The lock has expired, or may have. The caller must act as if it were lost.
-    too_long,  ///< The lock was kept for `max_duration`. It is still held for `left`.
-};
+/// The actions and events of a `lock_renewal`, which inherits them.
+struct lock_renewal_types {
+    /// Why the renewals of a lock have ended.
+    enum class lock_outcome : std::uint8_t {
+        released,  ///< The caller has settled the message or released the lock.
+        lost,      ///< Another owner has the lock. The caller must not settle or write.
+        expired,   ///< The lock has expired, or may have. The caller must act as if it were lost.
+        too_long,  ///< The lock was kept for `max_duration`. It is still held for `left`.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(lock_outcome) noexcept
+    {
+        return "released, lost, expired, too_long";
+    }
 
-[[nodiscard]] constexpr std::string_view texts_of(lock_outcome) noexcept
-{
-    return "released, lost, expired, too_long";
-}
+    struct config {
+        duration lock = duration::seconds(60);    ///< Duration of a lock if `lasts` is empty.
+        /// A renewal starts when this share of the lock's duration is left. In (0, 1); a share
+        /// above
+        /// 0.75 counts as 0.75.
+        double renew_left = 0.5;
+        /// Time before the end of a lock at which a renewal starts, if that is earlier than by
+        /// `renew_left`. At least 0 and less than `lock`. At most 3/4 of the lock's duration
+        /// counts.
+        duration margin{};
+        /// A renewal without a result after this time has failed. A pause of `pauses.base` and a
+        /// retry must still fit before the end. With the other defaults, `lock` must exceed 21
+        /// seconds.
+        duration answer_timeout = duration::seconds(10);
+        duration max_duration =
+            duration::highest();  ///< Renewals end this long after `lock_taken`.
+        /// Pauses after failed renewals. A pause takes at most half of the time that is left, or
+        /// the base if that is longer. A server's hint may make it longer.
+        backoff pauses{.base = duration::milliseconds(500), .cap = duration::seconds(10)};
 
-struct lock_renewal_options {
-    duration lock = duration::seconds(60);    ///< Duration of a lock if `lasts` is empty.
-    /// A renewal starts when this share of the lock's duration is left. In (0, 1); a share above
-    /// 0.75 counts as 0.75.
-    double renew_left = 0.5;
-    /// Time before the end of a lock at which a renewal starts, if that is earlier than by
-    /// `renew_left`. At least 0 and less than `lock`. At most 3/4 of the lock's duration counts.
-    duration margin{};
-    /// A renewal without a result after this time has failed. A pause of `pauses.base` and a retry
-    /// must still fit before the end. With the other defaults, `lock` must exceed 21 seconds.
-    duration answer_timeout = duration::seconds(10);
-    duration max_duration = duration::highest();  ///< Renewals end this long after `lock_taken`.
-    /// Pauses after failed renewals. A pause takes at most half of the time that is left, or the
-    /// base if that is longer. A server's hint may make it longer.
-    backoff pauses{.base = duration::milliseconds(500), .cap = duration::seconds(10)};
+        friend bool operator==(const config&, const config&) = default;
+    };
 
-    friend bool operator==(const lock_renewal_options&, const lock_renewal_options&) = default;
+    /// Action: renew the lock.
+    struct renew {
+        std::uint32_t attempt = 0;  ///< 1, 2, 3 ... The events of this renewal carry it.
+        friend bool operator==(const renew&, const renew&) = default;
+    };
+
+    /// Event: the caller has the lock. It lasts from `now`, which must be the time of the request.
+    struct lock_taken {
+        std::optional<duration>
+            lasts{};  ///< The broker's duration. If empty, `lock` of the options.
+        friend bool operator==(const lock_taken&, const lock_taken&) = default;
+    };
+
+    /// Event: a renewal was requested from the broker.
+    struct renewal_started {
+        std::uint32_t attempt = 0;  ///< From `renew`.
+        double random = 0.5;        ///< In [0, 1): the jitter of the pause if no result comes.
+        friend bool operator==(const renewal_started&, const renewal_started&) = default;
+    };
+
+    /// Event: the renewal succeeded. The lock lasts from the time of its `renewal_started`.
+    struct lock_renewed {
+        std::uint32_t attempt = 0;  ///< From `renew`.
+        std::optional<duration>
+            lasts{};  ///< The broker's duration. If empty, `lock` of the options.
+        friend bool operator==(const lock_renewed&, const lock_renewed&) = default;
+    };
+
+    /// Event: the renewal failed. A `cancelled` renewal does not count as a failure.
+    struct renewal_failed {
+        std::uint32_t attempt = 0;                ///< From `renew`.
+        fault_kind kind = fault_kind::transient;  ///< `none` is invalid.
+        double random = 0.5;                      ///< In [0, 1): the jitter of the pause.
+        /// The server's "retry after". Counts up to `cap` or `highest_hint` of the pauses, the
+        /// longer of both.
+        duration hint{};
+        friend bool operator==(const renewal_failed&, const renewal_failed&) = default;
+    };
+
+    /// Event: the caller has settled the message or released the lock.
+    struct lock_released {
+        friend bool operator==(const lock_released&, const lock_released&) = default;
+    };
+
+    friend bool operator==(const lock_renewal_types&, const lock_renewal_types&) = default;
 };
 
 namespace detail {
 
 /// Time between the start of a renewal and the end of a lock with the duration `lasts`. At most
 /// three quarters of `lasts`, so that a margin for long locks does not renew a short one at once.
-[[nodiscard]] constexpr duration renewed_early(const lock_renewal_options& o,
+[[nodiscard]] constexpr duration renewed_early(const lock_renewal_types::config& o,
                                                duration lasts) noexcept
 {
     constexpr double most = 0.75;
@@ -83,7 +135,8 @@ namespace detail {
 
 }  // namespace detail
 
-[[nodiscard]] constexpr std::optional<config_error> validate(const lock_renewal_options& o) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(
+    const lock_renewal_types::config& o) noexcept
 {
     const auto above_zero = [](std::string_view field, duration d) -> std::optional<config_error> {
         if (d > duration{}) return {};
@@ -118,71 +171,23 @@ namespace detail {
     return {};
 }
 
-/// The actions and events of a `lock_renewal`, which inherits them.
-struct lock_renewal_types {
-    /// Action: renew the lock.
-    struct renew {
-        std::uint32_t attempt = 0;  ///< 1, 2, 3 ... The events of this renewal carry it.
-        friend bool operator==(const renew&, const renew&) = default;
-    };
-
-    /// Event: the caller has the lock. It lasts from `now`, which must be the time of the request.
-    struct lock_taken {
-        std::optional<duration>
-            lasts{};  ///< The broker's duration. If empty, `lock` of the options.
-        friend bool operator==(const lock_taken&, const lock_taken&) = default;
-    };
-
-    /// Event: a renewal was requested from the broker.
-    struct renewal_started {
-        std::uint32_t attempt = 0;  ///< From `lock_renewal::renew`.
-        double random = 0.5;        ///< In [0, 1): the jitter of the pause if no result comes.
-        friend bool operator==(const renewal_started&, const renewal_started&) = default;
-    };
-
-    /// Event: the renewal succeeded. The lock lasts from the time of its `renewal_started`.
-    struct lock_renewed {
-        std::uint32_t attempt = 0;  ///< From `lock_renewal::renew`.
-        std::optional<duration>
-            lasts{};  ///< The broker's duration. If empty, `lock` of the options.
-        friend bool operator==(const lock_renewed&, const lock_renewed&) = default;
-    };
-
-    /// Event: the renewal failed. A `cancelled` renewal does not count as a failure.
-    struct renewal_failed {
-        std::uint32_t attempt = 0;                ///< From `lock_renewal::renew`.
-        fault_kind kind = fault_kind::transient;  ///< `none` is invalid.
-        double random = 0.5;                      ///< In [0, 1): the jitter of the pause.
-        /// The server's "retry after". Counts up to `cap` or `highest_hint` of the pauses, the
-        /// longer of both.
-        duration hint{};
-        friend bool operator==(const renewal_failed&, const renewal_failed&) = default;
-    };
-
-    /// Event: the caller has settled the message or released the lock.
-    struct lock_released {
-        friend bool operator==(const lock_released&, const lock_released&) = default;
-    };
-
-    friend bool operator==(const lock_renewal_types&, const lock_renewal_types&) = default;
-};
-
 class lock_renewal : public lock_renewal_types {
 public:
     using action = std::variant<renew, wait_until, idle>;
 
-    constexpr explicit lock_renewal(const lock_renewal_options& o = {}) noexcept : options_(o) {}
+    constexpr explicit lock_renewal(const config& o = {}) noexcept : options_(o) {}
 
     /// The next action: `renew` (report `renewal_started`, then the result), `wait_until` or
     /// `idle`. Idle before `lock_taken` and after the end.
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     {
         if (!taken_ || ended(now)) return idle{};
-        const steady_time over = earlier(until_, limit_);
+        const steady_time over = detail::earlier(until_, limit_);
         if (given_up_) return wait_until{over};
-        if (asked_ && now < unanswered_at()) return wait_until{earlier(unanswered_at(), over)};
+        if (asked_ && now < unanswered_at())
+            return wait_until{detail::earlier(unanswered_at(), over)};
         const steady_time from = asked_ ? after_silence() : not_before_;
-        if (now < from) return wait_until{earlier(from, over)};
+        if (now < from) return wait_until{detail::earlier(from, over)};
         return renew{attempt_ + 1};
     }
 
@@ -247,7 +252,7 @@ public:
     [[nodiscard]] constexpr std::optional<lock_outcome> ended(steady_time now) const noexcept
     {
         if (ended_ || !taken_) return ended_;
-        if (now < earlier(until_, limit_)) return {};
+        if (now < detail::earlier(until_, limit_)) return {};
         return until_ <= limit_ ? lock_outcome::expired : lock_outcome::too_long;
     }
 
@@ -319,7 +324,7 @@ private:
         return unanswered_at() + pause_at(unanswered_at(), n, draw_, {});
     }
 
-    lock_renewal_options options_;
+    config options_;
     steady_time until_{};       // end of the lock
     steady_time limit_{};       // end of the renewals: the time of lock_taken plus `max_duration`
     steady_time not_before_{};  // earliest start of the next renewal, if none is under way

@@ -6,8 +6,8 @@
 //     planner in({.max_in_flight = 16});
 //     match(in.next(now),
 //         [&](planner::take_due a) {
-//             const std::vector<waybill::handed> due = book.take(wall, now, a.max_pairs);
-//             for (const waybill::handed& h : due) pairs[a.first++] = h;
+//             const auto due = book.take(wall, now, a.max_pairs);
+//             for (const auto& h : due) pairs[a.first++] = h;
 //             in.on(planner::pairs_taken{due.size(), steady(book.next_due())}, now);
 //         },
 //         [&](planner::receive_deferred a) { in.on(fetch(a), now); },     // original_fetched
@@ -33,29 +33,15 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/queue/receive_planner_steps.hpp>
 #include <waybill/retry/circuit_breaker.hpp>
 
 namespace waybill::inline v0_2 {
 
-struct receive_planner_options {
-    std::uint64_t max_in_flight =
-        16;  ///< Maximum of messages and pairs in hand; at most circuit_breaker::max_permits.
-    /// Time to the next request after an empty or failed request, and after a give-back.
-    duration pause = duration::seconds(1);
-    /// Maximum time between requests for due pairs, also if the next pair is known to be due later.
-    duration poll_interval = duration::seconds(30);
-    /// The circuit breaker. Its `timeout` is the maximum duration of a handler.
-    circuit_breaker_options breaker{};
-
-    friend bool operator==(const receive_planner_options&,
-                           const receive_planner_options&) = default;
-};
-
 [[nodiscard]] constexpr std::optional<config_error> validate(
-    const receive_planner_options& o) noexcept
+    const receive_planner_types::config& o) noexcept
 {
     if (o.max_in_flight == 0)
         return config_error{"receive_planner.max_in_flight", 0, "must be at least", 1};
@@ -100,7 +86,7 @@ public:
     using action = std::variant<take_due, receive, receive_deferred, settle_original,
                                 settle_message, wait_until, idle>;
 
-    explicit receive_planner(const receive_planner_options& o = {})
+    explicit receive_planner(const config& o = {})
         : options_(o), breaker_(o.breaker)
     {
         options_.max_in_flight = detail::lesser(o.max_in_flight, circuit_breaker::max_permits);
@@ -117,7 +103,7 @@ public:
             if (s == stage::original) return settle_original{w.number, w.original};
             if (s == stage::message) return settle_message{w.number, w.message, w.gone};
             if (s == stage::overdue) return settle_message{w.number, settle_as::give_back};
-            if (s == stage::in_hand) until = earlier(until, w.pass.deadline);
+            if (s == stage::in_hand) until = detail::earlier(until, w.pass.deadline);
         }
         for (const work& w : works_) {
             if (stage_of(w, now) == stage::taken) return receive_deferred{w.number};
@@ -127,7 +113,7 @@ public:
             const bool changed = breaker_.generation(now) != looked_in_;
             if (changed || !(now < look_at_)) return take_due{next_number_, most};
             if (!(now < receive_at_)) return receive{next_number_, most};
-            until = earlier(until, earlier(look_at_, receive_at_));
+            until = detail::earlier(until, detail::earlier(look_at_, receive_at_));
         }
         if (until == steady_time::highest()) return idle{};
         return wait_until{until};
@@ -143,7 +129,8 @@ public:
         look_at_ = now;
         if (e.kind != fault_kind::none)
             look_at_ = soon;
-        else if (e.pairs == 0) look_at_ = earlier(now < e.next ? e.next : soon, now + look_often());
+        else if (e.pairs == 0)
+            look_at_ = detail::earlier(now < e.next ? e.next : soon, now + look_often());
         for (std::uint64_t i = 0; i != e.pairs; ++i) begin(stage::taken, now);
         return event_result::applied;
     }
@@ -170,7 +157,7 @@ public:
         }
         // No handler was called, so the circuit breaker gets neither a success nor a failure.
         breaker_.record(w->pass, fault_kind::cancelled, now);
-        w->gone = e.result == settle_result::gone;
+        w->gone = e.result == settle_result::not_found;
         w->message = w->gone ? settle_as::complete : settle_as::give_back;
         w->at = stage::message;
         return event_result::applied;
@@ -227,7 +214,7 @@ public:
     /// Brings the next request for pairs forward to `due` if that is earlier.
     event_result on(const pair_scheduled& e, steady_time)
     {
-        look_at_ = earlier(look_at_, e.due);
+        look_at_ = detail::earlier(look_at_, e.due);
         return event_result::applied;
     }
 
@@ -256,7 +243,7 @@ private:
 
     struct work {
         std::uint64_t number = 0;
-        permit pass{};
+        circuit_breaker_types::permit pass{};
         stage at = stage::taken;
         bool pair = false;
         bool gone = false;
@@ -278,7 +265,8 @@ private:
     /// In state `forced_closed` (forced closed), work passes without a valid permit, too.
     [[nodiscard]] bool may_pass(const work& w, steady_time now) const
     {
-        return breaker_.has(w.pass, now) || breaker_.state(now) == circuit_state::forced_closed;
+        return breaker_.has(w.pass, now) ||
+               breaker_.state(now) == circuit_breaker_types::circuit_state::forced_closed;
     }
 
     [[nodiscard]] std::uint64_t room(steady_time now) const
@@ -318,7 +306,7 @@ private:
 
     void end(const work& w) { works_.erase(works_.begin() + (&w - works_.data())); }
 
-    receive_planner_options options_;
+    config options_;
     circuit_breaker breaker_;
     std::vector<work> works_;
     std::uint64_t next_number_ = 0;

@@ -16,15 +16,32 @@
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/retry/circuit_breaker_options.hpp>
 
 namespace waybill::inline v0_2 {
 
 /// The actions and events of a `receive_planner`, which inherits them.
 struct receive_planner_types {
+    struct config {
+        std::uint64_t max_in_flight =
+            16;  ///< Maximum of messages and pairs in hand; at most circuit_breaker::max_permits.
+        /// Time to the next request after an empty or failed request, and after a give-back.
+        duration pause = duration::seconds(1);
+        /// Maximum time between requests for due pairs, also if the next pair is known to be due
+        /// later.
+        duration poll_interval = duration::seconds(30);
+        /// The circuit breaker. Its `timeout` is the maximum duration of a handler.
+        circuit_breaker_types::config breaker{};
+
+        friend bool operator==(const config&,
+                               const config&) = default;
+    };
+
     /// The outcome of a broker call that fetches or settles a message.
     enum class settle_result : std::uint8_t {
-        done,  ///< The call succeeded.
-        gone,  ///< The message no longer exists. A lock that is lost or held elsewhere is `failed`.
+        done,       ///< The call succeeded.
+        /// The message no longer exists. A lock that is lost or held elsewhere is `failed`.
+        not_found,
         failed,  ///< Any other error. The effect of the call is unknown.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(settle_result) noexcept

@@ -2,7 +2,7 @@
 //
 // scheduled_id: message ids for copies scheduled for later, on brokers with duplicate detection.
 //
-//     auto id = waybill::scheduled_id("order-7", 3);        // "order-7:3"
+//     auto id = waybill::scheduled_id::make("order-7", 3);        // "order-7:3"
 //     if (!id) write_dead_letter(message, describe(id.error()));  // too long: never truncated
 //     send({.id = *id, .properties = {{"attempt", "3"}}, .at = later});
 //     complete(message);
@@ -10,13 +10,13 @@
 // If a crash separates the last two steps, the redelivered original creates the same id again, and
 // the broker drops the duplicate. The next attempt uses the original id:
 //
-//     original_of("order-7:3", 3)                            // "order-7"
-//     scheduled_id(*original_of("order-7:3", 3), 4)          // "order-7:4"
+//     scheduled_id::original_of("order-7:3", 3)                            // "order-7"
+//     scheduled_id::make(*scheduled_id::original_of("order-7:3", 3), 4)          // "order-7:4"
 //
 // Guarantees (background is in the guide)
 //   1. Different pairs of original id and attempt, from 1, never produce the same id.
-//   2. original_of() uses the attempt in the message's properties, because an original id may look
-//      like the id of a copy. original_id(id) uses the id alone.
+//   2. 2. scheduled_id::original_of() uses the attempt in the message's properties, because an
+//      original id may look like the id of a copy. scheduled_id::parse(id) uses the id alone.
 //   3. One collision remains: if senders use both "a" and "a:7" as ids, the 7th copy of "a" is
 //      dropped as a duplicate of "a:7". To prevent it, choose ids of one shape, or another `mark`.
 
@@ -34,88 +34,91 @@
 
 namespace waybill::inline v0_2 {
 
-/// Default limit for ids. Azure Service Bus allows 128 characters, and 128 bytes never exceed that.
-inline constexpr std::uint64_t max_id_bytes = 128;
+/// The id of a scheduled copy: the original id and the attempt. Attempt 0 is the message itself.
+struct scheduled_id {
+    /// Default limit for ids. Azure Service Bus allows 128 characters, and 128 bytes never exceed
+    /// that.
+    static constexpr std::uint64_t max_bytes = 128;
 
-struct id_error {
-    /// The reason why scheduled_id() returned no id.
-    enum class code : std::uint8_t {
-        too_large,  ///< The id has too many bytes. Truncated, it could equal another message's id.
-        no_id,  ///< The original id is empty: all copies of such messages would have the same id.
-        bad_mark,  ///< The mark is a digit, which cannot separate an id from a number.
+    struct error {
+        /// The reason why scheduled_id() returned no id.
+        enum class code : std::uint8_t {
+            /// The id has too many bytes. Truncated, it could equal another message's id.
+            too_large,
+            /// The original id is empty: all copies of such messages would have the same id.
+            no_id,
+            bad_mark,  ///< The mark is a digit, which cannot separate an id from a number.
+        };
+        [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
+        {
+            return "too_large, no_id, bad_mark";
+        }
+
+        code kind = code::too_large;
+        std::uint64_t bytes = 0;  ///< Size of the id in bytes, for `too_large` only. Otherwise 0.
+        std::uint64_t max_bytes = 0;  ///< The limit in bytes.
+
+        friend bool operator==(const error&, const error&) = default;
     };
-    [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
-    {
-        return "too_large, no_id, bad_mark";
-    }
 
-    code kind = code::too_large;
-    std::uint64_t bytes = 0;  ///< Size of the id in bytes, for `too_large` only. Otherwise 0.
-    std::uint64_t max_bytes = 0;  ///< The limit in bytes.
-
-    friend bool operator==(const id_error&, const id_error&) = default;
-};
-
-/// One line for a log.
-[[nodiscard]] inline std::string describe(const id_error& e)
-{
-    std::string line = "scheduled id: ";
-    line += name(e.kind);
-    if (e.kind != id_error::code::too_large) return line;
-    return line + ": " + std::to_string(e.bytes) + " bytes, at most " + std::to_string(e.max_bytes);
-}
-
-/// The original id, and the attempt of the copy. 0 is the message itself.
-struct id_parts {
     std::string_view original{};
     std::uint32_t attempt = 0;
 
-    friend bool operator==(const id_parts&, const id_parts&) = default;
+    /// The id of the copy for this attempt: the original id, the mark and the attempt. For attempt
+    /// 0 the original id. `most` is the limit in bytes. `mark` must not be a digit. A pure
+    /// function: after a crash it returns the same id again.
+    [[nodiscard]] static result<std::string, error> make(std::string_view original,
+            std::uint32_t attempt,
+            std::uint64_t most = max_bytes,
+            char mark = ':')
+    {
+        if (original.empty()) return unexpected(error{error::code::no_id, 0, most});
+        if (mark >= '0' && mark <= '9') return unexpected(error{error::code::bad_mark, 0, most});
+        const std::string number = attempt == 0 ? std::string() : mark + std::to_string(attempt);
+        const std::uint64_t bytes = original.size() + number.size();
+        if (bytes > most) return unexpected(error{error::code::too_large, bytes, most});
+        return std::string(original) + number;
+    }
+
+    /// Splits an id by its look alone: "order-7:3" into "order-7" and 3; "order-7" and "a:07" are
+    /// originals with attempt 0. An original id may look like a copy (guarantee 2), so use it only
+    /// for ids that never end in the mark and a number. Otherwise use original_of().
+    [[nodiscard]] static constexpr scheduled_id parse(std::string_view id, char mark = ':') noexcept
+    {
+        std::uint64_t attempt = 0;
+        std::uint64_t one = 1;
+        std::size_t at = id.size();
+        for (; at != 0 && id[at - 1] >= '0' && id[at - 1] <= '9'; --at, one *= 10) {
+            if (id.size() - at == 10) return {id, 0};  // more digits than an attempt can have
+            attempt += static_cast<std::uint64_t>(id[at - 1] - '0') * one;
+        }
+        const bool digits = at != id.size() && id[at] != '0';
+        if (!digits || attempt > UINT32_MAX || at < 2 || id[at - 1] != mark) return {id, 0};
+        return {id.substr(0, at - 1), static_cast<std::uint32_t>(attempt)};
+    }
+
+    /// The original id of a message that is known to be the copy for this attempt. Empty if the id
+    /// does not end in the mark and this attempt. For attempt 0 the id itself.
+    [[nodiscard]] static constexpr std::optional<std::string_view> original_of(std::string_view id,
+            std::uint32_t attempt,
+            char mark = ':') noexcept
+    {
+        if (attempt == 0) return id;
+        const scheduled_id parts = parse(id, mark);
+        if (parts.attempt != attempt) return {};
+        return parts.original;
+    }
+
+    friend bool operator==(const scheduled_id&, const scheduled_id&) = default;
 };
 
-/// The id of the copy for this attempt: the original id, the mark and the attempt. For attempt 0
-/// the original id. `most` is the limit in bytes. `mark` must not be a digit. A pure function:
-/// after a crash it returns the same id again.
-[[nodiscard]] inline result<std::string, id_error> scheduled_id(std::string_view original,
-                                                                std::uint32_t attempt,
-                                                                std::uint64_t most = max_id_bytes,
-                                                                char mark = ':')
+/// One line for a log.
+[[nodiscard]] inline std::string describe(const scheduled_id::error& e)
 {
-    if (original.empty()) return unexpected(id_error{id_error::code::no_id, 0, most});
-    if (mark >= '0' && mark <= '9') return unexpected(id_error{id_error::code::bad_mark, 0, most});
-    const std::string number = attempt == 0 ? std::string() : mark + std::to_string(attempt);
-    const std::uint64_t bytes = original.size() + number.size();
-    if (bytes > most) return unexpected(id_error{id_error::code::too_large, bytes, most});
-    return std::string(original) + number;
-}
-
-/// Splits an id by its look alone: "order-7:3" into "order-7" and 3; "order-7" and "a:07" are
-/// originals with attempt 0. An original id may look like a copy (guarantee 2), so use it only for
-/// ids that never end in the mark and a number. Otherwise use original_of().
-[[nodiscard]] constexpr id_parts original_id(std::string_view id, char mark = ':') noexcept
-{
-    std::uint64_t attempt = 0;
-    std::uint64_t one = 1;
-    std::size_t at = id.size();
-    for (; at != 0 && id[at - 1] >= '0' && id[at - 1] <= '9'; --at, one *= 10) {
-        if (id.size() - at == 10) return {id, 0};  // more digits than an attempt can have
-        attempt += static_cast<std::uint64_t>(id[at - 1] - '0') * one;
-    }
-    const bool digits = at != id.size() && id[at] != '0';
-    if (!digits || attempt > UINT32_MAX || at < 2 || id[at - 1] != mark) return {id, 0};
-    return {id.substr(0, at - 1), static_cast<std::uint32_t>(attempt)};
-}
-
-/// The original id of a message that is known to be the copy for this attempt. Empty if the id does
-/// not end in the mark and this attempt. For attempt 0 the id itself.
-[[nodiscard]] constexpr std::optional<std::string_view> original_of(std::string_view id,
-                                                                    std::uint32_t attempt,
-                                                                    char mark = ':') noexcept
-{
-    if (attempt == 0) return id;
-    const id_parts parts = original_id(id, mark);
-    if (parts.attempt != attempt) return {};
-    return parts.original;
+    std::string line = "scheduled id: ";
+    line += name(e.kind);
+    if (e.kind != scheduled_id::error::code::too_large) return line;
+    return line + ": " + std::to_string(e.bytes) + " bytes, at most " + std::to_string(e.max_bytes);
 }
 
 }  // namespace waybill::inline v0_2

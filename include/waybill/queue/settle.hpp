@@ -30,9 +30,9 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
@@ -56,9 +56,9 @@ struct settle_check {
     duration longest_outage{};
     /// The longest outage in which no message is dead-lettered, if settle() does not receive
     /// `outage_deliveries`: each delivery in the outage uses up a try.
-    duration longest_uncounted_outage{};
+    duration longest_outage_if_counted{};
     std::uint64_t max_deliveries = 0;  ///< The lower value of policy and queue, at least 1.
-    std::uint64_t max_tries = 0;       ///< The limit of the levels; `highest_size` if unlimited.
+    std::uint64_t max_tries = 0;  ///< The limit of the levels; 2^64 - 1 if unlimited.
     delivery_lifetime::delivery_limit by = delivery_lifetime::delivery_limit::
         deliveries;  ///< The limit that determines `longest_outage`.
 
@@ -80,8 +80,8 @@ struct settle_check {
                     ? std::string("time_to_live ends it")
                     : "max_deliveries is " + std::to_string(c.max_deliveries);
     }
-    if (c.longest_uncounted_outage < c.longest_outage) {
-        line += "; of " + to_text(c.longest_uncounted_outage);
+    if (c.longest_outage_if_counted < c.longest_outage) {
+        line += "; of " + to_text(c.longest_outage_if_counted);
         line += " if outage_deliveries is not passed: levels allow ";
         line += std::to_string(c.max_tries) + " tries";
     }
@@ -95,7 +95,7 @@ struct settle_check {
 {
     settle_check c;
     c.max_deliveries = detail::greater(detail::lesser(p.max_deliveries, t.max_deliveries), 1);
-    c.max_tries = attempts_in_all(p.levels);
+    c.max_tries = p.levels.max_attempts();
     c.error = validate(p);
     if (!c.error) c.error = validate(t);
     if (!c.error && p.max_deliveries > t.max_deliveries) {
@@ -112,7 +112,8 @@ struct settle_check {
     // No delivery is the last one if a deferral resets their count, or if a release does not count.
     const bool endless = p.max_deliveries <= t.max_deliveries &&
                          (detail::renews_deliveries(p) || !p.release_counts);
-    c.longest_outage = detail::until_delivery(p, t, endless ? highest_size : c.max_deliveries);
+    c.longest_outage =
+        detail::until_delivery(p, t, endless ? detail::highest_size : c.max_deliveries);
     const duration live = detail::greater(t.time_to_live, duration{});
     if (live < c.longest_outage) {
         const duration last_hold = detail::outage_hold(p, t, UINT32_MAX, 1.0);
@@ -120,8 +121,8 @@ struct settle_check {
         c.by = delivery_lifetime::delivery_limit::time_to_live;
     }
     const bool counted = p.on_outage != settle_policy::when_down::abandon || p.release_counts;
-    const std::uint64_t tries = counted ? c.max_tries : highest_size;
-    c.longest_uncounted_outage =
+    const std::uint64_t tries = counted ? c.max_tries : detail::highest_size;
+    c.longest_outage_if_counted =
         detail::lesser(c.longest_outage, detail::until_delivery(p, t, tries));
     return c;
 }

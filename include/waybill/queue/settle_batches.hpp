@@ -4,7 +4,8 @@
 // numbered 0, 1, 2 ... in the order of `decided`; the driver maps the numbers to its messages.
 //
 //     waybill::settle_batches calls{{.items = 10, .linger = 50ms}};
-//     if (auto kind = kind_of(settle(policy, delivery, f.kind, dice(), wall))) // or none
+//     const auto s = settle(policy, delivery, f.kind, dice(), wall);
+//     if (auto kind = settle_batches::kind_of(s))             // empty for let_lock_expire
 //         calls.on(settle_batches::decided{*kind, lock_left}, now);
 //     match(calls.next(now),
 //         [&](settle_batches::settle_batch b) { calls.on(queue.call(b), now); },  // batch_settled
@@ -34,9 +35,9 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/queue/settle.hpp>
 #include <waybill/retry/backoff.hpp>
@@ -45,6 +46,23 @@ namespace waybill::inline v0_2 {
 
 /// The actions and events of a `settle_batches`, which inherits them.
 struct settle_batches_types {
+    /// The kind of a settlement that calls the queue, without its data.
+    enum class settle_kind : std::uint8_t { complete, abandon, defer, dead_letter };
+    [[nodiscard]] friend constexpr std::string_view texts_of(settle_kind) noexcept
+    {
+        return "complete, abandon, defer, dead_letter";
+    }
+
+    struct config {
+        std::uint64_t items = 10;  ///< Maximum messages of a call; 10 in SQS; 0 is read as 1.
+        duration linger{};         ///< Maximum time that a message waits for others, at least 0.
+        duration to_settle = duration::seconds(1);  ///< Maximum duration of a call, at least 0.
+        std::uint32_t tries = 3;  ///< Maximum calls for a message; 0 is read as 1.
+        backoff pauses{};                           ///< Before each further call for a message.
+
+        friend bool operator==(const config&, const config&) = default;
+    };
+
     /// How the settling of a message ended.
     enum class settle_outcome : std::uint8_t {
         done,  ///< The queue has confirmed the settlement.
@@ -128,20 +146,24 @@ struct settle_batches_types {
         friend bool operator==(const reported&, const reported&) = default;
     };
 
+    static constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kind::abandon,
+                                                   settle_kind::defer, settle_kind::dead_letter};
+
+    /// Returns no value for let_lock_expire, which does not call the queue.
+    [[nodiscard]] static constexpr std::optional<settle_kind> kind_of(const settlement& s) noexcept
+    {
+        if (std::holds_alternative<complete>(s)) return settle_kind::complete;
+        if (std::holds_alternative<abandon>(s)) return settle_kind::abandon;
+        if (std::holds_alternative<defer>(s)) return settle_kind::defer;
+        if (std::holds_alternative<dead_letter_message>(s)) return settle_kind::dead_letter;
+        return {};
+    }
+
     friend bool operator==(const settle_batches_types&, const settle_batches_types&) = default;
 };
 
-struct settle_batch_policy {
-    std::uint64_t items = 10;  ///< Maximum messages of a call; 10 in SQS; 0 is read as 1.
-    duration linger{};         ///< Maximum time that a message waits for others, at least 0.
-    duration to_settle = duration::seconds(1);  ///< Maximum duration of a call, at least 0.
-    std::uint32_t tries = 3;                    ///< Maximum calls for a message; 0 is read as 1.
-    backoff pauses{};                           ///< Before each further call for a message.
-
-    friend bool operator==(const settle_batch_policy&, const settle_batch_policy&) = default;
-};
-
-[[nodiscard]] constexpr std::optional<config_error> validate(const settle_batch_policy& p) noexcept
+[[nodiscard]] constexpr std::optional<config_error> validate(
+    const settle_batches_types::config& p) noexcept
 {
     if (p.items == 0) return config_error{"items", 0, "must be at least", 1};
     if (p.linger < duration{}) {
@@ -160,7 +182,7 @@ class settle_batches : public settle_batches_types {
 public:
     using action = std::variant<settle_batch, report, wait_until, idle>;
 
-    explicit settle_batches(const settle_batch_policy& p = {}) : policy_(p)
+    explicit settle_batches(const config& p = {}) : policy_(p)
     {
         if (policy_.items == 0) policy_.items = 1;
         if (policy_.tries == 0) policy_.tries = 1;
@@ -187,8 +209,9 @@ public:
         std::optional<steady_time> until;
         for (const entry& e : list_) {
             if (e.at != stage::waiting) continue;
-            const steady_time then = earlier(later(e.not_before, latest(e)), e.locked_until);
-            until = until ? earlier(*until, then) : then;
+            const steady_time then =
+                detail::earlier(detail::later(e.not_before, latest(e)), e.locked_until);
+            until = until ? detail::earlier(*until, then) : then;
         }
         if (until) return wait_until{*until};
         return idle{};
@@ -304,7 +327,7 @@ private:
     [[nodiscard]] steady_time latest(const entry& e) const
     {
         if (e.tries != 0 || no_more_) return e.not_before;
-        return earlier(e.since + policy_.linger, e.locked_until - policy_.to_settle);
+        return detail::earlier(e.since + policy_.linger, e.locked_until - policy_.to_settle);
     }
 
     [[nodiscard]] static bool ready(const entry& e, settle_kind k, steady_time now)
@@ -321,7 +344,7 @@ private:
         for (const entry& e : list_) {
             if (!ready(e, k, now)) continue;
             ++waiting;
-            ends = earlier(ends, e.locked_until);
+            ends = detail::earlier(ends, e.locked_until);
             is_due = is_due || latest(e) <= now;
         }
         if (is_due || waiting >= policy_.items) return ends;
@@ -385,10 +408,10 @@ private:
         e.outcome = settle_outcome::lost;
         if (last <= now) return;
         e.at = stage::waiting;
-        e.not_before = earlier(now + pause(policy_.pauses, e.tries, random), last);
+        e.not_before = detail::earlier(now + pause(policy_.pauses, e.tries, random), last);
     }
 
-    settle_batch_policy policy_;
+    config policy_;
     std::vector<entry> list_;  // not yet reported, in the order of `decided`
     std::uint64_t next_item_ = 0;
     std::uint64_t next_call_ = 0;

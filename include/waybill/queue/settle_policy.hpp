@@ -11,8 +11,8 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/queue/detail/settle_levels.hpp>
 #include <waybill/retry/backoff.hpp>
@@ -40,8 +40,8 @@ struct settle_policy {
                         .delayed = retry_levels::unlimited,
                         .pauses = {.base = duration::seconds(1),
                                    .cap = duration::seconds(150),
-                                   .spread = jitter::around}};
-    /// The maximum that is configured at the queue, at least 1; `highest_size` if it has none. The
+                                   .spread = backoff::jitter::around}};
+    /// The maximum that is configured at the queue, at least 1; 2^64 - 1 if it has none. The
     /// defaults of brokers are lower: 10 in Service Bus, 21 in a quorum queue of RabbitMQ 4. If
     /// this is more than the queue's maximum, the broker itself dead-letters, without a reason.
     std::uint64_t max_deliveries = 961;
@@ -71,7 +71,7 @@ struct settle_policy {
         return config_error{"can_defer", 0, "must be true, because on_outage is defer", 1};
     }
     if (p.release_counts && p.on_outage == settle_policy::when_down::abandon &&
-        p.max_deliveries != highest_size) {
+        p.max_deliveries != detail::highest_size) {
         return config_error{"release_counts", 1, "must be false, because on_outage is abandon", 0};
     }
     const bool renews = p.can_defer && p.defer_renews;

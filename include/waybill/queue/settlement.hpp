@@ -72,27 +72,6 @@ struct let_lock_expire {
 
 using settlement = std::variant<complete, abandon, defer, dead_letter_message, let_lock_expire>;
 
-/// The kind of a settlement that calls the queue, without its data.
-enum class settle_kind : std::uint8_t { complete, abandon, defer, dead_letter };
-
-inline constexpr settle_kind settle_kinds[] = {settle_kind::complete, settle_kind::abandon,
-                                               settle_kind::defer, settle_kind::dead_letter};
-
-[[nodiscard]] constexpr std::string_view texts_of(settle_kind) noexcept
-{
-    return "complete, abandon, defer, dead_letter";
-}
-
-/// Returns no value for let_lock_expire, which does not call the queue.
-[[nodiscard]] constexpr std::optional<settle_kind> kind_of(const settlement& s) noexcept
-{
-    if (std::holds_alternative<complete>(s)) return settle_kind::complete;
-    if (std::holds_alternative<abandon>(s)) return settle_kind::abandon;
-    if (std::holds_alternative<defer>(s)) return settle_kind::defer;
-    if (std::holds_alternative<dead_letter_message>(s)) return settle_kind::dead_letter;
-    return {};
-}
-
 /// One delivery of a message. SQS (ApproximateReceiveCount) and the SDKs of Service Bus count from
 /// 1. The delivery-count of AMQP is the number of earlier deliveries: add 1 to it.
 struct queue_delivery {

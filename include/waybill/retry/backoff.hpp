@@ -30,25 +30,24 @@
 
 namespace waybill::inline v0_2 {
 
-/// The random part of a pause.
-enum class jitter : std::uint8_t {
-    none,   ///< The pause is fixed.
-    equal,  ///< Half of the pause is fixed, half is random.
-    full,   ///< The whole pause is random.
-    /// Random from the base to three times the previous pause; factor and step are not used.
-    decorrelated,
-    /// Random from 80 % to 120 % of the pause, as in the clients of Kafka and gRPC. The range is
-    /// lowered if its upper end exceeds the cap.
-    around,
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(jitter) noexcept
-{
-    return "none, equal, full, decorrelated, around";
-}
-
 /// The growth of pauses. With `factor` 1 and no step all pauses are equal.
 struct backoff {
+    /// The random part of a pause.
+    enum class jitter : std::uint8_t {
+        none,   ///< The pause is fixed.
+        equal,  ///< Half of the pause is fixed, half is random.
+        full,   ///< The whole pause is random.
+        /// Random from the base to three times the previous pause; factor and step are not used.
+        decorrelated,
+        /// Random from 80 % to 120 % of the pause, as in the clients of Kafka and gRPC. The range
+        /// is lowered if its upper end exceeds the cap.
+        around,
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(jitter) noexcept
+    {
+        return "none, equal, full, decorrelated, around";
+    }
+
     duration base = duration::milliseconds(100);  ///< The pause before the first retry.
     duration cap = duration::seconds(30);         ///< Maximum of a pause without a hint.
     double factor = 2.0;                          ///< Growth with each retry; at least 1.
@@ -99,10 +98,10 @@ struct backoff {
     duration widest = detail::lesser(detail::uncapped(b.base, b.factor, b.step, n), cap);
     duration drawn = widest;
     switch (b.spread) {
-        case jitter::none: break;
-        case jitter::equal: drawn = widest * (0.5 + share / 2); break;
-        case jitter::full: drawn = widest * share; break;
-        case jitter::around: {
+        case backoff::jitter::none: break;
+        case backoff::jitter::equal: drawn = widest * (0.5 + share / 2); break;
+        case backoff::jitter::full: drawn = widest * share; break;
+        case backoff::jitter::around: {
             // The pause is 80 to 120 % of the middle. Without the factor 1 / 1.2, half of the
             // longest pauses would equal the cap.
             constexpr double lowest_share = 0.8;
@@ -113,7 +112,7 @@ struct backoff {
             widest = cap;
             break;
         }
-        case jitter::decorrelated: {
+        case backoff::jitter::decorrelated: {
             const duration base = detail::lesser(detail::greater(b.base, duration{}), cap);
             const duration thrice = detail::times(detail::greater(previous, base), 3);
             drawn = base + (thrice - base) * share;
@@ -130,7 +129,7 @@ struct backoff {
 [[nodiscard]] constexpr duration pause(const backoff& b, std::uint32_t n, double random,
                                        duration hint = {}) noexcept
 {
-    if (b.spread != jitter::decorrelated) return pause(b, n, duration{}, random, hint);
+    if (b.spread != backoff::jitter::decorrelated) return pause(b, n, duration{}, random, hint);
     return pause(b, n, detail::lesser(detail::middle_before(b.base, n), b.cap), random, hint);
 }
 

@@ -27,12 +27,16 @@ struct call_report {
     /// The fault of the last attempt. `text` is set only if this retry_call made that attempt. If
     /// the time limit allowed no attempt at all, it is `cancelled`.
     fault reason{};
-    retry_outcome outcome = retry_outcome::open;  ///< The reason for no further attempt.
+    retry_loop::retry_outcome outcome =
+        retry_loop::retry_outcome::open;      ///< The reason for no further attempt.
     std::uint32_t tries = 0;                  ///< Number of attempts, the first one included.
     duration elapsed{};                       ///< Time since the start of the time limit.
     std::optional<steady_time> waiting{};     ///< Time of the next attempt: call again then.
 
-    [[nodiscard]] bool ok() const noexcept { return outcome == retry_outcome::succeeded; }
+    [[nodiscard]] bool ok() const noexcept
+    {
+        return outcome == retry_loop::retry_outcome::succeeded;
+    }
     friend bool operator==(const call_report&, const call_report&) = default;
 };
 

@@ -28,23 +28,23 @@
 #include <optional>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/circuit_breaker_options.hpp>
+#include <waybill/retry/detail/permits.hpp>
 #include <waybill/retry/detail/recent_calls.hpp>
-#include <waybill/retry/permits.hpp>
 
 namespace waybill::inline v0_2 {
 
 template <std::size_t Most>
-class circuit_breaker_of {
+class circuit_breaker_of : public circuit_breaker_types {
 public:
     /// Maximum number of permits that are out at the same time. `forced_closed` has no maximum.
     static constexpr std::uint64_t max_permits = Most;
 
-    explicit constexpr circuit_breaker_of(const circuit_breaker_options& o = {}) noexcept
+    explicit constexpr circuit_breaker_of(const config& o = {}) noexcept
         : options_(o), recent_(o.sampling_duration)
     {
         options_.timeout = detail::greater(o.timeout, duration::nanoseconds(1));
@@ -64,7 +64,7 @@ public:
         } else if (out_.full()) {
             return {};
         }
-        due_ = earlier(due_, deadline);
+        due_ = detail::earlier(due_, deadline);
         return out_.give(generation_, deadline);
     }
 
@@ -114,7 +114,7 @@ public:
         return at_rest(now) ? generation_ : told(now).generation_;
     }
 
-    /// The number of calls that may be made now, each with a permit. `highest_size` while
+    /// The number of calls that may be made now, each with a permit. 2^64 - 1 while
     /// `forced_closed`.
     [[nodiscard]] constexpr std::uint64_t room(steady_time now) const noexcept
     {
@@ -139,7 +139,7 @@ public:
     /// if a call failed within the period and no other result than a failure was reported since.
     /// Query it before all events of a batch are dead-lettered (`if_all_failed`). Afterwards report
     /// the handler's results to the circuit breaker, even if the batch was kept.
-    [[nodiscard]] constexpr bool suspects(steady_time now) const noexcept
+    [[nodiscard]] constexpr bool suspects_outage(steady_time now) const noexcept
     {
         circuit_breaker_of v = told(now);
         v.recent_.tell(v.now_);
@@ -153,7 +153,7 @@ private:
     /// True if time alone has changed nothing until `now`.
     [[nodiscard]] constexpr bool at_rest(steady_time now) const noexcept
     {
-        return later(now_, now) < due_;
+        return detail::later(now_, now) < due_;
     }
 
     [[nodiscard]] constexpr circuit_breaker_of told(steady_time now) const noexcept
@@ -173,7 +173,7 @@ private:
         switch (state_) {
             case circuit_state::closed: return Most - out_.size();
             case circuit_state::half_open: return step_size() - given_;
-            case circuit_state::forced_closed: return highest_size;
+            case circuit_state::forced_closed: return detail::highest_size;
             case circuit_state::open:
             case circuit_state::forced_open: break;
         }
@@ -193,7 +193,7 @@ private:
 
     constexpr void tell(steady_time now) noexcept
     {
-        now_ = later(now_, now);
+        now_ = detail::later(now_, now);
         if (!(now_ < due_)) [[unlikely]] catch_up();
     }
 
@@ -238,7 +238,7 @@ private:
     constexpr void failed(steady_time at) noexcept
     {
         if (state_ == circuit_state::half_open) return shut(at);
-        in_a_row_ = saturating_add(in_a_row_, 1);
+        in_a_row_ = detail::saturating_add(in_a_row_, 1);
         recent_.note(true, at);
         if (in_a_row_ >= options_.consecutive_failures || too_many()) shut(at);
     }
@@ -281,13 +281,13 @@ private:
         if (state_ != s) enter(s);
     }
 
-    circuit_breaker_options options_;
+    config options_;
     circuit_state state_ = circuit_state::closed;
     std::uint64_t generation_ = 1;
     steady_time now_ = steady_time::lowest();  // the latest time passed in
     /// The next deadline of a permit. In the state `open`, the end of the pause.
     steady_time due_ = steady_time::highest();
-    permits<Most> out_{};
+    detail::permits<Most> out_{};
     detail::recent_calls recent_;           // used in `closed`
     std::uint64_t in_a_row_ = 0;    // consecutive failures, in `closed`
     std::uint64_t step_ = 0;        // index of the current step of the ramp, in `half_open`

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// circuit_breaker_options: when a circuit breaker stops calls, for how long, and how it allows them
-// again.
+// circuit_breaker::config: when a circuit breaker stops calls, for how long, and how it
+// allows them again.
 //
 //     if (auto bad = waybill::validate(options)) log(waybill::describe(*bad));
 //
@@ -29,48 +29,69 @@
 
 namespace waybill::inline v0_2 {
 
-/// The states of a circuit breaker, with the usual names of the first three.
-enum class circuit_state : std::uint8_t {
-    closed,         ///< Closed: all calls pass.
-    open,           ///< Open: no call passes until the end of the pause.
-    half_open,      ///< Half open: some calls pass, to find out if the dependency works again.
-    forced_closed,  ///< All calls pass, whatever their results are, until the caller changes it.
-    forced_open,    ///< No call passes until the caller changes it.
-};
+/// The types of a `circuit_breaker`, which inherits them.
+struct circuit_breaker_types {
+    /// The states of a circuit breaker, with the usual names of the first three.
+    enum class circuit_state : std::uint8_t {
+        closed,         ///< Closed: all calls pass.
+        open,           ///< Open: no call passes until the end of the pause.
+        half_open,      ///< Half open: some calls pass, to find out if the dependency works again.
+        /// All calls pass, whatever their results are, until the caller changes it.
+        forced_closed,
+        forced_open,    ///< No call passes until the caller changes it.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(circuit_state) noexcept
+    {
+        return "closed, open, half_open, forced_closed, forced_open";
+    }
 
-[[nodiscard]] constexpr std::string_view texts_of(circuit_state) noexcept
-{
-    return "closed, open, half_open, forced_closed, forced_open";
-}
+    struct config {
+        /// For `minimum_throughput` or `consecutive_failures`: disables this rule. Not both may be
+        /// `never`.
+        static constexpr std::uint64_t never = ~std::uint64_t{0};
 
-struct circuit_breaker_options {
-    /// For `minimum_throughput` or `consecutive_failures`: disables this rule. Not both may be
-    /// `never`.
-    static constexpr std::uint64_t never = ~std::uint64_t{0};
+        /// Share of failed calls within `sampling_duration` at which calls are stopped. In (0, 1].
+        double failure_ratio = 0.1;
+        /// Number of calls within `sampling_duration` from which `failure_ratio` applies. At least
+        /// 1.
+        std::uint64_t minimum_throughput = 100;
+        /// Time for which calls are counted. Above 0. The last nine to ten tenths of it count.
+        duration sampling_duration = duration::seconds(30);
+        /// Number of consecutive failures at which calls are stopped. At least 1.
+        std::uint64_t consecutive_failures = 50;
+        /// A permit without a report after this time counts as a failure. Above 0.
+        duration timeout = duration::seconds(60);
+        /// Pause in the state `open`. It grows with each failed `half_open`.
+        backoff break_duration{.base = duration::seconds(5),
+                               .cap = duration::seconds(300),
+                               .spread = backoff::jitter::none};
+        /// Number of steps of 1, 2, 4 ... calls in `half_open`; then all calls pass. 1 to 32.
+        std::uint32_t half_open_ramp = 4;
+        bool transient_counts = false;  ///< True if a `transient` fault also counts as a failure.
 
-    /// Share of failed calls within `sampling_duration` at which calls are stopped. In (0, 1].
-    double failure_ratio = 0.1;
-    /// Number of calls within `sampling_duration` from which `failure_ratio` applies. At least 1.
-    std::uint64_t minimum_throughput = 100;
-    /// Time for which calls are counted. Above 0. The last nine to ten tenths of it count.
-    duration sampling_duration = duration::seconds(30);
-    /// Number of consecutive failures at which calls are stopped. At least 1.
-    std::uint64_t consecutive_failures = 50;
-    /// A permit without a report after this time counts as a failure. Above 0.
-    duration timeout = duration::seconds(60);
-    /// Pause in the state `open`. It grows with each failed `half_open`.
-    backoff break_duration{
-        .base = duration::seconds(5), .cap = duration::seconds(300), .spread = jitter::none};
-    /// Number of steps of 1, 2, 4 ... calls in `half_open`; then all calls pass. 1 to 32.
-    std::uint32_t half_open_ramp = 4;
-    bool transient_counts = false;  ///< True if a `transient` fault also counts as a failure.
+        friend bool operator==(const config&,
+                               const config&) = default;
+    };
 
-    friend bool operator==(const circuit_breaker_options&,
-                           const circuit_breaker_options&) = default;
+    /// The permission to make one call. The caller reports it once, before its deadline. All fields
+    /// are
+    /// 64 bits wide, which makes a copy fast.
+    struct permit {
+        std::uint64_t generation =
+            0;  ///< Generation of the circuit breaker. Void in every other one.
+        std::uint64_t number = 0;      ///< Unique. 0 if the permit is not tracked.
+        steady_time deadline{};        ///< Without a report by then, the call counts as failed.
+        std::uint64_t place = 0;       ///< Index of its entry.
+
+        friend bool operator==(const permit&, const permit&) = default;
+    };
+
+    friend bool operator==(const circuit_breaker_types&,
+                           const circuit_breaker_types&) = default;
 };
 
 [[nodiscard]] constexpr std::optional<config_error> validate(
-    const circuit_breaker_options& o) noexcept
+    const circuit_breaker_types::config& o) noexcept
 {
     const auto positive = [](const char* field, duration d) -> std::optional<config_error> {
         if (d > duration{}) return {};
@@ -87,12 +108,12 @@ struct circuit_breaker_options {
         return bad;
     if (o.consecutive_failures == 0)
         return config_error{"circuit_breaker.consecutive_failures", 0, "must be at least", 1};
-    if (o.minimum_throughput == circuit_breaker_options::never &&
-        o.consecutive_failures == circuit_breaker_options::never) {
+    if (o.minimum_throughput == circuit_breaker_types::config::never &&
+        o.consecutive_failures == circuit_breaker_types::config::never) {
         return config_error{"circuit_breaker.consecutive_failures", o.consecutive_failures,
                             "or minimum_throughput must be less than never, or the breaker never "
                             "opens",
-                            circuit_breaker_options::never};
+                            circuit_breaker_types::config::never};
     }
     if (const auto bad = positive("circuit_breaker.timeout", o.timeout)) return bad;
     if (o.half_open_ramp == 0)

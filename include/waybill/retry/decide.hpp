@@ -36,7 +36,7 @@ struct give_up {
 /// The maximum of attempts, the retries without a pause, and the pauses before the others.
 struct retry_policy {
     /// Maximum of attempts, the first included; 0 counts as 1. Settings named "max retries" exclude
-    /// the first attempt: tries_for_retries() converts them.
+    /// the first attempt: detail::tries_for_retries() converts them.
     std::uint32_t max_attempts = 5;
     std::uint32_t immediate = 0;  ///< The number of first retries without a pause.
     backoff pauses{};
@@ -44,11 +44,15 @@ struct retry_policy {
     friend bool operator==(const retry_policy&, const retry_policy&) = default;
 };
 
+namespace detail {
+
 /// The number of attempts for a first attempt and `retries` retries. Saturates.
 [[nodiscard]] constexpr std::uint32_t tries_for_retries(std::uint32_t retries) noexcept
 {
     return retries == ~std::uint32_t{0} ? retries : retries + 1;
 }
+
+}  // namespace detail
 
 [[nodiscard]] constexpr std::optional<config_error> validate(const retry_policy& p) noexcept
 {

@@ -4,7 +4,7 @@
 //
 //     constexpr waybill::delivery_terms queue{.lock = 90s, .max_deliveries = 960};
 //     static_assert(waybill::time_until_dead_letter(queue).lasts == 24h);
-//     static_assert(waybill::deliveries_for(24h, 90s) == 960);
+//     static_assert(waybill::delivery_terms::deliveries_for(24h, 90s) == 960);
 //
 // If a dependency is down, a handler can let the lock of a message expire. The queue then delivers
 // the message again. The time until the message becomes a dead letter is the maximum of deliveries
@@ -26,8 +26,8 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
@@ -40,6 +40,30 @@ struct delivery_terms {
     /// The broker's maximum of `lock`. Service Bus: five minutes ("Message transfers, locks, and
     /// settlement", Microsoft Learn).
     duration highest_lock = duration::seconds(300);
+
+    /// The minimum number of deliveries of `hold` each that together last at least `wanted`. At
+    /// least
+    /// 1. If `wanted` is positive and `hold` is not, no number is enough and the result is empty.
+    [[nodiscard]] static constexpr std::optional<std::uint64_t> deliveries_for(duration wanted,
+                                                                        duration hold) noexcept
+    {
+        if (wanted <= duration{}) return 1;
+        if (hold <= duration{}) return {};
+        const auto all = static_cast<std::uint64_t>(wanted.count());
+        const auto each = static_cast<std::uint64_t>(hold.count());
+        return (all - 1) / each + 1;
+    }
+
+    /// The minimum time per delivery with which `deliveries` last at least `wanted`, rounded up to
+    /// a nanosecond. Zero if `wanted` is not positive. Empty for 0 deliveries.
+    [[nodiscard]] static constexpr std::optional<duration> hold_for(duration wanted,
+                                                             std::uint64_t deliveries) noexcept
+    {
+        if (deliveries == 0) return {};
+        if (wanted <= duration{}) return duration{};
+        const auto all = static_cast<std::uint64_t>(wanted.count());
+        return duration::nanoseconds(static_cast<std::int64_t>((all - 1) / deliveries + 1));
+    }
 
     friend bool operator==(const delivery_terms&, const delivery_terms&) = default;
 };
@@ -99,37 +123,6 @@ struct delivery_lifetime {
 [[nodiscard]] constexpr delivery_lifetime time_until_dead_letter(const delivery_terms& t) noexcept
 {
     return time_until_dead_letter(t, t.lock);
-}
-
-/// The minimum number of deliveries of `hold` each that together last at least `wanted`. At least
-/// 1. If `wanted` is positive and `hold` is not, no number is enough and the result is empty.
-[[nodiscard]] constexpr std::optional<std::uint64_t> deliveries_for(duration wanted,
-                                                                    duration hold) noexcept
-{
-    if (wanted <= duration{}) return 1;
-    if (hold <= duration{}) return {};
-    const auto all = static_cast<std::uint64_t>(wanted.count());
-    const auto each = static_cast<std::uint64_t>(hold.count());
-    return (all - 1) / each + 1;
-}
-
-/// The minimum time per delivery with which `deliveries` last at least `wanted`, rounded up to a
-/// nanosecond. Zero if `wanted` is not positive. Empty for 0 deliveries.
-[[nodiscard]] constexpr std::optional<duration> hold_for(duration wanted,
-                                                         std::uint64_t deliveries) noexcept
-{
-    if (deliveries == 0) return {};
-    if (wanted <= duration{}) return duration{};
-    const auto all = static_cast<std::uint64_t>(wanted.count());
-    return duration::nanoseconds(static_cast<std::int64_t>((all - 1) / deliveries + 1));
-}
-
-/// The maximum of attempts with `delayed` rounds after the first one and `immediate` retries in
-/// each round: (immediate + 1) * (delayed + 1). Saturates. NServiceBus uses the same formula.
-[[nodiscard]] constexpr std::uint64_t attempts_in_all(std::uint64_t immediate,
-                                                      std::uint64_t delayed) noexcept
-{
-    return saturating_mul(saturating_add(immediate, 1), saturating_add(delayed, 1));
 }
 
 }  // namespace waybill::inline v0_2

@@ -4,7 +4,7 @@
 //
 //     constexpr waybill::retry_levels levels{.immediate = 5, .delayed = 3,
 //                                            .pauses = {.base = 10s, .cap = 1h}};
-//     static_assert(attempts_in_all(levels) == 24);
+//     static_assert(levels.max_attempts() == 24);
 //     waybill::match(waybill::decide(levels, tries, f.kind, dice(), now),
 //         [&](retry_now)    { handle_again(); },            // the same delivery
 //         [&](wait_until w) { put_back(message, w.time); },   // the next one
@@ -24,8 +24,8 @@
 #include <optional>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/decide.hpp>
@@ -44,19 +44,20 @@ struct retry_levels {
     std::uint32_t delayed = 3;    ///< Rounds after the first one, each after a pause.
     backoff pauses{};             ///< The n-th pause precedes the n-th delayed round.
 
+    /// The maximum number of attempts, the first included: (immediate + 1) * (delayed + 1), as in
+    /// NServiceBus. `waybill::unlimited` if the rounds are unlimited. Saturates.
+    [[nodiscard]] constexpr std::uint64_t max_attempts() const noexcept
+    {
+        if (delayed == unlimited) return detail::highest_size;
+        return detail::saturating_mul(std::uint64_t{immediate} + 1, std::uint64_t{delayed} + 1);
+    }
+
     friend bool operator==(const retry_levels&, const retry_levels&) = default;
 };
 
 [[nodiscard]] constexpr std::optional<config_error> validate(const retry_levels& l) noexcept
 {
     return validate(l.pauses);
-}
-
-/// The maximum of attempts, the first included; `highest_size` if the rounds are unlimited.
-[[nodiscard]] constexpr std::uint64_t attempts_in_all(const retry_levels& l) noexcept
-{
-    if (l.delayed == retry_levels::unlimited) return highest_size;
-    return attempts_in_all(l.immediate, l.delayed);
 }
 
 namespace detail {
@@ -66,7 +67,7 @@ namespace detail {
 [[nodiscard]] constexpr std::uint64_t round_after(const retry_levels& l,
                                                   std::uint64_t tries) noexcept
 {
-    return tries / saturating_add(l.immediate, 1);
+    return tries / detail::saturating_add(l.immediate, 1);
 }
 
 }  // namespace detail
@@ -81,8 +82,8 @@ template <std::same_as<retry_levels> Levels>  // a braced argument means a retry
                                             double random, steady_time now,
                                             duration hint = {}) noexcept
 {
-    if (!detail::is_worth_a_retry(kind) || tries >= attempts_in_all(l)) return give_up{kind};
-    const bool round_is_over = tries != 0 && tries % saturating_add(l.immediate, 1) == 0;
+    if (!detail::is_worth_a_retry(kind) || tries >= l.max_attempts()) return give_up{kind};
+    const bool round_is_over = tries != 0 && tries % detail::saturating_add(l.immediate, 1) == 0;
     if (!round_is_over && hint <= duration{}) return retry_now{};
     const std::uint64_t made = detail::round_after(l, tries);
     const std::uint64_t n = detail::lesser(round_is_over ? made : made + 1, ~std::uint32_t{0});

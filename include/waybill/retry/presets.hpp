@@ -10,7 +10,7 @@
 //
 // How to read a preset
 //   1. Counts are attempts and include the first call. If a client counts retries instead, its
-//      number is the argument of tries_for_retries().
+//      number is the argument of waybill::detail::tries_for_retries().
 //   2. If the jitter of a client has no equivalent here, `note` describes it.
 //   3. `as_of` is the month of the source, for example "2024-08". If the source has no date, it is
 //      the month in which the source was read.
@@ -24,8 +24,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/budget.hpp>
 #include <waybill/retry/decide.hpp>
@@ -114,10 +114,10 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> azure_amqp() noexcept
 {
     return {"azure_amqp",
-            {.retry = {.max_attempts = tries_for_retries(3),
+            {.retry = {.max_attempts = waybill::detail::tries_for_retries(3),
                        .pauses = {.base = duration::milliseconds(1'600),
                                   .cap = duration::seconds(60),
-                                  .spread = jitter::none}}},
+                                  .spread = backoff::jitter::none}}},
             "2026-11",
             "https://github.com/Azure/azure-sdk-for-net: ServiceBusRetryOptions.cs, "
             "EventHubsRetryOptions.cs, BasicRetryPolicy.cs",
@@ -129,10 +129,10 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> azure_http() noexcept
 {
     return {"azure_http",
-            {.retry = {.max_attempts = tries_for_retries(3),
+            {.retry = {.max_attempts = waybill::detail::tries_for_retries(3),
                        .pauses = {.base = duration::milliseconds(800),
                                   .cap = duration::seconds(60),
-                                  .spread = jitter::around,
+                                  .spread = backoff::jitter::around,
                                   .highest_hint = duration::highest()}}},
             "2026-11",
             "https://github.com/Azure/azure-sdk-for-net: sdk/core/Azure.Core, RetryOptions.cs, "
@@ -145,10 +145,10 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> kafka_producer() noexcept
 {
     return {"kafka_producer",
-            {.retry = {.max_attempts = tries_for_retries(2'147'483'647),
+            {.retry = {.max_attempts = waybill::detail::tries_for_retries(2'147'483'647),
                        .pauses = {.base = duration::milliseconds(100),
                                   .cap = duration::milliseconds(1'200),
-                                  .spread = jitter::around}},
+                                  .spread = backoff::jitter::around}},
              .time_limit = duration::seconds(120)},
             "2026-11",
             "https://github.com/apache/kafka: CommonClientConfigs.java, ProducerConfig.java",
@@ -163,7 +163,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             {.retry = {.max_attempts = any_number,
                        .pauses = {.base = duration::seconds(2),
                                   .cap = duration::seconds(300),
-                                  .spread = jitter::equal}},
+                                  .spread = backoff::jitter::equal}},
              .time_limit = duration::seconds(1'800)},
             "2026-11",
             "https://github.com/googleapis/google-cloud-cpp: ExponentialBackoffPolicy in "
@@ -180,7 +180,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
                        .pauses = {.base = duration::milliseconds(130),
                                   .cap = duration::seconds(60),
                                   .factor = 1.3,
-                                  .spread = jitter::equal}},
+                                  .spread = backoff::jitter::equal}},
              .time_limit = duration::seconds(60)},
             "2026-11",
             "https://github.com/googleapis/google-cloud-cpp: pubsub/internal/defaults.cc",
@@ -195,7 +195,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             {.retry = {.max_attempts = 4,
                        .pauses = {.base = duration::milliseconds(100),
                                   .cap = duration::milliseconds(1'200),
-                                  .spread = jitter::around}}},
+                                  .spread = backoff::jitter::around}}},
             "2024-08",
             "https://github.com/grpc/proposal: A6-client-retries.md, and its pull request 452",
             "maxBackoff is 1 s, and what is drawn may be a fifth more. No more than 5 tries are "
@@ -229,11 +229,11 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 [[nodiscard]] constexpr preset<call_policy> polly() noexcept
 {
     return {"polly",
-            {.retry = {.max_attempts = tries_for_retries(3),
+            {.retry = {.max_attempts = waybill::detail::tries_for_retries(3),
                        .pauses = {.base = duration::seconds(2),
                                   .cap = duration::seconds(2),
                                   .factor = 1,
-                                  .spread = jitter::none}}},
+                                  .spread = backoff::jitter::none}}},
             "2026-11",
             "https://github.com/App-vNext/Polly: src/Polly.Core/Retry/RetryConstants.cs",
             ""};
@@ -248,7 +248,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
              .pauses = {.base = duration::seconds(10),
                         .cap = duration::seconds(86'400),
                         .factor = 1,
-                        .spread = jitter::none,
+                        .spread = backoff::jitter::none,
                         .step = duration::seconds(10)}},
             "2026-11",
             "https://docs.particular.net/nservicebus/recoverability/configure-delayed-retries",
@@ -273,7 +273,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 {
     return {"sqs_queue",
             {.lock = duration::seconds(30),
-             .max_deliveries = highest_size,
+             .max_deliveries = waybill::detail::highest_size,
              .time_to_live = duration::seconds(345'600),
              .highest_lock = duration::seconds(43'200)},
             "2026-11",
@@ -288,7 +288,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
 {
     return {"pubsub_subscription",
             {.lock = duration::seconds(10),
-             .max_deliveries = highest_size,
+             .max_deliveries = waybill::detail::highest_size,
              .time_to_live = duration::seconds(604'800),
              .highest_lock = duration::seconds(600)},
             "2026-11",

@@ -21,7 +21,7 @@
 #ifndef WAYBILL_RETRY_RETRY_CALL_HPP
 #define WAYBILL_RETRY_RETRY_CALL_HPP
 
-#include <waybill/core/time_source.hpp>
+#include <waybill/core/detail/time_source.hpp>
 #include <waybill/retry/call_report.hpp>
 #include <waybill/retry/detail/call_until.hpp>
 #include <waybill/retry/retry_loop.hpp>
@@ -32,18 +32,18 @@ namespace waybill::inline v0_2 {
 /// Makes calls until one succeeds or the policy gives up. Sleeps between them by `pause_until`. If
 /// `pause_until` returns false, retry_call returns with `waiting` set. `clock` is a function that
 /// returns the steady time, or a constant time. `random` returns a random number in [0, 1).
-template <detail::retriable_call Call, time_source Clock, detail::sleeper Sleep,
+template <detail::retriable_call Call, detail::time_source Clock, detail::sleeper Sleep,
           detail::draw_source Draw>
 [[nodiscard]] call_report retry_call(const call_policy& p, Call&& call, Clock clock,
                                      Sleep&& pause_until, Draw&& random, shared_budget budget = {})
 {
-    retry_loop tries(p, time_of(clock), budget);
+    retry_loop tries(p, detail::time_of(clock), budget);
     return detail::call_until(tries, call, clock, pause_until, random);
 }
 
 /// Continues with `tries`. Instead of sleeping it returns, and `waiting` contains the time of the
 /// next attempt. After the end it makes no call and returns the same outcome.
-template <detail::retriable_call Call, time_source Clock, detail::draw_source Draw>
+template <detail::retriable_call Call, detail::time_source Clock, detail::draw_source Draw>
 [[nodiscard]] call_report retry_call(retry_loop& tries, Call&& call, Clock clock, Draw&& random)
 {
     detail::no_sleep never;

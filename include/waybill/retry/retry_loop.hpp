@@ -60,6 +60,20 @@ struct call_policy {
 
 /// The actions and events of a `retry_loop`, which inherits them.
 struct retry_loop_types {
+    /// The reason why no further attempt follows.
+    enum class retry_outcome : std::uint8_t {
+        open,          ///< A further attempt may follow.
+        succeeded,     ///< The last attempt succeeded.
+        not_retriable,  ///< The last fault was permanent, ownership_lost or cancelled.
+        tries,         ///< The maximum number of attempts is reached.
+        time_limit,    ///< The next attempt, possibly the first, would start too late.
+        budget,        ///< The retry budget has no token left.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(retry_outcome) noexcept
+    {
+        return "open, succeeded, not_worth_it, tries, time_limit, budget";
+    }
+
     /// Make the call and report its result as an `attempted` event.
     struct call {
         friend bool operator==(const call&, const call&) = default;
@@ -81,21 +95,6 @@ struct retry_loop_types {
 
     friend bool operator==(const retry_loop_types&, const retry_loop_types&) = default;
 };
-
-/// The reason why no further attempt follows.
-enum class retry_outcome : std::uint8_t {
-    open,          ///< A further attempt may follow.
-    succeeded,     ///< The last attempt succeeded.
-    not_worth_it,  ///< The last fault was permanent, ownership_lost or cancelled.
-    tries,         ///< The maximum number of attempts is reached.
-    time_limit,    ///< The next attempt, possibly the first, would start too late.
-    budget,        ///< The retry budget has no token left.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(retry_outcome) noexcept
-{
-    return "open, succeeded, not_worth_it, tries, time_limit, budget";
-}
 
 class retry_loop : public retry_loop_types {
 public:
@@ -136,7 +135,7 @@ public:
             budget_.succeeded(now);
         } else if (std::holds_alternative<give_up>(then)) {
             end_ = detail::is_worth_a_retry(a.kind) ? retry_outcome::tries
-                                                    : retry_outcome::not_worth_it;
+                                                    : retry_outcome::not_retriable;
         } else if (too_late(at)) {
             end_ = retry_outcome::time_limit;
         } else if (!budget_.spend(now)) {

@@ -19,18 +19,18 @@
 #include <utility>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/detail/time_source.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/time_source.hpp>
-#include <waybill/retry/permits.hpp>
+#include <waybill/retry/detail/permits.hpp>
 
 namespace waybill::inline v0_2 {
 
-template <class Breaker, time_source Clock>
+template <class Breaker, detail::time_source Clock>
 class [[nodiscard]] scoped_permit {
 public:
     /// Acquires a permit if the circuit breaker allows a call now.
     constexpr scoped_permit(Breaker& v, Clock clock)
-        : breaker_(&v), clock_(std::move(clock)), permit_(v.try_acquire(time_of(clock_)))
+        : breaker_(&v), clock_(std::move(clock)), permit_(v.try_acquire(detail::time_of(clock_)))
     {
     }
     constexpr scoped_permit(scoped_permit&& other)
@@ -53,14 +53,14 @@ public:
     constexpr event_result record(fault_kind kind, double random = 1.0)
     {
         if (!permit_) return event_result::stale;
-        return breaker_->record(*std::exchange(permit_, std::nullopt), kind, time_of(clock_),
-                                random);
+        return breaker_->record(*std::exchange(permit_, std::nullopt), kind,
+                                detail::time_of(clock_), random);
     }
 
 private:
     Breaker* breaker_;
     Clock clock_;
-    std::optional<permit> permit_;
+    std::optional<circuit_breaker_types::permit> permit_;
 };
 
 template <class Breaker, class Clock>

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/detail/numbers.hpp>
 #include <waybill/scaling/detail/whole_instances.hpp>

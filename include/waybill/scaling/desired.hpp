@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/condition.hpp>
 #include <waybill/scaling/detail/numbers.hpp>
@@ -56,22 +56,22 @@ template <condition C>
 [[nodiscard]] inline std::uint64_t above(const std::vector<capacity_tier>& ladder, std::uint64_t at,
                                          const change& c)
 {
-    if (ladder.empty()) return saturating_add(at, step_of(c, at));
+    if (ladder.empty()) return waybill::detail::saturating_add(at, step_of(c, at));
     const std::uint64_t capacity = capacity_at(ladder, at);
-    const std::uint64_t next = saturating_add(at, greater(c.count, 1));
+    const std::uint64_t next = waybill::detail::saturating_add(at, greater(c.count, 1));
     const std::uint64_t part = enough_instances(share(c, capacity));
-    return greater(next, tier_for(ladder, saturating_add(capacity, part)));
+    return greater(next, tier_for(ladder, waybill::detail::saturating_add(capacity, part)));
 }
 
 /// The position after a change down. With a ladder, `count` is in tiers and `percent` in capacity.
 [[nodiscard]] inline std::uint64_t below(const std::vector<capacity_tier>& ladder, std::uint64_t at,
                                          const change& c)
 {
-    if (ladder.empty()) return saturating_sub(at, step_of(c, at));
+    if (ladder.empty()) return waybill::detail::saturating_sub(at, step_of(c, at));
     const std::uint64_t capacity = capacity_at(ladder, at);
-    const std::uint64_t next = saturating_sub(at, greater(c.count, 1));
+    const std::uint64_t next = waybill::detail::saturating_sub(at, greater(c.count, 1));
     const std::uint64_t part = whole_instances(share(c, capacity));
-    return lesser(next, tier_for(ladder, saturating_sub(capacity, part)));
+    return lesser(next, tier_for(ladder, waybill::detail::saturating_sub(capacity, part)));
 }
 
 /// The highest position that a limit allows. With a ladder, `count` is in tiers, `percent` in
@@ -79,10 +79,11 @@ template <condition C>
 [[nodiscard]] inline std::uint64_t most_above(const std::vector<capacity_tier>& ladder, std::uint64_t at,
                                               const change& c)
 {
-    if (ladder.empty()) return saturating_add(at, limit_of(c, at));
+    if (ladder.empty()) return waybill::detail::saturating_add(at, limit_of(c, at));
     const std::uint64_t capacity = capacity_at(ladder, at);
-    const std::uint64_t most = saturating_add(capacity, enough_instances(share(c, capacity)));
-    std::uint64_t to = saturating_add(at, greater(c.count, 1));
+    const std::uint64_t most =
+        waybill::detail::saturating_add(capacity, enough_instances(share(c, capacity)));
+    std::uint64_t to = waybill::detail::saturating_add(at, greater(c.count, 1));
     while (to + 1 < ladder.size() && ladder[to + 1].capacity <= most) ++to;
     return to;
 }
@@ -91,11 +92,11 @@ template <condition C>
 [[nodiscard]] inline std::uint64_t least_below(const std::vector<capacity_tier>& ladder, std::uint64_t at,
                                                const change& c)
 {
-    if (ladder.empty()) return saturating_sub(at, limit_of(c, at));
+    if (ladder.empty()) return waybill::detail::saturating_sub(at, limit_of(c, at));
     const std::uint64_t capacity = capacity_at(ladder, at);
     const std::uint64_t part = enough_instances(share(c, capacity));
-    return lesser(saturating_sub(at, greater(c.count, 1)),
-                  tier_for(ladder, saturating_sub(capacity, part)));
+    return lesser(waybill::detail::saturating_sub(at, greater(c.count, 1)),
+                  tier_for(ladder, waybill::detail::saturating_sub(capacity, part)));
 }
 
 /// The results of all rules and targets of a policy.

@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/command.hpp>
@@ -159,7 +159,8 @@ struct state {
         for (auto* list : {&highest, &lowest}) {
             for (std::size_t n = 0; n != list->size(); ++n) {
                 rein((*list)[n].at);
-                if (n != 0) (*list)[n].at = later((*list)[n].at, (*list)[n - 1].at);
+                if (n != 0)
+                    (*list)[n].at = waybill::detail::later((*list)[n].at, (*list)[n - 1].at);
             }
         }
     }
@@ -206,11 +207,13 @@ private:
                 continue;
             }
             const made_change old = made[*before];
-            const std::uint64_t more = saturating_sub(c.to, c.from);
-            const std::uint64_t fewer = saturating_sub(c.from, c.to);
-            c.to = saturating_add(more, saturating_sub(old.to, old.from));
-            c.from = saturating_add(fewer, saturating_sub(old.from, old.to));
-            c.at = later(c.at, old.at);
+            const std::uint64_t more = waybill::detail::saturating_sub(c.to, c.from);
+            const std::uint64_t fewer = waybill::detail::saturating_sub(c.from, c.to);
+            c.to = waybill::detail::saturating_add(
+                more, waybill::detail::saturating_sub(old.to, old.from));
+            c.from = waybill::detail::saturating_add(
+                fewer, waybill::detail::saturating_sub(old.from, old.to));
+            c.at = waybill::detail::later(c.at, old.at);
             return made.erase(*before);
         }
     }
@@ -223,7 +226,7 @@ private:
     {
         if (period <= duration{}) return;
         if (list.empty()) list.push({r.at, held});
-        r.at = list[list.size() - 1].at = later(r.at, list.back().at);
+        r.at = list[list.size() - 1].at = waybill::detail::later(r.at, list.back().at);
         while (!list.empty() && hides(list.back().instances, r.instances)) list.pop();
         while (!list.empty() && r.at - list[0].at >= period) list.erase(0);
         if (list.is_full()) merge_nearest(list);

@@ -12,8 +12,8 @@
 // Guarantees
 //   1. The dead letter is written before the message is completed. After a crash between the two
 //      calls the import repeats both, and the dead letter replaces itself.
-//   2. An imported dead letter has fewer facts than one of a pipeline. `merged_dead_letter()` keeps
-//      the facts of the pipeline.
+//   2. 2. An imported dead letter has fewer facts than one of a pipeline.
+//      `pipeline_dead_letter::merged()` keeps the facts of the pipeline.
 //
 // Import before `plan_redrive`: without the imported step its session has a gap. If the broker
 // dead-lettered the last step, the session state stays after the redrive; see the guide.
@@ -36,23 +36,22 @@
 
 namespace waybill::inline v0_2 {
 
-/// The outcome of an import.
-enum class import_outcome : std::uint8_t {
-    running,
-    drained,  ///< The dead letter is written, and the message is complete.
-    /// The dead letter is not confirmed. The message is delivered again after its lock expires.
-    left,
-    /// The dead letter is written, but the message may be delivered again and replace it.
-    uncertain,
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(import_outcome) noexcept
-{
-    return "running, drained, left, uncertain";
-}
-
 class dead_letter_import {
 public:
+    /// The outcome of an import.
+    enum class import_outcome : std::uint8_t {
+        running,
+        drained,  ///< The dead letter is written, and the message is complete.
+        /// The dead letter is not confirmed. The message is delivered again after its lock expires.
+        left,
+        /// The dead letter is written, but the message may be delivered again and replace it.
+        uncertain,
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(import_outcome) noexcept
+    {
+        return "running, drained, left, uncertain";
+    }
+
     using action = std::variant<pipeline_types::write_dead_letter, complete, idle>;
 
     /// For one message. `deliveries`: its deliveries before the broker dead-lettered it. If the

@@ -12,12 +12,12 @@
 //     send(body(), import->last());                                   // the last step
 //
 // Steps have the numbers 1, 2, 3 ... without gaps. The last step is marked as the last. After a
-// crash the sender repeats `step(n)` under the same message id, `step_message_id(properties)`. The
+// crash the sender repeats `step(n)` under the same message id, `job::message_id(properties)`. The
 // guide lists the effects of a step that was sent twice.
 //
 // A session id has 1 to 128 bytes of UTF-8 without control characters. It does not end in "~" and a
 // number, because ids of redriven sessions do (redrive_names.hpp). Senders without `job` check an
-// id with `session_id_problem`. SQS permits only ASCII letters, digits and punctuation.
+// id with `job::id_problem`. SQS permits only ASCII letters, digits and punctuation.
 
 #ifndef WAYBILL_SESSION_JOB_HPP
 #define WAYBILL_SESSION_JOB_HPP
@@ -29,9 +29,9 @@
 #include <string_view>
 #include <utility>
 
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/session/detail/redrive_names.hpp>
 #include <waybill/session/detail/session_id.hpp>
@@ -39,10 +39,6 @@
 #include <waybill/session/step.hpp>
 
 namespace waybill::inline v0_2 {
-
-/// Maximum bytes of a session id. Service Bus and SQS permit 128 characters, and n bytes are at
-/// most n characters.
-inline constexpr std::uint64_t max_session_id_bytes = 128;
 
 struct job_error {
     enum class code : std::uint8_t {
@@ -64,11 +60,99 @@ struct job_error {
     friend bool operator==(const job_error&, const job_error&) = default;
 };
 
+/// The steps of one session, for their sender.
+class job {
+public:
+    /// Maximum bytes of a session id. Service Bus and SQS permit 128 characters, and n bytes are at
+    /// most n characters.
+    static constexpr std::uint64_t max_id_bytes = 128;
+
+    /// A job of `total` steps, at least 1. Errors: `no_steps`, and those of `id_problem`.
+    [[nodiscard]] static result<job, job_error> make(std::string id, std::uint64_t total)
+    {
+        if (total == 0) return unexpected(job_error{job_error::code::no_steps, id.size()});
+        return checked(std::move(id), total);
+    }
+    /// A job whose number of steps is still unknown. Errors: those of `id_problem`.
+    [[nodiscard]] static result<job, job_error> make(std::string id)
+    {
+        return checked(std::move(id), 0);
+    }
+
+    [[nodiscard]] const std::string& id() const noexcept { return id_; }
+    [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
+    /// The number of steps issued by `next` and `last`.
+    [[nodiscard]] std::uint64_t numbered() const noexcept { return numbered_; }
+    /// True if the total is known and all steps are issued. Another `next` would return a step
+    /// after the last, which a pipeline dead-letters.
+    [[nodiscard]] bool complete() const noexcept { return total_ != 0 && numbered_ >= total_; }
+
+    /// Continues after step `numbered`. For a sender that restarts.
+    void resume_after(std::uint64_t numbered) noexcept { numbered_ = numbered; }
+
+    /// Issues the next step and returns its properties.
+    [[nodiscard]] step_properties next()
+    {
+        numbered_ = detail::saturating_add(numbered_, 1);
+        return step(numbered_);
+    }
+    /// Issues the next step as the last one. If the total is known, `next` marks the last step by
+    /// its number. A call of `last` before that step contradicts the total, and a pipeline
+    /// dead-letters the step.
+    [[nodiscard]] step_properties last()
+    {
+        if (total_ == 0) total_ = detail::saturating_add(numbered_, 1);
+        step_properties s = next();
+        s.last = true;
+        return s;
+    }
+    /// The properties of step `number`, from 1. Repeated calls return the same properties.
+    [[nodiscard]] step_properties step(std::uint64_t number) const
+    {
+        return {id_, number, 1, total_, total_ != 0 && number == total_};
+    }
+
+    friend bool operator==(const job&, const job&) = default;
+
+    /// The reason why `job` refuses this id; nullopt if `job` accepts it. Linear time.
+    [[nodiscard]] static constexpr std::optional<job_error::code> id_problem(
+        std::string_view id) noexcept
+    {
+        if (id.empty()) return job_error::code::no_id;
+        if (id.size() > max_id_bytes) return job_error::code::too_long;
+        if (!is_utf8(id)) return job_error::code::not_utf8;
+        if (detail::has_control_character(id)) return job_error::code::control_character;
+        if (detail::ends_as_redriven(id)) return job_error::code::redriven_end;
+        return std::nullopt;
+    }
+
+    /// The message id of a step, such as "order-17/3". It is the same each time the step is sent.
+    /// It has at most `most` bytes (at least 80) and is shortened as in redrive_names.hpp. The form
+    /// is stable across versions of waybill.
+    [[nodiscard]] static std::string message_id(const step_properties& s, std::size_t most = 128)
+    {
+        return detail::shortened_id(s.session, "/" + std::to_string(s.step), most);
+    }
+
+private:
+    job(std::string id, std::uint64_t total) : id_(std::move(id)), total_(total) {}
+
+    static result<job, job_error> checked(std::string id, std::uint64_t total)
+    {
+        if (const auto p = id_problem(id)) return unexpected(job_error{*p, id.size()});
+        return job(std::move(id), total);
+    }
+
+    std::string id_;
+    std::uint64_t total_ = 0;
+    std::uint64_t numbered_ = 0;
+};
+
 /// One line for a log, with the action to take.
 [[nodiscard]] inline std::string describe(const job_error& e)
 {
     const std::string bytes = std::to_string(e.bytes);
-    const std::string most = std::to_string(max_session_id_bytes);
+    const std::string most = std::to_string(job::max_id_bytes);
     switch (e.kind) {
         case job_error::code::no_id:
             return "the session id is empty: use the name of the job, 1 to " + most + " bytes";
@@ -89,90 +173,6 @@ struct job_error {
     return "?";
 }
 
-/// The reason why `job` refuses this id; nullopt if `job` accepts it. Linear time.
-[[nodiscard]] constexpr std::optional<job_error::code> session_id_problem(
-    std::string_view id) noexcept
-{
-    if (id.empty()) return job_error::code::no_id;
-    if (id.size() > max_session_id_bytes) return job_error::code::too_long;
-    if (!is_utf8(id)) return job_error::code::not_utf8;
-    if (detail::has_control_character(id)) return job_error::code::control_character;
-    if (detail::ends_as_redriven(id)) return job_error::code::redriven_end;
-    return std::nullopt;
-}
-
-/// The message id of a step, such as "order-17/3". It is the same each time the step is sent. It
-/// has at most `most` bytes (at least 80) and is shortened as in redrive_names.hpp. The form is
-/// stable across versions of waybill.
-[[nodiscard]] inline std::string step_message_id(const step_properties& s, std::size_t most = 128)
-{
-    return detail::shortened_id(s.session, "/" + std::to_string(s.step), most);
-}
-
-/// The steps of one session, for their sender.
-class job {
-public:
-    /// A job of `total` steps, at least 1. Errors: `no_steps`, and those of `session_id_problem`.
-    [[nodiscard]] static result<job, job_error> make(std::string id, std::uint64_t total)
-    {
-        if (total == 0) return unexpected(job_error{job_error::code::no_steps, id.size()});
-        return checked(std::move(id), total);
-    }
-    /// A job whose number of steps is still unknown. Errors: those of `session_id_problem`.
-    [[nodiscard]] static result<job, job_error> make(std::string id)
-    {
-        return checked(std::move(id), 0);
-    }
-
-    [[nodiscard]] const std::string& id() const noexcept { return id_; }
-    [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
-    /// The number of steps issued by `next` and `last`.
-    [[nodiscard]] std::uint64_t numbered() const noexcept { return numbered_; }
-    /// True if the total is known and all steps are issued. Another `next` would return a step
-    /// after the last, which a pipeline dead-letters.
-    [[nodiscard]] bool complete() const noexcept { return total_ != 0 && numbered_ >= total_; }
-
-    /// Continues after step `numbered`. For a sender that restarts.
-    void resume_after(std::uint64_t numbered) noexcept { numbered_ = numbered; }
-
-    /// Issues the next step and returns its properties.
-    [[nodiscard]] step_properties next()
-    {
-        numbered_ = saturating_add(numbered_, 1);
-        return step(numbered_);
-    }
-    /// Issues the next step as the last one. If the total is known, `next` marks the last step by
-    /// its number. A call of `last` before that step contradicts the total, and a pipeline
-    /// dead-letters the step.
-    [[nodiscard]] step_properties last()
-    {
-        if (total_ == 0) total_ = saturating_add(numbered_, 1);
-        step_properties s = next();
-        s.last = true;
-        return s;
-    }
-    /// The properties of step `number`, from 1. Repeated calls return the same properties.
-    [[nodiscard]] step_properties step(std::uint64_t number) const
-    {
-        return {id_, number, 1, total_, total_ != 0 && number == total_};
-    }
-
-    friend bool operator==(const job&, const job&) = default;
-
-private:
-    job(std::string id, std::uint64_t total) : id_(std::move(id)), total_(total) {}
-
-    static result<job, job_error> checked(std::string id, std::uint64_t total)
-    {
-        if (const auto p = session_id_problem(id)) return unexpected(job_error{*p, id.size()});
-        return job(std::move(id), total);
-    }
-
-    std::string id_;
-    std::uint64_t total_ = 0;
-    std::uint64_t numbered_ = 0;
-};
-
 /// The progress of a job: `done` steps of `total`, and the failure that stopped it.
 struct job_progress {
     std::uint64_t done = 0;    ///< Steps processed, dead-lettered ones included.
@@ -186,19 +186,20 @@ struct job_progress {
         return failed == 0 && total != 0 && done >= total;
     }
 
+    /// The progress of the job in the state of its session. `total` is used if the state has no
+    /// total.
+    [[nodiscard]] static job_progress of(const session_progress& p, std::uint64_t total = 0)
+    {
+        job_progress j{p.done, p.dead_lettered, p.total != 0 ? p.total : total, 0, {}};
+        if (p.failed) {
+            j.failed = p.failed->step;
+            j.reason = p.failed->text;
+        }
+        return j;
+    }
+
     friend bool operator==(const job_progress&, const job_progress&) = default;
 };
-
-/// The progress of the job in the state of its session. `total` is used if the state has no total.
-[[nodiscard]] inline job_progress progress_of(const session_progress& p, std::uint64_t total = 0)
-{
-    job_progress j{p.done, p.dead_lettered, p.total != 0 ? p.total : total, 0, {}};
-    if (p.failed) {
-        j.failed = p.failed->step;
-        j.reason = p.failed->text;
-    }
-    return j;
-}
 
 /// Examples: "2 of 5, stopped at step 3: no template", "17", "40 of 40, 2 of them dead-lettered".
 [[nodiscard]] inline std::string describe(const job_progress& p)

@@ -30,7 +30,7 @@
 #include <variant>
 
 #include <waybill/core/act.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/decide.hpp>
@@ -58,7 +58,7 @@ public:
             case step::load: return load_state{};
             case step::execute:
                 return execute{facts_.step,
-                               saturating_add(detail::greater(tries_, facts_.died()), 1)};
+                               detail::saturating_add(detail::greater(tries_, facts_.died()), 1)};
             case step::save: return save_state{saving_ != saving::done};
             case step::park: return park_;
             case step::complete: return complete{};
@@ -96,7 +96,7 @@ public:
             if (!detail::holds(policy_, found_))
                 return park(dead_letter_reason::unreadable, 0, 0, 0);
             return give_back_session(fault_kind::none, now + policy_.retry.pauses.cap,
-                                     step_outcome::held);
+                                     step_outcome::state_unreadable);
         }
         if (progress_.failed) return park_behind(*progress_.failed);
         if (const auto reason = facts_.refused(policy_, progress_, tries_)) {
@@ -115,7 +115,7 @@ public:
             running_ = true;
             return event_result::applied;
         }
-        const std::uint64_t tries = saturating_add(tries_, 1);
+        const std::uint64_t tries = detail::saturating_add(tries_, 1);
         if (tries >= detail::greater(policy_.retry.max_attempts, 1)) {
             const event_result h =
                 fail(dead_letter_reason::exhausted, "its call threw an exception", tries, now);
@@ -141,11 +141,11 @@ public:
                 return put_off(e.reason.kind, now + by, now);
             }
             case fault_kind::permanent:
-                return fail(dead_letter_reason::failed, e.reason.text, saturating_add(tries_, 1),
-                            now);
+                return fail(dead_letter_reason::failed, e.reason.text,
+                            detail::saturating_add(tries_, 1), now);
             case fault_kind::transient: break;
         }
-        const std::uint64_t tries = saturating_add(tries_, 1);
+        const std::uint64_t tries = detail::saturating_add(tries_, 1);
         const retry_action then = decide(policy_.retry, detail::as_tries(tries), e.reason.kind,
                                          e.random, now, e.retry_after);
         if (std::holds_alternative<give_up>(then)) {
@@ -176,7 +176,7 @@ public:
         }
         if (saving_ == saving::done && s.kind == fault_kind::permanent) {
             return fail(dead_letter_reason::failed, detail::never_taken(s.reason),
-                        saturating_add(tries_, 1), now);
+                        detail::saturating_add(tries_, 1), now);
         }
         return unsure(s.kind, now);
     }
@@ -315,7 +315,7 @@ private:
         if (facts_.deliveries != 0 || late()) return go(step::execute);
         before_ = progress_;
         const steady_time begins = now < not_before_ ? not_before_ : now;
-        return save_tries(saving::begun, saturating_add(tries_, 1), begins);
+        return save_tries(saving::begun, detail::saturating_add(tries_, 1), begins);
     }
 
     /// Gives the session back and saves the attempts if the state does not have them. If each
@@ -378,15 +378,15 @@ private:
             return event_result::applied;
         }
         const wall_time at = facts_.wall_at(now);
-        progress_.failed =
-            step_failure{facts_.step, facts_.sequence, reason, tries, std::move(told), at};
+        progress_.failed = session_progress::step_failure{facts_.step, facts_.sequence, reason,
+                                                          tries,       std::move(told), at};
         progress_.tries = 0;
         return save(saving::failed, now);
     }
 
     /// Dead-letters a message of a failed session. If the message that caused the failure is
     /// delivered again, it keeps its reason and attempts.
-    event_result park_behind(const step_failure& f)
+    event_result park_behind(const session_progress::step_failure& f)
     {
         const bool cause = f.sequence == facts_.sequence && f.step == facts_.step;
         return park(cause ? f.reason : dead_letter_reason::session_failed, f.sequence, f.step,
@@ -401,7 +401,7 @@ private:
         return go(step::park);
     }
 
-    bool stops() const { return policy_.mode == pipeline_mode::stop_on_failure; }
+    bool stops() const { return policy_.mode == pipeline_policy::pipeline_mode::stop_on_failure; }
 
     pipeline_policy policy_;
     step step_ = step::load;

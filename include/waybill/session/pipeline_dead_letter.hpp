@@ -4,11 +4,11 @@
 //
 //     auto letter = waybill::make_pipeline_dead_letter(message, a, pipe.reason(),
 //                                                      pipe.progress(), wall());
-//     table.upsert(letter.properties.session, waybill::row_key(letter.sequence), letter);
+//     table.upsert(letter.properties.session, waybill::row_key::of(letter.sequence), letter);
 //
 // Guarantees
 //   1. There is one dead letter for each (session, sequence). Writing it again replaces it
-//      (`merged_dead_letter`).
+//      (`pipeline_dead_letter::merged`).
 //   2. It contains the properties of the message, the reason, the message that stopped the session
 //      and the next step of the session. A redrive begins at that step, even if other dead letters
 //      are missing.
@@ -32,7 +32,7 @@
 #include <waybill/consume/dead_letter.hpp>
 #include <waybill/consume/dead_letter_options.hpp>
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/session/pipeline_policy.hpp>
 #include <waybill/session/pipeline_steps.hpp>
@@ -44,6 +44,32 @@
 namespace waybill::inline v0_2 {
 
 struct pipeline_dead_letter {
+    /// The message to dead-letter.
+    struct message {
+        step_properties properties{};
+        step_origin origin{};
+        std::uint64_t sequence = 0;
+        std::string_view message_id{};
+        std::string_view body{};
+        wall_time enqueued{};
+        std::string_view state{};  ///< The stored state of its session.
+
+        friend bool operator==(const message&, const message&) = default;
+    };
+
+    struct policy {
+        /// The mode of the pipeline, for dead letters of the broker; those of a pipeline contain
+        /// it.
+        pipeline_policy::pipeline_mode mode = pipeline_policy::pipeline_mode::stop_on_failure;
+        dead_letter_options dead_letters{};  ///< `reason_bytes` limits `text`.
+        /// A larger state is omitted. A redrive sends the state in a message property. Some brokers
+        /// limit the properties to 64 KiB, and Azure tables limit a text to half of that.
+        std::uint64_t state_bytes = 32'768;
+
+        friend bool operator==(const policy&,
+                               const policy&) = default;
+    };
+
     step_properties properties{};       ///< As received; step 0 if the message had no readable properties.
     step_origin origin{};          ///< The origin of the message if it was redriven.
     std::uint64_t sequence = 0;    ///< The broker's sequence number of the message.
@@ -69,48 +95,70 @@ struct pipeline_dead_letter {
     /// The state with which the session stopped; a redriven session begins with it. Only in the
     /// dead letter that stopped the session and in that of the last step.
     std::string state{};
-    bool state_cut = false;  ///< The state was larger than `state_bytes` and was omitted.
+    bool state_omitted = false;  ///< The state was larger than `state_bytes` and was omitted.
+
+    /// The dead letter to write if one with the same session and sequence is stored. If the message
+    /// is another one, it is `written`. If the message is the same:
+    ///   1. 1. If `written` is from the broker, the stored one is kept: a pipeline knows more. The
+    ///      broker may dead-letter a message that a pipeline has dead-lettered but could not
+    ///      complete.
+    ///   2. The higher `resume_at` counts, and a missing state is taken from the other one.
+    ///   3. `sent_to` of the stored one is kept, and its `total` if a redrive has marked it.
+    ///
+    /// If the table can only upsert, do not change `sent_to` of an existing row, and only insert
+    /// the dead letters of the broker.
+    [[nodiscard]] static pipeline_dead_letter merged(const pipeline_dead_letter& stored,
+                                                                 pipeline_dead_letter written)
+    {
+        const bool same = stored.message_id == written.message_id &&
+                          stored.enqueued == written.enqueued &&
+                          stored.checksum == written.checksum;
+        if (!same) return written;
+        const std::uint64_t resume_at = detail::greater(stored.resume_at, written.resume_at);
+        const auto take_state = [](pipeline_dead_letter& to, const pipeline_dead_letter& from) {
+            if (!to.state.empty() || to.state_omitted) return;
+            to.state = from.state;
+            to.state_omitted = from.state_omitted;
+        };
+        if (written.reason == dead_letter_reason::broker) {
+            pipeline_dead_letter kept = stored;
+            if (written.resume_at >= stored.resume_at) take_state(kept, written);
+            written = std::move(kept);
+        }
+        take_state(written, stored);
+        written.resume_at = resume_at;
+        written.sent_to = stored.sent_to;
+        if (stored.sent_to != 0) written.properties.total = stored.properties.total;
+        return written;
+    }
+
+    /// The dead letter to write if a redrive marks a stored one; a missing one is not written. If
+    /// two redrives run at the same time, the mark of the one that has sent more is kept.
+    [[nodiscard]] static pipeline_dead_letter with_mark(pipeline_dead_letter stored,
+                                                          const pipeline_dead_letter& marked)
+    {
+        if (marked.sent_to < stored.sent_to) return stored;
+        stored.sent_to = marked.sent_to;
+        stored.resume_at = marked.resume_at;
+        stored.properties.total = marked.properties.total;
+        return stored;
+    }
+
+    /// True if the step stopped its session, failed alone, or the cause is unknown.
+    [[nodiscard]] bool is_cause() const noexcept
+    {
+        return reason != dead_letter_reason::session_failed;
+    }
 
     friend bool operator==(const pipeline_dead_letter&, const pipeline_dead_letter&) = default;
 };
 
-/// True if the step stopped its session, failed alone, or the cause is unknown.
-[[nodiscard]] inline bool is_cause(const pipeline_dead_letter& l) noexcept
-{
-    return l.reason != dead_letter_reason::session_failed;
-}
-
-/// The message to dead-letter.
-struct step_message {
-    step_properties properties{};
-    step_origin origin{};
-    std::uint64_t sequence = 0;
-    std::string_view message_id{};
-    std::string_view body{};
-    wall_time enqueued{};
-    std::string_view state{};  ///< The stored state of its session.
-
-    friend bool operator==(const step_message&, const step_message&) = default;
-};
-
-struct pipeline_dead_letter_policy {
-    /// The mode of the pipeline, for dead letters of the broker; those of a pipeline contain it.
-    pipeline_mode mode = pipeline_mode::stop_on_failure;
-    dead_letter_options dead_letters{};  ///< `reason_bytes` limits `pipeline_dead_letter::text`.
-    /// A larger state is omitted. A redrive sends the state in a message property. Some brokers
-    /// limit the properties to 64 KiB, and Azure tables limit a text to half of that.
-    std::uint64_t state_bytes = 32'768;
-
-    friend bool operator==(const pipeline_dead_letter_policy&,
-                           const pipeline_dead_letter_policy&) = default;
-};
-
-/// Refuses `dead_letter_body::nothing`: without its dead letter, a session could never continue.
+/// Refuses `dead_letter_body::discard`: without its dead letter, a session could never continue.
 [[nodiscard]] constexpr std::optional<config_error> validate(
-    const pipeline_dead_letter_policy& p) noexcept
+    const pipeline_dead_letter::policy& p) noexcept
 {
     const dead_letter_body keeps = p.dead_letters.keeps;
-    if (keeps != dead_letter_body::nothing) return {};
+    if (keeps != dead_letter_body::discard) return {};
     return config_error{"dead_letters.keeps", static_cast<std::uint64_t>(keeps),
                         "must not be nothing, because the session needs its dead letters; the "
                         "maximum is summary",
@@ -124,10 +172,10 @@ namespace detail {
 inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::string_view state,
                        std::uint64_t most)
 {
-    const bool kept = is_cause(l) || is_last(facts_of(l.properties, l.sequence, 0), p);
+    const bool kept = l.is_cause() || is_last(step_facts::of(l.properties, l.sequence, 0), p);
     if (l.alone || !kept || l.resume_at == 0) return;
-    l.state_cut = state.size() > most;
-    if (!l.state_cut) l.state = std::string(state);
+    l.state_omitted = state.size() > most;
+    if (!l.state_omitted) l.state = std::string(state);
 }
 
 }  // namespace detail
@@ -135,11 +183,12 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
 /// The dead letter of a message that a pipeline dead-letters. `reason` and `progress` are those of
 /// the pipeline. `text` is cut to `reason_bytes`.
 [[nodiscard]] inline pipeline_dead_letter make_pipeline_dead_letter(
-    const step_message& m, const pipeline_types::write_dead_letter& a, std::string_view reason,
-    const session_progress& progress, wall_time now, const pipeline_dead_letter_policy& p = {})
+    const pipeline_dead_letter::message& m, const pipeline_types::write_dead_letter& a,
+    std::string_view reason, const session_progress& progress, wall_time now,
+    const pipeline_dead_letter::policy& p = {})
 {
     dead_letter_options options = p.dead_letters;
-    if (a.bare || options.keeps == dead_letter_body::nothing)
+    if (a.bare || options.keeps == dead_letter_body::discard)
         options.keeps = dead_letter_body::pointer;
     dead_letter kept;
     detail::keep(kept, m.body, options);
@@ -153,7 +202,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     l.cause = a.cause;
     const bool known =
         a.reason != dead_letter_reason::unreadable && a.reason != dead_letter_reason::broker;
-    if (known) l.resume_at = detail::resume_step(l.properties, is_cause(l), progress);
+    if (known) l.resume_at = detail::resume_step(l.properties, l.is_cause(), progress);
     l.alone = a.alone;
     l.text = detail::beginning(reason, options.reason_bytes);
     l.tries = a.tries;
@@ -165,7 +214,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     l.checksum = kept.checksum;
     // A dead letter without body must be small. Only the one that stopped its session reports that
     // its state was omitted.
-    if (!a.bare || is_cause(l)) {
+    if (!a.bare || l.is_cause()) {
         detail::keep_state(l, progress, m.state, a.bare ? 0 : p.state_bytes);
     }
     return l;
@@ -175,63 +224,18 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
 /// outcome of the step is unknown: it may have run. If the state can be read, pass its progress.
 /// Without it, the next step of the session is known only from other dead letters.
 [[nodiscard]] inline pipeline_dead_letter make_broker_dead_letter(
-    const step_message& m, std::string_view reason, std::uint64_t deliveries,
-    const session_progress* progress, wall_time now, const pipeline_dead_letter_policy& p = {})
+    const pipeline_dead_letter::message& m, std::string_view reason, std::uint64_t deliveries,
+    const session_progress* progress, wall_time now, const pipeline_dead_letter::policy& p = {})
 {
-    const bool alone = p.mode == pipeline_mode::independent;
+    const bool alone = p.mode == pipeline_policy::pipeline_mode::independent;
     const pipeline_types::write_dead_letter a{
         dead_letter_reason::broker, 0, 0, deliveries, false, alone};
     pipeline_dead_letter l = make_pipeline_dead_letter(m, a, reason, {}, now, p);
     if (progress != nullptr) {
-        l.resume_at = detail::resume_step(l.properties, is_cause(l), *progress);
+        l.resume_at = detail::resume_step(l.properties, l.is_cause(), *progress);
         detail::keep_state(l, *progress, m.state, p.state_bytes);
     }
     return l;
-}
-
-/// The dead letter to write if one with the same session and sequence is stored. If the message is
-/// another one, it is `written`. If the message is the same:
-///   1. If `written` is from the broker, the stored one is kept: a pipeline knows more. The broker
-///      may dead-letter a message that a pipeline has dead-lettered but could not complete.
-///   2. The higher `resume_at` counts, and a missing state is taken from the other one.
-///   3. `sent_to` of the stored one is kept, and its `total` if a redrive has marked it.
-///
-/// If the table can only upsert, do not change `sent_to` of an existing row, and only insert the
-/// dead letters of the broker.
-[[nodiscard]] inline pipeline_dead_letter merged_dead_letter(const pipeline_dead_letter& stored,
-                                                             pipeline_dead_letter written)
-{
-    const bool same = stored.message_id == written.message_id &&
-                      stored.enqueued == written.enqueued && stored.checksum == written.checksum;
-    if (!same) return written;
-    const std::uint64_t resume_at = detail::greater(stored.resume_at, written.resume_at);
-    const auto take_state = [](pipeline_dead_letter& to, const pipeline_dead_letter& from) {
-        if (!to.state.empty() || to.state_cut) return;
-        to.state = from.state;
-        to.state_cut = from.state_cut;
-    };
-    if (written.reason == dead_letter_reason::broker) {
-        pipeline_dead_letter kept = stored;
-        if (written.resume_at >= stored.resume_at) take_state(kept, written);
-        written = std::move(kept);
-    }
-    take_state(written, stored);
-    written.resume_at = resume_at;
-    written.sent_to = stored.sent_to;
-    if (stored.sent_to != 0) written.properties.total = stored.properties.total;
-    return written;
-}
-
-/// The dead letter to write if a redrive marks a stored one; a missing one is not written. If two
-/// redrives run at the same time, the mark of the one that has sent more is kept.
-[[nodiscard]] inline pipeline_dead_letter merged_mark(pipeline_dead_letter stored,
-                                                      const pipeline_dead_letter& marked)
-{
-    if (marked.sent_to < stored.sent_to) return stored;
-    stored.sent_to = marked.sent_to;
-    stored.resume_at = marked.resume_at;
-    stored.properties.total = marked.properties.total;
-    return stored;
 }
 
 /// One line for a log: "order-17, step 3 of 5 (17): failed: no template".

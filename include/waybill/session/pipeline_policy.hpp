@@ -16,39 +16,39 @@
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/decide.hpp>
 
 namespace waybill::inline v0_2 {
 
-/// The effect of a failed step on the later steps of its session.
-enum class pipeline_mode : std::uint8_t {
-    /// Later steps depend on the failed one (a payment on its order). All of them are
-    /// dead-lettered.
-    stop_on_failure,
-    /// Steps are independent (the products of an import). Steps may be missing and may come late. A
-    /// step that was sent twice runs twice, because it looks the same as a late one.
-    ///
-    /// The state contains the last step done and no facts about each step before it. Consequences:
-    ///   - A late step that fails and is not completed is counted as dead-lettered at each
-    ///     delivery.
-    ///   - A step after the last one finds no state and creates a new one. No message clears it; a
-    ///     sweep reports it as stuck.
-    ///   - Changes that a late step makes to the user's part of the state are not stored.
-    ///   - If the broker does not count deliveries, a late step that ends its process is never
-    ///     dead-lettered, because the state has no field for its attempts. With such a broker only
-    ///     steps that cannot end the process may be late.
-    independent,
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(pipeline_mode) noexcept
-{
-    return "stop_on_failure, independent";
-}
-
 struct pipeline_policy {
+    /// The effect of a failed step on the later steps of its session.
+    enum class pipeline_mode : std::uint8_t {
+        /// Later steps depend on the failed one (a payment on its order). All of them are
+        /// dead-lettered.
+        stop_on_failure,
+        /// Steps are independent (the products of an import). Steps may be missing and may come
+        /// late. A step that was sent twice runs twice, because it looks the same as a late one.
+        ///
+        /// The state contains the last step done and no facts about each step before it.
+        /// Consequences:
+        ///   - A late step that fails and is not completed is counted as dead-lettered at each
+        ///     delivery.
+        ///   - - A step after the last one finds no state and creates a new one. No message clears
+        ///     it; a sweep reports it as stuck.
+        ///   - Changes that a late step makes to the user's part of the state are not stored.
+        ///   - If the broker does not count deliveries, a late step that ends its process is never
+        ///     dead-lettered, because the state has no field for its attempts. With such a broker
+        ///     only steps that cannot end the process may be late.
+        independent,
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(pipeline_mode) noexcept
+    {
+        return "stop_on_failure, independent";
+    }
+
     /// The treatment of a step whose dead letter is permanently refused, for example for its size.
     enum class when_refused : std::uint8_t {
         /// The step is given back until its dead letter fits or the broker dead-letters the step
@@ -98,7 +98,7 @@ struct pipeline_policy {
     /// (process, store or lock lost), it counts as an attempt: after a crash caused by the step the
     /// state looks the same.
     std::uint64_t deliveries = 7;
-    /// The delivery limit set at the broker; `highest_size` if it has none. Must be greater than
+    /// The delivery limit set at the broker; 2^64 - 1 if it has none. Must be greater than
     /// `retry.max_attempts` and `deliveries`.
     std::uint64_t broker_deliveries = 10;
     when_unreadable unreadable = when_unreadable::dead_letter;
@@ -138,11 +138,11 @@ enum class step_outcome : std::uint8_t {
     dead_lettered,  ///< The dead letter with the reason is written, and the message is complete.
     given_back,     ///< The message is delivered again, with the rest of its session.
     /// As `given_back`, because the session state is unreadable and must not be overwritten.
-    held,
+    state_unreadable,
     /// The outcome is unknown, or another holder has the session. The message is delivered again
     /// unless it is complete.
     lost,
-    not_taken,  ///< Another message is in hand. This one is unchanged and has to wait.
+    other_in_hand,  ///< Another message is in hand. This one is unchanged and has to wait.
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(step_outcome) noexcept

@@ -25,8 +25,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <waybill/core/detail/time_source.hpp>
 #include <waybill/core/match.hpp>
-#include <waybill/core/time_source.hpp>
 #include <waybill/session/detail/call_results.hpp>
 #include <waybill/session/detail/step_run.hpp>
 #include <waybill/session/pipeline.hpp>
@@ -59,7 +59,7 @@ namespace waybill::inline v0_2 {
 ///
 /// Warning: after a `load_state` that threw, no message is in hand. Another message then skips the
 /// first one, which makes a gap.
-template <time_source Clock, class... Calls>
+template <detail::time_source Clock, class... Calls>
 step_outcome process_step(pipeline& pipe, const pipeline::step_received& m, Clock&& clock,
                           Calls&&... calls)
 {
@@ -68,7 +68,7 @@ step_outcome process_step(pipeline& pipe, const pipeline::step_received& m, Cloc
     if (pipe.over()) return step_outcome::lost;
     const step_facts& last = pipe.message();
     const bool same = last.sequence == m.facts.sequence && last.step == m.facts.step;
-    if (pipe.in_hand() && !same) return step_outcome::not_taken;
+    if (pipe.in_hand() && !same) return step_outcome::other_in_hand;
     all call{std::forward<Calls>(calls)...};
     return detail::step_run<all, std::remove_reference_t<Clock>>(pipe, m, same, call, clock).run();
 }

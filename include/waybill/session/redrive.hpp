@@ -32,9 +32,9 @@
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/session/redrive_plan.hpp>
@@ -43,6 +43,19 @@ namespace waybill::inline v0_2 {
 
 /// The actions and events of a `redrive`, which inherits them.
 struct redrive_types {
+    /// The outcome of a redrive.
+    enum class redrive_outcome : std::uint8_t {
+        running,
+        /// All is sent and removed, except refused sessions and first dead letters that stay.
+        finished,
+        /// An action has no attempts left, or its fault permits no retry. Plan the rest again.
+        stopped,
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(redrive_outcome) noexcept
+    {
+        return "running, finished, stopped";
+    }
+
     /// Send these dead letters in order, each with `plan.step(letters, i)`. Report `resubmitted`.
     struct resubmit {
         std::uint64_t offset = 0;
@@ -50,10 +63,10 @@ struct redrive_types {
         friend bool operator==(const resubmit&, const resubmit&) = default;
     };
 
-    /// For each of these sessions with `marks_first`, write `plan.marked(letters, s)`: the first
-    /// dead letter, with the step up to which the session was sent. Only update an existing dead
-    /// letter, to the result of `merged_mark`. Report `sessions_marked`; `permanent`: the table
-    /// never accepts one of them.
+    /// For each of these sessions with `mark_before_removal`, write `plan.marked(letters, s)`: the
+    /// first dead letter, with the step up to which the session was sent. Only update an existing
+    /// dead letter, to the result of `pipeline_dead_letter::with_mark`. Report `sessions_marked`;
+    /// `permanent`: the table never accepts one of them.
     struct mark_sent {
         std::uint64_t session = 0;  ///< Index of the first session in the plan.
         std::uint64_t count = 0;    ///< Number of sessions.
@@ -100,7 +113,7 @@ struct redrive_policy {
     /// Maximum dead letters in an action, at least 1. A removal is larger if the table removes a
     /// longer session in one atomic request.
     std::uint64_t chunk = 100;
-    retry_policy retry{.pauses = {.spread = jitter::none}};  ///< Attempts of one action.
+    retry_policy retry{.pauses = {.spread = backoff::jitter::none}};  ///< Attempts of one action.
 
     friend bool operator==(const redrive_policy&, const redrive_policy&) = default;
 };
@@ -111,20 +124,6 @@ struct redrive_policy {
     return validate(p.retry);
 }
 
-/// The outcome of a redrive.
-enum class redrive_outcome : std::uint8_t {
-    running,
-    /// All is sent and removed, except refused sessions and first dead letters that stay.
-    finished,
-    /// An action has no attempts left, or its fault permits no retry. Plan the rest again.
-    stopped,
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(redrive_outcome) noexcept
-{
-    return "running, finished, stopped";
-}
-
 class redrive : public redrive_types {
 public:
     using action = std::variant<resubmit, mark_sent, remove_dead_letters, wait_until, idle>;
@@ -133,10 +132,11 @@ public:
     explicit redrive(const redrive_plan& plan, const redrive_policy& p = {}) : policy_(p)
     {
         if (policy_.chunk == 0) policy_.chunk = 1;
-        for (const redrive_session& s : plan.sessions) {
-            if (s.held != skip_reason::none) break;
-            const bool at_once = !s.marks_first && !s.marks.alone && !s.marks.unnumbered;
-            sessions_.push_back({s.end(), s.first_sent, s.marks_first, s.keeps_first, at_once});
+        for (const redrive_plan::planned_session& s : plan.sessions) {
+            if (s.held != redrive_plan::skip_reason::none) break;
+            const bool at_once = !s.mark_before_removal && !s.marks.alone && !s.marks.unnumbered;
+            sessions_.push_back(
+                {s.end(), s.first_sent, s.mark_before_removal, s.keeps_first, at_once});
         }
         begin_round();
     }
@@ -223,7 +223,7 @@ private:
     struct extent {
         std::uint64_t end = 0;  // one past its last dead letter
         bool first_sent = false;
-        bool marks_first = false;
+        bool mark_before_removal = false;
         bool keeps_first = false;
         bool at_once = false;  // the table removes all of it or nothing
         bool stays = false;    // its mark was refused
@@ -307,7 +307,7 @@ private:
         go_on();
         session_ = session;
         for (std::size_t s = session; s != last_; ++s) {
-            if (!sessions_[s].marks_first) continue;
+            if (!sessions_[s].mark_before_removal) continue;
             if (one_by_one_) session_ = s;
             return;
         }

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/session/detail/dead_letter_facts.hpp>
 #include <waybill/session/detail/redrive_names.hpp>
@@ -38,7 +38,7 @@ namespace waybill::inline v0_2 {
 struct redrive_filter {
     std::vector<dead_letter_reason> reasons{};  ///< Any of these reasons; empty selects all.
     std::uint64_t from_step = 0;           ///< The lowest step selected.
-    std::uint64_t to_step = highest_size;  ///< The highest step selected.
+    std::uint64_t to_step = detail::highest_size;  ///< The highest step selected.
     wall_time dead_lettered_from = wall_time::lowest();  ///< The earliest time of dead-lettering.
     wall_time dead_lettered_to = wall_time::highest();   ///< The latest time of dead-lettering.
     std::string session{};  ///< Id or original id of one session; empty selects all.
@@ -48,9 +48,9 @@ struct redrive_filter {
 
 /// How to redrive incomplete sessions, and limits of the table and the broker.
 struct redrive_options {
-    /// Send also damaged sessions (`redrive_marks::damaged`): steps are missing, contradictory or
-    /// unknown, or the state was too large. The new session begins with the first step present and
-    /// ends with the last one. At a missing step its pipeline stops again.
+    /// Send also damaged sessions (`redrive_plan::session_marks::damaged`): steps are missing,
+    /// contradictory or unknown, or the state was too large. The new session begins with the first
+    /// step present and ends with the last one. At a missing step its pipeline stops again.
     bool damaged = false;
     /// If the last step is missing, make the last one present the end of the session. If false,
     /// the new session stays open, and steps dead-lettered later go to the same new session. If an
@@ -79,70 +79,149 @@ struct redrive_options {
                         detail::min_redriven_bytes};
 }
 
-/// Why the dead letters of a session are not sent.
-enum class skip_reason : std::uint8_t {
-    none,        ///< They are sent.
-    filtered,    ///< The filter does not select them.
-    no_session,  ///< They have no session id.
-    waiting,     ///< All present were sent. `redrive_options::close` gives up the missing end.
-    behind,      ///< Their session has done these steps. Remove them if you agree.
-    damaged,     ///< See the marks of the session; `redrive_options::damaged` sends them.
-    no_body,     ///< Bodies are elsewhere; `redrive_options::fetches_bodies` sends them.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(skip_reason) noexcept
-{
-    return "no, filtered, no_session, waiting, behind, damaged, no_body";
-}
-
-/// Facts about the dead letters of a session that an operator should know.
-struct redrive_marks {
-    bool start_unknown = false;  ///< The next step of the session is unknown.
-    bool head_missing = false;   ///< The next step of the session is missing.
-    bool hole = false;           ///< A step between two others is missing.
-    bool contradictory = false;  ///< They disagree about the end, the origin or the progress.
-    /// The dead letters have no step number and are numbered in their order. If others of the
-    /// session have one, those without are always held back.
-    bool unnumbered = false;
-    bool open = false;           ///< The last step is missing or unknown.
-    bool alone = false;          ///< Each failed without stopping the session.
-    bool repeated = false;       ///< Two dead letters have the same step.
-    bool disordered = false;     ///< Sequence numbers are not in the order of the steps.
-    bool rolled_over = false;    ///< As `disordered`, because sequence numbers wrapped at 2^48.
-    bool state_cut = false;      ///< The state was too large for its dead letter.
-    bool without_state = false;  ///< Steps were done, but no dead letter has the state.
-
-    [[nodiscard]] constexpr bool damaged() const noexcept
+struct redrive_plan {
+    /// Why the dead letters of a session are not sent.
+    enum class skip_reason : std::uint8_t {
+        none,         ///< They are sent.
+        filtered,     ///< The filter does not select them.
+        no_session,   ///< They have no session id.
+        end_missing,  ///< All present were sent. `redrive_options::close` gives up the missing end.
+        already_done,  ///< Their session has done these steps. Remove them if you agree.
+        damaged,       ///< See the marks of the session; `redrive_options::damaged` sends them.
+        no_body,       ///< Bodies are elsewhere; `redrive_options::fetches_bodies` sends them.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(skip_reason) noexcept
     {
-        return start_unknown || head_missing || hole || contradictory || unnumbered || state_cut;
+        return "no, filtered, no_session, waiting, behind, damaged, no_body";
     }
 
-    friend bool operator==(const redrive_marks&, const redrive_marks&) = default;
-};
+    /// Facts about the dead letters of a session that an operator should know.
+    struct session_marks {
+        bool start_unknown = false;  ///< The next step of the session is unknown.
+        bool head_missing = false;   ///< The next step of the session is missing.
+        bool hole = false;           ///< A step between two others is missing.
+        bool contradictory = false;  ///< They disagree about the end, the origin or the progress.
+        /// The dead letters have no step number and are numbered in their order. If others of the
+        /// session have one, those without are always held back.
+        bool unnumbered = false;
+        bool open = false;           ///< The last step is missing or unknown.
+        bool alone = false;          ///< Each failed without stopping the session.
+        bool repeated = false;       ///< Two dead letters have the same step.
+        bool disordered = false;     ///< Sequence numbers are not in the order of the steps.
+        bool sequence_wrapped =
+            false;  ///< As `disordered`, because sequence numbers wrapped at 2^48.
+        bool state_omitted = false;      ///< The state was too large for its dead letter.
+        bool without_state = false;  ///< Steps were done, but no dead letter has the state.
 
-/// The dead letters of one session, `count` of them from `offset` on, and their new session.
-struct redrive_session {
-    std::uint64_t offset = 0;
-    std::uint64_t count = 0;
-    std::string id{};               ///< The id of the new session.
-    std::uint64_t generation = 1;   ///< The number of the redrive, from 1 on.
-    std::uint64_t first = 1;        ///< The first step of the new session.
-    std::uint64_t total = 0;        ///< The last step of the new session; 0 if it stays open.
-    std::uint64_t without_body = 0; ///< The number of bodies to fetch.
-    std::uint64_t sent_to = 0;      ///< The last step sent when this redrive is finished.
-    bool first_sent = false;        ///< An earlier redrive sent the first dead letter; skip it.
-    bool marks_first = false;       ///< Mark the first dead letter before removing others.
-    bool keeps_first = false;       ///< Keep the first dead letter until the last step is sent.
-    redrive_marks marks{};
-    skip_reason held = skip_reason::none;
+        [[nodiscard]] constexpr bool damaged() const noexcept
+        {
+            return start_unknown || head_missing || hole || contradictory || unnumbered ||
+                   state_omitted;
+        }
 
-    [[nodiscard]] std::uint64_t end() const noexcept { return saturating_add(offset, count); }
+        friend bool operator==(const session_marks&, const session_marks&) = default;
+    };
 
-    friend bool operator==(const redrive_session&, const redrive_session&) = default;
+    /// The properties and the message id with which a dead letter is sent.
+    struct planned_message {
+        step_properties properties{};
+        step_origin origin{};
+        std::string message_id{};
+
+        friend bool operator==(const planned_message&, const planned_message&) = default;
+    };
+
+    /// The dead letters of one session, `count` of them from `offset` on, and their new session.
+    struct planned_session {
+        std::uint64_t offset = 0;
+        std::uint64_t count = 0;
+        std::string id{};               ///< The id of the new session.
+        std::uint64_t generation = 1;   ///< The number of the redrive, from 1 on.
+        std::uint64_t first = 1;        ///< The first step of the new session.
+        std::uint64_t total = 0;        ///< The last step of the new session; 0 if it stays open.
+        std::uint64_t without_body = 0; ///< The number of bodies to fetch.
+        std::uint64_t sent_to = 0;      ///< The last step sent when this redrive is finished.
+        bool first_sent = false;        ///< An earlier redrive sent the first dead letter; skip it.
+        bool mark_before_removal = false;  ///< Mark the first dead letter before removing others.
+        bool keeps_first = false;       ///< Keep the first dead letter until the last step is sent.
+        session_marks marks{};
+        skip_reason held = skip_reason::none;
+
+        [[nodiscard]] std::uint64_t end() const noexcept
+        {
+            return detail::saturating_add(offset, count);
+        }
+
+        friend bool operator==(const planned_session&, const planned_session&) = default;
+    };
+
+    std::vector<planned_session> sessions{};  ///< In the order of their dead letters.
+    std::uint64_t ready = 0;     ///< Dead letters to send; they come first. Skip if `was_sent`.
+    std::uint64_t held = 0;      ///< Dead letters held back; they follow those to send.
+    std::uint64_t filtered = 0;  ///< Dead letters not selected by the filter; they come last.
+    std::uint64_t max_id_bytes = 128;  ///< Maximum bytes of a message id.
+
+    /// The session of a dead letter. O(log n) for n sessions. Requires: `letter` is an index into
+    /// the planned dead letters.
+    [[nodiscard]] const planned_session& session_of(std::uint64_t letter) const noexcept
+    {
+        std::size_t low = 0;
+        for (std::size_t n = sessions.size(); n > 1;) {
+            const std::size_t half = n / 2;
+            if (sessions[low + half].offset <= letter) low += half;
+            n -= half;
+        }
+        return sessions[low];
+    }
+
+    /// True if an earlier redrive has sent this dead letter; it must not be sent again.
+    [[nodiscard]] bool was_sent(std::uint64_t letter) const noexcept
+    {
+        const planned_session& s = session_of(letter);
+        return s.first_sent && s.offset == letter;
+    }
+
+    /// The properties with which a dead letter is sent. Requires: `letters` in the order in which
+    /// `plan_redrive` left them.
+    [[nodiscard]] planned_message step(std::span<const pipeline_dead_letter> letters,
+                                    std::uint64_t letter) const
+    {
+        const planned_session& s = session_of(letter);
+        const pipeline_dead_letter& l = letters[letter];
+        const std::uint64_t number = s.marks.unnumbered ? letter - s.offset + 1 : l.properties.step;
+        planned_message r;
+        r.properties = {s.id, number, s.first, s.marks.alone ? 0 : s.total,
+                   s.total != 0 && number == s.total};
+        r.origin = {std::string(detail::origin_session(l)), detail::origin_sequence(l),
+                    s.generation, detail::saturating_add(l.origin.tries, l.tries)};
+        r.origin.message_id = l.origin.generation == 0 ? l.message_id : l.origin.message_id;
+        if (letter == s.offset && !s.first_sent && !s.marks.alone) {
+            r.origin.state = detail::state_of(letters.subspan(s.offset, s.count));
+        }
+        r.message_id = detail::redriven_message_id(r.origin.session, r.origin.sequence,
+                                                   s.generation, max_id_bytes);
+        return r;
+    }
+
+    /// The first dead letter of a session with `mark_before_removal`, as it must be written: merge
+    /// it into the stored one with `pipeline_dead_letter::with_mark`. It contains how far the
+    /// session was sent, and its first and last step. Other dead letters with these facts may be
+    /// removed by then.
+    [[nodiscard]] pipeline_dead_letter marked(std::span<const pipeline_dead_letter> letters,
+                                              std::uint64_t session) const
+    {
+        pipeline_dead_letter l = letters[sessions[session].offset];
+        l.sent_to = sessions[session].sent_to;
+        l.resume_at = sessions[session].first;
+        if (sessions[session].total != 0) l.properties.total = sessions[session].total;
+        return l;
+    }
+
+    friend bool operator==(const redrive_plan&, const redrive_plan&) = default;
 };
 
 /// The marks as text, for example "open, disordered".
-[[nodiscard]] inline std::string describe(const redrive_marks& m)
+[[nodiscard]] inline std::string describe(const redrive_plan::session_marks& m)
 {
     std::string line;
     const auto say = [&](bool is, std::string_view what) {
@@ -159,95 +238,21 @@ struct redrive_session {
     say(m.alone, "each alone");
     say(m.repeated, "a step is repeated");
     say(m.disordered, "disordered");
-    say(m.rolled_over, "sequence numbers wrapped");
-    say(m.state_cut, "its state was too large for the dead letter");
+    say(m.sequence_wrapped, "sequence numbers wrapped");
+    say(m.state_omitted, "its state was too large for the dead letter");
     say(m.without_state, "without its state");
     return line;
 }
 
-/// The properties and the message id with which a dead letter is sent.
-struct redrive_step {
-    step_properties properties{};
-    step_origin origin{};
-    std::string message_id{};
-
-    friend bool operator==(const redrive_step&, const redrive_step&) = default;
-};
-
-struct redrive_plan {
-    std::vector<redrive_session> sessions{};  ///< In the order of their dead letters.
-    std::uint64_t ready = 0;     ///< Dead letters to send; they come first. Skip if `was_sent`.
-    std::uint64_t held = 0;      ///< Dead letters held back; they follow those to send.
-    std::uint64_t filtered = 0;  ///< Dead letters not selected by the filter; they come last.
-    std::uint64_t max_id_bytes = 128;  ///< Maximum bytes of a message id.
-
-    /// The session of a dead letter. O(log n) for n sessions. Requires: `letter` is an index into
-    /// the planned dead letters.
-    [[nodiscard]] const redrive_session& session_of(std::uint64_t letter) const noexcept
-    {
-        std::size_t low = 0;
-        for (std::size_t n = sessions.size(); n > 1;) {
-            const std::size_t half = n / 2;
-            if (sessions[low + half].offset <= letter) low += half;
-            n -= half;
-        }
-        return sessions[low];
-    }
-
-    /// True if an earlier redrive has sent this dead letter; it must not be sent again.
-    [[nodiscard]] bool was_sent(std::uint64_t letter) const noexcept
-    {
-        const redrive_session& s = session_of(letter);
-        return s.first_sent && s.offset == letter;
-    }
-
-    /// The properties with which a dead letter is sent. Requires: `letters` in the order in which
-    /// `plan_redrive` left them.
-    [[nodiscard]] redrive_step step(std::span<const pipeline_dead_letter> letters,
-                                    std::uint64_t letter) const
-    {
-        const redrive_session& s = session_of(letter);
-        const pipeline_dead_letter& l = letters[letter];
-        const std::uint64_t number = s.marks.unnumbered ? letter - s.offset + 1 : l.properties.step;
-        redrive_step r;
-        r.properties = {s.id, number, s.first, s.marks.alone ? 0 : s.total,
-                   s.total != 0 && number == s.total};
-        r.origin = {std::string(detail::origin_session(l)), detail::origin_sequence(l),
-                    s.generation, saturating_add(l.origin.tries, l.tries)};
-        r.origin.message_id = l.origin.generation == 0 ? l.message_id : l.origin.message_id;
-        if (letter == s.offset && !s.first_sent && !s.marks.alone) {
-            r.origin.state = detail::state_of(letters.subspan(s.offset, s.count));
-        }
-        r.message_id = detail::redriven_message_id(r.origin.session, r.origin.sequence,
-                                                   s.generation, max_id_bytes);
-        return r;
-    }
-
-    /// The first dead letter of a session with `marks_first`, as it must be written: merge it into
-    /// the stored one with `merged_mark`. It contains how far the session was sent, and its first
-    /// and last step. Other dead letters with these facts may be removed by then.
-    [[nodiscard]] pipeline_dead_letter marked(std::span<const pipeline_dead_letter> letters,
-                                              std::uint64_t session) const
-    {
-        pipeline_dead_letter l = letters[sessions[session].offset];
-        l.sent_to = sessions[session].sent_to;
-        l.resume_at = sessions[session].first;
-        if (sessions[session].total != 0) l.properties.total = sessions[session].total;
-        return l;
-    }
-
-    friend bool operator==(const redrive_plan&, const redrive_plan&) = default;
-};
-
 /// Describes one session of a plan. Requires: `letters` in the order in which `plan_redrive` left
 /// them.
-[[nodiscard]] inline std::string describe(const redrive_session& s,
+[[nodiscard]] inline std::string describe(const redrive_plan::planned_session& s,
                                           std::span<const pipeline_dead_letter> letters)
 {
     const auto part = letters.subspan(s.offset,
                                       s.count);
     std::string line = part.empty() ? std::string() : part.front().properties.session;
-    if (s.held == skip_reason::none) line += " -> " + s.id;
+    if (s.held == redrive_plan::skip_reason::none) line += " -> " + s.id;
     line += ": " + std::to_string(s.count) + (s.count == 1 ? " letter" : " letters");
     if (!part.empty() && !s.marks.unnumbered) {
         const std::uint64_t first = part.front().properties.step;
@@ -255,17 +260,19 @@ struct redrive_plan {
         line += first == last ? ", step " : ", steps ";
         line += std::to_string(first);
         if (first != last) line += " to " + std::to_string(last);
-        const bool ends = s.held == skip_reason::none && s.total != 0 && !s.marks.alone;
+        const bool ends =
+            s.held == redrive_plan::skip_reason::none && s.total != 0 && !s.marks.alone;
         if (ends) line += " of " + std::to_string(s.total);
     }
     if (s.without_body != 0) line += ", " + std::to_string(s.without_body) + " bodies to fetch";
     const std::string marks = describe(s.marks);
-    if (s.held != skip_reason::none) line += ", held back: " + std::string(name(s.held));
+    if (s.held != redrive_plan::skip_reason::none)
+        line += ", held back: " + std::string(name(s.held));
     if (!marks.empty()) line += " (" + marks + ")";
     const pipeline_dead_letter* reason = nullptr;
     std::uint64_t others = 0;
     for (const pipeline_dead_letter& l : part) {
-        if (!is_cause(l)) continue;
+        if (!l.is_cause()) continue;
         if (reason == nullptr) reason = &l;
         if (l.reason != reason->reason || l.text != reason->text) ++others;
     }
@@ -284,10 +291,10 @@ struct redrive_plan {
 {
     std::uint64_t ready = 0;
     std::uint64_t held = 0;
-    for (const redrive_session& s : p.sessions) {
-        if (s.held == skip_reason::none)
+    for (const redrive_plan::planned_session& s : p.sessions) {
+        if (s.held == redrive_plan::skip_reason::none)
             ++ready;
-        else if (s.held != skip_reason::filtered)
+        else if (s.held != redrive_plan::skip_reason::filtered)
             ++held;
     }
     return std::to_string(p.ready) + " letters of " + std::to_string(ready) +

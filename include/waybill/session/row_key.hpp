@@ -2,8 +2,8 @@
 //
 // row_key: a sequence number as a table key of 20 digits; keys sort in the order of the numbers.
 //
-//     waybill::row_key(17)                           // "00000000000000000017"
-//     waybill::sequence_of_row_key("17").outcome     // finding::other_width, sequence 17
+//     waybill::row_key::of(17)                           // "00000000000000000017"
+//     waybill::row_key::read("17").outcome     // finding::other_width, sequence 17
 //
 // Tables compare keys as text; without padding, "100" comes before "11". The largest number has 20
 // digits. Keys that other tools wrote without zeros are read and reported as `other_width`.
@@ -31,14 +31,7 @@ inline constexpr std::size_t row_key_digits = 20;
 
 }  // namespace detail
 
-[[nodiscard]] inline std::string row_key(std::uint64_t sequence)
-{
-    std::string text(detail::row_key_digits, '0');
-    detail::put_digits(text.data(), detail::row_key_digits, sequence);
-    return text;
-}
-
-struct row_key_read {
+struct row_key {
     enum class finding : std::uint8_t {
         ok,
         other_width,  ///< A number, but not of 20 digits: such keys do not sort as their numbers.
@@ -60,36 +53,45 @@ struct row_key_read {
         return outcome == finding::ok || outcome == finding::other_width;
     }
 
-    friend bool operator==(const row_key_read&, const row_key_read&) = default;
+    /// The key of a sequence number: 20 digits.
+    [[nodiscard]] static std::string of(std::uint64_t sequence)
+    {
+        std::string text(detail::row_key_digits, '0');
+        detail::put_digits(text.data(), detail::row_key_digits, sequence);
+        return text;
+    }
+
+    /// Reads a key. Linear time.
+    [[nodiscard]] static constexpr row_key read(std::string_view key) noexcept
+    {
+        if (key.empty()) return {finding::empty, 0, 0};
+        if (key.find_first_not_of("0123456789") != key.npos) {
+            return {finding::not_number, 0, key.size()};
+        }
+        const std::optional<std::uint64_t> n = detail::digits_in(key);
+        if (!n) return {finding::too_large, 0, key.size()};
+        const bool padded = key.size() == detail::row_key_digits;
+        return {padded ? finding::ok : finding::other_width, *n,
+                key.size()};
+    }
+
+    friend bool operator==(const row_key&, const row_key&) = default;
 };
 
-[[nodiscard]] constexpr row_key_read sequence_of_row_key(std::string_view key) noexcept
-{
-    if (key.empty()) return {row_key_read::finding::empty, 0, 0};
-    if (key.find_first_not_of("0123456789") != key.npos) {
-        return {row_key_read::finding::not_number, 0, key.size()};
-    }
-    const std::optional<std::uint64_t> n = detail::digits_in(key);
-    if (!n) return {row_key_read::finding::too_large, 0, key.size()};
-    const bool padded = key.size() == detail::row_key_digits;
-    return {padded ? row_key_read::finding::ok : row_key_read::finding::other_width, *n,
-            key.size()};
-}
-
 /// One line for a log. An error names the size of the key or the rule that is broken.
-[[nodiscard]] inline std::string describe(const row_key_read& r)
+[[nodiscard]] inline std::string describe(const row_key& r)
 {
     const std::string bytes = std::to_string(r.bytes);
     const std::string most = std::to_string(detail::row_key_digits);
     switch (r.outcome) {
-        case row_key_read::finding::ok: return "ok";
-        case row_key_read::finding::other_width:
+        case row_key::finding::ok: return "ok";
+        case row_key::finding::other_width:
             return "row key of " + bytes + " digits instead of " + most +
                    ": pad it with zeros, or rows are not in the order of their numbers";
-        case row_key_read::finding::empty: return "row key is empty";
-        case row_key_read::finding::not_number:
+        case row_key::finding::empty: return "row key is empty";
+        case row_key::finding::not_number:
             return "row key contains a character that is not a digit";
-        case row_key_read::finding::too_large: return "row key exceeds 64 bits";
+        case row_key::finding::too_large: return "row key exceeds 64 bits";
     }
     return "?";
 }

@@ -34,48 +34,44 @@
 #include <waybill/core/result.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/detail/text_state_codec.hpp>
-#include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/envelope.hpp>
+#include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/state_text.hpp>
 
 namespace waybill::inline v0_2 {
-
-/// The state that `text_state_codec` reads and writes.
-struct decoded_text {
-    state_read outcome = state_read::absent;
-    std::string value{};  ///< The user's bytes.
-    session_progress progress{};
-    text_state_read read{};  ///< The result of reading, without the user's bytes.
-
-    /// Reports that `bytes` are the stored state from now on.
-    void stored(std::string_view bytes)
-    {
-        outcome = read.outcome = state_read::ok;
-        read.envelope = detail::sealed_just_now(bytes);
-        read.state.version = read.envelope.version;
-    }
-
-    friend bool operator==(const decoded_text&, const decoded_text&) = default;
-};
-
-[[nodiscard]] inline std::string describe(const decoded_text& s)
-{
-    return describe(s.read);
-}
-
-/// Converts the user's bytes from an older major version to the current one; nullopt if it cannot.
-using text_upgrade = std::optional<std::string> (*)(std::string_view own, schema_version from);
 
 /// The codec of state_text.hpp, with the interface of the JSON codecs in ext/json/state_codec.hpp. If
 /// the user's bytes have an older major version and are not upgraded, the state is `corrupt`. If
 /// its session has failed, they are kept unchanged instead.
 class text_state_codec {
 public:
-    using value_type = std::string;
-    using state = decoded_text;
+    /// The state that `text_state_codec` reads and writes.
+    struct state {
+        state_read outcome = state_read::absent;
+        std::string value{};  ///< The user's bytes.
+        session_progress progress{};
+        detail::text_state_read read{};  ///< The result of reading, without the user's bytes.
 
-    explicit text_state_codec(text_state_options o = {}, text_upgrade older = nullptr)
+        /// Reports that `bytes` are the stored state from now on.
+        void stored(std::string_view bytes)
+        {
+            outcome = read.outcome = state_read::ok;
+            read.envelope = detail::sealed_just_now(bytes);
+            read.state.version = read.envelope.version;
+        }
+
+        friend bool operator==(const state&, const state&) = default;
+    };
+
+    /// Converts the user's bytes from an older major version to the current one; nullopt if it
+    /// cannot.
+    using upgrade_function = std::optional<std::string> (*)(std::string_view own,
+                                                            schema_version from);
+
+    using value_type = std::string;
+
+    explicit text_state_codec(text_state_options o = {}, upgrade_function older = nullptr)
         : options_(o), upgrade_(older)
     {
     }
@@ -91,9 +87,9 @@ public:
         s.progress = s.read.state.progress;
         return s;
     }
-    [[nodiscard]] result<std::string, state_too_large> encode(const state& s) const
+    [[nodiscard]] result<std::string, state_budget::too_large> encode(const state& s) const
     {
-        text_state t = s.read.state;
+        detail::text_state t = s.read.state;
         t.own = s.value;
         t.progress = s.progress;
         text_state_options o = options_;
@@ -104,14 +100,14 @@ public:
     friend bool operator==(const text_state_codec&, const text_state_codec&) = default;
 
 private:
-    [[nodiscard]] bool is_older(const text_state_read& r) const noexcept
+    [[nodiscard]] bool is_older(const detail::text_state_read& r) const noexcept
     {
         return r.outcome <= state_read::ok && r.state.version.major < options_.version.major;
     }
 
-    void upgrade(text_state_read& r) const
+    void upgrade(detail::text_state_read& r) const
     {
-        text_state& s = r.state;
+        detail::text_state& s = r.state;
         std::optional<std::string> own;
         if (upgrade_ != nullptr) own = upgrade_(s.own, s.version);
         if (own) {
@@ -119,7 +115,7 @@ private:
             s.version = options_.version;
             return;
         }
-        r.problem = text_state_read::problem_type::upgrade_failed;
+        r.problem = detail::text_state_read::problem_type::upgrade_failed;
         r.max_bytes = options_.version.major;
         if (s.progress.failed) return;
         r.outcome = state_read::corrupt;
@@ -127,8 +123,15 @@ private:
     }
 
     text_state_options options_;
-    text_upgrade upgrade_;
+    upgrade_function upgrade_;
 };
+
+[[nodiscard]] inline std::string describe(const text_state_codec::state& s)
+{
+    return describe(s.read);
+}
+
+namespace detail {
 
 /// Reads and writes the stored state of one session; `locked_session_state` is a model.
 ///
@@ -145,9 +148,11 @@ concept state_place = requires(P& place, const std::string& bytes) {
     { place.clear() } -> std::convertible_to<fault>;
 };
 
+}  // namespace detail
+
 template <class Codec, class Place>
 class session_state {
-    static_assert(state_place<Place>,
+    static_assert(detail::state_place<Place>,
                   "session_state: the place must have load() -> "
                   "result<std::optional<std::string>>, "
                   "save(bytes) -> fault and clear() -> fault");

@@ -23,31 +23,40 @@
 #include <string>
 
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2 {
 
 struct state_budget {
+    /// Why a state is not written: its size and the limit.
+    struct too_large {
+        std::uint64_t size = 0;  ///< Bytes required.
+        std::uint64_t max_bytes = 0;  ///< Bytes available.
+
+        friend bool operator==(const too_large&, const too_large&) = default;
+    };
+
+    /// The minimum reserve: numbers and times of a failure at their longest, and a few bytes of
+    /// text.
+    static constexpr std::uint64_t min_failure_reserve = 512;
+
     std::uint64_t bytes = 262'144;          ///< Maximum size of a state, envelope included.
     std::uint64_t failure_reserve = 2'048;  ///< The part of `bytes` for progress and failure.
 
     /// Maximum bytes of the user's part and the envelope.
     [[nodiscard]] constexpr std::uint64_t for_value() const noexcept
     {
-        return saturating_sub(bytes, failure_reserve);
+        return detail::saturating_sub(bytes, failure_reserve);
     }
 
     friend bool operator==(const state_budget&, const state_budget&) = default;
 };
 
-/// The minimum reserve: numbers and times of a failure at their longest, and a few bytes of text.
-inline constexpr std::uint64_t min_failure_reserve = 512;
-
 [[nodiscard]] constexpr std::optional<config_error> validate(const state_budget& b) noexcept
 {
-    if (b.failure_reserve < min_failure_reserve) {
+    if (b.failure_reserve < state_budget::min_failure_reserve) {
         return config_error{"failure_reserve", b.failure_reserve, "must be at least",
-                            min_failure_reserve};
+                            state_budget::min_failure_reserve};
     }
     if (b.bytes <= b.failure_reserve) {
         return config_error{"bytes", b.bytes, "must be more than failure_reserve",
@@ -56,16 +65,8 @@ inline constexpr std::uint64_t min_failure_reserve = 512;
     return std::nullopt;
 }
 
-/// Why a state is not written: its size and the limit.
-struct state_too_large {
-    std::uint64_t size = 0;  ///< Bytes required.
-    std::uint64_t max_bytes = 0;  ///< Bytes available.
-
-    friend bool operator==(const state_too_large&, const state_too_large&) = default;
-};
-
 /// One line for a log: size, limit and what to do.
-[[nodiscard]] inline std::string describe(const state_too_large& e)
+[[nodiscard]] inline std::string describe(const state_budget::too_large& e)
 {
     return "state: too large: " + std::to_string(e.size) + " bytes, and " +
            std::to_string(e.max_bytes) +

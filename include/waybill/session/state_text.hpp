@@ -7,7 +7,7 @@
 //     if (s.outcome > waybill::state_read::ok) stop(waybill::describe(s));
 //     if (s.state.version.major == 1) s.state.own = upgraded(s.state.own);
 //     s.state.own = "receipt=r17";
-//     auto out = waybill::write_text_state(s.state, o);    // result<std::string, state_too_large>
+//     auto out = waybill::write_text_state(s.state, o);    // result<std::string, state_budget::too_large>
 //     if (out && *out != bytes) store(*out);
 //
 // Guarantees
@@ -48,6 +48,8 @@ struct text_state_options {
     return validate(o.budget);
 }
 
+namespace detail {
+
 struct text_state {
     std::string own{};           ///< The user's bytes; any content.
     session_progress progress{};
@@ -56,6 +58,7 @@ struct text_state {
 
     friend bool operator==(const text_state&, const text_state&) = default;
 };
+
 
 /// The result of reading. The state is that of a new session unless `outcome` is ok.
 struct text_state_read {
@@ -77,7 +80,7 @@ struct text_state_read {
     }
 
     state_read outcome = state_read::absent;
-    text_state state{};
+    detail::text_state state{};
     problem_type problem = problem_type::none;
     /// The number of the wrong line, the bytes without progress, or the major version read.
     std::uint64_t size = 0;
@@ -87,33 +90,35 @@ struct text_state_read {
     friend bool operator==(const text_state_read&, const text_state_read&) = default;
 };
 
+}  // namespace detail
+
 /// One line for a log: the error and what to do.
-[[nodiscard]] inline std::string describe(const text_state_read& r)
+[[nodiscard]] inline std::string describe(const detail::text_state_read& r)
 {
     const std::string line = "state: " + std::string(name(r.outcome)) + ": ";
     const std::string size = std::to_string(r.size);
     const std::string most = std::to_string(r.max_bytes);
     switch (r.problem) {
-        case text_state_read::problem_type::none:
-        case text_state_read::problem_type::envelope: break;
-        case text_state_read::problem_type::other_format:
+        case detail::text_state_read::problem_type::none:
+        case detail::text_state_read::problem_type::envelope: break;
+        case detail::text_state_read::problem_type::other_format:
             return line + "it is " + std::string(name(r.envelope.format)) +
                    ", not text: read it with waybill/ext/json/state_codec.hpp";
-        case text_state_read::problem_type::newer_version:
+        case detail::text_state_read::problem_type::newer_version:
             return line + "its version is " + describe(r.envelope.version) + ", and " + most +
                    " is the latest known version: update the program, and do not change the state";
-        case text_state_read::problem_type::bad_line:
+        case detail::text_state_read::problem_type::bad_line:
             return line + "the checksum matches, but " +
                    (r.size == 0 ? "there is no blank line"
                                 : "waybill does not write a line like number " + size) +
                    ": find its writer, and do not treat the state as a new session";
-        case text_state_read::problem_type::newer_reason:
+        case detail::text_state_read::problem_type::newer_reason:
             return line + "it has an unknown reason of failure: "
                    "update the program, and do not change the state";
-        case text_state_read::problem_type::no_reserve:
+        case detail::text_state_read::problem_type::no_reserve:
             return line + size + " bytes, and " + most +
                    " is the maximum without the bytes reserved for a failure: increase the budget";
-        case text_state_read::problem_type::upgrade_failed:
+        case detail::text_state_read::problem_type::upgrade_failed:
             return line + "the codec cannot make version " + most + " from its version " +
                    describe(r.envelope.version) + ": add an upgrade to the codec";
     }

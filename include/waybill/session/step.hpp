@@ -19,6 +19,21 @@ namespace waybill::inline v0_2 {
 
 /// The step properties that a sender writes into a message; `job` creates them.
 struct step_properties {
+    /// The names of the properties.
+    struct names {
+        static constexpr std::string_view session = "waybill-session";
+        static constexpr std::string_view step = "waybill-step";
+        static constexpr std::string_view first = "waybill-first";
+        static constexpr std::string_view total = "waybill-total";
+        static constexpr std::string_view last = "waybill-last";
+        static constexpr std::string_view origin = "waybill-origin";
+        static constexpr std::string_view origin_sequence = "waybill-origin-sequence";
+        static constexpr std::string_view origin_message = "waybill-origin-message";
+        static constexpr std::string_view generation = "waybill-generation";
+        static constexpr std::string_view tries = "waybill-tries";
+        static constexpr std::string_view state = "waybill-state";
+    };
+
     std::string session{};       ///< The session id, 1 to 128 bytes.
     std::uint64_t step = 1;      ///< The number of the step, from 1 on, without gaps.
     std::uint64_t first = 1;     ///< The first step of the session; more than 1 after a redrive.
@@ -38,6 +53,13 @@ struct step_facts {
     /// The number of deliveries, this one included, as in SQS and the SDKs of Service Bus. AMQP's
     /// delivery-count contains only the earlier ones: add 1. 0: the broker does not count.
     std::uint64_t deliveries = 1;
+
+    /// The facts about a message with these properties, for a pipeline.
+    [[nodiscard]] static constexpr step_facts of(const step_properties& s, std::uint64_t sequence,
+                                                std::uint64_t deliveries) noexcept
+    {
+        return {sequence, s.step, s.first, s.total, s.last, deliveries};
+    }
 
     friend bool operator==(const step_facts&, const step_facts&) = default;
 };

@@ -8,7 +8,7 @@
 //
 //     auto read = waybill::read_step_properties([&](auto name) { return message.find(name); });
 //     if (!read.ok()) log(read.text());   // "waybill-step is not an unsigned number: 'three'"
-//     const auto facts = facts_of(read.properties, message.sequence, message.deliveries);
+//     const auto facts = step_facts::of(read.properties, message.sequence, message.deliveries);
 //     pipe.on(pipeline::step_received{facts}, now);
 //
 // Guarantees
@@ -39,21 +39,6 @@
 
 namespace waybill::inline v0_2 {
 
-/// The names of the properties.
-struct step_property_names {
-    static constexpr std::string_view session = "waybill-session";
-    static constexpr std::string_view step = "waybill-step";
-    static constexpr std::string_view first = "waybill-first";
-    static constexpr std::string_view total = "waybill-total";
-    static constexpr std::string_view last = "waybill-last";
-    static constexpr std::string_view origin = "waybill-origin";
-    static constexpr std::string_view origin_sequence = "waybill-origin-sequence";
-    static constexpr std::string_view origin_message = "waybill-origin-message";
-    static constexpr std::string_view generation = "waybill-generation";
-    static constexpr std::string_view tries = "waybill-tries";
-    static constexpr std::string_view state = "waybill-state";
-};
-
 /// The origin of a redriven message. All fields have default values if it was not redriven.
 struct step_origin {
     std::string session{};         ///< The session id with which it was sent first.
@@ -67,13 +52,6 @@ struct step_origin {
     friend bool operator==(const step_origin&, const step_origin&) = default;
 };
 
-/// The facts about a message with these properties, for a pipeline.
-[[nodiscard]] constexpr step_facts facts_of(const step_properties& s, std::uint64_t sequence,
-                                            std::uint64_t deliveries) noexcept
-{
-    return {sequence, s.step, s.first, s.total, s.last, deliveries};
-}
-
 /// Calls `put(name, value)` for each property. `value` is valid only during the call.
 template <class F>
 void write_step_properties(const step_properties& s, const step_origin& o, F&& put)
@@ -83,19 +61,19 @@ void write_step_properties(const step_properties& s, const step_origin& o, F&& p
         const auto end = std::to_chars(digits, digits + detail::row_key_digits, n);
         put(name, std::string_view(digits, static_cast<std::size_t>(end.ptr - digits)));
     };
-    put(step_property_names::session, std::string_view(s.session));
-    number(step_property_names::step, s.step);
-    if (s.first != 1) number(step_property_names::first, s.first);
-    if (s.total != 0) number(step_property_names::total, s.total);
-    if (s.last) put(step_property_names::last, std::string_view("true"));
+    put(step_properties::names::session, std::string_view(s.session));
+    number(step_properties::names::step, s.step);
+    if (s.first != 1) number(step_properties::names::first, s.first);
+    if (s.total != 0) number(step_properties::names::total, s.total);
+    if (s.last) put(step_properties::names::last, std::string_view("true"));
     if (o.generation == 0) return;
-    put(step_property_names::origin, std::string_view(o.session));
-    number(step_property_names::origin_sequence, o.sequence);
+    put(step_properties::names::origin, std::string_view(o.session));
+    number(step_properties::names::origin_sequence, o.sequence);
     if (!o.message_id.empty())
-        put(step_property_names::origin_message, std::string_view(o.message_id));
-    number(step_property_names::generation, o.generation);
-    number(step_property_names::tries, o.tries);
-    if (!o.state.empty()) put(step_property_names::state, std::string_view(o.state));
+        put(step_properties::names::origin_message, std::string_view(o.message_id));
+    number(step_properties::names::generation, o.generation);
+    number(step_properties::names::tries, o.tries);
+    if (!o.state.empty()) put(step_properties::names::state, std::string_view(o.state));
 }
 
 struct step_properties_read {
@@ -164,36 +142,36 @@ template <class F>
     step_properties_read r;
     r.outcome = step_properties_read::finding::ok;
     detail::property_reader<std::remove_reference_t<F>, step_properties_read> in(find, r);
-    const bool said = in.texts(step_property_names::session, r.properties.session);
+    const bool said = in.texts(step_properties::names::session, r.properties.session);
     if (!session.empty()) {
         if (said && r.properties.session != session) {
-            in.wrong(step_properties_read::finding::other_session, step_property_names::session,
+            in.wrong(step_properties_read::finding::other_session, step_properties::names::session,
                      r.properties.session);
         }
         r.properties.session = std::string(session);
     }
     if (r.properties.session.empty())
-        in.wrong(step_properties_read::finding::absent, step_property_names::session, {});
-    if (!in.number(step_property_names::step, r.properties.step)) {
-        in.wrong(step_properties_read::finding::absent, step_property_names::step, {});
+        in.wrong(step_properties_read::finding::absent, step_properties::names::session, {});
+    if (!in.number(step_properties::names::step, r.properties.step)) {
+        in.wrong(step_properties_read::finding::absent, step_properties::names::step, {});
     }
-    in.number(step_property_names::first, r.properties.first);
-    in.number(step_property_names::total, r.properties.total);
-    in.flag(step_property_names::last, r.properties.last);
-    in.number(step_property_names::generation, r.origin.generation);
+    in.number(step_properties::names::first, r.properties.first);
+    in.number(step_properties::names::total, r.properties.total);
+    in.flag(step_properties::names::last, r.properties.last);
+    in.number(step_properties::names::generation, r.origin.generation);
     if (r.origin.generation != 0) {
-        if (!in.texts(step_property_names::origin, r.origin.session)) {
-            in.wrong(step_properties_read::finding::absent, step_property_names::origin, {});
+        if (!in.texts(step_properties::names::origin, r.origin.session)) {
+            in.wrong(step_properties_read::finding::absent, step_properties::names::origin, {});
         }
-        if (!in.number(step_property_names::origin_sequence, r.origin.sequence)) {
-            in.wrong(step_properties_read::finding::absent, step_property_names::origin_sequence,
+        if (!in.number(step_properties::names::origin_sequence, r.origin.sequence)) {
+            in.wrong(step_properties_read::finding::absent, step_properties::names::origin_sequence,
                      {});
         }
-        in.number(step_property_names::tries, r.origin.tries);
-        in.texts(step_property_names::state, r.origin.state);
-        in.texts(step_property_names::origin_message, r.origin.message_id);
+        in.number(step_properties::names::tries, r.origin.tries);
+        in.texts(step_properties::names::state, r.origin.state);
+        in.texts(step_properties::names::origin_message, r.origin.message_id);
     }
-    if (!r.properties.session.empty()) r.odd_id = session_id_problem(r.properties.session);
+    if (!r.properties.session.empty()) r.odd_id = job::id_problem(r.properties.session);
     if (r.odd_id == job_error::code::redriven_end && r.origin.generation != 0) r.odd_id.reset();
     if (!r.ok()) r.properties.step = 0;
     return r;

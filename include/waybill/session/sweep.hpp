@@ -7,7 +7,7 @@
 //     auto plan = waybill::plan_sweep(rows, wall(), {.stuck_after = 1h});
 //     for (const waybill::sweep_item& i : plan) {
 //         if (!i.clears()) print(waybill::describe(i));            // "stuck at 2 of 5 for 36h"
-//         else if (auto s = accept(rows[i.index].session); s && waybill::may_clear(i, read(*s)))
+//         else if (auto s = accept(rows[i.index].session); s && i.may_clear(read(*s)))
 //             s->clear();                              // under its lock, or by its version
 //     }
 //
@@ -87,22 +87,21 @@ struct swept_state {
     friend bool operator==(const swept_state&, const swept_state&) = default;
 };
 
-enum class sweep_verdict : std::uint8_t {
-    clear_finished,  ///< All steps are done, but the state was not cleared. Clear it.
-    clear_failed,    ///< It failed more than `keep_failed` ago. Clear it.
-    clear_stuck,     ///< Unchanged for more than `give_up_after`. Clear it.
-    stuck,           ///< Unchanged for more than `stuck_after`; neither failed nor finished.
-    unreadable,      ///< Newer, corrupt or too large. Leave it to a program that can read it.
-    ageless,         ///< Neither the state nor the store has a time.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(sweep_verdict) noexcept
-{
-    return "clear_finished, clear_failed, clear_stuck, stuck, unreadable, ageless";
-}
-
 /// A state to clear or to check.
 struct sweep_item {
+    enum class sweep_verdict : std::uint8_t {
+        clear_finished,  ///< All steps are done, but the state was not cleared. Clear it.
+        clear_failed,    ///< It failed more than `keep_failed` ago. Clear it.
+        clear_stuck,     ///< Unchanged for more than `give_up_after`. Clear it.
+        stuck,           ///< Unchanged for more than `stuck_after`; neither failed nor finished.
+        unreadable,      ///< Newer, corrupt or too large. Leave it to a program that can read it.
+        ageless,         ///< Neither the state nor the store has a time.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(sweep_verdict) noexcept
+    {
+        return "clear_finished, clear_failed, clear_stuck, stuck, unreadable, ageless";
+    }
+
     std::uint64_t index = 0;  ///< The index in the states that were swept.
     sweep_verdict verdict = sweep_verdict::stuck;
     state_read outcome = state_read::ok;
@@ -117,26 +116,27 @@ struct sweep_item {
         return verdict <= sweep_verdict::clear_stuck;
     }
 
+    /// True if `found`, read again under the lock, is still the state that this item clears.
+    [[nodiscard]] bool may_clear(const swept_state& found) const noexcept
+    {
+        const session_progress& p = found.progress;
+        const wall_time last_change = p.changed == wall_time{} ? found.written : p.changed;
+        return clears() && found.outcome == state_read::ok && last_change == changed &&
+               p.done == done;
+    }
+
     friend bool operator==(const sweep_item&, const sweep_item&) = default;
 };
-
-/// True if `found`, read again under the lock, is still the state that `i` clears.
-[[nodiscard]] inline bool may_clear(const sweep_item& i, const swept_state& found) noexcept
-{
-    const session_progress& p = found.progress;
-    const wall_time changed = p.changed == wall_time{} ? found.written : p.changed;
-    return i.clears() && found.outcome == state_read::ok && changed == i.changed &&
-           p.done == i.done;
-}
 
 /// One line for a log, for example "stuck at 2 of 5 for 36h".
 [[nodiscard]] inline std::string describe(const sweep_item& i)
 {
     std::string line(name(i.verdict));
-    if (i.verdict == sweep_verdict::unreadable) return line + ": " + std::string(name(i.outcome));
+    if (i.verdict == sweep_item::sweep_verdict::unreadable)
+        return line + ": " + std::string(name(i.outcome));
     line += " at " + std::to_string(i.done);
     if (i.total != 0) line += " of " + std::to_string(i.total);
-    if (i.verdict == sweep_verdict::ageless) return line;
+    if (i.verdict == sweep_item::sweep_verdict::ageless) return line;
     constexpr std::int64_t hour = 3'600;  // seconds
     const duration hours =
         duration::seconds(i.age.count() / duration::seconds(hour).count() * hour);
@@ -145,19 +145,20 @@ struct sweep_item {
 
 namespace detail {
 
-[[nodiscard]] inline std::optional<sweep_verdict> swept(const session_progress& p, duration age,
-                                                        const sweep_policy& s) noexcept
+[[nodiscard]] inline std::optional<sweep_item::sweep_verdict> swept(const session_progress& p,
+                                                                    duration age,
+                                                                    const sweep_policy& s) noexcept
 {
     if (p.failed) {
-        if (age > s.keep_failed) return sweep_verdict::clear_failed;
+        if (age > s.keep_failed) return sweep_item::sweep_verdict::clear_failed;
         return {};
     }
     if (p.finished()) {
-        if (age > s.messages_live) return sweep_verdict::clear_finished;
+        if (age > s.messages_live) return sweep_item::sweep_verdict::clear_finished;
         return {};
     }
-    if (age > s.give_up_after) return sweep_verdict::clear_stuck;
-    if (age > s.stuck_after) return sweep_verdict::stuck;
+    if (age > s.give_up_after) return sweep_item::sweep_verdict::clear_stuck;
+    if (age > s.stuck_after) return sweep_item::sweep_verdict::stuck;
     return {};
 }
 
@@ -174,12 +175,13 @@ namespace detail {
         const swept_state& s = states[i];
         if (s.outcome == state_read::absent) continue;
         if (s.outcome != state_read::ok) {
-            items.push_back({i, sweep_verdict::unreadable, s.outcome, {}, s.written, 0, 0});
+            items.push_back(
+                {i, sweep_item::sweep_verdict::unreadable, s.outcome, {}, s.written, 0, 0});
             continue;
         }
         const bool says = s.progress.changed != wall_time{};
         const wall_time changed = says ? s.progress.changed : s.written;
-        sweep_item item{i,       sweep_verdict::ageless, s.outcome,       now - changed,
+        sweep_item item{i,       sweep_item::sweep_verdict::ageless, s.outcome,       now - changed,
                         changed, s.progress.done,        s.progress.total};
         if (changed == wall_time{}) item.age = {};
         else if (const auto v = detail::swept(s.progress, item.age, p)) item.verdict = *v;

@@ -56,7 +56,7 @@ template <class Make, class Again = no_second, class Race = in_turn>
 [[nodiscard]] conformance_report conformance(Make make, Again again = {}, Race race = {})
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    static_assert(checkpoint_store<store> || dead_letter_store<store> || attempt_store<store>,
+    static_assert(checkpoint_store<store> || dead_letter_store<store> || crash_record_store<store>,
                   "conformance: the store has neither checkpoints, attempts nor dead letters, see "
                   "consume/stores.hpp");
     detail::trial t;
@@ -64,7 +64,7 @@ template <class Make, class Again = no_second, class Race = in_turn>
     if constexpr (dead_letter_store<store>) detail::dead_letter_rules(t, make);
     if constexpr (dead_letter_queue<store>) detail::letter_queue_rules(t, make);
     if constexpr (dead_letter_queue<store>) detail::many_letters_rules(t, make);
-    if constexpr (attempt_store<store>) detail::attempt_rules(t, make);
+    if constexpr (crash_record_store<store>) detail::attempt_rules(t, make);
     detail::key_rules(t, make);
     detail::transaction_rules(t, make);
     detail::connection_rules(t, make, again);

@@ -103,7 +103,7 @@ inline constexpr injected_fault all_mishaps[] = {injected_fault::none,
                                    : faults_of(c);
 }
 
-/// A store that calls script(store_call) before each call and applies the returned `mishap`. The
+/// A store that calls script(store_call) before each call and applies the returned `injected_fault`. The
 /// inner store must outlive this object. Moving a transaction is linear in the open transactions.
 template <transactional Store, class Script>
 class faulty {
@@ -265,19 +265,19 @@ public:
     }
 
     [[nodiscard]] result<std::optional<crash_record>> attempted(const partition_key& key) requires
-        attempt_store<Store>
+        crash_record_store<Store>
     {
         return step(store_call::attempted, [&] { return store_.attempted(key); });
     }
 
     [[nodiscard]] result<void> note(transaction& tx, const partition_key& key,
-                                    const crash_record& row) requires attempt_store<Store>
+                                    const crash_record& row) requires crash_record_store<Store>
     {
         return tx.step(store_call::note, [&] { return store_.note(*tx.inner_, key, row); });
     }
 
     [[nodiscard]] result<void> forget(transaction& tx, const partition_key& key)
-        requires attempt_store<Store>
+        requires crash_record_store<Store>
     {
         return tx.step(store_call::forget, [&] { return store_.forget(*tx.inner_, key); });
     }

@@ -46,10 +46,10 @@ public:
         const auto found = leases_.find(c.key);
         const bool there = found != leases_.end();
         if (there != c.expected.has_value() || (there && found->second.version != *c.expected)) {
-            return claim_result{claim_outcome::contended};
+            return claim_result{claim_result::claim_outcome::contended};
         }
         leases_.insert_or_assign(c.key, lease{c.key, c.owner, c.epoch, ++writes_});
-        return claim_result{claim_outcome::won, c.epoch, writes_};
+        return claim_result{claim_result::claim_outcome::won, c.epoch, writes_};
     }
 
     /// Inserts or replaces the row of a member.

@@ -40,7 +40,7 @@ template <class Make, class Break>
     bool ready = true;
     if constexpr (checkpoint_store<store>) ready = t.set(s, key, {}, five, 1) && ready;
     if constexpr (dead_letter_store<store>) ready = t.park(s, letter) && ready;
-    if constexpr (attempt_store<store>) {
+    if constexpr (crash_record_store<store>) {
         auto tx = t.open(s);
         ready = tx && s.note(*tx, key, row) && t.committed(*tx) && ready;
     }
@@ -48,7 +48,7 @@ template <class Make, class Break>
     breaks(s);
     if constexpr (checkpoint_store<store>) detail::checkpoint_outage_rules(s, t, key, five);
     if constexpr (dead_letter_store<store>) detail::letter_outage_rules(s, t, letter);
-    if constexpr (attempt_store<store>) detail::attempt_outage_rules(s, t, key, row);
+    if constexpr (crash_record_store<store>) detail::attempt_outage_rules(s, t, key, row);
     return std::move(t.report);
 }
 

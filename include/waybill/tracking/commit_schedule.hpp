@@ -30,64 +30,39 @@
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
 
-/// When to commit. By default, `every`, `interval` and `idle_refresh` never cause a commit.
-/// `validate` finds values that cannot work.
-struct commit_schedule_policy {
-    /// Which of the conditions `every` and `interval` must be met.
-    enum class commit_needs : std::uint8_t {
-        either,  ///< One of them is enough.
-        both,    ///< Both are required.
-    };
-    [[nodiscard]] friend constexpr std::string_view texts_of(commit_needs) noexcept
-    {
-        return "either, both";
-    }
-
-    std::uint64_t every = highest_size;           ///< Uncommitted events that cause a commit.
-    duration interval = duration::highest();      ///< Time since the first uncommitted event.
-    commit_needs needs = commit_needs::either;
-    bool on_close = true;  ///< Commit the rest after `schedule_closed`.
-    /// Time since the last commit after which an unchanged position is committed again.
-    duration idle_refresh = duration::highest();
-    duration pause = duration::seconds(1);  ///< Minimum time from a failed commit to the next one.
-
-    friend bool operator==(const commit_schedule_policy&, const commit_schedule_policy&) = default;
-};
-
-[[nodiscard]] constexpr std::optional<config_error> validate(
-    const commit_schedule_policy& c) noexcept
-{
-    const auto below = [](std::string_view field, duration d, std::int64_t least) {
-        const auto ns = static_cast<std::uint64_t>(d.count());
-        return config_error{field, d < duration{} ? 0 - ns : ns, "nanoseconds must be at least",
-                            static_cast<std::uint64_t>(least), d < duration{}};
-    };
-    if (c.every == 0) return config_error{"every", 0, "must be at least", 1};
-    if (c.interval < duration{}) return below("interval", c.interval, 0);
-    if (c.idle_refresh.count() < 1) return below("idle_refresh", c.idle_refresh, 1);
-    if (c.pause < duration{}) return below("pause", c.pause, 0);
-    if (c.needs == commit_schedule_policy::commit_needs::both && c.every == highest_size) {
-        return config_error{"every", c.every,
-                            "must be less than unlimited, because `needs` is both", highest_size};
-    }
-    if (c.needs == commit_schedule_policy::commit_needs::both &&
-        c.interval == duration::highest()) {
-        const auto ns = static_cast<std::uint64_t>(c.interval.count());
-        return config_error{"interval", ns,
-                            "nanoseconds must be less than the maximum, because `needs` is both",
-                            ns};
-    }
-    return std::nullopt;
-}
-
 /// The actions and events of a `commit_schedule`, which inherits them.
 struct commit_schedule_types {
+    /// When to commit. By default, `every`, `interval` and `idle_refresh` never cause a commit.
+    /// `validate` finds values that cannot work.
+    struct config {
+        /// Which of the conditions `every` and `interval` must be met.
+        enum class commit_needs : std::uint8_t {
+            either,  ///< One of them is enough.
+            both,    ///< Both are required.
+        };
+        [[nodiscard]] friend constexpr std::string_view texts_of(commit_needs) noexcept
+        {
+            return "either, both";
+        }
+
+        std::uint64_t every = detail::highest_size;   ///< Uncommitted events that cause a commit.
+        duration interval = duration::highest();      ///< Time since the first uncommitted event.
+        commit_needs needs = commit_needs::either;
+        bool on_close = true;  ///< Commit the rest after `schedule_closed`.
+        /// Time since the last commit after which an unchanged position is committed again.
+        duration idle_refresh = duration::highest();
+        duration pause =
+            duration::seconds(1);  ///< Minimum time from a failed commit to the next one.
+
+        friend bool operator==(const config&, const config&) = default;
+    };
+
     /// Why a commit is due.
     enum class commit_reason : std::uint8_t {
         count,     ///< Enough events are done.
@@ -136,12 +111,40 @@ struct commit_schedule_types {
     friend bool operator==(const commit_schedule_types&, const commit_schedule_types&) = default;
 };
 
+[[nodiscard]] constexpr std::optional<config_error> validate(
+    const commit_schedule_types::config& c) noexcept
+{
+    const auto below = [](std::string_view field, duration d, std::int64_t least) {
+        const auto ns = static_cast<std::uint64_t>(d.count());
+        return config_error{field, d < duration{} ? 0 - ns : ns, "nanoseconds must be at least",
+                            static_cast<std::uint64_t>(least), d < duration{}};
+    };
+    if (c.every == 0) return config_error{"every", 0, "must be at least", 1};
+    if (c.interval < duration{}) return below("interval", c.interval, 0);
+    if (c.idle_refresh.count() < 1) return below("idle_refresh", c.idle_refresh, 1);
+    if (c.pause < duration{}) return below("pause", c.pause, 0);
+    if (c.needs == commit_schedule_types::config::commit_needs::both &&
+        c.every == detail::highest_size) {
+        return config_error{"every", c.every,
+                            "must be less than unlimited, because `needs` is both",
+                            detail::highest_size};
+    }
+    if (c.needs == commit_schedule_types::config::commit_needs::both &&
+        c.interval == duration::highest()) {
+        const auto ns = static_cast<std::uint64_t>(c.interval.count());
+        return config_error{"interval", ns,
+                            "nanoseconds must be less than the maximum, because `needs` is both",
+                            ns};
+    }
+    return std::nullopt;
+}
+
 class commit_schedule : public commit_schedule_types {
 public:
     using action = std::variant<commit_position, wait_until, idle>;
 
     /// The idle time starts at `now`.
-    constexpr commit_schedule(const commit_schedule_policy& c, steady_time now) noexcept
+    constexpr commit_schedule(const config& c, steady_time now) noexcept
         : policy_(c), written_at_(now), heard_at_(now)
     {
     }
@@ -157,7 +160,7 @@ public:
         if (closed_ && policy_.on_close) return commit_reason::close;
         const bool enough = waiting_ >= policy_.every;
         const bool long_enough = reached(now, first_at_, policy_.interval);
-        if (policy_.needs == commit_schedule_policy::commit_needs::both && !(enough && long_enough))
+        if (policy_.needs == config::commit_needs::both && !(enough && long_enough))
             return std::nullopt;
         if (enough) return commit_reason::count;
         if (long_enough) return commit_reason::interval;
@@ -178,7 +181,7 @@ public:
         hear(now);
         if (e.events == 0) return event_result::applied;
         if (waiting_ == started_) first_at_ = now;
-        waiting_ = saturating_add(waiting_, e.events);
+        waiting_ = detail::saturating_add(waiting_, e.events);
         return event_result::applied;
     }
 
@@ -227,7 +230,7 @@ public:
     /// Events done that are not in a confirmed commit.
     [[nodiscard]] constexpr std::uint64_t unconfirmed() const noexcept { return waiting_; }
     [[nodiscard]] constexpr bool under_way() const noexcept { return under_way_; }
-    [[nodiscard]] constexpr const commit_schedule_policy& policy() const noexcept
+    [[nodiscard]] constexpr const config& policy() const noexcept
     {
         return policy_;
     }
@@ -251,13 +254,13 @@ private:
         if (span == duration::highest()) until = steady_time::highest();
         const bool enough = waiting_ >= policy_.every;
         if (waiting_ != 0) {
-            if (policy_.needs == commit_schedule_policy::commit_needs::both && !enough)
+            if (policy_.needs == config::commit_needs::both && !enough)
                 until = steady_time::highest();
-            if (policy_.needs == commit_schedule_policy::commit_needs::either && enough)
+            if (policy_.needs == config::commit_needs::either && enough)
                 until = steady_time::lowest();
             if (closed_ && policy_.on_close) until = steady_time::lowest();
         }
-        if (failed_) until = later(until, not_before_);
+        if (failed_) until = detail::later(until, not_before_);
         if (until == steady_time::highest()) return std::nullopt;
         return until;
     }
@@ -266,15 +269,15 @@ private:
     constexpr void hear(steady_time now) noexcept
     {
         if (now < heard_at_) {
-            first_at_ = earlier(first_at_, now);
-            before_ = earlier(before_, now);
-            written_at_ = earlier(written_at_, now);
-            not_before_ = earlier(not_before_, now + policy_.pause);
+            first_at_ = detail::earlier(first_at_, now);
+            before_ = detail::earlier(before_, now);
+            written_at_ = detail::earlier(written_at_, now);
+            not_before_ = detail::earlier(not_before_, now + policy_.pause);
         }
         heard_at_ = now;
     }
 
-    commit_schedule_policy policy_;
+    config policy_;
     std::uint64_t waiting_ = 0;  // events done, not in a confirmed commit
     std::uint64_t started_ = 0;  // part of waiting_ that is in the current commit
     steady_time first_at_{};     // time of the first event that is in no commit

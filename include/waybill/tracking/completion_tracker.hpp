@@ -28,8 +28,8 @@
 #include <utility>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/tracking/detail/done_runs.hpp>
 #include <waybill/tracking/detail/event_slots.hpp>
 #include <waybill/tracking/tracker_options.hpp>
@@ -38,6 +38,31 @@ namespace waybill::inline v0_2 {
 
 class completion_tracker {
 public:
+    /// The oldest event in flight, which blocks the watermark.
+    struct blocked {
+        std::uint64_t sequence = 0;
+        std::uint64_t waiting = 0;  ///< Number of done events after it.
+
+        friend bool operator==(const blocked&, const blocked&) = default;
+    };
+
+    /// Why an event was not begun.
+    enum class track_error : std::uint8_t {
+        /// `max_in_flight` or `span` is reached. Begin it again after other events are done.
+        full,
+        behind,       ///< It is not after the low-water mark: it is done, or was skipped.
+        duplicate,    ///< It is in flight.
+        done_before,  ///< It was done earlier, after the watermark. Do not handle it again.
+        /// It was not begun, and a later event was. The tracker does not wait for it.
+        not_ascending,
+        not_assigned,  ///< The partition was revoked.
+        invalid,       ///< Its number is negative, or needs more than 64 bits.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(track_error) noexcept
+    {
+        return "full, behind, duplicate, done_before, not_ascending, not_assigned, invalid";
+    }
+
     /// The partition is assigned and continues after `from`. Options that `validate` refuses are
     /// replaced by the nearest valid ones.
     constexpr explicit completion_tracker(const tracker_options& o = {},
@@ -71,8 +96,8 @@ public:
             place_ = s.next.value_or(0);
         }
         done_before_ = std::move(s.done);
-        done_before_.pass(marked_ ? saturating_add(place_, 1) : place_);
-        if (marked_ && place_ == highest_size) done_before_.clear();
+        done_before_.pass(marked_ ? detail::saturating_add(place_, 1) : place_);
+        if (marked_ && place_ == detail::highest_size) done_before_.clear();
     }
 
     /// The partition now belongs to another owner. Events in flight can no longer be committed, so
@@ -83,7 +108,7 @@ public:
         start_over();
         assigned_ = false;
         passed_any_ = true;
-        last_ = highest_size;
+        last_ = detail::highest_size;
     }
 
     /// Begins an event. Returns its ticket, or the reason why it was not begun. O(1) amortised.
@@ -172,7 +197,7 @@ public:
     [[nodiscard]] constexpr std::optional<std::uint64_t> resume_at() const noexcept
     {
         if (const std::optional<std::uint64_t> done = watermark()) {
-            if (*done == highest_size) return std::nullopt;
+            if (*done == detail::highest_size) return std::nullopt;
             return *done + 1;
         }
         if (!placed_) return std::nullopt;
@@ -202,7 +227,7 @@ public:
     [[nodiscard]] constexpr std::optional<std::uint64_t> expected() const noexcept
     {
         if (!passed_any_) return placed_ ? place_ : 0;
-        if (last_ == highest_size) return std::nullopt;
+        if (last_ == detail::highest_size) return std::nullopt;
         return last_ + 1;
     }
 
@@ -237,7 +262,7 @@ public:
     constexpr void for_each_range(F&& f) const
     {
         if (options_.mark == tracker_options::commit_mark::high_water || !placed_) return;
-        if (marked_ && place_ == highest_size) return;
+        if (marked_ && place_ == detail::highest_size) return;
         std::uint64_t at = marked_ ? place_ + 1 : place_;
         if (in_flight() != 0) {
             const std::optional<std::uint64_t> newest = high_water();
@@ -246,18 +271,18 @@ public:
                 if (*o != at)
                     f(detail::tracked_range{{at, *o - 1}, true, slots_.count(at, *o - 1)});
                 f(detail::tracked_range{{*o, *o}, false, 0});
-                if (*o == highest_size) return;
+                if (*o == detail::highest_size) return;
                 at = *o + 1;
             }
             if (at <= end) f(detail::tracked_range{{at, end}, true, slots_.count(at, end)});
-            if (end == highest_size || done_before_.empty()) return;
+            if (end == detail::highest_size || done_before_.empty()) return;
             at = end + 1;
         }
         for (std::uint64_t n = 0; n != done_before_.size(); ++n) {
             const detail::position_run r = done_before_[n];
             if (r.first != at) f(detail::tracked_range{{at, r.first - 1}, false, 0});
-            f(detail::tracked_range{r, true, saturating_add(r.last - r.first, 1)});
-            if (r.last == highest_size) return;
+            f(detail::tracked_range{r, true, detail::saturating_add(r.last - r.first, 1)});
+            if (r.last == detail::highest_size) return;
             at = r.last + 1;
         }
     }
@@ -320,7 +345,7 @@ private:
     /// Drops the stored positions up to `sequence`, which has been offered.
     [[gnu::noinline]] constexpr void pass_up_to(std::uint64_t sequence) noexcept
     {
-        if (sequence == highest_size) done_before_.clear();
+        if (sequence == detail::highest_size) done_before_.clear();
         else done_before_.pass(sequence + 1);
     }
 

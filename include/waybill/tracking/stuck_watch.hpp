@@ -28,7 +28,7 @@ public:
     /// event is in flight, or if the clock has gone back. Constant time.
     constexpr duration stuck_for(const completion_tracker& t, steady_time now) noexcept
     {
-        const std::optional<blocked> b = t.blocked_by();
+        const std::optional<completion_tracker::blocked> b = t.blocked_by();
         if (!b) {
             seen_ = false;
             return {};

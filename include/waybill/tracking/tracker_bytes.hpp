@@ -26,12 +26,12 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/core/base64_text.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/base64_text.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/detail/seal.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/tracking/completion_tracker.hpp>
 #include <waybill/tracking/detail/tracker_codec.hpp>
 #include <waybill/tracking/detail/tracker_form.hpp>
@@ -53,6 +53,14 @@ struct tracker_budget {
     /// Percent of `max_bytes`, at most 100. If the encoding takes more, can_accept() returns false.
     std::uint64_t pressure = 75;
 
+    /// Converts a budget in characters of text to the budget of the encoded bytes.
+    [[nodiscard]] constexpr tracker_budget in_bytes() const noexcept
+    {
+        tracker_budget bytes = *this;
+        bytes.max_bytes = detail::base64_bytes(max_bytes);
+        return bytes;
+    }
+
     friend bool operator==(const tracker_budget&, const tracker_budget&) = default;
 };
 
@@ -64,13 +72,6 @@ struct tracker_budget {
         return config_error{"max_bytes", b.max_bytes, "must be at least", least};
     if (b.pressure > 100) return config_error{"pressure", b.pressure, "must be at most", 100};
     return std::nullopt;
-}
-
-/// Converts a budget in characters of text to the budget of the encoded bytes.
-[[nodiscard]] constexpr tracker_budget in_bytes(tracker_budget characters) noexcept
-{
-    characters.max_bytes = detail::base64_bytes(characters.max_bytes);
-    return characters;
 }
 
 struct encoded_done {
@@ -94,24 +95,11 @@ struct encoded_done {
     friend bool operator==(const encoded_done&, const encoded_done&) = default;
 };
 
-/// Why bytes cannot be decoded.
-enum class tracker_problem : std::uint8_t {
-    not_text,    ///< The text is not base64 as encode_text() writes it.
-    corrupt,     ///< The bytes were changed, or were encoded with another `salt`.
-    newer,       ///< The bytes were encoded by a later version of waybill.
-    other_base,  ///< The bytes belong to another position than the committed one.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(tracker_problem) noexcept
-{
-    return "not_text, corrupt, newer, other_base";
-}
-
 /// Returns the size in bytes of the encoding of all events done after the watermark; 0 if there are
 /// no such events. Examines all pending events.
 [[nodiscard]] constexpr std::uint64_t encoded_size(const completion_tracker& t)
 {
-    return detail::plan_tracker(t, highest_size).all_bytes;
+    return detail::plan_tracker(t, detail::highest_size).all_bytes;
 }
 
 /// Whether new events should be accepted: the tracker can accept them, and the encoding takes at
@@ -152,51 +140,53 @@ enum class tracker_problem : std::uint8_t {
                                               const tracker_budget& b = {.max_bytes = 4'096},
                                               std::uint64_t salt = 0)
 {
-    encoded_done out = encode(t, in_bytes(b), salt);
-    out.bytes = to_base64(out.bytes);
+    encoded_done out = encode(t, b.in_bytes(), salt);
+    out.bytes = detail::to_base64(out.bytes);
     return out;
 }
 
 /// Decodes the start of an assignment from the committed position and bytes. `done` is the last
 /// event done, if any. For Kafka that is the committed offset minus 1, or no event if the offset is
-/// 0. Empty bytes are valid and contain no events. Errors: `tracker_problem`.
-[[nodiscard]] inline result<tracker_start, tracker_problem> decode(done_position done,
+/// 0. Empty bytes are valid and contain no events. Errors: `tracker_start::decode_error`.
+[[nodiscard]] inline result<tracker_start, tracker_start::decode_error> decode(done_position done,
                                                                    std::string_view bytes,
                                                                    std::uint64_t salt = 0)
 {
     const std::optional<std::uint64_t>& from = done.at();
     tracker_start start{from, {}, {}};
     if (bytes.empty()) return start;
-    if (bytes.size() <= 2 + detail::seal_bytes) return unexpected(tracker_problem::corrupt);
-    if (!detail::tracker_holds(bytes, salt)) return unexpected(tracker_problem::corrupt);
+    if (bytes.size() <= 2 + detail::seal_bytes)
+        return unexpected(tracker_start::decode_error::corrupt);
+    if (!detail::tracker_holds(bytes, salt))
+        return unexpected(tracker_start::decode_error::corrupt);
     bytes.remove_suffix(detail::seal_bytes);
     const auto head = static_cast<unsigned char>(bytes.front());
-    if (head / 16U > detail::tracker_version) return unexpected(tracker_problem::newer);
-    if (head / 16U == 0 || (head & 8U) != 0) return unexpected(tracker_problem::corrupt);
+    if (head / 16U > detail::tracker_version) return unexpected(tracker_start::decode_error::newer);
+    if (head / 16U == 0 || (head & 8U) != 0)
+        return unexpected(tracker_start::decode_error::corrupt);
 
     detail::tracker_reader in(bytes.substr(1));
     const std::uint64_t first = in.whole();
-    if (in.failed() || in.at_end()) return unexpected(tracker_problem::corrupt);
-    const bool follows = from && *from != highest_size && *from + 1 == first;
+    if (in.failed() || in.at_end()) return unexpected(tracker_start::decode_error::corrupt);
+    const bool follows = from && *from != detail::highest_size && *from + 1 == first;
     const bool is_first = (head & detail::tracker_is_first) != 0;
-    if (!follows && (from || !is_first)) return unexpected(tracker_problem::other_base);
+    if (!follows && (from || !is_first)) return unexpected(tracker_start::decode_error::other_base);
 
     const auto form = static_cast<detail::tracker_form>(head & 3U);
     const bool good = form == detail::tracker_form::bits
                           ? detail::read_bits(in.rest(), first, start.done)
                           : detail::read_lengths(in, form, first, start.done);
-    if (!good) return unexpected(tracker_problem::corrupt);
+    if (!good) return unexpected(tracker_start::decode_error::corrupt);
     if (!from) start.next = first;
     return start;
 }
 
 /// decode() of base64 text.
-[[nodiscard]] inline result<tracker_start, tracker_problem> decode_text(done_position done,
-                                                                        std::string_view text,
-                                                                        std::uint64_t salt = 0)
+[[nodiscard]] inline result<tracker_start, tracker_start::decode_error> decode_text(
+    done_position done, std::string_view text, std::uint64_t salt = 0)
 {
-    const std::optional<std::string> bytes = from_base64(text);
-    if (!bytes) return unexpected(tracker_problem::not_text);
+    const std::optional<std::string> bytes = detail::from_base64(text);
+    if (!bytes) return unexpected(tracker_start::decode_error::not_text);
     return decode(done, *bytes, salt);
 }
 

@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/detail/sequence_number.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/tracking/detail/done_runs.hpp>
 
 namespace waybill::inline v0_2 {
@@ -85,33 +85,20 @@ private:
     std::optional<std::uint64_t> at_;
 };
 
-/// Why an event was not begun.
-enum class track_error : std::uint8_t {
-    /// `max_in_flight` or `span` is reached. Begin it again after other events are done.
-    full,
-    behind,         ///< It is not after the low-water mark: it is done, or was skipped.
-    duplicate,      ///< It is in flight.
-    done_before,    ///< It was done earlier, after the watermark. Do not handle it again.
-    not_ascending,  ///< It was not begun, and a later event was. The tracker does not wait for it.
-    not_assigned,   ///< The partition was revoked.
-    invalid,        ///< Its number is negative, or needs more than 64 bits.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(track_error) noexcept
-{
-    return "full, behind, duplicate, done_before, not_ascending, not_assigned, invalid";
-}
-
-/// The oldest event in flight, which blocks the watermark.
-struct blocked {
-    std::uint64_t sequence = 0;
-    std::uint64_t waiting = 0;  ///< Number of done events after it.
-
-    friend bool operator==(const blocked&, const blocked&) = default;
-};
-
 /// The start of an assignment.
 struct tracker_start {
+    /// Why bytes cannot be decoded.
+    enum class decode_error : std::uint8_t {
+        not_text,    ///< The text is not base64 as encode_text() writes it.
+        corrupt,     ///< The bytes were changed, or were encoded with another `salt`.
+        newer,       ///< The bytes were encoded by a later version of waybill.
+        other_base,  ///< The bytes belong to another position than the committed one.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(decode_error) noexcept
+    {
+        return "not_text, corrupt, newer, other_base";
+    }
+
     std::optional<std::uint64_t> from{};  ///< The last event done; the assignment begins after it.
     /// If `from` is empty: the position of the first event, if known.
     std::optional<std::uint64_t> next{};

@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/window/quantile.hpp>
 #include <waybill/window/sample.hpp>
 
@@ -62,7 +62,7 @@ public:
     /// Adds a value that stands for `weight` events. Returns false if it was not added: the value
     /// is not finite or the weight is 0. Finds the bucket in constant time, without a logarithm,
     /// and the same one on every platform.
-    template <measurable V>
+    template <detail::measurable V>
     constexpr bool add(V value, std::uint64_t weight = 1)
     {
         return take(static_cast<double>(value), weight);
@@ -75,10 +75,10 @@ public:
         above_.reserve(o.above_.first, o.above_.end());
         below_.add(o.below_);  // the last call that may fail to allocate
         above_.add(o.above_);
-        zeros_ = saturating_add(zeros_, o.zeros_);
+        zeros_ = detail::saturating_add(zeros_, o.zeros_);
         if (o.points_ != 0) note(o.lowest_, o.highest_, o.points_, o.weight_);
-        not_finite_ = saturating_add(not_finite_, o.not_finite_);
-        no_weight_ = saturating_add(no_weight_, o.no_weight_);
+        not_finite_ = detail::saturating_add(not_finite_, o.not_finite_);
+        no_weight_ = detail::saturating_add(no_weight_, o.no_weight_);
     }
 
     /// The lowest value such that at least a share q of the weight is at or below it, within the
@@ -180,7 +180,7 @@ private:
                 cover(from, from + octave);
             }
             std::uint64_t& w = weights[bucket - first];
-            w = saturating_add(w, weight);
+            w = detail::saturating_add(w, weight);
         }
 
         constexpr void add(const side& o)
@@ -188,7 +188,7 @@ private:
             cover(o.first, o.end());
             for (std::uint32_t n = o.first; n != o.end(); ++n) {
                 std::uint64_t& w = weights[n - first];
-                w = saturating_add(w, o[n]);
+                w = detail::saturating_add(w, o[n]);
             }
         }
 
@@ -223,7 +223,7 @@ private:
         const auto bits = std::bit_cast<std::uint64_t>(value);
         if (value == 0) {
             value = 0;  // removes the sign of -0
-            zeros_ = saturating_add(zeros_, weight);
+            zeros_ = detail::saturating_add(zeros_, weight);
         } else {
             (value < 0 ? below_ : above_).add(bucket_of(bits & ~sign), weight);
         }
@@ -236,8 +236,8 @@ private:
     {
         if (points_ == 0 || low < lowest_) lowest_ = low;
         if (points_ == 0 || highest_ < high) highest_ = high;
-        points_ = saturating_add(points_, points);
-        weight_ = saturating_add(weight_, weight);
+        points_ = detail::saturating_add(points_, points);
+        weight_ = detail::saturating_add(weight_, weight);
     }
 
     /// The bucket of a positive number, given its bits. `skipped` may wrap below 0; the sum wraps

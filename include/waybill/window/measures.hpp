@@ -27,7 +27,7 @@
 #include <optional>
 #include <type_traits>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/window/detail/compensated_sum.hpp>
 #include <waybill/window/sample.hpp>
 #include <waybill/window/wide_sum.hpp>
@@ -52,7 +52,7 @@ using sample_for_measure =
 /// of order, without recomputing the measures of the window).
 template <class M>
 concept measure =
-    std::copyable<M> && measurable<typename M::value_type> &&
+    std::copyable<M> && detail::measurable<typename M::value_type> &&
     requires(const M& older, const M& newer, const detail::sample_for_measure<M>& s) {
         { M::identity() } -> std::same_as<M>;
         { M::of(s) } -> std::same_as<M>;
@@ -90,7 +90,7 @@ struct weighed {
     template <class M>
     [[nodiscard]] static constexpr weighed combine(const M& a, const M& b) noexcept
     {
-        return {saturating_add(a.weights, b.weights)};
+        return {detail::saturating_add(a.weights, b.weights)};
     }
     friend bool operator==(const weighed&, const weighed&) = default;
 };
@@ -238,7 +238,7 @@ struct single_part {
 }  // namespace detail
 
 /// Several parts as one measure. The number of samples is always included.
-template <measurable V, template <class> class... Parts>
+template <detail::measurable V, template <class> class... Parts>
 struct measures : counted<V>, detail::single_part<Parts<V>, V, Parts<V>...>::type... {
     using value_type = V;
     static constexpr bool weighted = (std::same_as<Parts<V>, weighed<V>> || ...);
@@ -367,11 +367,11 @@ private:
 };
 
 /// The usual parts, for samples that each stand for one event.
-template <measurable V>
+template <detail::measurable V>
 using stats = measures<V, summed, extremes, moments, ends>;
 
 /// The usual parts, for samples that may stand for many events.
-template <measurable V>
+template <detail::measurable V>
 using weighted_stats = measures<V, weighed, summed, extremes, moments, ends>;
 
 }  // namespace waybill::inline v0_2

@@ -42,11 +42,15 @@ concept quantile_sketch =
         { s.quantile(q) } -> std::convertible_to<std::optional<double>>;
     };
 
+namespace detail {
+
 /// A sketch whose values may have a weight.
 template <class S>
 concept weighted_sketch = quantile_sketch<S> && requires(S& s, double value, std::uint64_t weight) {
     s.add(value, weight);
 };
+
+}  // namespace detail
 
 /// The quantile q in [0, 1] of all samples of a container, in any order. At most nine passes.
 template <detail::sample_sequence S>
@@ -64,7 +68,7 @@ template <detail::sample_window W>
                                                                   typename W::time_type now)
 {
     using size = decltype(window.size());
-    if (const auto clock = window.clock()) now = later(*clock, now);
+    if (const auto clock = window.clock()) now = detail::later(*clock, now);
     const duration span = window.options().span;
     std::uint64_t first = 0;
     std::uint64_t last = window.size();

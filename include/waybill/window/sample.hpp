@@ -55,17 +55,15 @@ namespace detail {
     return weight > UINT32_MAX ? 0 : static_cast<std::uint32_t>(weight);
 }
 
-}  // namespace detail
 
 /// The types of measured values: integers of up to 64 bits (not bool) and floating-point numbers.
 template <class V>
 concept measurable = (std::integral<V> && !std::same_as<V, bool> && sizeof(V) <= 8) ||
                      std::floating_point<V>;
 
-namespace detail {
 
 /// Returns true if the value is neither an infinity nor NaN. Either would stay in a sum for ever.
-template <measurable V>
+template <detail::measurable V>
 [[nodiscard]] constexpr bool is_finite(V v) noexcept
 {
     if constexpr (std::floating_point<V>) {

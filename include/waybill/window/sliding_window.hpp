@@ -28,7 +28,7 @@
 #include <optional>
 #include <utility>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/amortised.hpp>
 #include <waybill/window/detail/sample_iterator.hpp>
@@ -59,7 +59,7 @@ public:
     explicit sliding_window(const window_options& o = {}) : options_(o)
     {
         if (options_.max_points == 0) options_.max_points = 1;
-        if (options_.max_points != highest_size) ring_.grow(options_.max_points);
+        if (options_.max_points != detail::highest_size) ring_.grow(options_.max_points);
     }
 
     sliding_window(const sliding_window&) = default;
@@ -89,35 +89,35 @@ public:
     /// Inserts a sample without moving the clock. Removes the oldest sample if there are more than
     /// `max_points`. O(1) on average for a newest sample, also if it replaces the newest; O(size())
     /// for others.
-    inserted insert(Time at, value_type value) { return insert(sample_type{at, value}); }
-    inserted insert(Time at, value_type value, std::uint64_t weight)
+    insert_result insert(Time at, value_type value) { return insert(sample_type{at, value}); }
+    insert_result insert(Time at, value_type value, std::uint64_t weight)
         requires weighted
     {
         return insert(sample_type{at, value, detail::known_weight(weight)});
     }
-    inserted insert(sample_type s)
+    insert_result insert(sample_type s)
     {
-        if (const inserted no = refusal(s); no != inserted::newest) return no;
+        if (const insert_result no = refusal(s); no != insert_result::newest) return no;
         if (ring_.empty() || ring_.newest().at < s.at) {
             append(s);
-            return inserted::newest;
+            return insert_result::newest;
         }
         return place(s);
     }
 
     /// Moves the clock to `now`, then inserts the sample.
-    inserted insert(Time at, value_type value, Time now)
+    insert_result insert(Time at, value_type value, Time now)
     {
         advance(now);
         return insert(at, value);
     }
-    inserted insert(Time at, value_type value, std::uint64_t weight, Time now)
+    insert_result insert(Time at, value_type value, std::uint64_t weight, Time now)
         requires weighted
     {
         advance(now);
         return insert(at, value, weight);
     }
-    inserted insert(sample_type s, Time now)
+    insert_result insert(sample_type s, Time now)
     {
         advance(now);
         return insert(s);
@@ -126,12 +126,12 @@ public:
     /// Deleted: a floating-point value in a window of integers. Round it first.
     template <std::floating_point F, class... Rest>
         requires std::integral<value_type>
-    inserted insert(Time, F, Rest...) = delete;
+    insert_result insert(Time, F, Rest...) = delete;
 
     /// Deleted: a floating-point weight. A weight is a whole number of events.
     template <std::floating_point Weight, class... Rest>
         requires weighted
-    inserted insert(Time, value_type, Weight, Rest...) = delete;
+    insert_result insert(Time, value_type, Weight, Rest...) = delete;
 
     /// Moves the clock to `now` and removes samples that have left the window. If `now` is not
     /// later than the clock, nothing changes. O(1), plus O(1) on average for each sample that
@@ -261,25 +261,25 @@ private:
     }
 
     /// Counts and returns the reason not to insert a sample; `newest` if there is none.
-    [[nodiscard]] inserted refusal(sample_type s)
+    [[nodiscard]] insert_result refusal(sample_type s)
     {
         if (!detail::is_finite(s.value)) {
             ++losses_.not_finite;
-            return inserted::not_finite;
+            return insert_result::not_finite;
         }
         if (weight_of(s) == 0) {
             ++losses_.no_weight;
-            return inserted::no_weight;
+            return insert_result::no_weight;
         }
         if (s.at < times_.first) {
             ++losses_.too_old;
-            return inserted::too_old;
+            return insert_result::too_old;
         }
         if (times_.latest < s.at) {
             ++losses_.future;
-            return inserted::future;
+            return insert_result::future;
         }
-        return inserted::newest;
+        return insert_result::newest;
     }
 
     void append(sample_type s)
@@ -306,7 +306,7 @@ private:
         const std::uint64_t room = ring_.room();
         if (room < options_.max_points) {
             const auto first = ring_.first();
-            const bool limited = options_.max_points != highest_size;
+            const bool limited = options_.max_points != detail::highest_size;
             ring_.grow(limited ? options_.max_points : room < 16 ? 16 : 2 * room);
             how_.moved(first, room);
             return;
@@ -323,7 +323,7 @@ private:
     }
 
     /// Inserts a sample that is not later than the newest one.
-    [[nodiscard, gnu::noinline]] inserted place(sample_type s)
+    [[nodiscard, gnu::noinline]] insert_result place(sample_type s)
     {
         std::uint64_t n = ring_.size();
         while (n != 0 && s.at < ring_[n - 1].at) --n;
@@ -332,16 +332,16 @@ private:
             ring_[n - 1] = s;
             if (n == ring_.measured() && n > how_.older()) how_.told_again(ring_, s);
             else if (n <= ring_.measured()) how_.start_anew(ring_);
-            return inserted::replaced;
+            return insert_result::replaced;
         }
         if (n == ring_.size()) {
             append(s);
-            return inserted::newest;
+            return insert_result::newest;
         }
         if (ring_.size() == options_.max_points) {
             if (n == 0) {
                 push_out(s.at);  // it would be the oldest, and the window is full
-                return inserted::too_old;
+                return insert_result::too_old;
             }
             --n;
         }
@@ -359,7 +359,7 @@ private:
         } else {
             how_.start_anew(ring_);
         }
-        return inserted::late;
+        return insert_result::late;
     }
 
     window_options options_;

@@ -38,14 +38,14 @@ namespace waybill::inline v0_2 {
 
 /// How time is divided into slots. A plain value; `validate` validates it.
 struct slot_options {
+    /// The maximum number of slots in a span.
+    static constexpr std::uint64_t max_slots = 65'536;
+
     duration span = duration::seconds(3'600);  ///< The length of the window. More than 0.
     duration width = duration::seconds(60);    ///< The length of a slot. In [span / 65,536, span].
 
     friend bool operator==(const slot_options&, const slot_options&) = default;
 };
-
-/// The maximum number of slots in a span.
-inline constexpr std::uint64_t max_slots = 65'536;
 
 [[nodiscard]] constexpr std::optional<config_error> validate(const slot_options& o) noexcept
 {
@@ -62,8 +62,9 @@ inline constexpr std::uint64_t max_slots = 65'536;
     if (span < width) {
         return config_error{"width", width, "nanoseconds must be at most the span", span};
     }
-    if (const std::uint64_t fewest = (span - 1) / max_slots + 1; width < fewest) {
-        return config_error{"width", width, "nanoseconds must be at least span / max_slots", fewest};
+    if (const std::uint64_t fewest = (span - 1) / slot_options::max_slots + 1; width < fewest) {
+        return config_error{"width", width,
+                            "nanoseconds must be at least span / slot_options::max_slots", fewest};
     }
     return {};
 }
@@ -82,7 +83,8 @@ public:
         const duration one = duration::nanoseconds(1);
         options_.span = detail::greater(options_.span, one);
         const std::int64_t span = options_.span.count();
-        const std::int64_t fewest = (span - 1) / static_cast<std::int64_t>(max_slots) + 1;
+        const std::int64_t fewest =
+            (span - 1) / static_cast<std::int64_t>(slot_options::max_slots) + 1;
         options_.width = detail::greater(options_.width, duration::nanoseconds(fewest));
         options_.width = detail::lesser(options_.width, options_.span);
         // The slots that a window may touch, and the slot after that of now.
@@ -100,12 +102,12 @@ public:
 
     /// Moves the clock to `now` and inserts a sample. Returns `late` for a slot before that of the
     /// clock. One `add`, and one copy of the empty sketch if the slot is new.
-    inserted insert(Time at, double value, Time now)
+    insert_result insert(Time at, double value, Time now)
     {
         return put(at, value, 1, now, [&](Sketch& s) { s.add(value); });
     }
-    inserted insert(Time at, double value, std::uint64_t weight, Time now)
-        requires weighted_sketch<Sketch>
+    insert_result insert(Time at, double value, std::uint64_t weight, Time now)
+        requires detail::weighted_sketch<Sketch>
     {
         return put(at, value, weight, now, [&](Sketch& s) { s.add(value, weight); });
     }
@@ -178,26 +180,26 @@ private:
     }
 
     template <class F>
-    inserted put(Time at, double value, std::uint64_t weight, Time now, F add)
+    insert_result put(Time at, double value, std::uint64_t weight, Time now, F add)
     {
         advance(now);
         if (!detail::is_finite(value)) {
             ++losses_.not_finite;
-            return inserted::not_finite;
+            return insert_result::not_finite;
         }
         if (weight == 0) {
             ++losses_.no_weight;
-            return inserted::no_weight;
+            return insert_result::no_weight;
         }
         const std::int64_t number = slot_of(at);
         const std::int64_t newest = slot_of(*clock_);
         if (slots_.empty() || number < oldest()) {
             ++losses_.too_old;
-            return inserted::too_old;
+            return insert_result::too_old;
         }
         if (number > newest && number - 1 > newest) {
             ++losses_.future;
-            return inserted::future;
+            return insert_result::future;
         }
         slot& s = slots_[place_of(number)];
         if (!s.used || s.number != number) {
@@ -207,7 +209,7 @@ private:
             s.used = true;
         }
         add(s.sketch);
-        return number < newest ? inserted::late : inserted::newest;
+        return number < newest ? insert_result::late : insert_result::newest;
     }
 
     slot_options options_;

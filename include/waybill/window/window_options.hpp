@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
@@ -27,7 +27,7 @@ struct window_options {
     };
 
     duration span = duration::highest();           ///< Older samples are removed. More than 0.
-    std::uint64_t max_points = highest_size;       ///< The newest are kept. 1 to 2^32 if set.
+    std::uint64_t max_points = detail::highest_size;  ///< The newest are kept. 1 to 2^32 if set.
     duration ahead = duration::highest();          ///< How far a sample may be after the clock.
     equal_time on_equal_time = equal_time::keep;   ///< For a second sample of the same time.
 
@@ -42,7 +42,7 @@ struct window_options {
     }
     if (o.max_points == 0) return config_error{"max_points", 0, "must be at least", 1};
     constexpr std::uint64_t most = std::uint64_t{1} << 32U;
-    if (o.max_points > most && o.max_points != highest_size) {
+    if (o.max_points > most && o.max_points != detail::highest_size) {
         return config_error{"max_points", o.max_points, "must be at most", most};
     }
     if (o.ahead < duration{}) {
@@ -54,7 +54,7 @@ struct window_options {
 
 /// The outcome of an insertion. If several reasons apply, the first counts: not_finite, no_weight,
 /// then those about its time.
-enum class inserted : std::uint8_t {
+enum class insert_result : std::uint8_t {
     newest,      ///< Inserted as the newest sample.
     late,        ///< Inserted before samples with later times.
     replaced,    ///< Inserted in place of a sample with the same time.
@@ -64,7 +64,7 @@ enum class inserted : std::uint8_t {
     no_weight,   ///< Not inserted: the weight is 0 or at least 2^32 (slotted_window: only 0).
 };
 
-[[nodiscard]] constexpr std::string_view texts_of(inserted) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(insert_result) noexcept
 {
     return "newest, late, replaced, too_old, future, not_finite, no_weight";
 }

@@ -29,7 +29,7 @@
 #include <utility>
 
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/merged_windows.hpp>
 #include <waybill/window/sliding_window.hpp>
@@ -43,7 +43,7 @@ namespace waybill::inline v0_2 {
 struct window_set_options {
     window_options window{};                ///< The options of each window.
     duration idle = duration::highest();    ///< Age of its newest sample when a key is removed.
-    std::uint64_t max_keys = highest_size;  ///< At least 1.
+    std::uint64_t max_keys = detail::highest_size;  ///< At least 1.
 
     friend bool operator==(const window_set_options&, const window_set_options&) = default;
 };
@@ -69,6 +69,8 @@ struct window_set_options {
     return {};
 }
 
+namespace detail {
+
 /// A key of a window: any copyable value with == and <.
 template <class Key>
 concept window_key =
@@ -76,8 +78,10 @@ concept window_key =
         { a < b } -> std::convertible_to<bool>;
     };
 
+}  // namespace detail
+
 /// Windows by key. `Window` is a sliding_window.
-template <window_key Key, class Window>
+template <detail::window_key Key, class Window>
 class window_set {
 public:
     using key_type = Key;
@@ -106,11 +110,11 @@ public:
     /// Inserts a sample, and creates its window if needed. Returns an empty optional if there are
     /// too many keys. A sample so old that its key would be idle is too old for a new window.
     /// O(log n) for n keys, plus the insertion into the window.
-    std::optional<inserted> insert(const Key& key, time_type at, value_type value)
+    std::optional<insert_result> insert(const Key& key, time_type at, value_type value)
     {
         return insert(key, sample_type{at, value});
     }
-    std::optional<inserted> insert(const Key& key, time_type at, value_type value,
+    std::optional<insert_result> insert(const Key& key, time_type at, value_type value,
                                    std::uint64_t weight)
         requires(Window::weighted)
     {
@@ -119,9 +123,10 @@ public:
     /// Deleted: a floating-point weight. A weight is a whole number of events.
     template <std::floating_point Weight, class... Rest>
         requires(Window::weighted)
-    std::optional<inserted> insert(const Key&, time_type, value_type, Weight, Rest...) = delete;
+    std::optional<insert_result> insert(const Key&, time_type, value_type, Weight,
+                                        Rest...) = delete;
 
-    std::optional<inserted> insert(const Key& key, const sample_type& s)
+    std::optional<insert_result> insert(const Key& key, const sample_type& s)
     {
         if (const auto found = kept_.find(key); found != kept_.end()) {
             return insert(found->second, s);
@@ -132,29 +137,30 @@ public:
         }
         if (is_idle(s.at)) {
             ++gone_.too_old;
-            return inserted::too_old;
+            return insert_result::too_old;
         }
         entry fresh{Window(options_.window), s.at};
-        const inserted what = insert(fresh, s);
+        const insert_result what = insert(fresh, s);
         if (fresh.window.size() != 0) keep(key, std::move(fresh));
         else add(gone_, fresh.window.losses());
         return what;
     }
 
     /// Moves the clock to `now`, then inserts the sample.
-    std::optional<inserted> insert(const Key& key, time_type at, value_type value, time_type now)
+    std::optional<insert_result> insert(const Key& key, time_type at, value_type value,
+                                        time_type now)
     {
         advance(now);
         return insert(key, at, value);
     }
-    std::optional<inserted> insert(const Key& key, time_type at, value_type value,
+    std::optional<insert_result> insert(const Key& key, time_type at, value_type value,
                                    std::uint64_t weight, time_type now)
         requires(Window::weighted)
     {
         advance(now);
         return insert(key, at, value, weight);
     }
-    std::optional<inserted> insert(const Key& key, const sample_type& s, time_type now)
+    std::optional<insert_result> insert(const Key& key, const sample_type& s, time_type now)
     {
         advance(now);
         return insert(key, s);
@@ -171,7 +177,7 @@ public:
         Window both = merged(known ? found->second.window : Window(options_.window), w);
         if (clock_) both.advance(*clock_);
         time_type last = known ? found->second.last : time_type::lowest();
-        if (both.size() != 0) last = later(last, both[both.size() - 1].at);
+        if (both.size() != 0) last = detail::later(last, both[both.size() - 1].at);
         if (known) {
             add(gone_, found->second.window.losses());
             found->second = {std::move(both), last};
@@ -297,11 +303,11 @@ private:
         }
     }
 
-    inserted insert(entry& e, const sample_type& s)
+    insert_result insert(entry& e, const sample_type& s)
     {
         if (clock_) e.window.advance(*clock_);
-        const inserted what = e.window.insert(s);
-        if (what == inserted::newest) e.last = later(e.last, s.at);
+        const insert_result what = e.window.insert(s);
+        if (what == insert_result::newest) e.last = detail::later(e.last, s.at);
         return what;
     }
 

@@ -41,11 +41,13 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// A window whose samples can be stored: times on the wall clock, and values that are integers of
 /// up to 64 bits, float or double.
 template <class W>
 concept storable_window =
-    std::same_as<typename W::time_type, wall_time> && measurable<typename W::value_type> &&
+    std::same_as<typename W::time_type, wall_time> && detail::measurable<typename W::value_type> &&
     (std::integral<typename W::value_type> || sizeof(typename W::value_type) <= 8) &&
     std::constructible_from<W, const window_options&> &&
     requires(W& w, const W& stored, const typename W::sample_type& s) {
@@ -58,8 +60,10 @@ concept storable_window =
         w.advance(wall_time{});
     };
 
+}  // namespace detail
+
 /// The samples of `w` and its clock as bytes. O(n).
-template <storable_window W>
+template <detail::storable_window W>
 [[nodiscard]] std::string save(const W& w)
 {
     detail::snapshot_writer out(static_cast<std::size_t>(w.size()));
@@ -71,7 +75,7 @@ template <storable_window W>
 
 /// Loads a window from the bytes of `save`, with new options. O(n). Errors: see
 /// `snapshot_error::code`.
-template <storable_window W>
+template <detail::storable_window W>
 [[nodiscard]] result<W, snapshot_error> load(std::string_view bytes, const window_options& options)
 {
     using V = typename W::value_type;

@@ -16,7 +16,7 @@
 //   2. An integer in a table takes 2 to 9 bytes, depending on the type that the client chooses. The
 //      size is that of the type given here.
 //   3. If the protocol cannot encode the message, or not send it with this `frame_max`, the size is
-//      `highest_size`. Examples: a short string over 255 bytes, a table or long string of 4 GiB.
+//      2^64 - 1. Examples: a short string over 255 bytes, a table or long string of 4 GiB.
 // Sources: sections 2.3.5 and 4.2, and the reference of basic.publish, see `message`. Tested
 // against amqplib 2.3.1 (tests/golden/amqp091) and an independent writer in amqp091.prop.cpp.
 
@@ -28,7 +28,7 @@
 #include <span>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/amqp091_table.hpp>
 
 namespace waybill::inline v0_2::wire {
@@ -66,14 +66,14 @@ struct message {
     std::string_view body{};
 };
 
-/// Bytes of the basic.publish method frame, or `highest_size` if a name is longer than 255 bytes.
-/// Constant time. Source: section 4.2 and basic.publish.
+/// Bytes of the basic.publish method frame, or 2^64 - 1 if a name is longer
+/// than 255 bytes. Constant time. Source: section 4.2 and basic.publish.
 [[nodiscard]] constexpr std::uint64_t method_frame_size(const message& m) noexcept
 {
     // Class, method, a reserved short and the octet of flags.
-    const std::uint64_t names = saturating_add(detail::short_string(m.exchange),
+    const std::uint64_t names = waybill::detail::saturating_add(detail::short_string(m.exchange),
                                                detail::short_string(m.routing_key));
-    return saturating_add(frame_overhead + 2 + 2 + 2 + 1, names);
+    return waybill::detail::saturating_add(frame_overhead + 2 + 2 + 2 + 1, names);
 }
 
 /// Bytes of the content header frame: properties and headers. A message has exactly one such frame.
@@ -85,34 +85,35 @@ struct message {
     for (const auto* text : {&m.content_type, &m.content_encoding, &m.correlation_id, &m.reply_to,
                              &m.expiration, &m.message_id, &m.type, &m.user_id, &m.app_id,
                              &m.cluster_id}) {
-        if (*text) sum = saturating_add(sum, detail::short_string(**text));
+        if (*text) sum = waybill::detail::saturating_add(sum, detail::short_string(**text));
     }
-    return m.headers ? saturating_add(sum, amqp091::table_size(*m.headers)) : sum;
+    return m.headers ? waybill::detail::saturating_add(sum, amqp091::table_size(*m.headers)) : sum;
 }
 
 /// Bytes of the body frames; 0 for an empty body. If `frame_max` is at most 8, no other body can be
-/// sent and the result is `highest_size`. Pass `unlimited` for no limit, not 0. Constant time.
-/// Source: section 4.2.6.2.
+/// sent and the result is 2^64 - 1. Pass `unlimited` for no limit, not 0.
+/// Constant time. Source: section 4.2.6.2.
 [[nodiscard]] constexpr std::uint64_t
 body_frames_size(std::uint64_t body, std::uint64_t frame_max = default_frame_max) noexcept
 {
     if (body == 0) return 0;
-    if (frame_max <= frame_overhead) return highest_size;
+    if (frame_max <= frame_overhead) return waybill::detail::highest_size;
     const std::uint64_t room =
         waybill::detail::lesser(frame_max - frame_overhead, 0xFFFF'FFFF);  // 32-bit lengths
     const std::uint64_t frames = body / room + (body % room == 0 ? 0U : 1U);
-    return saturating_add(body, saturating_mul(frames, frame_overhead));
+    return waybill::detail::saturating_add(body,
+                                           waybill::detail::saturating_mul(frames, frame_overhead));
 }
 
-/// Bytes of all frames of the message. The result is `highest_size` if the method frame or the
-/// content header frame is larger than `frame_max`. Linear in the headers.
+/// Bytes of all frames of the message. The result is 2^64 - 1 if the method
+/// frame or the content header frame is larger than `frame_max`. Linear in the headers.
 [[nodiscard]] constexpr std::uint64_t size(const message& m,
                                            std::uint64_t frame_max = default_frame_max) noexcept
 {
     const std::uint64_t method = amqp091::method_frame_size(m);
     const std::uint64_t header = amqp091::header_frame_size(m);
-    if (method > frame_max || header > frame_max) return highest_size;
-    return saturating_add(saturating_add(method, header),
+    if (method > frame_max || header > frame_max) return waybill::detail::highest_size;
+    return waybill::detail::saturating_add(waybill::detail::saturating_add(method, header),
                           amqp091::body_frames_size(m.body.size(), frame_max));
 }
 

@@ -23,7 +23,7 @@
 #include <span>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::wire {
 
@@ -33,13 +33,13 @@ namespace detail {
 
 [[nodiscard]] constexpr std::uint64_t short_string(std::string_view s) noexcept
 {
-    return s.size() > 0xFF ? highest_size : 1 + s.size();
+    return s.size() > 0xFF ? waybill::detail::highest_size : 1 + s.size();
 }
 
 // Size of content after a 32-bit length: long strings, byte arrays, tables and arrays.
 [[nodiscard]] constexpr std::uint64_t with_length(std::uint64_t n) noexcept
 {
-    return n > 0xFFFF'FFFF ? highest_size : 4 + n;
+    return n > 0xFFFF'FFFF ? waybill::detail::highest_size : 4 + n;
 }
 
 }  // namespace detail
@@ -67,7 +67,7 @@ public:
     /// Bytes of the value, including the octet of its type. Constant time.
     [[nodiscard]] constexpr std::uint64_t size() const noexcept
     {
-        return saturating_add(1, bytes_);
+        return waybill::detail::saturating_add(1, bytes_);
     }
 
 private:
@@ -80,14 +80,15 @@ struct field {
     value content = nullptr;
 };
 
-/// Bytes of a table, including its 4-byte length, or `highest_size` if it cannot be encoded. Linear
-/// in the fields; a nested value takes constant time.
+/// Bytes of a table, including its 4-byte length, or 2^64 - 1 if it cannot
+/// be encoded. Linear in the fields; a nested value takes constant time.
 [[nodiscard]] constexpr std::uint64_t table_size(std::span<const field> fields) noexcept
 {
     std::uint64_t sum = 0;
     for (const field& f : fields) {
-        const std::uint64_t own = saturating_add(detail::short_string(f.name), f.content.size());
-        sum = saturating_add(sum, own);
+        const std::uint64_t own =
+            waybill::detail::saturating_add(detail::short_string(f.name), f.content.size());
+        sum = waybill::detail::saturating_add(sum, own);
     }
     return detail::with_length(sum);
 }
@@ -102,7 +103,7 @@ struct field {
 [[nodiscard]] constexpr value array(std::span<const value> values) noexcept
 {
     std::uint64_t sum = 0;
-    for (const value& v : values) sum = saturating_add(sum, v.size());
+    for (const value& v : values) sum = waybill::detail::saturating_add(sum, v.size());
     return encoded{detail::with_length(sum)};
 }
 

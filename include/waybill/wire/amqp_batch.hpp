@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/amqp_encoder.hpp>
 #include <waybill/wire/amqp_message.hpp>
 #include <waybill/wire/amqp_size.hpp>
@@ -34,7 +34,7 @@ inline constexpr std::uint32_t batch_format = 0x8001'3700;
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t wrapped(std::uint64_t encoded) noexcept
 {
-    return saturating_add(detail::descriptor<P>, size<P>(value::binary(encoded)));
+    return waybill::detail::saturating_add(detail::descriptor<P>, size<P>(value::binary(encoded)));
 }
 
 /// How a batch with a single message is sent.
@@ -87,7 +87,7 @@ struct batch {
     {
         const std::uint64_t own = size<P>(m);
         if (lone == amqp::lone::bare && s.empty) return own;
-        return saturating_add(s.unpaid, wrapped<P>(own));
+        return waybill::detail::saturating_add(s.unpaid, wrapped<P>(own));
     }
 
     /// Adds `m` to the batch. Linear in its map entries.
@@ -96,7 +96,8 @@ struct batch {
         s.unpaid = 0;
         if (lone == amqp::lone::bare && s.empty) {
             const std::uint64_t own = size<P>(m);
-            s.unpaid = saturating_add(head(m), saturating_sub(wrapped<P>(own), own));
+            s.unpaid = waybill::detail::saturating_add(
+                head(m), waybill::detail::saturating_sub(wrapped<P>(own), own));
         }
         s.empty = false;
     }

@@ -20,7 +20,7 @@
 #include <span>
 #include <type_traits>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/amqp_value.hpp>
 
 namespace waybill::inline v0_2::wire::amqp {

@@ -12,7 +12,7 @@
 //      and frames are not counted; no broker's limit counts them.
 //   2. Only lengths are read and nothing is allocated.
 //   3. AMQP cannot encode a string, a body or a map of 4 GiB or more. A message with such a part
-//      has the size `highest_size`, which is over every limit.
+//      has the size 2^64 - 1, which is over every limit.
 //
 // Fields that are added after the measurement are not counted; include them or reserve space.
 // Example: tracing adds an application property. A traceparent of 55 characters adds 70 bytes; as
@@ -23,7 +23,7 @@
 
 #include <cstdint>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/amqp_encoder.hpp>
 #include <waybill/wire/amqp_message.hpp>
 #include <waybill/wire/amqp_value.hpp>
@@ -32,8 +32,8 @@
 
 namespace waybill::inline v0_2::wire::amqp {
 
-/// Bytes of a value in a map or as a body, including its constructor; `highest_size` if it cannot
-/// be encoded. Constant time.
+/// Bytes of a value in a map or as a body, including its constructor;
+/// 2^64 - 1 if it cannot be encoded. Constant time.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t size(const value& v) noexcept
 {
@@ -48,12 +48,12 @@ template <profile P>
     return detail::entries_size<P>(map);
 }
 
-/// Bytes of a message as the encoder `P` writes it; `highest_size` if it cannot be encoded. Linear
-/// in the entries of its maps.
+/// Bytes of a message as the encoder `P` writes it; 2^64 - 1 if it cannot be
+/// encoded. Linear in the entries of its maps.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t size(const message& m) noexcept
 {
-    return saturating_add(detail::head_size<P>(m), detail::body_size<P>(m.body));
+    return waybill::detail::saturating_add(detail::head_size<P>(m), detail::body_size<P>(m.body));
 }
 
 /// `size` as a function object, for functions that take a size function: `chunk_by(messages,

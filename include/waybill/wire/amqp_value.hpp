@@ -22,7 +22,7 @@
 #include <optional>
 #include <type_traits>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/detail/amqp_argument.hpp>
 
 namespace waybill::inline v0_2::wire::amqp {
@@ -50,7 +50,7 @@ public:
 
     /// From a length in octets.
     template <waybill::detail::countable N>
-    constexpr explicit octets(N n) noexcept : length_(known(as_size(n)))
+    constexpr explicit octets(N n) noexcept : length_(known(waybill::detail::as_size(n)))
     {
     }
 
@@ -62,10 +62,10 @@ public:
     friend bool operator==(const octets&, const octets&) = default;
 
 private:
-    static constexpr std::uint64_t absent = highest_size;
+    static constexpr std::uint64_t absent = waybill::detail::highest_size;
 
-    // `highest_size` means absent. No encoder can write that many octets, so one less has the same
-    // effect.
+    // 2^64 - 1 means absent. No encoder can write that many octets, so one
+    // less has the same effect.
     static constexpr std::uint64_t known(std::uint64_t n) noexcept
     {
         return waybill::detail::lesser(n, absent - 1);
@@ -133,13 +133,13 @@ public:
     template <waybill::detail::countable N>
     [[nodiscard]] static constexpr value string(N n) noexcept
     {
-        return {kind::text, as_size(n), 2, 5};
+        return {kind::text, waybill::detail::as_size(n), 2, 5};
     }
 
     template <waybill::detail::countable N>
     [[nodiscard]] static constexpr value symbol(N n) noexcept
     {
-        return {kind::text, as_size(n), 2, 5};
+        return {kind::text, waybill::detail::as_size(n), 2, 5};
     }
 
     template <detail::text S>
@@ -151,7 +151,7 @@ public:
     template <waybill::detail::countable N>
     [[nodiscard]] static constexpr value binary(N n) noexcept
     {
-        return {kind::binary, as_size(n), 2, 5};
+        return {kind::binary, waybill::detail::as_size(n), 2, 5};
     }
 
     [[nodiscard]] static constexpr value uuid() noexcept { return {kind::fixed, 0, 17, 17}; }
@@ -162,7 +162,7 @@ public:
     template <waybill::detail::countable N>
     [[nodiscard]] static constexpr value encoded(N bytes) noexcept
     {
-        return {kind::encoded, as_size(bytes), 0, 0};
+        return {kind::encoded, waybill::detail::as_size(bytes), 0, 0};
     }
 
     [[nodiscard]] constexpr kind what() const noexcept { return kind_; }
@@ -234,7 +234,7 @@ public:
     constexpr identifier(std::nullopt_t) noexcept {}
 
     template <detail::number N>
-    constexpr identifier(N n) noexcept : value_(as_size(n))
+    constexpr identifier(N n) noexcept : value_(waybill::detail::as_size(n))
     {
     }
 

@@ -16,21 +16,22 @@
 
 #include <cstdint>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::wire {
 
 /// Characters of `bytes` bytes in base64, padding included. Constant time.
 [[nodiscard]] constexpr std::uint64_t base64_size(std::uint64_t bytes) noexcept
 {
-    return saturating_mul(bytes / 3 + (bytes % 3 == 0 ? 0U : 1U), 4);
+    return waybill::detail::saturating_mul(bytes / 3 + (bytes % 3 == 0 ? 0U : 1U), 4);
 }
 
 /// Characters of `bytes` bytes in base64 without padding. Constant time.
 [[nodiscard]] constexpr std::uint64_t base64_unpadded_size(std::uint64_t bytes) noexcept
 {
     const std::uint64_t rest = bytes % 3;
-    return saturating_add(saturating_mul(bytes / 3, 4), rest == 0 ? 0U : rest + 1);
+    return waybill::detail::saturating_add(waybill::detail::saturating_mul(bytes / 3, 4),
+                                           rest == 0 ? 0U : rest + 1);
 }
 
 }  // namespace waybill::inline v0_2::wire

@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::wire::cloudwatch {
 
@@ -36,10 +36,11 @@ struct event {
 /// Bytes that the service counts for the event. Constant time. Documented.
 [[nodiscard]] constexpr std::uint64_t size(const event& e) noexcept
 {
-    return saturating_add(e.message.size(), 26);
+    return waybill::detail::saturating_add(e.message.size(), 26);
 }
 
-/// PutLogEvents as a framing. An event that must not follow the batch adds `highest_size`.
+/// PutLogEvents as a framing. An event that must not follow the batch adds
+/// 2^64 - 1.
 struct put_log_events {
     /// Maximum time from the first event to the last, in milliseconds.
     std::uint64_t span = 86'400'000;
@@ -56,14 +57,14 @@ struct put_log_events {
     /// 0: the request itself is not counted.
     [[nodiscard]] constexpr std::uint64_t envelope(const event&) const noexcept { return 0; }
 
-    /// Bytes that `e` adds as the next event. The result is `highest_size` if `e` is earlier than
-    /// the last event or more than `span` after the first. Constant time.
+    /// Bytes that `e` adds as the next event. The result is 2^64 - 1 if `e`
+    /// is earlier than the last event or more than `span` after the first. Constant time.
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const event& e) const noexcept
     {
         if (s.any) {
             const std::uint64_t since = static_cast<std::uint64_t>(e.timestamp) -
                                         static_cast<std::uint64_t>(s.first);
-            if (e.timestamp < s.last || since > span) return highest_size;
+            if (e.timestamp < s.last || since > span) return waybill::detail::highest_size;
         }
         return cloudwatch::size(e);
     }

@@ -21,7 +21,7 @@
 #include <span>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::wire::eventbridge {
 
@@ -38,9 +38,11 @@ struct entry {
 [[nodiscard]] constexpr std::uint64_t size(const entry& e) noexcept
 {
     std::uint64_t sum = e.has_time ? 14 : 0;
-    sum = saturating_add(sum, saturating_add(e.source.size(), e.detail_type.size()));
-    sum = saturating_add(sum, e.detail.size());
-    for (const std::string_view r : e.resources) sum = saturating_add(sum, r.size());
+    sum = waybill::detail::saturating_add(
+        sum, waybill::detail::saturating_add(e.source.size(), e.detail_type.size()));
+    sum = waybill::detail::saturating_add(sum, e.detail.size());
+    for (const std::string_view r : e.resources)
+        sum = waybill::detail::saturating_add(sum, r.size());
     return sum;
 }
 

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::wire::json {
 
@@ -30,13 +30,13 @@ struct length {
     template <waybill::detail::countable N>
     [[nodiscard]] constexpr std::uint64_t operator()(N n) const noexcept
     {
-        return as_size(n);
+        return waybill::detail::as_size(n);
     }
     template <class Document>
         requires requires(const Document& d) { { d.size() } -> waybill::detail::countable; }
     [[nodiscard]] constexpr std::uint64_t operator()(const Document& d) const noexcept
     {
-        return as_size(d.size());
+        return waybill::detail::as_size(d.size());
     }
 };
 
@@ -61,7 +61,7 @@ struct array {
         requires requires(const F& f, const Document& d) { { f(d) } -> waybill::detail::countable; }
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const Document& d) const
     {
-        return saturating_add(s.any ? 1 : 0, as_size(size(d)));
+        return waybill::detail::saturating_add(s.any ? 1 : 0, waybill::detail::as_size(size(d)));
     }
     template <class Document>
     constexpr void push(state& s, const Document&) const noexcept
@@ -94,7 +94,7 @@ struct lines {
         requires requires(const F& f, const Document& d) { { f(d) } -> waybill::detail::countable; }
     [[nodiscard]] constexpr std::uint64_t delta(const state&, const Document& d) const
     {
-        return saturating_add(1, as_size(size(d)));
+        return waybill::detail::saturating_add(1, waybill::detail::as_size(size(d)));
     }
     template <class Document>
     constexpr void push(state&, const Document&) const noexcept
@@ -113,7 +113,8 @@ lines(F) -> lines<F>;
 [[nodiscard]] constexpr std::uint64_t bulk_size(std::string_view action,
                                                 std::string_view source) noexcept
 {
-    return saturating_add(saturating_add(action.size(), 1), source.size());
+    return waybill::detail::saturating_add(waybill::detail::saturating_add(action.size(), 1),
+                                           source.size());
 }
 
 }  // namespace waybill::inline v0_2::wire::json

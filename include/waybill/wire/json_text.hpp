@@ -26,8 +26,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/detail/utf8_lead.hpp>
-#include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2::wire::json {
 
@@ -87,7 +87,7 @@ namespace detail {
 [[nodiscard]] constexpr std::uint64_t string_size(std::string_view text,
                                                   escapes e = escapes::fewest) noexcept
 {
-    return saturating_add(2, json::measure(text, e).bytes);
+    return waybill::detail::saturating_add(2, json::measure(text, e).bytes);
 }
 
 }  // namespace waybill::inline v0_2::wire::json

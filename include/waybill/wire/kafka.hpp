@@ -14,8 +14,8 @@
 // Guarantees
 //   1. Only lengths are read. An absent key and an empty key have the same size (lengths -1 and 0),
 //      but differ for the broker and for a compacted topic.
-//   2. A record that the format cannot encode has the size `highest_size`: a field or record of 2
-//      GiB, or an offset difference over 31 bits. Limits in bytes should be at most `max_bytes`.
+//   2. A record that the format cannot encode has the size 2^64 - 1: a field or record of 2 GiB, or
+//      an offset difference over 31 bits. Limits in bytes should be at most `max_bytes`.
 //   3. Sizes are before compression and contain the batch header of 61 bytes, but not the request
 //      (topic, partition, acks). max.message.bytes limits the same bytes after compression.
 
@@ -24,7 +24,7 @@
 
 #include <cstdint>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/detail/kafka_fields.hpp>
 #include <waybill/wire/kafka_record.hpp>
 
@@ -57,7 +57,7 @@ size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) 
 {
     constexpr std::uint64_t place = 5 + 1 + 10 + 5;  // length, attributes, timestamp, offset
     const std::uint64_t fields = detail::fields(r);
-    return fields > detail::highest_int32 ? highest_size : place + fields;
+    return fields > detail::highest_int32 ? waybill::detail::highest_size : place + fields;
 }
 
 /// The record batch as a framing: the size of each record depends on the batch built so far.
@@ -87,7 +87,7 @@ struct record_batch {
     constexpr void push(state& s, const record& r) const noexcept
     {
         if (s.count == 0) s.first = r.timestamp;
-        s.count = saturating_add(s.count, 1);
+        s.count = waybill::detail::saturating_add(s.count, 1);
     }
 };
 

@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::wire::kinesis {
 
@@ -35,7 +35,7 @@ struct record {
 /// Bytes that the service counts for the record. Constant time. Documented.
 [[nodiscard]] constexpr std::uint64_t size(const record& r) noexcept
 {
-    return saturating_add(r.data.size(), r.partition_key.size());
+    return waybill::detail::saturating_add(r.data.size(), r.partition_key.size());
 }
 
 }  // namespace waybill::inline v0_2::wire::kinesis

@@ -10,8 +10,8 @@
 // topic, properties, fixed header and payload. The first packet with a topic alias is larger than
 // one without; later packets omit the topic and are smaller.
 //
-// If the protocol cannot encode a packet, its size is `highest_size`: a string of more than 65,535
-// bytes, or a remaining length over 268,435,455.
+// If the protocol cannot encode a packet, its size is 2^64 - 1: a string of
+// more than 65,535 bytes, or a remaining length over 268,435,455.
 //
 // Source: MQTT Version 5.0, OASIS Standard, sections 1.5, 2.1.4, 2.2.2 and 3.3,
 // https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html; Maximum Packet Size: 3.2.2.3.6. Tested
@@ -25,7 +25,7 @@
 #include <span>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/varint.hpp>
 
 namespace waybill::inline v0_2::wire {
@@ -58,16 +58,17 @@ inline constexpr std::uint64_t max_remaining_length = 268'435'455;
 
 namespace detail {
 
-// A string or binary data with its length of two bytes; `highest_size` if longer than 65,535 bytes.
+// A string or binary data with its length of two bytes; 2^64 - 1 if longer
+// than 65,535 bytes.
 [[nodiscard]] constexpr std::uint64_t text(std::string_view s) noexcept
 {
-    return s.size() > 0xFFFF ? highest_size : 2 + s.size();
+    return s.size() > 0xFFFF ? waybill::detail::highest_size : 2 + s.size();
 }
 
 [[nodiscard]] constexpr std::uint64_t
 text_property(const std::optional<std::string_view>& s) noexcept
 {
-    return s ? saturating_add(1, detail::text(*s)) : 0;
+    return s ? waybill::detail::saturating_add(1, detail::text(*s)) : 0;
 }
 
 }  // namespace detail
@@ -78,14 +79,15 @@ text_property(const std::optional<std::string_view>& s) noexcept
 {
     std::uint64_t sum = p.utf8 ? 2 : 0;
     sum += (p.message_expiry ? 5U : 0U) + (p.topic_alias ? 3U : 0U);
-    sum = saturating_add(sum, detail::text_property(p.content_type));
-    sum = saturating_add(sum, detail::text_property(p.response_topic));
-    sum = saturating_add(sum, detail::text_property(p.correlation_data));
+    sum = waybill::detail::saturating_add(sum, detail::text_property(p.content_type));
+    sum = waybill::detail::saturating_add(sum, detail::text_property(p.response_topic));
+    sum = waybill::detail::saturating_add(sum, detail::text_property(p.correlation_data));
     for (const property& u : p.user_properties) {
-        const std::uint64_t pair = saturating_add(detail::text(u.key), detail::text(u.value));
-        sum = saturating_add(sum, saturating_add(1, pair));
+        const std::uint64_t pair =
+            waybill::detail::saturating_add(detail::text(u.key), detail::text(u.value));
+        sum = waybill::detail::saturating_add(sum, waybill::detail::saturating_add(1, pair));
     }
-    return sum > max_remaining_length ? highest_size : sum;
+    return sum > max_remaining_length ? waybill::detail::highest_size : sum;
 }
 
 /// Bytes of the whole packet, as Maximum Packet Size counts them. Linear in the user properties.
@@ -93,10 +95,12 @@ text_property(const std::optional<std::string_view>& s) noexcept
 [[nodiscard]] constexpr std::uint64_t size(const publish& p) noexcept
 {
     const std::uint64_t properties = mqtt5::properties_size(p);
-    std::uint64_t remaining = saturating_add(waybill::detail::varint_size(properties), properties);
-    remaining = saturating_add(remaining, detail::text(p.topic));
-    remaining = saturating_add(remaining, saturating_add(p.qos > 0 ? 2 : 0, p.payload.size()));
-    if (remaining > max_remaining_length) return highest_size;
+    std::uint64_t remaining =
+        waybill::detail::saturating_add(waybill::detail::varint_size(properties), properties);
+    remaining = waybill::detail::saturating_add(remaining, detail::text(p.topic));
+    remaining = waybill::detail::saturating_add(
+        remaining, waybill::detail::saturating_add(p.qos > 0 ? 2 : 0, p.payload.size()));
+    if (remaining > max_remaining_length) return waybill::detail::highest_size;
     return 1 + waybill::detail::varint_size(remaining) + remaining;
 }
 

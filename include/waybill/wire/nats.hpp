@@ -27,7 +27,7 @@
 #include <span>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::wire::nats {
 
@@ -71,7 +71,8 @@ header_size(std::span<const header> headers, header_style style = header_style::
     const std::uint64_t around = style == header_style::spaced ? 4 : 3;  // ": " or ":", CR LF
     std::uint64_t sum = 10 + 2;  // "NATS/1.0" CR LF, and CR LF at the end
     for (const header& h : headers) {
-        sum = saturating_add(sum, saturating_add(around + h.key.size(), h.value.size()));
+        sum = waybill::detail::saturating_add(
+            sum, waybill::detail::saturating_add(around + h.key.size(), h.value.size()));
     }
     return sum;
 }
@@ -81,7 +82,7 @@ header_size(std::span<const header> headers, header_style style = header_style::
 [[nodiscard]] constexpr std::uint64_t
 payload_size(const message& m, header_style style = header_style::spaced) noexcept
 {
-    return saturating_add(nats::header_size(m.headers, style), m.body.size());
+    return waybill::detail::saturating_add(nats::header_size(m.headers, style), m.body.size());
 }
 
 /// Bytes of the whole PUB or HPUB frame with single spaces, including its length fields and all
@@ -91,12 +92,17 @@ payload_size(const message& m, header_style style = header_style::spaced) noexce
 frame_size(const message& m, header_style style = header_style::spaced) noexcept
 {
     const std::uint64_t head = nats::header_size(m.headers, style);
-    const std::uint64_t payload = saturating_add(head, m.body.size());
-    std::uint64_t line = saturating_add(4, m.subject.size());         // "PUB " subject
-    if (m.reply) line = saturating_add(line, saturating_add(1, m.reply->size()));
-    line = saturating_add(line, 1 + detail::digits(payload) + 2);     // " " total CR LF
-    if (head != 0) line = saturating_add(line, 1 + 1 + detail::digits(head));  // "H", " " head
-    return saturating_add(line, saturating_add(payload, 2));
+    const std::uint64_t payload = waybill::detail::saturating_add(head, m.body.size());
+    std::uint64_t line = waybill::detail::saturating_add(4, m.subject.size());  // "PUB " subject
+    if (m.reply)
+        line = waybill::detail::saturating_add(line,
+                                               waybill::detail::saturating_add(1, m.reply->size()));
+    line =
+        waybill::detail::saturating_add(line, 1 + detail::digits(payload) + 2);  // " " total CR LF
+    if (head != 0)
+        line =
+            waybill::detail::saturating_add(line, 1 + 1 + detail::digits(head));  // "H", " " head
+    return waybill::detail::saturating_add(line, waybill::detail::saturating_add(payload, 2));
 }
 
 }  // namespace waybill::inline v0_2::wire::nats

@@ -12,7 +12,7 @@
 //
 // A field without presence is not written if it is empty or 0. The functions return the size of a
 // written field; the caller decides whether it is written. A message has at most 2 GiB minus one
-// byte. A larger field and an invalid field number have the size `highest_size`.
+// byte. A larger field and an invalid field number have the size 2^64 - 1.
 //
 // Source: https://protobuf.dev/programming-guides/encoding/, and proto-limits/#total for 2 GiB.
 // Tested in protobuf.prop.cpp against an independent writer. `bytes_field_size` and `repeated` are
@@ -23,7 +23,7 @@
 
 #include <cstdint>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/varint.hpp>
 
 namespace waybill::inline v0_2::wire::protobuf {
@@ -33,10 +33,10 @@ namespace waybill::inline v0_2::wire::protobuf {
 inline constexpr std::uint64_t max_bytes = 0x7FFF'FFFF;
 
 /// Bytes of the tag before each field: 1 for numbers up to 15, 2 up to 2,047, at most 5. The result
-/// is `highest_size` if `number` is 0 or over 2^29 - 1. Constant time.
+/// is 2^64 - 1 if `number` is 0 or over 2^29 - 1. Constant time.
 [[nodiscard]] constexpr std::uint64_t tag_size(std::uint64_t number) noexcept
 {
-    return number == 0 || number > 0x1FFF'FFFF ? highest_size
+    return number == 0 || number > 0x1FFF'FFFF ? waybill::detail::highest_size
                                                : waybill::detail::varint_size(number << 3U);
 }
 
@@ -45,19 +45,20 @@ inline constexpr std::uint64_t max_bytes = 0x7FFF'FFFF;
 [[nodiscard]] constexpr std::uint64_t varint_field_size(std::uint64_t number,
                                                         std::uint64_t value) noexcept
 {
-    return saturating_add(protobuf::tag_size(number), waybill::detail::varint_size(value));
+    return waybill::detail::saturating_add(protobuf::tag_size(number),
+                                           waybill::detail::varint_size(value));
 }
 
 /// Bytes of a fixed32, sfixed32 or float field. Constant time.
 [[nodiscard]] constexpr std::uint64_t fixed32_field_size(std::uint64_t number) noexcept
 {
-    return saturating_add(protobuf::tag_size(number), 4);
+    return waybill::detail::saturating_add(protobuf::tag_size(number), 4);
 }
 
 /// Bytes of a fixed64, sfixed64 or double field. Constant time.
 [[nodiscard]] constexpr std::uint64_t fixed64_field_size(std::uint64_t number) noexcept
 {
-    return saturating_add(protobuf::tag_size(number), 8);
+    return waybill::detail::saturating_add(protobuf::tag_size(number), 8);
 }
 
 /// Bytes of a field with a length: string, bytes, an embedded message, a map entry, packed numbers.
@@ -65,8 +66,8 @@ inline constexpr std::uint64_t max_bytes = 0x7FFF'FFFF;
 [[nodiscard]] constexpr std::uint64_t bytes_field_size(std::uint64_t number,
                                                        std::uint64_t length) noexcept
 {
-    if (length > max_bytes) return highest_size;
-    return saturating_add(protobuf::tag_size(number),
+    if (length > max_bytes) return waybill::detail::highest_size;
+    return waybill::detail::saturating_add(protobuf::tag_size(number),
                           waybill::detail::varint_size(length) + length);
 }
 
@@ -97,7 +98,7 @@ struct repeated {
     }
     [[nodiscard]] constexpr std::uint64_t delta(const state&, const Item& item) const
     {
-        return protobuf::bytes_field_size(number, as_size(size(item)));
+        return protobuf::bytes_field_size(number, waybill::detail::as_size(size(item)));
     }
     template <class Item>
     constexpr void push(state&, const Item&) const noexcept

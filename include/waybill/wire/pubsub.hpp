@@ -25,7 +25,7 @@
 #include <span>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/protobuf.hpp>
 
 namespace waybill::inline v0_2::wire::pubsub {
@@ -57,14 +57,15 @@ namespace detail {
 /// are written even if they are empty.
 [[nodiscard]] constexpr std::uint64_t size(const message& m) noexcept
 {
-    std::uint64_t sum = saturating_add(detail::text_field(1, m.data),
+    std::uint64_t sum = waybill::detail::saturating_add(detail::text_field(1, m.data),
                                        detail::text_field(5, m.ordering_key));
     for (const attribute& a : m.attributes) {
-        const std::uint64_t entry = saturating_add(protobuf::bytes_field_size(1, a.key.size()),
-                                                   protobuf::bytes_field_size(2, a.value.size()));
-        sum = saturating_add(sum, protobuf::bytes_field_size(2, entry));
+        const std::uint64_t entry =
+            waybill::detail::saturating_add(protobuf::bytes_field_size(1, a.key.size()),
+                                            protobuf::bytes_field_size(2, a.value.size()));
+        sum = waybill::detail::saturating_add(sum, protobuf::bytes_field_size(2, entry));
     }
-    return sum > protobuf::max_bytes ? highest_size : sum;
+    return sum > protobuf::max_bytes ? waybill::detail::highest_size : sum;
 }
 
 /// Bytes that the service bills for the message: its content and 20 bytes for the time. The message
@@ -73,9 +74,11 @@ namespace detail {
 /// ingestion and delivery" in https://cloud.google.com/pubsub/pricing.
 [[nodiscard]] constexpr std::uint64_t billed_size(const message& m) noexcept
 {
-    std::uint64_t sum = saturating_add(20, saturating_add(m.data.size(), m.ordering_key.size()));
+    std::uint64_t sum = waybill::detail::saturating_add(
+        20, waybill::detail::saturating_add(m.data.size(), m.ordering_key.size()));
     for (const attribute& a : m.attributes) {
-        sum = saturating_add(sum, saturating_add(a.key.size(), a.value.size()));
+        sum = waybill::detail::saturating_add(
+            sum, waybill::detail::saturating_add(a.key.size(), a.value.size()));
     }
     return sum;
 }

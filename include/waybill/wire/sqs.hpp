@@ -26,7 +26,7 @@
 #include <span>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::wire::sqs {
 
@@ -48,8 +48,9 @@ struct message {
 {
     std::uint64_t sum = m.body.size();
     for (const attribute& a : m.attributes) {
-        const std::uint64_t names = saturating_add(a.name.size(), a.type.size());
-        sum = saturating_add(sum, saturating_add(names, a.value.size()));
+        const std::uint64_t names = waybill::detail::saturating_add(a.name.size(), a.type.size());
+        sum = waybill::detail::saturating_add(
+            sum, waybill::detail::saturating_add(names, a.value.size()));
     }
     return sum;
 }

@@ -43,7 +43,7 @@ struct endless {
 void stream(batch_sender& s, std::vector<std::uint64_t>& away, std::uint64_t items,
             std::uint64_t& sends, std::uint64_t keys = 1)
 {
-    const entry_fault first[] = {{0, fault_kind::transient}};
+    const batch_sender::entry_fault first[] = {{0, fault_kind::transient}};
     steady_time now{};
     for (std::uint64_t n = 0; n != items;) {
         const auto a = s.next(now);

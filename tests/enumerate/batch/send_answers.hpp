@@ -25,7 +25,7 @@ using send_audit::event;
 // An answer and what its spans look at.
 struct answer {
     event what;
-    std::vector<entry_fault> entries;
+    std::vector<batch_sender::entry_fault> entries;
     std::vector<std::uint64_t> sizes;
     std::string name;
 
@@ -87,7 +87,7 @@ inline const std::vector<answer>& wide_answers(std::size_t items)
         for (const fault_kind how :
              {fault_kind::transient, fault_kind::permanent, fault_kind::infrastructure,
               fault_kind::ownership_lost, fault_kind::cancelled, fault_kind::none}) {
-            std::vector<entry_fault> entries;
+            std::vector<batch_sender::entry_fault> entries;
             for (std::uint64_t i = 0; i != items; ++i) {
                 if ((some >> i) % 2 != 0) entries.push_back({i, how});
             }
@@ -98,7 +98,7 @@ inline const std::vector<answer>& wide_answers(std::size_t items)
                  {},
                  "all but " + std::to_string(some) + " " + std::string(waybill::name(how))});
         }
-        std::vector<entry_fault> mixed;  // the others for good
+        std::vector<batch_sender::entry_fault> mixed;  // the others for good
         for (std::uint64_t i = 0; i != items; ++i) {
             mixed.push_back(
                 {i, (some >> i) % 2 != 0 ? fault_kind::transient : fault_kind::permanent});
@@ -154,7 +154,7 @@ inline send_policy policy_of(std::uint32_t in_flight,
     send_policy p{
         .limit = {.bytes = 35, .items = 3, .single = 30}, .in_flight = in_flight, .on_unknown = u};
     p.retry = {.max_attempts = 2,
-               .pauses = {.base = duration::milliseconds(1), .spread = jitter::none}};
+               .pauses = {.base = duration::milliseconds(1), .spread = backoff::jitter::none}};
     return p;
 }
 

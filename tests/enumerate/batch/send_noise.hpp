@@ -47,7 +47,7 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
         ignored(batch_sender::not_replaced{78}, asks ? event_result::invalid : event_result::stale,
                 "a wrong one kept");
     }
-    static const std::vector<entry_fault> far{{0, fault_kind::transient},
+    static const std::vector<batch_sender::entry_fault> far{{0, fault_kind::transient},
                                               {7, fault_kind::transient}};
     static const std::vector<std::uint64_t> seven(7, 10);
     const auto offered = std::get_if<batch_sender::send>(&a);

@@ -127,9 +127,10 @@ struct by_hand {
                 f.kind = fault_kind::permanent;
             if (f.kind == fault_kind::cancelled && what == wrong::cancelled_is_done) f = {};
             if (f.kind == fault_kind::transient && what == wrong::exhausted_is_done) f = {};
-            const bool park = f.kind == fault_kind::permanent ||
-                              (f.kind == fault_kind::transient &&
-                               p.on_exhausted == waybill::when_exhausted::dead_letter);
+            const bool park =
+                f.kind == fault_kind::permanent ||
+                (f.kind == fault_kind::transient &&
+                 p.on_exhausted == waybill::batch_policy::when_exhausted::dead_letter);
             if (!f.ok() && !park) {
                 r.outcome = f.kind == fault_kind::cancelled ? batch_outcome::cancelled
                                                             : batch_outcome::redeliver;
@@ -159,7 +160,9 @@ struct by_hand {
             const auto stored = checkpoints.load(key);
             if (!stored)
                 r.outcome = batch_outcome::unknown;
-            else if (stands(*stored, mine.from, *to, mine.epoch) != waybill::checkpoint_stands::after) {
+            else if (waybill::at_least_once_machine::classify(*stored, mine.from, *to,
+                                                              mine.epoch) !=
+                     waybill::at_least_once_machine::checkpoint_stands::after) {
                 if (r.outcome == batch_outcome::committed) r.outcome = batch_outcome::redeliver;
                 return r;
             }
@@ -200,17 +203,18 @@ public:
         : extent_(x), choices_(c), driver_(driver), told_(told), left_(x.faults)
     {
         policy_.tries = 2;
-        policy_.ask_from = waybill::highest_size;
+        policy_.ask_from = waybill::detail::highest_size;
         const std::uint32_t how = c.pick(x.policies);
         if (how % 2 != 0) policy_.commit_every = 1;
         if (how >= 2) policy_.ask_from = 2;
-        if (x.liar) policy_.check_commit = waybill::commit_check::always;
+        if (x.liar) policy_.check_commit = waybill::batch_policy::commit_check::always;
         for (std::uint32_t i = 0; i != x.events; ++i) {
             outcomes_[i] = static_cast<outcome>(c.pick(x.outcomes));
             if (outcomes_[i] == outcome::transient_for_ever) stays_transient_ = true;
         }
         // With nothing that stays transient both are the same.
-        if (stays_transient_ && c.pick(2) != 0) policy_.on_exhausted = waybill::when_exhausted::dead_letter;
+        if (stays_transient_ && c.pick(2) != 0)
+            policy_.on_exhausted = waybill::batch_policy::when_exhausted::dead_letter;
     }
 
     /// What was broken first, or nothing.
@@ -253,9 +257,11 @@ public:
             if (!alive_) continue;
 
             from = r.reached;
-            if (r.outcome == batch_outcome::unknown || r.outcome == batch_outcome::abandoned)
+            if (r.outcome == batch_outcome::unknown || r.outcome == batch_outcome::ownership_lost)
                 loaded = false;
-            const bool waits = stays_transient_ && policy_.on_exhausted == waybill::when_exhausted::redeliver;
+            const bool waits =
+                stays_transient_ &&
+                policy_.on_exhausted == waybill::batch_policy::when_exhausted::redeliver;
             if (r.outcome == batch_outcome::redeliver && waits && ++stuck == 8 + extent_.faults) {
                 return finished(stored_now() / 10);
             }
@@ -371,7 +377,7 @@ private:
         const std::size_t i = e.sequence / 10 - 1;
         if (told_) tell("handle " + std::to_string(e.sequence) + " as " + std::string(k));
         for (std::size_t m = 0; m != i; ++m) {
-            const bool held = policy_.ask_from != waybill::highest_size && !good(m);
+            const bool held = policy_.ask_from != waybill::detail::highest_size && !good(m);
             const bool done = good(m) ? repeats_[m] != 0 : letters_.count(10 * (m + 1)) != 0;
             if (!done && !(held && calls_[m] != 0)) breaks("an event is handled before one in front of it is done");
         }
@@ -458,7 +464,7 @@ private:
         if (reached > stored_now()) breaks("the report is ahead of the checkpoint");
         // A commit that arrives late may do so after the delivery.
         const bool sure =
-            r.outcome != batch_outcome::unknown && r.outcome != batch_outcome::abandoned;
+            r.outcome != batch_outcome::unknown && r.outcome != batch_outcome::ownership_lost;
         if (sure && reached != stored_now()) breaks("the report is behind the checkpoint");
         if (r.handled + r.dead_lettered != (reached - before) / 10 && sure) {
             breaks("the report counts other events than there were");
@@ -480,7 +486,7 @@ private:
             case batch_outcome::unknown:
                 if (!load_failed_ && !arrived_late_) breaks("reported as unknown, and could have been read");
                 return;
-            case batch_outcome::abandoned:
+            case batch_outcome::ownership_lost:
                 // A commit of the process before this one has its epoch, and may arrive any time.
                 if (!arrived_late_) breaks("abandoned, and nobody else is there");
                 return;
@@ -496,7 +502,7 @@ private:
             breaks("ended without a reason, or committed for one");
         if (r.reason.text.empty() && r.outcome != batch_outcome::committed)
             breaks("a reason has no text");
-        if (r.outcome == batch_outcome::abandoned && how != fault_kind::ownership_lost)
+        if (r.outcome == batch_outcome::ownership_lost && how != fault_kind::ownership_lost)
             breaks("abandoned for another reason");
         if (r.outcome == batch_outcome::cancelled && r.reason != waybill::cancelled("stop"))
             breaks("cancelled for another reason");
@@ -505,11 +511,12 @@ private:
     std::string finished(std::uint64_t done)
     {
         std::uint64_t reachable = extent_.events;
-        if (stays_transient_ && policy_.on_exhausted == waybill::when_exhausted::redeliver) {
+        if (stays_transient_ &&
+            policy_.on_exhausted == waybill::batch_policy::when_exhausted::redeliver) {
             reachable = 0;
             while (outcomes_[reachable] != outcome::transient_for_ever) ++reachable;
             // While nothing has worked, nobody knows whether the events are to blame.
-            if (policy_.ask_from != waybill::highest_size) {
+            if (policy_.ask_from != waybill::detail::highest_size) {
                 std::uint64_t last = reachable - reachable % extent_.batch;
                 bool worked = false;
                 for (std::uint64_t i = last; i != reachable; ++i) worked = worked || good(i);

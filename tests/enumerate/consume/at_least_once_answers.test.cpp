@@ -26,9 +26,8 @@ namespace {
 using waybill::advance_outcome;
 using waybill::at_least_once_machine;
 using waybill::batch_outcome;
-using waybill::checkpoint_stands;
 using waybill::fault_kind;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 using waybill::testing::choices;
 
 constexpr fault_kind faults[] = {fault_kind::none,           fault_kind::transient,
@@ -79,7 +78,7 @@ private:
         p.tries = 1;
         p.commit_every = counts[c.pick(3)];
         p.ask_from = counts[c.pick(3)];
-        if (c.pick(2) != 0) p.on_exhausted = waybill::when_exhausted::dead_letter;
+        if (c.pick(2) != 0) p.on_exhausted = waybill::batch_policy::when_exhausted::dead_letter;
         return p;
     }
 
@@ -99,8 +98,9 @@ private:
         if (how != fault_kind::none) why_ = how;
         if (how == fault_kind::none) done_[event] = true;
         worked_ = worked_ || (how == fault_kind::none && !skipped);
-        const bool late = how == fault_kind::transient &&
-                          policy_.on_exhausted == waybill::when_exhausted::dead_letter;
+        const bool late =
+            how == fault_kind::transient &&
+            policy_.on_exhausted == waybill::batch_policy::when_exhausted::dead_letter;
         if (late || how == fault_kind::permanent) ++failed_;
         machine_.on(waybill::at_least_once_machine::handled{how, skipped});
     }
@@ -138,8 +138,11 @@ private:
 
     void read_back()
     {
-        constexpr checkpoint_stands all[] = {checkpoint_stands::before, checkpoint_stands::after,
-                                             checkpoint_stands::moved, checkpoint_stands::elsewhere};
+        constexpr at_least_once_machine::checkpoint_stands all[] = {
+            at_least_once_machine::checkpoint_stands::before,
+            at_least_once_machine::checkpoint_stands::after,
+            at_least_once_machine::checkpoint_stands::moved,
+            at_least_once_machine::checkpoint_stands::elsewhere};
         const auto which = choices_.pick(5);
         if (which == 4)
             machine_.on(waybill::at_least_once_machine::stood{{}, fault_kind::infrastructure});
@@ -172,7 +175,7 @@ private:
                 if (why == fault_kind::ownership_lost || why == fault_kind::cancelled)
                     breaks("another end fits to the reason");
                 break;
-            case batch_outcome::abandoned:
+            case batch_outcome::ownership_lost:
                 if (why != fault_kind::ownership_lost) breaks("abandoned for another reason");
                 break;
             case batch_outcome::cancelled:

@@ -97,7 +97,8 @@ private:
             return;
         }
         if (!o.machine) {
-            const waybill::at_least_once_policy p{.commit_every = commit_every_, .ask_from = waybill::highest_size};
+            const waybill::at_least_once_policy p{.commit_every = commit_every_,
+                                                  .ask_from = waybill::detail::highest_size};
             const std::uint64_t left = events - o.from;
             o.machine.emplace(left < o.batch ? left : o.batch, p);
             o.first = o.from;
@@ -116,7 +117,8 @@ private:
         }
         if (std::holds_alternative<waybill::at_least_once_machine::check_commit>(a)) {
             const auto from = o.from == 0 ? std::nullopt : std::optional(position{o.from, {}});
-            m.on(waybill::at_least_once_machine::stood{stands(stored_, from, {o.to, {}}, o.epoch)});
+            m.on(waybill::at_least_once_machine::stood{
+                waybill::at_least_once_machine::classify(stored_, from, {o.to, {}}, o.epoch)});
         }
         o.from = o.first + m.covered_events();
         for (std::uint64_t n = 0; n != done(); ++n) {
@@ -155,7 +157,7 @@ private:
     void ended(owner& o, batch_outcome end)
     {
         o.over = o.from == events;
-        if (end == batch_outcome::abandoned || end == batch_outcome::unknown) {
+        if (end == batch_outcome::ownership_lost || end == batch_outcome::unknown) {
             const bool last = o.epoch == 2;
             if (last && stored_ && stored_->epoch == 2) breaks("the last owner has lost to nobody");
             ++o.refused;
@@ -193,16 +195,18 @@ std::uint64_t enumerate(const char* what, guard g, std::uint32_t losses, std::ui
 
 TEST_CASE("at least once, two owners: every interleaving, with up to two lost answers")
 {
-    CHECK(enumerate("nothing lost", guard::compare_and_set, 0, waybill::highest_size) == 0);
+    CHECK(enumerate("nothing lost", guard::compare_and_set, 0, waybill::detail::highest_size) == 0);
     if (tests_support::brief) return;
-    CHECK(enumerate("one answer lost", guard::compare_and_set, 1, waybill::highest_size) == 0);
-    CHECK(enumerate("two answers lost", guard::compare_and_set, 2, waybill::highest_size) == 0);
+    CHECK(enumerate("one answer lost", guard::compare_and_set, 1, waybill::detail::highest_size) ==
+          0);
+    CHECK(enumerate("two answers lost", guard::compare_and_set, 2, waybill::detail::highest_size) ==
+          0);
     CHECK(enumerate("a commit an event", guard::compare_and_set, 0, 1) == 0);
 }
 
 TEST_CASE("at least once, two owners: mutant caught: a store that does not compare")
 {
-    CHECK(enumerate("no guard", guard::none, 0, waybill::highest_size) > 0);
+    CHECK(enumerate("no guard", guard::none, 0, waybill::detail::highest_size) > 0);
 }
 
 }  // namespace

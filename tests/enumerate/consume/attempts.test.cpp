@@ -43,9 +43,10 @@ constexpr extent one_fault_in_twos{brief ? 2 : 4, 2, 1, std::span(all_kinds).fir
 constexpr extent two_faults{brief ? 1 : 3, 3, 2, deadly_or_not, false, 3};
 constexpr extent three_faults{1, 1, brief ? 1 : 3, deadly_or_not, false, 4};
 constexpr extent singly{2, 1, brief ? 1 : 2, deadly_or_not, true, 3};
-constexpr extent always_read{
-    brief ? 2 : 3, 3, 1, with_deadly, true, 2, 0, waybill::commit_check::always, true};
-constexpr auto unknown = waybill::commit_check::unknown;
+constexpr extent always_read{brief ? 2 : 3, 3, 1, with_deadly,
+                             true,          2, 0, waybill::batch_policy::commit_check::always,
+                             true};
+constexpr auto unknown = waybill::batch_policy::commit_check::unknown;
 constexpr extent leaving{brief ? 3 : 5, 5, 0, deadly_or_not, true, 2, 0, unknown, false, 3};
 constexpr extent leaving_in_twos{brief ? 3 : 5, 2, 0, deadly_or_not, true, 3, 0, unknown, false, 3};
 constexpr extent leaving_singly{brief ? 3 : 5, 1, 0, deadly_or_not, true, 2, 0, unknown, false, 4};

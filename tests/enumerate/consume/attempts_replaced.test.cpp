@@ -62,7 +62,7 @@ public:
             if (!kept_.letters().contains({key, e.sequence})) effects.push_back(e.sequence);
         }
         if (kept_.records() != effects) return "the effects are not those of each event once, in order";
-        const std::uint64_t most = waybill::deaths_at_most(trial_.events, policy_.deaths);
+        const std::uint64_t most = waybill::detail::deaths_at_most(trial_.events, policy_.deaths);
         if (deaths_ > most && between_ == 0) return "deaths were forgotten";
         if (deaths_ > most * (between_ + 1)) return "more deaths were forgotten than can be";
         return "";

@@ -78,7 +78,7 @@ struct extent {
     bool with_and_without_savepoints = true;
     std::uint32_t deaths = 0;   // this number of deaths is too many; 0: not counted
     std::uint32_t outages = 0;  // so many deliveries in which every handler says `permanent`
-    waybill::commit_check read_back = waybill::commit_check::unknown;
+    waybill::batch_policy::commit_check read_back = waybill::batch_policy::commit_check::unknown;
     bool lies = false;        // a commit may say the contrary of what is so
     std::uint32_t leave = 0;  // so many events may leave the log before they are consumed
 };
@@ -122,7 +122,7 @@ public:
         }
         // With nothing that stays transient both policies are the same.
         if (stays_transient_ && c.pick(2) != 0)
-            policy_.on_exhausted = waybill::when_exhausted::dead_letter;
+            policy_.on_exhausted = waybill::batch_policy::when_exhausted::dead_letter;
     }
 
     /// What was broken first, or nothing.
@@ -173,10 +173,10 @@ public:
             if (!store_.alive()) continue;
 
             if (r.outcome == batch_outcome::committed) from = r.reached;
-            if (r.outcome == batch_outcome::unknown || r.outcome == batch_outcome::abandoned)
+            if (r.outcome == batch_outcome::unknown || r.outcome == batch_outcome::ownership_lost)
                 loaded = false;
             if (r.outcome == batch_outcome::redeliver && stays_transient_ &&
-                policy_.on_exhausted == waybill::when_exhausted::redeliver &&
+                policy_.on_exhausted == waybill::batch_policy::when_exhausted::redeliver &&
                 ++stuck == 5 + extent_.faults) {
                 return finished(stored_now() / 10);
             }
@@ -335,12 +335,14 @@ private:
     {
         const bool applied = stored_now() != before;
         // A lie is found at once by who reads back, and by others when they go on.
-        const bool deceived = lied_ && extent_.read_back == waybill::commit_check::unknown;
+        const bool deceived =
+            lied_ && extent_.read_back == waybill::batch_policy::commit_check::unknown;
         switch (r.outcome) {
             case batch_outcome::committed: {
                 if (!applied && !deceived) return breaks("reported as committed, and is not");
-                if (r.cut_off >= events.size()) return breaks("the report leaves more than there was");
-                const std::size_t delivered = events.size() - r.cut_off;
+                if (r.not_delivered >= events.size())
+                    return breaks("the report leaves more than there was");
+                const std::size_t delivered = events.size() - r.not_delivered;
                 std::uint64_t failed = 0;
                 std::uint64_t skipped = 0;
                 for (std::size_t i = 0; i != delivered; ++i) {
@@ -364,7 +366,7 @@ private:
             case batch_outcome::unknown:
                 if (!read_back_failed_) breaks("reported as unknown, and could have been read");
                 return;
-            case batch_outcome::abandoned:
+            case batch_outcome::ownership_lost:
                 if (!ever_lied_) breaks("abandoned, and nobody else is there");
                 return;
             case batch_outcome::empty:
@@ -375,19 +377,20 @@ private:
     std::string finished(std::uint64_t done)
     {
         std::uint64_t reachable = extent_.events;
-        if (stays_transient_ && policy_.on_exhausted == waybill::when_exhausted::redeliver) {
+        if (stays_transient_ &&
+            policy_.on_exhausted == waybill::batch_policy::when_exhausted::redeliver) {
             reachable = 0;
             while (outcomes_[reachable] != outcome::transient_for_ever) ++reachable;
             reachable -= reachable % extent_.batch;
         }
         if (done != reachable) breaks("the log is not drained as far as it can be");
-        if constexpr (waybill::attempt_store<Store>) {
+        if constexpr (waybill::crash_record_store<Store>) {
             const bool last_gone = gone_[extent_.events - 1];
             if (!ever_lied_ && !last_gone && *kept_.attempted(key))
                 breaks("a row of attempts is left behind");
         }
         if (extent_.faults == 0 && extent_.deaths != 0) {
-            std::uint64_t bound = waybill::deaths_at_most(extent_.batch, policy_.deaths);
+            std::uint64_t bound = waybill::detail::deaths_at_most(extent_.batch, policy_.deaths);
             for (const std::uint32_t d : deaths_) {
                 if (d > bound) breaks("an event has ended more processes than it may");
             }

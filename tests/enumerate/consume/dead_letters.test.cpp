@@ -398,7 +398,7 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
                 if (at != goal) return "reported as rewound, and is not";
                 if (r.mine.from != to || r.mine.epoch != 5) return "the next assignment is wrong";
                 return "";
-            case rewind_outcome::abandoned:
+            case rewind_outcome::ownership_lost:
                 if (!they_went_on) {
                     // A rewind of ours whose answer was lost and that we tried again.
                     if (at != goal || round == 0) return "abandoned, and nobody else is there";

@@ -68,7 +68,7 @@ public:
     // The first broken rule, or an empty text.
     std::string run()
     {
-        const std::uint64_t each = waybill::deaths_at_most(trial_.events, policy_.deaths);
+        const std::uint64_t each = waybill::detail::deaths_at_most(trial_.events, policy_.deaths);
         const std::uint64_t most = bad_.size() * each;
         const std::uint64_t rounds = most + 2 * (trial_.events + trial_.faults + trial_.outages + 1);
         for (std::uint64_t round = 0; round != rounds; ++round) {
@@ -109,7 +109,7 @@ private:
         try {
             const auto r = waybill::process_batch(store, mine_, rest, handle, {}, policy_);
             if (r.outcome == batch_outcome::committed) mine_.from = r.reached;
-            if (r.outcome == batch_outcome::unknown || r.outcome == batch_outcome::abandoned)
+            if (r.outcome == batch_outcome::unknown || r.outcome == batch_outcome::ownership_lost)
                 load();
         } catch (const std::runtime_error&) {
             ++exceptions_;

@@ -91,7 +91,8 @@ struct by_hand {
                 if (f.kind == fault_kind::transient) {
                     if (tries < p.tries) continue;
                     if (what == wrong::exhausted_is_done) break;
-                    if (p.on_exhausted == waybill::when_exhausted::redeliver) return r;
+                    if (p.on_exhausted == waybill::batch_policy::when_exhausted::redeliver)
+                        return r;
                 }
                 letters.push_back(
                     {key, waybill::position_of(e), f.kind, f.text, {}, tries, {}, parked_at});
@@ -131,7 +132,7 @@ struct by_hand {
         const auto moved = store.advance(*tx, key, mine.from, to, mine.epoch);
         if (!moved) return r;
         if (*moved != waybill::advance_outcome::applied)
-            return {.outcome = batch_outcome::abandoned};
+            return {.outcome = batch_outcome::ownership_lost};
         const auto c = tx->commit();
         auto what_became = c ? *c : commit_outcome::unknown;
         if (!c && what == wrong::error_is_not_applied) what_became = commit_outcome::not_applied;
@@ -164,11 +165,24 @@ constexpr extent doubles_of_all{2, 2, 2, the_first(brief ? 2 : 6)};
 constexpr extent triples{brief ? 1 : 2, 2, 3, the_first(brief ? 1 : 3)};
 constexpr extent skips{brief ? 2 : 4, 2, brief ? 1 : 2, with_skipped};
 constexpr extent outages{brief ? 2 : 4, 2, 1, the_first(brief ? 2 : 3), true, 0, 1};
-constexpr extent read_back_always{
-    brief ? 2 : 4, 2, brief ? 1 : 2, the_first(2), true, 0, 0, waybill::commit_check::always, true};
-constexpr extent lies{
-    brief ? 2 : 4, 2, brief ? 1 : 2, the_first(2), true, 0, 0, waybill::commit_check::unknown,
-    true};
+constexpr extent read_back_always{brief ? 2 : 4,
+                                  2,
+                                  brief ? 1 : 2,
+                                  the_first(2),
+                                  true,
+                                  0,
+                                  0,
+                                  waybill::batch_policy::commit_check::always,
+                                  true};
+constexpr extent lies{brief ? 2 : 4,
+                      2,
+                      brief ? 1 : 2,
+                      the_first(2),
+                      true,
+                      0,
+                      0,
+                      waybill::batch_policy::commit_check::unknown,
+                      true};
 constexpr extent for_mutants{brief ? 2 : 3, 2, 1, of_the_first, false};
 constexpr extent for_skip_mutants{2, 2, 1, with_skipped, false};
 constexpr extent for_ask_mutants{2, 2, 0, the_first(2), false, 0, 1};

@@ -161,7 +161,7 @@ private:
         machine_.reset();
         if (end == batch_outcome::committed) from_ = to_;
         if (end == batch_outcome::committed || end == batch_outcome::redeliver) return deliver();
-        if (end != batch_outcome::abandoned) FAIL("no other end");
+        if (end != batch_outcome::ownership_lost) FAIL("no other end");
         ++reloads_;
         if (stale_) stopped_ = true;  // somebody with a higher epoch has it
     }

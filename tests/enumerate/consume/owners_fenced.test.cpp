@@ -119,7 +119,7 @@ private:
         if (seen_) expected = seen_->version;
         const auto r = *leases_.claim({key, {me_ == 0 ? "a" : "b", 1}, next, expected});
         place_ = place::look;
-        if (r.outcome == waybill::claim_outcome::contended) return;
+        if (r.outcome == waybill::claim_result::claim_outcome::contended) return;
         epoch_ = next;
         --claims_;
         place_ = place::load;
@@ -227,7 +227,7 @@ private:
         machine_.reset();
         if (end == batch_outcome::committed) from_ = to_;
         if (end == batch_outcome::committed || end == batch_outcome::redeliver) return deliver();
-        if (end != batch_outcome::abandoned) FAIL("no other end");
+        if (end != batch_outcome::ownership_lost) FAIL("no other end");
         const auto row = leases_.row();
         const bool mine = row && row->epoch == epoch_;
         place_ = mine ? place::load : place::look;

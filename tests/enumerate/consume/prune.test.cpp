@@ -29,12 +29,9 @@ namespace prune_enumeration_test {
 namespace {
 
 using namespace std::chrono_literals;
-using waybill::may_remove;
 using waybill::plan_prune;
 using waybill::prune_plan;
 using waybill::prune_policy;
-using waybill::prune_removal;
-using waybill::prune_row;
 using waybill::wall_time;
 using waybill::testing::choices;
 
@@ -60,14 +57,14 @@ class event {
 public:
     event(std::uint64_t id, choices& c, bool both) : id_(id), choices_(c)
     {
-        row_ = prune_row{id, 1, parked(0)};
+        row_ = prune_plan::row{id, 1, parked(0)};
         fates_.push_back(fate::stored);
         const std::uint32_t role = c.pick(both ? 4 : 3);
         resubmits_ = role == 1 || role == 3 ? 3 : 0;
         fails_ = role == 2 || role == 3;
     }
 
-    [[nodiscard]] const std::optional<prune_row>& row() const { return row_; }
+    [[nodiscard]] const std::optional<prune_plan::row>& row() const { return row_; }
     [[nodiscard]] const std::vector<fate>& fates() const { return fates_; }
 
     /// Some of its steps; all of them in the end.
@@ -81,13 +78,13 @@ public:
         }
     }
 
-    void remove(const prune_removal& r, mutant how)
+    void remove(const prune_plan::removal& r, mutant how)
     {
         if (!row_) return;
-        prune_row seen = *row_;
+        prune_plan::row seen = *row_;
         if (how == mutant::ignores_held || how == mutant::compares_no_hold) seen.held = false;
         if (how == mutant::compares_no_time) seen.dead_lettered_at = r.dead_lettered_at;
-        if (how != mutant::removes_by_id && !may_remove(r, seen)) return;
+        if (how != mutant::removes_by_id && !r.may_remove(seen)) return;
         const bool right = row_->dead_lettered_at == r.dead_lettered_at && !row_->held;
         row_.reset();
         if (fates_.back() != fate::sent) fates_.back() = right ? fate::pruned : fate::lost;
@@ -104,7 +101,7 @@ private:
     {
         fails_ = false;
         if (row_) fates_.back() = fate::replaced;
-        row_ = prune_row{id_, 1, parked(fates_.size())};
+        row_ = prune_plan::row{id_, 1, parked(fates_.size())};
         fates_.push_back(fate::stored);
     }
 
@@ -139,9 +136,9 @@ private:
 
     std::uint64_t id_;
     choices& choices_;
-    std::optional<prune_row> row_{};
+    std::optional<prune_plan::row> row_{};
     std::vector<fate> fates_{};  // of each time that it failed
-    prune_row mine_{};
+    prune_plan::row mine_{};
     std::size_t generation_ = 0;
     std::uint32_t resubmits_ = 0;
     bool fails_ = false;
@@ -154,11 +151,11 @@ bool all_accounted_for(const extent& x, choices& c)
     for (std::uint64_t n = 0; n != x.rows; ++n) events.emplace_back(n, c, n < x.both);
     for (event& e : events) e.some_steps(false);
 
-    std::vector<prune_row> rows;
+    std::vector<prune_plan::row> rows;
     for (const event& e : events) {
         if (e.row()) rows.push_back(*e.row());
     }
-    const auto seen = [&](prune_row r) {
+    const auto seen = [&](prune_plan::row r) {
         if (x.how == mutant::ignores_held) r.held = false;
         return r;
     };
@@ -167,7 +164,7 @@ bool all_accounted_for(const extent& x, choices& c)
     const prune_plan plan = plan_prune(rows, policy, wall_time::at(15s), seen);
 
     for (event& e : events) e.some_steps(false);
-    for (const prune_removal& r : plan.removals) events[r.id].remove(r, x.how);
+    for (const prune_plan::removal& r : plan.removals) events[r.id].remove(r, x.how);
     bool good = true;
     for (event& e : events) {
         e.some_steps(true);

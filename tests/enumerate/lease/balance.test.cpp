@@ -31,7 +31,6 @@ namespace balance_test {
 namespace {
 
 using waybill::balance_plan;
-using waybill::lease_view;
 
 using counts = std::vector<std::uint32_t>;  // of each owner; the last one is what is free
 
@@ -108,7 +107,7 @@ std::vector<std::uint32_t> holders_of(const counts& c, bool in_turns)
     while (total(left) != 0) {
         for (std::uint32_t o = 0; o != c.size(); ++o) {
             for (; left[o] != 0; --left[o]) {
-                holders.push_back(o + 1 == c.size() ? lease_view::free : o);
+                holders.push_back(o + 1 == c.size() ? balance_plan::lease_view::free : o);
                 if (in_turns) {
                     --left[o];
                     break;
@@ -127,10 +126,11 @@ counts counts_of(const std::vector<std::uint32_t>& holders, std::uint32_t owners
 }
 
 // What `self` sees; where nobody announces himself, others who have nothing are not there.
-lease_view seen_by(std::uint32_t self, const std::vector<std::uint32_t>& holders, const counts& c, bool announced)
+balance_plan::lease_view seen_by(std::uint32_t self, const std::vector<std::uint32_t>& holders,
+                                 const counts& c, bool announced)
 {
-    std::vector<std::uint32_t> number(owners_of(c), lease_view::free);
-    lease_view v;
+    std::vector<std::uint32_t> number(owners_of(c), balance_plan::lease_view::free);
+    balance_plan::lease_view v;
     v.owners = 0;
     for (std::uint32_t o = 0; o != owners_of(c); ++o) {
         if (announced || c[o] != 0 || o == self) number[o] = v.owners++;
@@ -273,12 +273,14 @@ void print(const char* what, const verdict& v)
     std::printf("\n");
 }
 
-balance_plan ours(const lease_view& v) { return waybill::balance(v, 0.5); }
+balance_plan ours(const balance_plan::lease_view& v) { return waybill::balance(v, 0.5); }
 
 TEST_CASE("balance: all states, where all announce themselves")
 {
     for (const double draw : {0.0, 0.5, 0.99}) {
-        const verdict v = every([&](const lease_view& view) { return waybill::balance(view, draw); }, true);
+        const verdict v = every(
+            [&](const balance_plan::lease_view& view) { return waybill::balance(view, draw); },
+            true);
         if (draw == 0.5) print("all announced", v);
         CHECK(v.broken.empty());
     }
@@ -306,21 +308,21 @@ TEST_CASE("balance: a plan says what it is")
 
 // The mutants. Each is one rule that somebody has shipped or might well write.
 
-std::uint32_t count(const lease_view& v, std::uint32_t owner)
+std::uint32_t count(const balance_plan::lease_view& v, std::uint32_t owner)
 {
     return static_cast<std::uint32_t>(std::count(v.holders.begin(), v.holders.end(), owner));
 }
-std::uint32_t quota(const lease_view& v)
+std::uint32_t quota(const balance_plan::lease_view& v)
 {
     return (static_cast<std::uint32_t>(v.holders.size()) + v.owners - 1) / v.owners;
 }
-std::optional<std::uint32_t> first_of(const lease_view& v, std::uint32_t owner)
+std::optional<std::uint32_t> first_of(const balance_plan::lease_view& v, std::uint32_t owner)
 {
     const auto at = std::find(v.holders.begin(), v.holders.end(), owner);
     if (at == v.holders.end()) return {};
     return static_cast<std::uint32_t>(at - v.holders.begin());
 }
-std::uint32_t largest(const lease_view& v)
+std::uint32_t largest(const balance_plan::lease_view& v)
 {
     std::uint32_t victim = v.self;
     for (std::uint32_t o = 0; o != v.owners; ++o) {
@@ -331,13 +333,13 @@ std::uint32_t largest(const lease_view& v)
 
 // Rounded up for everybody: a joiner starves at 2/2/+0 of 4. A free one and a stolen one in one
 // round.
-balance_plan rounded_up(const lease_view& v)
+balance_plan rounded_up(const balance_plan::lease_view& v)
 {
     balance_plan p;
     const std::uint32_t mine = count(v, v.self);
     const std::uint32_t above = largest(v);
     if (mine >= quota(v)) return p;
-    const auto free = first_of(v, lease_view::free);
+    const auto free = first_of(v, balance_plan::lease_view::free);
     const bool any_above = count(v, above) > quota(v);
     if (v.holders.size() % v.owners != 0 && mine + 1 == quota(v) && !free && !any_above) return p;
     if (free) p.claim.push_back(*free);
@@ -346,7 +348,8 @@ balance_plan rounded_up(const lease_view& v)
 }
 
 /// The n-th partition of an owner, from the front again where there are not so many.
-std::optional<std::uint32_t> nth_of(const lease_view& v, std::uint32_t owner, std::uint32_t n)
+std::optional<std::uint32_t> nth_of(const balance_plan::lease_view& v, std::uint32_t owner,
+                                    std::uint32_t n)
 {
     if (count(v, owner) == 0) return {};
     n %= count(v, owner);
@@ -357,37 +360,37 @@ std::optional<std::uint32_t> nth_of(const lease_view& v, std::uint32_t owner, st
 
 // The right numbers, but each for himself. Two at once want the same partition; or, where each
 // picks another one, they rob the same owner twice.
-balance_plan each_for_himself(const lease_view& v)
+balance_plan each_for_himself(const balance_plan::lease_view& v)
 {
     balance_plan p;
     const std::uint32_t mine = count(v, v.self);
     const auto least = static_cast<std::uint32_t>(v.holders.size()) / v.owners;
     for (std::uint32_t i = 0; i != v.holders.size() && mine + p.claim.size() < least; ++i) {
-        if (v.holders[i] == lease_view::free) p.claim.push_back(i);
+        if (v.holders[i] == balance_plan::lease_view::free) p.claim.push_back(i);
     }
     if (!p.claim.empty()) return p;
     const std::uint32_t victim = largest(v);
     if (mine < least && count(v, victim) > least) p.steal = nth_of(v, victim, v.self);
     else if (mine == least && count(v, victim) > least + 1) p.steal = nth_of(v, victim, v.self);
     else if (mine == least && mine < quota(v)) {
-        if (const auto free = first_of(v, lease_view::free)) p.claim.push_back(*free);
+        if (const auto free = first_of(v, balance_plan::lease_view::free)) p.claim.push_back(*free);
     }
     return p;
 }
 
 // Takes what is free beyond its share: others have to steal that back.
-balance_plan takes_all_that_is_free(const lease_view& v)
+balance_plan takes_all_that_is_free(const balance_plan::lease_view& v)
 {
     balance_plan p = ours(v);
     p.claim.clear();
     for (std::uint32_t i = 0; i != v.holders.size(); ++i) {
-        if (v.holders[i] == lease_view::free) p.claim.push_back(i);
+        if (v.holders[i] == balance_plan::lease_view::free) p.claim.push_back(i);
     }
     return p;
 }
 
 // Steals from whoever has more than itself.
-balance_plan steals_from_who_has_more(const lease_view& v)
+balance_plan steals_from_who_has_more(const balance_plan::lease_view& v)
 {
     balance_plan p = ours(v);
     if (p.claim.empty() && count(v, largest(v)) > count(v, v.self)) p.steal = first_of(v, largest(v));

@@ -38,7 +38,6 @@ namespace leases_test {
 namespace {
 
 using waybill::duration;
-using waybill::lease_call;
 using waybill::lease_claim;
 using waybill::lease_manager;
 using waybill::testing::choices;
@@ -211,21 +210,22 @@ private:
             breaks("an answer to what was given up is taken");
         look(owner, before);
     }
-    static void relabelled(waybill::lease_answer& a, const std::optional<lease_call>& open)
+    static void relabelled(waybill::lease_manager::lease_answer& a,
+                           const std::optional<lease_manager::lease_call>& open)
     {
         auto* const of_claim = std::get_if<waybill::lease_manager::claimed>(&a);
         const auto* const claim = open ? std::get_if<lease_manager::claim>(&*open) : nullptr;
         if (of_claim && claim) of_claim->call = *claim;
     }
-    waybill::lease_answer effect(const lease_call& call)
+    waybill::lease_manager::lease_answer effect(const lease_manager::lease_call& call)
     {
         const auto* claim = std::get_if<lease_manager::claim>(&call);
-        return claim ? waybill::lease_answer(
+        return claim ? waybill::lease_manager::lease_answer(
                            waybill::lease_manager::claimed{*claim, written(claim->row)})
                      : waybill::ask(store_, call, 0.5);
     }
 
-    void answer(lease_manager& k, const lease_call& call, fate f)
+    void answer(lease_manager& k, const lease_manager::lease_call& call, fate f)
     {
         const auto down = waybill::unexpected(waybill::infrastructure("down"));
         if (f == fate::fine) {
@@ -344,7 +344,7 @@ private:
     waybill::testing::memory_leases store_;
     waybill::steady_time now_;
     budget left_{x_.faults, x_.late, x_.naps, x_.kills, x_.stops};
-    std::vector<std::optional<waybill::lease_answer>> given_up_;
+    std::vector<std::optional<waybill::lease_manager::lease_answer>> given_up_;
     std::vector<std::uint64_t> epochs_;
     std::vector<waybill::owner_id> holders_;
     std::uint64_t hands_ = 0;
@@ -510,9 +510,9 @@ private:
         duration offset;
         double rate;
         std::int64_t asleep_until = 0;
-        std::optional<lease_call> in_flight{};
-        std::optional<waybill::lease_answer> answer{};
-        std::optional<waybill::lease_answer> given_up{};
+        std::optional<lease_manager::lease_call> in_flight{};
+        std::optional<waybill::lease_manager::lease_answer> answer{};
+        std::optional<waybill::lease_manager::lease_answer> given_up{};
         bool dead = false;
     };
 
@@ -565,7 +565,7 @@ private:
         } while (o.in_flight && (calm || !dice_.one_in(4)));
     }
 
-    void once_more(process& o, const waybill::lease_answer& a)
+    void once_more(process& o, const waybill::lease_manager::lease_answer& a)
     {
         const auto h = o.keeper.on(a, clock_of(o));
         if (h != waybill::event_result::stale &&
@@ -585,16 +585,20 @@ private:
         o.answer = waybill::match(
             *o.in_flight,
             [&](const lease_manager::heartbeat& a) {
-                return waybill::lease_answer(waybill::lease_manager::heartbeat_stored{a, error});
+                return waybill::lease_manager::lease_answer(
+                    waybill::lease_manager::heartbeat_stored{a, error});
             },
             [&](const lease_manager::leave& a) {
-                return waybill::lease_answer(waybill::lease_manager::group_left{a, error});
+                return waybill::lease_manager::lease_answer(
+                    waybill::lease_manager::group_left{a, error});
             },
             [&](const lease_manager::list_leases&) {
-                return waybill::lease_answer(waybill::lease_manager::listed{error, 0.5});
+                return waybill::lease_manager::lease_answer(
+                    waybill::lease_manager::listed{error, 0.5});
             },
             [&](const lease_manager::claim& a) {
-                return waybill::lease_answer(waybill::lease_manager::claimed{a, error});
+                return waybill::lease_manager::lease_answer(
+                    waybill::lease_manager::claimed{a, error});
             });
     }
 

@@ -26,7 +26,6 @@
 namespace lifecycle_test {
 namespace {
 
-using waybill::batch_pass;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
@@ -39,8 +38,8 @@ constexpr std::uint32_t save_tries = 2;
 constexpr duration poll = duration::seconds(5);
 constexpr duration base = duration::seconds(1);
 constexpr duration cap = duration::seconds(3);
-constexpr waybill::lifecycle_options options{
-    poll, {.base = base, .cap = cap, .spread = waybill::jitter::none}, save_tries};
+constexpr waybill::partition_lifecycle::config options{
+    poll, {.base = base, .cap = cap, .spread = waybill::backoff::jitter::none}, save_tries};
 
 // What may be asked for next. It is told what was heard, and holds no steps but facts.
 class book {
@@ -101,11 +100,12 @@ public:
         if (!of_this(p.epoch) || (!reads() && !in_hand)) return event_result::stale;
         written_ = true;
         if (in_hand) return event_result::applied;
-        if (p.pass == batch_pass::moved || p.pass == batch_pass::drained) {
+        if (p.pass == partition_lifecycle::batch_pass::moved ||
+            p.pass == partition_lifecycle::batch_pass::drained) {
             failures_ = 0;
-            ready_ = p.pass == batch_pass::drained ? now + poll : now;
+            ready_ = p.pass == partition_lifecycle::batch_pass::drained ? now + poll : now;
         } else {
-            opened_ = p.pass == batch_pass::again;
+            opened_ = p.pass == partition_lifecycle::batch_pass::again;
             failed(now);
         }
         return event_result::applied;
@@ -315,7 +315,8 @@ struct goes_on_not_knowing : right {
     using right::on;
     event_result on(waybill::partition_lifecycle::processed p, steady_time now)
     {
-        if (p.pass == batch_pass::reopen) p.pass = batch_pass::again;
+        if (p.pass == partition_lifecycle::batch_pass::reopen)
+            p.pass = partition_lifecycle::batch_pass::again;
         return inner.on(p, now);
     }
 };
@@ -379,13 +380,24 @@ private:
                 return tell(waybill::partition_lifecycle::partition_opened{
                     7, e, fault_kind::infrastructure});
             case 5: return tell(waybill::partition_lifecycle::partition_opened{7, older});
-            case 6: return tell(waybill::partition_lifecycle::processed{7, e, batch_pass::moved});
-            case 7: return tell(waybill::partition_lifecycle::processed{7, e, batch_pass::drained});
-            case 8: return tell(waybill::partition_lifecycle::processed{7, e, batch_pass::again});
-            case 9: return tell(waybill::partition_lifecycle::processed{7, e, batch_pass::reopen});
-            case 10: return tell(waybill::partition_lifecycle::processed{7, e, batch_pass::lost});
+            case 6:
+                return tell(waybill::partition_lifecycle::processed{
+                    7, e, partition_lifecycle::batch_pass::moved});
+            case 7:
+                return tell(waybill::partition_lifecycle::processed{
+                    7, e, partition_lifecycle::batch_pass::drained});
+            case 8:
+                return tell(waybill::partition_lifecycle::processed{
+                    7, e, partition_lifecycle::batch_pass::again});
+            case 9:
+                return tell(waybill::partition_lifecycle::processed{
+                    7, e, partition_lifecycle::batch_pass::reopen});
+            case 10:
+                return tell(waybill::partition_lifecycle::processed{
+                    7, e, partition_lifecycle::batch_pass::lost});
             case 11:
-                return tell(waybill::partition_lifecycle::processed{7, older, batch_pass::moved});
+                return tell(waybill::partition_lifecycle::processed{
+                    7, older, partition_lifecycle::batch_pass::moved});
             case 12: return tell(waybill::partition_lifecycle::revoked{});
             case 13: return tell(partition_lost{});
             case 14: return tell(waybill::partition_lifecycle::woken{7});

@@ -181,12 +181,12 @@ private:
         {
             store.revive();
             incarnation = ++w.incarnations_;
-            waybill::processor_config c;
+            waybill::processor::config c;
             c.group = {"log", "test", w.names_, {std::string(1, static_cast<char>('A' + number)), incarnation}};
             c.group.leases = {.interval = duration::nanoseconds(100), .expiry = duration::nanoseconds(400)};
             c.lifecycle.poll = duration::nanoseconds(100);
             c.lifecycle.pause = {.base = duration::nanoseconds(20), .cap = duration::nanoseconds(200),
-                                 .spread = waybill::jitter::none};
+                                 .spread = waybill::backoff::jitter::none};
             work.emplace(c);
             mine.assign(w.partitions_, {});
         }
@@ -203,7 +203,7 @@ private:
             if (w.stopping_) (void)work->on(waybill::stop_requested{}, now());
             waybill::match(
                 work->next(now()),
-                [&](const waybill::lease_call& c) {
+                [&](const waybill::lease_manager::lease_call& c) {
                     const auto answer = waybill::ask(leases, c, static_cast<double>(w.dice_(1'000)) / 1'000);
                     w.maybe_pause();
                     if (store.alive()) (void)work->on(answer, now());
@@ -248,7 +248,8 @@ private:
             if (w.pick(8) == 0) (void)work->on(a, now());
         }
 
-        waybill::batch_pass one_batch(const waybill::partition_lifecycle::process& a)
+        waybill::partition_lifecycle::batch_pass one_batch(
+            const waybill::partition_lifecycle::process& a)
         {
             waybill::assignment& m = mine[a.partition];
             std::vector<event> batch;
@@ -275,8 +276,8 @@ private:
                                ? waybill::process_batch(blind, m, batch, handle, waybill::wall_time{}, p)
                                : waybill::process_batch(fenced, m, batch, handle, waybill::wall_time{}, p);
             if (r.outcome == waybill::batch_outcome::committed) m.from = r.reached;
-            if (r.outcome == waybill::batch_outcome::abandoned) ++w.overtaken;
-            return waybill::detail::pass_of(r.outcome);
+            if (r.outcome == waybill::batch_outcome::ownership_lost) ++w.overtaken;
+            return waybill::partition_lifecycle::pass_of(r.outcome);
         }
 
         simulation& w;

@@ -75,7 +75,8 @@ struct broker {
     receive_planner::settle_result settle(message& m, std::uint64_t lock,
                                           receive_planner::settle_as how)
     {
-        if (m.at == state::done || m.at == state::dead) return receive_planner::settle_result::gone;
+        if (m.at == state::done || m.at == state::dead)
+            return receive_planner::settle_result::not_found;
         if (m.lock != lock || is_free(m)) return receive_planner::settle_result::failed;
         m.locked_until = -1;
         if (how == receive_planner::settle_as::complete) m.at = state::done;
@@ -156,7 +157,7 @@ private:
             const auto* w = std::get_if<waybill::wait_until>(&a);
             if (w == nullptr) ready.push_back(i);
             else
-                until = waybill::earlier(until, w->time);
+                until = waybill::detail::earlier(until, w->time);
         }
         if (!ready.empty()) {
             who_ = ready[choices_.pick(static_cast<std::uint32_t>(ready.size()))];
@@ -170,7 +171,7 @@ private:
 
     void start()
     {
-        waybill::receive_planner_options o;
+        waybill::receive_planner::config o;
         o.max_in_flight = extent_.at_once;
         o.pause = duration::seconds(extent_.consumers == 1 ? 2 : lock_lasts + 1);  // fewer orders
         o.breaker = {.failure_ratio = 0.5,
@@ -253,7 +254,7 @@ private:
             }
             for (const auto& p : all_.pointers) {
                 if (p.at == broker::state::active && p.due > all_.now) {
-                    next = waybill::earlier(next, steady_time::at(duration::seconds(p.due)));
+                    next = waybill::detail::earlier(next, steady_time::at(duration::seconds(p.due)));
                 }
             }
         });
@@ -300,7 +301,7 @@ private:
         const bool heard = call([&] {
             auto& m = all_.messages[all_.pointers[h.at].original];
             if (m.at != broker::state::deferred)
-                said = receive_planner::settle_result::gone;
+                said = receive_planner::settle_result::not_found;
             else if (all_.is_free(m)) {
                 h.original_lock = all_.take(m);
                 said = receive_planner::settle_result::done;
@@ -309,7 +310,7 @@ private:
         if (dies_) return;
         if (!heard) said = receive_planner::settle_result::failed;
         if (said == receive_planner::settle_result::failed && flaw_ == flaw::failed_fetch_is_gone)
-            said = receive_planner::settle_result::gone;
+            said = receive_planner::settle_result::not_found;
         in().on(waybill::receive_planner::original_fetched{work, said}, now());
         if (said == receive_planner::settle_result::done) handle(work);
     }
@@ -391,7 +392,7 @@ private:
         receive_planner::settle_result said = settled(m, h.original_lock, s.as);
         if (dies_) return;
         if (said == receive_planner::settle_result::failed && flaw_ == flaw::lost_lock_is_gone)
-            said = receive_planner::settle_result::gone;
+            said = receive_planner::settle_result::not_found;
         in().on(waybill::receive_planner::original_settled{s.work, said}, now());
     }
 

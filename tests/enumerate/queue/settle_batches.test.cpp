@@ -25,7 +25,6 @@ namespace {
 using waybill::duration;
 using waybill::fault_kind;
 using waybill::settle_batches;
-using waybill::settle_kind;
 using waybill::steady_time;
 using waybill::testing::choices;
 
@@ -79,8 +78,8 @@ struct past_the_lock : settle_batches {
 };
 
 struct over_the_limit : settle_batches {
-    explicit over_the_limit(waybill::settle_batch_policy p) : settle_batches(wrong(p)) {}
-    static waybill::settle_batch_policy wrong(waybill::settle_batch_policy p)
+    explicit over_the_limit(waybill::settle_batches::config p) : settle_batches(wrong(p)) {}
+    static waybill::settle_batches::config wrong(waybill::settle_batches::config p)
     {
         ++p.items;
         return p;
@@ -88,8 +87,8 @@ struct over_the_limit : settle_batches {
 };
 
 struct lingers_too_long : settle_batches {
-    explicit lingers_too_long(waybill::settle_batch_policy p) : settle_batches(wrong(p)) {}
-    static waybill::settle_batch_policy wrong(waybill::settle_batch_policy p)
+    explicit lingers_too_long(waybill::settle_batches::config p) : settle_batches(wrong(p)) {}
+    static waybill::settle_batches::config wrong(waybill::settle_batches::config p)
     {
         p.linger = p.linger + duration::nanoseconds(1);
         return p;
@@ -97,8 +96,8 @@ struct lingers_too_long : settle_batches {
 };
 
 struct tries_too_often : settle_batches {
-    explicit tries_too_often(waybill::settle_batch_policy p) : settle_batches(wrong(p)) {}
-    static waybill::settle_batch_policy wrong(waybill::settle_batch_policy p)
+    explicit tries_too_often(waybill::settle_batches::config p) : settle_batches(wrong(p)) {}
+    static waybill::settle_batches::config wrong(waybill::settle_batches::config p)
     {
         ++p.tries;
         return p;
@@ -107,13 +106,13 @@ struct tries_too_often : settle_batches {
 
 // In the order of their decisions, as if all locks were equal.
 struct first_decided_first : settle_batches {
-    explicit first_decided_first(waybill::settle_batch_policy p)
+    explicit first_decided_first(waybill::settle_batches::config p)
         : settle_batches(all(p)), most(p.items)
     {
     }
-    static waybill::settle_batch_policy all(waybill::settle_batch_policy p)
+    static waybill::settle_batches::config all(waybill::settle_batches::config p)
     {
-        p.items = waybill::highest_size;
+        p.items = waybill::detail::highest_size;
         return p;
     }
     action next(steady_time now) const
@@ -147,16 +146,20 @@ constexpr fault_kind answers[] = {fault_kind::none, fault_kind::transient,
 template <class Machine>
 std::string run(choices& c, std::uint32_t messages)
 {
-    waybill::settle_batch_policy p;
+    waybill::settle_batches::config p;
     p.items = 2;
     p.tries = 2;
     p.linger = duration::seconds(c.pick(2) == 0 ? 0 : 2);
-    p.pauses = {.base = duration::seconds(1), .cap = duration::seconds(1), .spread = waybill::jitter::none};
+    p.pauses = {.base = duration::seconds(1),
+                .cap = duration::seconds(1),
+                .spread = waybill::backoff::jitter::none};
     tests_support::settle_audit_of<Machine> audit(p);
     steady_time now = steady_time::at(duration::seconds(100));
     const bool at_once = c.pick(2) == 0;
     const auto decide = [&] {
-        const settle_kind kind = c.pick(2) == 0 ? settle_kind::complete : settle_kind::abandon;
+        const settle_batches::settle_kind kind = c.pick(2) == 0
+                                                     ? settle_batches::settle_kind::complete
+                                                     : settle_batches::settle_kind::abandon;
         audit.decide(kind, duration::seconds(c.pick(2) == 0 ? 9 : 2), now);
     };
     std::uint32_t decided = 0;

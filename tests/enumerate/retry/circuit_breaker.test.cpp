@@ -24,22 +24,22 @@ namespace {
 
 using tests_support::breaker_mistake;
 using tests_support::naive_breaker;
-using waybill::circuit_state;
+using waybill::circuit_breaker;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
 using waybill::steady_time;
 
 constexpr std::size_t most = 3;
-constexpr waybill::circuit_breaker_options options{
+constexpr waybill::circuit_breaker::config options{
     .failure_ratio = 0.5,
     .minimum_throughput = 2,
     .sampling_duration = duration::seconds(10),
-    .consecutive_failures = waybill::circuit_breaker_options::never,
+    .consecutive_failures = waybill::circuit_breaker::config::never,
     .timeout = duration::seconds(4),
     .break_duration = {.base = duration::seconds(2),
                        .cap = duration::seconds(8),
-                       .spread = waybill::jitter::none},
+                       .spread = waybill::backoff::jitter::none},
     .half_open_ramp = 2};
 
 enum class move {
@@ -52,13 +52,13 @@ constexpr const char* names[]{
     "hold open",  "hold shut",  "let go"};
 
 struct call {
-    waybill::permit given{};
+    waybill::circuit_breaker::permit given{};
     bool reported = false;
     bool held_open = false;
 };
 
 struct seen {
-    circuit_state state;
+    circuit_breaker::circuit_state state;
     std::uint64_t generation;
     std::uint64_t room;
     steady_time next_change;
@@ -87,10 +87,10 @@ struct simulation {
 template <class Valve>
 bool comes_to_flow(Valve v, steady_time now)
 {
-    if (v.state(now) == circuit_state::forced_open) return true;
+    if (v.state(now) == circuit_breaker::circuit_state::forced_open) return true;
     for (int i = 0; i != 40; ++i) {
-        if (v.state(now) == circuit_state::forced_closed) return true;
-        if (v.state(now) == circuit_state::closed && v.room(now) != 0) return true;
+        if (v.state(now) == circuit_breaker::circuit_state::forced_closed) return true;
+        if (v.state(now) == circuit_breaker::circuit_state::closed && v.room(now) != 0) return true;
         if (const auto p = v.try_acquire(now)) {
             v.record(*p, fault_kind::none, now);
             continue;
@@ -157,7 +157,7 @@ private:
                 w.v.force_open(w.now);
                 return true;
             case move::let_go:
-                if (w.v.state(w.now) < circuit_state::forced_closed) return false;
+                if (w.v.state(w.now) < circuit_breaker::circuit_state::forced_closed) return false;
                 w.v.release_force(w.now);
                 return true;
             case move::count_: break;
@@ -167,12 +167,15 @@ private:
 
     bool pass(simulation<Valve>& w)
     {
-        const circuit_state s = w.v.state(w.now);
+        const circuit_breaker::circuit_state s = w.v.state(w.now);
         const auto p = w.v.try_acquire(w.now);
-        if (!p) return s == circuit_state::forced_closed && wrong("held open and lets none pass");
-        if (s == circuit_state::open || s == circuit_state::forced_open)
+        if (!p)
+            return s == circuit_breaker::circuit_state::forced_closed &&
+                   wrong("held open and lets none pass");
+        if (s == circuit_breaker::circuit_state::open ||
+            s == circuit_breaker::circuit_state::forced_open)
             wrong("lets one pass while it is shut");
-        w.calls[w.given++] = {*p, false, s == circuit_state::forced_closed};
+        w.calls[w.given++] = {*p, false, s == circuit_breaker::circuit_state::forced_closed};
         return true;
     }
 
@@ -215,7 +218,7 @@ private:
         const bool late = c.held_open || c.reported || !(w.latest < c.given.deadline) ||
                           c.given.generation != w.v.generation(w.now);
         const seen before = w.look();
-        const bool was_probing = before.state == circuit_state::half_open;
+        const bool was_probing = before.state == circuit_breaker::circuit_state::half_open;
         const event_result h = w.v.record(c.given, how, w.now);
         if (late) {
             if (w.look() != before) wrong("a late result has changed something");
@@ -230,7 +233,7 @@ private:
         w.generation = before.generation;
         if (said) ++w.answered;
         // A ramp of two steps: one, and two more.
-        if (w.look().state == circuit_state::closed && w.answered != 3) {
+        if (w.look().state == circuit_breaker::circuit_state::closed && w.answered != 3) {
             wrong("flows though too few probes were answered");
         }
     }
@@ -240,7 +243,7 @@ private:
         const seen before = w.look();
         if (w.latest < t) lose(w, t);
         w.now = t;
-        w.latest = waybill::later(w.latest, t);
+        w.latest = waybill::detail::later(w.latest, t);
         (void)w.v.record({}, fault_kind::none, t);
         if (t < w.latest && w.look() != before) wrong("a clock that went back has changed something");
         return true;
@@ -258,11 +261,11 @@ private:
     void check(const simulation<Valve>& w, int level)
     {
         const seen s = w.look();
-        if (!w.any_failed && !w.was_held && s.state != circuit_state::closed &&
-            s.state != circuit_state::forced_closed) {
+        if (!w.any_failed && !w.was_held && s.state != circuit_breaker::circuit_state::closed &&
+            s.state != circuit_breaker::circuit_state::forced_closed) {
             wrong("shuts though nothing failed");
         }
-        if (s.state == circuit_state::half_open) probes(w, s);
+        if (s.state == circuit_breaker::circuit_state::half_open) probes(w, s);
         if (!comes_to_flow(w.v, w.now)) wrong("is stuck");
         if (!broken.empty() && moves.empty()) {
             for (int i = 0; i <= level; ++i) moves += std::string(names[path_[static_cast<std::size_t>(i)]]) + ", ";
@@ -314,8 +317,8 @@ constexpr int depth = tests_support::brief ? 5 : 8;
 TEST_CASE("circuit breaker: holds its promises after every sequence of moves")
 {
     CHECK(enumerate("circuit breaker", waybill::circuit_breaker_of<most>(options), depth) == "");
-    waybill::circuit_breaker_options in_a_row = options;
-    in_a_row.minimum_throughput = waybill::circuit_breaker_options::never;
+    waybill::circuit_breaker::config in_a_row = options;
+    in_a_row.minimum_throughput = waybill::circuit_breaker::config::never;
     in_a_row.consecutive_failures = 1;
     CHECK(enumerate("circuit breaker, one in a row", waybill::circuit_breaker_of<most>(in_a_row),
                     depth) == "");
@@ -325,7 +328,7 @@ TEST_CASE("circuit breaker: holds its promises after every sequence of moves")
 std::string with(const char* what, breaker_mistake m)
 {
     // One failure shuts it, so that what is wrong shows after few moves.
-    waybill::circuit_breaker_options o = options;
+    waybill::circuit_breaker::config o = options;
     o.consecutive_failures = 1;
     return enumerate(what, naive_breaker(o, most, m), 6);
 }

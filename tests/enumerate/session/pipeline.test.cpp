@@ -20,8 +20,8 @@ namespace {
 using namespace pipeline_simulation;
 using tests_support::brief;
 
-constexpr auto stop = pipeline_mode::stop_on_failure;
-constexpr auto alone = pipeline_mode::independent;
+constexpr auto stop = pipeline_policy::pipeline_mode::stop_on_failure;
+constexpr auto alone = pipeline_policy::pipeline_mode::independent;
 constexpr auto the_first(std::size_t n) { return std::span<const outcome>(of_all).first(n); }
 
 constexpr extent none{stop, brief ? 3 : 5, 0, the_first(6)};

@@ -33,7 +33,7 @@ using waybill::dead_letter_reason;
 using waybill::duration;
 using waybill::fault;
 using waybill::fault_kind;
-using waybill::pipeline_mode;
+using waybill::pipeline_policy;
 using waybill::session_progress;
 using waybill::state_read;
 using waybill::steady_time;
@@ -57,7 +57,7 @@ inline constexpr outcome of_all[] = {outcome::ok,
 
 // What is tried out.
 struct extent {
-    pipeline_mode mode;
+    pipeline_policy::pipeline_mode mode;
     std::uint32_t steps;
     std::uint32_t faults;
     std::span<const outcome> outcomes;
@@ -145,13 +145,14 @@ public:
         : extent_(x), choices_(c), wrong_(w), told_(told), left_(x.faults), sessions_(x.sessions)
     {
         policy_.mode = x.mode;
-        policy_.retry = {.max_attempts = 2,
-                         .pauses = {.base = duration::seconds(1), .spread = waybill::jitter::none}};
+        policy_.retry = {
+            .max_attempts = 2,
+            .pauses = {.base = duration::seconds(1), .spread = waybill::backoff::jitter::none}};
         policy_.patience = duration::seconds(c.pick(2) == 0 ? 10 : 0);
         if (x.refused && c.pick(2) == 0)
             policy_.refused = waybill::pipeline_policy::when_refused::without_body;
         policy_.deliveries = 3;
-        policy_.broker_deliveries = x.uncounted ? waybill::highest_size : broker_deliveries;
+        policy_.broker_deliveries = x.uncounted ? waybill::detail::highest_size : broker_deliveries;
         give_back_counts_ = c.pick(2) != 0;
         native_ = c.pick(2) == 0;
         for (std::uint32_t s = 0; s != x.sessions; ++s) {
@@ -466,7 +467,8 @@ private:
     {
         message& m = *h.hand;
         ++m.effects;
-        if (extent_.mode == pipeline_mode::stop_on_failure && m.step > s.ran_up_to + 1) {
+        if (extent_.mode == pipeline_policy::pipeline_mode::stop_on_failure &&
+            m.step > s.ran_up_to + 1) {
             breaks("a step has run and the one before it has not");
         }
         if (m.step > s.ran_up_to) s.ran_up_to = m.step;
@@ -630,7 +632,8 @@ private:
             if (!m.parked && !m.at_broker && m.effects == 0)
                 breaks("a step is neither done nor parked");
             if (m.parked) check_letter(s, m, *first_failed);
-            if (extent_.mode == pipeline_mode::independent || !first_failed) continue;
+            if (extent_.mode == pipeline_policy::pipeline_mode::independent || !first_failed)
+                continue;
             if (!failed) breaks("a step behind a failure is done");
             if (&m != first_failed && m.effects != 0) breaks("a step has run behind a failure");
         }
@@ -641,7 +644,7 @@ private:
         const letter& l = *m.parked;
         const bool by_deliveries =
             l.reason == dead_letter_reason::ended_process && m.counted >= policy_.deliveries;
-        const bool stops = extent_.mode == pipeline_mode::stop_on_failure;
+        const bool stops = extent_.mode == pipeline_policy::pipeline_mode::stop_on_failure;
         if (s.corrupt && l.reason == dead_letter_reason::unreadable) return;
         if (m.refused && l.reason == dead_letter_reason::failed && l.cause == m.sequence) return;
         if (stops && &m != &first) {

@@ -24,9 +24,7 @@ using dead_letters_removed = waybill::redrive::dead_letters_removed;
 using waybill::event_result;
 using waybill::fault_kind;
 using waybill::redrive;
-using waybill::redrive_outcome;
 using waybill::redrive_plan;
-using waybill::redrive_session;
 using resubmitted = waybill::redrive::resubmitted;
 using sessions_marked = waybill::redrive::sessions_marked;
 using waybill::steady_time;
@@ -38,12 +36,12 @@ std::string run(choices& c)
 {
     redrive_plan plan;
     for (std::uint32_t n = c.pick(3) + 1; n != 0; --n) {
-        redrive_session s;
+        redrive_plan::planned_session s;
         s.offset = plan.ready;
         s.count = c.pick(3) + 1;
         s.first_sent = c.pick(2) == 1;
         s.keeps_first = c.pick(2) == 1;
-        s.marks_first = s.keeps_first || s.count > 1;
+        s.mark_before_removal = s.keeps_first || s.count > 1;
         plan.ready += s.count;
         plan.sessions.push_back(s);
     }
@@ -71,7 +69,7 @@ std::string run(choices& c)
                 if (a.count == 0) broken = "nothing is sent";
                 const auto [n, how] = answer(a.count);
                 for (std::uint64_t i = a.offset; i != a.offset + n; ++i) {
-                    const redrive_session& s = plan.session_of(i);
+                    const redrive_plan::planned_session& s = plan.session_of(i);
                     if (i != s.offset && !sent[i - 1] && !(i - 1 == s.offset && s.first_sent))
                         broken = "one is left out";
                     if (i == s.offset && s.first_sent) broken = "one is sent that was sent before";
@@ -100,12 +98,12 @@ std::string run(choices& c)
                 if (a.count == 0) broken = "nothing is removed";
                 const auto [n, how] = answer(a.count);
                 for (std::uint64_t i = a.offset + a.count; i-- != a.offset + a.count - n;) {
-                    const redrive_session& s = plan.session_of(i);
+                    const redrive_plan::planned_session& s = plan.session_of(i);
                     const bool first = i == s.offset;
                     if (!sent[i] && !(first && s.first_sent))
                         broken = "one is removed and was not sent";
                     if (first && s.keeps_first) broken = "one is removed that is to stay";
-                    if (s.marks_first &&
+                    if (s.mark_before_removal &&
                         !marked[static_cast<std::size_t>(&s - plan.sessions.data())])
                         broken = "one is removed before the mark";
                     if (i + 1 != s.end() && !removed[i + 1])
@@ -120,9 +118,9 @@ std::string run(choices& c)
             [](const waybill::wait_until&) {}, [](waybill::idle) {});
         if (!broken.empty()) return broken;
     }
-    if (r.outcome() != redrive_outcome::finished) return "it has stopped";
+    if (r.outcome() != redrive::redrive_outcome::finished) return "it has stopped";
     for (std::uint64_t i = 0; i != plan.ready; ++i) {
-        const redrive_session& s = plan.session_of(i);
+        const redrive_plan::planned_session& s = plan.session_of(i);
         bool refused = false;
         for (const std::uint64_t l : r.refused()) refused = refused || &plan.session_of(l) == &s;
         const bool stays = refused || (i == s.offset && s.keeps_first);

@@ -230,7 +230,7 @@ private:
             return tell("broker parks step " + std::to_string(m.properties.step) + " of " + session);
         }
         waybill::pipeline_policy policy;
-        if (extent_.alone) policy.mode = waybill::pipeline_mode::independent;
+        if (extent_.alone) policy.mode = waybill::pipeline_policy::pipeline_mode::independent;
         waybill::pipeline pipe(policy);
         std::string memory;  // a mark, as no state is without bytes, and the steps that are done
         bool received = false;
@@ -253,10 +253,10 @@ private:
                     if (std::exchange(received, true))
                         over = true;
                     else
-                        pipe.on(
-                            waybill::pipeline::step_received{
-                                waybill::facts_of(m.properties, m.sequence, 1), at(m.sequence)},
-                            {});
+                        pipe.on(waybill::pipeline::step_received{waybill::step_facts::of(
+                                                                     m.properties, m.sequence, 1),
+                                                                 at(m.sequence)},
+                                {});
                 },
                 [&](waybill::pipeline::execute) {
                     pipe.on(waybill::pipeline::executed{execute(m, memory)}, {});
@@ -329,12 +329,13 @@ private:
         return waybill::wall_time::at(
             waybill::duration::seconds(static_cast<std::int64_t>(1'000 + sequence)));
     }
-    [[nodiscard]] waybill::pipeline_dead_letter_policy letter_policy() const
+    [[nodiscard]] waybill::pipeline_dead_letter::policy letter_policy() const
     {
         if (!extent_.alone) return {};
-        return {.mode = waybill::pipeline_mode::independent};
+        return {.mode = waybill::pipeline_policy::pipeline_mode::independent};
     }
-    [[nodiscard]] static waybill::step_message of(const message& m, std::string_view memory)
+    [[nodiscard]] static waybill::pipeline_dead_letter::message of(const message& m,
+                                                                   std::string_view memory)
     {
         return {m.properties, m.origin, m.sequence, m.id, "body", at(m.sequence), memory};
     }
@@ -347,10 +348,10 @@ private:
     void put(pipeline_dead_letter l)
     {
         tell("letter " + describe(l));
-        if (wrong_ == wrong::only_causes_have_it && !is_cause(l)) l.state.clear();
+        if (wrong_ == wrong::only_causes_have_it && !l.is_cause()) l.state.clear();
         const auto stored = letters_.find({l.properties.session, l.sequence});
         const bool there = stored != letters_.end() && wrong_ != wrong::drains_over_marks;
-        if (there) l = waybill::merged_dead_letter(stored->second, std::move(l));
+        if (there) l = waybill::pipeline_dead_letter::merged(stored->second, std::move(l));
         letters_[{l.properties.session, l.sequence}] = std::move(l);
     }
 
@@ -453,7 +454,8 @@ private:
         }
         for (const auto& s : r.plan.sessions) {
             tell(describe(s, r.letters));
-            const bool misses = s.held == waybill::skip_reason::none && s.marks.without_state;
+            const bool misses =
+                s.held == waybill::redrive_plan::skip_reason::none && s.marks.without_state;
             if (misses && wrong_ == wrong::nothing) broken("a session is sent without its state");
         }
         r.run = waybill::redrive(r.plan, {.chunk = extent_.chunk, .retry = {.max_attempts = 3}});
@@ -507,13 +509,13 @@ private:
         const std::uint64_t ready = r.plan.ready;
         std::uint64_t sessions = 0;
         while (sessions != r.plan.sessions.size() &&
-               r.plan.sessions[sessions].held == waybill::skip_reason::none)
+               r.plan.sessions[sessions].held == waybill::redrive_plan::skip_reason::none)
             ++sessions;
         const auto piece = [&](std::uint64_t at) {
             return std::min<std::uint64_t>(extent_.chunk, ready - at);
         };
         const auto removed = [&](std::uint64_t at) {
-            const waybill::redrive_session& s = r.plan.session_of(at);
+            const waybill::redrive_plan::planned_session& s = r.plan.session_of(at);
             if (s.keeps_first && s.offset == at) return true;
             return remove(r, at, 1).removed == 1 && !r.dead;
         };
@@ -545,14 +547,14 @@ private:
         tell("send " + std::to_string(offset) + "+" + std::to_string(count) + ": " +
              std::to_string(how));
         for (std::uint64_t i = 0; i != applied; ++i) {
-            waybill::redrive_step s = r.plan.step(r.letters, offset + i);
+            waybill::redrive_plan::planned_message s = r.plan.step(r.letters, offset + i);
             if (wrong_ == wrong::random_message_ids)
                 s.message_id += "." + std::to_string(++random_);
             tell("  " + s.message_id + " as step " + std::to_string(s.properties.step) + " of " +
                  s.properties.session);
             if (wrong_ == wrong::forgets_the_state) s.origin.state.clear();
             if (wrong_ == wrong::takes_any_state && !s.origin.state.empty()) {
-                const waybill::redrive_session& of = r.plan.session_of(offset + i);
+                const waybill::redrive_plan::planned_session& of = r.plan.session_of(offset + i);
                 for (std::uint64_t n = of.end(); n-- != of.offset;) {
                     if (!r.letters[n].state.empty()) s.origin.state = r.letters[n].state;
                 }
@@ -574,14 +576,14 @@ private:
         std::uint64_t applied = how == fails || how == dies_before ? 0 : a.count;
         if (how == marks_some) applied = a.count / 2;
         for (std::uint64_t i = 0; i != applied; ++i) {
-            if (!r.plan.sessions[a.session + i].marks_first) continue;
+            if (!r.plan.sessions[a.session + i].mark_before_removal) continue;
             pipeline_dead_letter l = r.plan.marked(r.letters, a.session + i);
             tell("mark " + std::to_string(l.sequence) + ": " + std::to_string(how));
             const auto stored = letters_.find({l.properties.session, l.sequence});
             if (wrong_ == wrong::marks_blindly)
                 letters_[{l.properties.session, l.sequence}] = std::move(l);
             else if (stored != letters_.end())
-                stored->second = waybill::merged_mark(stored->second, l);
+                stored->second = waybill::pipeline_dead_letter::with_mark(stored->second, l);
         }
         if (how >= dies_before) r.dead = true;
         return how == 0 ? fault_kind::none : fault_kind::infrastructure;

@@ -21,7 +21,7 @@
 namespace senders_enumeration {
 namespace {
 
-using waybill::pipeline_mode;
+using waybill::pipeline_policy;
 using waybill::session_progress;
 using waybill::state_read;
 using waybill::step_facts;
@@ -51,7 +51,7 @@ constexpr std::uint32_t kinds = sizeof known / sizeof *known;
 enum class wrong : std::uint8_t { nothing, cleared_without_first, gap_is_fine };
 
 struct simulation {
-    pipeline_mode mode;
+    pipeline_policy::pipeline_mode mode;
     choices& c;
     wrong what = wrong::nothing;
     bool flaky = false;                             // what the steps call may be down
@@ -72,7 +72,7 @@ struct simulation {
 
     void run(const step_facts& m)
     {
-        if (mode == pipeline_mode::stop_on_failure) {
+        if (mode == pipeline_policy::pipeline_mode::stop_on_failure) {
             const bool begins = m.step == m.first;
             if (failed) breaks("a step runs and its session has failed");
             if (!begins && m.step != ran_last + 1) breaks("a step runs and the one before it has not");
@@ -116,7 +116,7 @@ struct simulation {
                 [&](waybill::pipeline::write_dead_letter a) {
                     parked = letters = true;
                     if (a.cause == 0) breaks("a letter names no cause");
-                    if (mode == pipeline_mode::stop_on_failure && !failed)
+                    if (mode == pipeline_policy::pipeline_mode::stop_on_failure && !failed)
                         breaks("a letter, and the session has not failed");
                     return waybill::fault{};
                 },
@@ -149,7 +149,8 @@ struct simulation {
                 return;
             case step_outcome::dead_lettered:
                 if (!parked || runs[m.step] != before) breaks("parked, and it has run, or there is no letter");
-                if (mode == pipeline_mode::independent && contradicted(m).empty()) breaks("parked for nothing");
+                if (mode == pipeline_policy::pipeline_mode::independent && contradicted(m).empty())
+                    breaks("parked for nothing");
                 return;
             case step_outcome::given_back:
                 if (!down || runs[m.step] != before || parked) breaks("given back, and nothing was down");
@@ -175,8 +176,8 @@ struct verdict {
     std::string line;
 };
 
-verdict enumerate(const char* name, pipeline_mode mode, std::uint32_t length, wrong what = wrong::nothing,
-                  bool flaky = false, bool uncounted = false)
+verdict enumerate(const char* name, pipeline_policy::pipeline_mode mode, std::uint32_t length,
+                  wrong what = wrong::nothing, bool flaky = false, bool uncounted = false)
 {
     choices c;
     verdict v;
@@ -199,14 +200,16 @@ constexpr std::uint32_t length = tests_support::brief ? 3 : 5;
 
 TEST_CASE("senders: a failed session never revives, and no step is taken for one that ran")
 {
-    const verdict v = enumerate("steps that depend on each other", pipeline_mode::stop_on_failure, length);
+    const verdict v = enumerate("steps that depend on each other",
+                                pipeline_policy::pipeline_mode::stop_on_failure, length);
     CHECK(v.rule == "");
     if (!tests_support::brief) CHECK(v.rows == 3'981'312);
 }
 
 TEST_CASE("senders: of independent steps none is lost")
 {
-    const verdict v = enumerate("independent steps", pipeline_mode::independent, length);
+    const verdict v =
+        enumerate("independent steps", pipeline_policy::pipeline_mode::independent, length);
     CHECK(v.rule == "");
     if (!tests_support::brief) CHECK(v.rows == 3'981'312);
 }
@@ -215,7 +218,8 @@ TEST_CASE("senders: what was given back takes no other step with it")
 {
     constexpr std::uint32_t few = tests_support::brief ? 2 : 4;
     for (const bool uncounted : {false, true}) {
-        for (const auto mode : {pipeline_mode::stop_on_failure, pipeline_mode::independent}) {
+        for (const auto mode : {pipeline_policy::pipeline_mode::stop_on_failure,
+                                pipeline_policy::pipeline_mode::independent}) {
             const std::string said = std::string(name(mode)) + (uncounted ? ", uncounted, at times down" : ", at times down");
             const verdict v = enumerate(said.c_str(), mode, few, wrong::nothing, true, uncounted);
             CHECK(v.rule == "");
@@ -226,10 +230,12 @@ TEST_CASE("senders: what was given back takes no other step with it")
 
 TEST_CASE("senders: mutants are caught")
 {
-    CHECK(enumerate("cleared without the first", pipeline_mode::stop_on_failure, 3, wrong::cleared_without_first).rule ==
-          "a failed session begins with a step that it never had");
-    CHECK(enumerate("a gap is fine", pipeline_mode::stop_on_failure, 3, wrong::gap_is_fine).rule ==
-          "a step runs and the one before it has not");
+    CHECK(enumerate("cleared without the first", pipeline_policy::pipeline_mode::stop_on_failure, 3,
+                    wrong::cleared_without_first)
+              .rule == "a failed session begins with a step that it never had");
+    CHECK(enumerate("a gap is fine", pipeline_policy::pipeline_mode::stop_on_failure, 3,
+                    wrong::gap_is_fine)
+              .rule == "a step runs and the one before it has not");
 }
 
 }  // namespace

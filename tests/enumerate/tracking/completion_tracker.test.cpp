@@ -26,7 +26,6 @@ namespace {
 using waybill::completion_tracker;
 using waybill::encoded_done;
 using waybill::event_result;
-using waybill::track_error;
 using waybill::tracked_event;
 using waybill::detail::tracker_form;
 
@@ -111,7 +110,8 @@ void taken_over(const prepared& p, std::string_view bytes, std::uint64_t kept,
     std::vector<tracked_event> again;
     for (const std::uint64_t s : p.expected.begun) {
         if (mark && s <= *mark) {
-            must(next.begin(s).error() == track_error::behind, "behind the watermark", pattern);
+            must(next.begin(s).error() == completion_tracker::track_error::behind,
+                 "behind the watermark", pattern);
             continue;
         }
         const bool done = !p.expected.open.contains(s) && kept != 0;
@@ -120,7 +120,7 @@ void taken_over(const prepared& p, std::string_view bytes, std::uint64_t kept,
         must(t.has_value() != done, "done before or not", pattern);
         if (t) again.push_back(*t);
         else
-            must(t.error() == track_error::done_before, "it says so", pattern);
+            must(t.error() == completion_tracker::track_error::done_before, "it says so", pattern);
     }
     must(kept == 0, "as many are kept as it says", pattern);
     for (std::size_t i = again.size(); i != 0; --i) (void)next.complete(again[i - 1]);

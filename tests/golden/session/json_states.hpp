@@ -17,7 +17,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/ext/json/state_codec.hpp>
 
 namespace golden_json_states {
@@ -120,7 +120,7 @@ void each(F f)
     f("redriven", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
-    s.progress.failed = step_failure{3,
+    s.progress.failed = session_progress::step_failure{3,
                                      (7ULL << 48U) + 17,
                                      dead_letter_reason::exhausted,
                                      5,
@@ -142,7 +142,8 @@ void each(F f)
     s.read.later = {{"speed", 17}, {"holder", {{"host", "a"}}}};
     f("later", s);
 
-    s.progress.failed = step_failure{1, 7, dead_letter_reason::failed, 1, "no", noon};
+    s.progress.failed =
+        session_progress::step_failure{1, 7, dead_letter_reason::failed, 1, "no", noon};
     s.read.later["failed"] = {{"host", "b"}};
     f("later_failed", s);
 
@@ -151,9 +152,19 @@ void each(F f)
     s = {};
     s.version = {2, 65'535};
     s.value.number = INT64_MIN;
-    s.progress = {highest_size, highest_size, highest_size, highest_size, {}, last, first};
-    s.progress.failed = step_failure{highest_size, highest_size, dead_letter_reason::session_failed,
-                                     highest_size, {},           last};
+    s.progress = {detail::highest_size,
+                  detail::highest_size,
+                  detail::highest_size,
+                  detail::highest_size,
+                  {},
+                  last,
+                  first};
+    s.progress.failed = session_progress::step_failure{detail::highest_size,
+                                                       detail::highest_size,
+                                                       dead_letter_reason::session_failed,
+                                                       detail::highest_size,
+                                                       {},
+                                                       last};
     f("ends", s);
 }
 
@@ -175,8 +186,8 @@ void each_old(F f)
 
     s.version.minor = 4;
     s.read = {};
-    s.progress.failed =
-        step_failure{3, 17, dead_letter_reason::exhausted, 5, "no printer answers", noon};
+    s.progress.failed = session_progress::step_failure{
+        3, 17, dead_letter_reason::exhausted, 5, "no printer answers", noon};
     f("old_failed", s);
 }
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/session/state_text.hpp>
 
 namespace golden_states {
@@ -30,7 +30,7 @@ template <class F>
 void each(F f)
 {
     using namespace waybill;
-    text_state s;
+    detail::text_state s;
     s.version = options.version;
     f("new", s);
 
@@ -47,7 +47,7 @@ void each(F f)
     f("redriven", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
-    s.progress.failed = step_failure{3,
+    s.progress.failed = session_progress::step_failure{3,
                                      (7ULL << 48U) + 17,
                                      dead_letter_reason::exhausted,
                                      5,
@@ -73,14 +73,18 @@ void each(F f)
 
     s = {};
     s.version = {2, 65'535};
-    s.progress = {.done = highest_size,
-                  .total = highest_size,
-                  .dead_lettered = highest_size,
-                  .tries = highest_size,
+    s.progress = {.done = detail::highest_size,
+                  .total = detail::highest_size,
+                  .dead_lettered = detail::highest_size,
+                  .tries = detail::highest_size,
                   .begun = wall_time::highest(),
                   .changed = wall_time::lowest()};
-    s.progress.failed = step_failure{highest_size, highest_size, dead_letter_reason::session_failed,
-                                     highest_size, "",           wall_time::highest()};
+    s.progress.failed = session_progress::step_failure{detail::highest_size,
+                                                       detail::highest_size,
+                                                       dead_letter_reason::session_failed,
+                                                       detail::highest_size,
+                                                       "",
+                                                       wall_time::highest()};
     f("ends", s);
 }
 
@@ -89,7 +93,7 @@ template <class F>
 void each_old(F f)
 {
     using namespace waybill;
-    text_state s;
+    detail::text_state s;
     s.version = old_options.version;
     s.own = "r17";
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(7)};

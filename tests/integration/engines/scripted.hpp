@@ -99,7 +99,7 @@ inline std::string in_words(const waybill::send_outcome& o)
         },
         [](const waybill::batch_sender::partial& p) {
             std::string all = "partial";
-            for (const waybill::entry_fault& f : p.failed) {
+            for (const waybill::batch_sender::entry_fault& f : p.failed) {
                 all += " " + std::to_string(f.index) + " " + std::string(name(f.kind));
             }
             return all;

@@ -42,7 +42,7 @@ waybill::pipeline_dead_letter letter(const std::string& session, std::uint64_t s
     l.size = 1'000'000;
     l.checksum = 4'000'000'000;
     l.state = std::string("\0\xff state", 8);
-    l.state_cut = true;
+    l.state_omitted = true;
     l.origin.state = "before";
     l.origin.message_id = "order-1/3";
     return l;

@@ -52,7 +52,7 @@ private:
     std::string path_;
 };
 
-static_assert(waybill::dead_letter_queue<connection> && waybill::attempt_store<connection>);
+static_assert(waybill::dead_letter_queue<connection> && waybill::crash_record_store<connection>);
 
 const waybill::partition_key key{"orders", "billing", "0"};
 

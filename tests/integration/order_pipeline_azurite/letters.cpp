@@ -52,8 +52,8 @@ waybill::pipeline_dead_letter letter(const std::string& session, std::uint64_t s
     l.sent_to = 4;
     l.text = "no \"template\" for 'it'";
     l.tries = 9;
-    l.enqueued = *waybill::wall_time_in("2026-02-28T23:59:59.9999999Z");
-    l.dead_lettered_at = *waybill::wall_time_in("2026-03-01T00:00:00.123456789Z");
+    l.enqueued = *waybill::parse_wall_time("2026-02-28T23:59:59.9999999Z");
+    l.dead_lettered_at = *waybill::parse_wall_time("2026-03-01T00:00:00.123456789Z");
     l.kept = waybill::dead_letter_body::body;
     l.size = body.size();
     l.checksum = waybill::crc32c(body);
@@ -89,7 +89,7 @@ waybill::pipeline_dead_letter large_letter()
     l.kept = waybill::dead_letter_body::summary;
     l.body.resize(256);
     l.state.clear();
-    l.state_cut = true;
+    l.state_omitted = true;
     return l;
 }
 
@@ -184,7 +184,7 @@ void print(const waybill::pipeline_dead_letter& l)
     j["state"] = hex(l.state);
     j["origin_state"] = hex(l.origin.state);
     j["origin_message"] = hex(l.origin.message_id);
-    j["state_cut"] = l.state_cut;
+    j["state_cut"] = l.state_omitted;
     std::printf("%s\n", j.dump().c_str());
 }
 

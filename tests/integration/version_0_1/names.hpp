@@ -79,7 +79,7 @@ using batch_outcome = waybill::batch_outcome;
 using fault_kind = waybill::fault_kind;
 using dead_letter_body = waybill::dead_letter_body;
 using pipeline_dead_letter = waybill::pipeline_dead_letter;
-using track_error = waybill::track_error;
+using track_error = waybill::completion_tracker::track_error;
 
 inline waybill::steady_time time_of(const wait_until& w)
 {

@@ -97,7 +97,7 @@ std::uint64_t number_of(std::uint32_t partition, std::uint64_t sequence, std::ui
 waybill::batch_policy policy_of(std::uint32_t partition)
 {
     waybill::batch_policy p;
-    p.on_exhausted = waybill::when_exhausted::dead_letter;
+    p.on_exhausted = waybill::batch_policy::when_exhausted::dead_letter;
     if (partition == 0) {
         p.body_bytes = 32;
         p.summary_bytes = 9;
@@ -127,17 +127,19 @@ public:
             if (at_end_.size() == partitions) work_.on(stop_requested{}, clock_type::now());
             waybill::match(
                 work_.next(clock_type::now()),
-                [&](const waybill::lease_call& c) {
+                [&](const waybill::lease_manager::lease_call& c) {
                     const double draw = std::uniform_real_distribution<double>(0, 1)(dice_);
                     work_.on(waybill::ask(leases_, c, draw), clock_type::now());
                 },
                 [&](lifecycle::open a) {
                     const auto stored = store_.load(work_.key(a.partition));
                     if (stored) mine_[a.partition] = work_.assignment_of(a, *stored);
-                    work_.on(waybill::opened_with(a, stored), clock_type::now());
+                    work_.on(waybill::partition_lifecycle::partition_opened::of(a, stored),
+                             clock_type::now());
                 },
                 [&](lifecycle::process a) {
-                    work_.on(waybill::processed_with(a, one_batch(a.partition)), clock_type::now());
+                    work_.on(waybill::partition_lifecycle::processed::of(a, one_batch(a.partition)),
+                             clock_type::now());
                 },
                 [&](lifecycle::close a) {
                     work_.on(lifecycle::partition_closed{a.partition, a.epoch}, clock_type::now());
@@ -155,9 +157,9 @@ public:
     }
 
 private:
-    static waybill::processor_config config(const std::string& name, std::uint64_t incarnation)
+    static waybill::processor::config config(const std::string& name, std::uint64_t incarnation)
     {
-        waybill::processor_config c;
+        waybill::processor::config c;
         c.group = {"orders", "billing", {}, {name, incarnation}};
         for (std::uint32_t p = 0; p != partitions; ++p)
             c.group.partitions.push_back(std::to_string(p));

@@ -71,7 +71,7 @@ struct broker {
     std::vector<std::uint64_t> order{};
     std::uint64_t requests = 0;
     std::uint64_t throttled_ones = 0;
-    std::vector<entry_fault> entries{};
+    std::vector<batch_sender::entry_fault> entries{};
     std::vector<std::uint64_t> sizes{};
 
     fault_kind how()
@@ -527,7 +527,7 @@ private:
 
     std::uint64_t left_ = 0;
     std::uint64_t throttles_ = 0;
-    std::vector<entry_fault> entries_;
+    std::vector<batch_sender::entry_fault> entries_;
     std::vector<std::uint64_t> sizes_;
 };
 
@@ -658,7 +658,7 @@ TEST_CASE("sender: once refusals end it is back to full batches")
             s.on(batch_sender::queued(100U, n), steady_time());
         s.on(batch_sender::flushed{}, steady_time());
         const auto believes = [&](std::uint64_t items) {
-            batch_sizes b{.exact = 100 * items, .items = items};
+            calibration_state::batch_sizes b{.exact = 100 * items, .items = items};
             if (!exact) b = {.bodies = 100 * items, .guessed = items, .items = items};
             return items <= p.limit.items && s.learnt().fits(b);
         };

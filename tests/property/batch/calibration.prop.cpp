@@ -54,7 +54,7 @@ private:
     std::uint64_t state_;
 };
 
-batch_sizes any_batch(dice& roll, bool wild)
+calibration_state::batch_sizes any_batch(dice& roll, bool wild)
 {
     if (wild) return {roll.size(), roll.size(), roll.size(), roll.size(), roll.size()};
     const std::uint64_t items = roll.usual(500);
@@ -66,7 +66,7 @@ batch_sizes any_batch(dice& roll, bool wild)
 
 void tell(calibration& c, dice& roll, bool wild)
 {
-    const batch_sizes b = any_batch(roll, wild);
+    const calibration_state::batch_sizes b = any_batch(roll, wild);
     const std::uint64_t far = wild ? roll.size() : c.predict(b) / 2 + roll.usual(c.predict(b) / 4 * 3 + 9);
     std::optional<std::uint64_t> actual;
     std::optional<std::uint64_t> limit;
@@ -180,7 +180,7 @@ TEST_CASE("what fits is within the budget, with its margin")
         calibration c = any_start(roll, wild);
         for (int i = 0; i != 40; ++i) {
             tell(c, roll, wild);
-            const batch_sizes b = any_batch(roll, wild);
+            const calibration_state::batch_sizes b = any_batch(roll, wild);
             if (!c.fits(b)) continue;
             RC_ASSERT(c.predict(b) <= c.budget());
             if (c.budget() == unlimited) continue;  // nothing to stay below
@@ -202,9 +202,10 @@ TEST_CASE("a margin grows with the batch")
             const std::uint64_t items = roll.usual(200);
             const std::uint64_t body = roll.usual(500);
             const auto of = [&](std::uint64_t n) {
-                return batch_sizes{.bodies = n * body, .guessed = n, .reported = n / 3, .items = n};
+                return calibration_state::batch_sizes{
+                    .bodies = n * body, .guessed = n, .reported = n / 3, .items = n};
             };
-            const batch_sizes twice = of(2 * items);
+            const calibration_state::batch_sizes twice = of(2 * items);
             const double spread = std::sqrt(c.items().variance(
                 static_cast<double>(twice.bodies), static_cast<double>(twice.guessed),
                 static_cast<double>(twice.reported), 1));

@@ -63,7 +63,7 @@ void drains(bool savepoints, bool faults)
     const auto log = any_log();
     waybill::batch_policy policy;
     policy.tries = 3;
-    policy.on_exhausted = waybill::when_exhausted::dead_letter;
+    policy.on_exhausted = waybill::batch_policy::when_exhausted::dead_letter;
     policy.savepoints = savepoints;
 
     waybill::testing::memory_store<std::string> kept;
@@ -121,7 +121,7 @@ void drains(bool savepoints, bool faults)
         const auto before = kept.records().size();
         const auto r = waybill::process_batch(store, {key, from, 1}, batch, handle, {}, policy);
         if (!store.alive()) continue;
-        RC_ASSERT(r.outcome != batch_outcome::abandoned);
+        RC_ASSERT(r.outcome != batch_outcome::ownership_lost);
         RC_ASSERT(r.outcome != batch_outcome::invalid);
         RC_ASSERT(r.outcome != batch_outcome::cancelled);
         if (r.outcome == batch_outcome::unknown) loaded = false;

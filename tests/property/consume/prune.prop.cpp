@@ -40,12 +40,12 @@ prune_policy any_policy(dice& roll)
 }
 
 // One row after the other, as the rules have it.
-prune_plan model(const std::vector<prune_row>& rows, const prune_policy& given, wall_time now)
+prune_plan model(const std::vector<prune_plan::row>& rows, const prune_policy& given, wall_time now)
 {
     const auto wrong = validate(given);
     const prune_policy p = wrong ? prune_policy{} : given;
     struct entry {
-        prune_row row;
+        prune_plan::row row;
         std::uint64_t index;
         bool old;
     };
@@ -53,7 +53,7 @@ prune_plan model(const std::vector<prune_row>& rows, const prune_policy& given, 
     plan.wrong = wrong;
     std::vector<entry> all;
     for (std::uint64_t n = 0; n != rows.size(); ++n) {
-        const prune_row& r = rows[n];
+        const prune_plan::row& r = rows[n];
         all.push_back({r, n, now - r.dead_lettered_at > p.age && !r.held});
         if (n != 0 && r.dead_lettered_at < rows[n - 1].dead_lettered_at) plan.in_order = false;
         plan.before.rows += 1;
@@ -66,32 +66,32 @@ prune_plan model(const std::vector<prune_row>& rows, const prune_policy& given, 
                    ? a.row.dead_lettered_at < b.row.dead_lettered_at
                    : a.index < b.index;
     });
-    plan.spike = p.spike.count != highest_size && plan.recent >= p.spike.count;
+    plan.spike = p.spike.count != detail::highest_size && plan.recent >= p.spike.count;
     plan.after = plan.before;
     for (const entry& e : all) {
         if (!e.old) continue;
         plan.after = {plan.after.rows - 1, plan.after.bytes - e.row.bytes};
     }
     const bool spared = plan.spike && p.full == prune_policy::when_full::refuse_new;
-    const bool by_count = !spared && p.count != highest_size && plan.after.rows >= p.count;
-    const bool by_bytes = !spared && p.bytes != highest_size && plan.after.bytes >= p.bytes;
+    const bool by_count = !spared && p.count != detail::highest_size && plan.after.rows >= p.count;
+    const bool by_bytes = !spared && p.bytes != detail::highest_size && plan.after.bytes >= p.bytes;
     const double share = plan.spike ? 1.0 : p.low_water;
     const std::uint64_t count = detail::low_water(p.count, share);
     const std::uint64_t bytes = detail::low_water(p.bytes, share);
     for (const entry& e : all) {
-        prune_removal r{e.row.id, e.index, e.row.bytes, e.row.dead_lettered_at,
-                        prune_removal::limit::age};
+        prune_plan::removal r{e.row.id, e.index, e.row.bytes, e.row.dead_lettered_at,
+                        prune_plan::removal::limit::age};
         if (!e.old) {
             if (e.row.held) continue;
             const bool many = by_count && plan.after.rows > count;
             if (!many && !(by_bytes && plan.after.bytes > bytes)) continue;
-            r.reason = many ? prune_removal::limit::count : prune_removal::limit::bytes;
+            r.reason = many ? prune_plan::removal::limit::count : prune_plan::removal::limit::bytes;
             plan.after = {plan.after.rows - 1, plan.after.bytes - e.row.bytes};
         }
         plan.removals.push_back(r);
     }
-    plan.full = (p.count != highest_size && plan.after.rows >= p.count) ||
-                (p.bytes != highest_size && plan.after.bytes >= p.bytes);
+    plan.full = (p.count != detail::highest_size && plan.after.rows >= p.count) ||
+                (p.bytes != detail::highest_size && plan.after.bytes >= p.bytes);
     return plan;
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("plans are those of a model that sorts, in order or not")
     std::uint64_t spikes = 0;
     std::uint64_t reasons[3] = {};
     for (int episode = 0; episode != episodes; ++episode) {
-        std::vector<prune_row> rows;
+        std::vector<prune_plan::row> rows;
         std::int64_t t = roll.below(30);
         for (std::uint64_t n = roll(16); n != 0; --n) {
             rows.push_back({roll(99), roll(9), at(t), roll.one_in(5)});
@@ -119,8 +119,8 @@ TEST_CASE("plans are those of a model that sorts, in order or not")
         spikes += plan.spike ? 1U : 0U;
 
         std::uint64_t bytes = plan.after.bytes;
-        for (const prune_removal& r : plan.removals) {
-            REQUIRE(may_remove(r, rows[r.index]));
+        for (const prune_plan::removal& r : plan.removals) {
+            REQUIRE(r.may_remove(rows[r.index]));
             bytes += r.bytes;
             ++reasons[static_cast<std::size_t>(r.reason)];
         }
@@ -128,10 +128,11 @@ TEST_CASE("plans are those of a model that sorts, in order or not")
         REQUIRE(plan.after.rows + plan.removals.size() == plan.before.rows);
 
         // What is left by it is left alone by the next one, if time stands still.
-        std::vector<prune_row> left;
+        std::vector<prune_plan::row> left;
         for (std::uint64_t n = 0; n != rows.size(); ++n) {
-            const bool gone = std::any_of(plan.removals.begin(), plan.removals.end(),
-                                          [&](const prune_removal& r) { return r.index == n; });
+            const bool gone =
+                std::any_of(plan.removals.begin(), plan.removals.end(),
+                            [&](const prune_plan::removal& r) { return r.index == n; });
             if (!gone) left.push_back(rows[n]);
         }
         const prune_plan again = plan_prune(left, p, now);

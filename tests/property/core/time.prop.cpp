@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 
 namespace time_prop {

@@ -65,7 +65,7 @@ send_policy any_policy()
     p.retry.max_attempts = *rc::gen::arbitrary<std::uint32_t>();
     p.retry.immediate = *rc::gen::arbitrary<std::uint32_t>();
     p.retry.pauses = {any_duration(), any_duration(), *rc::gen::arbitrary<double>(),
-                      any_of<jitter>()};
+                      any_of<backoff::jitter>()};
     return p;
 }
 

@@ -146,7 +146,8 @@ sc::state any_state()
         d.warm_up = any_duration();
         d.to = d.desired;
         d.arrived = *rc::gen::arbitrary<bool>();
-        if (d.to != d.from) d.command = sc::command{saturating_add(s.last_id, 1), d.from, d.to};
+        if (d.to != d.from)
+            d.command = sc::command{detail::saturating_add(s.last_id, 1), d.from, d.to};
         s.on(d);
         const std::uint64_t id = *rc::gen::inRange(0, 3) == 0 ? any_count() : s.last_id;
         if (*rc::gen::arbitrary<bool>()) (void)s.on(sc::applied{id}, now);

@@ -31,15 +31,16 @@ constexpr duration ms(std::int64_t n)
     return duration::milliseconds(n);
 }
 
-lock_renewal_options any_options(dice& roll)
+lock_renewal::config any_options(dice& roll)
 {
     constexpr double shares[] = {0.1, 0.3, 0.5, 0.9};
-    lock_renewal_options o{.lock = ms(1'000 + roll.below(60'000))};
+    lock_renewal::config o{.lock = ms(1'000 + roll.below(60'000))};
     o.renew_left = roll.any_of(shares);
     if (roll.one_in(3)) o.margin = ms(roll.below(o.lock.count() / 1'000'000));
     if (roll.one_in(3)) o.max_duration = ms(1 + roll.below(300'000));
     o.pauses = {.base = ms(50 + roll.below(500)), .cap = ms(1'000 + roll.below(9'000))};
-    constexpr jitter spreads[] = {jitter::none, jitter::equal, jitter::full};
+    constexpr backoff::jitter spreads[] = {backoff::jitter::none, backoff::jitter::equal,
+                                  backoff::jitter::full};
     o.pauses.spread = roll.any_of(spreads);
     o.answer_timeout = ms(100 + roll.below(20'000));
     // Not longer than leaves time for another try.
@@ -66,7 +67,7 @@ struct answer {
 struct run {
     dice& roll;
     lock_renewal machine;
-    lock_renewal_options o;
+    lock_renewal::config o;
     std::uint64_t trouble;  // one in so many goes wrong
     steady_time now = steady_time::at(duration::seconds(1'000));
     steady_time truth{};  // the lock is held at the broker until then
@@ -136,14 +137,14 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
     std::uint64_t ends[4] = {};
     std::uint64_t kept = 0;
     for (int episode = 0; episode != episodes; ++episode) {
-        const lock_renewal_options o = any_options(roll);
+        const lock_renewal::config o = any_options(roll);
         REQUIRE_FALSE(validate(o).has_value());
         run r{.roll = roll, .machine = lock_renewal(o), .o = o, .trouble = 2 + roll(12)};
         r.machine.on(lock_renewal::lock_taken{}, r.now);
         r.truth = r.now + ms(roll.below(100)) + o.lock;
         const steady_time begun = r.now;
         const steady_time over = r.now + ms(roll.below(400'000));
-        std::optional<lock_outcome> end;
+        std::optional<lock_renewal::lock_outcome> end;
         while (!end) {
             r.deliver();
             if (!r.lost && roll.one_in(300)) r.lost = true;
@@ -161,19 +162,19 @@ TEST_CASE("a lock is never believed longer than it is held, whatever becomes of 
                 [&](idle) {});
         }
         ++ends[static_cast<std::size_t>(*end)];
-        if (*end == lock_outcome::too_long) REQUIRE(r.now >= begun + o.max_duration);
-        if (*end == lock_outcome::released) REQUIRE(r.now >= over);
+        if (*end == lock_renewal::lock_outcome::too_long) REQUIRE(r.now >= begun + o.max_duration);
+        if (*end == lock_renewal::lock_outcome::released) REQUIRE(r.now >= over);
         if (r.now - begun > o.lock) ++kept;
         // A quarter of a lock lies between two that worked, a base between two that did not.
         const double most =
             static_cast<double>((r.now - begun).count()) /
-            static_cast<double>(o.pauses.spread == jitter::none
+            static_cast<double>(o.pauses.spread == backoff::jitter::none
                                     ? detail::lesser(o.pauses.base, o.lock * 0.25).count()
                                     : 1);
         REQUIRE(static_cast<double>(r.renewals) <= most + 1);
         // Nothing that comes after the end changes it.
         r.now = r.now + ms(60'000);
-        const lock_outcome was = *end;
+        const lock_renewal::lock_outcome was = *end;
         r.deliver();
         REQUIRE(r.machine.on(lock_renewal::lock_taken{}, r.now) == event_result::stale);
         REQUIRE(r.machine.ended(r.now) == was);
@@ -186,7 +187,7 @@ TEST_CASE("a renewal that is never answered is tried again before the lock runs 
 {
     dice roll(5'010);
     for (int episode = 0; episode != episodes; ++episode) {
-        lock_renewal_options o = any_options(roll);
+        lock_renewal::config o = any_options(roll);
         o.max_duration = duration::highest();
         lock_renewal m(o);
         m.on(lock_renewal::lock_taken{}, steady_time::at({}));
@@ -212,11 +213,11 @@ TEST_CASE("any options and any events, in any order: nothing wraps, and what end
         return duration::nanoseconds(roll.one_in(3) ? roll.any_of(odd) : roll.below(1'000));
     };
     for (int episode = 0; episode != episodes; ++episode) {
-        lock_renewal_options o{any_time(), draw(roll) * 3 - 1, any_time(), any_time(), any_time()};
+        lock_renewal::config o{any_time(), draw(roll) * 3 - 1, any_time(), any_time(), any_time()};
         o.pauses.base = any_time();
         o.pauses.cap = any_time();
         lock_renewal m(o);
-        std::optional<lock_outcome> end;
+        std::optional<lock_renewal::lock_outcome> end;
         for (int n = 0; n != 12; ++n) {
             const steady_time now = steady_time::at(any_time());
             const auto attempt = static_cast<std::uint32_t>(roll(4));

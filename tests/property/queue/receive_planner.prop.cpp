@@ -24,7 +24,7 @@ using waybill::steady_time;
 receive_planner::settle_result any_answer()
 {
     return *rc::gen::element(receive_planner::settle_result::done,
-                             receive_planner::settle_result::gone,
+                             receive_planner::settle_result::not_found,
                              receive_planner::settle_result::failed);
 }
 
@@ -37,7 +37,7 @@ fault_kind any_class()
 
 void told_anything()
 {
-    waybill::receive_planner_options o;
+    waybill::receive_planner::config o;
     o.max_in_flight = *rc::gen::inRange<std::uint64_t>(1, 6);
     o.pause = duration::seconds(*rc::gen::inRange(1, 4));
     o.breaker.failure_ratio = 0.5;
@@ -78,7 +78,8 @@ void told_anything()
                 [&](waybill::receive_planner::receive_deferred r) {
                     RC_ASSERT(pairs.contains(r.work));
                     const auto said = any_answer();
-                    if (said == receive_planner::settle_result::gone) may_complete.insert(r.work);
+                    if (said == receive_planner::settle_result::not_found)
+                        may_complete.insert(r.work);
                     h = in.on(waybill::receive_planner::original_fetched{r.work, said}, at);
                 },
                 [&](waybill::receive_planner::settle_original s) {

@@ -20,12 +20,12 @@ namespace {
 using tests_support::settle_audit;
 using waybill::duration;
 using waybill::fault_kind;
-using waybill::settle_kind;
+using waybill::settle_batches;
 using waybill::steady_time;
 
-waybill::settle_batch_policy any_policy()
+waybill::settle_batches::config any_policy()
 {
-    waybill::settle_batch_policy p;
+    waybill::settle_batches::config p;
     p.items = *rc::gen::inRange<std::uint64_t>(0, 12);
     p.linger = duration::seconds(*rc::gen::element<std::int64_t>(0, 0, 1, 5, 60));
     p.to_settle = duration::seconds(*rc::gen::element<std::int64_t>(0, 1, 1, 10));
@@ -72,7 +72,9 @@ void settles()
         if (left != 0 && *rc::gen::inRange(0, 3) == 0) {
             --left;
             const auto lock = *rc::gen::element<std::int64_t>(-1, 0, 1, 2, 5, 20, 300, 1'000'000'000'000);
-            audit.decide(*rc::gen::elementOf(std::vector<settle_kind>(std::begin(waybill::settle_kinds), std::end(waybill::settle_kinds))),
+            audit.decide(*rc::gen::elementOf(std::vector<settle_batches::settle_kind>(
+                             std::begin(waybill::settle_batches::settle_kinds),
+                             std::end(waybill::settle_batches::settle_kinds))),
                          duration::seconds(lock), now);
             if (*rc::gen::inRange(0, 6) == 0) audit.no_more(now);
         }

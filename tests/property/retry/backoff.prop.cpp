@@ -97,7 +97,7 @@ TEST_CASE("backoff: grows as the exact fraction does, and saturates where that d
 {
     CHECK(rc::check([] {
         input in = any_input();
-        in.b.spread = jitter::none;
+        in.b.spread = backoff::jitter::none;
         const wide cap = static_cast<std::uint64_t>(in.b.cap.count());
         const wide exact = lower_of(grown(in), cap);
         const duration said = pause(in.b, in.n, 0.5);
@@ -116,28 +116,29 @@ TEST_CASE("backoff: jitter stays in its range, and reaches both ends of it")
 {
     CHECK(rc::check([] {
         input in = any_input();
-        in.b.spread = jitter::none;
+        in.b.spread = backoff::jitter::none;
         const duration all = pause(in.b, in.n, 0);
         const auto draw = static_cast<double>(*rc::gen::inRange(0, 1'000)) / 1'000;
         const duration slack = duration::nanoseconds((all.count() >> 48) + 1);
-        const auto drawn = [&](jitter j, double d) {
+        const auto drawn = [&](backoff::jitter j, double d) {
             in.b.spread = j;
             return pause(in.b, in.n, d);
         };
-        RC_ASSERT(drawn(jitter::full, draw) <= all);
-        RC_ASSERT(drawn(jitter::full, 0) == duration{});
-        RC_ASSERT(drawn(jitter::equal, draw) <= all);
-        RC_ASSERT(drawn(jitter::equal, draw) + slack >= all * 0.5);
-        RC_ASSERT(drawn(jitter::around, draw) <= in.b.cap);
-        RC_ASSERT(drawn(jitter::around, draw) <= all * 1.2 + slack);
-        RC_ASSERT(drawn(jitter::around, draw) + slack >=
+        RC_ASSERT(drawn(backoff::jitter::full, draw) <= all);
+        RC_ASSERT(drawn(backoff::jitter::full, 0) == duration{});
+        RC_ASSERT(drawn(backoff::jitter::equal, draw) <= all);
+        RC_ASSERT(drawn(backoff::jitter::equal, draw) + slack >= all * 0.5);
+        RC_ASSERT(drawn(backoff::jitter::around, draw) <= in.b.cap);
+        RC_ASSERT(drawn(backoff::jitter::around, draw) <= all * 1.2 + slack);
+        RC_ASSERT(drawn(backoff::jitter::around, draw) + slack >=
                   detail::lesser(all, in.b.cap * (1 / 1.2)) * 0.8);
-        for (const jitter j : {jitter::full, jitter::equal, jitter::around, jitter::decorrelated}) {
+        for (const backoff::jitter j : {backoff::jitter::full, backoff::jitter::equal,
+                                        backoff::jitter::around, backoff::jitter::decorrelated}) {
             RC_ASSERT(drawn(j, draw) >= drawn(j, 0));
             RC_ASSERT(drawn(j, draw) <= drawn(j, 1));
         }
-        RC_ASSERT(drawn(jitter::full, 1) + slack >= all);  // doubles know 53 bits of it
-        RC_ASSERT(drawn(jitter::equal, 1) + slack >= all);
+        RC_ASSERT(drawn(backoff::jitter::full, 1) + slack >= all);  // doubles know 53 bits of it
+        RC_ASSERT(drawn(backoff::jitter::equal, 1) + slack >= all);
     }));
 }
 
@@ -145,7 +146,7 @@ TEST_CASE("backoff: decorrelated pauses against the exact formula")
 {
     CHECK(rc::check([] {
         input in = any_input();
-        in.b.spread = jitter::decorrelated;
+        in.b.spread = backoff::jitter::decorrelated;
         const auto previous = *rc::gen::inRange(0, 4) == 0 ? 0 : any_length(0);
         const auto sixteenths = *rc::gen::inRange(0U, 17U);
         const wide base = lower_of(static_cast<std::uint64_t>(in.b.base.count()),
@@ -167,7 +168,7 @@ TEST_CASE("backoff: without the pause before, decorrelated ones are those of dra
 {
     CHECK(rc::check([] {
         input in = any_input();
-        in.b.spread = jitter::decorrelated;
+        in.b.spread = backoff::jitter::decorrelated;
         const auto draw = static_cast<double>(*rc::gen::inRange(0, 1'001)) / 1'000;
         const auto n = *rc::gen::inRange(1U, 150U);
         duration previous{};
@@ -187,7 +188,7 @@ TEST_CASE("backoff: whatever is asked, a pause is none that is negative, and non
     CHECK(rc::check([] {
         const auto any = [] { return duration::nanoseconds(*rc::gen::arbitrary<std::int64_t>()); };
         const backoff b{any(), any(), *rc::gen::arbitrary<double>(),
-                        static_cast<jitter>(*rc::gen::inRange(0, 7)), any(), any()};
+                        static_cast<backoff::jitter>(*rc::gen::inRange(0, 7)), any(), any()};
         const auto n = *rc::gen::arbitrary<std::uint32_t>();
         const auto draw = *rc::gen::arbitrary<double>();
         const duration hint = any(), previous = any();

@@ -28,19 +28,20 @@ steady_time ms(std::int64_t n)
     return steady_time::at(duration::milliseconds(n));
 }
 
-waybill::circuit_breaker_options any_options()
+waybill::circuit_breaker::config any_options()
 {
-    waybill::circuit_breaker_options o;
+    waybill::circuit_breaker::config o;
     o.failure_ratio = *rc::gen::element(0.1, 0.3, 0.5, 0.55, 1.0);
     o.minimum_throughput =
-        *rc::gen::element<std::uint64_t>(1, 2, 5, waybill::circuit_breaker_options::never);
+        *rc::gen::element<std::uint64_t>(1, 2, 5, waybill::circuit_breaker::config::never);
     o.consecutive_failures =
-        *rc::gen::element<std::uint64_t>(1, 2, 4, waybill::circuit_breaker_options::never);
+        *rc::gen::element<std::uint64_t>(1, 2, 4, waybill::circuit_breaker::config::never);
     o.sampling_duration = duration::milliseconds(*rc::gen::element(100, 1'000, 30'000));
     o.timeout = duration::milliseconds(*rc::gen::element(1, 70, 2'000));
     o.break_duration = {.base = duration::milliseconds(*rc::gen::element(1, 50, 500)),
                         .cap = duration::milliseconds(*rc::gen::element(500, 3'000)),
-                        .spread = *rc::gen::element(waybill::jitter::none, waybill::jitter::full)};
+                        .spread = *rc::gen::element(waybill::backoff::jitter::none,
+                                                    waybill::backoff::jitter::full)};
     o.half_open_ramp = *rc::gen::inRange<std::uint32_t>(1, 6);
     o.transient_counts = *rc::gen::arbitrary<bool>();
     return o;
@@ -52,8 +53,8 @@ constexpr fault_kind classes[]{fault_kind::none,           fault_kind::infrastru
                                fault_kind::infrastructure, fault_kind::none};
 
 struct pair_of_permits {
-    waybill::permit ours;
-    waybill::permit theirs;
+    waybill::circuit_breaker::permit ours;
+    waybill::circuit_breaker::permit theirs;
 };
 
 void agree(const small_breaker& v, const tests_support::naive_breaker& naive, steady_time at)
@@ -62,7 +63,7 @@ void agree(const small_breaker& v, const tests_support::naive_breaker& naive, st
     RC_ASSERT(v.generation(at) == naive.generation(at));
     RC_ASSERT(v.room(at) == naive.room(at));
     RC_ASSERT(v.next_change(at) == naive.next_change(at));
-    RC_ASSERT(v.suspects(at) == naive.suspects(at));
+    RC_ASSERT(v.suspects_outage(at) == naive.suspects_outage(at));
 }
 
 // A third circuit_breaker, `often`, is told the time on the way and has to come to the same.

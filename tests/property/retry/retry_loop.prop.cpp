@@ -29,7 +29,7 @@ call_policy any_policy()
     p.retry.immediate = *rc::gen::inRange(0U, 3U);
     p.retry.pauses.base = duration::milliseconds(*rc::gen::inRange(1, 2'000));
     p.retry.pauses.cap = duration::milliseconds(*rc::gen::inRange(1, 9'000));
-    p.retry.pauses.spread = static_cast<jitter>(*rc::gen::inRange(0, 5));
+    p.retry.pauses.spread = static_cast<backoff::jitter>(*rc::gen::inRange(0, 5));
     if (*rc::gen::inRange(0, 2) == 0) {
         p.time_limit = duration::milliseconds(*rc::gen::inRange(1, 20'000));
     }
@@ -83,7 +83,7 @@ TEST_CASE("attempts: never too often, too early or too late, and the end is the 
             if (p.time_limit < duration::highest() && now - c.began >= p.time_limit) {
                 const auto how = c.made == 0 ? fault_kind::cancelled : c.tries.kind();
                 RC_ASSERT(said == retry_loop::action(give_up{how}));
-                RC_ASSERT(c.tries.outcome(now) == retry_outcome::time_limit);
+                RC_ASSERT(c.tries.outcome(now) == retry_loop::retry_outcome::time_limit);
                 if (*rc::gen::inRange(0, 2) == 0) continue;
                 begins = later(c.began, c.not_before);  // in time, and it ends now
             } else if (const auto* w = std::get_if<wait_until>(&said)) {
@@ -101,7 +101,7 @@ TEST_CASE("attempts: never too often, too early or too late, and the end is the 
             RC_ASSERT(c.tries.on(event, now) == event_result::applied);
             RC_ASSERT(c.tries.attempts() == c.made);
             const auto then = c.tries.next(now);
-            c.over = c.tries.outcome() != retry_outcome::open;
+            c.over = c.tries.outcome() != retry_loop::retry_outcome::open;
             successes += event.kind == fault_kind::none;
             RC_ASSERT(std::holds_alternative<retry_loop::done>(then) ==
                       (event.kind == fault_kind::none));
@@ -122,7 +122,7 @@ TEST_CASE("attempts: never too often, too early or too late, and the end is the 
                     RC_ASSERT(w->time - now >= detail::lesser(event.retry_after, most));
                 }
             }
-            if (c.tries.outcome() == retry_outcome::budget) RC_ASSERT(left == 0);
+            if (c.tries.outcome() == retry_loop::retry_outcome::budget) RC_ASSERT(left == 0);
         }
         // No more retries than the budget began with, and what successes and time gave back.
         std::uint64_t most = b.tokens + successes / b.successes;

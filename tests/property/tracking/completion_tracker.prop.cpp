@@ -27,7 +27,6 @@ namespace {
 using tests_support::dice;
 using waybill::completion_tracker;
 using waybill::event_result;
-using waybill::track_error;
 using waybill::tracked_event;
 using waybill::tracker_options;
 
@@ -76,23 +75,24 @@ struct model {
         }
     }
 
-    std::optional<track_error> begin(std::uint64_t s)
+    std::optional<completion_tracker::track_error> begin(std::uint64_t s)
     {
-        if (!assigned) return track_error::not_assigned;
-        if (mark && s <= *mark) return track_error::behind;
+        if (!assigned) return completion_tracker::track_error::not_assigned;
+        if (mark && s <= *mark) return completion_tracker::track_error::behind;
         if (last && s <= *last) {
             const auto found = events.find(s);
-            if (found == events.end()) return track_error::not_ascending;
-            return found->second ? track_error::duplicate : track_error::done_before;
+            if (found == events.end()) return completion_tracker::track_error::not_ascending;
+            return found->second ? completion_tracker::track_error::duplicate
+                                 : completion_tracker::track_error::done_before;
         }
         const bool full = in_flight() >= options.max_in_flight || events.size() >= options.span;
-        if (full) return track_error::full;
+        if (full) return completion_tracker::track_error::full;
         const bool done = before.contains(s);
         before.erase(before.begin(), before.upper_bound(s));
         events[s] = !done;
         last = s;
         settle();
-        if (done) return track_error::done_before;
+        if (done) return completion_tracker::track_error::done_before;
         return {};
     }
 
@@ -200,7 +200,7 @@ struct life {
             RC_ASSERT(began.has_value() == !refused.has_value());
             if (refused) RC_ASSERT(began.error() == *refused);
             else open.push_back(*began);
-            if (refused == track_error::full) return;
+            if (refused == completion_tracker::track_error::full) return;
             ++cursor;
         }
     }
@@ -261,7 +261,7 @@ struct life {
             m.start_over(false);
             agree(t, m);
             RC_ASSERT(!t.expected());
-            RC_ASSERT(t.begin(log[0]).error() == track_error::not_assigned);
+            RC_ASSERT(t.begin(log[0]).error() == completion_tracker::track_error::not_assigned);
         }
         t.assign(m.mark);
         m.start_over(true);

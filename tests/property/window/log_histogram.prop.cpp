@@ -155,7 +155,7 @@ TEST_CASE("log_histogram: weights that saturate do so in any order")
         for (const auto& [value, weight] : given) back.add(value, weight);
         RC_ASSERT(there == back);
         RC_ASSERT(there.quantile(0.5).has_value() ==
-                  (there.weight() != 0 && there.weight() != highest_size));
+                  (there.weight() != 0 && there.weight() != detail::highest_size));
     }));
 }
 

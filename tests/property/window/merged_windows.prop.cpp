@@ -162,7 +162,7 @@ bool against_one_window(std::uint64_t seed)
         if (samples(merged(a, b)) != samples(one)) return false;
         if (merged(a, b).clock() != one.clock()) return false;
         if (merged(a, b).query(now).complete() != one.query(now).complete()) return false;
-        if (o.max_points != highest_size) continue;  // two windows keep twice as many
+        if (o.max_points != detail::highest_size) continue;  // two windows keep twice as many
         const auto answer = merged(first, second);
         if (!answer) return false;
         const auto& both = *answer;

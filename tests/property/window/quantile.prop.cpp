@@ -126,8 +126,8 @@ TEST_CASE("quantile: of a window that samples come to late and early")
             const auto value = *rc::gen::inRange<std::int64_t>(-9, 10);
             const weighted_sample<std::int64_t> s{ns(at), value,
                                                   *rc::gen::inRange<std::uint32_t>(1, 9)};
-            const inserted what = w.insert(s);
-            if (what == inserted::newest || what == inserted::late) taken.push_back(s);
+            const insert_result what = w.insert(s);
+            if (what == insert_result::newest || what == insert_result::late) taken.push_back(s);
             if (*rc::gen::inRange(0, 4) == 0) {
                 w.advance(ns(now));
                 clock = std::max(clock, now);

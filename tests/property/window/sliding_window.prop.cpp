@@ -276,7 +276,7 @@ private:
         }
     }
 
-    std::string took(std::int64_t at, V value, std::uint64_t weight, inserted a, inserted b)
+    std::string took(std::int64_t at, V value, std::uint64_t weight, insert_result a, insert_result b)
     {
         ++tally_.said[static_cast<int>(a)];
         if (a != b) return "the two disagree";
@@ -328,8 +328,9 @@ void lives(const std::string& what)
             t.told, ", some of the future ", t.early, ", not complete ", t.cut);
     for (const std::uint64_t n : {t.told, t.early, t.cut}) CHECK(n > most / 100);
     CHECK(t.points > 4 * t.answers);
-    for (const inserted i : {inserted::newest, inserted::late, inserted::replaced,
-                             inserted::too_old, inserted::future}) {
+    for (const insert_result i :
+         {insert_result::newest, insert_result::late, insert_result::replaced,
+          insert_result::too_old, insert_result::future}) {
         CHECK(t.said[static_cast<int>(i)] > most / 1'000);  // or the dice are loaded
     }
 }

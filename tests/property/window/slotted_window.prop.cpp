@@ -50,14 +50,14 @@ void agrees()
         const auto weight = *rc::gen::inRange<std::uint64_t>(1, 5);
 
         const std::int64_t end = end_of_slot(at, width);
-        const inserted what = w.insert(ns(at), value, weight, ns(now));
+        const insert_result what = w.insert(ns(at), value, weight, ns(now));
         if (end <= clock - span) {
-            RC_ASSERT(what == inserted::too_old);
+            RC_ASSERT(what == insert_result::too_old);
         } else if (end > end_of_slot(clock, width) + width) {
-            RC_ASSERT(what == inserted::future);
+            RC_ASSERT(what == insert_result::future);
         } else {
             const bool late = end < end_of_slot(clock, width);
-            RC_ASSERT(what == (late ? inserted::late : inserted::newest));
+            RC_ASSERT(what == (late ? insert_result::late : insert_result::newest));
             all.push_back({at, value, weight});
         }
 

@@ -180,7 +180,8 @@ TEST_CASE("a published message is as long as its frames are written")
             frame(w, body.substr(at, frame_max - 8));
         }
         const bool fits = 8 + publish.out.size() <= frame_max && 8 + header.out.size() <= frame_max;
-        RC_ASSERT(amqp::size(m, frame_max) == (fits ? w.out.size() : waybill::highest_size));
+        RC_ASSERT(amqp::size(m, frame_max) ==
+                  (fits ? w.out.size() : waybill::detail::highest_size));
     }));
 }
 

@@ -34,7 +34,7 @@ constexpr steady_time at(std::int64_t ms)
 
 // Retries after exactly 100, 200, 400 ms ...
 constexpr retry_policy steady_retries{
-    .max_attempts = 3, .pauses = {.base = 100ms, .cap = 10s, .spread = jitter::none}};
+    .max_attempts = 3, .pauses = {.base = 100ms, .cap = 10s, .spread = backoff::jitter::none}};
 
 batch_sender with(const batch_limits& l, std::vector<std::uint64_t> sizes,
                   std::uint32_t in_flight = 1)
@@ -191,7 +191,7 @@ TEST_CASE("sender: refusals cut smaller batches from the head, with what the bro
 TEST_CASE("sender: a partial failure sends what failed again, in its order, and nothing else")
 {
     batch_sender s = with({.items = 4}, {1, 1, 1, 1, 1, 1});
-    const entry_fault some[] = {{2, fault_kind::transient},
+    const batch_sender::entry_fault some[] = {{2, fault_kind::transient},
                                 {0, fault_kind::infrastructure},
                                 {1, fault_kind::permanent},
                                 {1, fault_kind::transient},
@@ -202,11 +202,11 @@ TEST_CASE("sender: a partial failure sends what failed again, in its order, and 
                                             {{3, 1}, item_outcome::accepted}});
     CHECK(waiting(s) == at(100));
     CHECK(sending(s, at(100)) == numbers{0, 2, 4, 5});
-    const entry_fault third[] = {{1, fault_kind::transient}};
+    const batch_sender::entry_fault third[] = {{1, fault_kind::transient}};
     s.on(batch_sender::partial{.attempt = 1, .failed = third, .retry_after = 1s}, at(100));
     CHECK(settle_all(s).size() == 2);
     CHECK(waiting(s, at(100)) == at(1'100));
-    const entry_fault last[] = {{0, fault_kind::transient}};
+    const batch_sender::entry_fault last[] = {{0, fault_kind::transient}};
     s.on(batch_sender::partial{.attempt = 2, .failed = last}, at(1'100));  // its third try
     CHECK(settle_all(s) ==
           std::vector<batch_sender::report>{{{2, 1}, item_outcome::failed, fault_kind::transient}});
@@ -259,7 +259,8 @@ TEST_CASE("sender: as many tries as a number holds come to an end")
     CHECK(settle_all(u) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::in_doubt}});
 }
 
-TEST_CASE("sender: what may have arrived is the identical batch again, or handed back")
+TEST_CASE(
+    "sender: what may have arrived is the identical batch again, or deferred_messages::handed back")
 {
     batch_sender s = with({.items = 3}, {1, 1, 1, 1});
     s.on(batch_sender::outcome_unknown{0}, at(0));
@@ -286,7 +287,7 @@ TEST_CASE("sender: what may have arrived is the identical batch again, or handed
           std::vector<batch_sender::report>{{{0, 3}, item_outcome::in_doubt}});
 
     batch_sender part = s;
-    const entry_fault some[] = {{1, fault_kind::transient}};
+    const batch_sender::entry_fault some[] = {{1, fault_kind::transient}};
     part.on(batch_sender::partial{.attempt = 0, .failed = some}, at(100));
     CHECK(settle_all(part) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::accepted},
                                                                 {{1, 1}, item_outcome::in_doubt},
@@ -334,7 +335,7 @@ TEST_CASE("sender: a broker that wants to be left alone is, by what is repeated,
     t.on(batch_sender::throttled{1}, at(100));
     CHECK(waiting(t, at(100)) == at(300));
     batch_sender part = t;
-    const entry_fault all[] = {{0, fault_kind::transient}};
+    const batch_sender::entry_fault all[] = {{0, fault_kind::transient}};
     part.on(batch_sender::partial{.attempt = 2, .failed = all}, at(300));
     part.on(batch_sender::throttled{3}, at(400));
     CHECK(waiting(part, at(400)) == at(500));
@@ -370,7 +371,7 @@ TEST_CASE("sender: stopped means that nothing more is sent, and answers are stil
     CHECK(settle_all(no).front().outcome == item_outcome::unsent);
     lost.on(batch_sender::outcome_unknown{0}, at(0));
     CHECK(settle_all(lost) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::in_doubt}});
-    const entry_fault second[] = {{1, fault_kind::transient}};
+    const batch_sender::entry_fault second[] = {{1, fault_kind::transient}};
     part.on(batch_sender::partial{.attempt = 0, .failed = second}, at(0));
     CHECK(settle_all(part) == std::vector<batch_sender::report>{{{0, 1}, item_outcome::accepted},
                                                                 {{1, 1}, item_outcome::unsent}});
@@ -477,7 +478,8 @@ TEST_CASE("sender: what contradicts itself or is over changes nothing")
 {
     batch_sender s = with({.items = 2}, {1, 1, 1});
     const batch_sender before = s;
-    const entry_fault far[] = {{0, fault_kind::transient}, {2, fault_kind::transient}};
+    const batch_sender::entry_fault far[] = {{0, fault_kind::transient},
+                                             {2, fault_kind::transient}};
     const std::uint64_t three[] = {1, 2, 3};
     CHECK(s.on(batch_sender::partial{.attempt = 0, .failed = far}, at(0)) == event_result::invalid);
     CHECK(s.on(batch_sender::too_large{0, {}, {}, three}, at(0)) == event_result::invalid);

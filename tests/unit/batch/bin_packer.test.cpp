@@ -23,7 +23,6 @@ using waybill::add_result;
 using waybill::batch_close_reason;
 using waybill::batch_limits;
 using waybill::bin_packer;
-using waybill::bin_packer_of;
 using waybill::closed_batch;
 using waybill::duration;
 using waybill::pack;
@@ -202,7 +201,7 @@ TEST_CASE("open_bins_of and pack: whatever chunk_by takes")
     const auto capturing = [h = std::uint64_t{2}](const std::string& s) { return h + s.size(); };
     static_assert(
         !std::constructible_from<bin_packer<std::string>, batch_limits, decltype(capturing)>);
-    auto bins = bin_packer_of<std::string>({.bytes = 10}, capturing, {.open = 2});
+    auto bins = bin_packer<std::string>::of({.bytes = 10}, capturing, {.open = 2});
     CHECK(bins.try_add("123456", at(0)) == add_result::added);
     const auto before = bins;
     CHECK(bins.try_add("1234567", at(0)) == add_result::added);
@@ -212,12 +211,12 @@ TEST_CASE("open_bins_of and pack: whatever chunk_by takes")
     CHECK(bins.take(at(0)) ==
           closed_batch<std::string>{{"123456"}, 8, batch_close_reason::end, at(0)});
 
-    auto sizes = bin_packer_of<std::string>({}, &std::string::size);
+    auto sizes = bin_packer<std::string>::of({}, &std::string::size);
     CHECK(sizes.try_add("abc", at(0)) == add_result::added);
     CHECK(sizes.take(at(0)).bytes == 3);
-    auto itself = bin_packer_of<std::uint64_t>({.bytes = 10});
+    auto itself = bin_packer<std::uint64_t>::of({.bytes = 10});
     CHECK(itself.try_add(10U, at(0)) == add_result::added);
-    auto list = bin_packer_of<std::uint64_t>({.bytes = 10}, list_of_numbers{});
+    auto list = bin_packer<std::uint64_t>::of({.bytes = 10}, list_of_numbers{});
     static_assert(std::same_as<decltype(list), bin_packer<std::uint64_t, list_of_numbers>>);
     CHECK(list.try_add(8U, at(0)) == add_result::added);
 

@@ -17,8 +17,8 @@
 
 namespace block_sums_test {
 
-using waybill::as_size;
-using waybill::highest_size;
+using waybill::detail::as_size;
+using waybill::detail::highest_size;
 using waybill::detail::plain_integers;
 using waybill::detail::within;
 

@@ -16,7 +16,6 @@
 namespace calibration_test {
 
 using waybill::batch_limits;
-using waybill::batch_sizes;
 using waybill::calibration;
 using waybill::calibration_state;
 using waybill::detail::item_samples;
@@ -24,11 +23,11 @@ using waybill::unlimited;
 
 namespace {
 
-constexpr batch_sizes of(std::uint64_t bodies, std::uint64_t items)
+constexpr calibration_state::batch_sizes of(std::uint64_t bodies, std::uint64_t items)
 {
     return {.bodies = bodies, .guessed = items, .items = items};
 }
-constexpr batch_sizes exactly(std::uint64_t bytes, std::uint64_t items)
+constexpr calibration_state::batch_sizes exactly(std::uint64_t bytes, std::uint64_t items)
 {
     return {.exact = bytes, .items = items};
 }
@@ -43,13 +42,13 @@ constexpr calibration taught(calibration c, const Told&... tell)
 }
 
 struct refusal {
-    batch_sizes batch;
+    calibration_state::batch_sizes batch;
     std::optional<std::uint64_t> actual{};
     std::optional<std::uint64_t> limit{};
     constexpr void operator()(calibration& c) const { c.refused(batch, actual, limit); }
 };
 struct acceptance {
-    batch_sizes batch;
+    calibration_state::batch_sizes batch;
     std::optional<std::uint64_t> actual{};
     bool full = true;
     constexpr void operator()(calibration& c) const { c.accepted(batch, actual, full); }
@@ -119,7 +118,7 @@ static_assert(told_items.header() == 300 && told_items.state().envelope == 48);
 static_assert(taught(calibration(standard, 5), refusal{of(900, 1), 5'000, 1}) ==
               calibration(standard, 5));
 static_assert(taught(calibration(standard, 5), refusal{of(5'000, 1)}, refusal{exactly(1, 1)},
-                     refusal{batch_sizes{}, 7, 6}) == calibration(standard, 5));
+                     refusal{calibration_state::batch_sizes{}, 7, 6}) == calibration(standard, 5));
 
 // Numbers that explain nothing are none: the refusal is one that tells nothing.
 constexpr calibration no_numbers = taught(calibration(standard, 5), refusal{of(900, 10)});
@@ -281,12 +280,12 @@ public:
         result r;
         int accepted = 0;
         for (int n = 0; n != batches; ++n) {
-            batch_sizes b;
+            calibration_state::batch_sizes b;
             item_samples seen;
             std::uint64_t actual = 0;
             for (;;) {
                 if (body_ == 0) draw(w);
-                batch_sizes with = b;
+                calibration_state::batch_sizes with = b;
                 ++with.items;
                 (w.exact ? with.exact : with.bodies) += w.exact ? whole_ : body_;
                 if (!w.exact) ++with.guessed;
@@ -583,7 +582,8 @@ TEST_CASE("calibration: what two workers have learnt is made one")
     using waybill::merged;
     calibration told(waybill::batch_limits{.bytes = 262'144}, 54);
     calibration blind = told;
-    const waybill::batch_sizes b{.bodies = 200'000, .guessed = 1'000, .items = 1'000};
+    const waybill::calibration_state::batch_sizes b{
+        .bodies = 200'000, .guessed = 1'000, .items = 1'000};
     told.refused(b, 300'000, 250'000);
     blind.refused(b, {}, {});
     const calibration both = merged(told, blind);

@@ -62,7 +62,7 @@ struct array_of {
     constexpr std::uint64_t envelope(int) const { return 2; }
     constexpr std::uint64_t delta(const state& s, int n) const
     {
-        return waybill::saturating_add(waybill::as_size(n), s.any ? 1 : 0);
+        return waybill::detail::saturating_add(waybill::detail::as_size(n), s.any ? 1 : 0);
     }
     constexpr void push(state& s, int) const { s.any = true; }
 };
@@ -92,9 +92,9 @@ constexpr bool promises(Items& items, const batch_limits& l, F size)
         std::uint64_t count = 0;
         bool each = true;
         for (auto&& item : part) {
-            const std::uint64_t own = waybill::as_size(size(item));
+            const std::uint64_t own = waybill::detail::as_size(size(item));
             each = each && own <= l.single;
-            sum = waybill::saturating_add(sum, own);
+            sum = waybill::detail::saturating_add(sum, own);
             ++count;
         }
         if (part.bytes != sum || part.count != count || count > most) return false;
@@ -110,8 +110,8 @@ constexpr bool promises(Items& items, const batch_limits& l, F size)
         } else if (count == most) {
             if (part.closed != batch_close_reason::items) return false;
         } else {
-            const std::uint64_t next = waybill::as_size(size(*expected));
-            const std::uint64_t with = waybill::saturating_add(sum, next);
+            const std::uint64_t next = waybill::detail::as_size(size(*expected));
+            const std::uint64_t with = waybill::detail::saturating_add(sum, next);
             if (next <= l.single && with <= l.bytes && with != unlimited) return false;
             if (part.closed != batch_close_reason::bytes) return false;
         }

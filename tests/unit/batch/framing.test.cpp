@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
+#include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/framing.hpp>
-#include <waybill/batch/tally.hpp>
 
 namespace framing_test {
 
@@ -18,10 +18,10 @@ using waybill::fixed_header;
 using waybill::framed;
 using waybill::framing;
 using waybill::detail::framing_of;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 using waybill::detail::plain_framing;
 using waybill::reserve;
-using waybill::size_model;
+using waybill::detail::size_model;
 using waybill::detail::sizer;
 using waybill::with_reserve;
 
@@ -93,7 +93,7 @@ constexpr std::uint64_t sum(const F& f, const Items&... items)
     const auto add = [&](const auto& item) {
         if (first) bytes = f.envelope(item);
         first = false;
-        bytes = waybill::saturating_add(bytes, f.delta(s, item));
+        bytes = waybill::detail::saturating_add(bytes, f.delta(s, item));
         f.push(s, item);
     };
     (add(items), ...);

@@ -22,7 +22,6 @@ using waybill::batch_limits;
 using waybill::duration;
 using waybill::keyed_batch;
 using waybill::keyed_batches;
-using waybill::keyed_batches_of;
 using waybill::open_limits;
 using waybill::steady_time;
 using waybill::unlimited;
@@ -296,24 +295,24 @@ void takes_one_of_8_and_2_bytes(Open open)
 
 }  // namespace
 
-TEST_CASE("keyed_batches_of: whatever chunk_by takes")
+TEST_CASE("keyed_batches::of: whatever chunk_by takes")
 {
     const batch_limits l{.bytes = 10, .envelope = 2};
     const auto capturing = [h = std::uint64_t{2}](const order& o) { return h + o.bytes; };
     using plain = keyed_batches<char, order>;
     static_assert(!std::constructible_from<plain, batch_limits, decltype(capturing)>);
-    takes_one_of_8_and_2_bytes(keyed_batches_of<char, order>(l, &order::bytes));
-    takes_one_of_8_and_2_bytes(keyed_batches_of<char, order>({.bytes = 10}, capturing));
+    takes_one_of_8_and_2_bytes(keyed_batches<char, order>::of(l, &order::bytes));
+    takes_one_of_8_and_2_bytes(keyed_batches<char, order>::of({.bytes = 10}, capturing));
     takes_one_of_8_and_2_bytes(
-        keyed_batches_of<char, order>({.bytes = 10}, waybill::fixed_header(2, &order::bytes)));
+        keyed_batches<char, order>::of({.bytes = 10}, waybill::fixed_header(2, &order::bytes)));
 
-    auto itself = keyed_batches_of<char, std::uint64_t>({.bytes = 10});
+    auto itself = keyed_batches<char, std::uint64_t>::of({.bytes = 10});
     CHECK(itself.try_add('a', 10U, at(0)) == add_result::added);
-    auto sizes = keyed_batches_of<char, std::string>({}, &std::string::size, {.open = 1});
+    auto sizes = keyed_batches<char, std::string>::of({}, &std::string::size, {.open = 1});
     CHECK(sizes.try_add('a', "abc", at(0)) == add_result::added);
     CHECK(sizes.try_add('b', "abc", at(0)) == add_result::full);
     CHECK(sizes.take(at(0)).bytes == 3);
-    auto array = keyed_batches_of<std::string, std::string>({.bytes = 10}, json_array{});
+    auto array = keyed_batches<std::string, std::string>::of({.bytes = 10}, json_array{});
     static_assert(std::same_as<decltype(array), texts>);
     CHECK(array.try_add("k", "12345678", at(0)) == add_result::added);
     CHECK(array.take(at(0)).bytes == 10);

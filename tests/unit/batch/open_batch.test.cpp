@@ -23,9 +23,8 @@ using waybill::add_result;
 using waybill::batch_close_reason;
 using waybill::batch_limits;
 using waybill::duration;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 using waybill::open_batch;
-using waybill::open_batch_of;
 using waybill::steady_time;
 using waybill::unlimited;
 using namespace std::chrono_literals;
@@ -300,31 +299,31 @@ void takes_one_of_8_and_2_bytes(Open open)
 
 }  // namespace
 
-TEST_CASE("open_batch_of: whatever chunk_by takes")
+TEST_CASE("open_batch::of: whatever chunk_by takes")
 {
     const batch_limits l{.bytes = 10, .envelope = 2};
-    takes_one_of_8_and_2_bytes(open_batch_of<order>(l, &order::bytes));
-    takes_one_of_8_and_2_bytes(open_batch_of<order>(l, &order::wire_size, 5s));
-    takes_one_of_8_and_2_bytes(open_batch_of<order>(l, [](const auto& o) { return o.bytes; }));
-    takes_one_of_8_and_2_bytes(open_batch_of<order>({.bytes = 10}, capturing(2)));
+    takes_one_of_8_and_2_bytes(open_batch<order>::of(l, &order::bytes));
+    takes_one_of_8_and_2_bytes(open_batch<order>::of(l, &order::wire_size, 5s));
+    takes_one_of_8_and_2_bytes(open_batch<order>::of(l, [](const auto& o) { return o.bytes; }));
+    takes_one_of_8_and_2_bytes(open_batch<order>::of({.bytes = 10}, capturing(2)));
     takes_one_of_8_and_2_bytes(
-        open_batch_of<order>({.bytes = 10}, waybill::fixed_header(2, &order::bytes)));
+        open_batch<order>::of({.bytes = 10}, waybill::fixed_header(2, &order::bytes)));
     takes_one_of_8_and_2_bytes(
-        open_batch_of<order>({.bytes = 10}, waybill::with_reserve(&order::bytes, {.batch = 2})));
+        open_batch<order>::of({.bytes = 10}, waybill::with_reserve(&order::bytes, {.batch = 2})));
 
-    auto sizes = open_batch_of<std::uint64_t>({.bytes = 10});  // the items are the sizes
+    auto sizes = open_batch<std::uint64_t>::of({.bytes = 10});  // the items are the sizes
     CHECK(sizes.try_add(11U, at(0)) == add_result::too_large);
     CHECK(sizes.try_add(10U, at(0)) == add_result::added);
-    auto texts = open_batch_of<std::string>({.bytes = 10}, &std::string::size);
+    auto texts = open_batch<std::string>::of({.bytes = 10}, &std::string::size);
     CHECK(texts.try_add("abc", at(0)) == add_result::added);  // of what an item can be made of
     CHECK(texts.bytes() == 3);
-    auto any = open_batch_of<std::string>({}, [](const auto& t) { return std::size(t); });
+    auto any = open_batch<std::string>::of({}, [](const auto& t) { return std::size(t); });
     CHECK(any.try_add("abc", at(0)) == add_result::added);
     CHECK(any.bytes() == 3);  // and not the four of the array
-    auto negative = open_batch_of<order>({}, capturing(-9));
+    auto negative = open_batch<order>::of({}, capturing(-9));
     CHECK(negative.try_add(order{"", 8}, at(0)) == add_result::too_large);
 
-    auto array = open_batch_of<std::string>({.bytes = 10}, json_array{}, 5s);
+    auto array = open_batch<std::string>::of({.bytes = 10}, json_array{}, 5s);
     CHECK(array.try_add("abc", at(1)) == add_result::added);
     const auto before = array;
     CHECK(array == before);
@@ -334,7 +333,7 @@ TEST_CASE("open_batch_of: whatever chunk_by takes")
     CHECK(array.take(at(1)).bytes == 10);
 }
 
-TEST_CASE("open_batch_of: a snapshot can be gone back to, whatever the size function keeps")
+TEST_CASE("open_batch::of: a snapshot can be gone back to, whatever the size function keeps")
 {
     std::string header(30, 'h');  // on the heap
     std::uint64_t asked = 0;
@@ -342,7 +341,7 @@ TEST_CASE("open_batch_of: a snapshot can be gone back to, whatever the size func
         ++asked;
         return header.size() + s.size();
     };
-    auto open = open_batch_of<std::string>({.bytes = 100}, size);
+    auto open = open_batch<std::string>::of({.bytes = 100}, size);
     CHECK(open.try_add("abc", at(0)) == add_result::added);
     const auto before = open;
     CHECK(open.try_add("de", at(0)) == add_result::added);
@@ -362,7 +361,7 @@ TEST_CASE("open_batch_of: a snapshot can be gone back to, whatever the size func
 
     // What can only be moved is moved.
     auto rate = [r = std::make_unique<std::uint64_t>(5)](const order&) { return *r; };
-    auto only = open_batch_of<order>({.bytes = 10}, std::move(rate));
+    auto only = open_batch<order>::of({.bytes = 10}, std::move(rate));
     static_assert(std::movable<decltype(only)> && !std::copy_constructible<decltype(only)>);
     static_assert(!std::is_copy_assignable_v<decltype(only)>);
     auto other = std::move(only);

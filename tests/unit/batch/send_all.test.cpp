@@ -53,8 +53,9 @@ using batches = std::vector<std::vector<std::string>>;
 
 send_policy policy(std::uint64_t most_items)
 {
-    return {.limit = {.items = most_items},
-            .retry = {.max_attempts = 3, .pauses = {.base = 100ms, .spread = jitter::none}}};
+    return {
+        .limit = {.items = most_items},
+        .retry = {.max_attempts = 3, .pauses = {.base = 100ms, .spread = backoff::jitter::none}}};
 }
 
 item_range item(std::uint64_t first, std::uint64_t count = 1)
@@ -119,7 +120,8 @@ TEST_CASE("send_all: every outcome, with numbers from the input's first item")
     CHECK(send_all(before, size, s, at(0), b).accepted == 2);
 
     const std::vector<std::string> words{"a", "b", "123456", "c", "d", "e", "f"};
-    const std::array<entry_fault, 1> second{entry_fault{1, fault_kind::permanent}};
+    const std::array<batch_sender::entry_fault, 1> second{
+        batch_sender::entry_fault{1, fault_kind::permanent}};
     b = {.answers = {batch_sender::partial{.failed = second},
                      batch_sender::failed{0, fault_kind::permanent, "no such queue"}}};
     const send_report r = send_all(words, size, s, at(0), b);
@@ -142,7 +144,8 @@ template <class Input>
 void resumes(Input&& input)
 {
     batch_sender s(policy(2));
-    const std::array<entry_fault, 1> first{entry_fault{0, fault_kind::transient}};
+    const std::array<batch_sender::entry_fault, 1> first{
+        batch_sender::entry_fault{0, fault_kind::transient}};
     broker b{.answers = {batch_sender::accepted{}, batch_sender::partial{.failed = first},
                          batch_sender::throttled{.retry_after = 1s},
                          batch_sender::outcome_unknown{}, batch_sender::too_large{},
@@ -276,7 +279,8 @@ TEST_CASE("send_all: an answer that contradicts itself leaves open what arrived"
 {
     const std::vector<std::string> words{"a", "b"};
     batch_sender s(policy(2));
-    const std::array<entry_fault, 1> far{entry_fault{2, fault_kind::permanent}};
+    const std::array<batch_sender::entry_fault, 1> far{
+        batch_sender::entry_fault{2, fault_kind::permanent}};
     const std::array<std::uint64_t, 3> three{1, 1, 1};
     broker b{.answers = {batch_sender::partial{.failed = far},
                          batch_sender::too_large{0, {}, {}, three},

@@ -29,9 +29,10 @@ template <class Input>
 void a_throwing_send(Input&& input, send_policy::when_unknown how,
                      std::vector<std::string> expected)
 {
-    batch_sender s({.limit = {.items = 2},
-                    .on_unknown = how,
-                    .retry = {.pauses = {.base = duration::seconds(1), .spread = jitter::none}}});
+    batch_sender s(
+        {.limit = {.items = 2},
+         .on_unknown = how,
+         .retry = {.pauses = {.base = duration::seconds(1), .spread = backoff::jitter::none}}});
     std::vector<std::string> log;
     const auto send = [&](const auto& batch) -> send_outcome {
         std::string line = std::to_string(batch.attempt()) + ":";

@@ -22,7 +22,8 @@ constexpr auto works = [](const auto&) -> send_outcome { return batch_sender::ac
 
 batch_sender with_room_for(std::uint64_t items)
 {
-    return batch_sender({.limit = {.items = items}, .retry = {.pauses = {.spread = jitter::none}}});
+    return batch_sender(
+        {.limit = {.items = items}, .retry = {.pauses = {.spread = backoff::jitter::none}}});
 }
 
 steady_time later_on()

@@ -50,7 +50,7 @@ struct broker {
     std::vector<int> got = std::vector<int>(how_many);
     std::set<std::uint64_t> seen{};
     std::uint64_t sends = 0;
-    std::array<entry_fault, 1> fault{};
+    std::array<batch_sender::entry_fault, 1> fault{};
 
     template <class Batch>
     send_outcome operator()(const Batch& batch)

@@ -97,7 +97,7 @@ std::uint64_t run_all(Input& input, call_counter& calls, const send_policy& p)
     ledger all;
     steady_time now{};
     std::uint64_t sent = 0;
-    const entry_fault second[] = {{1, fault_kind::transient}};
+    const batch_sender::entry_fault second[] = {{1, fault_kind::transient}};
     const auto size = [&](std::uint64_t n) {
         calls.call();
         return batch_sender::queued(bytes_of(n), n % 3);
@@ -172,7 +172,7 @@ void each_policy(F&& check)
                     .ordered = ordered,
                     .on_too_large = large,
                     .on_unknown = unknown,
-                    .retry = {.max_attempts = 100, .pauses = {.spread = jitter::none}}});
+                    .retry = {.max_attempts = 100, .pauses = {.spread = backoff::jitter::none}}});
             }
         }
     }
@@ -208,7 +208,7 @@ TEST_CASE("send_all: of 400 items, one too large, the reports have each although
     for (std::uint64_t at = 0; at != 8; ++at) {
         CAPTURE(at);
         batch_sender s({.limit = {.bytes = 262'144, .items = 50},
-                        .retry = {.pauses = {.spread = jitter::none}}});
+                        .retry = {.pauses = {.spread = backoff::jitter::none}}});
         std::uint64_t sends = 0;
         const auto transmit = [&](const auto&) -> send_outcome {
             if (sends++ == at) throw std::runtime_error("connection reset");
@@ -264,8 +264,8 @@ TEST_CASE("sender: shows the report of a call that threw until a call returns it
 {
     const std::vector<std::string> words{"far too large", "a", "b", "c", "d"};
     const std::vector<std::string> none{};
-    batch_sender s(
-        {.limit = {.bytes = 10, .items = 2}, .retry = {.pauses = {.spread = jitter::none}}});
+    batch_sender s({.limit = {.bytes = 10, .items = 2},
+                    .retry = {.pauses = {.spread = backoff::jitter::none}}});
     CHECK(s.unreported() == send_report{});
     bool throws = true;
     std::uint64_t sends = 0;

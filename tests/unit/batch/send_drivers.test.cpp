@@ -61,7 +61,7 @@ struct broker {
     std::uint64_t requests = 0;
     std::uint64_t on_their_way = 0;
     std::uint64_t most_on_their_way = 0;
-    std::vector<entry_fault> faults{};
+    std::vector<batch_sender::entry_fault> faults{};
 
     void send(std::uint64_t attempt, const std::vector<message>& batch,
               std::function<void(answer)> f)

@@ -67,9 +67,9 @@ TEST_CASE("sender: a lone batch that is opened again goes under another number")
 
 namespace {
 
-batch_sizes sizes_of(const sending& x, const numbers& bodies, bool exact)
+calibration_state::batch_sizes sizes_of(const sending& x, const numbers& bodies, bool exact)
 {
-    batch_sizes b{.items = x.items.size()};
+    calibration_state::batch_sizes b{.items = x.items.size()};
     for (const std::uint64_t n : x.items) (exact ? b.exact : b.bodies) += bodies[n];
     if (!exact) b.guessed = b.items;
     return b;
@@ -256,13 +256,14 @@ TEST_CASE("sender: an answer that took some gives a token back, one that took no
     CHECK(settle_all(s).empty());
     batch_sender none = s;
 
-    const entry_fault first[] = {{0, fault_kind::transient}};
+    const batch_sender::entry_fault first[] = {{0, fault_kind::transient}};
     CHECK(s.on(batch_sender::partial{.attempt = 1, .failed = first}, at(0)) ==
           event_result::applied);
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{1, 1}, item_outcome::accepted}});
     CHECK(asked(s).items == numbers{0});
 
-    const entry_fault both[] = {{0, fault_kind::transient}, {1, fault_kind::transient}};
+    const batch_sender::entry_fault both[] = {{0, fault_kind::transient},
+                                              {1, fault_kind::transient}};
     CHECK(none.on(batch_sender::partial{.attempt = 1, .failed = both}, at(0)) ==
           event_result::applied);
     CHECK(settle_all(none) ==
@@ -305,7 +306,7 @@ TEST_CASE("sender: an answer to an earlier sender is late, before and after the 
         batch_sender s = with_two_items(first);
         const auto hears_nothing = [&s] {
             const batch_sender before = s;
-            const entry_fault one[] = {{0, fault_kind::transient}};
+            const batch_sender::entry_fault one[] = {{0, fault_kind::transient}};
             const std::uint64_t sizes[] = {10};
             for (const std::uint64_t n : {0U, 1U}) {
                 CHECK(s.on(batch_sender::started{n}, at(0)) == event_result::stale);

@@ -27,7 +27,7 @@ constexpr steady_time at(std::int64_t ms)
 constexpr send_policy one_by_one{
     .limit = {.bytes = 100, .items = 1},
     .retry = {.max_attempts = 99,
-              .pauses = {.base = duration::milliseconds(1), .spread = jitter::none}},
+              .pauses = {.base = duration::milliseconds(1), .spread = backoff::jitter::none}},
     .budget = {.tokens = 0}};  // which a shared one replaces
 
 struct line_of_items {
@@ -113,7 +113,8 @@ TEST_CASE("sender: what fails after it may have arrived is not tried again, and 
     s.on(batch_sender::flushed{}, at(0));
     s.on(batch_sender::outcome_unknown{attempt(s, at(0))}, at(0));
     CHECK(tokens.left() == 4);
-    const std::vector<entry_fault> both{{0, fault_kind::transient}, {1, fault_kind::transient}};
+    const std::vector<batch_sender::entry_fault> both{{0, fault_kind::transient},
+                                                      {1, fault_kind::transient}};
     batch_sender::partial answer{.attempt = attempt(s, at(100)), .failed = both};
     CHECK(s.on(answer, at(100)) == event_result::applied);
     CHECK(tokens.left() == 4);
@@ -180,7 +181,7 @@ TEST_CASE("sender: and calls take from the same budget")
     const auto r = retry_call(
         {.retry = {.max_attempts = 2}}, [] { return fault_kind::transient; }, at(0),
         [](steady_time) {}, [] { return 0.0; }, tokens);
-    CHECK(r.outcome == retry_outcome::tries);
+    CHECK(r.outcome == retry_loop::retry_outcome::tries);
     CHECK(a.retried(0));
     CHECK_FALSE(a.retried(60'000));
 }

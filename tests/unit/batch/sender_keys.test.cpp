@@ -40,8 +40,9 @@ send_policy in_order(std::uint64_t items, std::uint32_t in_flight = 1)
     return {.limit = {.bytes = 100, .items = items},
             .in_flight = in_flight,
             .ordered = true,
-            .retry = {.max_attempts = 2,
-                      .pauses = {.base = duration::milliseconds(100), .spread = jitter::none}}};
+            .retry = {
+                .max_attempts = 2,
+                .pauses = {.base = duration::milliseconds(100), .spread = backoff::jitter::none}}};
 }
 
 std::uint64_t start(batch_sender& s, steady_time now = at(0))
@@ -101,7 +102,7 @@ TEST_CASE("sender: a key stops at its first item that does not arrive, others go
 {
     batch_sender s(in_order(2));
     queue(s, {{1}, {2}, {1}, {2}, {1}});
-    const entry_fault first[] = {{0, fault_kind::permanent}};
+    const batch_sender::entry_fault first[] = {{0, fault_kind::permanent}};
     s.on(batch_sender::partial{.attempt = start(s), .failed = first}, at(0));
     CHECK(settle_all(s) == endings{{0, failed_}, {1, accepted_}, {2, held_back_}, {4, held_back_}});
     CHECK(sending(s) == numbers{3});

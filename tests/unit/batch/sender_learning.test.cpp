@@ -111,7 +111,7 @@ constexpr calibration with_large_items(int batches)
     for (int n = 0; n != batches; ++n) c.accepted({.exact = 60'000, .items = 1}, {}, true);
     return c;
 }
-constexpr batch_sizes two_of_them{.exact = 120'000, .items = 2};
+constexpr calibration_state::batch_sizes two_of_them{.exact = 120'000, .items = 2};
 
 }  // namespace
 
@@ -123,7 +123,7 @@ namespace {
 constexpr batch_limits small{.bytes = 1'000, .envelope = 10};
 constexpr batch_limits large{.bytes = 2'000, .envelope = 10};
 
-constexpr batch_sizes of(std::uint64_t bodies, std::uint64_t items)
+constexpr calibration_state::batch_sizes of(std::uint64_t bodies, std::uint64_t items)
 {
     return {.bodies = bodies, .guessed = items, .items = items};
 }

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/batch/tally.hpp>
+#include <waybill/batch/detail/tally.hpp>
 
 namespace tally_test {
 
@@ -13,9 +13,8 @@ using waybill::add_result;
 using waybill::batch_close_reason;
 using waybill::batch_limits;
 using waybill::detail::envelope_of;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 using waybill::detail::size_alone;
-using waybill::tally;
 
 struct own_size {
     constexpr int operator()(int n) const { return n; }
@@ -32,7 +31,7 @@ struct growing {
     constexpr int envelope(int first) const { return 10 * first; }
     constexpr std::uint64_t delta(const state& s, int n) const
     {
-        return waybill::as_size(n) + s.count;
+        return waybill::detail::as_size(n) + s.count;
     }
     constexpr void push(state& s, int) const { ++s.count; }
 };
@@ -50,7 +49,7 @@ static_assert(size_alone({.envelope = highest_size}, plain{}, 3) == highest_size
 // Three answers, the bytes and why it is full.
 static_assert([] {
     const batch_limits l{.bytes = 10, .envelope = 2};
-    tally<plain> t;
+    waybill::detail::tally<plain> t;
     if (t.add(l, {}, 5) != add_result::added || t.bytes != 7 || t.items != 1 || t.full)
         return false;
     if (t.add(l, {}, 9) != add_result::too_large || t.full) return false;
@@ -64,7 +63,7 @@ static_assert([] {
 
 static_assert([] {
     const batch_limits l{.bytes = 10, .items = 2};
-    tally<plain> t;
+    waybill::detail::tally<plain> t;
     if (t.add(l, {}, 1) != add_result::added || t.full) return false;
     if (t.add(l, {}, 1) != add_result::added || !t.full || t.closed != batch_close_reason::items)
         return false;
@@ -74,18 +73,20 @@ static_assert([] {
 
 // An empty one is left as it was by what is too large.
 static_assert([] {
-    tally<growing> t;
-    return t.add({.bytes = 10}, {}, 1) == add_result::too_large && t == tally<growing>{} &&
-           t.add({.single = 4}, {}, 5) == add_result::too_large && t == tally<growing>{} &&
-           t.add({}, {}, -1) == add_result::too_large && t == tally<growing>{} &&
+    waybill::detail::tally<growing> t;
+    return t.add({.bytes = 10}, {}, 1) == add_result::too_large &&
+           t == waybill::detail::tally<growing>{} &&
+           t.add({.single = 4}, {}, 5) == add_result::too_large &&
+           t == waybill::detail::tally<growing>{} && t.add({}, {}, -1) == add_result::too_large &&
+           t == waybill::detail::tally<growing>{} &&
            t.add({.envelope = highest_size}, {}, 0) == add_result::too_large &&
-           t == tally<growing>{};
+           t == waybill::detail::tally<growing>{};
 }());
 
 // By its place: what is too large behind others may fit in front, and the other way round.
 static_assert([] {
     const batch_limits l{.bytes = 100, .single = 4};
-    tally<growing> t;
+    waybill::detail::tally<growing> t;
     if (t.add(l, {}, 3) != add_result::added || t.bytes != 33) return false;
     if (t.add(l, {}, 3) != add_result::added || t.bytes != 37) return false;
     if (t.add(l, {}, 3) != add_result::full || t.closed != batch_close_reason::bytes)
@@ -100,7 +101,7 @@ static_assert([] {
 
 // Limits that change between two items count from then on.
 static_assert([] {
-    tally<plain> t;
+    waybill::detail::tally<plain> t;
     for (int i = 0; i != 3; ++i) (void)t.add({}, {}, 1);
     if (t.add({.items = 3}, {}, 1) != add_result::full || t.closed != batch_close_reason::items)
         return false;
@@ -115,7 +116,7 @@ static_assert([] {
     const wide f{[](std::uint64_t n) { return n; }};
     constexpr std::uint64_t none = 0;
     constexpr std::uint64_t one = 1;
-    tally<wide> t;
+    waybill::detail::tally<wide> t;
     if (t.add({}, f, highest_size) != add_result::too_large) return false;
     constexpr std::uint64_t most = highest_size - 1;
     if (t.add({}, f, most) != add_result::added || t.bytes != most) return false;
@@ -126,7 +127,7 @@ static_assert([] {
 }());
 
 static_assert([] {
-    tally<plain> t;
+    waybill::detail::tally<plain> t;
     t.close(batch_close_reason::key);
     return t.full && t.closed == batch_close_reason::key && t.add({}, {}, 1) == add_result::full &&
            t.closed == batch_close_reason::key && t.items == 0;
@@ -153,7 +154,7 @@ TEST_CASE("a framing is asked once about what fits, and twice about what does no
 {
     int asked = 0;
     const batch_limits l{.bytes = 10};
-    tally<asking> t;
+    waybill::detail::tally<asking> t;
     CHECK(t.add(l, asking{&asked}, 6) == add_result::added);
     CHECK(asked == 1);
     CHECK(t.add(l, asking{&asked}, 5) == add_result::full);
@@ -168,7 +169,7 @@ TEST_CASE("a framing is asked once about what fits, and twice about what does no
         return n;
     };
     const waybill::detail::plain_framing<decltype(size)> f{size};
-    tally<waybill::detail::plain_framing<decltype(size)>> p;
+    waybill::detail::tally<waybill::detail::plain_framing<decltype(size)>> p;
     CHECK(p.add(l, f, 6) == add_result::added);
     CHECK(p.add(l, f, 5) == add_result::full);
     CHECK(asked == 2);

@@ -19,7 +19,7 @@ namespace too_large_test {
 
 using waybill::batch_limits;
 using waybill::first_too_large;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 using waybill::oversized_item;
 using waybill::unlimited;
 

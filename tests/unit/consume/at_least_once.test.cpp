@@ -28,7 +28,6 @@ using waybill::at_least_once_policy;
 using waybill::at_least_once_report;
 using waybill::batch_outcome;
 using waybill::checkpoint;
-using waybill::checkpoint_stands;
 using waybill::delivery_guarantee;
 using done = waybill::at_least_once_machine::done;
 using waybill::event_result;
@@ -51,11 +50,11 @@ action dead(std::uint64_t event, std::uint32_t tries = 1, fault_kind how = fault
 }
 
 // The guarantee is in the type.
-static_assert(waybill::promises<at_least_once_report, delivery_guarantee::at_least_once>);
-static_assert(!waybill::promises<at_least_once_report, delivery_guarantee::effect_once>);
-static_assert(waybill::promises<waybill::batch_report, delivery_guarantee::effect_once>);
-static_assert(!waybill::promises<int, delivery_guarantee::effect_once>);
-static_assert(waybill::guaranteed<const at_least_once_report&>);
+static_assert(waybill::detail::promises<at_least_once_report, delivery_guarantee::at_least_once>);
+static_assert(!waybill::detail::promises<at_least_once_report, delivery_guarantee::effect_once>);
+static_assert(waybill::detail::promises<waybill::batch_report, delivery_guarantee::effect_once>);
+static_assert(!waybill::detail::promises<int, delivery_guarantee::effect_once>);
+static_assert(waybill::detail::guaranteed<const at_least_once_report&>);
 static_assert(name(delivery_guarantee::at_least_once) == "at_least_once");
 
 TEST_CASE("at_least_once: handles in order, parks what fails, commits behind the last")
@@ -121,14 +120,15 @@ TEST_CASE("at_least_once: a fault of the surroundings stops at its event; what i
     at_least_once_machine lost(3);
     lost.on(good);
     lost.on(handled{fault_kind::ownership_lost});
-    CHECK(lost.ended() == batch_outcome::abandoned);  // and writes nothing
+    CHECK(lost.ended() == batch_outcome::ownership_lost);  // and writes nothing
     CHECK(lost.covered_events() == 0);
 }
 
 TEST_CASE("at_least_once: what is transient has its tries, and then the policy's end")
 {
     const handled late{fault_kind::transient};
-    at_least_once_machine m(1, {.tries = 3, .on_exhausted = waybill::when_exhausted::dead_letter});
+    at_least_once_machine m(
+        1, {.tries = 3, .on_exhausted = waybill::batch_policy::when_exhausted::dead_letter});
     m.on(late);
     m.on(late);
     CHECK(m.next() == action(waybill::at_least_once_machine::handle{0}));
@@ -167,24 +167,24 @@ TEST_CASE("at_least_once: a commit of which nobody knows is read back")
     m.on(no_answer);
     CHECK(m.next() == action(waybill::at_least_once_machine::check_commit{}));
     auto there = m;
-    there.on(stood{checkpoint_stands::after});
+    there.on(stood{at_least_once_machine::checkpoint_stands::after});
     CHECK(there.ended() == batch_outcome::committed);
     auto stolen = m;
-    stolen.on(stood{checkpoint_stands::elsewhere});
-    CHECK(stolen.ended() == batch_outcome::abandoned);
+    stolen.on(stood{at_least_once_machine::checkpoint_stands::elsewhere});
+    CHECK(stolen.ended() == batch_outcome::ownership_lost);
     CHECK(stolen.reason() == fault_kind::ownership_lost);
     auto moved = m;
-    moved.on(stood{checkpoint_stands::moved});
+    moved.on(stood{at_least_once_machine::checkpoint_stands::moved});
     CHECK(moved.ended() == batch_outcome::unknown);
     auto dark = m;
     dark.on(stood{{}, fault_kind::infrastructure});
     CHECK(dark.ended() == batch_outcome::unknown);
     CHECK(dark.covered_events() == 0);
     CHECK(dark.done_events() == 1);
-    m.on(stood{checkpoint_stands::before});
+    m.on(stood{at_least_once_machine::checkpoint_stands::before});
     CHECK(m.next() == action(at_least_once_machine::commit_to{0}));  // once more
     m.on(no_answer);
-    m.on(stood{checkpoint_stands::before});
+    m.on(stood{at_least_once_machine::checkpoint_stands::before});
     CHECK(m.ended() == batch_outcome::redeliver);
     CHECK(m.reason() == fault_kind::infrastructure);
 }
@@ -195,15 +195,15 @@ TEST_CASE("at_least_once: a commit that is refused")
     m.on(good);
     auto stale = m;
     stale.on(advanced{advance_outcome::stale_epoch});
-    CHECK(stale.ended() == batch_outcome::abandoned);
+    CHECK(stale.ended() == batch_outcome::ownership_lost);
     m.on(advanced{advance_outcome::conflict});
     CHECK(m.next() ==
           action(waybill::at_least_once_machine::check_commit{}));  // it may be a late one of ours
     auto ours = m;
-    ours.on(stood{checkpoint_stands::after});
+    ours.on(stood{at_least_once_machine::checkpoint_stands::after});
     CHECK(ours.ended() == batch_outcome::committed);
-    m.on(stood{checkpoint_stands::elsewhere});
-    CHECK(m.ended() == batch_outcome::abandoned);
+    m.on(stood{at_least_once_machine::checkpoint_stands::elsewhere});
+    CHECK(m.ended() == batch_outcome::ownership_lost);
 }
 
 TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again")
@@ -213,18 +213,18 @@ TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again"
     m.on(good);
     m.on(cancelled);
     auto there = m;
-    there.on(stood{checkpoint_stands::after});
+    there.on(stood{at_least_once_machine::checkpoint_stands::after});
     CHECK(there.ended() == batch_outcome::committed);  // all of it is there: nothing comes again
     CHECK(there.covered_events() == 1);
     CHECK(there.reason() == fault_kind::none);
-    m.on(stood{checkpoint_stands::before});
+    m.on(stood{at_least_once_machine::checkpoint_stands::before});
     CHECK(m.ended() == batch_outcome::cancelled);
     CHECK(m.reason() == fault_kind::cancelled);
     // Part of it is there: the rest is left.
     at_least_once_machine part(2, {.commit_every = 1});
     part.on(good);
     part.on(cancelled);
-    part.on(stood{checkpoint_stands::after});
+    part.on(stood{at_least_once_machine::checkpoint_stands::after});
     CHECK(part.ended() == batch_outcome::cancelled);
     CHECK(part.covered_events() == 1);
     CHECK(part.reason() == fault_kind::cancelled);
@@ -234,11 +234,11 @@ TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again"
 TEST_CASE("at_least_once: why it ended so")
 {
     const handled lost{fault_kind::ownership_lost};
-    const stood there{checkpoint_stands::after};
+    const stood there{at_least_once_machine::checkpoint_stands::after};
     at_least_once_machine m(2);
     m.on(good);
     m.on(lost);
-    CHECK(m.ended() == batch_outcome::abandoned);
+    CHECK(m.ended() == batch_outcome::ownership_lost);
     CHECK(m.reason() == fault_kind::ownership_lost);
     CHECK_FALSE(m.checkpoint_failed());
 
@@ -255,7 +255,7 @@ TEST_CASE("at_least_once: why it ended so")
     earlier.on(lost);
     CHECK(earlier.reason() == fault_kind::ownership_lost);
     CHECK_FALSE(earlier.checkpoint_failed());
-    stolen.on(stood{checkpoint_stands::elsewhere});
+    stolen.on(stood{at_least_once_machine::checkpoint_stands::elsewhere});
     CHECK(stolen.reason() == fault_kind::ownership_lost);
     CHECK(stolen.checkpoint_failed());
 
@@ -278,7 +278,7 @@ TEST_CASE("at_least_once: why it ended so")
     CHECK(sink.reason() == fault_kind::cancelled);
     // It stops for the sink. That the commit is not there either is seen from what is covered.
     not_there.on(no_answer);
-    not_there.on(stood{checkpoint_stands::before});
+    not_there.on(stood{at_least_once_machine::checkpoint_stands::before});
     CHECK(not_there.ended() == batch_outcome::redeliver);
     CHECK(not_there.reason() == fault_kind::transient);
     CHECK(not_there.covered_events() == 0);
@@ -286,7 +286,7 @@ TEST_CASE("at_least_once: why it ended so")
     at_least_once_machine refused(1, {.tries = 1});  // where nothing is in the way
     refused.on(good);
     refused.on(advanced{advance_outcome::conflict});
-    refused.on(stood{checkpoint_stands::before});
+    refused.on(stood{at_least_once_machine::checkpoint_stands::before});
     CHECK(refused.ended() == batch_outcome::redeliver);
     CHECK(refused.reason() == fault_kind::infrastructure);
 }
@@ -417,7 +417,7 @@ TEST_CASE("at_least_once: skipped events are passed, and are no success")
 
 TEST_CASE("at_least_once: by policy no dead letter is kept, and the event is counted as dropped")
 {
-    at_least_once_machine m(2, {.dead_letters = {.keeps = waybill::dead_letter_body::nothing}});
+    at_least_once_machine m(2, {.dead_letters = {.keeps = waybill::dead_letter_body::discard}});
     m.on(good);
     m.on(bad);
     CHECK(m.next() == action(at_least_once_machine::commit_to{1}));
@@ -428,14 +428,14 @@ TEST_CASE("at_least_once: by policy no dead letter is kept, and the event is cou
 
 TEST_CASE("at_least_once: what was confirmed is looked for where the policy says so")
 {
-    at_least_once_machine m(1, {.check_commit = waybill::commit_check::always});
+    at_least_once_machine m(1, {.check_commit = waybill::batch_policy::commit_check::always});
     m.on(good);
     m.on(applied);
     CHECK(m.next() == action(waybill::at_least_once_machine::check_commit{}));
     auto there = m;
-    there.on(stood{checkpoint_stands::after});
+    there.on(stood{at_least_once_machine::checkpoint_stands::after});
     CHECK(there.ended() == batch_outcome::committed);
-    m.on(stood{checkpoint_stands::before});
+    m.on(stood{at_least_once_machine::checkpoint_stands::before});
     CHECK(m.next() == action(at_least_once_machine::commit_to{0}));
 }
 
@@ -443,14 +443,22 @@ TEST_CASE("at_least_once: where a checkpoint stands")
 {
     const checkpoint five{{5, "here"}, 3};
     using std::nullopt;
-    CHECK(waybill::stands(five, nullopt, {5, "there"}, 3) == checkpoint_stands::after);
-    CHECK(waybill::stands(five, nullopt, {5, ""}, 4) == checkpoint_stands::elsewhere);
-    CHECK(waybill::stands(five, position{5, ""}, {7, ""}, 4) == checkpoint_stands::before);
-    CHECK(waybill::stands(five, position{4, ""}, {7, ""}, 4) == checkpoint_stands::elsewhere);
-    CHECK(waybill::stands(five, position{4, ""}, {7, ""}, 3) == checkpoint_stands::moved);
-    CHECK(waybill::stands(nullopt, nullopt, {7, ""}, 3) == checkpoint_stands::before);
-    CHECK(waybill::stands(nullopt, position{4, ""}, {7, ""}, 3) == checkpoint_stands::elsewhere);
-    CHECK(waybill::stands(checkpoint{{0, ""}, 3}, nullopt, {7, ""}, 4) == checkpoint_stands::elsewhere);
+    CHECK(waybill::at_least_once_machine::classify(five, nullopt, {5, "there"}, 3) ==
+          at_least_once_machine::checkpoint_stands::after);
+    CHECK(waybill::at_least_once_machine::classify(five, nullopt, {5, ""}, 4) ==
+          at_least_once_machine::checkpoint_stands::elsewhere);
+    CHECK(waybill::at_least_once_machine::classify(five, position{5, ""}, {7, ""}, 4) ==
+          at_least_once_machine::checkpoint_stands::before);
+    CHECK(waybill::at_least_once_machine::classify(five, position{4, ""}, {7, ""}, 4) ==
+          at_least_once_machine::checkpoint_stands::elsewhere);
+    CHECK(waybill::at_least_once_machine::classify(five, position{4, ""}, {7, ""}, 3) ==
+          at_least_once_machine::checkpoint_stands::moved);
+    CHECK(waybill::at_least_once_machine::classify(nullopt, nullopt, {7, ""}, 3) ==
+          at_least_once_machine::checkpoint_stands::before);
+    CHECK(waybill::at_least_once_machine::classify(nullopt, position{4, ""}, {7, ""}, 3) ==
+          at_least_once_machine::checkpoint_stands::elsewhere);
+    CHECK(waybill::at_least_once_machine::classify(checkpoint{{0, ""}, 3}, nullopt, {7, ""}, 4) ==
+          at_least_once_machine::checkpoint_stands::elsewhere);
 }
 
 static_assert(!validate(at_least_once_policy{}));
@@ -473,16 +481,16 @@ using store = waybill::testing::memory_store<std::uint64_t>;
 const waybill::partition_key key{"log", "mail", "3"};
 constexpr auto now = waybill::wall_time::at(waybill::duration::seconds(9));
 
-static_assert(waybill::checkpoint_writer<waybill::committing<store>>);
-static_assert(waybill::dead_letter_sink<waybill::parking<store>>);
+static_assert(waybill::checkpoint_writer<waybill::checkpoint_writer_for<store>>);
+static_assert(waybill::dead_letter_sink<waybill::dead_letter_sink_for<store>>);
 static_assert(!waybill::checkpoint_writer<store>);
 static_assert(!waybill::dead_letter_sink<store>);
 
 TEST_CASE("process_at_least_once: over the two halves of a transactional store")
 {
     store s;
-    waybill::committing offsets(s);
-    waybill::parking letters(s);
+    waybill::checkpoint_writer_for offsets(s);
+    waybill::dead_letter_sink_for letters(s);
     const std::vector<event> events = {{3, "a", "x3"}, {7, "bad", "x7"}, {8, "c", "x8"}};
     std::vector<std::string> keys;
     const auto handle = [&](const event& e, std::string_view k) -> fault {
@@ -514,7 +522,7 @@ TEST_CASE("process_at_least_once: over the two halves of a transactional store")
     // Somebody who has loaded an older checkpoint does not get past this one.
     const std::vector<event> more = {{9, "d", ""}};
     const auto zombie = waybill::process_at_least_once(offsets, letters, {key, position{3, ""}, 3, 0}, more, handle, now);
-    CHECK(zombie.outcome == batch_outcome::abandoned);
+    CHECK(zombie.outcome == batch_outcome::ownership_lost);
     CHECK(zombie.reached == position{3, ""});
     CHECK(zombie.uncovered == 1);
     CHECK(zombie.reason.kind == fault_kind::ownership_lost);
@@ -523,8 +531,8 @@ TEST_CASE("process_at_least_once: over the two halves of a transactional store")
 TEST_CASE("process_at_least_once: stops at an outage, and says how far it has come")
 {
     store s;
-    waybill::committing offsets(s);
-    waybill::parking letters(s);
+    waybill::checkpoint_writer_for offsets(s);
+    waybill::dead_letter_sink_for letters(s);
     const std::list<event> events = {{1, "a", ""}, {2, "b", ""}, {3, "c", ""}};
     bool down = true;
     std::vector<std::uint64_t> seen;
@@ -548,8 +556,8 @@ TEST_CASE("process_at_least_once: stops at an outage, and says how far it has co
 TEST_CASE("process_at_least_once: sequence numbers that do not ascend are refused, and nothing is touched")
 {
     store s;
-    waybill::committing offsets(s);
-    waybill::parking letters(s);
+    waybill::checkpoint_writer_for offsets(s);
+    waybill::dead_letter_sink_for letters(s);
     const std::vector<event> events = {{1, "", ""}, {1, "", ""}};
     const auto r = waybill::process_at_least_once(
         offsets, letters, {key, {}, 1, 0}, events,
@@ -566,8 +574,8 @@ TEST_CASE("process_at_least_once: sequence numbers that do not ascend are refuse
 TEST_CASE("process_at_least_once: asks, and takes skipped events")
 {
     store s;
-    waybill::committing offsets(s);
-    waybill::parking letters(s);
+    waybill::checkpoint_writer_for offsets(s);
+    waybill::dead_letter_sink_for letters(s);
     const std::vector<event> events = {{1, "skip", ""}, {2, "bad", ""}, {3, "bad", ""}};
     const auto handle = [](const event& e, std::string_view) -> waybill::event_outcome {
         if (e.body == "skip") return waybill::skipped("none of ours");
@@ -596,7 +604,7 @@ TEST_CASE("process_at_least_once: the text is of what it ended so for")
 {
     const auto deliver = [](auto& offsets, auto&& handle, const at_least_once_policy& p) {
         store s;
-        waybill::parking letters(s);
+        waybill::dead_letter_sink_for letters(s);
         const std::vector<event> events = {{1, "", ""}, {2, "", ""}, {3, "", ""}, {4, "", ""}};
         const auto stay = [](std::uint64_t) { return waybill::if_all_failed::redeliver; };
         return waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, now, p, stay);
@@ -616,7 +624,7 @@ TEST_CASE("process_at_least_once: the text is of what it ended so for")
     const fault gone = waybill::ownership_lost("the lease is gone");
     const auto lose = [&](const event& e, std::string_view) { return e.sequence == 4 ? gone : fault{}; };
     auto r = deliver(mute, lose, {.commit_every = 2});
-    CHECK(r.outcome == batch_outcome::abandoned);
+    CHECK(r.outcome == batch_outcome::ownership_lost);
     CHECK(r.uncovered == 1);
     CHECK(r.reason == gone);
 
@@ -646,8 +654,8 @@ TEST_CASE("process_at_least_once: the text is of what it ended so for")
 TEST_CASE("process_at_least_once: reasons are bounded, and the keys as the policy wants them")
 {
     store s;
-    waybill::committing offsets(s);
-    waybill::parking letters(s);
+    waybill::checkpoint_writer_for offsets(s);
+    waybill::dead_letter_sink_for letters(s);
     const std::vector<event> events = {{~std::uint64_t{0}, "", ""}};
     std::string seen;
     const auto r = waybill::process_at_least_once(
@@ -681,7 +689,7 @@ struct odd_sink {
 TEST_CASE("process_at_least_once: a sink that fails")
 {
     store s;
-    waybill::committing offsets(s);
+    waybill::checkpoint_writer_for offsets(s);
     const std::vector<event> events = {{1, "", ""}, {2, "", ""}};
     const auto handle = [](const event& e, std::string_view) -> fault {
         if (e.sequence == 2) return waybill::permanent("bad");

@@ -26,8 +26,8 @@ TEST_CASE("process_at_least_once: a handler that throws loses the commit of what
     const waybill::partition_key key{"log", "mail", "0"};
     const std::vector<event> events{{1}, {2}, {3}, {4}};
     store s;
-    waybill::committing offsets(s);
-    waybill::parking letters(s);
+    waybill::checkpoint_writer_for offsets(s);
+    waybill::dead_letter_sink_for letters(s);
     const auto handle = [](const event& e, std::string_view) -> waybill::fault {
         if (e.sequence == 4) throw std::runtime_error("out of it");
         return {};

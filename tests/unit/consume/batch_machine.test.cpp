@@ -27,7 +27,6 @@ using waybill::fault_kind;
 using handled = waybill::batch_machine::handled;
 using loaded = waybill::batch_machine::loaded;
 using waybill::position;
-using waybill::when_exhausted;
 
 const position from{10, "10"};
 const position to{30, "30"};
@@ -35,7 +34,7 @@ constexpr std::uint64_t epoch = 4;
 
 static_assert(!waybill::validate(batch_policy{}));
 static_assert(waybill::validate(batch_policy{.tries = 0})->field == "tries");
-static_assert(name(batch_outcome::abandoned) == "abandoned" &&
+static_assert(name(batch_outcome::ownership_lost) == "abandoned" &&
               name(batch_outcome::unknown) == "unknown");
 
 constexpr fault_kind every_fault[] = {fault_kind::transient, fault_kind::permanent,
@@ -44,7 +43,7 @@ constexpr fault_kind every_fault[] = {fault_kind::transient, fault_kind::permane
 
 batch_outcome end_of(fault_kind how)
 {
-    if (how == fault_kind::ownership_lost) return batch_outcome::abandoned;
+    if (how == fault_kind::ownership_lost) return batch_outcome::ownership_lost;
     return how == fault_kind::cancelled ? batch_outcome::cancelled : batch_outcome::redeliver;
 }
 
@@ -206,7 +205,7 @@ TEST_CASE("batch_machine: somebody else's checkpoint ends it")
         CHECK(m.on(advanced{outcome}) == event_result::applied);
         CHECK(told(m) == "rollback");
         CHECK(m.on(done{}) == event_result::applied);
-        CHECK(m.ended() == batch_outcome::abandoned);
+        CHECK(m.ended() == batch_outcome::ownership_lost);
         CHECK(m.reason() == fault_kind::ownership_lost);
     }
 }
@@ -231,14 +230,15 @@ TEST_CASE("batch_machine: an event that fails for good is undone and parked, and
 
 TEST_CASE("batch_machine: a transient event is tried again, and then parked or delivered again")
 {
-    for (const auto then : {when_exhausted::dead_letter, when_exhausted::redeliver}) {
+    for (const auto then :
+         {batch_policy::when_exhausted::dead_letter, batch_policy::when_exhausted::redeliver}) {
         batch_machine m = fresh(1, {.tries = 3, .on_exhausted = then});
         for (int tries = 1; tries <= 3; ++tries) {
             go_to(m, "handle 0");
             CHECK(m.on(handled{fault_kind::transient}) == event_result::applied);
             if (tries < 3) CHECK(told(m) == "undo");
         }
-        if (then == when_exhausted::redeliver) {
+        if (then == batch_policy::when_exhausted::redeliver) {
             CHECK(told(m) == "rollback");
             CHECK(m.on(done{}) == event_result::applied);
             CHECK(m.ended() == batch_outcome::redeliver);
@@ -249,7 +249,8 @@ TEST_CASE("batch_machine: a transient event is tried again, and then parked or d
             CHECK(m.dead_lettered() == 1);
         }
     }
-    batch_machine none = fresh(1, {.tries = 0, .on_exhausted = when_exhausted::dead_letter});
+    batch_machine none =
+        fresh(1, {.tries = 0, .on_exhausted = batch_policy::when_exhausted::dead_letter});
     go_to(none, "handle 0");
     CHECK(none.on(handled{fault_kind::transient}) == event_result::applied);
     go_to(none, "dead_letter 0 transient 1");
@@ -299,7 +300,10 @@ TEST_CASE("batch_machine: without savepoints the batch begins anew, without the 
 
 TEST_CASE("batch_machine: without savepoints two events that fail in turns use up their tries")
 {
-    batch_machine m = fresh(2, {.tries = 3, .on_exhausted = when_exhausted::dead_letter, .savepoints = false, .ask_from = 3});
+    batch_machine m = fresh(2, {.tries = 3,
+                                .on_exhausted = batch_policy::when_exhausted::dead_letter,
+                                .savepoints = false,
+                                .ask_from = 3});
     std::uint32_t calls[2] = {0, 0};
     int steps = 0;
     for (; steps != 1'000 && !m.ended(); ++steps) {
@@ -340,10 +344,10 @@ TEST_CASE("batch_machine: a commit of which nobody knows is read back")
           batch_outcome::committed);
     CHECK(ended_with({checkpoint{from, epoch}}) == batch_outcome::redeliver);
     CHECK(ended_with({checkpoint{from, epoch - 1}}) == batch_outcome::redeliver);
-    CHECK(ended_with({checkpoint{to, epoch + 1}}) == batch_outcome::abandoned);
-    CHECK(ended_with({checkpoint{position{31, ""}, epoch}}) == batch_outcome::abandoned);
-    CHECK(ended_with({checkpoint{position{20, ""}, epoch}}) == batch_outcome::abandoned);
-    CHECK(ended_with({std::nullopt}) == batch_outcome::abandoned);
+    CHECK(ended_with({checkpoint{to, epoch + 1}}) == batch_outcome::ownership_lost);
+    CHECK(ended_with({checkpoint{position{31, ""}, epoch}}) == batch_outcome::ownership_lost);
+    CHECK(ended_with({checkpoint{position{20, ""}, epoch}}) == batch_outcome::ownership_lost);
+    CHECK(ended_with({std::nullopt}) == batch_outcome::ownership_lost);
     CHECK(ended_with({std::nullopt, fault_kind::infrastructure}) == batch_outcome::unknown);
 
     // From the beginning "absent" is what was before.
@@ -354,7 +358,7 @@ TEST_CASE("batch_machine: a commit of which nobody knows is read back")
     CHECK(first.on(loaded{std::nullopt}) == event_result::applied);
     CHECK(first.ended() == batch_outcome::redeliver);
     CHECK(other.on(loaded{checkpoint{position{0, ""}, epoch}}) == event_result::applied);
-    CHECK(other.ended() == batch_outcome::abandoned);
+    CHECK(other.ended() == batch_outcome::ownership_lost);
 }
 
 TEST_CASE("batch_machine: a commit that was not applied is delivered again")

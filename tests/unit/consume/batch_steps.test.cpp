@@ -19,7 +19,6 @@ using waybill::batch_machine;
 using waybill::batch_outcome;
 using waybill::batch_policy;
 using waybill::checkpoint;
-using waybill::commit_check;
 using waybill::commit_outcome;
 using waybill::crash_record;
 using waybill::dead_letter_body;
@@ -33,12 +32,13 @@ static_assert(waybill::validate(batch_policy{.ask_from = 0})->field == "ask_from
 static_assert(waybill::validate(batch_policy{.deaths = 0})->field == "deaths");
 static_assert(name(if_all_failed::redeliver) == "redeliver" &&
               name(dead_letter_body::summary) == "summary");
-static_assert(name(commit_check::always) == "always");
+static_assert(name(batch_policy::commit_check::always) == "always");
 
 const position from{10, "10"};
 const position to{30, "30"};
 constexpr std::uint64_t me = 8;
-constexpr batch_policy one_try{.tries = 1, .on_exhausted = waybill::when_exhausted::dead_letter};
+constexpr batch_policy one_try{.tries = 1,
+                               .on_exhausted = waybill::batch_policy::when_exhausted::dead_letter};
 
 batch_machine fresh(std::uint64_t events = 2, batch_policy p = {}, std::uint64_t incarnation = me)
 {
@@ -193,7 +193,7 @@ TEST_CASE("batch_machine: what ends in order is called off, whatever the end is"
             w.steps.clear();
             const auto end = how == fault_kind::infrastructure ? batch_outcome::redeliver
                              : how == fault_kind::cancelled    ? batch_outcome::cancelled
-                                                               : batch_outcome::abandoned;
+                                                               : batch_outcome::ownership_lost;
             w.run(m, "idle");
             CHECK(m.ended() == end);
             CHECK(m.reason() == how);
@@ -255,7 +255,7 @@ TEST_CASE("batch_machine: where a later owner has noted something nothing is han
             batch_machine m = fresh();
             CHECK(m.on(waybill::batch_machine::crash_record_loaded{
                       crash_record{at, 30, 2, 0, 7, epoch}}) == event_result::applied);
-            CHECK((m.ended() == batch_outcome::abandoned) == (epoch == 5));
+            CHECK((m.ended() == batch_outcome::ownership_lost) == (epoch == 5));
             CHECK(told(m) == (epoch == 5 ? "idle" : "begin"));
             if (epoch == 5) CHECK(m.reason() == fault_kind::ownership_lost);
         }
@@ -397,7 +397,7 @@ TEST_CASE("batch_machine: nobody is asked where one event took effect, or too fe
     CHECK(!asks(2, bad, 2, true));
     CHECK(!asks(1, bad, 2, false));
     CHECK(asks(1, bad, 1, false));
-    CHECK(!asks(5, bad, waybill::highest_size, false));
+    CHECK(!asks(5, bad, waybill::detail::highest_size, false));
     CHECK(!asks(5, handled{}, 1, false));
     CHECK(!asks(5, handled{fault_kind::none, true}, 1, false));  // none of ours is no failure
 }
@@ -436,7 +436,7 @@ TEST_CASE("batch_machine: where dead letters keep nothing there are none, and th
         batch_machine m =
             fresh(2,
                   {.savepoints = savepoints,
-                   .dead_letters = {.keeps = dead_letter_body::nothing}},
+                   .dead_letters = {.keeps = dead_letter_body::discard}},
                   0);
         simulation w;
         w.each = {fault_kind::permanent};
@@ -457,14 +457,14 @@ TEST_CASE("batch_machine: read back always, whatever the commit says")
     } cases[] = {
         {commit_outcome::applied, checkpoint{to, 4}, batch_outcome::committed},
         {commit_outcome::applied, checkpoint{from, 4}, batch_outcome::redeliver},  // a lie
-        {commit_outcome::applied, checkpoint{to, 5}, batch_outcome::abandoned},
+        {commit_outcome::applied, checkpoint{to, 5}, batch_outcome::ownership_lost},
         {commit_outcome::not_applied, checkpoint{to, 4},
          batch_outcome::committed},  // the other lie
         {commit_outcome::not_applied, checkpoint{from, 4}, batch_outcome::redeliver},
         {commit_outcome::unknown, checkpoint{to, 4}, batch_outcome::committed},
     };
     for (const auto& c : cases) {
-        batch_machine m = fresh(1, {.check_commit = commit_check::always}, 0);
+        batch_machine m = fresh(1, {.check_commit = batch_policy::commit_check::always}, 0);
         simulation w;
         w.run(m, "commit");
         CHECK(m.on(waybill::batch_machine::committed{c.said}) == event_result::applied);
@@ -472,7 +472,7 @@ TEST_CASE("batch_machine: read back always, whatever the commit says")
         CHECK(m.on(waybill::batch_machine::loaded{c.stored}) == event_result::applied);
         CHECK(m.ended() == c.end);
     }
-    batch_machine m = fresh(1, {.check_commit = commit_check::always}, 0);
+    batch_machine m = fresh(1, {.check_commit = batch_policy::commit_check::always}, 0);
     simulation w;
     w.run(m, "read_back");
     CHECK(m.on(waybill::batch_machine::loaded{{}, fault_kind::infrastructure}) ==

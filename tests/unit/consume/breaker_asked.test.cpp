@@ -19,7 +19,7 @@ namespace breaker_asked_test {
 namespace {
 
 using waybill::batch_outcome;
-using waybill::circuit_state;
+using waybill::circuit_breaker;
 using waybill::duration;
 using waybill::fault_kind;
 using waybill::steady_time;
@@ -50,7 +50,8 @@ public:
             return {outcome, "as it was told"};
         };
         const auto ask = [&](std::uint64_t) {
-            return v.suspects(s(at)) ? waybill::if_all_failed::redeliver : waybill::if_all_failed::go_on;
+            return v.suspects_outage(s(at)) ? waybill::if_all_failed::redeliver
+                                            : waybill::if_all_failed::go_on;
         };
         const auto r = waybill::process_batch(store_, mine_, events, handle, {}, {}, ask);
         if (r.outcome == batch_outcome::committed) mine_.from = r.reached;
@@ -66,7 +67,7 @@ private:
     waybill::assignment mine_{key_, {}, 1};
 };
 
-constexpr waybill::circuit_breaker_options options{
+constexpr waybill::circuit_breaker::config options{
     .failure_ratio = 0.5, .minimum_throughput = 2, .half_open_ramp = 2};
 
 TEST_CASE("circuit breaker: bad events become dead letters while all else goes well")
@@ -75,7 +76,7 @@ TEST_CASE("circuit breaker: bad events become dead letters while all else goes w
     partition one("1");
     CHECK(one.deliver(v, fault_kind::permanent, 0) == batch_outcome::committed);
     CHECK(one.dead() == 3);
-    CHECK(v.state(s(0)) == circuit_state::closed);
+    CHECK(v.state(s(0)) == circuit_breaker::circuit_state::closed);
 }
 
 TEST_CASE("circuit breaker: good events that look bad while what they need is down are kept")
@@ -88,7 +89,7 @@ TEST_CASE("circuit breaker: good events that look bad while what they need is do
     // own fault, and the circuit breaker knows better.
     CHECK(three.deliver(v, fault_kind::none, 0) == batch_outcome::committed);
     CHECK(one.deliver(v, fault_kind::infrastructure, 0) == batch_outcome::redeliver);
-    CHECK(v.state(s(0)) == circuit_state::open);
+    CHECK(v.state(s(0)) == circuit_breaker::circuit_state::open);
     CHECK(two.deliver(v, fault_kind::permanent, 1) == batch_outcome::empty);
 
     // The probe that comes next finds the same, and is kept as well.
@@ -98,7 +99,7 @@ TEST_CASE("circuit breaker: good events that look bad while what they need is do
     // The database is back: all of it takes effect.
     for (int i = 0; i != 2; ++i)
         CHECK(two.deliver(v, fault_kind::none, 6) == batch_outcome::committed);
-    CHECK(v.state(s(6)) == circuit_state::closed);
+    CHECK(v.state(s(6)) == circuit_breaker::circuit_state::closed);
     CHECK(one.deliver(v, fault_kind::none, 6) == batch_outcome::committed);
     CHECK(one.dead() + two.dead() == 0);
 }
@@ -110,7 +111,7 @@ TEST_CASE("circuit breaker: events that are bad indeed do not come for ever")
     partition two("2");
     CHECK(one.deliver(v, fault_kind::infrastructure, 0) == batch_outcome::redeliver);
     CHECK(two.deliver(v, fault_kind::permanent, 0) == batch_outcome::redeliver);  // suspected once
-    CHECK(v.state(s(0)) == circuit_state::open);  // one of two failed
+    CHECK(v.state(s(0)) == circuit_breaker::circuit_state::open);  // one of two failed
     std::int64_t at = 5;
     int rounds = 0;
     while (two.dead() == 0 && rounds != 10) {

@@ -14,7 +14,7 @@ namespace {
 using waybill::detail::attempt_after;
 using waybill::detail::attempt_plan;
 using waybill::crash_record;
-using waybill::deaths_at_most;
+using waybill::detail::deaths_at_most;
 using waybill::detail::placed;
 using waybill::detail::plan_attempt;
 

@@ -65,8 +65,8 @@ TEST_CASE("letter: keeps the body, a pointer or a summary, and always size and c
         CHECK(summary.kept == dead_letter_body::summary);
         CHECK(summary.body == body.substr(0, most == 11 ? 11 : 8));
     }
-    CHECK(letter_of(body,
-                    {.keeps = dead_letter_body::summary, .summary_bytes = waybill::highest_size})
+    CHECK(letter_of(body, {.keeps = dead_letter_body::summary,
+                           .summary_bytes = waybill::detail::highest_size})
               .body == body);
     for (const auto keeps :
          {dead_letter_body::body, dead_letter_body::pointer, dead_letter_body::summary}) {
@@ -108,7 +108,7 @@ TEST_CASE("letter: process_batch writes what the policy keeps, or nothing and sa
 
     store nothing;
     const auto r = waybill::process_batch(nothing, {key, {}, 1}, events, handle, noon,
-                                          {.dead_letters = {.keeps = dead_letter_body::nothing}});
+                                          {.dead_letters = {.keeps = dead_letter_body::discard}});
     CHECK(r.outcome == batch_outcome::committed);
     CHECK(r.dropped == 1);
     CHECK(r.dead_lettered == 0);
@@ -224,7 +224,7 @@ TEST_CASE("rewind: sets back what is there, and nothing that is somebody else's"
     using waybill::rewind;
     using waybill::rewind_outcome;
     static_assert(name(rewind_outcome::rewound) == "rewound" &&
-                  name(rewind_outcome::abandoned) == "abandoned");
+                  name(rewind_outcome::ownership_lost) == "abandoned");
 
     store s;
     const auto handle = [](store::transaction& tx, const event& e) {
@@ -251,7 +251,7 @@ TEST_CASE("rewind: sets back what is there, and nothing that is somebody else's"
     CHECK(s.records() == std::vector<std::string>{"a", "b", "c", "b", "c"});
 
     // Whoever still thinks that the checkpoint is elsewhere, or is of an earlier epoch, is refused.
-    CHECK(rewind(s, r.mine, position{0, ""}).outcome == rewind_outcome::abandoned);
+    CHECK(rewind(s, r.mine, position{0, ""}).outcome == rewind_outcome::ownership_lost);
     waybill::assignment earlier{key, again.reached, 3};
     CHECK(rewind(s, earlier, position{0, ""}).reason ==
           waybill::ownership_lost("checkpoint stale_epoch"));
@@ -293,7 +293,8 @@ TEST_CASE("rewind: to the beginning, where the first event is 0")
     CHECK(rewind(plain, mine, std::nullopt).reason == waybill::permanent("the store has no reset"));
     CHECK(rewind(plain, mine, position{0, ""}).outcome == rewind_outcome::rewound);
     mine.from = position{0, ""};
-    CHECK(rewind(s, {key, position{1, ""}, 4}, std::nullopt).outcome == rewind_outcome::abandoned);
+    CHECK(rewind(s, {key, position{1, ""}, 4}, std::nullopt).outcome ==
+          rewind_outcome::ownership_lost);
 
     const auto r = rewind(s, mine, std::nullopt);
     CHECK(r.outcome == rewind_outcome::rewound);
@@ -301,7 +302,7 @@ TEST_CASE("rewind: to the beginning, where the first event is 0")
     CHECK(!*s.load(key));
     // Whoever had it before the owner who did that writes nothing.
     CHECK(waybill::process_batch(s, {key, {}, 3}, events, handle, noon).outcome ==
-          batch_outcome::abandoned);
+          batch_outcome::ownership_lost);
     CHECK(waybill::process_batch(s, r.mine, events, handle, noon).handled == 2);
     CHECK(s.records() == std::vector<std::string>{"a", "b", "a", "b"});
 }
@@ -346,7 +347,7 @@ TEST_CASE("rewind: where the answer to the commit gets lost it is ours only with
         });
         const auto r = waybill::rewind(s, {key, position{3, ""}, 4}, position{1, ""});
         CHECK(r.outcome ==
-              (their_epoch == 4 ? rewind_outcome::rewound : rewind_outcome::abandoned));
+              (their_epoch == 4 ? rewind_outcome::rewound : rewind_outcome::ownership_lost));
     }
 }
 

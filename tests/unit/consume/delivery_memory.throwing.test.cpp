@@ -95,7 +95,8 @@ public:
     inner_store kept;
 };
 static_assert(waybill::checkpoint_store<store_type> && waybill::dead_letter_queue<store_type>);
-static_assert(waybill::attempt_store<store_type> && waybill::savepoint_scope<store_type::transaction>);
+static_assert(waybill::crash_record_store<store_type> &&
+              waybill::savepoint_scope<store_type::transaction>);
 
 struct event {
     std::uint64_t sequence;
@@ -145,8 +146,8 @@ struct simulation {
 
     bool at_least_once()
     {
-        waybill::committing checkpoints(store);
-        waybill::parking letters(store);
+        waybill::checkpoint_writer_for checkpoints(store);
+        waybill::dead_letter_sink_for letters(store);
         for (int rounds = 0; rounds != 20; ++rounds) {
             const auto at = waybill::position_of(*store.load(key));
             if (at && at->sequence == last_event) return true;

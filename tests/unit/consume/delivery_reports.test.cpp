@@ -37,7 +37,8 @@ const waybill::partition_key key{"orders", "billing", "0"};
 constexpr waybill::wall_time noon{};
 
 static_assert(waybill::batch_report::guarantee == waybill::delivery_guarantee::effect_once);
-static_assert(waybill::promises<waybill::batch_report, waybill::delivery_guarantee::effect_once>);
+static_assert(
+    waybill::detail::promises<waybill::batch_report, waybill::delivery_guarantee::effect_once>);
 
 struct event {
     std::uint64_t sequence;
@@ -61,10 +62,14 @@ event_outcome handle(store::transaction& tx, const event& e)
 }
 
 // A lambda that answers with skipped events alone is a handler, too.
-static_assert(waybill::event_handler<decltype([](store::transaction&, const event&) { return waybill::skipped(); }),
-                                     store::transaction, event>);
-static_assert(waybill::event_handler<decltype(&handle), store::transaction, event>);
-static_assert(!waybill::event_handler<decltype([](store::transaction&, const event&) { return 7; }), store::transaction, event>);
+static_assert(waybill::detail::event_handler<decltype([](store::transaction&, const event&) {
+                                                 return waybill::skipped();
+                                             }),
+                                             store::transaction, event>);
+static_assert(waybill::detail::event_handler<decltype(&handle), store::transaction, event>);
+static_assert(
+    !waybill::detail::event_handler<decltype([](store::transaction&, const event&) { return 7; }),
+                                    store::transaction, event>);
 
 TEST_CASE("process_batch: skipped events have no effects, no letters, and are counted apart")
 {
@@ -127,8 +132,9 @@ const auto through = [](auto& tx, const event& e) { return handle(*tx.inner(), e
 TEST_CASE("process_batch: a commit that says what is not so is found at the next advance, or read back")
 {
     for (const bool always : {false, true}) {
-        const waybill::batch_policy p{.check_commit = always ? waybill::commit_check::always
-                                                             : waybill::commit_check::unknown};
+        const waybill::batch_policy p{.check_commit =
+                                          always ? waybill::batch_policy::commit_check::always
+                                                 : waybill::batch_policy::commit_check::unknown};
         store said_done;
         waybill::testing::faulty s(said_done,
                                    at_calls{{{store_call::commit, injected_fault::says_applied}}});
@@ -140,7 +146,7 @@ TEST_CASE("process_batch: a commit that says what is not so is found at the next
         } else {
             CHECK(r.outcome == batch_outcome::committed);
             const auto next = process_batch(s, {key, r.reached, 1}, std::vector<event>{{30, "c"}}, through, noon, p);
-            CHECK(next.outcome == batch_outcome::abandoned);
+            CHECK(next.outcome == batch_outcome::ownership_lost);
             CHECK(next.reason == waybill::ownership_lost("checkpoint conflict"));
         }
         CHECK(said_done.records().empty());
@@ -151,7 +157,7 @@ TEST_CASE("process_batch: a commit that says what is not so is found at the next
         const auto u = process_batch(t, {key, {}, 1}, events_of({"a"}), through, noon, p);
         CHECK(u.outcome == (always ? batch_outcome::committed : batch_outcome::redeliver));
         const auto next = process_batch(t, {key, {}, 1}, events_of({"a"}), through, noon, p);
-        CHECK(next.outcome == batch_outcome::abandoned);
+        CHECK(next.outcome == batch_outcome::ownership_lost);
         CHECK(said_not.records() == std::vector<std::string>{"a"});
     }
 }
@@ -208,8 +214,8 @@ TEST_CASE("process_batch: an event that ends its process is found, and the other
             continue;
         }
         CHECK(r.outcome == batch_outcome::committed);
-        CHECK(r.cut_off + r.handled + r.dead_lettered == rest.size());
-        if (r.cut_off != 0) ++shortest;
+        CHECK(r.not_delivered + r.handled + r.dead_lettered == rest.size());
+        if (r.not_delivered != 0) ++shortest;
         mine.from = r.reached;
     }
     CHECK(kept.records() == std::vector<std::string>{"a", "b", "d", "e", "f", "g", "h"});
@@ -217,7 +223,7 @@ TEST_CASE("process_batch: an event that ends its process is found, and the other
     CHECK(letter.reason == "its handler did not return 2 times: it threw an exception or its process ended");
     CHECK(letter.kind == fault_kind::permanent);
     CHECK(letter.tries == 2);
-    CHECK(processes <= waybill::deaths_at_most(8, 2));
+    CHECK(processes <= waybill::detail::deaths_at_most(8, 2));
     CHECK(shortest > 0);
     CHECK(!*kept.attempted(key));
 }
@@ -289,7 +295,7 @@ TEST_CASE("process_batch: where a later owner has noted something nothing is han
     const waybill::crash_record row{{}, 20, 2, 1, 9, 5};
     stands(kept, row);
     const auto r = process_batch(kept, {key, {}, 4, 7}, events_of({"a"}), handle, noon);
-    CHECK(r.outcome == batch_outcome::abandoned);
+    CHECK(r.outcome == batch_outcome::ownership_lost);
     CHECK(r.reason == waybill::ownership_lost("the crash record has the higher epoch 5"));
     CHECK(kept.records().empty());
     CHECK(*kept.attempted(key) == row);
@@ -303,7 +309,7 @@ TEST_CASE("process_batch: an owner who is robbed while he handles is not taken f
     const auto robbed = [](auto&, const event&) { return waybill::ownership_lost("the lease is gone"); };
     for (std::uint64_t n = 1; n <= 5; ++n) {
         const auto r = process_batch(kept, {key, {}, n, 100 + n}, events_of({"a"}), robbed, noon);
-        CHECK(r.outcome == batch_outcome::abandoned);
+        CHECK(r.outcome == batch_outcome::ownership_lost);
         CHECK(r.reason.text == "the lease is gone");
         CHECK(!*kept.attempted(key));
     }
@@ -337,7 +343,7 @@ TEST_CASE("process_batch: what a row says is of events by their sequence, and no
     stands(kept, {40, 50, 1, 9, 100, 1});
     r = process_batch(kept, {key, waybill::position{40, ""}, 1, 7}, std::vector<event>{{45, "x"}, {60, "y"}}, handle, noon);
     CHECK(r.handled == 1);
-    CHECK(r.cut_off == 1);
+    CHECK(r.not_delivered == 1);
     CHECK(r.dead_lettered == 0);
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using waybill::batch_outcome;
 using waybill::dead_letter_body;
-using waybill::dropped_event;
+using waybill::batch_report;
 using waybill::fault;
 using store = waybill::testing::memory_store<std::uint64_t>;
 
@@ -36,7 +36,10 @@ std::vector<event> events(std::uint64_t n)
     for (std::uint64_t i = 1; i <= n; ++i) all.push_back({i, "@" + std::to_string(i)});
     return all;
 }
-dropped_event dropped(std::uint64_t n, fault why) { return {{n, "@" + std::to_string(n)}, std::move(why)}; }
+batch_report::dropped_event dropped(std::uint64_t n, fault why)
+{
+    return {{n, "@" + std::to_string(n)}, std::move(why)};
+}
 
 // Every second event fails, the fourth one only after all of its tries.
 fault every_second(const event& e)
@@ -50,15 +53,17 @@ TEST_CASE("process_batch: each dropped event is reported with its position and r
     for (const bool savepoints : {true, false}) {
         store s;
         const auto handle = [](store::transaction&, const event& e) { return every_second(e); };
-        const auto r = waybill::process_batch(s, {key, {}, 1}, events(7), handle, {},
-                                              {.on_exhausted = waybill::when_exhausted::dead_letter,
-                                               .savepoints = savepoints,
-                                               .dead_letters = {.keeps = dead_letter_body::nothing}});
+        const auto r = waybill::process_batch(
+            s, {key, {}, 1}, events(7), handle, {},
+            {.on_exhausted = waybill::batch_policy::when_exhausted::dead_letter,
+             .savepoints = savepoints,
+             .dead_letters = {.keeps = dead_letter_body::discard}});
         CHECK(r.outcome == batch_outcome::committed);
         CHECK(r.dropped == 3);
-        CHECK(r.dropped_events == std::vector<dropped_event>{dropped(2, waybill::permanent("bad 2")),
-                                                             dropped(4, waybill::transient("busy")),
-                                                             dropped(6, waybill::permanent("bad 6"))});
+        CHECK(r.dropped_events ==
+              std::vector<batch_report::dropped_event>{dropped(2, waybill::permanent("bad 2")),
+                                                       dropped(4, waybill::transient("busy")),
+                                                       dropped(6, waybill::permanent("bad 6"))});
         CHECK(s.letters().empty());
     }
 }
@@ -66,19 +71,21 @@ TEST_CASE("process_batch: each dropped event is reported with its position and r
 TEST_CASE("process_at_least_once: each dropped event is reported, if the checkpoint has passed it")
 {
     store s;
-    waybill::committing<store> checkpoints(s);
-    waybill::parking<store> letters(s);
+    waybill::checkpoint_writer_for<store> checkpoints(s);
+    waybill::dead_letter_sink_for<store> letters(s);
     const auto handle = [](const event& e, std::string_view) {
         return e.sequence == 7 ? waybill::infrastructure("down") : every_second(e);
     };
-    const waybill::at_least_once_policy p{.on_exhausted = waybill::when_exhausted::dead_letter,
-                                          .dead_letters = {.keeps = dead_letter_body::nothing}};
+    const waybill::at_least_once_policy p{
+        .on_exhausted = waybill::batch_policy::when_exhausted::dead_letter,
+        .dead_letters = {.keeps = dead_letter_body::discard}};
     const auto r = waybill::process_at_least_once(checkpoints, letters, {key, {}, 1}, events(8), handle, {}, p);
     CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.dropped == 3);
-    CHECK(r.dropped_events == std::vector<dropped_event>{dropped(2, waybill::permanent("bad 2")),
-                                                         dropped(4, waybill::transient("busy")),
-                                                         dropped(6, waybill::permanent("bad 6"))});
+    CHECK(r.dropped_events ==
+          std::vector<batch_report::dropped_event>{dropped(2, waybill::permanent("bad 2")),
+                                                   dropped(4, waybill::transient("busy")),
+                                                   dropped(6, waybill::permanent("bad 6"))});
 
     // A checkpoint that does not follow: they come again, and are reported then.
     store kept;
@@ -86,7 +93,7 @@ TEST_CASE("process_at_least_once: each dropped event is reported, if the checkpo
         return c == waybill::testing::store_call::begin ? waybill::testing::injected_fault::fails
                                                         : waybill::testing::injected_fault::none;
     });
-    waybill::committing failing(down);
+    waybill::checkpoint_writer_for failing(down);
     const auto again = waybill::process_at_least_once(failing, letters, {key, {}, 1}, events(8), handle, {}, p);
     CHECK(again.dropped == 0);
     CHECK(again.dropped_events.empty());
@@ -95,34 +102,35 @@ TEST_CASE("process_at_least_once: each dropped event is reported, if the checkpo
 TEST_CASE("process_batch: dropped events are listed up to the bound, and counted beyond it")
 {
     for (const bool savepoints : {true, false}) {
-        for (const std::uint64_t n : {waybill::max_dropped_events, waybill::max_dropped_events + 1}) {
+        for (const std::uint64_t n : {waybill::batch_report::max_dropped_events,
+                                      waybill::batch_report::max_dropped_events + 1}) {
             store s;
             const auto handle = [](store::transaction&, const event&) { return waybill::permanent("bad"); };
             const auto r = waybill::process_batch(
                 s, {key, {}, 1}, events(n), handle, {},
-                {.savepoints = savepoints, .dead_letters = {.keeps = dead_letter_body::nothing}});
+                {.savepoints = savepoints, .dead_letters = {.keeps = dead_letter_body::discard}});
             CHECK(r.dropped == n);
-            REQUIRE(r.dropped_events.size() == waybill::max_dropped_events);
+            REQUIRE(r.dropped_events.size() == waybill::batch_report::max_dropped_events);
             CHECK(r.dropped_events.front() == dropped(1, waybill::permanent("bad")));
-            CHECK(r.dropped_events.back() == dropped(waybill::max_dropped_events, waybill::permanent("bad")));
+            CHECK(r.dropped_events.back() ==
+                  dropped(waybill::batch_report::max_dropped_events, waybill::permanent("bad")));
         }
     }
     store s;
-    waybill::committing<store> checkpoints(s);
-    waybill::parking<store> letters(s);
+    waybill::checkpoint_writer_for<store> checkpoints(s);
+    waybill::dead_letter_sink_for<store> letters(s);
     const auto handle = [](const event&, std::string_view) { return waybill::permanent("bad"); };
-    const auto r = waybill::process_at_least_once(checkpoints, letters, {key, {}, 1},
-                                                  events(waybill::max_dropped_events + 1), handle,
-                                                  {},
-                                                  {.dead_letters = {.keeps = dead_letter_body::nothing}});
-    CHECK(r.dropped == waybill::max_dropped_events + 1);
-    CHECK(r.dropped_events.size() == waybill::max_dropped_events);
+    const auto r = waybill::process_at_least_once(
+        checkpoints, letters, {key, {}, 1}, events(waybill::batch_report::max_dropped_events + 1),
+        handle, {}, {.dead_letters = {.keeps = dead_letter_body::discard}});
+    CHECK(r.dropped == waybill::batch_report::max_dropped_events + 1);
+    CHECK(r.dropped_events.size() == waybill::batch_report::max_dropped_events);
 }
 
 TEST_CASE("process_batch: an event that is dropped since its handler ends the process has its reason")
 {
     store kept;
-    std::vector<dropped_event> reported;
+    std::vector<batch_report::dropped_event> reported;
     waybill::assignment mine{key, {}, 1, 100};
     for (int n = 0; n != 3; ++n) {
         waybill::testing::faulty s(kept, [](waybill::testing::store_call) {
@@ -130,13 +138,13 @@ TEST_CASE("process_batch: an event that is dropped since its handler ends the pr
         });
         const auto handle = [&](auto&, const event&) { return s.die(); };
         const auto r = waybill::process_batch(s, mine, events(1), handle, {},
-                                              {.dead_letters = {.keeps = dead_letter_body::nothing},
+                                              {.dead_letters = {.keeps = dead_letter_body::discard},
                                                .deaths = 2});
         ++mine.incarnation;
         if (s.alive()) reported = r.dropped_events;
     }
     CHECK(reported ==
-          std::vector<dropped_event>{dropped(
+          std::vector<batch_report::dropped_event>{dropped(
               1, waybill::permanent("its handler did not return 2 times: it threw an exception or its process ended"))});
 }
 
@@ -150,7 +158,7 @@ TEST_CASE("process_batch: what was dropped in a batch that is not committed come
     });
     const auto handle = [](auto&, const event& e) { return every_second(e); };
     const auto r = waybill::process_batch(s, {key, {}, 1}, events(3), handle, {},
-                                          {.dead_letters = {.keeps = dead_letter_body::nothing}});
+                                          {.dead_letters = {.keeps = dead_letter_body::discard}});
     CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.dropped == 0);
     CHECK(r.dropped_events.empty());

@@ -51,7 +51,7 @@ struct plain_store {
     auto put(transaction& tx, const waybill::dead_letter& d) { return behind.put(tx, d); }
     auto find(const waybill::partition_key& k, std::uint64_t n) { return behind.find(k, n); }
 };
-static_assert(!waybill::attempt_store<plain_store>);
+static_assert(!waybill::crash_record_store<plain_store>);
 
 enum class way { with_rows, without_rows, at_least_once };
 enum class caller { keeps_assignment, makes_a_new_one };
@@ -70,8 +70,8 @@ result_of_rounds deliver(way w, caller c, std::uint64_t events, const std::set<s
 {
     store_type kept;
     plain_store plain{kept};
-    waybill::committing<store_type> checkpoints{kept};
-    waybill::parking<store_type> letters{kept};
+    waybill::checkpoint_writer_for<store_type> checkpoints{kept};
+    waybill::dead_letter_sink_for<store_type> letters{kept};
     result_of_rounds r;
     std::vector<std::uint64_t> done;
     const auto in_transaction = [&](store_type::transaction& tx, const event& e) -> fault {
@@ -113,7 +113,7 @@ TEST_CASE("process_batch: an event whose handler throws becomes a dead letter, a
         for (std::uint64_t bad = 1; bad <= 10; ++bad) {
             const auto r = deliver(way::with_rows, c, 10, {bad});
             CHECK(r.rounds < 50);
-            CHECK(r.exceptions <= waybill::deaths_at_most(10, 3));
+            CHECK(r.exceptions <= waybill::detail::deaths_at_most(10, 3));
             CHECK(r.effects.size() == 9);
             REQUIRE(r.letters.size() == 1);
             CHECK(r.letters[0].at.sequence == bad);

@@ -50,8 +50,8 @@ enum class thrown : std::uint8_t { error, no_memory, number };
 // Effects somewhere else, which know keys.
 struct outside {
     store_type store;
-    waybill::committing<store_type> checkpoints{store};
-    waybill::parking<store_type> letters{store};
+    waybill::checkpoint_writer_for<store_type> checkpoints{store};
+    waybill::dead_letter_sink_for<store_type> letters{store};
     std::uint64_t bad = 0;
     thrown what = thrown::error;
     bool after_effect = false;

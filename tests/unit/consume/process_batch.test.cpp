@@ -109,7 +109,7 @@ TEST_CASE("process_batch: goes on after what took effect, and leaves it out if i
 
     // Whoever thinks he is at the beginning still is stopped by what is stored.
     const auto again = process_batch(s, {key, {}, 1}, events, h, noon);
-    CHECK(again.outcome == batch_outcome::abandoned);
+    CHECK(again.outcome == batch_outcome::ownership_lost);
     CHECK(again.reason == waybill::ownership_lost("checkpoint conflict"));
     const auto old = process_batch(s, {key, second.reached, 0}, std::vector<event>{{90, "x"}}, h, noon);
     CHECK(old.reason == waybill::ownership_lost("checkpoint stale_epoch"));
@@ -212,7 +212,7 @@ TEST_CASE("process_batch: any signed or narrow number, any forward range, a lamb
         return fault{};
     };
     CHECK(process_batch(s, {key, position{1, ""}, 1}, events, count, noon).outcome ==
-          batch_outcome::abandoned);
+          batch_outcome::ownership_lost);
     CHECK(process_batch(s, {key, {}, 1}, events, count, noon).reached == position{7, ""});
     const narrow array[] = {{8}, {9}};
     CHECK(process_batch(s, {key, position{7, ""}, 1}, array, count, noon).handled == 2);
@@ -229,7 +229,7 @@ TEST_CASE("process_batch: what a handler reports decides the end of the delivery
     } cases[] = {
         {"late", batch_outcome::redeliver, waybill::transient("not yet"), 1 + 3},
         {"down", batch_outcome::redeliver, waybill::infrastructure("no answer"), 2},
-        {"lost", batch_outcome::abandoned, waybill::ownership_lost("not mine"), 2},
+        {"lost", batch_outcome::ownership_lost, waybill::ownership_lost("not mine"), 2},
         {"stop", batch_outcome::cancelled, waybill::cancelled("closing"), 2},
     };
     for (const auto& c : cases) {
@@ -248,7 +248,8 @@ TEST_CASE("process_batch: what a handler reports decides the end of the delivery
     }
     store s;
     handler h;
-    const batch_policy park{.tries = 2, .on_exhausted = waybill::when_exhausted::dead_letter};
+    const batch_policy park{.tries = 2,
+                            .on_exhausted = waybill::batch_policy::when_exhausted::dead_letter};
     CHECK(process_batch(s, {key, {}, 1}, events_of({"a", "late", "c"}), h, noon, park).dead_lettered == 1);
     CHECK((*s.find(key, 20))->kind == fault_kind::transient);
     CHECK((*s.find(key, 20))->tries == 2);
@@ -307,8 +308,9 @@ TEST_CASE("process_batch: a store without savepoints comes to the same")
         if (e.body == "late") return waybill::transient("not yet");
         return {};
     };
-    const auto r = process_batch(s, {key, {}, 1}, events_of({"a", "bad", "late", "d", "bad", "f"}), h, noon,
-                                 {.tries = 2, .on_exhausted = waybill::when_exhausted::dead_letter});
+    const auto r = process_batch(
+        s, {key, {}, 1}, events_of({"a", "bad", "late", "d", "bad", "f"}), h, noon,
+        {.tries = 2, .on_exhausted = waybill::batch_policy::when_exhausted::dead_letter});
     CHECK(r.outcome == batch_outcome::committed);
     CHECK(r.handled == 3);
     CHECK(r.dead_lettered == 3);
@@ -374,10 +376,11 @@ TEST_CASE("process_batch: a store whose every call fails ends it soon")
 
 static_assert(waybill::sequenced<event>);
 static_assert(!waybill::sequenced<std::string>);
-static_assert(waybill::event_handler<handler, store::transaction, event>);
-static_assert(!waybill::event_handler<decltype([](int) { return fault{}; }), store::transaction, event>);
+static_assert(waybill::detail::event_handler<handler, store::transaction, event>);
+static_assert(!waybill::detail::event_handler<decltype([](int) { return fault{}; }),
+                                              store::transaction, event>);
 static_assert(!waybill::checkpoint_store<std::string>);
-static_assert(!waybill::transaction_scope<int>);
+static_assert(!waybill::detail::transaction_scope<int>);
 static_assert(name(waybill::commit_outcome::unknown) == "unknown");
 static_assert(name(waybill::advance_outcome::stale_epoch) == "stale_epoch");
 

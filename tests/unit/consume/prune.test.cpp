@@ -16,10 +16,10 @@ namespace prune_test {
 using namespace std::chrono_literals;
 using namespace waybill;
 
-static_assert(name(prune_removal::limit::age) == "age");
-static_assert(name(prune_removal::limit::count) == "count");
-static_assert(name(prune_removal::limit::bytes) == "bytes");
-static_assert(name(static_cast<prune_removal::limit>(9)) == "?");
+static_assert(name(prune_plan::removal::limit::age) == "age");
+static_assert(name(prune_plan::removal::limit::count) == "count");
+static_assert(name(prune_plan::removal::limit::bytes) == "bytes");
+static_assert(name(static_cast<prune_plan::removal::limit>(9)) == "?");
 static_assert(name(prune_policy::when_full::refuse_new) == "refuse_new");
 static_assert(name(prune_policy::when_full::drop_oldest) == "drop_oldest");
 static_assert(name(static_cast<prune_policy::when_full>(9)) == "?");
@@ -45,13 +45,14 @@ static_assert(detail::low_water(10, 0.0) == 0);
 static_assert(detail::low_water(10, -1.0) == 0);
 static_assert(detail::low_water(1, 0.9) == 0);
 static_assert(detail::low_water(0, 0.9) == 0);
-static_assert(detail::low_water(highest_size, 0.9) == highest_size);
-static_assert(detail::low_water(highest_size - 1, 1.0) == highest_size - 2);
+static_assert(detail::low_water(detail::highest_size, 0.9) == detail::highest_size);
+static_assert(detail::low_water(detail::highest_size - 1, 1.0) == detail::highest_size - 2);
 
-static_assert(may_remove({.id = 3}, {.id = 3}));
-static_assert(!may_remove({.id = 3}, {.id = 4}));
-static_assert(!may_remove({.id = 3}, {.id = 3, .held = true}));
-static_assert(!may_remove({.id = 3}, {.id = 3, .dead_lettered_at = wall_time::at(1s)}));
+static_assert(prune_plan::removal{.id = 3}.may_remove({.id = 3}));
+static_assert(!prune_plan::removal{.id = 3}.may_remove({.id = 4}));
+static_assert(!prune_plan::removal{.id = 3}.may_remove({.id = 3, .held = true}));
+static_assert(!prune_plan::removal{.id = 3}.may_remove({.id = 3,
+                                                        .dead_lettered_at = wall_time::at(1s)}));
 
 namespace {
 
@@ -61,9 +62,9 @@ wall_time at(duration d)
 }
 
 // One row an hour, a hundred bytes each.
-std::vector<prune_row> hourly(std::uint64_t n)
+std::vector<prune_plan::row> hourly(std::uint64_t n)
 {
-    std::vector<prune_row> rows;
+    std::vector<prune_plan::row> rows;
     for (std::uint64_t i = 0; i != n; ++i) {
         rows.push_back({i, 100, at(duration::seconds(static_cast<std::int64_t>(3'600 * i)))});
     }
@@ -73,7 +74,7 @@ std::vector<prune_row> hourly(std::uint64_t n)
 std::string ids(const prune_plan& p)
 {
     std::string line;
-    for (const prune_removal& r : p.removals) {
+    for (const prune_plan::removal& r : p.removals) {
         if (!line.empty()) line += ' ';
         line += std::to_string(r.id);
         line += name(r.reason)[0];
@@ -87,19 +88,19 @@ TEST_CASE("nothing is limited by default, and nothing goes")
 {
     const prune_plan p = plan_prune(hourly(10), prune_policy{}, at(10'000h));
     CHECK(p.removals.empty());
-    CHECK(p.before == prune_totals{10, 1'000});
+    CHECK(p.before == prune_plan::totals{10, 1'000});
     CHECK(p.after == p.before);
     CHECK_FALSE(p.full);
     CHECK_FALSE(p.spike);
-    CHECK(plan_prune(std::vector<prune_row>{}, {.count = 1}, at(0s)) == prune_plan{});
+    CHECK(plan_prune(std::vector<prune_plan::row>{}, {.count = 1}, at(0s)) == prune_plan{});
 }
 
 TEST_CASE("what is older than the age goes, and what is exactly as old does not")
 {
     const prune_plan p = plan_prune(hourly(10), {.age = 7h}, at(10h));
     CHECK(ids(p) == "0a 1a 2a");
-    CHECK(p.after == prune_totals{7, 700});
-    CHECK(p.removals[1] == prune_removal{1, 1, 100, at(1h), prune_removal::limit::age});
+    CHECK(p.after == prune_plan::totals{7, 700});
+    CHECK(p.removals[1] == prune_plan::removal{1, 1, 100, at(1h), prune_plan::removal::limit::age});
 }
 
 TEST_CASE("two days are not seven: times are typed, and hours are not taken for days")
@@ -132,7 +133,7 @@ TEST_CASE("at the limit the oldest go, down to the low water, and not before")
     CHECK(plan_prune(hourly(10), {.count = 10, .low_water = 0}, at(9h)).after.rows == 0);
     const prune_plan p = plan_prune(hourly(10), {.bytes = 1'000, .low_water = 0.8}, at(9h));
     CHECK(ids(p) == "0b 1b");
-    CHECK(p.after == prune_totals{8, 800});
+    CHECK(p.after == prune_plan::totals{8, 800});
     CHECK_FALSE(p.full);
     // By number as long as there are too many, then by bytes.
     CHECK(ids(plan_prune(hourly(10), {.count = 10, .bytes = 900, .low_water = 0.9}, at(9h))) ==
@@ -141,7 +142,7 @@ TEST_CASE("at the limit the oldest go, down to the low water, and not before")
 
 TEST_CASE("it does not run at every insert")
 {
-    std::vector<prune_row> rows = hourly(99);
+    std::vector<prune_plan::row> rows = hourly(99);
     std::uint64_t runs = 0;
     for (std::uint64_t n = 99; n != 1'099; ++n) {
         rows.push_back({n, 1, at(duration::seconds(static_cast<std::int64_t>(3'600 * n)))});
@@ -161,13 +162,13 @@ TEST_CASE("what goes by age leaves room, so that nothing else has to go")
 
 TEST_CASE("what is being resubmitted never goes, by whatever rule")
 {
-    std::vector<prune_row> rows = hourly(10);
+    std::vector<prune_plan::row> rows = hourly(10);
     rows[0].held = rows[2].held = true;
     CHECK(ids(plan_prune(rows, {.age = 7h}, at(10h))) == "1a");
     const prune_plan p = plan_prune(rows, {.count = 10, .low_water = 0.7}, at(9h));
     CHECK(ids(p) == "1c 3c 4c");
-    CHECK(p.held == prune_totals{2, 200});
-    for (prune_row& r : rows) r.held = true;
+    CHECK(p.held == prune_plan::totals{2, 200});
+    for (prune_plan::row& r : rows) r.held = true;
     for (const prune_policy::when_full full :
          {prune_policy::when_full::refuse_new, prune_policy::when_full::drop_oldest}) {
         const prune_plan none = plan_prune(rows, {.age = 1h, .count = 5, .full = full}, at(99h));
@@ -179,7 +180,7 @@ TEST_CASE("what is being resubmitted never goes, by whatever rule")
 
 TEST_CASE("a spike is an outage: nothing goes for its number or bytes, and there is an alarm")
 {
-    std::vector<prune_row> rows = hourly(8);
+    std::vector<prune_plan::row> rows = hourly(8);
     for (std::uint64_t n = 0; n != 4; ++n) rows.push_back({100 + n, 100, at(10h)});
     prune_policy p{.age = 9h, .count = 10, .spike = {.count = 4, .within = 30min}};
     const prune_plan calm = plan_prune(rows, p, at(11h));
@@ -201,7 +202,7 @@ TEST_CASE("a spike is an outage: nothing goes for its number or bytes, and there
 
 TEST_CASE("a row from the future is new, and a clock that goes back makes nothing old")
 {
-    std::vector<prune_row> rows = hourly(3);
+    std::vector<prune_plan::row> rows = hourly(3);
     rows.push_back({9, 1, wall_time::highest()});
     const prune_plan p = plan_prune(rows, {.age = 2h, .spike = {.count = 1}}, at(-99h));
     CHECK(p.removals.empty());
@@ -213,8 +214,8 @@ TEST_CASE("a row from the future is new, and a clock that goes back makes nothin
 
 TEST_CASE("rows in any order are planned the same, and it says so")
 {
-    const std::vector<prune_row> rows = hourly(10);
-    const std::vector<prune_row> back(rows.rbegin(), rows.rend());
+    const std::vector<prune_plan::row> rows = hourly(10);
+    const std::vector<prune_plan::row> back(rows.rbegin(), rows.rend());
     const prune_policy policy{.age = 9h, .count = 8, .low_water = 0.5};
     const prune_plan a = plan_prune(rows, policy, at(10h));
     const prune_plan b = plan_prune(back, policy, at(10h));
@@ -236,48 +237,49 @@ TEST_CASE("any forward range, and what there is to know of its values by a funct
     std::uint64_t asked = 0;
     const auto row_of = [&](const letter& l) {
         ++asked;
-        return prune_row{static_cast<std::uint64_t>(l.hour), std::string(l.text).size(),
+        return prune_plan::row{static_cast<std::uint64_t>(l.hour), std::string(l.text).size(),
                          at(duration::seconds(3'600 * l.hour))};
     };
     const prune_plan p = plan_prune(letters, {.bytes = 16, .low_water = 0.7}, at(4h), row_of);
     CHECK(ids(p) == "1b");
-    CHECK(p.before == prune_totals{3, 16});
+    CHECK(p.before == prune_plan::totals{3, 16});
     CHECK(asked == 6);
-    const prune_row array[] = {{1, 5, at(0s)}, {2, 5, at(0s)}};
+    const prune_plan::row array[] = {{1, 5, at(0s)}, {2, 5, at(0s)}};
     CHECK(ids(plan_prune(array, {.count = 2}, at(0s))) == "1c");
     CHECK(ids(plan_prune(array, array + 1, {.count = 1}, at(0s))) == "1c");
 }
 
 TEST_CASE("sums of sizes saturate, and no limit is no limit for them either")
 {
-    std::vector<prune_row> rows{{1, highest_size, at(0s)}, {2, highest_size, at(0s)}};
+    std::vector<prune_plan::row> rows{{1, detail::highest_size, at(0s)},
+                                      {2, detail::highest_size, at(0s)}};
     const prune_plan p = plan_prune(rows, {.bytes = 1'000}, at(0s));
-    CHECK(p.before.bytes == highest_size);
+    CHECK(p.before.bytes == detail::highest_size);
     CHECK(ids(p) == "1b 2b");
     CHECK_FALSE(plan_prune(rows, prune_policy{}, at(0s)).full);
 }
 
 TEST_CASE("what is left of a sum that has saturated is known exactly")
 {
-    std::vector<prune_row> rows{
-        {1, highest_size, at(0s)}, {2, highest_size, at(1s)}, {3, 5'000, at(2s)}};
+    std::vector<prune_plan::row> rows{
+        {1, detail::highest_size, at(0s)}, {2, detail::highest_size, at(1s)}, {3, 5'000, at(2s)}};
     prune_plan p = plan_prune(rows, {.bytes = 1'000}, at(9s));
     CHECK(ids(p) == "1b 2b 3b");
-    CHECK(p.after == prune_totals{});
+    CHECK(p.after == prune_plan::totals{});
     p = plan_prune(rows, {.bytes = 6'000}, at(9s));
     CHECK(ids(p) == "1b 2b");
-    CHECK(p.after == prune_totals{1, 5'000});
+    CHECK(p.after == prune_plan::totals{1, 5'000});
     CHECK_FALSE(p.full);
     rows[1].held = true;
     p = plan_prune(rows, {.bytes = 6'000}, at(9s));
     CHECK(ids(p) == "1b 3b");
-    CHECK(p.after == prune_totals{1, highest_size});
+    CHECK(p.after == prune_plan::totals{1, detail::highest_size});
     CHECK(p.full);
 }
 
 TEST_CASE("a row is recent up to the time of a spike, and including it")
 {
-    const std::vector<prune_row> rows{{1, 1, at(0s)}, {2, 1, at(1s)}};
+    const std::vector<prune_plan::row> rows{{1, 1, at(0s)}, {2, 1, at(1s)}};
     const prune_policy policy{.spike = {.count = 2, .within = 600s}};
     CHECK(plan_prune(rows, policy, at(600s)).spike);
     CHECK(plan_prune(rows, policy, at(601s)).recent == 1);
@@ -295,7 +297,7 @@ TEST_CASE("a share that is wrong is told in thousandths, with its sign")
     CHECK(said(-0.5).find(" is -500: ") != std::string::npos);
     CHECK(said(-1e-9).find(" is -1: ") != std::string::npos);
     const double no_number = std::numeric_limits<double>::quiet_NaN();
-    CHECK(validate(prune_policy{.low_water = no_number})->value == highest_size);
+    CHECK(validate(prune_policy{.low_water = no_number})->value == detail::highest_size);
     CHECK(validate(prune_policy{.low_water = -std::numeric_limits<double>::infinity()})->negative);
 }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <waybill/core/base64_text.hpp>
+#include <waybill/core/detail/base64_text.hpp>
 
 namespace base64_text_test {
 
@@ -12,18 +12,18 @@ TEST_CASE("base64_text: there and back, and one way only")
 {
     std::string bytes;
     for (int n = 0; n != 300; ++n) {
-        const std::string text = waybill::to_base64(bytes);
+        const std::string text = waybill::detail::to_base64(bytes);
         CHECK(text.size() == waybill::detail::base64_characters(bytes.size()));
         CHECK(waybill::detail::base64_bytes(text.size()) == bytes.size());
-        CHECK(waybill::from_base64(text) == bytes);
+        CHECK(waybill::detail::from_base64(text) == bytes);
         bytes += static_cast<char>(n * 37 % 256);
     }
-    CHECK(waybill::to_base64("foobar") == "Zm9vYmFy");  // RFC 4648, section 10
-    CHECK(waybill::to_base64("foob") == "Zm9vYg");
-    CHECK(!waybill::from_base64("Zm9vYg=="));
-    CHECK(!waybill::from_base64("Zm9vYh"));  // bits that are not used, and not zero
-    CHECK(!waybill::from_base64("Zm9vY"));
-    CHECK(!waybill::from_base64("Zm9-"));
+    CHECK(waybill::detail::to_base64("foobar") == "Zm9vYmFy");  // RFC 4648, section 10
+    CHECK(waybill::detail::to_base64("foob") == "Zm9vYg");
+    CHECK(!waybill::detail::from_base64("Zm9vYg=="));
+    CHECK(!waybill::detail::from_base64("Zm9vYh"));  // bits that are not used, and not zero
+    CHECK(!waybill::detail::from_base64("Zm9vY"));
+    CHECK(!waybill::detail::from_base64("Zm9-"));
 }
 
 }  // namespace base64_text_test

@@ -11,7 +11,6 @@ namespace limits_test {
 
 using waybill::batch_limits;
 using waybill::config_error;
-using waybill::fits_alone;
 using waybill::unlimited;
 using waybill::validate;
 
@@ -36,17 +35,17 @@ static_assert(!validate({.bytes = 512, .envelope = 511}));
 static_assert(complains({.bytes = 0, .items = 0}, "limits.bytes", 0, 1), "the first is named");
 
 // A limit is the last value that is taken.
-static_assert(fits_alone({.bytes = 100, .envelope = 10}, 90));
-static_assert(!fits_alone({.bytes = 100, .envelope = 10}, 91));
-static_assert(fits_alone({.bytes = 100, .single = 50}, 50));
-static_assert(!fits_alone({.bytes = 100, .single = 50}, 51));
-static_assert(fits_alone({.bytes = 100, .single = 90, .envelope = 10}, 90),
+static_assert(batch_limits{.bytes = 100, .envelope = 10}.fits_alone(90));
+static_assert(!batch_limits{.bytes = 100, .envelope = 10}.fits_alone(91));
+static_assert(batch_limits{.bytes = 100, .single = 50}.fits_alone(50));
+static_assert(!batch_limits{.bytes = 100, .single = 50}.fits_alone(51));
+static_assert(batch_limits{.bytes = 100, .single = 90, .envelope = 10}.fits_alone(90),
               "not counted in single");
-static_assert(fits_alone({.bytes = 10, .envelope = 10}, 0));
-static_assert(!fits_alone({.bytes = 10, .envelope = 11}, 0));
-static_assert(fits_alone({}, unlimited - 1));
-static_assert(!fits_alone({}, unlimited), "how a size says that it does not know");
-static_assert(!fits_alone({.envelope = 1}, unlimited - 1), "a sum that has saturated");
+static_assert(batch_limits{.bytes = 10, .envelope = 10}.fits_alone(0));
+static_assert(!batch_limits{.bytes = 10, .envelope = 11}.fits_alone(0));
+static_assert(batch_limits{}.fits_alone(unlimited - 1));
+static_assert(!batch_limits{}.fits_alone(unlimited), "how a size says that it does not know");
+static_assert(!batch_limits{.envelope = 1}.fits_alone(unlimited - 1), "a sum that has saturated");
 
 static_assert(batch_limits{} == batch_limits{.bytes = unlimited});
 static_assert(batch_limits{} != batch_limits{.bytes = 1});

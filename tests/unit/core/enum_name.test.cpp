@@ -40,10 +40,10 @@ static_assert(name(static_cast<colour>(3)) == "?");
 static_assert(name(static_cast<colour>(255)) == "?");
 static_assert(name(static_cast<single>(-1)) == "?");
 
-static_assert(waybill::named_enum<colour>);
-static_assert(!waybill::named_enum<without_texts>);
-static_assert(!waybill::named_enum<int>);
-static_assert(!waybill::named_enum<owner>);
+static_assert(waybill::detail::named_enum<colour>);
+static_assert(!waybill::detail::named_enum<without_texts>);
+static_assert(!waybill::detail::named_enum<int>);
+static_assert(!waybill::detail::named_enum<owner>);
 
 }  // namespace
 }  // namespace enum_name_test

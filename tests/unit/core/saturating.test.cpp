@@ -6,17 +6,17 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace saturating_test {
 
-using waybill::as_size;
+using waybill::detail::as_size;
 using waybill::detail::countable;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 using waybill::detail::lesser;
-using waybill::saturating_add;
-using waybill::saturating_mul;
-using waybill::saturating_sub;
+using waybill::detail::saturating_add;
+using waybill::detail::saturating_mul;
+using waybill::detail::saturating_sub;
 
 static_assert(saturating_add(2, 3) == 5);
 static_assert(saturating_add(highest_size - 1, 1) == highest_size);

@@ -128,10 +128,12 @@ static_assert(steady_time::lowest() - steady_time::highest() == duration::lowest
 static_assert(steady_time::at(5s) - steady_time::at(2s) == duration(3s));
 static_assert(steady_time{} == steady_time::at({}) && steady_time{} < steady_time::at(one));
 static_assert(steady_time::at(2s).since_epoch() == duration(2s));
-static_assert(waybill::earlier(steady_time::at(1s), steady_time::at(2s)) == steady_time::at(1s));
-static_assert(waybill::later(steady_time::at(1s), steady_time::at(2s)) == steady_time::at(2s));
-static_assert(waybill::earlier(wall_time::at(2s), wall_time::at(1s)) == wall_time::at(1s));
-static_assert(waybill::later(wall_time::at(2s), wall_time::at(1s)) == wall_time::at(2s));
+static_assert(waybill::detail::earlier(steady_time::at(1s), steady_time::at(2s)) ==
+              steady_time::at(1s));
+static_assert(waybill::detail::later(steady_time::at(1s), steady_time::at(2s)) ==
+              steady_time::at(2s));
+static_assert(waybill::detail::earlier(wall_time::at(2s), wall_time::at(1s)) == wall_time::at(1s));
+static_assert(waybill::detail::later(wall_time::at(2s), wall_time::at(1s)) == wall_time::at(2s));
 static_assert(waybill::detail::lesser(duration(2s), duration(1s)) == duration(1s));
 static_assert(waybill::detail::greater(duration(2s), duration(1s)) == duration(2s));
 

@@ -4,14 +4,14 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/time_source.hpp>
+#include <waybill/core/detail/time_source.hpp>
 
 namespace time_source_test {
 
 using waybill::duration;
 using waybill::steady_time;
-using waybill::time_of;
-using waybill::time_source;
+using waybill::detail::time_of;
+using waybill::detail::time_source;
 
 constexpr auto fixed = [] { return steady_time::at(duration::seconds(3)); };
 static_assert(time_source<steady_time> && time_source<decltype(fixed)>);

@@ -53,7 +53,7 @@ TEST_CASE("durations are written in the one unit that keeps them short, and read
     for (const written& w : table) {
         CAPTURE(w.text);
         CHECK(to_text(w.value) == w.text);
-        CHECK(duration_in(w.text) == w.value);
+        CHECK(parse_duration(w.text) == w.value);
     }
 }
 
@@ -91,10 +91,10 @@ TEST_CASE("what is no duration, or none that nanoseconds hold exactly, is refuse
                                        "18446744073709551617ns",
                                        "1\0s"}) {
         CAPTURE(bad);
-        CHECK_FALSE(duration_in(bad));
+        CHECK_FALSE(parse_duration(bad));
     }
-    CHECK(duration_in("1.500000000000000s") == duration(1500ms));  // zeros say nothing
-    CHECK(duration_in("9223372036.854775807s") == duration::highest());
+    CHECK(parse_duration("1.500000000000000s") == duration(1500ms));  // zeros say nothing
+    CHECK(parse_duration("9223372036.854775807s") == duration::highest());
 }
 
 struct written_time {
@@ -119,7 +119,7 @@ TEST_CASE("wall times are ISO 8601 and exact from one end to the other")
         CAPTURE(w.text);
         const wall_time t = wall_time::at(duration::nanoseconds(w.ns));
         CHECK(to_text(t) == w.text);
-        CHECK(wall_time_in(w.text) == t);
+        CHECK(parse_wall_time(w.text) == t);
     }
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("what is no time, or out of reach, is refused")
                                        "0000-01-01T00:00:00Z",
                                        "2024-01-01T00:00:00ZZ"}) {
         CAPTURE(bad);
-        CHECK_FALSE(wall_time_in(bad));
+        CHECK_FALSE(parse_wall_time(bad));
     }
 }
 
@@ -176,14 +176,14 @@ TEST_CASE("any value comes back as it was")
         // All lengths are as likely: most values of 64 bits would be centuries.
         const auto ns = static_cast<std::int64_t>(dice()) >> (dice() % 64);
         const duration d = duration::nanoseconds(ns);
-        REQUIRE(duration_in(to_text(d)) == d);
+        REQUIRE(parse_duration(to_text(d)) == d);
         const wall_time t = wall_time::at(d);
-        REQUIRE(wall_time_in(to_text(t)) == t);
+        REQUIRE(parse_wall_time(to_text(t)) == t);
     }
 }
 
-static_assert(duration_in("1.5s") == duration(1500ms));
-static_assert(wall_time_in("1970-01-01T00:00:01Z") == wall_time::at(1s));
+static_assert(parse_duration("1.5s") == duration(1500ms));
+static_assert(parse_wall_time("1970-01-01T00:00:01Z") == wall_time::at(1s));
 
 }  // namespace
 }  // namespace time_text_test

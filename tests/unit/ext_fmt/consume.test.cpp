@@ -38,34 +38,34 @@ std::string line(const T& value)
 
 TEST_CASE("outcomes by their names")
 {
-    CHECK(line(circuit_state::forced_open) == "forced_open");
-    CHECK(line(lock_outcome::too_long) == "too_long");
-    CHECK(line(track_error::done_before) == "done_before");
-    CHECK(line(tracker_problem::other_base) == "other_base");
+    CHECK(line(circuit_breaker::circuit_state::forced_open) == "forced_open");
+    CHECK(line(lock_renewal::lock_outcome::too_long) == "too_long");
+    CHECK(line(completion_tracker::track_error::done_before) == "done_before");
+    CHECK(line(tracker_start::decode_error::other_base) == "other_base");
     CHECK(line(encoded_done::encoded_as::left_out) == "left_out");
-    CHECK(line(claim_outcome::contended) == "contended");
+    CHECK(line(claim_result::claim_outcome::contended) == "contended");
     CHECK(line(rewind_outcome::not_done) == "not_done");
     CHECK(line(reprocess_outcome::skipped) == "skipped");
     CHECK(line(commit_schedule::commit_reason::interval) == "interval");
     CHECK(line(tracker_options::commit_mark::high_water) == "high_water");
-    CHECK(line(commit_schedule_policy::commit_needs::both) == "both");
-    CHECK(line(checkpoint_stands::elsewhere) == "elsewhere");
+    CHECK(line(commit_schedule::config::commit_needs::both) == "both");
+    CHECK(line(at_least_once_machine::checkpoint_stands::elsewhere) == "elsewhere");
     CHECK(line(delivery_guarantee::effect_once) == "effect_once");
     CHECK(line(idempotency_options::scope_type::event) == "event");
-    CHECK(line(settle_kind::defer) == "defer");
+    CHECK(line(settle_batches::settle_kind::defer) == "defer");
     CHECK(line(settle_batches::settle_outcome::given_up) == "given_up");
     CHECK(line(receive_planner::settle_as::give_back) == "give_back");
     CHECK(line(dead_letter_message::cause::exhausted) == "exhausted");
     CHECK(line(let_lock_expire::cause::lock_short) == "lock_short");
     CHECK(line(settle_policy::when_down::abandon) == "abandon");
-    CHECK(line(receive_planner::settle_result::gone) == "gone");
+    CHECK(line(receive_planner::settle_result::not_found) == "gone");
     CHECK(line(delivery_lifetime::delivery_limit::time_to_live) == "time_to_live");
-    CHECK(line(prune_removal::limit::bytes) == "bytes");
+    CHECK(line(prune_plan::removal::limit::bytes) == "bytes");
     CHECK(line(prune_policy::when_full::refuse_new) == "refuse_new");
-    CHECK(line(defer_result::full) == "full");
-    CHECK(line(deferral_options::hand_out_order::by_partition) == "by_partition");
-    CHECK(line(deferral_error::code::not_a_book) == "not_a_book");
-    CHECK(fmt::format("{:>8}", circuit_state::open) == "    open");
+    CHECK(line(deferred_messages::defer_result::full) == "full");
+    CHECK(line(deferral_options::hand_out_order::group_by_partition) == "by_partition");
+    CHECK(line(deferred_messages::load_error::code::not_a_book) == "not_a_book");
+    CHECK(fmt::format("{:>8}", circuit_breaker::circuit_state::open) == "    open");
 }
 
 TEST_CASE("a batch whose events are handled at least once")
@@ -116,7 +116,7 @@ TEST_CASE("the row of attempts")
 TEST_CASE("how far a tracker is")
 {
     CHECK(line(tracked_event{17, 2, 5}) == "event 17, generation 2");
-    CHECK(line(blocked{17, 1}) == "event 17 holds back 1 event");
+    CHECK(line(completion_tracker::blocked{17, 1}) == "event 17 holds back 1 event");
     CHECK(line(encoded_done{"abc", 5, 2, encoded_done::encoded_as::cut}) ==
           "cut: 5 events in 3 bytes, 2 dropped");
     CHECK(line(encoded_done{}) == "whole: 0 events in 0 bytes, 0 dropped");
@@ -141,7 +141,8 @@ TEST_CASE("who has a partition")
           "orders/billing/0 for host-7#81, epoch 4, if at version 12");
     CHECK(line(lease_claim{key, {}, 4, {}}) ==
           "orders/billing/0 for nobody, epoch 4, if there is none");
-    CHECK(line(claim_result{claim_outcome::won, 4, 13}) == "won, epoch 4, version 13");
+    CHECK(line(claim_result{claim_result::claim_outcome::won, 4, 13}) ==
+          "won, epoch 4, version 13");
     CHECK(line(claim_result{}) == "contended");
     CHECK(line(lease_options{}) == "a round every 10s, free after 1min");
 }
@@ -164,7 +165,7 @@ TEST_CASE("what the keeper of leases and a processor want done")
     CHECK(line(lease_manager::list_leases{"orders", "b\n"}) == "list leases of orders/b\\n");
     CHECK(line(lease_manager::claim{{key, host, 4, 12}}) ==
           "claim orders/billing/0 for host-7#81, epoch 4, if at version 12");
-    CHECK(line(lease_call(lease_manager::list_leases{"orders", "billing"})) ==
+    CHECK(line(lease_manager::lease_call(lease_manager::list_leases{"orders", "billing"})) ==
           "list leases of orders/billing");
 
     CHECK(line(partition_lifecycle::open{3, 5}) == "open partition 3, epoch 5");
@@ -206,17 +207,17 @@ TEST_CASE("what to tell a queue")
     calls.on(settle_batches::decided{}, at_5s);
     CHECK(line(calls.next(at_5s)) == "settle batch 0: complete item 0");
     CHECK(line(settle_batches::settle_batch{
-              .call = 4, .kind = settle_kind::defer, .items = {0, 1, 2, 7}}) ==
+              .call = 4, .kind = settle_batches::settle_kind::defer, .items = {0, 1, 2, 7}}) ==
           "settle batch 4: defer items 0 to 2, 7");
-    CHECK(
-        line(settle_batches::settle_batch{.call = 4, .kind = settle_kind::abandon, .items = {}}) ==
-        "settle batch 4: abandon no items");
-    CHECK(line(settle_batches::report{3, settle_kind::complete,
+    CHECK(line(settle_batches::settle_batch{
+              .call = 4, .kind = settle_batches::settle_kind::abandon, .items = {}}) ==
+          "settle batch 4: abandon no items");
+    CHECK(line(settle_batches::report{3, settle_batches::settle_kind::complete,
                                       settle_batches::settle_outcome::done, fault_kind::none, 1}) ==
           "report item 3: complete done after 1 try");
-    CHECK(line(settle_batches::report{3, settle_kind::defer, settle_batches::settle_outcome::lost,
-                                      fault_kind::transient, 2}) ==
-          "report item 3: defer lost after 2 tries, transient");
+    CHECK(line(settle_batches::report{3, settle_batches::settle_kind::defer,
+                                      settle_batches::settle_outcome::lost, fault_kind::transient,
+                                      2}) == "report item 3: defer lost after 2 tries, transient");
 }
 
 TEST_CASE("what an intake and the keeper of a lock want done")
@@ -243,9 +244,10 @@ TEST_CASE("how long a queue has patience, and which dead letters go")
 {
     CHECK(line(delivery_lifetime{10min, delivery_lifetime::delivery_limit::deliveries}) ==
           "lasts 10min, ended by deliveries");
-    CHECK(line(prune_removal{7, 0, 100, wall_time::at(1s), prune_removal::limit::age}) ==
-          "remove 7: age, 100 bytes, parked 1970-01-01T00:00:01Z");
-    CHECK(line(prune_totals{1, 50}) == "1 row, 50 bytes");
+    CHECK(
+        line(prune_plan::removal{7, 0, 100, wall_time::at(1s), prune_plan::removal::limit::age}) ==
+        "remove 7: age, 100 bytes, parked 1970-01-01T00:00:01Z");
+    CHECK(line(prune_plan::totals{1, 50}) == "1 row, 50 bytes");
     prune_plan p{.removals = {{}, {}}, .before = {3, 250}, .after = {1, 50}};
     CHECK(line(p) == "remove 2 of 3 rows, 250 bytes; 1 row, 50 bytes left");
     p.held = {1, 50};
@@ -256,33 +258,33 @@ TEST_CASE("how long a queue has patience, and which dead letters go")
     CHECK(line(p) ==
           "remove 2 of 3 rows, 250 bytes; 1 row, 50 bytes left; held 1 row, 50 bytes; "
           "spike, 8 recent; full; rows not in order");
-    const std::vector<prune_row> rows{{7, 100, {}, false}};
+    const std::vector<prune_plan::row> rows{{7, 100, {}, false}};
     CHECK(line(plan_prune(rows, {.count = 0}, {})) ==
           "remove nothing of 1 row, 100 bytes; prune.count is 0: must be at least (1)");
 }
 
 TEST_CASE("what it is all set to")
 {
-    CHECK(line(circuit_breaker_options{}) ==
+    CHECK(line(circuit_breaker::config{}) ==
           "shuts at 0.1 of 100 calls failed in 30s or 50 in a row; calls of at most 1min, 4 steps "
           "to open, "
           "pauses 5s to 5min, factor 2, jitter none");
-    CHECK(line(circuit_breaker_options{.minimum_throughput = circuit_breaker_options::never,
+    CHECK(line(circuit_breaker::config{.minimum_throughput = circuit_breaker::config::never,
                                        .consecutive_failures = 5,
                                        .half_open_ramp = 1,
                                        .transient_counts = true}) ==
           "shuts at 5 in a row, transient ones too; calls of at most 1min, 1 step to open, "
           "pauses 5s to 5min, factor 2, jitter none");
-    CHECK(line(circuit_breaker_options{.consecutive_failures = 5})
+    CHECK(line(circuit_breaker::config{.consecutive_failures = 5})
               .starts_with("shuts at 0.1 of 100 calls failed in 30s or 5 in a row; "));
-    CHECK(line(circuit_breaker_options{.consecutive_failures = circuit_breaker_options::never})
+    CHECK(line(circuit_breaker::config{.consecutive_failures = circuit_breaker::config::never})
               .starts_with("shuts at 0.1 of 100 calls failed in 30s; "));
-    CHECK(line(receive_planner_options{}) ==
-          "16 at once, pause 1s, a look every 30s; " + line(circuit_breaker_options{}));
-    CHECK(line(lock_renewal_options{}) ==
+    CHECK(line(receive_planner::config{}) ==
+          "16 at once, pause 1s, a look every 30s; " + line(circuit_breaker::config{}));
+    CHECK(line(lock_renewal::config{}) ==
           "lock 1min, renewed at 0.5 left, answer within 10s, "
           "pauses 500ms to 10s, factor 2, jitter full");
-    CHECK(line(lock_renewal_options{.margin = 5s, .max_duration = 10min}) ==
+    CHECK(line(lock_renewal::config{.margin = 5s, .max_duration = 10min}) ==
           "lock 1min, renewed at 0.5 left or 5s, answer within 10s, at most 10min, "
           "pauses 500ms to 10s, factor 2, jitter full");
     CHECK(line(delivery_terms{}) == "10 deliveries, lock 1min of at most 5min");
@@ -305,18 +307,18 @@ TEST_CASE("what it is all set to")
           "961 deliveries, calls of at most 1s, on outage leave, defers up to 12h and renews "
           "deliveries; " +
               line(settle_policy{}.levels));
-    CHECK(line(settle_batch_policy{}) ==
+    CHECK(line(settle_batches::config{}) ==
           "10 items a call, linger 0s, calls of at most 1s, 3 tries, " + line(backoff{}));
-    CHECK(line(lifecycle_options{}) ==
+    CHECK(line(partition_lifecycle::config{}) ==
           "polls every 1s, saves in 3 tries, pauses 1s to 1min, factor 2, jitter none");
     CHECK(line(tracker_options{}) ==
           "at most 65536 events in flight, span 1048576, commits at low_water");
-    CHECK(line(commit_schedule_policy{}) == "on close, pause 1s");
-    CHECK(line(commit_schedule_policy{.every = 1'000, .interval = 5s, .idle_refresh = 6h}) ==
+    CHECK(line(commit_schedule::config{}) == "on close, pause 1s");
+    CHECK(line(commit_schedule::config{.every = 1'000, .interval = 5s, .idle_refresh = 6h}) ==
           "every 1000 events or every 5s, on close, idle every 6h, pause 1s");
-    CHECK(line(commit_schedule_policy{.every = 1,
+    CHECK(line(commit_schedule::config{.every = 1,
                                       .interval = 5s,
-                                      .needs = commit_schedule_policy::commit_needs::both,
+                                      .needs = commit_schedule::config::commit_needs::both,
                                       .on_close = false}) ==
           "every 1 event and every 5s, pause 1s");
     CHECK(line(idempotency_options{}) == "keys of the group, at most 128 bytes");
@@ -327,7 +329,7 @@ TEST_CASE("what it is all set to")
                                     .ask_from = 3,
                                     .dead_letters = {.keeps = dead_letter_body::summary,
                                                      .body_bytes = 7},
-                                    .check_commit = commit_check::always}) ==
+                                    .check_commit = batch_policy::commit_check::always}) ==
           "3 tries, then redeliver, commits every 100, reasons of at most 1024 bytes, "
           "letters keep summary, bodies of at most 7 bytes, read back always, asks from 3 events; "
           "keys of the group, at most 128 bytes");

@@ -58,7 +58,7 @@ TEST_CASE("outcomes by their names, with whatever a string may be formatted by")
     CHECK(line(batch_outcome::committed) == "committed");
     CHECK(line(commit_outcome::not_applied) == "not_applied");
     CHECK(line(advance_outcome::stale_epoch) == "stale_epoch");
-    CHECK(line(jitter::equal) == "equal");
+    CHECK(line(backoff::jitter::equal) == "equal");
     CHECK(line(send_policy::when_unknown::hand_back) == "hand_back");
     CHECK(line(calibration_state::broker_reports::nothing) ==
           name(calibration_state::broker_reports::nothing));
@@ -66,9 +66,9 @@ TEST_CASE("outcomes by their names, with whatever a string may be formatted by")
     CHECK(line(wire::extent::item) == "item");
     CHECK(line(wire::proof::reported) == "reported");
     CHECK(line(wire::dialect::grpc) == "grpc");
-    CHECK(line(when_exhausted::dead_letter) == "dead_letter");
-    CHECK(fmt::format("{:>8}|{:<8}|{:.3}", jitter::full, jitter::full, jitter::equal) ==
-          "    full|full    |equ");
+    CHECK(line(batch_policy::when_exhausted::dead_letter) == "dead_letter");
+    CHECK(fmt::format("{:>8}|{:<8}|{:.3}", backoff::jitter::full, backoff::jitter::full,
+                      backoff::jitter::equal) == "    full|full    |equ");
     CHECK(line(static_cast<batch_close_reason>(200)) == "?");
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("batches side by side, owned and packed")
     CHECK(bins.try_add(7, at_5s) == add_result::added);
     CHECK(line(bins) == "2 items, 2 batches open, due when full");
     int header = 1;
-    auto with_header = open_batch_of<int>(l, [&header](int n) { return header + n; });
+    auto with_header = open_batch<int>::of(l, [&header](int n) { return header + n; });
     CHECK(with_header.try_add(2, at_5s) == add_result::added);
     CHECK(line(with_header) == "1 item, 3 bytes, open, due when full");
 
@@ -293,11 +293,13 @@ TEST_CASE("calls that were tried again")
     CHECK(line(retry_loop::done{}) == "done");
     retry_loop tries({.retry = {.max_attempts = 2}}, {});
     CHECK(line(tries.next({})) == "go");
-    CHECK(line(retry_outcome::time_limit) == "time_limit");
-    CHECK(line(call_report{.outcome = retry_outcome::succeeded, .tries = 3, .elapsed = 1500ms}) ==
-          "ok after 3 tries in 1.5s");
+    CHECK(line(retry_loop::retry_outcome::time_limit) == "time_limit");
     CHECK(line(call_report{
-              .reason = transient("no\nroute"), .outcome = retry_outcome::tries, .tries = 1}) ==
+              .outcome = retry_loop::retry_outcome::succeeded, .tries = 3, .elapsed = 1500ms}) ==
+          "ok after 3 tries in 1.5s");
+    CHECK(line(call_report{.reason = transient("no\nroute"),
+                           .outcome = retry_loop::retry_outcome::tries,
+                           .tries = 1}) ==
           "given up after 1 try in 0s (tries): transient: no\\nroute");
     CHECK(line(call_report{
               .reason = transient("busy"), .tries = 2, .waiting = steady_time::at(3s)}) ==
@@ -307,7 +309,11 @@ TEST_CASE("calls that were tried again")
 TEST_CASE("policies")
 {
     CHECK(line(backoff{}) == "pauses 100ms to 30s, factor 2, jitter full");
-    CHECK(line(backoff{.base = 10s, .cap = 1h, .factor = 1, .spread = jitter::around, .step = 5s,
+    CHECK(line(backoff{.base = 10s,
+                       .cap = 1h,
+                       .factor = 1,
+                       .spread = backoff::jitter::around,
+                       .step = 5s,
                        .highest_hint = 2h}) ==
           "pauses 10s to 1h, factor 1, step 5s, jitter around, hints up to 2h");
     CHECK(line(retry_policy{}) == "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");

@@ -27,25 +27,26 @@ TEST_CASE("outcomes of sessions by their names")
     CHECK(line(state_read::newer) == "newer");
     CHECK(line(state_format::cbor) == "cbor");
     CHECK(line(opened_state::problem_type::too_short) == "too_short");
-    CHECK(line(text_state_read::problem_type::no_reserve) == "no_reserve");
+    CHECK(line(detail::text_state_read::problem_type::no_reserve) == "no_reserve");
     CHECK(line(dead_letter_reason::ended_process) == "ended_process");
-    CHECK(line(pipeline_mode::independent) == "independent");
+    CHECK(line(pipeline_policy::pipeline_mode::independent) == "independent");
     CHECK(line(pipeline_policy::when_unreadable::hold) == "hold");
     CHECK(line(step_outcome::given_back) == "given_back");
-    CHECK(line(sweep_verdict::ageless) == "ageless");
-    CHECK(line(skip_reason::behind) == "behind");
-    CHECK(line(redrive_outcome::stopped) == "stopped");
-    CHECK(line(import_outcome::uncertain) == "uncertain");
+    CHECK(line(sweep_item::sweep_verdict::ageless) == "ageless");
+    CHECK(line(redrive_plan::skip_reason::already_done) == "behind");
+    CHECK(line(redrive::redrive_outcome::stopped) == "stopped");
+    CHECK(line(dead_letter_import::import_outcome::uncertain) == "uncertain");
     CHECK(line(job_error::code::no_steps) == "no_steps");
     CHECK(line(step_properties_read::finding::not_bool) == "not_bool");
-    CHECK(line(row_key_read::finding::other_width) == "other_width");
+    CHECK(line(row_key::finding::other_width) == "other_width");
 }
 
 TEST_CASE("how far a session is, and what stopped it")
 {
     session_progress p{.done = 2, .total = 5, .tries = 1};
     CHECK(line(p) == "2 of 5 done, 1 try at the next");
-    p.failed = step_failure{3, 17, dead_letter_reason::exhausted, 5, "no\nprinter", {}};
+    p.failed =
+        session_progress::step_failure{3, 17, dead_letter_reason::exhausted, 5, "no\nprinter", {}};
     CHECK(line(p) == "2 of 5 done, 1 try at the next; stopped by step 3 (message 17) exhausted "
                      "after 5 tries at 1970-01-01T00:00:00Z: no\\nprinter");
     CHECK(line(session_progress{.done = 9, .dead_lettered = 2}) == "9 done, 2 of them dead-lettered");
@@ -54,7 +55,7 @@ TEST_CASE("how far a session is, and what stopped it")
     CHECK(line(step_facts{.sequence = 7, .step = 2, .deliveries = 3}) ==
           "step 2, message 7, delivery 3");
     CHECK(line(detail::open_state("", 10)).starts_with("state: corrupt: the state is empty (0 bytes)"));
-    CHECK(line(state_too_large{3, 2}).starts_with("state: too large: 3 bytes"));
+    CHECK(line(state_budget::too_large{3, 2}).starts_with("state: too large: 3 bytes"));
     CHECK(line(state_budget{}) == "262144 bytes, 2048 of them kept for a failure");
     CHECK(line(schema_version{2, 1}) == "2.1");
     CHECK(line(pipeline_dead_letter{.properties = {"s", 3, 1, 5}, .sequence = 17, .text = "a\nb"}) ==

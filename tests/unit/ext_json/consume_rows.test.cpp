@@ -157,7 +157,7 @@ TEST_CASE("what a store is asked and answers is written")
           R"({"epoch":4,"expected":12,"key":{"group":"billing","partition":"0","source":"orders"},)"
           R"("owner":{"incarnation":81,"name":"host-7"}})");
     CHECK_FALSE(json(lease_claim{}).contains("expected"));
-    CHECK(json(claim_result{claim_outcome::won, 4, 13}).dump() ==
+    CHECK(json(claim_result{claim_result::claim_outcome::won, 4, 13}).dump() ==
           R"({"end":"won","epoch":4,"row_version":13})");
     CHECK(json(claim_result{}).dump() == R"({"end":"contended"})");
     CHECK(json(lease_table{{held}, {there}}).dump() ==

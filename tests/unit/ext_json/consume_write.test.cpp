@@ -64,15 +64,15 @@ TEST_CASE("reports")
     assignment taken = mine;
     taken.ended = 9;
     CHECK(json(taken)["ended"] == 9);
-    CHECK(
-        written(call_report{.outcome = retry_outcome::succeeded, .tries = 3, .elapsed = 1500ms}) ==
-        R"({"elapsed":"1.5s","end":"succeeded","tries":3})");
+    CHECK(written(call_report{
+              .outcome = retry_loop::retry_outcome::succeeded, .tries = 3, .elapsed = 1500ms}) ==
+          R"({"elapsed":"1.5s","end":"succeeded","tries":3})");
 }
 
 TEST_CASE("how far a tracker is, and how long a queue has patience")
 {
     CHECK(written(tracked_event{17, 2, 5}) == R"({"generation":2,"number":5,"sequence":17})");
-    CHECK(written(blocked{17, 1}) == R"({"sequence":17,"waiting":1})");
+    CHECK(written(completion_tracker::blocked{17, 1}) == R"({"sequence":17,"waiting":1})");
     CHECK(written(encoded_done{"abc", 5, 2, encoded_done::encoded_as::cut}) ==
           R"({"bytes":"abc","dropped":2,"how":"cut","kept":5})");
     CHECK(json(encoded_done{"\xFF", 5, 2, encoded_done::encoded_as::cut})["bytes_base64"] ==
@@ -83,11 +83,11 @@ TEST_CASE("how far a tracker is, and how long a queue has patience")
 
 TEST_CASE("outcomes by their names")
 {
-    CHECK(json(circuit_state::half_open) == "half_open");
-    CHECK(json(lock_outcome::expired) == "expired");
-    CHECK(json(track_error::behind) == "behind");
-    CHECK(json(tracker_problem::newer) == "newer");
-    CHECK(json(checkpoint_stands::moved) == "moved");
+    CHECK(json(circuit_breaker::circuit_state::half_open) == "half_open");
+    CHECK(json(lock_renewal::lock_outcome::expired) == "expired");
+    CHECK(json(completion_tracker::track_error::behind) == "behind");
+    CHECK(json(tracker_start::decode_error::newer) == "newer");
+    CHECK(json(at_least_once_machine::checkpoint_stands::moved) == "moved");
     CHECK(json(delivery_guarantee::at_least_once) == "at_least_once");
     CHECK(json(receive_planner::settle_result::failed) == "failed");
 }
@@ -109,12 +109,13 @@ TEST_CASE("what to tell a queue")
     calls.on(settle_batches::decided{}, at_5s);
     CHECK(written(calls.next(at_5s)) ==
           R"({"act":"settle_batch","call":0,"items":[0],"kind":"complete"})");
-    CHECK(written(settle_batches::report{
-              3, settle_kind::defer, settle_batches::settle_outcome::done, fault_kind::none, 1}) ==
+    CHECK(written(settle_batches::report{3, settle_batches::settle_kind::defer,
+                                         settle_batches::settle_outcome::done, fault_kind::none,
+                                         1}) ==
           R"({"act":"report","end":"done","item":3,"kind":"defer","tries":1})");
-    CHECK(
-        json(settle_batches::report{3, settle_kind::defer, settle_batches::settle_outcome::given_up,
-                                    fault_kind::permanent, 1})["how"] == "permanent");
+    CHECK(json(settle_batches::report{3, settle_batches::settle_kind::defer,
+                                      settle_batches::settle_outcome::given_up,
+                                      fault_kind::permanent, 1})["how"] == "permanent");
 }
 
 TEST_CASE("what machines of consumers want done")
@@ -131,12 +132,12 @@ TEST_CASE("what machines of consumers want done")
     const std::string announces = R"({"act":"announce","who":)" + written(there) + "}";
     CHECK(written(lease_manager(group).next(at_5s)) == announces);
     CHECK(written(processor({group, {}}).next(at_5s)) == announces);
-    CHECK(written(lease_call(lease_manager::leave{there})) ==
+    CHECK(written(lease_manager::lease_call(lease_manager::leave{there})) ==
           R"({"act":"withdraw","who":)" + written(there) + "}");
-    CHECK(written(lease_call(lease_manager::list_leases{"a", "b"})) ==
+    CHECK(written(lease_manager::lease_call(lease_manager::list_leases{"a", "b"})) ==
           R"({"act":"list_leases","group":"b","source":"a"})");
     const lease_claim row{{"a", "b", "c"}, there.owner, 4, 12};
-    CHECK(written(lease_call(lease_manager::claim{row, 7})) ==
+    CHECK(written(lease_manager::lease_call(lease_manager::claim{row, 7})) ==
           R"({"act":"claim","number":7,"row":)" + written(row) + "}");
 
     partition_lifecycle part(3);

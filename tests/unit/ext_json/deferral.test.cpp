@@ -122,8 +122,8 @@ TEST_CASE("options are given anew, and have to be some that a book can be kept w
 
 TEST_CASE("what is said of a book is written by name")
 {
-    CHECK(json(defer_result::full) == "full");
-    CHECK(json(deferral_options::hand_out_order::by_partition) == "by_partition");
+    CHECK(json(deferred_messages::defer_result::full) == "full");
+    CHECK(json(deferral_options::hand_out_order::group_by_partition) == "by_partition");
     CHECK(json(load<deferred_messages>("x", {}).error()).dump() ==
           R"({"offset":0,"problem":"not_a_book"})");
     CHECK(json(load<deferred_messages>("x", {.max_messages = 0}).error())["options"].is_string());

@@ -45,7 +45,7 @@ pipeline_dead_letter whole()
     l.kept = dead_letter_body::summary;
     l.body = std::string("\0\xFF", 2);
     l.state = "{\"paid\":true}";
-    l.state_cut = true;
+    l.state_omitted = true;
     return l;
 }
 

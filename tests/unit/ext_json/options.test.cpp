@@ -62,47 +62,49 @@ TEST_CASE("calls")
 
 TEST_CASE("circuit breakers")
 {
-    comes_back(circuit_breaker_options{.failure_ratio = 0.25,
-                                       .minimum_throughput = 20,
-                                       .sampling_duration = 10s,
-                                       .consecutive_failures = 5,
-                                       .timeout = 2min,
-                                       .break_duration = {.base = 1s, .spread = jitter::equal},
-                                       .half_open_ramp = 3,
-                                       .transient_counts = true},
-               R"({"in_a_row":5,"min_calls":20,"period":"10s","ramp":3,"shut_for":{"base":"1s",)"
-               R"("cap":"30s","factor":2.0,"highest_hint":"0s","spread":"equal","step":"0s"},)"
-               R"("timeout":"2min","transient_counts":true,"trip_at":0.25})");
-    CHECK(json(circuit_breaker_options{
-              .consecutive_failures = circuit_breaker_options::never})["in_a_row"] == "unlimited");
+    comes_back(
+        circuit_breaker::config{.failure_ratio = 0.25,
+                                .minimum_throughput = 20,
+                                .sampling_duration = 10s,
+                                .consecutive_failures = 5,
+                                .timeout = 2min,
+                                .break_duration = {.base = 1s, .spread = backoff::jitter::equal},
+                                .half_open_ramp = 3,
+                                .transient_counts = true},
+        R"({"in_a_row":5,"min_calls":20,"period":"10s","ramp":3,"shut_for":{"base":"1s",)"
+        R"("cap":"30s","factor":2.0,"highest_hint":"0s","spread":"equal","step":"0s"},)"
+        R"("timeout":"2min","transient_counts":true,"trip_at":0.25})");
+    CHECK(json(circuit_breaker::config{
+              .consecutive_failures = circuit_breaker::config::never})["in_a_row"] == "unlimited");
     // The defaults as version 0.1 wrote them before they changed.
-    const circuit_breaker_options earlier{.failure_ratio = 0.5,
+    const circuit_breaker::config earlier{.failure_ratio = 0.5,
                                           .minimum_throughput = 10,
-                                          .consecutive_failures = circuit_breaker_options::never};
+                                          .consecutive_failures = circuit_breaker::config::never};
     CHECK(
-        read_json<circuit_breaker_options>(json::parse(
+        read_json<circuit_breaker::config>(json::parse(
             R"({"in_a_row":"unlimited","min_calls":10,"period":"30s","ramp":4,"shut_for":{"base":"5s",)"
             R"("cap":"5min","factor":2.0,"highest_hint":"0s","spread":"none","step":"0s"},)"
             R"("timeout":"1min","transient_counts":false,"trip_at":0.5})")) == earlier);
-    const auto never = read_json<circuit_breaker_options>({{"min_calls", "unlimited"}});
-    CHECK(never->minimum_throughput == circuit_breaker_options::never);
+    const auto never = read_json<circuit_breaker::config>({{"min_calls", "unlimited"}});
+    CHECK(never->minimum_throughput == circuit_breaker::config::never);
     // A part of it leaves the rest as it is in a circuit breaker.
-    const auto read = read_json<circuit_breaker_options>({{"shut_for", {{"base", "1s"}}}});
+    const auto read = read_json<circuit_breaker::config>({{"shut_for", {{"base", "1s"}}}});
     REQUIRE(read.has_value());
-    CHECK(read->break_duration == backoff{.base = 1s, .cap = 300s, .spread = jitter::none});
-    CHECK(wrong<circuit_breaker_options>({{"trip_at", "50%"}}) ==
+    CHECK(read->break_duration ==
+          backoff{.base = 1s, .cap = 300s, .spread = backoff::jitter::none});
+    CHECK(wrong<circuit_breaker::config>({{"trip_at", "50%"}}) ==
           "/trip_at: expected a number, found \"50%\"");
-    CHECK(wrong<circuit_breaker_options>({{"ramp", -1}}) ==
+    CHECK(wrong<circuit_breaker::config>({{"ramp", -1}}) ==
           "/ramp: expected a whole number of at most 32 bits, found -1");
-    CHECK(wrong<circuit_breaker_options>({{"transient_counts", 1}}) ==
+    CHECK(wrong<circuit_breaker::config>({{"transient_counts", 1}}) ==
           "/transient_counts: expected true or false, found 1");
-    CHECK(wrong<circuit_breaker_options>({{"shut_for", {{"top", "1s"}}}}) ==
+    CHECK(wrong<circuit_breaker::config>({{"shut_for", {{"top", "1s"}}}}) ==
           "/shut_for/top: expected no field of this name, found \"1s\"");
 }
 
 TEST_CASE("locks, intakes and queues")
 {
-    comes_back(lock_renewal_options{.lock = 30s,
+    comes_back(lock_renewal::config{.lock = 30s,
                                     .renew_left = 0.25,
                                     .margin = 5s,
                                     .answer_timeout = 2s,
@@ -111,19 +113,19 @@ TEST_CASE("locks, intakes and queues")
                R"({"answer":"2s","lock":"30s","margin":"5s","most":"10min","pauses":{"base":"1s",)"
                R"("cap":"30s","factor":2.0,"highest_hint":"0s","spread":"full","step":"0s"},)"
                R"("renew_left":0.25})");
-    CHECK(wrong<lock_renewal_options>({{"lock", 30}}) == not_a_duration("/lock", "30"));
-    CHECK(wrong<lock_renewal_options>({{"locks", "30s"}}) ==
+    CHECK(wrong<lock_renewal::config>({{"lock", 30}}) == not_a_duration("/lock", "30"));
+    CHECK(wrong<lock_renewal::config>({{"locks", "30s"}}) ==
           "/locks: expected no field of this name, found \"30s\"");
 
-    const receive_planner_options in{
+    const receive_planner::config in{
         .max_in_flight = 32, .pause = 2s, .poll_interval = 1min, .breaker = {.half_open_ramp = 2}};
     comes_back(in, R"({"at_once":32,"guard":)" + json(in.breaker).dump() +
                        R"(,"look_every":"1min","pause":"2s"})");
-    CHECK(wrong<receive_planner_options>({{"guard", {{"period", 30}}}}) ==
+    CHECK(wrong<receive_planner::config>({{"guard", {{"period", 30}}}}) ==
           not_a_duration("/guard/period", "30"));
-    CHECK(wrong<receive_planner_options>({{"at_once", "many"}}) ==
+    CHECK(wrong<receive_planner::config>({{"at_once", "many"}}) ==
           "/at_once: expected a whole number of at most 64 bits, or \"unlimited\", found \"many\"");
-    CHECK(wrong<receive_planner_options>({{"valve", json::object()}}) ==
+    CHECK(wrong<receive_planner::config>({{"valve", json::object()}}) ==
           "/valve: expected no field of this name, found an object");
 
     comes_back(delivery_terms{.lock = 30s, .max_deliveries = 5, .time_to_live = 336h},
@@ -162,12 +164,12 @@ TEST_CASE("settling")
     CHECK(*old == settle_policy{.levels = {}, .max_deliveries = 10});
     CHECK(read_json<settle_policy>({{"levels", {{"delayed", 9}}}})->levels == retry_levels{.delayed = 9});
 
-    const settle_batch_policy b{.items = 100, .linger = 50ms, .to_settle = 2s, .tries = 5};
+    const settle_batches::config b{.items = 100, .linger = 50ms, .to_settle = 2s, .tries = 5};
     comes_back(b, R"({"items":100,"linger":"50ms","pauses":)" + json(b.pauses).dump() +
                       R"(,"to_settle":"2s","tries":5})");
-    CHECK(wrong<settle_batch_policy>({{"tries", 1.0}}) ==
+    CHECK(wrong<settle_batches::config>({{"tries", 1.0}}) ==
           "/tries: expected a whole number of at most 32 bits, found 1.0");
-    CHECK(wrong<settle_batch_policy>({{"item", 1}}) ==
+    CHECK(wrong<settle_batches::config>({{"item", 1}}) ==
           "/item: expected no field of this name, found 1");
 }
 
@@ -177,11 +179,11 @@ TEST_CASE("leases and partitions")
     CHECK(wrong<lease_options>({{"expiry", 30}}) == not_a_duration("/expiry", "30"));
     CHECK(wrong<lease_options>({{"renew", "5s"}}) ==
           "/renew: expected no field of this name, found \"5s\"");
-    const lifecycle_options o{.poll = 200ms, .pause = {.base = 2s}, .save_tries = 5};
+    const partition_lifecycle::config o{.poll = 200ms, .pause = {.base = 2s}, .save_tries = 5};
     comes_back(o, R"({"pause":)" + json(o.pause).dump() + R"(,"poll":"200ms","save_tries":5})");
-    CHECK(wrong<lifecycle_options>({{"pause", "1s"}}) ==
+    CHECK(wrong<partition_lifecycle::config>({{"pause", "1s"}}) ==
           "/pause: expected an object, found \"1s\"");
-    CHECK(wrong<lifecycle_options>({{"polls", 1}}) ==
+    CHECK(wrong<partition_lifecycle::config>({{"polls", 1}}) ==
           "/polls: expected no field of this name, found 1");
 }
 
@@ -198,34 +200,34 @@ TEST_CASE("trackers and cadences")
     CHECK(wrong<tracker_options>({{"least", 1}}) ==
           "/least: expected no field of this name, found 1");
 
-    comes_back(commit_schedule_policy{.every = 1'000,
+    comes_back(commit_schedule::config{.every = 1'000,
                                       .interval = 5s,
-                                      .needs = commit_schedule_policy::commit_needs::both,
+                                      .needs = commit_schedule::config::commit_needs::both,
                                       .on_close = false,
                                       .idle_refresh = 6h,
                                       .pause = 2s},
                R"({"every":1000,"idle_refresh":"6h","interval":"5s","needs":"both",)"
                R"("on_close":false,"pause":"2s"})");
-    CHECK(json(commit_schedule_policy{})["every"] == "unlimited");
-    CHECK(json(commit_schedule_policy{})["interval"] == "forever");
-    CHECK(wrong<commit_schedule_policy>({{"needs", "all"}}) ==
+    CHECK(json(commit_schedule::config{})["every"] == "unlimited");
+    CHECK(json(commit_schedule::config{})["interval"] == "forever");
+    CHECK(wrong<commit_schedule::config>({{"needs", "all"}}) ==
           "/needs: expected either or both, found \"all\"");
-    CHECK(wrong<commit_schedule_policy>({{"interval", 5}}) == not_a_duration("/interval", "5"));
-    CHECK(wrong<commit_schedule_policy>({{"events", 5}}) ==
+    CHECK(wrong<commit_schedule::config>({{"interval", 5}}) == not_a_duration("/interval", "5"));
+    CHECK(wrong<commit_schedule::config>({{"events", 5}}) ==
           "/events: expected no field of this name, found 5");
 }
 
 TEST_CASE("batches whose events are handled at least once")
 {
     comes_back(at_least_once_policy{.tries = 5,
-                                    .on_exhausted = when_exhausted::dead_letter,
+                                    .on_exhausted = batch_policy::when_exhausted::dead_letter,
                                     .commit_every = 100,
                                     .ask_from = 3,
                                     .dead_letters = {.reason_bytes = 80,
                                                      .keeps = dead_letter_body::summary,
                                                      .body_bytes = 4'096,
                                                      .summary_bytes = 64},
-                                    .check_commit = commit_check::always,
+                                    .check_commit = batch_policy::commit_check::always,
                                     .keys = {.scope = idempotency_options::scope_type::event,
                                              .max_bytes = 64}},
                R"({"ask_from":3,"body_bytes":4096,"commit_every":100,"keeps":"summary",)"

@@ -42,7 +42,7 @@ TEST_CASE("an age without its unit, and what is not known, are refused")
 
 TEST_CASE("a plan says what goes, why, and what is left")
 {
-    const std::vector<prune_row> rows{{7, 100, wall_time::at({})},
+    const std::vector<prune_plan::row> rows{{7, 100, wall_time::at({})},
                                       {8, 50, wall_time::at(duration::seconds(60)), true}};
     const prune_policy policy{.age = duration::seconds(60)};
     const prune_plan plan = plan_prune(rows, policy, wall_time::at(duration::seconds(100)));

@@ -40,9 +40,9 @@ TEST_CASE("what is written is read back")
     comes_back(open_limits{});
     comes_back(open_limits{.open = unlimited, .linger = 50ms, .items = 100});
     comes_back(backoff{});
-    comes_back(
-        backoff{.base = 1ns, .cap = duration::highest(), .factor = 1.1, .spread = jitter::none});
-    comes_back(backoff{.spread = jitter::decorrelated, .step = 10s, .highest_hint = 1h});
+    comes_back(backoff{
+        .base = 1ns, .cap = duration::highest(), .factor = 1.1, .spread = backoff::jitter::none});
+    comes_back(backoff{.spread = backoff::jitter::decorrelated, .step = 10s, .highest_hint = 1h});
     comes_back(retry_policy{.max_attempts = UINT32_MAX, .immediate = 7});
     comes_back(call_policy{});
     comes_back(call_policy{.retry = {.max_attempts = 4}, .time_limit = 90s});
@@ -63,14 +63,14 @@ TEST_CASE("what is written is read back")
                            .budget = {.tokens = 3, .successes = 4}});
     comes_back(batch_policy{});
     comes_back(batch_policy{.tries = 1,
-                            .on_exhausted = when_exhausted::dead_letter,
+                            .on_exhausted = batch_policy::when_exhausted::dead_letter,
                             .savepoints = false,
                             .dead_letters = {.reason_bytes = 0,
                                              .keeps = dead_letter_body::summary,
                                              .body_bytes = 5,
                                              .summary_bytes = 0},
-                            .ask_from = highest_size,
-                            .check_commit = commit_check::always,
+                            .ask_from = detail::highest_size,
+                            .check_commit = batch_policy::commit_check::always,
                             .attempts = false,
                             .deaths = 9});
     comes_back(calibration());
@@ -149,7 +149,7 @@ TEST_CASE("whatever a calibration has been through, it is read back")
         CAPTURE(round);
         calibration learnt(batch_limits{.bytes = some(), .envelope = some()}, some());
         for (auto steps = dice() % 6; steps != 0; --steps) {
-            const batch_sizes b{some(), some(), some(), some(), some()};
+            const calibration_state::batch_sizes b{some(), some(), some(), some(), some()};
             if (dice() % 2 == 0) learnt.accepted(b, perhaps(), dice() % 2 == 0);
             else learnt.refused(b, perhaps(), perhaps());
         }
@@ -194,7 +194,7 @@ TEST_CASE("what is left out of a policy has its default")
     CHECK(validate(*parse_json<backoff>(R"({"factor": -2})")).has_value());
     // What was written before there was a step, a hint or a refill is read as it was meant.
     CHECK(*parse_json<backoff>(R"({"base":"1s","cap":"2s","factor":3.0,"spread":"equal"})") ==
-          backoff{.base = 1s, .cap = 2s, .factor = 3, .spread = jitter::equal});
+          backoff{.base = 1s, .cap = 2s, .factor = 3, .spread = backoff::jitter::equal});
     CHECK(*parse_json<retry_budget>(R"({"tokens":7,"successes":2})") ==
           retry_budget{.tokens = 7, .successes = 2});
 }
@@ -372,8 +372,8 @@ constexpr bool no_get = !nlohmann::detail::has_from_json<json, T>::value &&
 static_assert(no_get<batch_limits> && no_get<duration> && no_get<calibration_state>);
 static_assert(no_get<add_result> && no_get<advance_outcome> && no_get<batch_outcome> &&
               no_get<batch_close_reason> && no_get<commit_outcome> && no_get<fault_kind> &&
-              no_get<event_result> && no_get<item_outcome> && no_get<jitter> &&
-              no_get<json_error::code> && no_get<when_exhausted> &&
+              no_get<event_result> && no_get<item_outcome> && no_get<backoff::jitter> &&
+              no_get<json_error::code> && no_get<batch_policy::when_exhausted> &&
               no_get<send_policy::when_unknown>);
 static_assert(detail::json_readable<send_policy> && detail::json_readable<dead_letter> &&
               !detail::json_readable<send_report>);

@@ -13,7 +13,7 @@
 #include <support/brief.hpp>
 #include <support/json_states.hpp>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/ext/json/session.hpp>
 
 namespace json_session_budget_test {
@@ -42,15 +42,17 @@ codec make(std::string_view form, state_budget b)
 
 session_progress longest(std::string_view why)
 {
-    session_progress p{highest_size,
-                       highest_size,
-                       highest_size,
-                       highest_size,
-                       step_failure{highest_size, highest_size, dead_letter_reason::session_failed,
-                                    highest_size, std::string(why), wall_time::highest()},
-                       wall_time::highest(),
-                       wall_time::highest(),
-                       highest_size};
+    session_progress p{
+        detail::highest_size,
+        detail::highest_size,
+        detail::highest_size,
+        detail::highest_size,
+        session_progress::step_failure{detail::highest_size, detail::highest_size,
+                                       dead_letter_reason::session_failed, detail::highest_size,
+                                       std::string(why), wall_time::highest()},
+        wall_time::highest(),
+        wall_time::highest(),
+        detail::highest_size};
     return p;
 }
 

@@ -18,7 +18,7 @@
 #include <doctest/doctest.h>
 #include <support/json_states.hpp>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/ext/json/session.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/envelope.hpp>
@@ -67,10 +67,10 @@ std::string cbor_of(const json& value)
 constexpr std::string_view failure =
     R"("waybill":{"failed":{"reason":"gap","sequence":9,"step":3,"text":"x"}}})";
 
-step_failure longest(std::string why = {})
+session_progress::step_failure longest(std::string why = {})
 {
-    return {highest_size, highest_size,   dead_letter_reason::session_failed,
-            highest_size, std::move(why), wall_time::highest()};
+    return {detail::highest_size, detail::highest_size,   dead_letter_reason::session_failed,
+            detail::highest_size, std::move(why), wall_time::highest()};
 }
 
 static_assert(detail::nested_string_at(""sv) == 0);
@@ -194,15 +194,15 @@ TEST_CASE("what is accepted can be written as failed, where it has failed alread
                                                            : sealed(j.dump());
                 auto s = codec.decode(bytes);
                 if (s.outcome != state_read::ok) continue;
-                s.progress = {highest_size, highest_size, highest_size, highest_size,
-                              longest("gone"), wall_time::highest(), wall_time::highest(),
-                              highest_size};
+                s.progress = {detail::highest_size, detail::highest_size, detail::highest_size,
+                              detail::highest_size, longest("gone"),      wall_time::highest(),
+                              wall_time::highest(), detail::highest_size};
                 const auto out = codec.encode(s);
                 REQUIRE_MESSAGE(out.has_value(), describe(out.error()));
                 CHECK(out->size() <= b.bytes);
                 const auto again = codec.decode(*out);
                 REQUIRE(again.outcome == state_read::ok);
-                CHECK(again.progress.failed->sequence == highest_size);
+                CHECK(again.progress.failed->sequence == detail::highest_size);
                 ++(again.read.user.contains("text") ? kept : left_out);
             }
         }
@@ -251,7 +251,7 @@ TEST_CASE("what is read has room for what it becomes: the line of an envelope, t
             const json value = s.value;
             const auto out = codec.encode(s);
             REQUIRE_MESSAGE(out.has_value(), describe(out.error()));
-            s.progress = {.done = highest_size, .failed = longest()};
+            s.progress = {.done = detail::highest_size, .failed = longest()};
             CHECK(codec.decode(*codec.encode(s)).value == value);
         };
         for (std::size_t n = 0; n != 200; ++n) {

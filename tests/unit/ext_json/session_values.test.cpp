@@ -49,7 +49,7 @@ pipeline_dead_letter a_letter()
     l.dead_lettered_at = noon + duration::milliseconds(1);
     l.kept = dead_letter_body::summary;
     l.state = std::string("\0\xff", 2);
-    l.state_cut = true;
+    l.state_omitted = true;
     l.origin.state = "before";
     l.body = "{\"lines\"";
     l.size = 12'000;
@@ -62,11 +62,11 @@ pipeline_dead_letter a_letter()
 TEST_CASE("policies are read as they are written, and may leave anything out")
 {
     there_and_back(pipeline_policy{});
-    there_and_back(pipeline_policy{.mode = pipeline_mode::independent,
+    there_and_back(pipeline_policy{.mode = pipeline_policy::pipeline_mode::independent,
                                    .retry = {.max_attempts = 3},
                                    .patience = duration::highest(),
                                    .deliveries = 4,
-                                   .broker_deliveries = highest_size,
+                                   .broker_deliveries = detail::highest_size,
                                    .unreadable = pipeline_policy::when_unreadable::hold,
                                    .refused = pipeline_policy::when_refused::without_body,
                                    .reason_bytes = 7});
@@ -114,12 +114,13 @@ TEST_CASE("what was found, and what is to be done")
     CHECK(json(state_unwritten{state_unwritten::problem_type::too_large, 7, 5, {}}).dump() ==
           R"({"most":5,"problem":"too_large","size":7})");
     session_progress p{.done = 2, .total = 5, .begun = noon, .changed = noon};
-    p.failed = step_failure{3, 17, dead_letter_reason::gap, 1, "why", noon};
+    p.failed = session_progress::step_failure{3, 17, dead_letter_reason::gap, 1, "why", noon};
     const json j = p;
     CHECK(j["failed"]["reason"] == "gap");
     CHECK(j["begun"] == "2024-02-29T12:00:00Z");
     CHECK(json(step_facts{.sequence = 3})["deliveries"] == 1);
-    CHECK(json(sweep_item{.verdict = sweep_verdict::clear_failed})["verdict"] == "clear_failed");
+    CHECK(json(sweep_item{.verdict = sweep_item::sweep_verdict::clear_failed})["verdict"] ==
+          "clear_failed");
     CHECK(json(redrive_plan{.ready = 3})["sessions"].empty());
     CHECK(json(job_progress{.done = 1, .total = 2}).dump() == R"({"done":1,"parked":0,"total":2})");
 
@@ -144,7 +145,8 @@ TEST_CASE("the member of a state is what its progress is as JSON")
     session_progress p{.done = 2, .total = 5, .dead_lettered = 1, .tries = 3, .begun = noon};
     p.changed = noon + duration::seconds(9);
     p.first = 2;
-    p.failed = step_failure{3, 17, dead_letter_reason::gap, 1, "\"why\"\n\x01", noon};
+    p.failed =
+        session_progress::step_failure{3, 17, dead_letter_reason::gap, 1, "\"why\"\n\x01", noon};
     const json nothing;
     std::string written;
     detail::json_out out{written};

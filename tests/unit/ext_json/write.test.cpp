@@ -84,7 +84,8 @@ TEST_CASE("actions")
     CHECK(written(retry_action(retry_now{})) == R"({"act":"retry_now"})");
     CHECK(written(retry_loop({}, {}).next({})) == R"({"act":"go"})");
     CHECK(written(retry_loop::done{}) == R"({"act":"done"})");
-    CHECK(written(call_report{.outcome = retry_outcome::succeeded, .tries = 2, .elapsed = 3s}) ==
+    CHECK(written(call_report{
+              .outcome = retry_loop::retry_outcome::succeeded, .tries = 2, .elapsed = 3s}) ==
           R"({"elapsed":"3s","end":"succeeded","tries":2})");
     CHECK(written(
               call_report{.reason = transient("no"), .tries = 1, .waiting = steady_time::at(1s)}) ==
@@ -122,7 +123,7 @@ TEST_CASE("batches by their numbers, whatever is in them")
           R"({"bytes":12,"envelope":1,"index":1,"limit":10,"own":11})");
     CHECK(written(*first_too_large(all, {.single = 3}, &item::bytes)) ==
           R"({"bytes":4,"envelope":0,"index":0,"limit":3,"own":4,"single":true})");
-    CHECK(written(oversized_item{.bytes = highest_size, .own = highest_size}) ==
+    CHECK(written(oversized_item{.bytes = detail::highest_size, .own = detail::highest_size}) ==
           R"({"bytes":"unlimited","envelope":0,"index":0,"limit":0,"own":"unlimited"})");
 
     CHECK(written(front_chunk(all.begin(), all.end(), l, &item::bytes)) ==
@@ -177,8 +178,8 @@ TEST_CASE("what services take and answer")
 template <class Json, class T>
 concept gets = requires(const Json& j) { j.template get<T>(); };
 static_assert(gets<json, int>);
-static_assert(!gets<json, jitter>);
-static_assert(!gets<nlohmann::ordered_json, jitter>);
+static_assert(!gets<json, backoff::jitter>);
+static_assert(!gets<nlohmann::ordered_json, backoff::jitter>);
 
 TEST_CASE("enums by name, and every name is found again")
 {
@@ -187,18 +188,21 @@ TEST_CASE("enums by name, and every name is found again")
     CHECK(written(event_result::invalid) == R"("invalid")");
     CHECK(written(commit_outcome::unknown) == R"("unknown")");
     CHECK(written(advance_outcome::conflict) == R"("conflict")");
-    CHECK(written(batch_outcome::abandoned) == R"("abandoned")");
+    CHECK(written(batch_outcome::ownership_lost) == R"("abandoned")");
     CHECK(written(item_outcome::unsent) == R"("unsent")");
-    CHECK(written(retry_outcome::budget) == R"("budget")");
-    CHECK(detail::named<retry_outcome>("not_worth_it") == retry_outcome::not_worth_it);
-    CHECK(nlohmann::ordered_json(retry_outcome::budget).dump() == R"("budget")");
-    CHECK(written(std::vector{jitter::full, jitter::none}) == R"(["full","none"])");
+    CHECK(written(retry_loop::retry_outcome::budget) == R"("budget")");
+    CHECK(detail::named<retry_loop::retry_outcome>("not_worth_it") ==
+          retry_loop::retry_outcome::not_retriable);
+    CHECK(nlohmann::ordered_json(retry_loop::retry_outcome::budget).dump() == R"("budget")");
+    CHECK(written(std::vector{backoff::jitter::full, backoff::jitter::none}) ==
+          R"(["full","none"])");
     CHECK(detail::named<fault_kind>("ownership_lost") == fault_kind::ownership_lost);
-    CHECK(detail::named<when_exhausted>("dead_letter") == when_exhausted::dead_letter);
-    CHECK_FALSE(detail::named<jitter>("?"));
+    CHECK(detail::named<batch_policy::when_exhausted>("dead_letter") ==
+          batch_policy::when_exhausted::dead_letter);
+    CHECK_FALSE(detail::named<backoff::jitter>("?"));
     CHECK_FALSE(detail::named<batch_close_reason>("unknown"));
-    CHECK_FALSE(detail::named<jitter>(""));
-    CHECK(detail::names<jitter>() == "none, equal, full, decorrelated or around");
+    CHECK_FALSE(detail::named<backoff::jitter>(""));
+    CHECK(detail::names<backoff::jitter>() == "none, equal, full, decorrelated or around");
     CHECK(detail::names<send_policy::when_unknown>() == "repeat or hand_back");
 }
 

@@ -21,7 +21,7 @@
 namespace clock_jumps_test {
 namespace {
 
-using waybill::batch_pass;
+using waybill::partition_lifecycle;
 using waybill::duration;
 using waybill::steady_time;
 using waybill::testing::memory_leases;
@@ -65,7 +65,9 @@ public:
         const steady_time then = ours.at(now);
         waybill::match(
             next,
-            [&](const waybill::lease_call& c) { work.on(waybill::ask(store_, c, 0.5), then); },
+            [&](const waybill::lease_manager::lease_call& c) {
+                work.on(waybill::ask(store_, c, 0.5), then);
+            },
             [&](waybill::partition_lifecycle::open a) {
                 work.on(waybill::partition_lifecycle::partition_opened{a.partition, a.epoch}, then);
             },
@@ -100,22 +102,25 @@ public:
 
 private:
     // What a fenced store says.
-    batch_pass commits(const waybill::partition_lifecycle::process& a, std::int64_t now)
+    partition_lifecycle::batch_pass commits(const waybill::partition_lifecycle::process& a,
+                                            std::int64_t now)
     {
         const waybill::lease_table table = *store_.list("log", "g");
         for (const waybill::lease& row : table.leases) {
             if (row.key != work.key(a.partition) || row.epoch != a.epoch) continue;
             read[a.partition] = now;
-            return batch_pass::drained;
+            return partition_lifecycle::batch_pass::drained;
         }
         ++refused;
-        return batch_pass::lost;
+        return partition_lifecycle::batch_pass::lost;
     }
-    static waybill::processor_config config(const char* name)
+    static waybill::processor::config config(const char* name)
     {
-        waybill::processor_config c;
+        waybill::processor::config c;
         c.group = {"log", "g", {"0", "1", "2"}, {name, 1}, {ms(10), ms(expiry)}};
-        c.lifecycle = {.poll = ms(4), .pause = {.base = ms(1), .cap = ms(8), .spread = waybill::jitter::none}};
+        c.lifecycle = {
+            .poll = ms(4),
+            .pause = {.base = ms(1), .cap = ms(8), .spread = waybill::backoff::jitter::none}};
         return c;
     }
 

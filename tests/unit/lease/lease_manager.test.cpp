@@ -13,7 +13,6 @@
 namespace lease_keeper_test {
 namespace {
 
-using waybill::claim_outcome;
 using waybill::claim_result;
 using claimed = waybill::lease_manager::claimed;
 using waybill::duration;
@@ -222,8 +221,8 @@ TEST_CASE("lease_keeper: whoever is to be withdrawn is announced once more if th
 TEST_CASE("lease_keeper: where no epoch is left nobody takes the partition")
 {
     memory_leases store;
-    const auto row = *store.claim({zero, {"z", 9}, waybill::last_epoch, {}});
-    (void)store.claim({zero, {}, waybill::last_epoch, row.version});
+    const auto row = *store.claim({zero, {"z", 9}, waybill::lease::max_epoch, {}});
+    (void)store.claim({zero, {}, waybill::lease::max_epoch, row.version});
     owner a(store, "a", 1, 2);
     for (std::int64_t now = 0; now != 200; ++now) a.all(now);
     CHECK(a.keeper->held() == 1);
@@ -231,12 +230,14 @@ TEST_CASE("lease_keeper: where no epoch is left nobody takes the partition")
     CHECK(a.keeper->exhausted(0));
     CHECK(!a.keeper->exhausted(1));
     owner z(store, "z", 9, 2);  // not even who had it
-    (void)store.claim({zero, {"z", 9}, waybill::last_epoch, store.list("log", "g")->leases[0].version});
+    (void)store.claim(
+        {zero, {"z", 9}, waybill::lease::max_epoch, store.list("log", "g")->leases[0].version});
     for (std::int64_t now = 200; now != 210; ++now) z.all(now);
     CHECK(!z.keeper->epoch(0));
     CHECK(z.keeper->exhausted(0));
-    CHECK(store.list("log", "g")->leases[0].epoch == waybill::last_epoch);
-    CHECK(waybill::epochs_used_up().text.find(std::to_string(waybill::last_epoch)) != std::string::npos);
+    CHECK(store.list("log", "g")->leases[0].epoch == waybill::lease::max_epoch);
+    CHECK(waybill::detail::epochs_used_up().text.find(std::to_string(waybill::lease::max_epoch)) !=
+          std::string::npos);
 }
 
 TEST_CASE("lease_keeper: of a partition that is not there it knows what it knows of nobody's")
@@ -263,7 +264,7 @@ TEST_CASE("lease_keeper: of a partition that is not there it knows what it knows
 
     waybill::detail::held_leases books(1);
     const waybill::detail::held_leases untouched = books;
-    books.won(7, {waybill::claim_outcome::won, 1, 1}, at(0), ms(1));
+    books.won(7, {waybill::claim_result::claim_outcome::won, 1, 1}, at(0), ms(1));
     books.doubt(7);
     books.distrust(7);
     books.vacate(7);
@@ -380,11 +381,11 @@ TEST_CASE("lease_keeper: an epoch below that of the checkpoint is raised at once
     CHECK(a.told(6) == "claim 0 epoch 42");
     a.go(6);
     CHECK(a.keeper->epoch(0) == 42U);
-    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, waybill::last_epoch - 1}, at(7)) ==
+    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, waybill::lease::max_epoch - 1}, at(7)) ==
           event_result::applied);
     CHECK(a.told(7) == "claim 0 epoch 18446744073709551615");
     a.go(7);
-    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, waybill::last_epoch}, at(8)) ==
+    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, waybill::lease::max_epoch}, at(8)) ==
           event_result::invalid);
     CHECK(a.told(8) == "wait");
     CHECK(a.keeper->trusted(0, at(8)));
@@ -546,7 +547,8 @@ TEST_CASE("lease_keeper: it stops after an answer got lost, and the row is someb
     a.all(5);
     a.fail(15, false);
     const auto row = store.list("log", "g")->leases[0];
-    REQUIRE(store.claim({row.key, {"b", 1}, 2, row.version})->outcome == claim_outcome::won);
+    REQUIRE(store.claim({row.key, {"b", 1}, 2, row.version})->outcome ==
+            claim_result::claim_outcome::won);
     a.keeper->on(waybill::stop_requested{}, at(16));
     a.keeper->on(waybill::lease_manager::lease_released{0}, at(16));
     a.go(16);

@@ -19,7 +19,7 @@ using waybill::lease;
 using waybill::lease_observer;
 using waybill::lease_options;
 using waybill::lease_table;
-using waybill::lease_view;
+using waybill::balance_plan;
 using waybill::owner_heartbeat;
 using waybill::owner_id;
 using waybill::steady_time;
@@ -47,7 +47,7 @@ static_assert(until_next_round(lease_options{ms(10), ms(80)}, 0.0) == ms(8));
 static_assert(until_next_round(lease_options{ms(10), ms(80)}, 0.5) == ms(9));
 static_assert(until_next_round(lease_options{ms(10), ms(80)}, 7.0) == ms(10));
 static_assert(until_next_round(lease_options{ms(10), ms(80)}, -1.0) == ms(8));
-static_assert(name(waybill::claim_outcome::contended) == "contended");
+static_assert(name(waybill::claim_result::claim_outcome::contended) == "contended");
 
 const owner_id a{"a", 1};
 const owner_id b{"b", 2};
@@ -149,10 +149,11 @@ TEST_CASE("lease_observer: a view numbers who is alive, and says what is free")
                         {here({"joiner", 5}, 1)}};
     o.look(t, at(ms(0)));
     // In the order of names and incarnations: a 1, a 9, b 2, joiner 5.
-    lease_view v = o.view(a);
+    balance_plan::lease_view v = o.view(a);
     CHECK(v.owners == 4);
     CHECK(v.self == 0);
-    CHECK(v.holders == std::vector<std::uint32_t>{2, lease_view::free, 1, 0, lease_view::free});
+    CHECK(v.holders == std::vector<std::uint32_t>{2, balance_plan::lease_view::free, 1, 0,
+                                                  balance_plan::lease_view::free});
     CHECK(o.view({"a", 9}).self == 1);
     CHECK(o.view({"z", 1}).owners == 5);
 
@@ -160,13 +161,13 @@ TEST_CASE("lease_observer: a view numbers who is alive, and says what is free")
     o.look(t, at(ms(30)));
     v = o.view(a);  // nobody has renewed anything; what is his own is his
     CHECK(v.owners == 1);
-    CHECK(v.holders[0] == lease_view::free);
+    CHECK(v.holders[0] == balance_plan::lease_view::free);
     CHECK(v.holders[3] == 0);
     CHECK(o.departed().empty());
     o.look(t, at(ms(50)));
     o.look(t, at(ms(60)));
-    CHECK(o.view(a).holders[0] == lease_view::left_over);
-    CHECK(o.view(a).holders[1] == lease_view::left_over);
+    CHECK(o.view(a).holders[0] == balance_plan::lease_view::left_over);
+    CHECK(o.view(a).holders[1] == balance_plan::lease_view::left_over);
     CHECK(o.departed() == std::vector<owner_heartbeat>{here({"joiner", 5}, 1)});
 }
 

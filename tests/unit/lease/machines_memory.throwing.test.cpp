@@ -79,16 +79,19 @@ public:
         const auto next = work.next(now);
         waybill::match(
             next,
-            [&](const waybill::lease_call& c) { (void)work.on(waybill::ask(store_, c, 0.5), now); },
+            [&](const waybill::lease_manager::lease_call& c) {
+                (void)work.on(waybill::ask(store_, c, 0.5), now);
+            },
             [&](waybill::partition_lifecycle::open a) {
                 (void)work.on(waybill::partition_lifecycle::partition_opened{a.partition, a.epoch},
                               now);
             },
             [&](waybill::partition_lifecycle::process a) {
                 untrusted = untrusted || !work.leases().trusted(a.partition, now);
-                (void)work.on(waybill::partition_lifecycle::processed{a.partition, a.epoch,
-                                                                      waybill::batch_pass::drained},
-                              now);
+                (void)work.on(
+                    waybill::partition_lifecycle::processed{
+                        a.partition, a.epoch, waybill::partition_lifecycle::batch_pass::drained},
+                    now);
             },
             [&](waybill::partition_lifecycle::close a) {
                 (void)work.on(waybill::partition_lifecycle::partition_closed{a.partition, a.epoch},
@@ -102,9 +105,9 @@ public:
     }
 
 private:
-    static waybill::processor_config config(const char* name)
+    static waybill::processor::config config(const char* name)
     {
-        waybill::processor_config c;
+        waybill::processor::config c;
         c.group.source = "a source with a rather long name";
         c.group.group = "a group with a rather long name";
         c.group.self = {std::string("a host with a rather long name: ") + name, 1};
@@ -210,7 +213,7 @@ public:
         for (std::int64_t now = 0; now != 400; ++now) {
             const steady_time t = at(now);
             if (decided != 12 && tried(thrown, [&] {
-                    const auto kind = waybill::settle_kinds[decided % 4];
+                    const auto kind = waybill::settle_batches::settle_kinds[decided % 4];
                     return calls_.on(
                         waybill::settle_batches::decided{kind, duration::milliseconds(300)}, t);
                 })) {

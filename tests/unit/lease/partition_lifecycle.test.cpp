@@ -16,13 +16,10 @@ namespace partition_lifecycle_test {
 namespace {
 
 using assigned = waybill::partition_lifecycle::assigned;
-using waybill::detail::pass_of;
 using waybill::batch_outcome;
-using waybill::batch_pass;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
-using waybill::lifecycle_options;
 using partition_closed = waybill::partition_lifecycle::partition_closed;
 using waybill::partition_lifecycle;
 using partition_lost = waybill::partition_lifecycle::partition_lost;
@@ -36,19 +33,29 @@ using woken = waybill::partition_lifecycle::woken;
 
 constexpr steady_time at(std::int64_t ms) { return steady_time::at(duration::milliseconds(ms)); }
 
-static_assert(!validate(lifecycle_options{}));
-static_assert(validate(lifecycle_options{.save_tries = 0})->field == "lifecycle.save_tries");
-static_assert(validate(lifecycle_options{.poll = duration::milliseconds(-1)})->negative);
-static_assert(validate(lifecycle_options{.pause = {.base = duration{}}})->field == "backoff.base");
-static_assert(pass_of(batch_outcome::committed) == batch_pass::moved &&
-              pass_of(batch_outcome::empty) == batch_pass::drained);
-static_assert(pass_of(batch_outcome::abandoned) == batch_pass::lost &&
-              pass_of(batch_outcome::unknown) == batch_pass::reopen);
-static_assert(pass_of(batch_outcome::redeliver) == batch_pass::again &&
-              pass_of(batch_outcome::cancelled) == batch_pass::again);
-static_assert(name(batch_pass::drained) == "drained");
+static_assert(!validate(partition_lifecycle::config{}));
+static_assert(validate(partition_lifecycle::config{.save_tries = 0})->field ==
+              "lifecycle.save_tries");
+static_assert(validate(partition_lifecycle::config{.poll = duration::milliseconds(-1)})->negative);
+static_assert(validate(partition_lifecycle::config{.pause = {.base = duration{}}})->field ==
+              "backoff.base");
+static_assert(partition_lifecycle::pass_of(batch_outcome::committed) ==
+                  partition_lifecycle::batch_pass::moved &&
+              partition_lifecycle::pass_of(batch_outcome::empty) ==
+                  partition_lifecycle::batch_pass::drained);
+static_assert(partition_lifecycle::pass_of(batch_outcome::ownership_lost) ==
+                  partition_lifecycle::batch_pass::lost &&
+              partition_lifecycle::pass_of(batch_outcome::unknown) ==
+                  partition_lifecycle::batch_pass::reopen);
+static_assert(partition_lifecycle::pass_of(batch_outcome::redeliver) ==
+                  partition_lifecycle::batch_pass::again &&
+              partition_lifecycle::pass_of(batch_outcome::cancelled) ==
+                  partition_lifecycle::batch_pass::again);
+static_assert(name(partition_lifecycle::batch_pass::drained) == "drained");
 
-static_assert(assigned{1} == assigned{1} && processed{0, 1, batch_pass::moved} != processed{0, 1, batch_pass::again});
+static_assert(assigned{1} == assigned{1} &&
+              processed{0, 1, partition_lifecycle::batch_pass::moved} !=
+                  processed{0, 1, partition_lifecycle::batch_pass::again});
 static_assert(partition_saved{0, 1} != partition_saved{0, 2} && partition_opened{0, 1} == partition_opened{0, 1});
 static_assert(revoked{} == revoked{} && partition_lost{} == partition_lost{} &&
               waybill::partition_lifecycle::woken{1} != waybill::partition_lifecycle::woken{2});
@@ -79,7 +86,8 @@ static_assert([] {
     right = right && p.on(partition_opened{3, 1}, at(0)) == event_result::applied;
     right =
         right && p.next(at(0)) == partition_lifecycle::action(partition_lifecycle::process{3, 1});
-    right = right && p.on(processed{3, 1, batch_pass::moved}, at(0)) == event_result::applied;
+    right = right && p.on(processed{3, 1, partition_lifecycle::batch_pass::moved}, at(0)) ==
+                         event_result::applied;
     right = right && p.on(revoked{}, at(0)) == event_result::applied;
     right = right &&
             p.next(at(0)) == partition_lifecycle::action(partition_lifecycle::close{3, 1, false});
@@ -131,15 +139,16 @@ TEST_CASE("partition_lifecycle: what fails is tried again after a pause that gro
     CHECK(told(p, 1'000) == "wait 3000");
     (void)p.on(partition_opened{0, 5}, at(3'000));
     CHECK(told(p, 3'000) == "process 5");
-    (void)p.on(processed{0, 5, batch_pass::again}, at(3'000));  // not yet: nothing has moved since
+    (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::again},
+               at(3'000));  // not yet: nothing has moved since
     CHECK(told(p, 3'000) == "wait 7000");
     CHECK(p.on(woken{0}, at(3'500)) == event_result::stale);
-    (void)p.on(processed{0, 5, batch_pass::moved}, at(7'000));
+    (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::moved}, at(7'000));
     CHECK(p.failures() == 0);
-    (void)p.on(processed{0, 5, batch_pass::reopen}, at(7'000));
+    (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::reopen}, at(7'000));
     CHECK(told(p, 8'000) == "open 5");
     (void)p.on(partition_opened{0, 5}, at(8'000));
-    (void)p.on(processed{0, 5, batch_pass::lost}, at(8'000));
+    (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::lost}, at(8'000));
     CHECK(told(p, 9'999) == "wait 10000");
     CHECK(told(p, 10'000) == "open 5");
 }
@@ -147,7 +156,7 @@ TEST_CASE("partition_lifecycle: what fails is tried again after a pause that gro
 TEST_CASE("partition_lifecycle: where there is nothing to read it polls, or is woken")
 {
     partition_lifecycle p = processing();
-    (void)p.on(processed{0, 5, batch_pass::drained}, at(10));
+    (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::drained}, at(10));
     CHECK(told(p, 10) == "wait 1010");
     CHECK(p.on(woken{0}, at(20)) == event_result::applied);
     CHECK(told(p, 20) == "process 5");
@@ -227,7 +236,8 @@ TEST_CASE("partition_lifecycle: what is revoked while the epoch before is droppe
 TEST_CASE("partition_lifecycle: a save that fails waits as after a first failure, however often a batch failed")
 {
     partition_lifecycle p = processing();
-    for (int n = 0; n != 9; ++n) (void)p.on(processed{0, 5, batch_pass::again}, at(100'000 * n));
+    for (int n = 0; n != 9; ++n)
+        (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::again}, at(100'000 * n));
     CHECK(p.failures() == 9);
     (void)p.on(revoked{}, at(900'000));
     (void)p.on(partition_closed{0, 5}, at(900'000));

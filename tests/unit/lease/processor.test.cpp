@@ -17,7 +17,7 @@
 namespace processor_test {
 namespace {
 
-using waybill::batch_pass;
+using waybill::partition_lifecycle;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
@@ -49,7 +49,7 @@ public:
                 return;
             waybill::match(
                 next,
-                [&](const waybill::lease_call& c) {
+                [&](const waybill::lease_manager::lease_call& c) {
                     work.on(waybill::ask(store_, c, 0.0), at(now));
                 },
                 [&](waybill::partition_lifecycle::open a) {
@@ -83,12 +83,14 @@ private:
     {
         return " " + std::to_string(a.partition) + "/" + std::to_string(a.epoch) + " ";
     }
-    static waybill::processor_config config(const char* name, std::uint32_t partitions)
+    static waybill::processor::config config(const char* name, std::uint32_t partitions)
     {
-        waybill::processor_config c;
+        waybill::processor::config c;
         c.group = {"log", "g", {}, {name, 1}, {ms(10), ms(40)}};
         for (std::uint32_t p = 0; p != partitions; ++p) c.group.partitions.push_back(std::to_string(p));
-        c.lifecycle = {.poll = ms(100), .pause = {.base = ms(1), .cap = ms(8), .spread = waybill::jitter::none}};
+        c.lifecycle = {
+            .poll = ms(100),
+            .pause = {.base = ms(1), .cap = ms(8), .spread = waybill::backoff::jitter::none}};
         return c;
     }
 
@@ -97,7 +99,7 @@ private:
 public:
     processor work;
     std::string said;
-    batch_pass how = batch_pass::drained;
+    partition_lifecycle::batch_pass how = partition_lifecycle::batch_pass::drained;
     std::uint64_t stored = 0;
 };
 
@@ -142,7 +144,7 @@ TEST_CASE("processor: a partition that always has events starves no other, and n
     memory_leases store;
     process a(store, "a", 3);
     a.run(0);
-    a.how = batch_pass::moved;
+    a.how = partition_lifecycle::batch_pass::moved;
     a.run(4, 12);
     a.what();
     a.run(5, 6);
@@ -161,11 +163,11 @@ TEST_CASE("processor: reads nothing in a partition whose lease is not trusted")
     memory_leases store;
     process a(store, "a", 1);
     a.run(0);
-    a.how = batch_pass::moved;
+    a.how = partition_lifecycle::batch_pass::moved;
     a.run(4, 6);
     CHECK(!a.what().empty());
     // From 39 on it does not know; the store is slow to answer what it asked for at 12.
-    const auto call = std::get<waybill::lease_call>(a.work.next(at(12)));
+    const auto call = std::get<waybill::lease_manager::lease_call>(a.work.next(at(12)));
     const auto answer = waybill::ask(store, call, 0.0);
     a.work.on(answer, at(60));
     a.run(60);
@@ -184,9 +186,10 @@ TEST_CASE("processor: a lost partition is dropped, and not saved")
     a.what();
     const auto row = store.list("log", "g")->leases[0];
     (void)store.claim({row.key, {"b", 1}, 2, row.version});
-    (void)a.work.on(processed{0, 1, batch_pass::moved}, at(5));  // late: none was asked for
+    (void)a.work.on(processed{0, 1, partition_lifecycle::batch_pass::moved},
+                    at(5));  // late: none was asked for
     a.work.on(waybill::partition_lifecycle::woken{0}, at(6));
-    a.how = batch_pass::lost;  // the fence has told
+    a.how = partition_lifecycle::batch_pass::lost;  // the fence has told
     a.run(6);
     CHECK(a.what() == "process 0/1 drop 0/1 ");
     CHECK(!a.work.leases().epoch(0));
@@ -207,7 +210,7 @@ TEST_CASE("processor: a lease whose renewal got no answer is released when it st
         a.what();
         const auto lose_answer = [&](std::int64_t now) {
             const auto renewal = std::get<waybill::lease_manager::claim>(
-                std::get<waybill::lease_call>(a.work.next(at(now))));
+                std::get<waybill::lease_manager::lease_call>(a.work.next(at(now))));
             const auto answer = waybill::ask(store, renewal, 0.0);
             a.work.on(
                 waybill::lease_manager::claimed{
@@ -218,8 +221,13 @@ TEST_CASE("processor: a lease whose renewal got no answer is released when it st
         (void)lose_answer(14);
         std::int64_t now = 15;
         if (refused_before) {
-            while (!std::holds_alternative<waybill::lease_call>(a.work.next(at(now)))) ++now;
-            a.work.on(waybill::ask(store, std::get<waybill::lease_call>(a.work.next(at(now))), 0.0), at(now));
+            while (
+                !std::holds_alternative<waybill::lease_manager::lease_call>(a.work.next(at(now))))
+                ++now;
+            a.work.on(
+                waybill::ask(
+                    store, std::get<waybill::lease_manager::lease_call>(a.work.next(at(now))), 0.0),
+                at(now));
         }
         a.work.on(waybill::stop_requested{}, at(now));
         a.run(now);
@@ -237,10 +245,10 @@ TEST_CASE("processor: who is told that he lost what he has opens it again")
     a.run(4);
     a.what();
     a.work.on(waybill::partition_lifecycle::woken{0}, at(5));
-    a.how = batch_pass::lost;  // a checkpoint that somebody rewound
+    a.how = partition_lifecycle::batch_pass::lost;  // a checkpoint that somebody rewound
     a.run(5);
     CHECK(a.what() == "process 0/1 ");
-    a.how = batch_pass::drained;
+    a.how = partition_lifecycle::batch_pass::drained;
     a.run(7);
     CHECK(a.what() == "open 0/1 process 0/1 ");
 }
@@ -264,12 +272,13 @@ TEST_CASE("processor: a checkpoint of the last epoch is not opened, and that is 
     memory_leases store;
     process a(store, "a", 2);
     CHECK(a.work.trouble(0).ok());
-    a.stored = waybill::last_epoch;
+    a.stored = waybill::lease::max_epoch;
     a.run(0);
     for (std::int64_t now = 4; now != 80; ++now) a.run(now);
     CHECK(a.what().find("process") == std::string::npos);
     CHECK(a.work.leases().epoch(0) == 1U);  // raised to no end
-    for (const std::uint32_t p : {0U, 1U}) CHECK(a.work.trouble(p) == waybill::epochs_used_up());
+    for (const std::uint32_t p : {0U, 1U})
+        CHECK(a.work.trouble(p) == waybill::detail::epochs_used_up());
     CHECK(a.work.trouble(0).kind == fault_kind::permanent);
     CHECK(a.work.trouble(9).ok());
     a.stored = 5;  // somebody has written a lower one
@@ -279,11 +288,11 @@ TEST_CASE("processor: a checkpoint of the last epoch is not opened, and that is 
 
     const waybill::partition_key zero{"log", "g", "0"};
     memory_leases last;
-    (void)last.claim({zero, {}, waybill::last_epoch, {}});
+    (void)last.claim({zero, {}, waybill::lease::max_epoch, {}});
     process b(last, "b", 1);
     for (std::int64_t now = 0; now != 80; ++now) b.run(now);
     CHECK(b.what().empty());
-    CHECK(b.work.trouble(0) == waybill::epochs_used_up());
+    CHECK(b.work.trouble(0) == waybill::detail::epochs_used_up());
 }
 
 TEST_CASE("processor: of a partition that is not there it has an idle one")
@@ -329,7 +338,7 @@ TEST_CASE("processor: asks nothing of a partition that is not there")
     CHECK(a.work.on(partition_closed{9, 1}, at(0)) == event_result::invalid);
     CHECK(a.work.on(partition_saved{9, 1}, at(0)) == event_result::invalid);
     CHECK(a.work.on(waybill::partition_lifecycle::woken{9}, at(0)) == event_result::invalid);
-    waybill::processor_config none{{"log", "g", {}, {"a", 1}}, {}};
+    waybill::processor::config none{{"log", "g", {}, {"a", 1}}, {}};
     CHECK(!validate(none));
     none.lifecycle.save_tries = 0;
     CHECK(validate(none)->field == "lifecycle.save_tries");
@@ -407,7 +416,7 @@ TEST_CASE("processor: an epoch that the store calls stale is raised, whatever ha
                 break;
             case past::reset: (void)s.advance(tx, key, {}, one, 5); break;
             case past::row_of_last_epoch:
-                (void)s.note(tx, key, {std::nullopt, 2, 2, 0, 77, waybill::last_epoch});
+                (void)s.note(tx, key, {std::nullopt, 2, 2, 0, 77, waybill::lease::max_epoch});
         }
         (void)tx.commit();
         if (what != past::reset) return;
@@ -430,19 +439,21 @@ TEST_CASE("processor: an epoch that the store calls stale is raised, whatever ha
         for (int n = 0; n != 4'000 && committed == 0; ++n) {
             waybill::match(
                 work.next(at(now)),
-                [&](const waybill::lease_call& c) {
+                [&](const waybill::lease_manager::lease_call& c) {
                     work.on(waybill::ask(leases, c, 0.5), at(now));
                 },
                 [&](const waybill::partition_lifecycle::open& a) {
-                    work.on(waybill::opened_with(a, guarded.load(key)), at(now));
+                    work.on(
+                        waybill::partition_lifecycle::partition_opened::of(a, guarded.load(key)),
+                        at(now));
                 },
                 [&](const waybill::partition_lifecycle::process& a) {
                     const auto mine = work.assignment_of({0, a.epoch}, *guarded.load(key));
                     const auto r = waybill::process_batch(guarded, mine, std::vector<event>{{1}, {2}},
                                                           handle, waybill::wall_time{});
-                    abandoned += r.outcome == waybill::batch_outcome::abandoned ? 1 : 0;
+                    abandoned += r.outcome == waybill::batch_outcome::ownership_lost ? 1 : 0;
                     committed += r.outcome == waybill::batch_outcome::committed ? 1 : 0;
-                    work.on(waybill::processed_with(a, r.outcome), at(now));
+                    work.on(waybill::partition_lifecycle::processed::of(a, r.outcome), at(now));
                 },
                 [&](const waybill::partition_lifecycle::close& a) {
                     work.on(partition_closed{a.partition, a.epoch}, at(now));
@@ -455,7 +466,7 @@ TEST_CASE("processor: an epoch that the store calls stale is raised, whatever ha
         if (what == past::row_of_last_epoch) {
             CHECK(committed == 0);
             CHECK(abandoned <= 66);
-            CHECK(work.trouble(0) == waybill::epochs_used_up());
+            CHECK(work.trouble(0) == waybill::detail::epochs_used_up());
         } else {
             CHECK(committed == 1);
             CHECK(abandoned <= 25);  // twice as far each time

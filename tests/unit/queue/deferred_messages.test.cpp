@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/broker_sequence.hpp>
+#include <waybill/core/detail/broker_sequence.hpp>
 #include <waybill/queue/deferred_messages.hpp>
 
 namespace deferral_book_test {
@@ -26,10 +26,10 @@ steady_time steady(std::int64_t s)
     return steady_time::at(duration::seconds(s));
 }
 
-numbers of(const std::vector<handed>& all)
+numbers of(const std::vector<deferred_messages::handed>& all)
 {
     numbers n;
-    for (const handed& h : all) n.push_back(h.entry.sequence);
+    for (const deferred_messages::handed& h : all) n.push_back(h.entry.sequence);
     return n;
 }
 
@@ -38,16 +38,16 @@ std::uint64_t in_partition(std::uint64_t p, std::uint64_t n)
     return (p << 48U) + n;
 }
 
-static_assert(name(defer_result::added) == "added");
-static_assert(name(defer_result::replaced) == "replaced");
-static_assert(name(defer_result::full) == "full");
-static_assert(name(static_cast<defer_result>(9)) == "?");
+static_assert(name(deferred_messages::defer_result::added) == "added");
+static_assert(name(deferred_messages::defer_result::replaced) == "replaced");
+static_assert(name(deferred_messages::defer_result::full) == "full");
+static_assert(name(static_cast<deferred_messages::defer_result>(9)) == "?");
 static_assert(name(deferral_options::hand_out_order::by_due) == "by_due");
-static_assert(name(deferral_options::hand_out_order::by_partition) == "by_partition");
+static_assert(name(deferral_options::hand_out_order::group_by_partition) == "by_partition");
 static_assert(name(static_cast<deferral_options::hand_out_order>(9)) == "?");
-static_assert(partition_of(0) == 0);
-static_assert(partition_of(0x0007'0000'0000'0001U) == 7);
-static_assert(partition_of(UINT64_MAX) == 0xFFFF);
+static_assert(waybill::detail::partition_of(0) == 0);
+static_assert(waybill::detail::partition_of(0x0007'0000'0000'0001U) == 7);
+static_assert(waybill::detail::partition_of(UINT64_MAX) == 0xFFFF);
 
 static_assert(!validate(deferral_options{}));
 static_assert(validate(deferral_options{.max_messages = 0})->field == "deferral.max_messages");
@@ -62,10 +62,10 @@ TEST_CASE("entries come by due time, then by number, and not before they are due
     deferred_messages b;
     CHECK(b.empty());
     CHECK_FALSE(b.next_due());
-    CHECK(b.defer({.sequence = 5, .due = wall(20)}) == defer_result::added);
-    CHECK(b.defer({.sequence = 9, .due = wall(10)}) == defer_result::added);
-    CHECK(b.defer({.sequence = 4, .due = wall(20)}) == defer_result::added);
-    CHECK(b.defer({.sequence = 1, .due = wall(30)}) == defer_result::added);
+    CHECK(b.defer({.sequence = 5, .due = wall(20)}) == deferred_messages::defer_result::added);
+    CHECK(b.defer({.sequence = 9, .due = wall(10)}) == deferred_messages::defer_result::added);
+    CHECK(b.defer({.sequence = 4, .due = wall(20)}) == deferred_messages::defer_result::added);
+    CHECK(b.defer({.sequence = 1, .due = wall(30)}) == deferred_messages::defer_result::added);
     CHECK(b.size() == 4);
     CHECK(*b.next_due() == wall(10));
     CHECK(b.take(wall(9), {}, 10).empty());
@@ -104,7 +104,8 @@ TEST_CASE("deferred again it is the same message with another time")
     deferred_messages b;
     b.defer({.sequence = 5, .due = wall(1), .attempts = 1, .session = "s"});
     const auto first = b.take(wall(1), {}, 1);
-    CHECK(b.defer({.sequence = 5, .due = wall(9), .attempts = 2}) == defer_result::replaced);
+    CHECK(b.defer({.sequence = 5, .due = wall(9), .attempts = 2}) ==
+          deferred_messages::defer_result::replaced);
     CHECK(b.size() == 1);
     CHECK(b.in_hand() == 0);
     CHECK(b.find(5)->attempts == 2);
@@ -168,18 +169,18 @@ TEST_CASE("a full book takes nothing, but what it has already, and what is resto
     b.defer({.sequence = 1});
     b.defer({.sequence = 2});
     const deferred_messages before = b;
-    CHECK(b.defer({.sequence = 3}) == defer_result::full);
+    CHECK(b.defer({.sequence = 3}) == deferred_messages::defer_result::full);
     CHECK(b == before);
-    CHECK(b.defer({.sequence = 2, .due = wall(5)}) == defer_result::replaced);
+    CHECK(b.defer({.sequence = 2, .due = wall(5)}) == deferred_messages::defer_result::replaced);
     b.restore({.sequence = 3});
     CHECK(b.size() == 3);
     b.settled(1);
-    CHECK(b.defer({.sequence = 4}) == defer_result::full);
+    CHECK(b.defer({.sequence = 4}) == deferred_messages::defer_result::full);
     b.settled(2);
-    CHECK(b.defer({.sequence = 4}) == defer_result::added);
+    CHECK(b.defer({.sequence = 4}) == deferred_messages::defer_result::added);
 }
 
-TEST_CASE("given back it can be handed out at once")
+TEST_CASE("given back it can be deferred_messages::handed out at once")
 {
     deferred_messages b;
     b.defer({.sequence = 5, .due = wall(3)});
@@ -276,11 +277,11 @@ TEST_CASE("partitions stand together, in the order of what is due first")
     b.defer({.sequence = in_partition(0, 9), .due = wall(4)});
     b.defer({.sequence = in_partition(1, 0), .due = wall(5)});
     deferred_messages other = b;
-    CHECK(of(b.take(wall(9), {}, 9, deferral_options::hand_out_order::by_partition)) ==
+    CHECK(of(b.take(wall(9), {}, 9, deferral_options::hand_out_order::group_by_partition)) ==
           numbers{in_partition(2, 1), in_partition(2, 0), in_partition(1, 1), in_partition(1, 0),
                   in_partition(0, 9)});
     // What is handed out is what it would be otherwise.
-    CHECK(of(other.take(wall(9), {}, 2, deferral_options::hand_out_order::by_partition)) ==
+    CHECK(of(other.take(wall(9), {}, 2, deferral_options::hand_out_order::group_by_partition)) ==
           numbers{in_partition(2, 1), in_partition(1, 1)});
 }
 
@@ -339,7 +340,7 @@ TEST_CASE("many partitions are put together as well")
         b.defer({.sequence = in_partition(n % most, n), .due = wall(n < most ? 0 : 1)});
     }
     const auto all =
-        b.take(wall(1), {}, UINT64_MAX, deferral_options::hand_out_order::by_partition);
+        b.take(wall(1), {}, UINT64_MAX, deferral_options::hand_out_order::group_by_partition);
     REQUIRE(all.size() == 2 * most);
     bool ok = true;
     for (std::uint64_t n = 0; n != all.size(); ++n) {

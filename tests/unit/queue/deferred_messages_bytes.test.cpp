@@ -20,9 +20,9 @@ namespace {
 using namespace waybill;
 using namespace std::string_literals;
 
-static_assert(name(deferral_error::code::empty) == "empty");
-static_assert(name(deferral_error::code::bad_options) == "bad_options");
-static_assert(name(static_cast<deferral_error::code>(99)) == "?");
+static_assert(name(deferred_messages::load_error::code::empty) == "empty");
+static_assert(name(deferred_messages::load_error::code::bad_options) == "bad_options");
+static_assert(name(static_cast<deferred_messages::load_error::code>(99)) == "?");
 
 std::string summed(std::string bytes)
 {
@@ -138,7 +138,7 @@ TEST_CASE("options are given anew, and what is stored is not lost for them")
     CHECK(again->size() == 5);
     CHECK(again->options().max_messages == 2);
     deferred_messages c = *again;
-    CHECK(c.defer({.sequence = 9}) == defer_result::full);
+    CHECK(c.defer({.sequence = 9}) == deferred_messages::defer_result::full);
     CHECK(c.take(wall_time::at({}), {}, 9).size() == 5);
     CHECK(describe(load<deferred_messages>(save(b), {.max_messages = 0}).error()) ==
           "deferral book: bad_options: deferral.max_messages is 0: must be at least (1)");

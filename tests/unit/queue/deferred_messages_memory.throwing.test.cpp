@@ -65,7 +65,7 @@ std::uint64_t each_failure(F f)
         while (!other.empty()) {
             const auto a = other.take(wall(9), steady_time::highest(), 2);
             REQUIRE(b.take(wall(9), steady_time::highest(), 2) == a);
-            for (const handed& h : a) {
+            for (const deferred_messages::handed& h : a) {
                 REQUIRE(other.settled(h.entry.sequence) == event_result::applied);
                 REQUIRE(b.settled(h.entry.sequence) == event_result::applied);
             }
@@ -89,7 +89,7 @@ TEST_CASE("deferral book memory: where there is none, all is as it was")
     CHECK(each_failure([](deferred_messages& b) { b.defer({.sequence = 0}); }) >= 2);
     CHECK(each_failure([](deferred_messages& b) { (void)b.take(wall(0), {}, 9); }) >= 1);
     CHECK(each_failure([](deferred_messages& b) {
-              (void)b.take(wall(0), {}, 9, deferral_options::hand_out_order::by_partition);
+              (void)b.take(wall(0), {}, 9, deferral_options::hand_out_order::group_by_partition);
           }) >= 3);
     CHECK(each_failure([](deferred_messages& b) {
               const deferred_messages other = some();
@@ -116,7 +116,7 @@ TEST_CASE("deferral book memory: none for what only moves")
     auto out = b.take(wall(0), {}, 9);
     REQUIRE(!out.empty());
     const std::uint64_t before = taken;
-    for (const handed& h : out) {
+    for (const deferred_messages::handed& h : out) {
         CHECK(b.hold_on(h.entry.sequence, h.ticket, {}) == event_result::applied);
         CHECK(b.give_back(h.entry.sequence, h.ticket) == event_result::applied);
     }

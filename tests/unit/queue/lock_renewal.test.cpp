@@ -17,38 +17,39 @@ namespace lock_renewal_test {
 using namespace std::chrono_literals;
 using namespace waybill;
 
-static_assert(name(lock_outcome::released) == "released");
-static_assert(name(lock_outcome::lost) == "lost");
-static_assert(name(lock_outcome::expired) == "expired");
-static_assert(name(lock_outcome::too_long) == "too_long");
-static_assert(name(static_cast<lock_outcome>(9)) == "?");
+static_assert(name(lock_renewal::lock_outcome::released) == "released");
+static_assert(name(lock_renewal::lock_outcome::lost) == "lost");
+static_assert(name(lock_renewal::lock_outcome::expired) == "expired");
+static_assert(name(lock_renewal::lock_outcome::too_long) == "too_long");
+static_assert(name(static_cast<lock_renewal::lock_outcome>(9)) == "?");
 
-static_assert(!validate(lock_renewal_options{}));
-static_assert(validate(lock_renewal_options{.lock = {}})->field == "lock_renewal.lock");
-static_assert(validate(lock_renewal_options{.renew_left = 1.5})->field ==
+static_assert(!validate(lock_renewal::config{}));
+static_assert(validate(lock_renewal::config{.lock = {}})->field == "lock_renewal.lock");
+static_assert(validate(lock_renewal::config{.renew_left = 1.5})->field ==
               "lock_renewal.renew_left");
-static_assert(validate(lock_renewal_options{.renew_left = 7.5})->value == 7'500);
-static_assert(validate(lock_renewal_options{.renew_left = 1.0})->value == 1'000);
-static_assert(validate(lock_renewal_options{.renew_left = -0.5})->value == 500);
-static_assert(validate(lock_renewal_options{.renew_left = 0.0})->value == 0);
-static_assert(validate(lock_renewal_options{.renew_left = -1.0})->negative);
-static_assert(validate(lock_renewal_options{.margin = 60s})->field == "lock_renewal.margin");
-static_assert(validate(lock_renewal_options{.margin = -1s})->negative);
-static_assert(validate(lock_renewal_options{.answer_timeout = -1s})->field ==
+static_assert(validate(lock_renewal::config{.renew_left = 7.5})->value == 7'500);
+static_assert(validate(lock_renewal::config{.renew_left = 1.0})->value == 1'000);
+static_assert(validate(lock_renewal::config{.renew_left = -0.5})->value == 500);
+static_assert(validate(lock_renewal::config{.renew_left = 0.0})->value == 0);
+static_assert(validate(lock_renewal::config{.renew_left = -1.0})->negative);
+static_assert(validate(lock_renewal::config{.margin = 60s})->field == "lock_renewal.margin");
+static_assert(validate(lock_renewal::config{.margin = -1s})->negative);
+static_assert(validate(lock_renewal::config{.answer_timeout = -1s})->field ==
               "lock_renewal.answer_timeout");
-static_assert(validate(lock_renewal_options{.max_duration = 0s})->field == "lock_renewal.max_duration");
-static_assert(validate(lock_renewal_options{.pauses = {.base = 0s}})->field == "backoff.base");
+static_assert(validate(lock_renewal::config{.max_duration = 0s})->field ==
+              "lock_renewal.max_duration");
+static_assert(validate(lock_renewal::config{.pauses = {.base = 0s}})->field == "backoff.base");
 
 // An answer that never comes must leave time for another try: 2.5 s here, less a base of pauses.
-static_assert(validate(lock_renewal_options{.lock = 5s})->field == "lock_renewal.answer_timeout");
-static_assert(validate(lock_renewal_options{.lock = 21s}));
-static_assert(!validate(lock_renewal_options{.lock = 22s}));
-static_assert(validate(lock_renewal_options{.lock = 5s})->bound == 2'000'000'000);
-static_assert(validate(lock_renewal_options{.lock = 5s, .answer_timeout = 2s})->value ==
+static_assert(validate(lock_renewal::config{.lock = 5s})->field == "lock_renewal.answer_timeout");
+static_assert(validate(lock_renewal::config{.lock = 21s}));
+static_assert(!validate(lock_renewal::config{.lock = 22s}));
+static_assert(validate(lock_renewal::config{.lock = 5s})->bound == 2'000'000'000);
+static_assert(validate(lock_renewal::config{.lock = 5s, .answer_timeout = 2s})->value ==
               2'000'000'000);
-static_assert(!validate(lock_renewal_options{.lock = 5s, .answer_timeout = 1999ms}));
-static_assert(!validate(lock_renewal_options{.lock = 5s, .margin = 3s, .answer_timeout = 2s}));
-static_assert(validate(lock_renewal_options{.lock = 1s})->field == "lock_renewal.pauses.base");
+static_assert(!validate(lock_renewal::config{.lock = 5s, .answer_timeout = 1999ms}));
+static_assert(!validate(lock_renewal::config{.lock = 5s, .margin = 3s, .answer_timeout = 2s}));
+static_assert(validate(lock_renewal::config{.lock = 1s})->field == "lock_renewal.pauses.base");
 
 static_assert(std::is_trivially_copyable_v<lock_renewal>);
 static_assert(sizeof(lock_renewal) <= 192);
@@ -60,17 +61,19 @@ constexpr steady_time at(duration d)
     return steady_time::at(d);
 }
 
-constexpr lock_renewal_options plain{
-    .lock = 60s, .answer_timeout = 10s, .pauses = {.base = 1s, .cap = 8s, .spread = jitter::none}};
+constexpr lock_renewal::config plain{
+    .lock = 60s,
+    .answer_timeout = 10s,
+    .pauses = {.base = 1s, .cap = 8s, .spread = backoff::jitter::none}};
 
-constexpr lock_renewal taken(const lock_renewal_options& o = plain)
+constexpr lock_renewal taken(const lock_renewal::config& o = plain)
 {
     lock_renewal m(o);
     m.on(lock_renewal::lock_taken{}, at(0s));
     return m;
 }
 
-constexpr lock_renewal asked(duration when, const lock_renewal_options& o = plain)
+constexpr lock_renewal asked(duration when, const lock_renewal::config& o = plain)
 {
     lock_renewal m = taken(o);
     m.on(lock_renewal::renewal_started{1}, at(when));
@@ -111,7 +114,7 @@ static_assert(renews(taken(), 59s, 1));
 static_assert(rests(taken(), 60s));
 static_assert(taken().left(at(20s)) == duration(40s));
 static_assert(taken().left(at(70s)) == duration{});
-static_assert(taken().ended(at(60s)) == lock_outcome::expired);
+static_assert(taken().ended(at(60s)) == lock_renewal::lock_outcome::expired);
 static_assert(taken().expired(at(60s)));
 static_assert(!taken().expired(at(59s)));
 
@@ -208,7 +211,7 @@ static_assert([] {
 }());
 
 static_assert([] {
-    lock_renewal_options o = plain;  // or beyond the cap, where that is allowed
+    lock_renewal::config o = plain;  // or beyond the cap, where that is allowed
     o.pauses.highest_hint = 12s;
     lock_renewal m = asked(30s, o);
     m.on(lock_renewal::renewal_failed{1, fault_kind::transient, 0.5, 1h}, at(31s));
@@ -219,7 +222,8 @@ static_assert([] {
 static_assert([] {
     lock_renewal m = asked(30s);
     m.on(lock_renewal::renewal_failed{1, fault_kind::permanent}, at(31s));
-    return waits(m, 31s, 60s) && !m.ended(at(59s)) && m.ended(at(60s)) == lock_outcome::expired;
+    return waits(m, 31s, 60s) && !m.ended(at(59s)) &&
+           m.ended(at(60s)) == lock_renewal::lock_outcome::expired;
 }());
 
 // Cancelled is no failure.
@@ -242,30 +246,33 @@ static_assert([] {
 static_assert([] {
     lock_renewal m = asked(30s);
     m.on(lock_renewal::renewal_failed{1, fault_kind::ownership_lost}, at(31s));
-    return m.ended(at(31s)) == lock_outcome::lost && m.left(at(31s)) == duration{} && rests(m, 31s);
+    return m.ended(at(31s)) == lock_renewal::lock_outcome::lost && m.left(at(31s)) == duration{} &&
+           rests(m, 31s);
 }());
 static_assert([] {
     lock_renewal m = asked(30s);
     m.on(lock_lost{}, at(31s));
-    return m.ended(at(31s)) == lock_outcome::lost &&
+    return m.ended(at(31s)) == lock_renewal::lock_outcome::lost &&
            m.on(lock_renewal::lock_renewed{1}, at(32s)) == event_result::stale &&
            m.left(at(32s)) == duration{};
 }());
 
 // So much and no more; there is time to give it back, and it may still be lost in it.
-constexpr lock_renewal_options short_one{.lock = 60s, .max_duration = 40s};
+constexpr lock_renewal::config short_one{.lock = 60s, .max_duration = 40s};
 static_assert(waits(asked(35s, short_one), 35s, 40s));
 static_assert(rests(taken(short_one), 40s));
 static_assert(taken(short_one).ended(at(39s)) == std::nullopt);
-static_assert(taken(short_one).ended(at(40s)) == lock_outcome::too_long);
+static_assert(taken(short_one).ended(at(40s)) == lock_renewal::lock_outcome::too_long);
 static_assert(taken(short_one).left(at(40s)) == duration(20s));
 static_assert(!taken(short_one).expired(at(40s)));
-static_assert(taken({.lock = 60s, .max_duration = 60s}).ended(at(60s)) == lock_outcome::expired);
+static_assert(taken({.lock = 60s, .max_duration = 60s}).ended(at(60s)) ==
+              lock_renewal::lock_outcome::expired);
 static_assert([] {
     lock_renewal m = taken(short_one);
     bool good = m.on(lock_renewal::lock_renewed{1}, at(41s)) == event_result::stale;
     good = good && m.on(lock_lost{}, at(45s)) == event_result::applied;
-    return good && m.left(at(45s)) == duration{} && m.ended(at(45s)) == lock_outcome::too_long &&
+    return good && m.left(at(45s)) == duration{} &&
+           m.ended(at(45s)) == lock_renewal::lock_outcome::too_long &&
            m.on(lock_renewal::lock_released{}, at(46s)) == event_result::stale;
 }());
 
@@ -280,11 +287,11 @@ static_assert([] {
 static_assert([] {
     lock_renewal m(plain);
     m.on(lock_renewal::lock_taken{duration(-1s)}, at(0s));
-    return m.ended(at(0s)) == lock_outcome::expired && rests(m, 0s);
+    return m.ended(at(0s)) == lock_renewal::lock_outcome::expired && rests(m, 0s);
 }());
 
 // Ended is ended, by event or by time, and should the clock be set back, too.
-constexpr bool nothing_changes(lock_renewal m, duration now, lock_outcome how)
+constexpr bool nothing_changes(lock_renewal m, duration now, lock_renewal::lock_outcome how)
 {
     bool late = m.on(lock_renewal::lock_taken{}, at(now)) == event_result::stale;
     late = late && m.on(lock_renewal::renewal_started{1}, at(now)) == event_result::stale;
@@ -296,23 +303,23 @@ constexpr bool nothing_changes(lock_renewal m, duration now, lock_outcome how)
     return late && rests(m, now) && m.ended(at(now)) == how && m.ended(at(0s)) == how &&
            m.left(at(0s)) == duration{};
 }
-static_assert(nothing_changes(asked(30s), 60s, lock_outcome::expired));
+static_assert(nothing_changes(asked(30s), 60s, lock_renewal::lock_outcome::expired));
 static_assert([] {
     lock_renewal m = asked(30s);
     m.on(lock_renewal::lock_released{}, at(31s));
-    return nothing_changes(m, 31s, lock_outcome::released);
+    return nothing_changes(m, 31s, lock_renewal::lock_outcome::released);
 }());
 static_assert([] {
     lock_renewal m = asked(30s);
     m.on(lock_lost{}, at(31s));
-    return nothing_changes(m, 31s, lock_outcome::lost);
+    return nothing_changes(m, 31s, lock_renewal::lock_outcome::lost);
 }());
 
 }  // namespace
 
 TEST_CASE("a loop keeps a lock for as long as it works, with few renewals")
 {
-    lock_renewal lock({.lock = 60s, .pauses = {.spread = jitter::none}});
+    lock_renewal lock({.lock = 60s, .pauses = {.spread = backoff::jitter::none}});
     duration now{};
     std::uint32_t renewals = 0;
     steady_time really = at(60s);  // at the broker
@@ -336,7 +343,7 @@ TEST_CASE("a loop keeps a lock for as long as it works, with few renewals")
         CHECK(at(now) + lock.left(at(now)) <= really);
     }
     lock.on(lock_renewal::lock_released{}, at(now));
-    CHECK(lock.ended(at(now)) == lock_outcome::released);
+    CHECK(lock.ended(at(now)) == lock_renewal::lock_outcome::released);
     CHECK(renewals < 190);
 }
 

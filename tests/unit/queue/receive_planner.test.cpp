@@ -13,7 +13,7 @@ namespace intake_test {
 namespace {
 
 using namespace std::chrono_literals;
-using waybill::circuit_state;
+using waybill::circuit_breaker;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
@@ -23,7 +23,6 @@ using original_fetched = waybill::receive_planner::original_fetched;
 using original_settled = waybill::receive_planner::original_settled;
 using pairs_taken = waybill::receive_planner::pairs_taken;
 using waybill::receive_planner;
-using waybill::receive_planner_options;
 using waybill::steady_time;
 using work_done = waybill::receive_planner::work_done;
 using action = receive_planner::action;
@@ -31,7 +30,7 @@ using action = receive_planner::action;
 steady_time s(std::int64_t n) { return steady_time::at(duration::seconds(n)); }
 
 // One failure shuts it for five seconds; then one, then two may pass.
-const receive_planner_options quick{
+const receive_planner::config quick{
     .max_in_flight = 4,
     .breaker = {.failure_ratio = 0.5, .minimum_throughput = 1, .half_open_ramp = 2}};
 
@@ -40,11 +39,11 @@ static_assert(name(receive_planner::settle_as::complete) == "complete" &&
 static_assert(name(receive_planner::settle_as::dead_letter) == "dead_letter" &&
               name(static_cast<receive_planner::settle_as>(9)) == "?");
 static_assert(name(receive_planner::settle_result::done) == "done" &&
-              name(receive_planner::settle_result::gone) == "gone");
+              name(receive_planner::settle_result::not_found) == "gone");
 static_assert(name(receive_planner::settle_result::failed) == "failed" &&
               name(static_cast<receive_planner::settle_result>(9)) == "?");
 
-constexpr std::string_view bad(const receive_planner_options& o)
+constexpr std::string_view bad(const receive_planner::config& o)
 {
     const auto error = validate(o);
     return error ? error->field : "";
@@ -110,7 +109,7 @@ TEST_CASE(
     "first")
 {
     receive_planner in = shut_at_zero();
-    CHECK(in.breaker().state(s(0)) == circuit_state::open);
+    CHECK(in.breaker().state(s(0)) == circuit_breaker::circuit_state::open);
     CHECK(in.next(s(0)) == action(waybill::wait_until{s(5)}));
     CHECK(in.next(s(4)) == action(waybill::wait_until{s(5)}));
     CHECK(in.next(s(5)) == action(receive_planner::take_due{1, 1}));  // one probe
@@ -120,7 +119,7 @@ TEST_CASE(
     in.on(pairs_taken{2}, s(5));
     pair(in, 2, fault_kind::none, s(5));
     pair(in, 3, fault_kind::none, s(5));
-    CHECK(in.breaker().state(s(5)) == circuit_state::closed);
+    CHECK(in.breaker().state(s(5)) == circuit_breaker::circuit_state::closed);
     CHECK(in.next(s(5)) == action(receive_planner::take_due{4, 4}));  // then as many as it can
     in.on(pairs_taken{4}, s(5));
     for (std::uint64_t n = 4; n != 8; ++n) pair(in, n, fault_kind::none, s(5));
@@ -146,12 +145,12 @@ TEST_CASE("intake: where no pair is due a fresh message is the probe")
 TEST_CASE("intake: a probe whose original is gone has found out nothing, and another goes in its place")
 {
     for (const receive_planner::settle_result said :
-         {receive_planner::settle_result::gone, receive_planner::settle_result::failed}) {
+         {receive_planner::settle_result::not_found, receive_planner::settle_result::failed}) {
         receive_planner in = shut_at_zero();
         in.on(pairs_taken{1}, s(5));
         CHECK(in.breaker().room(s(5)) == 0);
         in.on(original_fetched{1, said}, s(5));
-        CHECK(in.breaker().state(s(5)) == circuit_state::half_open);
+        CHECK(in.breaker().state(s(5)) == circuit_breaker::circuit_state::half_open);
         CHECK(in.breaker().room(s(5)) == 1);
     }
 }
@@ -176,7 +175,7 @@ TEST_CASE("intake: a circuit breaker that shuts gives back what nobody has begun
     CHECK(in.on(work_done{1}, s(1)) == event_result::applied);
     CHECK(in.next(s(1)) ==
           action(receive_planner::settle_original{1, receive_planner::settle_as::complete}));
-    CHECK(in.breaker().state(s(1)) == circuit_state::open);
+    CHECK(in.breaker().state(s(1)) == circuit_breaker::circuit_state::open);
 }
 
 TEST_CASE("intake: waits for its handlers even where the circuit breaker waits for nobody")
@@ -232,7 +231,7 @@ TEST_CASE("intake: an original that is gone, cannot be fetched, or cannot be set
 {
     receive_planner in(quick);
     in.on(pairs_taken{3}, s(0));
-    in.on(original_fetched{0, receive_planner::settle_result::gone}, s(0));
+    in.on(original_fetched{0, receive_planner::settle_result::not_found}, s(0));
     CHECK(in.next(s(0)) ==
           action(receive_planner::settle_message{0, receive_planner::settle_as::complete, true}));
     in.on(message_settled{0}, s(0));
@@ -240,7 +239,7 @@ TEST_CASE("intake: an original that is gone, cannot be fetched, or cannot be set
     CHECK(in.next(s(0)) ==
           action(receive_planner::settle_message{1, receive_planner::settle_as::give_back}));
     in.on(message_settled{1}, s(0));
-    CHECK(in.breaker().state(s(0)) == circuit_state::closed);
+    CHECK(in.breaker().state(s(0)) == circuit_breaker::circuit_state::closed);
 
     in.on(original_fetched{2}, s(0));
     in.on(work_done{2}, s(0));
@@ -248,7 +247,7 @@ TEST_CASE("intake: an original that is gone, cannot be fetched, or cannot be set
     in.on(original_settled{2, receive_planner::settle_result::failed}, s(0));
     CHECK(in.next(s(0)) ==
           action(receive_planner::settle_message{2, receive_planner::settle_as::give_back}));
-    gone.on(original_settled{2, receive_planner::settle_result::gone}, s(0));
+    gone.on(original_settled{2, receive_planner::settle_result::not_found}, s(0));
     CHECK(gone.next(s(0)) ==
           action(receive_planner::settle_message{2, receive_planner::settle_as::complete}));
     CHECK(in.on(message_settled{2, receive_planner::settle_result::failed}, s(0)) ==
@@ -305,7 +304,7 @@ TEST_CASE("intake: looks for pairs when the next is due, or was scheduled, and e
     in.on(pairs_taken{0, s(99), fault_kind::infrastructure}, s(37));
     in.on(messages_received{0, fault_kind::infrastructure}, s(37));
     CHECK(in.next(s(37)) == action(waybill::wait_until{s(38)}));
-    CHECK(in.breaker().state(s(37)) == circuit_state::closed);
+    CHECK(in.breaker().state(s(37)) == circuit_breaker::circuit_state::closed);
 }
 
 TEST_CASE("intake: what no handler answers is given back, and its answer comes too late")
@@ -338,7 +337,7 @@ TEST_CASE("intake: held shut it takes nothing, held open all")
     CHECK(in.next(s(1'000)) == action(receive_planner::take_due{0, 4}));
     in.on(pairs_taken{4}, s(1'000));
     for (std::uint64_t n = 0; n != 4; ++n) pair(in, n, fault_kind::infrastructure, s(1'000));
-    CHECK(in.breaker().state(s(1'000)) == circuit_state::forced_closed);
+    CHECK(in.breaker().state(s(1'000)) == circuit_breaker::circuit_state::forced_closed);
     CHECK(in.next(s(1'001)) == action(receive_planner::take_due{4, 4}));
 }
 
@@ -401,7 +400,7 @@ TEST_CASE("intake: extreme options and clocks")
     receive_planner none({.max_in_flight = 0});
     CHECK(none.next(s(0)) == action(waybill::idle{}));
     CHECK(none.on(pairs_taken{1}, s(0)) == event_result::invalid);
-    CHECK(waybill::make<receive_planner>(receive_planner_options{.max_in_flight = 300})
+    CHECK(waybill::make<receive_planner>(receive_planner::config{.max_in_flight = 300})
               .error()
               .field == "receive_planner.max_in_flight");
 }

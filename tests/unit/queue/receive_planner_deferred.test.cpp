@@ -27,7 +27,7 @@ struct simulation {
 
     deferred_messages book;
     receive_planner in{{.max_in_flight = 4, .breaker = {.timeout = 10s, .half_open_ramp = 1}}};
-    std::map<std::uint64_t, handed> pairs{};
+    std::map<std::uint64_t, deferred_messages::handed> pairs{};
     std::map<std::uint64_t, bool> at_broker{};
     std::map<std::uint64_t, int> fails{};      // so many times each, and then it works
     std::string log{};
@@ -50,7 +50,7 @@ struct simulation {
 
     void handle(std::uint64_t number)
     {
-        const handed h = pairs[number];
+        const deferred_messages::handed h = pairs[number];
         log += std::to_string(h.entry.sequence);
         passed = passed + handling;
         if (--fails[h.entry.sequence] < 0) {
@@ -80,13 +80,13 @@ struct simulation {
 
     receive_planner::settle_result settle(const receive_planner::settle_message& a)
     {
-        const handed h = pairs[a.work];
+        const deferred_messages::handed h = pairs[a.work];
         const bool over = a.as == receive_planner::settle_as::complete;
         const event_result was = over ? book.settled(h.entry.sequence, h.ticket)
                                       : book.give_back(h.entry.sequence, h.ticket);
         pairs.erase(a.work);
         return was == event_result::applied ? receive_planner::settle_result::done
-                                            : receive_planner::settle_result::gone;
+                                            : receive_planner::settle_result::not_found;
     }
 
     void run()
@@ -96,14 +96,15 @@ struct simulation {
             match(
                 in.next(now()),
                 [&](receive_planner::take_due a) {
-                    const std::vector<handed> due = book.take(wall(), now(), a.max_pairs);
-                    for (const handed& h : due) pairs[a.first++] = h;
+                    const std::vector<deferred_messages::handed> due =
+                        book.take(wall(), now(), a.max_pairs);
+                    for (const deferred_messages::handed& h : due) pairs[a.first++] = h;
                     in.on(receive_planner::pairs_taken{due.size(), steady(book.next_due())}, now());
                 },
                 [&](receive_planner::receive_deferred a) {
                     const bool there = at_broker.contains(pairs[a.work].entry.sequence);
                     const auto said = there ? receive_planner::settle_result::done
-                                            : receive_planner::settle_result::gone;
+                                            : receive_planner::settle_result::not_found;
                     in.on(receive_planner::original_fetched{a.work, said}, now());
                     if (there) handle(a.work);
                 },

@@ -44,8 +44,9 @@ std::uint64_t a_long_life(waybill::receive_planner& in, std::uint64_t rounds)
                 (void)in.on(waybill::receive_planner::messages_received{a.max_messages}, now);
             },
             [&](waybill::receive_planner::receive_deferred a) {
-                const auto said = a.work % 5 == 0 ? waybill::receive_planner::settle_result::gone
-                                                  : waybill::receive_planner::settle_result::done;
+                const auto said = a.work % 5 == 0
+                                      ? waybill::receive_planner::settle_result::not_found
+                                      : waybill::receive_planner::settle_result::done;
                 (void)in.on(waybill::receive_planner::original_fetched{a.work, said}, now);
             },
             [&](waybill::receive_planner::settle_original a) {
@@ -73,7 +74,7 @@ TEST_CASE("intake memory: none after it was made, whatever comes")
         {.max_in_flight = 8,
          .breaker = {.failure_ratio = 0.5,
                      .minimum_throughput = 10,
-                     .consecutive_failures = waybill::circuit_breaker_options::never}});
+                     .consecutive_failures = waybill::circuit_breaker::config::never}});
     std::uint64_t ended = 0;
     CHECK(!scarce::fails_after(0, [&] { ended = a_long_life(in, 5'000); }));
     CHECK(ended > 500);

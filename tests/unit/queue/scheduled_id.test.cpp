@@ -17,38 +17,39 @@ namespace {
 
 using namespace waybill;
 
-static_assert(original_id("order-7:3") == id_parts{"order-7", 3});
-static_assert(original_id("order-7") == id_parts{"order-7", 0});
-static_assert(original_id("a:7:3") == id_parts{"a:7", 3});
-static_assert(original_id("a:4294967295") == id_parts{"a", UINT32_MAX});
-static_assert(original_id("a:4294967296") == id_parts{"a:4294967296", 0});
-static_assert(original_id("a:99999999999999999999999") == id_parts{"a:99999999999999999999999", 0});
-static_assert(original_id("a#3", '#') == id_parts{"a", 3});
-static_assert(original_id("::1") == id_parts{":", 1});
+static_assert(scheduled_id::parse("order-7:3") == scheduled_id{"order-7", 3});
+static_assert(scheduled_id::parse("order-7") == scheduled_id{"order-7", 0});
+static_assert(scheduled_id::parse("a:7:3") == scheduled_id{"a:7", 3});
+static_assert(scheduled_id::parse("a:4294967295") == scheduled_id{"a", UINT32_MAX});
+static_assert(scheduled_id::parse("a:4294967296") == scheduled_id{"a:4294967296", 0});
+static_assert(scheduled_id::parse("a:99999999999999999999999") ==
+              scheduled_id{"a:99999999999999999999999", 0});
+static_assert(scheduled_id::parse("a#3", '#') == scheduled_id{"a", 3});
+static_assert(scheduled_id::parse("::1") == scheduled_id{":", 1});
 
 // What scheduled_id never writes is an original.
-static_assert(original_id("") == id_parts{"", 0});
-static_assert(original_id(":") == id_parts{":", 0});
-static_assert(original_id(":3") == id_parts{":3", 0});
-static_assert(original_id("3") == id_parts{"3", 0});
-static_assert(original_id("a:") == id_parts{"a:", 0});
-static_assert(original_id("a:0") == id_parts{"a:0", 0});
-static_assert(original_id("a:03") == id_parts{"a:03", 0});
-static_assert(original_id("a:3 ") == id_parts{"a:3 ", 0});
-static_assert(original_id("a:-3") == id_parts{"a:-3", 0});
-static_assert(original_id("a3") == id_parts{"a3", 0});
+static_assert(scheduled_id::parse("") == scheduled_id{"", 0});
+static_assert(scheduled_id::parse(":") == scheduled_id{":", 0});
+static_assert(scheduled_id::parse(":3") == scheduled_id{":3", 0});
+static_assert(scheduled_id::parse("3") == scheduled_id{"3", 0});
+static_assert(scheduled_id::parse("a:") == scheduled_id{"a:", 0});
+static_assert(scheduled_id::parse("a:0") == scheduled_id{"a:0", 0});
+static_assert(scheduled_id::parse("a:03") == scheduled_id{"a:03", 0});
+static_assert(scheduled_id::parse("a:3 ") == scheduled_id{"a:3 ", 0});
+static_assert(scheduled_id::parse("a:-3") == scheduled_id{"a:-3", 0});
+static_assert(scheduled_id::parse("a3") == scheduled_id{"a3", 0});
 
 // The attempt that travels with the message says what its id is.
-static_assert(original_of("order-7:3", 3) == "order-7");
-static_assert(original_of("a:7", 0) == "a:7");
-static_assert(original_of("a:7:3", 3) == "a:7");
-static_assert(!original_of("a:7", 3));
-static_assert(!original_of("a", 1));
+static_assert(scheduled_id::original_of("order-7:3", 3) == "order-7");
+static_assert(scheduled_id::original_of("a:7", 0) == "a:7");
+static_assert(scheduled_id::original_of("a:7:3", 3) == "a:7");
+static_assert(!scheduled_id::original_of("a:7", 3));
+static_assert(!scheduled_id::original_of("a", 1));
 
-static_assert(name(id_error::code::too_large) == "too_large");
-static_assert(name(id_error::code::no_id) == "no_id");
-static_assert(name(id_error::code::bad_mark) == "bad_mark");
-static_assert(name(static_cast<id_error::code>(9)) == "?");
+static_assert(name(scheduled_id::error::code::too_large) == "too_large");
+static_assert(name(scheduled_id::error::code::no_id) == "no_id");
+static_assert(name(scheduled_id::error::code::bad_mark) == "bad_mark");
+static_assert(name(static_cast<scheduled_id::error::code>(9)) == "?");
 
 // Takes what it has not seen, and says nothing of what it drops.
 struct broker {
@@ -65,32 +66,32 @@ struct broker {
 
 TEST_CASE("a clone has the id of its original and the attempt, and the next one does not pile up")
 {
-    CHECK(*scheduled_id("order-7", 3) == "order-7:3");
-    CHECK(*scheduled_id(*original_of("order-7:3", 3), 4) == "order-7:4");
-    CHECK(*scheduled_id("a:7", 1) == "a:7:1");
-    CHECK(*scheduled_id("order-7", 0) == "order-7");
-    CHECK(*scheduled_id("order-7", UINT32_MAX) == "order-7:4294967295");
-    CHECK(*scheduled_id("a", 2, max_id_bytes, '~') == "a~2");
+    CHECK(*scheduled_id::make("order-7", 3) == "order-7:3");
+    CHECK(*scheduled_id::make(*scheduled_id::original_of("order-7:3", 3), 4) == "order-7:4");
+    CHECK(*scheduled_id::make("a:7", 1) == "a:7:1");
+    CHECK(*scheduled_id::make("order-7", 0) == "order-7");
+    CHECK(*scheduled_id::make("order-7", UINT32_MAX) == "order-7:4294967295");
+    CHECK(*scheduled_id::make("a", 2, scheduled_id::max_bytes, '~') == "a~2");
 }
 
 TEST_CASE("what is too long is refused, never cut")
 {
     const std::string longest(126, 'x');
-    CHECK(scheduled_id(longest, 9)->size() == 128);
-    const auto over = scheduled_id(longest, 10);
+    CHECK(scheduled_id::make(longest, 9)->size() == 128);
+    const auto over = scheduled_id::make(longest, 10);
     REQUIRE_FALSE(over.has_value());
-    CHECK(over.error() == id_error{id_error::code::too_large, 129, 128});
+    CHECK(over.error() == scheduled_id::error{scheduled_id::error::code::too_large, 129, 128});
     CHECK(describe(over.error()) == "scheduled id: too_large: 129 bytes, at most 128");
-    CHECK_FALSE(scheduled_id(std::string(129, 'x'), 0).has_value());
-    CHECK(scheduled_id(std::string(1'000, 'x'), 1, UINT64_MAX).has_value());
-    CHECK_FALSE(scheduled_id("a", 1, 0).has_value());
+    CHECK_FALSE(scheduled_id::make(std::string(129, 'x'), 0).has_value());
+    CHECK(scheduled_id::make(std::string(1'000, 'x'), 1, UINT64_MAX).has_value());
+    CHECK_FALSE(scheduled_id::make("a", 1, 0).has_value());
 }
 
 TEST_CASE("no id, or a mark that is a digit, would make two messages one")
 {
-    CHECK(scheduled_id("", 1).error().kind == id_error::code::no_id);
-    CHECK(scheduled_id("", 0).error().kind == id_error::code::no_id);
-    CHECK(describe(scheduled_id("a", 1, 128, '7').error()) == "scheduled id: bad_mark");
+    CHECK(scheduled_id::make("", 1).error().kind == scheduled_id::error::code::no_id);
+    CHECK(scheduled_id::make("", 0).error().kind == scheduled_id::error::code::no_id);
+    CHECK(describe(scheduled_id::make("a", 1, 128, '7').error()) == "scheduled id: bad_mark");
 }
 
 TEST_CASE("no two of (id, attempt) are one text")
@@ -107,13 +108,13 @@ TEST_CASE("no two of (id, attempt) are one text")
         from = until;
     }
     CHECK(ids.size() == 5 + 25 + 125 + 625);
-    std::map<std::string, id_parts> made;
+    std::map<std::string, scheduled_id> made;
     for (const std::string& id : ids) {
         for (const std::uint32_t attempt : {1U, 7U, 10U, 11U, 17U, 71U, 100U}) {
-            const std::string text = *scheduled_id(id, attempt);
-            CHECK(made.emplace(text, id_parts{id, attempt}).second);
-            CHECK(original_id(text) == id_parts{id, attempt});
-            CHECK(original_of(text, attempt) == std::string_view(id));
+            const std::string text = *scheduled_id::make(id, attempt);
+            CHECK(made.emplace(text, scheduled_id{id, attempt}).second);
+            CHECK(scheduled_id::parse(text) == scheduled_id{id, attempt});
+            CHECK(scheduled_id::original_of(text, attempt) == std::string_view(id));
         }
     }
 }
@@ -127,7 +128,7 @@ TEST_CASE("a crash between sending the clone and completing the original sends i
     std::string id = "order-7";
     for (std::uint32_t attempt = 0; attempt != 5; ++attempt) {
         for (int times = 0; times != 2; ++times) {
-            b.send(*scheduled_id(*original_of(id, attempt), attempt + 1));
+            b.send(*scheduled_id::make(*scheduled_id::original_of(id, attempt), attempt + 1));
         }
         id = b.queue.back();
     }
@@ -147,9 +148,10 @@ TEST_CASE("a crash between sending the clone and completing the original sends i
     // Taken apart by its looks alone, partition:offset is another message.
     broker looks;
     looks.send("0:18");
-    looks.send(*scheduled_id(original_id("0:17").original, original_id("0:17").attempt + 1));
+    looks.send(*scheduled_id::make(scheduled_id::parse("0:17").original,
+                                   scheduled_id::parse("0:17").attempt + 1));
     CHECK(looks.queue.size() == 1);
-    looks.send(*scheduled_id(*original_of("0:17", 0), 1));
+    looks.send(*scheduled_id::make(*scheduled_id::original_of("0:17", 0), 1));
     CHECK(looks.queue.back() == "0:17:1");
 }
 

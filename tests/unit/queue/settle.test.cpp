@@ -35,7 +35,7 @@ constexpr settle_policy queue{
                .pauses = {.base = duration::seconds(10),
                           .cap = duration::seconds(3'600),
                           .factor = 2,
-                          .spread = waybill::jitter::none}},
+                          .spread = waybill::backoff::jitter::none}},
     .max_deliveries = 20,
 };
 
@@ -182,14 +182,14 @@ static_assert(settle(queue, {.count = 3}, fault_kind::transient, 0.5, wall_time:
 // No limit at the queue: there is no last delivery, and the levels end it.
 constexpr settle_policy endless = [] {
     settle_policy p = queue;
-    p.max_deliveries = waybill::highest_size;
+    p.max_deliveries = waybill::detail::highest_size;
     return p;
 }();
-static_assert(after(waybill::highest_size, fault_kind::infrastructure, endless) ==
+static_assert(after(waybill::detail::highest_size, fault_kind::infrastructure, endless) ==
               settlement(waybill::let_lock_expire{let_lock_expire::cause::outage}));
-static_assert(after(waybill::highest_size, fault_kind::transient, endless) ==
+static_assert(after(waybill::detail::highest_size, fault_kind::transient, endless) ==
               parked(dead_letter_message::cause::exhausted, fault_kind::transient,
-                     waybill::highest_size, 9));
+                     waybill::detail::highest_size, 9));
 
 // Too late, or nearly so: nothing is said but success.
 constexpr bool only_success_is_told(duration left, let_lock_expire::cause why)
@@ -333,9 +333,10 @@ TEST_CASE("settle: check compares the tries of the levels with the deliveries")
     CHECK(!validate(tries_of(0, 0, 1)));
     // Without a limit of their own, they end at the last delivery.
     CHECK(!validate(tries_of(5, no_limit, 10)));
-    CHECK(!validate(tries_of(5, 3, waybill::highest_size)));
-    REQUIRE(validate(tries_of(5, no_limit, waybill::highest_size)));
-    CHECK(validate(tries_of(5, no_limit, waybill::highest_size))->field == "levels.delayed");
+    CHECK(!validate(tries_of(5, 3, waybill::detail::highest_size)));
+    REQUIRE(validate(tries_of(5, no_limit, waybill::detail::highest_size)));
+    CHECK(validate(tries_of(5, no_limit, waybill::detail::highest_size))->field ==
+          "levels.delayed");
     // A copy renews the deliveries: one round must fit, and only the levels end the tries.
     CHECK(!validate(tries_of(5, 3, 6, true)));
     REQUIRE(validate(tries_of(5, 3, 5, true)));
@@ -388,7 +389,7 @@ constexpr settle_check found(const settle_policy& p, const delivery_terms& t)
 
 // As often as the lock runs out before the last delivery, and with the levels as the limit if the
 // deliveries of the outage are not counted.
-static_assert(found({}, lock_90) == settle_check{{}, day, day, 961, waybill::highest_size});
+static_assert(found({}, lock_90) == settle_check{{}, day, day, 961, waybill::detail::highest_size});
 static_assert(found(tries_of(5, 3, 961), lock_90) ==
               settle_check{{}, day, duration::seconds(23 * 90), 961, 24});
 static_assert(found({.max_deliveries = 1}, lock_90).longest_outage == duration{});
@@ -411,18 +412,20 @@ static_assert(!hour.error && hour.longest_outage == duration::seconds(3'510));
 static_assert(hour.by == delivery_lifetime::delivery_limit::time_to_live);
 
 // Nothing ends it where no delivery is the last one.
-constexpr delivery_terms no_maximum{.lock = duration::seconds(90), .max_deliveries = waybill::highest_size};
-static_assert(found(tries_of(5, 3, waybill::highest_size), no_maximum).longest_outage == duration::highest());
+constexpr delivery_terms no_maximum{.lock = duration::seconds(90),
+                                    .max_deliveries = waybill::detail::highest_size};
+static_assert(found(tries_of(5, 3, waybill::detail::highest_size), no_maximum).longest_outage ==
+              duration::highest());
 static_assert(found(tries_of(5, 3, 961, true), lock_90).longest_outage == duration::highest());
 static_assert(found({.release_counts = false}, lock_90).longest_outage == duration::highest());
 static_assert(found({.on_outage = settle_policy::when_down::abandon, .release_counts = false},
                     lock_90)
-                  .longest_uncounted_outage == duration::highest());
+                  .longest_outage_if_counted == duration::highest());
 // Given back at once, and counted, it lasts for no time.
 static_assert(found({.on_outage = settle_policy::when_down::abandon}, lock_90).longest_outage ==
               duration{});
-static_assert(found(tries_of(5, 3, waybill::highest_size), no_maximum).longest_uncounted_outage ==
-              duration::seconds(23 * 90));
+static_assert(found(tries_of(5, 3, waybill::detail::highest_size), no_maximum)
+                  .longest_outage_if_counted == duration::seconds(23 * 90));
 
 // Put off, it lasts as long as the pauses at the lowest draws.
 constexpr duration put_off(const waybill::backoff& pauses, std::uint64_t deliveries,
@@ -432,16 +435,17 @@ constexpr duration put_off(const waybill::backoff& pauses, std::uint64_t deliver
     p.levels = {.immediate = 0, .delayed = no_limit, .pauses = pauses};
     p.max_deliveries = deliveries;
     p.longest_defer = longest;
-    return found(p, {.max_deliveries = waybill::highest_size}).longest_outage;
+    return found(p, {.max_deliveries = waybill::detail::highest_size}).longest_outage;
 }
 constexpr waybill::backoff doubling{.base = duration::seconds(10),
                                     .cap = duration::seconds(60),
-                                    .spread = waybill::jitter::none};
+                                    .spread = waybill::backoff::jitter::none};
 static_assert(put_off(doubling, 5) == duration::seconds(10 + 20 + 40 + 60));
 static_assert(put_off(doubling, 103) == duration::seconds(10 + 20 + 40 + 99 * 60));
 static_assert(put_off(doubling, 103, duration::seconds(15)) == duration::seconds(10 + 101 * 15));
-static_assert(put_off({.base = duration::seconds(10), .spread = waybill::jitter::full}, 103) == duration{});
-static_assert(put_off(doubling, waybill::highest_size - 1) == duration::highest());
+static_assert(put_off({.base = duration::seconds(10), .spread = waybill::backoff::jitter::full},
+                      103) == duration{});
+static_assert(put_off(doubling, waybill::detail::highest_size - 1) == duration::highest());
 
 TEST_CASE("settle: check reports the longest outage in a sentence")
 {
@@ -471,7 +475,7 @@ TEST_CASE("settle: an outage as long as check reports dead-letters no message, a
     for (const row& r : rows) {
         const settle_check c = found(r.policy, {.lock = duration::seconds(90), .max_deliveries = 961});
         REQUIRE(!c.error);
-        const duration reported = r.counted ? c.longest_outage : c.longest_uncounted_outage;
+        const duration reported = r.counted ? c.longest_outage : c.longest_outage_if_counted;
         for (const duration outage : {reported, reported + duration::nanoseconds(1)}) {
             duration at{};
             std::uint64_t count = 1;
@@ -502,19 +506,22 @@ static_assert(validate(settle_policy{.on_outage = settle_policy::when_down::aban
 static_assert(!validate(settle_policy{.on_outage = settle_policy::when_down::abandon,
                                       .release_counts = false}));
 static_assert(!validate(settle_policy{.levels = {},
-                                      .max_deliveries = waybill::highest_size,
+                                      .max_deliveries = waybill::detail::highest_size,
                                       .on_outage = settle_policy::when_down::abandon}));
 static_assert(name(dead_letter_message::cause::exhausted) == "exhausted");
 static_assert(name(let_lock_expire::cause::lock_short) == "lock_short");
 static_assert(name(settle_policy::when_down::defer) == "defer");
 
 // Each answer is of the kind that is called like it.
-static_assert(waybill::kind_of(waybill::complete{}) == waybill::settle_kind::complete);
-static_assert(waybill::kind_of(waybill::abandon{}) == waybill::settle_kind::abandon);
-static_assert(waybill::kind_of(waybill::defer{}) == waybill::settle_kind::defer);
-static_assert(waybill::kind_of(waybill::dead_letter_message{}) ==
-              waybill::settle_kind::dead_letter);
-static_assert(!waybill::kind_of(waybill::let_lock_expire{}));
+static_assert(waybill::settle_batches::kind_of(waybill::complete{}) ==
+              waybill::settle_batches::settle_kind::complete);
+static_assert(waybill::settle_batches::kind_of(waybill::abandon{}) ==
+              waybill::settle_batches::settle_kind::abandon);
+static_assert(waybill::settle_batches::kind_of(waybill::defer{}) ==
+              waybill::settle_batches::settle_kind::defer);
+static_assert(waybill::settle_batches::kind_of(waybill::dead_letter_message{}) ==
+              waybill::settle_batches::settle_kind::dead_letter);
+static_assert(!waybill::settle_batches::kind_of(waybill::let_lock_expire{}));
 
 }  // namespace
 }  // namespace settle_test

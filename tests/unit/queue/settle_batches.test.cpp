@@ -19,9 +19,7 @@ using waybill::event_result;
 using waybill::fault_kind;
 using last_decided = waybill::settle_batches::last_decided;
 using reported = waybill::settle_batches::reported;
-using waybill::settle_batch_policy;
 using waybill::settle_batches;
-using waybill::settle_kind;
 using waybill::steady_time;
 
 using action = settle_batches::action;
@@ -31,14 +29,15 @@ constexpr steady_time at(std::int64_t seconds) { return steady_time::at(duration
 
 constexpr waybill::backoff one_second{.base = duration::seconds(1),
                                       .cap = duration::seconds(1),
-                                      .spread = waybill::jitter::none};
+                                      .spread = waybill::backoff::jitter::none};
 
-action call(settle_kind k, items which, std::uint64_t number = 0)
+action call(settle_batches::settle_kind k, items which, std::uint64_t number = 0)
 {
     return settle_batches::settle_batch{number, k, std::move(which)};
 }
 action said(std::uint64_t item, settle_batches::settle_outcome end, fault_kind how,
-            std::uint32_t tries, settle_kind kind = settle_kind::complete)
+            std::uint32_t tries,
+            settle_batches::settle_kind kind = settle_batches::settle_kind::complete)
 {
     return settle_batches::report{item, kind, end, how, tries};
 }
@@ -47,9 +46,9 @@ TEST_CASE("settle_batches: one call for what is there, and a report each")
 {
     settle_batches m;
     CHECK(m.next(at(0)) == action(waybill::idle{}));
-    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
-    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
-    CHECK(m.next(at(0)) == call(settle_kind::complete, {0, 1}));
+    m.on(decided{settle_batches::settle_kind::complete, duration::seconds(30)}, at(0));
+    m.on(decided{settle_batches::settle_kind::complete, duration::seconds(30)}, at(0));
+    CHECK(m.next(at(0)) == call(settle_batches::settle_kind::complete, {0, 1}));
     CHECK(m.on(batch_settled{0, {0, 1}}, at(0)) == event_result::applied);
     CHECK(m.next(at(0)) == said(0, settle_batches::settle_outcome::done, fault_kind::none, 1));
     CHECK(m.on(reported{0}, at(0)) == event_result::applied);
@@ -63,46 +62,47 @@ TEST_CASE("settle_batches: one call for what is there, and a report each")
 TEST_CASE("settle_batches: waits for others no longer than it may")
 {
     settle_batches m({.items = 2, .linger = duration::seconds(5)});
-    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    m.on(decided{settle_batches::settle_kind::complete, duration::seconds(30)}, at(0));
     CHECK(m.next(at(0)) == action(waybill::wait_until{at(5)}));
-    CHECK(m.next(at(5)) == call(settle_kind::complete, {0}));
+    CHECK(m.next(at(5)) == call(settle_batches::settle_kind::complete, {0}));
     auto full = m;
-    full.on(decided{settle_kind::complete, duration::seconds(30)}, at(1));
-    CHECK(full.next(at(1)) == call(settle_kind::complete, {0, 1}));
+    full.on(decided{settle_batches::settle_kind::complete, duration::seconds(30)}, at(1));
+    CHECK(full.next(at(1)) == call(settle_batches::settle_kind::complete, {0, 1}));
     auto closing = m;
     CHECK(closing.on(last_decided{}, at(1)) == event_result::applied);
-    CHECK(closing.next(at(1)) == call(settle_kind::complete, {0}));
+    CHECK(closing.next(at(1)) == call(settle_batches::settle_kind::complete, {0}));
     auto urgent = m;
-    urgent.on(decided{settle_kind::abandon, duration::seconds(3)}, at(1));
+    urgent.on(decided{settle_batches::settle_kind::abandon, duration::seconds(3)}, at(1));
     CHECK(urgent.next(at(1)) ==
           action(waybill::wait_until{at(3)}));  // a second before its lock ends
-    CHECK(urgent.next(at(3)) == call(settle_kind::abandon, {1}));
+    CHECK(urgent.next(at(3)) == call(settle_batches::settle_kind::abandon, {1}));
     CHECK(settle_batches().on(last_decided{}, at(1)) == event_result::stale);
 }
 
 TEST_CASE("settle_batches: the call with the least time left comes first")
 {
     settle_batches m;
-    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
-    m.on(decided{settle_kind::dead_letter, duration::seconds(9)}, at(0));
-    m.on(decided{settle_kind::defer, duration::seconds(20)}, at(0));
-    CHECK(m.next(at(0)) == call(settle_kind::dead_letter, {1}));
+    m.on(decided{settle_batches::settle_kind::complete, duration::seconds(30)}, at(0));
+    m.on(decided{settle_batches::settle_kind::dead_letter, duration::seconds(9)}, at(0));
+    m.on(decided{settle_batches::settle_kind::defer, duration::seconds(20)}, at(0));
+    CHECK(m.next(at(0)) == call(settle_batches::settle_kind::dead_letter, {1}));
     m.on(batch_started{0, {1}}, at(0));
-    CHECK(m.next(at(0)) == call(settle_kind::defer, {2}, 1));
+    CHECK(m.next(at(0)) == call(settle_batches::settle_kind::defer, {2}, 1));
     m.on(batch_started{1, {2}}, at(0));
-    CHECK(m.next(at(0)) == call(settle_kind::complete, {0}, 2));
+    CHECK(m.next(at(0)) == call(settle_batches::settle_kind::complete, {0}, 2));
     m.on(batch_started{2, {0}}, at(0));
     CHECK(m.next(at(0)) == action(waybill::idle{}));
     CHECK(m.next(at(100)) == action(waybill::idle{}));  // all locks are over, the answers say more
     m.on(batch_settled{0, {1}}, at(100));
     CHECK(m.next(at(100)) == said(1, settle_batches::settle_outcome::done, fault_kind::none, 1,
-                                  settle_kind::dead_letter));
+                                  settle_batches::settle_kind::dead_letter));
 }
 
 TEST_CASE("settle_batches: of a call that failed in part the failed part is tried again")
 {
     settle_batches m({.tries = 2, .pauses = one_second});
-    for (int i = 0; i != 5; ++i) m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    for (int i = 0; i != 5; ++i)
+        m.on(decided{settle_batches::settle_kind::complete, duration::seconds(30)}, at(0));
     CHECK(m.on(batch_settled{0,
                              {0, 1, 2, 3, 4},
                              fault_kind::none,
@@ -121,7 +121,7 @@ TEST_CASE("settle_batches: of a call that failed in part the failed part is trie
     m.on(reported{3}, at(0));
     CHECK(m.next(at(0)) == action(waybill::wait_until{at(1)}));
     // an error that claims to be none is one
-    CHECK(m.next(at(1)) == call(settle_kind::complete, {1, 4}, 1));
+    CHECK(m.next(at(1)) == call(settle_batches::settle_kind::complete, {1, 4}, 1));
     m.on(batch_settled{1, {1, 4}, fault_kind::infrastructure}, at(1));
     CHECK(m.next(at(1)) ==
           said(1, settle_batches::settle_outcome::given_up, fault_kind::infrastructure, 2));
@@ -133,22 +133,22 @@ TEST_CASE("settle_batches: of a call that failed in part the failed part is trie
 TEST_CASE("settle_batches: a pause ends in time for one more call, and without time it is lost")
 {
     settle_batches m({.tries = 9, .pauses = {.base = duration::seconds(60), .cap = duration::seconds(60)}});
-    m.on(decided{settle_kind::abandon, duration::seconds(10)}, at(0));
+    m.on(decided{settle_batches::settle_kind::abandon, duration::seconds(10)}, at(0));
     m.on(batch_settled{0, {0}, fault_kind::transient, {}, 0.999}, at(0));
     CHECK(m.next(at(0)) == action(waybill::wait_until{at(9)}));
-    CHECK(m.next(at(9)) == call(settle_kind::abandon, {0}, 1));
+    CHECK(m.next(at(9)) == call(settle_batches::settle_kind::abandon, {0}, 1));
     auto over = m;
     m.on(batch_settled{1, {0}, fault_kind::transient}, at(9));
     CHECK(m.next(at(9)) == said(0, settle_batches::settle_outcome::lost, fault_kind::transient, 2,
-                                settle_kind::abandon));
+                                settle_batches::settle_kind::abandon));
     CHECK(over.next(at(10)) == said(0, settle_batches::settle_outcome::lost, fault_kind::transient,
-                                    1, settle_kind::abandon));
+                                    1, settle_batches::settle_kind::abandon));
 }
 
 TEST_CASE("settle_batches: after a failed call, lost is reported up to to_settle before the lock expires")
 {
     settle_batches m({.to_settle = duration::seconds(2), .tries = 9, .pauses = one_second});
-    m.on(decided{settle_kind::complete, duration::seconds(10)}, at(0));
+    m.on(decided{settle_batches::settle_kind::complete, duration::seconds(10)}, at(0));
     auto in_time = m;
     in_time.on(batch_settled{0, {0}, fault_kind::transient}, at(7));
     CHECK(in_time.next(at(7)) == action(waybill::wait_until{at(8)}));
@@ -159,12 +159,12 @@ TEST_CASE("settle_batches: after a failed call, lost is reported up to to_settle
 TEST_CASE("settle_batches: a completion is told once even if its lock is over; others are not")
 {
     settle_batches m;
-    m.on(decided{settle_kind::abandon, duration{}}, at(0));
-    m.on(decided{settle_kind::complete, duration::seconds(-5)}, at(0));
-    CHECK(m.next(at(0)) ==
-          said(0, settle_batches::settle_outcome::lost, fault_kind::none, 0, settle_kind::abandon));
+    m.on(decided{settle_batches::settle_kind::abandon, duration{}}, at(0));
+    m.on(decided{settle_batches::settle_kind::complete, duration::seconds(-5)}, at(0));
+    CHECK(m.next(at(0)) == said(0, settle_batches::settle_outcome::lost, fault_kind::none, 0,
+                                settle_batches::settle_kind::abandon));
     CHECK(m.on(reported{0}, at(0)) == event_result::applied);
-    CHECK(m.next(at(0)) == call(settle_kind::complete, {1}));
+    CHECK(m.next(at(0)) == call(settle_batches::settle_kind::complete, {1}));
     m.on(batch_settled{0, {1}, fault_kind::transient}, at(0));
     CHECK(m.next(at(0)) == said(1, settle_batches::settle_outcome::lost, fault_kind::transient, 1));
 }
@@ -190,19 +190,24 @@ TEST_CASE("settle_batches: no more than the limit in a call, in the order in whi
     settle_batches m({.items = 0});  // reads as 1
     m.on(decided{}, at(0));
     m.on(decided{}, at(0));
-    CHECK(m.next(at(0)) == call(settle_kind::complete, {0}));
-    CHECK(m.next(steady_time::highest()) == call(settle_kind::complete, {0}));
+    CHECK(m.next(at(0)) == call(settle_batches::settle_kind::complete, {0}));
+    CHECK(m.next(steady_time::highest()) == call(settle_batches::settle_kind::complete, {0}));
 }
 
 TEST_CASE("settle_batches: where more are ready than a call can have, those whose locks end first go")
 {
     settle_batches m;
     for (int i = 0; i != 25; ++i) {
-        m.on(decided{settle_kind::abandon, duration::seconds(i == 24 ? 2 : i == 20 ? 20 : 60)}, at(0));
+        m.on(decided{settle_batches::settle_kind::abandon, duration::seconds(i == 24   ? 2
+                                                                             : i == 20 ? 20
+                                                                                       : 60)},
+             at(0));
     }
-    CHECK(m.next(at(0)) == call(settle_kind::abandon, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}));
+    CHECK(m.next(at(0)) ==
+          call(settle_batches::settle_kind::abandon, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}));
     m.on(batch_started{0, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}}, at(0));
-    CHECK(m.next(at(0)) == call(settle_kind::abandon, {8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, 1));
+    CHECK(m.next(at(0)) ==
+          call(settle_batches::settle_kind::abandon, {8, 9, 10, 11, 12, 13, 14, 15, 16, 17}, 1));
     m.on(batch_settled{1, {8, 9, 10, 11, 12, 13, 14, 15, 16, 17}}, at(1));
     m.on(batch_settled{0, {0, 1, 2, 3, 4, 5, 6, 7, 20, 24}}, at(1));
     std::uint64_t told = 0;
@@ -214,13 +219,13 @@ TEST_CASE("settle_batches: where more are ready than a call can have, those whos
         m.on(reported{r.item}, at(1));
     }
     CHECK(told == 20);
-    CHECK(m.next(at(1)) == call(settle_kind::abandon, {18, 19, 21, 22, 23}, 2));
+    CHECK(m.next(at(1)) == call(settle_batches::settle_kind::abandon, {18, 19, 21, 22, 23}, 2));
 }
 
 TEST_CASE("settle_batches: an answer that comes twice counts once")
 {
     settle_batches m({.tries = 3, .pauses = one_second});
-    m.on(decided{settle_kind::complete, duration::seconds(30)}, at(0));
+    m.on(decided{settle_batches::settle_kind::complete, duration::seconds(30)}, at(0));
     const batch_settled failed{0, {0}, fault_kind::transient};
     CHECK(m.on(failed, at(0)) == event_result::applied);
     auto before = m;
@@ -229,7 +234,7 @@ TEST_CASE("settle_batches: an answer that comes twice counts once")
     CHECK(m.on(batch_settled{2, {0}}, at(0)) == event_result::stale);  // no call has that number
     CHECK(m == before);
     // Nor while the next call about it is under way.
-    CHECK(m.next(at(1)) == call(settle_kind::complete, {0}, 1));
+    CHECK(m.next(at(1)) == call(settle_batches::settle_kind::complete, {0}, 1));
     CHECK(m.on(batch_started{1, {0}}, at(1)) == event_result::applied);
     CHECK(m.on(failed, at(1)) == event_result::stale);
     CHECK(m.on(batch_settled{1, {0}}, at(1)) == event_result::applied);
@@ -253,20 +258,20 @@ TEST_CASE("settle_batches: an answer that names a message twice is invalid")
 TEST_CASE("settle_batches: a time for a call that is less than none reads as none, and no wait is over")
 {
     settle_batches m({.linger = duration::seconds(1'000), .to_settle = duration::seconds(-100)});
-    m.on(decided{settle_kind::complete, duration::seconds(10)}, at(0));
+    m.on(decided{settle_batches::settle_kind::complete, duration::seconds(10)}, at(0));
     CHECK(m.next(at(0)) == action(waybill::wait_until{at(10)}));
-    CHECK(m.next(at(10)) == call(settle_kind::complete, {0}));
+    CHECK(m.next(at(10)) == call(settle_batches::settle_kind::complete, {0}));
     // A clock that goes back.
     settle_batches back;
-    back.on(decided{settle_kind::complete, duration::seconds(-50)}, at(100));
-    CHECK(back.next(at(90)) == call(settle_kind::complete, {0}));
+    back.on(decided{settle_batches::settle_kind::complete, duration::seconds(-50)}, at(100));
+    CHECK(back.next(at(90)) == call(settle_batches::settle_kind::complete, {0}));
 }
 
 TEST_CASE("settle_batches: an answer about very many is no slower for each")
 {
     // Looked for one by one from the first this takes minutes.
     constexpr std::uint64_t many = 500'000;
-    settle_batches m({.items = waybill::highest_size, .tries = 1});
+    settle_batches m({.items = waybill::detail::highest_size, .tries = 1});
     for (std::uint64_t i = 0; i != many; ++i) m.on(decided{}, at(0));
     const auto b = std::get<settle_batches::settle_batch>(m.next(at(0)));
     REQUIRE(b.items.size() == many);
@@ -277,14 +282,14 @@ TEST_CASE("settle_batches: an answer about very many is no slower for each")
           said(0, settle_batches::settle_outcome::given_up, fault_kind::permanent, 1));
 }
 
-static_assert(!validate(settle_batch_policy{}));
-static_assert(validate(settle_batch_policy{.items = 0})->field == "items");
-static_assert(validate(settle_batch_policy{.linger = duration::seconds(-1)})->negative);
-static_assert(validate(settle_batch_policy{.to_settle = duration::seconds(-1)})->field ==
+static_assert(!validate(settle_batches::config{}));
+static_assert(validate(settle_batches::config{.items = 0})->field == "items");
+static_assert(validate(settle_batches::config{.linger = duration::seconds(-1)})->negative);
+static_assert(validate(settle_batches::config{.to_settle = duration::seconds(-1)})->field ==
               "to_settle");
-static_assert(validate(settle_batch_policy{.tries = 0})->field == "tries");
+static_assert(validate(settle_batches::config{.tries = 0})->field == "tries");
 static_assert(name(settle_batches::settle_outcome::given_up) == "given_up");
-static_assert(name(settle_kind::dead_letter) == "dead_letter");
+static_assert(name(settle_batches::settle_kind::dead_letter) == "dead_letter");
 
 }  // namespace
 }  // namespace settle_batch_test

@@ -280,7 +280,7 @@ TEST_CASE("batch guide: messages that arrive one by one")
     const auto session = [](const message& m) { return m.id.substr(m.id.size() - 1); };
     {
         //! [batch_open]
-        auto open = waybill::open_batch_of<message>(limits, wire_size, 50ms);
+        auto open = waybill::open_batch<message>::of(limits, wire_size, 50ms);
         const auto on_message = [&](const message& m) {
             const waybill::add_result result = open.try_add(m, now());
             if (result == waybill::add_result::too_large) archive.store(m);
@@ -303,7 +303,7 @@ TEST_CASE("batch guide: messages that arrive one by one")
     items = 0;
     {
         //! [batch_keyed]
-        auto open = waybill::keyed_batches_of<std::string, message>(
+        auto open = waybill::keyed_batches<std::string, message>::of(
             limits, wire_size, {.open = 16, .linger = 50ms, .items = 100});
         const auto add = [&](const message& m) { return open.try_add(session(m), m, now()); };
         //! [batch_keyed]

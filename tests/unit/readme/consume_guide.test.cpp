@@ -76,7 +76,7 @@ TEST_CASE("consume guide: effects, dead letters and checkpoint in one transactio
     CHECK((*store.find(key, 2))->reason == "total is negative");
     CHECK((*store.load(key))->at.sequence == 5);
     CHECK(mine.from->sequence == 5);
-    CHECK(waybill::deaths_at_most(100, 3) == 11);
+    CHECK(waybill::detail::deaths_at_most(100, 3) == 11);
 }
 
 TEST_CASE("consume guide: a circuit breaker decides about a batch in which every event failed")
@@ -88,7 +88,7 @@ TEST_CASE("consume guide: a circuit breaker decides about a batch in which every
         const auto handle = [](auto&, const order&) { return waybill::permanent("no answer"); };
         //! [consume_ask]
         const auto ask = [&](std::uint64_t) {  // the argument: the number of failed events
-            const bool down = breaker.suspects(steady_now);
+            const bool down = breaker.suspects_outage(steady_now);
             return down ? waybill::if_all_failed::redeliver : waybill::if_all_failed::go_on;
         };
         const auto r = waybill::process_batch(store, mine, events, handle, now, {}, ask);
@@ -108,8 +108,8 @@ TEST_CASE("consume guide: a circuit breaker decides about a batch in which every
 TEST_CASE("consume guide: effects that share no transaction with the checkpoint")
 {
     memory_store store;
-    waybill::committing offsets(store);
-    waybill::parking letter_topic(store);
+    waybill::checkpoint_writer_for offsets(store);
+    waybill::dead_letter_sink_for letter_topic(store);
     struct {
         std::map<std::string, std::string> sent;
         waybill::fault send(const std::string& text, std::string_view message_id)
@@ -155,8 +155,8 @@ TEST_CASE("consume guide: the same key for each delivery of an event")
     CHECK(named.front() == '~');
 }
 
-static_assert(waybill::guaranteed<waybill::at_least_once_report>);
-static_assert(!waybill::promises<waybill::at_least_once_report,
+static_assert(waybill::detail::guaranteed<waybill::at_least_once_report>);
+static_assert(!waybill::detail::promises<waybill::at_least_once_report,
                                  waybill::delivery_guarantee::effect_once>);
 
 TEST_CASE("consume guide: dead letters are reprocessed")
@@ -207,7 +207,8 @@ TEST_CASE("consume guide: old dead letters are removed")
 {
     const auto old = waybill::wall_time::at(waybill::duration::seconds(0));
     const auto today = old + 8 * 24h;
-    const std::vector<waybill::prune_row> rows{{1, 500, old}, {2, 500, old, true}, {3, 500, today}};
+    const std::vector<waybill::prune_plan::row> rows{
+        {1, 500, old}, {2, 500, old, true}, {3, 500, today}};
     std::vector<std::uint64_t> removed;
     struct {
         std::vector<std::uint64_t>& removed;
@@ -219,7 +220,7 @@ TEST_CASE("consume guide: old dead letters are removed")
     const waybill::prune_policy policy{.age = 7 * 24h, .count = 100'000,
                                        .spike = {.count = 500, .within = 10min}};
     const auto plan = waybill::plan_prune(rows, policy, today);
-    for (const waybill::prune_removal& r : plan.removals) {
+    for (const waybill::prune_plan::removal& r : plan.removals) {
         db.exec("delete from letters where id = ? and dead_lettered_at = ? and held = 0",
                 r.id, r.dead_lettered_at);
     }
@@ -227,10 +228,10 @@ TEST_CASE("consume guide: old dead letters are removed")
     //! [consume_prune]
 
     CHECK(removed == std::vector<std::uint64_t>{1});
-    CHECK(plan.after == waybill::prune_totals{2, 1'000});
+    CHECK(plan.after == waybill::prune_plan::totals{2, 1'000});
     CHECK(plan.held.rows == 1);
     CHECK_FALSE(plan.full);
-    CHECK_FALSE(waybill::may_remove(plan.removals[0], {1, 500, old, true}));
+    CHECK_FALSE(plan.removals[0].may_remove({1, 500, old, true}));
 }
 
 }  // namespace

@@ -98,12 +98,12 @@ TEST_CASE("core guide: times")
     waybill::wall_time stored = std::chrono::system_clock::now();
 
     std::string text = waybill::to_text(pause);                      // "1.5s"
-    std::optional<waybill::duration> d = waybill::duration_in(text);
+    std::optional<waybill::duration> d = waybill::parse_duration(text);
     //! [core_time]
 
     CHECK(text == "1.5s");
     CHECK(d == pause);
-    CHECK(waybill::wall_time_in(waybill::to_text(stored)) == stored);
+    CHECK(waybill::parse_wall_time(waybill::to_text(stored)) == stored);
     CHECK(waybill::steady_time::highest() + pause == waybill::steady_time::highest());
 }
 

@@ -64,18 +64,21 @@ TEST_CASE("lease guide: all partitions in one thread")
     waybill::processor work({.group = {"orders", "billing", partitions, self}});
     while (!work.ended()) {
         if (terminated) work.on(waybill::stop_requested{}, now());
-        waybill::match(work.next(now()),
-            [&](const waybill::lease_call& c) { work.on(waybill::ask(leases, c, dice()), now()); },
+        waybill::match(
+            work.next(now()),
+            [&](const waybill::lease_manager::lease_call& c) {
+                work.on(waybill::ask(leases, c, dice()), now());
+            },
             [&](partition_lifecycle::open a) {
                 const auto stored = store.load(work.key(a.partition));
                 if (stored) mine[a.partition] = work.assignment_of(a, *stored);
-                work.on(waybill::opened_with(a, stored), now());
+                work.on(waybill::partition_lifecycle::partition_opened::of(a, stored), now());
             },
             [&](partition_lifecycle::process a) {
                 waybill::assignment& m = mine[a.partition];
                 auto r = waybill::process_batch(store, m, read(m), handle, wall);
                 if (r.outcome == waybill::batch_outcome::committed) m.from = r.reached;
-                work.on(waybill::processed_with(a, r.outcome), now());
+                work.on(waybill::partition_lifecycle::processed::of(a, r.outcome), now());
             },
             [&](partition_lifecycle::close a) {
                 work.on(partition_lifecycle::partition_closed{a.partition, a.epoch}, now());
@@ -83,8 +86,7 @@ TEST_CASE("lease guide: all partitions in one thread")
             [&](partition_lifecycle::save a) {
                 work.on(partition_lifecycle::partition_saved{a.partition, a.epoch}, now());
             },
-            [&](waybill::wait_until w) { sleep_until(w.time); },
-            [&](waybill::idle) {});
+            [&](waybill::wait_until w) { sleep_until(w.time); }, [&](waybill::idle) {});
     }
     //! [lease_processor]
     CHECK(checkpoints.records().size() == 6);
@@ -98,13 +100,13 @@ TEST_CASE("lease guide: a configuration is checked before it is used")
     const auto stop = [&](const std::string& why) { problem = why; };
 
     //! [lease_config]
-    const waybill::processor_config config{
+    const waybill::processor::config config{
         .group = {"orders", "billing", partitions, self, {.interval = 10s, .expiry = 60s}},
         .lifecycle = {.poll = 1s, .save_tries = 3}};
     if (const auto error = validate(config)) stop(describe(*error));
     //! [lease_config]
     CHECK(problem.empty());
-    waybill::processor_config wrong = config;
+    waybill::processor::config wrong = config;
     wrong.group.leases.expiry = 20s;
     CHECK(validate(wrong)->field == "leases.expiry");
 }
@@ -140,8 +142,8 @@ TEST_CASE("lease guide: leases and partitions without a processor")
     };
     const auto one_batch = [&](waybill::partition_lifecycle::process a) {
         steps += "batch ";
-        return waybill::partition_lifecycle::processed{a.partition, a.epoch,
-                                                       waybill::batch_pass::drained};
+        return waybill::partition_lifecycle::processed{
+            a.partition, a.epoch, waybill::partition_lifecycle::batch_pass::drained};
     };
 
     //! [lease_follow]

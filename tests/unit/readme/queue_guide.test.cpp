@@ -118,7 +118,7 @@ TEST_CASE("queue guide: settlements in batches")
     settle_batches calls({.items = 10, .linger = 50ms});
     for (const message& m : handled) {
         const auto s = waybill::settle(policy, m.delivery, m.result.kind, dice(), wall);
-        const auto kind = waybill::kind_of(s);              // empty for let_lock_expire
+        const auto kind = waybill::settle_batches::kind_of(s);  // empty for let_lock_expire
         if (!kind) continue;
         calls.on(settle_batches::decided{*kind, m.delivery.lock_left}, now());
         numbered.push_back(m);                              // its number: 0, 1, 2 ...
@@ -155,8 +155,10 @@ TEST_CASE("queue guide: a lock that is renewed during the work")
     const auto work_until = [&](steady_time t) { time.sleep_until(t); };
     bool stopped = false;
     const auto working = [&] { return !stopped; };
-    std::optional<waybill::lock_outcome> why;
-    const auto stop_working = [&](waybill::lock_outcome w) { why = w, stopped = true; };
+    std::optional<waybill::lock_renewal::lock_outcome> why;
+    const auto stop_working = [&](waybill::lock_renewal::lock_outcome w) {
+        why = w, stopped = true;
+    };
 
     //! [queue_renewal]
     using waybill::lock_renewal;
@@ -178,7 +180,7 @@ TEST_CASE("queue guide: a lock that is renewed during the work")
     }
     lock.on(lock_renewal::lock_released{}, now());  // settled or released
     //! [queue_renewal]
-    CHECK(why == waybill::lock_outcome::too_long);
+    CHECK(why == waybill::lock_renewal::lock_outcome::too_long);
     CHECK(time.passed == waybill::duration(10min));
     CHECK(queue.renewals > 10);
     CHECK(lock.left(now()) == waybill::duration{});
@@ -220,7 +222,7 @@ TEST_CASE("queue guide: deferred messages and their store")
     queue.defer(m);
 
     const auto run_due = [&] {                         // at book.next_due() or next_release()
-        for (const waybill::handed& h : book.take(wall(), now(), 20)) {
+        for (const waybill::deferred_messages::handed& h : book.take(wall(), now(), 20)) {
             const auto original = queue.receive_deferred(h.entry.sequence);
             if (handle(original).ok()) {
                 queue.complete(original);
@@ -264,7 +266,7 @@ struct consumer {
     simulated_clock time{};
     waybill::deferred_messages book{};
     waybill::receive_planner planner{};
-    std::map<std::uint64_t, waybill::handed> pairs{};
+    std::map<std::uint64_t, waybill::deferred_messages::handed> pairs{};
     std::vector<std::uint64_t> handlers{};
     std::uint64_t fresh = 2;
     std::string log{};
@@ -311,7 +313,7 @@ struct consumer {
         waybill::match(planner.next(now()),
             [&](receive_planner::take_due a) {
                 const auto due = book.take(wall(), now(), a.max_pairs);
-                for (const waybill::handed& h : due) pairs[a.first++] = h;
+                for (const waybill::deferred_messages::handed& h : due) pairs[a.first++] = h;
                 planner.on(receive_planner::pairs_taken{due.size(), steady(book.next_due())}, now());
             },
             [&](receive_planner::receive a) {
@@ -371,7 +373,7 @@ TEST_CASE("queue guide: the id of a scheduled copy")
     const auto dead_letter = [&](int, const std::string& text) { reason = text; };
     const auto retry_later = [&](const std::string& original, std::uint32_t attempt) {
         //! [queue_id]
-        const auto id = waybill::scheduled_id(original, attempt);     // "order-7:3"
+        const auto id = waybill::scheduled_id::make(original, attempt);     // "order-7:3"
         if (!id) return dead_letter(message, waybill::describe(id.error()));
         queue.send({.id = *id, .attempt = attempt, .visible_at = later});
         queue.complete(message);
@@ -386,9 +388,11 @@ TEST_CASE("queue guide: the id of a scheduled copy")
 }
 
 //! [queue_original]
-static_assert(waybill::original_of("order-7:3", 3) == "order-7");     // the copy of attempt 3
-static_assert(waybill::original_of("order-7:3", 0) == "order-7:3");   // an original with this id
-static_assert(!waybill::original_of("order-7:3", 4));                 // not the copy of attempt 4
+static_assert(waybill::scheduled_id::original_of("order-7:3", 3) ==
+              "order-7");  // the copy of attempt 3
+static_assert(waybill::scheduled_id::original_of("order-7:3", 0) ==
+              "order-7:3");                                          // an original with this id
+static_assert(!waybill::scheduled_id::original_of("order-7:3", 4));  // not the copy of attempt 4
 //! [queue_original]
 
 }  // namespace

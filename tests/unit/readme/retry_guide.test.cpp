@@ -139,7 +139,7 @@ TEST_CASE("retry guide: the state machine of one call")
     //! [retry_machine]
     CHECK(calls == 3);
     CHECK(reason == waybill::fault_kind::permanent);
-    CHECK(loop.outcome() == waybill::retry_outcome::not_worth_it);
+    CHECK(loop.outcome() == waybill::retry_loop::retry_outcome::not_retriable);
 }
 
 TEST_CASE("retry guide: a decision after each attempt")
@@ -174,7 +174,7 @@ TEST_CASE("retry guide: rounds of attempts")
     //! [retry_rounds]
     constexpr waybill::retry_levels levels{
         .immediate = 5, .delayed = 3, .pauses = {.base = 10s, .cap = 1h}};
-    static_assert(attempts_in_all(levels) == 24);
+    static_assert(levels.max_attempts() == 24);
     const auto decide = [&](std::uint64_t attempts) {  // over all deliveries: store it
         waybill::match(
             waybill::decide(levels, attempts, kind, dice(), now),
@@ -192,8 +192,8 @@ TEST_CASE("retry guide: pauses")
     const double random = 0.5;
     //! [retry_pause]
     const waybill::backoff exponential{.base = 100ms, .cap = 30s};        // full jitter
-    const waybill::backoff linear{.base = 10s, .factor = 1, .spread = waybill::jitter::none,
-                                  .step = 10s};
+    const waybill::backoff linear{
+        .base = 10s, .factor = 1, .spread = waybill::backoff::jitter::none, .step = 10s};
     const waybill::duration a = waybill::pause(exponential, 3, random);   // in [0, 400 ms)
     const waybill::duration b = waybill::pause(linear, 2, random);        // 20 s
     const waybill::duration c = waybill::pause(exponential, 1, random, 5s);  // 5 s: the hint
@@ -226,7 +226,7 @@ TEST_CASE("retry guide: a budget for several threads")
     const auto call = [&] { return ++calls, waybill::transient("busy"); };
     const auto sleep_until = [&](waybill::steady_time t) { time = t; };
     const auto r = waybill::retry_call({}, call, [&] { return time; }, sleep_until, dice, tokens);
-    CHECK(r.outcome == waybill::retry_outcome::budget);
+    CHECK(r.outcome == waybill::retry_loop::retry_outcome::budget);
     CHECK(calls == 3);
 }
 
@@ -234,8 +234,8 @@ TEST_CASE("retry guide: permits that cross an event loop")
 {
     waybill::steady_time time;
     const auto now = [&] { return time; };
-    std::vector<waybill::permit> started;
-    const auto start = [&](const waybill::permit& p) { started.push_back(p); };
+    std::vector<waybill::circuit_breaker::permit> started;
+    const auto start = [&](const waybill::circuit_breaker::permit& p) { started.push_back(p); };
     std::optional<waybill::steady_time> armed;
     const auto wake_at = [&](waybill::steady_time t) { armed = t; };
     //! [retry_permit]
@@ -244,18 +244,18 @@ TEST_CASE("retry guide: permits that cross an event loop")
         if (const auto permit = breaker.try_acquire(now())) start(*permit);
         else wake_at(breaker.next_change(now()));
     };
-    const auto ended = [&](const waybill::permit& p, const waybill::fault& f) {
+    const auto ended = [&](const waybill::circuit_breaker::permit& p, const waybill::fault& f) {
         breaker.record(p, f.kind, now());                 // stale if the state has changed
     };
     //! [retry_permit]
     for (int i = 0; i != 6; ++i) begin();
     for (std::size_t i = 0; i != 5; ++i) ended(started[i], waybill::infrastructure("refused"));
-    CHECK(breaker.state(time) == waybill::circuit_state::open);
+    CHECK(breaker.state(time) == waybill::circuit_breaker::circuit_state::open);
     begin();
     REQUIRE(armed);
     CHECK(*armed == time + 5s);
     ended(started[5], {});  // stale: issued before the breaker opened
-    CHECK(breaker.state(time) == waybill::circuit_state::open);
+    CHECK(breaker.state(time) == waybill::circuit_breaker::circuit_state::open);
 }
 
 TEST_CASE("retry guide: a preset is a value with its source")
@@ -276,8 +276,9 @@ TEST_CASE("retry guide: a preset is a value with its source")
 constexpr waybill::delivery_terms queue{.lock = 90s, .max_deliveries = 960};
 static_assert(waybill::time_until_dead_letter(queue).lasts == 24h);
 static_assert(waybill::time_until_dead_letter(queue, 1s).lasts == 960s);  // given back after 1 s
-static_assert(waybill::deliveries_for(24h, 90s) == 960);
-static_assert(waybill::hold_for(24h, 10) == 144min);      // longer than a lock of Service Bus
+static_assert(waybill::delivery_terms::deliveries_for(24h, 90s) == 960);
+static_assert(waybill::delivery_terms::hold_for(24h, 10) ==
+              144min);  // longer than a lock of Service Bus
 //! [retry_delivery]
 static_assert(!validate(queue));
 

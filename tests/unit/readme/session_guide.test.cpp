@@ -53,7 +53,7 @@ struct session_queue {
         ++at;
         return {};
     }
-    fault send(const waybill::redrive_step& s, std::string_view body)
+    fault send(const waybill::redrive_plan::planned_message& s, std::string_view body)
     {
         if (broken) return waybill::permanent("too large");
         message m;
@@ -78,7 +78,8 @@ struct letter_table {
     fault upsert(waybill::pipeline_dead_letter l)
     {
         const auto stored = all.find(l.sequence);
-        if (stored != all.end()) l = merged_dead_letter(stored->second, std::move(l));
+        if (stored != all.end())
+            l = waybill::pipeline_dead_letter::merged(stored->second, std::move(l));
         const std::uint64_t key = l.sequence;
         all.insert_or_assign(key, std::move(l));
         return {};
@@ -86,7 +87,8 @@ struct letter_table {
     fault mark(const waybill::pipeline_dead_letter& marked)
     {
         const auto stored = all.find(marked.sequence);
-        if (stored != all.end()) stored->second = merged_mark(stored->second, marked);
+        if (stored != all.end())
+            stored->second = waybill::pipeline_dead_letter::with_mark(stored->second, marked);
         return {};
     }
     fault remove(const waybill::pipeline_dead_letter& l)
@@ -107,7 +109,7 @@ message step_of(const std::string& session, std::uint64_t step, std::uint64_t to
     message m;
     m.properties = {session, step, 1, total, step == total};
     m.sequence = step;
-    m.facts = facts_of(m.properties, m.sequence, 1);
+    m.facts = waybill::step_facts::of(m.properties, m.sequence, 1);
     return m;
 }
 
@@ -135,7 +137,7 @@ TEST_CASE("session guide: properties of a message")
     waybill::write_step_properties(step, {}, [&](auto name, auto value) {
         m.application_properties.emplace(name, value);           // waybill-session, waybill-step, ...
     });
-    const std::string id = waybill::step_message_id(step);    // "order-17/1"
+    const std::string id = waybill::job::message_id(step);    // "order-17/1"
     //! [session_write]
     CHECK(id == "order-17/1");
     CHECK(m.application_properties.size() == 3);
@@ -146,7 +148,8 @@ TEST_CASE("session guide: properties of a message")
     //! [session_read]
     const auto read = waybill::read_step_properties([&](auto name) { return m.find(name); });
     if (!read.ok()) log(read.text());                // waybill-step is not an unsigned number: 'three'
-    const waybill::step_facts facts = facts_of(read.properties, m.sequence, m.deliveries);
+    const waybill::step_facts facts =
+        waybill::step_facts::of(read.properties, m.sequence, m.deliveries);
     const std::string key = read.job() + "/" + std::to_string(facts.step);   // of the effect
     //! [session_read]
     CHECK(logged == "waybill-step is not an unsigned number: 'three'");
@@ -269,7 +272,7 @@ TEST_CASE("session guide: import, redrive and sweep")
             [&](waybill::complete) { one.on(pipeline::completed{dead_letters.complete(m).kind}, now()); },
             [&](waybill::idle) {});
     //! [session_import]
-    CHECK(one.outcome() == waybill::import_outcome::drained);
+    CHECK(one.outcome() == waybill::dead_letter_import::import_outcome::drained);
     CHECK(table.all.size() == 2);
 
     session_queue queue;
@@ -278,7 +281,7 @@ TEST_CASE("session guide: import, redrive and sweep")
     CHECK(describe(plan) == "2 letters of 1 sessions to send, 0 of 0 held back, 0 not asked for");
     const auto send = [&](waybill::redrive::resubmit a) -> waybill::redrive::resubmitted {
         for (std::uint64_t n = 0; n != a.count; ++n) {
-            const waybill::redrive_step step = plan.step(letters, a.offset + n);
+            const waybill::redrive_plan::planned_message step = plan.step(letters, a.offset + n);
             const fault f = queue.send(step, letters[a.offset + n].body);
             if (!f.ok()) return {n, f.kind};
         }
@@ -287,7 +290,7 @@ TEST_CASE("session guide: import, redrive and sweep")
     const auto mark = [&](waybill::redrive::mark_sent a) -> waybill::redrive::sessions_marked {
         fault f;
         for (std::uint64_t s = a.session; f.ok() && s != a.session + a.count; ++s)
-            if (plan.sessions[s].marks_first) f = table.mark(plan.marked(letters, s));
+            if (plan.sessions[s].mark_before_removal) f = table.mark(plan.marked(letters, s));
         return {f.kind};
     };
     const auto remove =
@@ -302,14 +305,17 @@ TEST_CASE("session guide: import, redrive and sweep")
     using waybill::redrive;
     redrive run(plan, {.chunk = 100});
     while (!run.over())
-        waybill::match(run.next(now()),
-            [&](redrive::resubmit a) { run.on(send(a), now()); },
-            [&](redrive::mark_sent a) { run.on(mark(a), now()); },  // merged_mark
-            [&](redrive::remove_dead_letters a) { run.on(remove(a), now()); },  // the last one first
-            [&](waybill::wait_until a) { sleep_until(a.time); },
-            [&](waybill::idle) {});
+        waybill::match(
+            run.next(now()), [&](redrive::resubmit a) { run.on(send(a), now()); },
+            [&](redrive::mark_sent a) {
+                run.on(mark(a), now());
+            },  // waybill::pipeline_dead_letter::with_mark
+            [&](redrive::remove_dead_letters a) {
+                run.on(remove(a), now());
+            },  // the last one first
+            [&](waybill::wait_until a) { sleep_until(a.time); }, [&](waybill::idle) {});
     //! [session_redrive]
-    CHECK(run.outcome() == waybill::redrive_outcome::finished);
+    CHECK(run.outcome() == waybill::redrive::redrive_outcome::finished);
     CHECK(table.all.empty());
     REQUIRE(queue.all.size() == 2);
     CHECK(queue.all[0].properties.session == "order-17~1");
@@ -340,7 +346,7 @@ TEST_CASE("session guide: import, redrive and sweep")
         waybill::locked_session_state place(store, id);
         const auto bytes = place.load();                        // again, now with its version
         if (!item.clears()) log(describe(item));                // "stuck at 2 of 5 for 36h"
-        else if (bytes && may_clear(item, read(id, *bytes))) log(place.clear().text);
+        else if (bytes && item.may_clear(read(id, *bytes))) log(place.clear().text);
     }
     //! [session_sweep]
     CHECK(logged == "stuck at 2 of 5 for 36h");

@@ -39,9 +39,10 @@ struct letter_table {
 
     waybill::fault upsert(pipeline_dead_letter l)
     {
-        std::pair key(l.properties.session, waybill::row_key(l.sequence));
+        std::pair key(l.properties.session, waybill::row_key::of(l.sequence));
         const auto stored = all.find(key);
-        if (stored != all.end()) l = merged_dead_letter(stored->second, std::move(l));
+        if (stored != all.end())
+            l = waybill::pipeline_dead_letter::merged(stored->second, std::move(l));
         all.insert_or_assign(std::move(key), std::move(l));
         return {};
     }
@@ -61,7 +62,7 @@ struct queue_of_messages {
               std::string_view id = {})
     {
         all.push_back({s, all.size() + 1, 1, std::string(body), o,
-                       id.empty() ? waybill::step_message_id(s) : std::string(id)});
+                       id.empty() ? waybill::job::message_id(s) : std::string(id)});
     }
     message* receive() { return at == all.size() ? nullptr : &all[at]; }
     waybill::fault complete(const message&)
@@ -120,9 +121,11 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
         if (!pipe) return refuse(waybill::describe(pipe.error()));
         while (message* m = pipe->over() ? nullptr : queue.receive()) {
             process_step(
-                *pipe, {facts_of(m->properties, m->sequence, m->deliveries), wall()}, now,
-                [&](pipeline::load_state) { return state.load(m->origin.state); },
-                [&](pipeline::execute) { return state.attempt([&](order& o) { return run(*m, o); }); },
+                *pipe, {waybill::step_facts::of(m->properties, m->sequence, m->deliveries), wall()},
+                now, [&](pipeline::load_state) { return state.load(m->origin.state); },
+                [&](pipeline::execute) {
+                    return state.attempt([&](order& o) { return run(*m, o); });
+                },
                 [&](pipeline::save_state a) { return state.save(a, pipe->progress()); },
                 [&](pipeline::write_dead_letter a) {
                     return letters.upsert(letter_of(*m, a, *pipe, state.bytes()));

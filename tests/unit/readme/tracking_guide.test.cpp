@@ -18,7 +18,7 @@ namespace tracking_guide_test {
 namespace {
 
 using namespace std::chrono_literals;
-using waybill::track_error;
+using waybill::completion_tracker;
 
 using commits = std::vector<std::optional<std::uint64_t>>;
 
@@ -124,7 +124,7 @@ TEST_CASE("tracking guide: the next owner skips the events that are done")
         //! [tracking_encode]
         CHECK(repeated == 0);
         CHECK(done.kept == 1);
-        CHECK(waybill::can_accept(tracker, waybill::in_bytes(budget)));
+        CHECK(waybill::can_accept(tracker, budget.in_bytes()));
     }
     std::string problem;
     const auto log = [&](std::string_view why) { problem = why; };
@@ -143,7 +143,7 @@ TEST_CASE("tracking guide: the next owner skips the events that are done")
         CHECK(tracker.begin(10));
         const auto next = tracker.begin(11);
         if (metadata == "changed") CHECK(next);
-        else CHECK(next.error() == track_error::done_before);
+        else CHECK(next.error() == completion_tracker::track_error::done_before);
     }
     CHECK(!problem.empty());
 }
@@ -189,7 +189,7 @@ TEST_CASE("tracking guide: a revoked partition")
     //! [tracking_revoke]
     CHECK(written == commits{0});
     CHECK(late == waybill::event_result::stale);
-    CHECK(tracker.begin(2).error() == track_error::not_assigned);
+    CHECK(tracker.begin(2).error() == completion_tracker::track_error::not_assigned);
 }
 
 TEST_CASE("tracking guide: bytes of the form runs")

@@ -66,7 +66,7 @@ TEST_CASE("window guide: limits, and samples that are not inserted")
         waybill::sliding_window<waybill::stats<double>> latency{
             {.span = 10min, .max_points = 100'000, .ahead = 1min}};
         auto outcome = latency.insert(sampled_at, seconds, now);    // `now` moves the clock first
-        if (outcome == waybill::inserted::future) report_clock(sampled_at);
+        if (outcome == waybill::insert_result::future) report_clock(sampled_at);
         std::uint64_t lost = latency.losses().future + latency.losses().too_old;
         bool all_counted = latency.query(now).complete();           // false after `pushed_out`
         //! [window_limits]

@@ -13,7 +13,6 @@ namespace backoff_test {
 
 using waybill::backoff;
 using waybill::duration;
-using waybill::jitter;
 using waybill::pause;
 using namespace std::chrono_literals;
 
@@ -21,11 +20,13 @@ constexpr std::uint32_t ever = ~std::uint32_t{0};
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-static_assert(name(jitter::none) == "none" && name(jitter::equal) == "equal");
-static_assert(name(jitter::full) == "full" && name(static_cast<jitter>(9)) == "?");
-static_assert(name(jitter::decorrelated) == "decorrelated" && name(jitter::around) == "around");
+static_assert(name(backoff::jitter::none) == "none" && name(backoff::jitter::equal) == "equal");
+static_assert(name(backoff::jitter::full) == "full" &&
+              name(static_cast<backoff::jitter>(9)) == "?");
+static_assert(name(backoff::jitter::decorrelated) == "decorrelated" &&
+              name(backoff::jitter::around) == "around");
 
-constexpr backoff plain{.base = 100ms, .cap = 30s, .spread = jitter::none};
+constexpr backoff plain{.base = 100ms, .cap = 30s, .spread = backoff::jitter::none};
 static_assert(pause(plain, 1, 0.0) == duration(100ms));
 static_assert(pause(plain, 2, 0.0) == duration(200ms));
 static_assert(pause(plain, 9, 0.0) == duration(25'600ms));
@@ -37,7 +38,7 @@ static_assert(pause(plain, 0, 0.0) == duration(100ms));  // as the first
 constexpr backoff full{.base = 1s, .cap = 30s};
 static_assert(pause(full, 1, 0.0) == duration{} && pause(full, 1, 0.25) == duration(250ms));
 static_assert(pause(full, 3, 0.5) == duration(2s) && pause(full, 3, 1.0) == duration(4s));
-constexpr backoff equal{.base = 1s, .cap = 30s, .spread = jitter::equal};
+constexpr backoff equal{.base = 1s, .cap = 30s, .spread = backoff::jitter::equal};
 static_assert(pause(equal, 1, 0.0) == duration(500ms) && pause(equal, 1, 1.0) == duration(1s));
 static_assert(pause(equal, 2, 0.5) == duration(1'500ms));
 
@@ -56,7 +57,7 @@ static_assert(pause(full, 1, 0.0, duration::lowest()) == duration{});
 
 // Or what is said for hints, where that is more than the cap. Pauses of our own stay under the cap.
 constexpr backoff patient{
-    .base = 1s, .cap = 30s, .spread = jitter::none, .highest_hint = 10min};
+    .base = 1s, .cap = 30s, .spread = backoff::jitter::none, .highest_hint = 10min};
 static_assert(pause(patient, 1, 0.0, 5min) == duration(5min));
 static_assert(pause(patient, 1, 0.0, 1h) == duration(10min));
 static_assert(pause(patient, ever, 0.0) == duration(30s));
@@ -65,27 +66,33 @@ static_assert(pause({.cap = 30s, .highest_hint = -1s}, 1, 0.0, 1h) == duration(3
 
 // Linear: a factor of 1 and a step. Both together add up.
 constexpr backoff linear{
-    .base = 10s, .cap = 1h, .factor = 1.0, .spread = jitter::none, .step = 10s};
+    .base = 10s, .cap = 1h, .factor = 1.0, .spread = backoff::jitter::none, .step = 10s};
 static_assert(pause(linear, 1, 0.0) == duration(10s) && pause(linear, 2, 0.0) == duration(20s));
 static_assert(pause(linear, 3, 0.0) == duration(30s) && pause(linear, 0, 0.0) == duration(10s));
 static_assert(pause(linear, 360, 0.0) == duration(1h) && pause(linear, 361, 0.0) == duration(1h));
 static_assert(pause(linear, ever, 0.0) == duration(1h));
-static_assert(pause({.base = 1s, .cap = 1h, .spread = jitter::none, .step = 5s}, 4, 0.0) ==
+static_assert(pause({.base = 1s, .cap = 1h, .spread = backoff::jitter::none, .step = 5s}, 4, 0.0) ==
               duration(23s));
-static_assert(pause({.base = 1s, .cap = duration::highest(), .factor = 1.0, .spread = jitter::none,
+static_assert(pause({.base = 1s,
+                     .cap = duration::highest(),
+                     .factor = 1.0,
+                     .spread = backoff::jitter::none,
                      .step = duration::highest()},
                     3, 0.0) == duration::highest());
-static_assert(pause({.base = 1s, .factor = 1.0, .spread = jitter::none,
+static_assert(pause({.base = 1s, .factor = 1.0, .spread = backoff::jitter::none,
                      .step = duration::nanoseconds(std::int64_t{1} << 62)},
                     5, 0.0) == duration(30s));  // four of these are 2^64
-static_assert(pause({.base = 1s, .factor = 1.0, .spread = jitter::none, .step = -1s}, 9, 0.0) ==
-              duration(1s));
-static_assert(pause({.base = 1s, .cap = duration::highest(), .factor = 1.0, .spread = jitter::none,
+static_assert(pause({.base = 1s, .factor = 1.0, .spread = backoff::jitter::none, .step = -1s}, 9,
+                    0.0) == duration(1s));
+static_assert(pause({.base = 1s,
+                     .cap = duration::highest(),
+                     .factor = 1.0,
+                     .spread = backoff::jitter::none,
                      .step = duration::nanoseconds(1)},
                     ever, 0.0) == duration(1s) + duration::nanoseconds(0xFFFF'FFFE));
 
 // Decorrelated: from the base to three times the pause before, and not over the cap.
-constexpr backoff apart{.base = 1s, .cap = 30s, .spread = jitter::decorrelated};
+constexpr backoff apart{.base = 1s, .cap = 30s, .spread = backoff::jitter::decorrelated};
 static_assert(pause(apart, 1, {}, 0.0) == duration(1s) && pause(apart, 1, {}, 1.0) == duration(3s));
 static_assert(pause(apart, 2, 3s, 0.0) == duration(1s) && pause(apart, 2, 3s, 0.5) == duration(5s));
 static_assert(pause(apart, 2, 3s, 1.0) == duration(9s));
@@ -97,10 +104,10 @@ static_assert(pause(apart, 2, duration::highest(), 0.0) == duration(1s));
 static_assert(pause(apart, 2, duration::highest(), 1.0) == duration(30s));
 static_assert(pause(apart, 2, 3s, 0.0, 4s) == duration(4s));
 static_assert(pause(apart, 2, 3s, not_a_number) == duration(1s));
-static_assert(pause({.base = 2s, .cap = 1s, .spread = jitter::decorrelated}, 2, 9s, 0.5) ==
+static_assert(pause({.base = 2s, .cap = 1s, .spread = backoff::jitter::decorrelated}, 2, 9s, 0.5) ==
               duration(1s));
-static_assert(pause({.base = -2s, .cap = 1s, .spread = jitter::decorrelated}, 2, {}, 0.5) ==
-              duration{});
+static_assert(pause({.base = -2s, .cap = 1s, .spread = backoff::jitter::decorrelated}, 2, {},
+                    0.5) == duration{});
 // Where the pause before is not known, it is what draws in the middle would have made it.
 static_assert(pause(apart, 0, 0.5) == duration(2s) && pause(apart, 1, 0.5) == duration(2s));
 static_assert(pause(apart, 2, 0.5) == pause(apart, 2, 2s, 0.5));
@@ -111,7 +118,7 @@ static_assert(pause(apart, ever, 0.0) == duration(1s) && pause(apart, ever, 1.0)
 static_assert(pause(linear, 2, 1h, 0.0) == duration(20s));
 
 // Around: four fifths to six fifths, and spread below the cap, too.
-constexpr backoff near_by{.base = 1s, .cap = 12s, .spread = jitter::around};
+constexpr backoff near_by{.base = 1s, .cap = 12s, .spread = backoff::jitter::around};
 static_assert(pause(near_by, 1, 0.0) == duration(800ms));
 static_assert(pause(near_by, 1, 0.5) == duration(1s));
 static_assert(pause(near_by, 2, 1.0) > duration(2'399ms));
@@ -122,28 +129,31 @@ static_assert(pause(near_by, ever, 1.0) > duration(11'999ms));
 static_assert(pause(near_by, ever, 1.0) <= duration(12s));
 
 // Factors at the edge, and over it.
-static_assert(pause({.base = 1s, .factor = 1.0, .spread = jitter::none}, ever, 0.0) ==
+static_assert(pause({.base = 1s, .factor = 1.0, .spread = backoff::jitter::none}, ever, 0.0) ==
               duration(1s));
-static_assert(pause({.base = 1s, .factor = 0.5, .spread = jitter::none}, 9, 0.0) == duration(1s));
-static_assert(pause({.base = 1s, .factor = -2.0, .spread = jitter::none}, 9, 0.0) == duration(1s));
-static_assert(pause({.base = 1s, .factor = not_a_number, .spread = jitter::none}, 9, 0.0) ==
+static_assert(pause({.base = 1s, .factor = 0.5, .spread = backoff::jitter::none}, 9, 0.0) ==
               duration(1s));
-static_assert(pause({.base = 1s, .factor = infinite, .spread = jitter::none}, 1, 0.0) ==
+static_assert(pause({.base = 1s, .factor = -2.0, .spread = backoff::jitter::none}, 9, 0.0) ==
               duration(1s));
-static_assert(pause({.base = 1s, .factor = infinite, .spread = jitter::none}, 2, 0.0) ==
+static_assert(pause({.base = 1s, .factor = not_a_number, .spread = backoff::jitter::none}, 9,
+                    0.0) == duration(1s));
+static_assert(pause({.base = 1s, .factor = infinite, .spread = backoff::jitter::none}, 1, 0.0) ==
+              duration(1s));
+static_assert(pause({.base = 1s, .factor = infinite, .spread = backoff::jitter::none}, 2, 0.0) ==
               duration(30s));
-static_assert(pause({.base = 1s, .factor = 1e300, .spread = jitter::none}, 3, 0.0) ==
+static_assert(pause({.base = 1s, .factor = 1e300, .spread = backoff::jitter::none}, 3, 0.0) ==
               duration(30s));
 // A factor that is only just over one still gets there, and soon.
-static_assert(pause({.base = 1s, .factor = 1.0000001, .spread = jitter::none}, ever, 0.0) ==
-              duration(30s));
-static_assert(pause({.base = 1s, .factor = 1.0 + 1e-12, .spread = jitter::none}, ever, 0.0) >
-              duration(1s));
-static_assert(pause({.base = duration::nanoseconds(1), .factor = 1.5, .spread = jitter::none}, 3,
-                    0.0)
-                  .count() == 2);
-static_assert(pause({.base = 8s, .cap = 1h, .factor = 1.5, .spread = jitter::none}, 4, 0.0) ==
-              duration(27s));
+static_assert(pause({.base = 1s, .factor = 1.0000001, .spread = backoff::jitter::none}, ever,
+                    0.0) == duration(30s));
+static_assert(pause({.base = 1s, .factor = 1.0 + 1e-12, .spread = backoff::jitter::none}, ever,
+                    0.0) > duration(1s));
+static_assert(
+    pause({.base = duration::nanoseconds(1), .factor = 1.5, .spread = backoff::jitter::none}, 3,
+          0.0)
+        .count() == 2);
+static_assert(pause({.base = 8s, .cap = 1h, .factor = 1.5, .spread = backoff::jitter::none}, 4,
+                    0.0) == duration(27s));
 
 // A base or a cap that makes no sense.
 static_assert(pause({.base = {}}, ever, 1.0) == duration{});
@@ -189,8 +199,9 @@ TEST_CASE("backoff: never negative, never over the cap, never less for a later r
         for (const duration cap :
              {duration(1ns), duration(30s), duration::nanoseconds(odd), duration::highest()}) {
             for (const double factor : {1.0, 1.0000001, 1.5, 2.0, 10.0, 1e18, 1e300}) {
-                for (const jitter spread : {jitter::none, jitter::equal, jitter::full,
-                                            jitter::decorrelated, jitter::around}) {
+                for (const backoff::jitter spread :
+                     {backoff::jitter::none, backoff::jitter::equal, backoff::jitter::full,
+                      backoff::jitter::decorrelated, backoff::jitter::around}) {
                     for (const double draw : {0.0, 0.3, 0.9999999999999999, 1.0}) {
                         const backoff b{base, cap, factor, spread};
                         duration last{};
@@ -199,7 +210,7 @@ TEST_CASE("backoff: never negative, never over the cap, never less for a later r
                             const duration p = pause(b, n, draw);
                             CHECK(p >= last);
                             CHECK(p <= cap);
-                            if (spread == jitter::equal)
+                            if (spread == backoff::jitter::equal)
                                 CHECK(p.count() >= pause(b, n, 1.0).count() / 2 - 1'024);
                             last = p;
                         }

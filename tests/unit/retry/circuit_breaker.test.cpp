@@ -17,12 +17,9 @@ namespace {
 using namespace std::chrono_literals;
 using waybill::circuit_breaker;
 using waybill::circuit_breaker_of;
-using waybill::circuit_breaker_options;
-using waybill::circuit_state;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
-using waybill::permit;
 using waybill::steady_time;
 
 constexpr steady_time s(std::int64_t n)
@@ -31,15 +28,15 @@ constexpr steady_time s(std::int64_t n)
 }
 
 // Two of two calls that fail shut it, for 5, 10, 20 ... seconds; then 1, 2, 4 probes.
-constexpr circuit_breaker_options quick{
+constexpr circuit_breaker::config quick{
     .failure_ratio = 0.5, .minimum_throughput = 2, .half_open_ramp = 3};
 
 constexpr void call(circuit_breaker_of<8>& v, fault_kind how, steady_time at)
 {
-    v.record(v.try_acquire(at).value_or(permit{}), how, at);
+    v.record(v.try_acquire(at).value_or(circuit_breaker::permit{}), how, at);
 }
 
-constexpr circuit_breaker_of<8> shut_at(steady_time at, const circuit_breaker_options& o = quick)
+constexpr circuit_breaker_of<8> shut_at(steady_time at, const circuit_breaker::config& o = quick)
 {
     circuit_breaker_of<8> v(o);
     call(v, fault_kind::infrastructure, at);
@@ -47,20 +44,23 @@ constexpr circuit_breaker_of<8> shut_at(steady_time at, const circuit_breaker_op
     return v;
 }
 
-static_assert(name(circuit_state::closed) == "closed" && name(circuit_state::open) == "open");
-static_assert(name(circuit_state::half_open) == "half_open" &&
-              name(circuit_state::forced_closed) == "forced_closed");
-static_assert(name(circuit_state::forced_open) == "forced_open" &&
-              name(static_cast<circuit_state>(9)) == "?");
+static_assert(name(circuit_breaker::circuit_state::closed) == "closed" &&
+              name(circuit_breaker::circuit_state::open) == "open");
+static_assert(name(circuit_breaker::circuit_state::half_open) == "half_open" &&
+              name(circuit_breaker::circuit_state::forced_closed) == "forced_closed");
+static_assert(name(circuit_breaker::circuit_state::forced_open) == "forced_open" &&
+              name(static_cast<circuit_breaker::circuit_state>(9)) == "?");
 
 // It shuts, and says when to come again; then one may find out, then two, then four, then all.
 static_assert([] {
     circuit_breaker_of<8> v = shut_at(s(1));
-    if (v.state(s(1)) != circuit_state::open || v.next_change(s(1)) != s(6)) return false;
+    if (v.state(s(1)) != circuit_breaker::circuit_state::open || v.next_change(s(1)) != s(6))
+        return false;
     if (v.try_acquire(s(5)) || v.room(s(5)) != 0) return false;
-    if (v.state(s(6)) != circuit_state::half_open || v.room(s(6)) != 1) return false;
+    if (v.state(s(6)) != circuit_breaker::circuit_state::half_open || v.room(s(6)) != 1)
+        return false;
     for (const int size : {1, 2, 4}) {
-        permit out[4]{};
+        circuit_breaker::permit out[4]{};
         for (int i = 0; i != size; ++i) {
             const auto p = v.try_acquire(s(6));
             if (!p) return false;
@@ -68,11 +68,11 @@ static_assert([] {
         }
         if (v.try_acquire(s(6))) return false;  // no stampede
         for (int i = 0; i != size; ++i) {
-            if (v.state(s(7)) != circuit_state::half_open) return false;
+            if (v.state(s(7)) != circuit_breaker::circuit_state::half_open) return false;
             if (v.record(out[i], fault_kind::none, s(7)) != event_result::applied) return false;
         }
     }
-    return v.state(s(7)) == circuit_state::closed && v.room(s(7)) == 8;
+    return v.state(s(7)) == circuit_breaker::circuit_state::closed && v.room(s(7)) == 8;
 }());
 
 // A probe that fails shuts it for longer, up to the cap; when it flows again the pauses start anew.
@@ -86,7 +86,7 @@ static_assert([] {
     }
     at += 300;
     for (int i = 0; i != 7; ++i) call(v, fault_kind::none, s(at));
-    if (v.state(s(at)) != circuit_state::closed) return false;
+    if (v.state(s(at)) != circuit_breaker::circuit_state::closed) return false;
     call(v, fault_kind::infrastructure, s(at));
     call(v, fault_kind::infrastructure, s(at));
     return v.next_change(s(at)) == s(at + 5);
@@ -116,13 +116,13 @@ static_assert([] {
     const auto other = v.try_acquire(s(0));
     if (v.record(*p, fault_kind::infrastructure, s(0)) != event_result::applied) return false;
     const circuit_breaker_of<8> before = v;
-    const permit made_up[]{*p,
-                           permit{},
-                           permit{1, 0, s(60), p->place},
-                           permit{1, 77, s(60), 0},
-                           permit{1, other->number, s(60), 77},
-                           permit{2, other->number, s(60), other->place}};
-    for (const permit& wrong : made_up) {
+    const circuit_breaker::permit made_up[]{*p,
+                           circuit_breaker::permit{},
+                           circuit_breaker::permit{1, 0, s(60), p->place},
+                           circuit_breaker::permit{1, 77, s(60), 0},
+                           circuit_breaker::permit{1, other->number, s(60), 77},
+                           circuit_breaker::permit{2, other->number, s(60), other->place}};
+    for (const circuit_breaker::permit& wrong : made_up) {
         if (v.record(wrong, fault_kind::infrastructure, s(0)) != event_result::stale || v != before)
             return false;
     }
@@ -146,11 +146,14 @@ static_assert([] {
     circuit_breaker_of<8> v = shut_at(s(0));
     const auto p = v.try_acquire(s(5));
     if (p->deadline != s(65) || v.next_change(s(5)) != s(65)) return false;
-    if (v.state(s(64)) != circuit_state::half_open || v.state(s(65)) != circuit_state::open)
+    if (v.state(s(64)) != circuit_breaker::circuit_state::half_open ||
+        v.state(s(65)) != circuit_breaker::circuit_state::open)
         return false;
-    if (v.next_change(s(65)) != s(75) || v.state(s(75)) != circuit_state::half_open) return false;
+    if (v.next_change(s(65)) != s(75) ||
+        v.state(s(75)) != circuit_breaker::circuit_state::half_open)
+        return false;
     return v.record(*p, fault_kind::none, s(65)) == event_result::stale &&
-           v.state(s(65)) == circuit_state::open;
+           v.state(s(65)) == circuit_breaker::circuit_state::open;
 }());
 
 // While it flows, lost permits count when they are lost.
@@ -158,31 +161,33 @@ static_assert([] {
     circuit_breaker_of<8> v(quick);
     (void)v.try_acquire(s(0));
     (void)v.try_acquire(s(2));
-    return v.state(s(61)) == circuit_state::closed && v.state(s(62)) == circuit_state::open &&
+    return v.state(s(61)) == circuit_breaker::circuit_state::closed &&
+           v.state(s(62)) == circuit_breaker::circuit_state::open &&
            v.next_change(s(62)) == s(67) && v.next_change(s(60)) == s(62);
 }());
 
 // Only what tells of the surroundings counts.
-constexpr circuit_state after_ten(fault_kind how, bool transient_counts = false)
+constexpr circuit_breaker::circuit_state after_ten(fault_kind how, bool transient_counts = false)
 {
     circuit_breaker_of<8> v({.minimum_throughput = 10, .transient_counts = transient_counts});
     for (int i = 0; i != 10; ++i) call(v, how, s(0));
     return v.state(s(0));
 }
-static_assert(after_ten(fault_kind::infrastructure) == circuit_state::open);
-static_assert(after_ten(fault_kind::none) == circuit_state::closed);
-static_assert(after_ten(fault_kind::permanent) == circuit_state::closed);
-static_assert(after_ten(fault_kind::cancelled) == circuit_state::closed);
-static_assert(after_ten(fault_kind::ownership_lost) == circuit_state::closed);
-static_assert(after_ten(fault_kind::transient) == circuit_state::closed);
-static_assert(after_ten(fault_kind::transient, true) == circuit_state::open);
+static_assert(after_ten(fault_kind::infrastructure) == circuit_breaker::circuit_state::open);
+static_assert(after_ten(fault_kind::none) == circuit_breaker::circuit_state::closed);
+static_assert(after_ten(fault_kind::permanent) == circuit_breaker::circuit_state::closed);
+static_assert(after_ten(fault_kind::cancelled) == circuit_breaker::circuit_state::closed);
+static_assert(after_ten(fault_kind::ownership_lost) == circuit_breaker::circuit_state::closed);
+static_assert(after_ten(fault_kind::transient) == circuit_breaker::circuit_state::closed);
+static_assert(after_ten(fault_kind::transient, true) == circuit_breaker::circuit_state::open);
 
 // A probe that was cancelled has found out nothing: another one goes in its place.
 static_assert([] {
     circuit_breaker_of<8> v = shut_at(s(0));
     for (const fault_kind how : {fault_kind::cancelled, fault_kind::ownership_lost}) {
         call(v, how, s(5));
-        if (v.state(s(5)) != circuit_state::half_open || v.room(s(5)) != 1) return false;
+        if (v.state(s(5)) != circuit_breaker::circuit_state::half_open || v.room(s(5)) != 1)
+            return false;
     }
     call(v, fault_kind::permanent, s(5));  // it was answered
     return v.room(s(5)) == 2;
@@ -194,38 +199,39 @@ static_assert([] {
     circuit_breaker_of<8> v({.failure_ratio = 0.3, .minimum_throughput = 10});
     for (int i = 0; i != 3; ++i) call(v, fault_kind::infrastructure, s(0));
     for (int i = 0; i != 6; ++i) call(v, fault_kind::none, s(0));
-    if (v.state(s(0)) != circuit_state::closed) return false;
+    if (v.state(s(0)) != circuit_breaker::circuit_state::closed) return false;
     circuit_breaker_of<8> old = v;
     call(v, fault_kind::none, s(0));
     call(old, fault_kind::none, s(31));
-    return v.state(s(0)) == circuit_state::open && old.state(s(31)) == circuit_state::closed;
+    return v.state(s(0)) == circuit_breaker::circuit_state::open &&
+           old.state(s(31)) == circuit_breaker::circuit_state::closed;
 }());
 static_assert([] {  // 55 of 100 are 0.55, whatever a double makes of it
     circuit_breaker_of<8> v({.failure_ratio = 0.55,
                              .minimum_throughput = 100,
-                             .consecutive_failures = circuit_breaker_options::never});
+                             .consecutive_failures = circuit_breaker::config::never});
     for (int i = 0; i != 45; ++i) call(v, fault_kind::none, s(0));
     for (int i = 0; i != 54; ++i) call(v, fault_kind::infrastructure, s(0));
-    if (v.state(s(0)) != circuit_state::closed) return false;
+    if (v.state(s(0)) != circuit_breaker::circuit_state::closed) return false;
     call(v, fault_kind::infrastructure, s(0));
-    return v.state(s(0)) == circuit_state::open;
+    return v.state(s(0)) == circuit_breaker::circuit_state::open;
 }());
 
 // So many in a row, however long that takes.
 static_assert([] {
     circuit_breaker_of<8> v(
-        {.minimum_throughput = circuit_breaker_options::never, .consecutive_failures = 3});
+        {.minimum_throughput = circuit_breaker::config::never, .consecutive_failures = 3});
     for (const int hour : {0, 3'600, 7'200}) {
-        if (v.state(s(hour)) != circuit_state::closed) return false;
+        if (v.state(s(hour)) != circuit_breaker::circuit_state::closed) return false;
         call(v, fault_kind::infrastructure, s(hour));
         if (hour == 0) call(v, fault_kind::cancelled, s(hour));  // says nothing
     }
-    if (v.state(s(7'200)) != circuit_state::open) return false;
+    if (v.state(s(7'200)) != circuit_breaker::circuit_state::open) return false;
     circuit_breaker_of<8> w(
-        {.minimum_throughput = circuit_breaker_options::never, .consecutive_failures = 3});
+        {.minimum_throughput = circuit_breaker::config::never, .consecutive_failures = 3});
     for (int i = 0; i != 99; ++i)
         call(w, i % 3 == 0 ? fault_kind::permanent : fault_kind::infrastructure, s(0));
-    return w.state(s(0)) == circuit_state::closed;
+    return w.state(s(0)) == circuit_breaker::circuit_state::closed;
 }());
 
 // Held open all may pass, more than it has permits, and nothing counts; held shut none. Let go,
@@ -235,22 +241,24 @@ static_assert([] {
     v.force_closed(s(0));
     if (v.room(s(0)) != ~std::uint64_t{0} || v.next_change(s(0)) != steady_time::highest())
         return false;
-    std::optional<permit> last;
+    std::optional<circuit_breaker::permit> last;
     for (int i = 0; i != 20; ++i) {
         last = v.try_acquire(s(1));
         if (!last || v.record(*last, fault_kind::infrastructure, s(1)) != event_result::stale)
             return false;
     }
-    if (v.state(s(999)) != circuit_state::forced_closed || v.suspects(s(1))) return false;
+    if (v.state(s(999)) != circuit_breaker::circuit_state::forced_closed || v.suspects_outage(s(1)))
+        return false;
     v.release_force(s(2));
-    if (v.state(s(2)) != circuit_state::closed || v.room(s(2)) != 8) return false;
+    if (v.state(s(2)) != circuit_breaker::circuit_state::closed || v.room(s(2)) != 8) return false;
     if (v.record(*last, fault_kind::infrastructure, s(2)) != event_result::stale) return false;
     v.force_open(s(3));
-    if (v.state(s(9'999)) != circuit_state::forced_open || v.try_acquire(s(9'999)) ||
-        !v.suspects(s(4)))
+    if (v.state(s(9'999)) != circuit_breaker::circuit_state::forced_open ||
+        v.try_acquire(s(9'999)) || !v.suspects_outage(s(4)))
         return false;
     v.release_force(s(10'000));
-    return v.state(s(10'000)) == circuit_state::half_open && v.room(s(10'000)) == 1;
+    return v.state(s(10'000)) == circuit_breaker::circuit_state::half_open &&
+           v.room(s(10'000)) == 1;
 }());
 static_assert([] {  // who holds twice, or lets go of what nobody holds, changes nothing
     circuit_breaker_of<8> v = shut_at(s(0));
@@ -266,11 +274,12 @@ static_assert([] {  // who holds twice, or lets go of what nobody holds, changes
 // A clock that goes back stands still.
 static_assert([] {
     circuit_breaker_of<8> v = shut_at(s(100));
-    if (v.state(s(0)) != circuit_state::open || v.try_acquire(s(0)) ||
+    if (v.state(s(0)) != circuit_breaker::circuit_state::open || v.try_acquire(s(0)) ||
         v.next_change(s(0)) != s(105))
         return false;
     const auto p = v.try_acquire(s(105));
-    if (v.try_acquire(s(1)) || v.state(s(1)) != circuit_state::half_open) return false;
+    if (v.try_acquire(s(1)) || v.state(s(1)) != circuit_breaker::circuit_state::half_open)
+        return false;
     return v.record(*p, fault_kind::none, s(1)) == event_result::applied &&
            v.try_acquire(s(1))->deadline == s(165);
 }());
@@ -286,7 +295,7 @@ static_assert([] {
         (void)w.record({}, fault_kind::none, s(t));
     (void)v.record({}, fault_kind::none, s(1'000'000));
     (void)w.record({}, fault_kind::none, s(1'000'000));
-    return v == w && v.state(s(1'000'000)) == circuit_state::half_open;
+    return v == w && v.state(s(1'000'000)) == circuit_breaker::circuit_state::half_open;
 }());
 
 // Nothing wraps, whatever the options and the clock are.
@@ -307,7 +316,8 @@ static_assert([] {
             if (v.has(*p, steady_time::highest()) || v.room(steady_time::highest()) > 2) return false;
             if (const auto q = v.try_acquire(steady_time::highest()))
                 v.record(*q, fault_kind::none, at);
-            if (v.suspects(at) && v.state(at) == circuit_state::closed) return false;
+            if (v.suspects_outage(at) && v.state(at) == circuit_breaker::circuit_state::closed)
+                return false;
         }
     }
     return true;
@@ -323,7 +333,7 @@ constexpr int failures_until_shut(int one_in)
         const bool failed = n % one_in == 0;
         v.record(*v.try_acquire(s(0)), failed ? fault_kind::infrastructure : fault_kind::none,
                  s(0));
-        if (v.state(s(0)) == circuit_state::open) return n / one_in;
+        if (v.state(s(0)) == circuit_breaker::circuit_state::open) return n / one_in;
     }
     return 10'000;
 }
@@ -337,28 +347,29 @@ TEST_CASE("circuit breaker: the default shuts after 50 failures in a row, or a t
 // It suspects the surroundings while it does not flow, and when the last that said anything said
 // so, as long as that is not too long ago.
 static_assert([] {
-    circuit_breaker_of<8> v(circuit_breaker_options{});
-    if (v.suspects(s(0))) return false;
+    circuit_breaker_of<8> v(circuit_breaker::config{});
+    if (v.suspects_outage(s(0))) return false;
     call(v, fault_kind::infrastructure, s(0));
-    if (!v.suspects(s(1)) || !v.suspects(s(26)) || v.suspects(s(31))) return false;
+    if (!v.suspects_outage(s(1)) || !v.suspects_outage(s(26)) || v.suspects_outage(s(31)))
+        return false;
     call(v, fault_kind::cancelled, s(1));
-    if (!v.suspects(s(1))) return false;
+    if (!v.suspects_outage(s(1))) return false;
     call(v, fault_kind::permanent, s(1));
-    if (v.suspects(s(1))) return false;
+    if (v.suspects_outage(s(1))) return false;
     const circuit_breaker_of<8> w = shut_at(s(0));
-    return w.suspects(s(0)) && w.suspects(s(5));
+    return w.suspects_outage(s(0)) && w.suspects_outage(s(5));
 }());
 
-constexpr std::string_view bad(const circuit_breaker_options& o)
+constexpr std::string_view bad(const circuit_breaker::config& o)
 {
     const auto error = validate(o);
     return error ? error->field : "";
 }
 static_assert(bad({}) == "" && bad({.failure_ratio = 1}) == "" &&
-              bad({.minimum_throughput = circuit_breaker_options::never,
+              bad({.minimum_throughput = circuit_breaker::config::never,
                    .consecutive_failures = 3}) == "");
-static_assert(bad({.minimum_throughput = circuit_breaker_options::never,
-                   .consecutive_failures = circuit_breaker_options::never}) ==
+static_assert(bad({.minimum_throughput = circuit_breaker::config::never,
+                   .consecutive_failures = circuit_breaker::config::never}) ==
               "circuit_breaker.consecutive_failures");
 static_assert(bad({.failure_ratio = 0}) == "circuit_breaker.failure_ratio" &&
               bad({.failure_ratio = 1.5}) == "circuit_breaker.failure_ratio");
@@ -379,20 +390,20 @@ static_assert(bad({.break_duration = {.base = {}}}) == "backoff.base");
 
 TEST_CASE("circuit breaker: what is wrong with its options is said in words")
 {
-    CHECK(describe(*validate(circuit_breaker_options{.failure_ratio = 1.5})) ==
+    CHECK(describe(*validate(circuit_breaker::config{.failure_ratio = 1.5})) ==
           "circuit_breaker.failure_ratio is 1500: must be a number of thousandths above 0, and at most "
           "(1000)");
-    CHECK(validate(circuit_breaker_options{.failure_ratio = -0.5})->negative);
-    CHECK(validate(circuit_breaker_options{.failure_ratio = -0.5})->value == 500);
-    CHECK(validate(circuit_breaker_options{.failure_ratio = 1.004})->value == 1'004);
-    CHECK(validate(circuit_breaker_options{.failure_ratio = 1.0004})->value == 1'001);
-    CHECK(validate(circuit_breaker_options{.failure_ratio = 0})->value == 0);
-    CHECK(describe(*validate(circuit_breaker_options{.timeout = -1ns})) ==
+    CHECK(validate(circuit_breaker::config{.failure_ratio = -0.5})->negative);
+    CHECK(validate(circuit_breaker::config{.failure_ratio = -0.5})->value == 500);
+    CHECK(validate(circuit_breaker::config{.failure_ratio = 1.004})->value == 1'004);
+    CHECK(validate(circuit_breaker::config{.failure_ratio = 1.0004})->value == 1'001);
+    CHECK(validate(circuit_breaker::config{.failure_ratio = 0})->value == 0);
+    CHECK(describe(*validate(circuit_breaker::config{.timeout = -1ns})) ==
           "circuit_breaker.timeout is -1: nanoseconds must be more than (0)");
-    CHECK(describe(*validate(circuit_breaker_options{.half_open_ramp = 33})) ==
+    CHECK(describe(*validate(circuit_breaker::config{.half_open_ramp = 33})) ==
           "circuit_breaker.half_open_ramp is 33: must be at most (32)");
-    CHECK(waybill::make<circuit_breaker>(circuit_breaker_options{}).has_value());
-    CHECK(waybill::make<circuit_breaker>(circuit_breaker_options{.half_open_ramp = 0})
+    CHECK(waybill::make<circuit_breaker>(circuit_breaker::config{}).has_value());
+    CHECK(waybill::make<circuit_breaker>(circuit_breaker::config{.half_open_ramp = 0})
               .error()
               .field == "circuit_breaker.half_open_ramp");
 }
@@ -400,10 +411,10 @@ TEST_CASE("circuit breaker: what is wrong with its options is said in words")
 // The state that follows on each thing that can happen in each state.
 TEST_CASE("circuit breaker: the table of transitions")
 {
-    using enum circuit_state;
-    const auto in = [](circuit_state wanted) {
+    using enum circuit_breaker::circuit_state;
+    const auto in = [](circuit_breaker::circuit_state wanted) {
         circuit_breaker_of<8> v(
-            circuit_breaker_options{.minimum_throughput = 1, .half_open_ramp = 1});
+            circuit_breaker::config{.minimum_throughput = 1, .half_open_ramp = 1});
         if (wanted == closed) return v;
         if (wanted == forced_closed) v.force_closed(s(0));
         if (wanted == forced_open) v.force_open(s(0));
@@ -419,8 +430,8 @@ TEST_CASE("circuit breaker: the table of transitions")
         return [how](circuit_breaker_of<8>& v) { call(v, how, s(v.state(s(0)) == open ? 0 : 5)); };
     };
     struct row {
-        circuit_state from, on_success, on_failure, on_permanent, on_time, on_open, on_shut,
-            on_let_go;
+        circuit_breaker::circuit_state from, on_success, on_failure, on_permanent, on_time, on_open,
+            on_shut, on_let_go;
     };
     const std::vector<row> table{
         {closed, closed, open, closed, closed, forced_closed, forced_open, closed},

@@ -15,7 +15,7 @@ namespace decide_test {
 using waybill::decide;
 using waybill::duration;
 using waybill::fault_kind;
-using waybill::jitter;
+using waybill::backoff;
 using waybill::retry_action;
 using waybill::retry_policy;
 using waybill::steady_time;
@@ -23,8 +23,9 @@ using namespace std::chrono_literals;
 
 constexpr steady_time now = steady_time::at(1h);
 constexpr std::uint32_t ever = ~std::uint32_t{0};
-constexpr retry_policy policy{
-    .max_attempts = 4, .immediate = 1, .pauses = {.base = 1s, .cap = 1min, .spread = jitter::none}};
+constexpr retry_policy policy{.max_attempts = 4,
+                              .immediate = 1,
+                              .pauses = {.base = 1s, .cap = 1min, .spread = backoff::jitter::none}};
 
 constexpr retry_action after(std::uint32_t tries, fault_kind how = fault_kind::transient,
                              duration hint = {})
@@ -70,7 +71,7 @@ static_assert(gives_up(0, 0) == gives_up(1, 0));
 static_assert(!gives_up(ever, ever - 1) && gives_up(ever, ever));
 
 // At the end of time it waits there.
-static_assert(decide({.pauses = {.spread = jitter::none}}, 1, fault_kind::transient, 0.0,
+static_assert(decide({.pauses = {.spread = backoff::jitter::none}}, 1, fault_kind::transient, 0.0,
                      steady_time::highest()) ==
               retry_action(waybill::wait_until{steady_time::highest()}));
 

@@ -11,12 +11,9 @@
 namespace delivery_test {
 
 using namespace std::chrono_literals;
-using waybill::attempts_in_all;
-using waybill::deliveries_for;
 using waybill::delivery_lifetime;
 using waybill::delivery_terms;
 using waybill::duration;
-using waybill::hold_for;
 using waybill::time_until_dead_letter;
 
 constexpr std::uint64_t ever = ~std::uint64_t{0};
@@ -26,11 +23,11 @@ static_assert(name(delivery_lifetime::delivery_limit::time_to_live) == "time_to_
 static_assert(name(static_cast<delivery_lifetime::delivery_limit>(9)) == "?");
 
 // The article's numbers: a lock of 90 seconds, and a day of retries.
-static_assert(deliveries_for(24h, 90s) == 960);
+static_assert(delivery_terms::deliveries_for(24h, 90s) == 960);
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 960}) ==
               delivery_lifetime{24h});
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 959}).lasts < duration(24h));
-static_assert(hold_for(24h, 960) == duration(90s));
+static_assert(delivery_terms::hold_for(24h, 960) == duration(90s));
 
 // By default a Service Bus queue gives up after ten minutes.
 static_assert(time_until_dead_letter({}) == delivery_lifetime{10min});
@@ -63,19 +60,21 @@ static_assert(time_until_dead_letter({.time_to_live = duration::lowest()}).lasts
 static_assert(time_until_dead_letter({.max_deliveries = 0}) == delivery_lifetime{});
 
 // The other way: the least number, up to a whole one.
-static_assert(deliveries_for(91s, 90s) == 2 && deliveries_for(90s, 90s) == 1);
-static_assert(deliveries_for(89s, 90s) == 1 && deliveries_for({}, 90s) == 1);
-static_assert(deliveries_for(-1s, 90s) == 1 && deliveries_for({}, {}) == 1);
-static_assert(!deliveries_for(1ns, {}) && !deliveries_for(1h, -1s));
-static_assert(deliveries_for(duration::highest(), 1ns) == static_cast<std::uint64_t>(INT64_MAX));
-static_assert(hold_for(1s, 3) == duration::nanoseconds(333'333'334));
-static_assert(!hold_for(1s, 0) && hold_for({}, 3) == duration{} && hold_for(-1s, 3) == duration{});
-static_assert(hold_for(1s, ever) == duration(1ns));
-static_assert(hold_for(duration::highest(), 1) == duration::highest());
+static_assert(delivery_terms::deliveries_for(91s, 90s) == 2 &&
+              delivery_terms::deliveries_for(90s, 90s) == 1);
+static_assert(delivery_terms::deliveries_for(89s, 90s) == 1 &&
+              delivery_terms::deliveries_for({}, 90s) == 1);
+static_assert(delivery_terms::deliveries_for(-1s, 90s) == 1 &&
+              delivery_terms::deliveries_for({}, {}) == 1);
+static_assert(!delivery_terms::deliveries_for(1ns, {}) && !delivery_terms::deliveries_for(1h, -1s));
+static_assert(delivery_terms::deliveries_for(duration::highest(), 1ns) ==
+              static_cast<std::uint64_t>(INT64_MAX));
+static_assert(delivery_terms::hold_for(1s, 3) == duration::nanoseconds(333'333'334));
+static_assert(!delivery_terms::hold_for(1s, 0) && delivery_terms::hold_for({}, 3) == duration{} &&
+              delivery_terms::hold_for(-1s, 3) == duration{});
+static_assert(delivery_terms::hold_for(1s, ever) == duration(1ns));
+static_assert(delivery_terms::hold_for(duration::highest(), 1) == duration::highest());
 
-static_assert(attempts_in_all(5, 3) == 24 && attempts_in_all(0, 0) == 1);
-static_assert(attempts_in_all(ever, 0) == ever && attempts_in_all(ever, ever) == ever);
-static_assert(attempts_in_all(ever / 2, 2) == ever);
 
 constexpr std::string_view bad(const delivery_terms& t)
 {
@@ -100,12 +99,12 @@ TEST_CASE("delivery: what one way says the other way gives back")
     for (int i = 0; i != 100'000; ++i) {
         const auto lock = duration::nanoseconds(static_cast<std::int64_t>(1 + dice(300'000)));
         const auto wanted = duration::nanoseconds(static_cast<std::int64_t>(1 + dice(1U << 30U)));
-        const std::uint64_t n = *deliveries_for(wanted, lock);
+        const std::uint64_t n = *delivery_terms::deliveries_for(wanted, lock);
         const delivery_terms t{.lock = lock, .max_deliveries = n};
         CHECK(time_until_dead_letter(t).lasts >= wanted);
         if (n > 1)
             CHECK(time_until_dead_letter({.lock = lock, .max_deliveries = n - 1}).lasts < wanted);
-        const duration hold = *hold_for(wanted, n);
+        const duration hold = *delivery_terms::hold_for(wanted, n);
         CHECK(hold <= lock);
         CHECK(time_until_dead_letter(t, hold).lasts >= wanted);
         const duration less = hold - duration::nanoseconds(1);

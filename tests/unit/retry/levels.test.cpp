@@ -12,11 +12,10 @@
 
 namespace levels_test {
 
-using waybill::attempts_in_all;
 using waybill::decide;
 using waybill::duration;
 using waybill::fault_kind;
-using waybill::jitter;
+using waybill::backoff;
 using waybill::retry_action;
 using waybill::retry_levels;
 using waybill::detail::round_after;
@@ -30,7 +29,7 @@ constexpr steady_time now = steady_time::at(1h);
 constexpr retry_levels two_of_three{
     .immediate = 2,
     .delayed = 1,
-    .pauses = {.base = 10s, .cap = 1h, .factor = 1, .spread = jitter::none, .step = 10s}};
+    .pauses = {.base = 10s, .cap = 1h, .factor = 1, .spread = backoff::jitter::none, .step = 10s}};
 
 constexpr retry_action after(std::uint64_t tries, fault_kind how = fault_kind::transient,
                              duration hint = {})
@@ -47,7 +46,7 @@ constexpr retry_action over(fault_kind how)
     return waybill::give_up{how};
 }
 
-static_assert(attempts_in_all(two_of_three) == 6 && attempts_in_all(retry_levels{}) == 24);
+static_assert(two_of_three.max_attempts() == 6 && retry_levels{}.max_attempts() == 24);
 static_assert(after(1) == at_once && after(2) == at_once && after(3) == back_after(10s));
 static_assert(after(4) == at_once && after(5) == at_once);
 static_assert(after(6) == over(fault_kind::transient) && after(7) == over(fault_kind::transient));
@@ -79,13 +78,16 @@ constexpr retry_action after_one(const retry_levels& l)
 }
 static_assert(after_one({.immediate = 0, .delayed = 0}) == over(fault_kind::transient));
 static_assert(after_one({.immediate = ever, .delayed = ever}) == at_once);
-static_assert(after_one({.immediate = 0, .delayed = ever, .pauses = {.spread = jitter::none}}) ==
-              back_after(100ms));
-constexpr retry_levels most{.immediate = ever, .delayed = ever, .pauses = {.spread = jitter::none}};
+static_assert(after_one({.immediate = 0,
+                         .delayed = ever,
+                         .pauses = {.spread = backoff::jitter::none}}) == back_after(100ms));
+constexpr retry_levels most{
+    .immediate = ever, .delayed = ever, .pauses = {.spread = backoff::jitter::none}};
 constexpr std::uint64_t a_round = std::uint64_t{ever} + 1;
-static_assert(attempts_in_all(most) == ~std::uint64_t{0});
-static_assert(attempts_in_all({.immediate = 0, .delayed = retry_levels::unlimited}) == ~std::uint64_t{0});
-static_assert(attempts_in_all({.immediate = 0, .delayed = ever - 1}) == ever);
+static_assert(most.max_attempts() == ~std::uint64_t{0});
+static_assert(retry_levels{.immediate = 0, .delayed = retry_levels::unlimited}.max_attempts() ==
+              ~std::uint64_t{0});
+static_assert(retry_levels{.immediate = 0, .delayed = ever - 1}.max_attempts() == ever);
 static_assert(decide(most, a_round* ever, fault_kind::transient, 0.0, now) == back_after(30s));
 static_assert(decide(most, a_round* ever + 1, fault_kind::transient, 0.0, now, 1s) ==
               back_after(30s));
@@ -104,7 +106,7 @@ TEST_CASE("levels: a loop makes as many tries as are promised, in rounds with gr
             const retry_levels l{.immediate = immediate,
                                  .delayed = delayed,
                                  .pauses = {.base = 10s, .cap = 25s, .factor = 1,
-                                            .spread = jitter::none, .step = 10s}};
+                                            .spread = backoff::jitter::none, .step = 10s}};
             std::vector<std::uint64_t> rounds(1, 0);  // tries in each
             std::uint64_t tries = 0;
             for (bool going = true; going;) {
@@ -120,7 +122,7 @@ TEST_CASE("levels: a loop makes as many tries as are promised, in rounds with gr
                     },
                     [&](waybill::give_up) { going = false; });
             }
-            CHECK(tries == attempts_in_all(l));
+            CHECK(tries == l.max_attempts());
             CHECK(rounds == std::vector<std::uint64_t>(delayed + 1, immediate + 1));
         }
     }

@@ -43,7 +43,7 @@ static_assert(nth(retry_presets::polly(), 3, 0) == duration(2s));
 static_assert(nth(retry_presets::kafka_producer(), 1, 0.5) == duration(100ms));
 static_assert(nth(retry_presets::kafka_producer(), 3, 0.5) == duration(400ms));
 
-static_assert(attempts_in_all(retry_presets::nservicebus().value) == 24);
+static_assert(retry_presets::nservicebus().value.max_attempts() == 24);
 static_assert([] {
     const retry_levels l = retry_presets::nservicebus();
     const auto sixth = decide(l, 6, fault_kind::transient, 0.5, {});

@@ -21,7 +21,8 @@ constexpr steady_time at(duration d)
     return steady_time::at(d);
 }
 constexpr call_policy four{
-    .retry = {.max_attempts = 4, .pauses = {.base = 1s, .cap = 1min, .spread = jitter::none}}};
+    .retry = {.max_attempts = 4,
+              .pauses = {.base = 1s, .cap = 1min, .spread = backoff::jitter::none}}};
 constexpr auto half = [] { return 0.5; };
 
 /// A clock that only sleeping and calling moves.
@@ -73,7 +74,7 @@ TEST_CASE("retry_call: until it is given up, and says why in the words of the la
         retry_call(four, [&] { return w.call(); }, w.clock(), w.sleep(), half);
     CHECK_FALSE(r.ok());
     CHECK(r.reason == transient("no 4"));
-    CHECK(r.outcome == retry_outcome::tries);
+    CHECK(r.outcome == retry_loop::retry_outcome::tries);
     CHECK(r.tries == 4);
     CHECK(w.called.size() == 4);
     CHECK(w.woken.size() == 3);
@@ -88,7 +89,7 @@ TEST_CASE("retry_call: until it is given up, and says why in the words of the la
         w.clock(), w.sleep(), half);
     CHECK(calls == 1);
     CHECK(parked.reason == permanent("bad address"));
-    CHECK(parked.outcome == retry_outcome::not_worth_it);
+    CHECK(parked.outcome == retry_loop::retry_outcome::not_retriable);
 }
 
 TEST_CASE("retry_call: within a time limit")
@@ -96,7 +97,7 @@ TEST_CASE("retry_call: within a time limit")
     simulation w{.fails = 99};
     const call_report r = retry_call({.retry = four.retry, .time_limit = 3s},
                                      [&] { return w.call(); }, w.clock(), w.sleep(), half);
-    CHECK(r.outcome == retry_outcome::time_limit);
+    CHECK(r.outcome == retry_loop::retry_outcome::time_limit);
     CHECK(r.tries == 2);  // the third would begin after 3.02 s
     CHECK(r.elapsed < duration(3s));
     CHECK(w.woken.size() == 1);
@@ -107,7 +108,7 @@ TEST_CASE("retry_call: no call begins after the time limit, be it that the sleep
     simulation w{.fails = 99};
     call_report r = retry_call({.retry = four.retry, .time_limit = 60s}, [&] { return w.call(); },
                                w.clock(), [&](steady_time) { w.now = w.now + duration(1h); }, half);
-    CHECK(r.outcome == retry_outcome::time_limit);
+    CHECK(r.outcome == retry_loop::retry_outcome::time_limit);
     CHECK(r.tries == 1);
     CHECK(r.reason == transient("no 1"));
     CHECK(r.elapsed >= duration(1h));
@@ -117,7 +118,7 @@ TEST_CASE("retry_call: no call begins after the time limit, be it that the sleep
     w.now = w.now + duration(2h);
     r = retry_call(tries, [&] { return w.call(); }, w.clock(), half);
     CHECK_FALSE(r.ok());
-    CHECK(r.outcome == retry_outcome::time_limit);
+    CHECK(r.outcome == retry_loop::retry_outcome::time_limit);
     CHECK(r.reason == cancelled(""));
     CHECK(r.tries == 0);
     CHECK(w.called.size() == 1);
@@ -131,7 +132,7 @@ TEST_CASE("retry_call: who waits is not told that it is over, however long the a
     const auto clock = [&] { return w.now + duration::seconds(asked++ < 3 ? 0 : 5); };
     const call_report r = retry_call(tries, [&] { return w.call(); }, clock, half);
     CHECK(r.waiting.has_value());
-    CHECK(r.outcome == retry_outcome::open);
+    CHECK(r.outcome == retry_loop::retry_outcome::open);
 }
 
 TEST_CASE("retry_call: what a call may answer")
@@ -181,7 +182,7 @@ TEST_CASE("retry_call: without sleeping it says until when it waits, and goes on
     const auto call = [&] { return w.call(); };
     call_report r = retry_call(tries, call, w.clock(), half);
     CHECK_FALSE(r.ok());
-    CHECK(r.outcome == retry_outcome::open);
+    CHECK(r.outcome == retry_loop::retry_outcome::open);
     CHECK(r.reason == transient("no 1"));
     REQUIRE(r.waiting);
     CHECK(*r.waiting == at(101'010ms));
@@ -212,7 +213,7 @@ TEST_CASE("retry_call: a call that was given up says so again, without its words
     CHECK(retry_call(tries, call, w.clock(), half).reason == transient("no 1"));
     const call_report again = retry_call(tries, call, w.clock(), half);
     CHECK(again.reason == transient(""));
-    CHECK(again.outcome == retry_outcome::tries);
+    CHECK(again.outcome == retry_loop::retry_outcome::tries);
     CHECK(w.called.size() == 1);
 }
 
@@ -228,7 +229,7 @@ TEST_CASE("retry_call: who is woken to stop, stops")
         },
         half);
     CHECK(w.called.size() == 2);
-    CHECK(r.outcome == retry_outcome::open);
+    CHECK(r.outcome == retry_loop::retry_outcome::open);
     CHECK(r.waiting.has_value());
     CHECK(r.reason == transient("no 2"));
 }
@@ -247,7 +248,7 @@ TEST_CASE("retry_call: a clock that stands still and a sleep that does nothing c
     const call_report r =
         retry_call({.retry = {.max_attempts = 99, .pauses = four.retry.pauses}, .time_limit = 10s},
                    call, at(0s), no_sleep, half);
-    CHECK(r.outcome == retry_outcome::time_limit);
+    CHECK(r.outcome == retry_loop::retry_outcome::time_limit);
     CHECK(r.tries == 4);
     CHECK(r.elapsed == duration(7s));
     // Nor does one that goes back hold it up.
@@ -279,10 +280,10 @@ TEST_CASE("retry_call: several take from one budget")
     simulation w{.fails = 99};
     const auto call = [&] { return w.call(); };
     CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).outcome ==
-          retry_outcome::tries);
+          retry_loop::retry_outcome::tries);
     CHECK(tokens.left() == 1);
     const auto second = retry_call(four, call, w.clock(), w.sleep(), half, tokens);
-    CHECK(second.outcome == retry_outcome::budget);
+    CHECK(second.outcome == retry_loop::retry_outcome::budget);
     CHECK(second.tries == 2);
     CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).tries == 1);
     w.fails = 0;

@@ -29,15 +29,17 @@ constexpr action wait_until(duration d)
 }
 constexpr action go = retry_loop::call{};
 constexpr call_policy three{
-    .retry = {.max_attempts = 3, .pauses = {.base = 1s, .cap = 1min, .spread = jitter::none}}};
+    .retry = {.max_attempts = 3,
+              .pauses = {.base = 1s, .cap = 1min, .spread = backoff::jitter::none}}};
 constexpr retry_loop::attempted failing{.kind = fault_kind::transient};
 
-static_assert(name(retry_outcome::open) == "open" && name(retry_outcome::budget) == "budget");
-static_assert(name(retry_outcome::succeeded) == "succeeded");
-static_assert(name(retry_outcome::not_worth_it) == "not_worth_it");
-static_assert(name(retry_outcome::tries) == "tries");
-static_assert(name(retry_outcome::time_limit) == "time_limit");
-static_assert(name(static_cast<retry_outcome>(9)) == "?");
+static_assert(name(retry_loop::retry_outcome::open) == "open" &&
+              name(retry_loop::retry_outcome::budget) == "budget");
+static_assert(name(retry_loop::retry_outcome::succeeded) == "succeeded");
+static_assert(name(retry_loop::retry_outcome::not_retriable) == "not_worth_it");
+static_assert(name(retry_loop::retry_outcome::tries) == "tries");
+static_assert(name(retry_loop::retry_outcome::time_limit) == "time_limit");
+static_assert(name(static_cast<retry_loop::retry_outcome>(9)) == "?");
 
 static_assert(std::is_trivially_copyable_v<retry_loop>);  // nothing is allocated
 
@@ -46,12 +48,12 @@ static_assert([] {  // it goes, waits, goes, and gives up
     bool ok = a.next(at(0s)) == go && a.next(at(0s)) == go;
     ok = ok && a.on(failing, at(0s)) == event_result::applied && a.attempts() == 1;
     ok = ok && a.next(at(0s)) == wait_until(1s) && a.next(at(999ms)) == wait_until(1s);
-    ok = ok && a.next(at(1s)) == go && a.outcome() == retry_outcome::open;
+    ok = ok && a.next(at(1s)) == go && a.outcome() == retry_loop::retry_outcome::open;
     a.on(failing, at(1s));
     ok = ok && a.next(at(2s)) == wait_until(3s) && a.next(at(3s)) == go;
     a.on({.kind = fault_kind::infrastructure}, at(3s));
     ok = ok && a.next(at(3s)) == action(give_up{fault_kind::infrastructure});
-    ok = ok && a.attempts() == 3 && a.outcome() == retry_outcome::tries;
+    ok = ok && a.attempts() == 3 && a.outcome() == retry_loop::retry_outcome::tries;
     return ok && a.elapsed(at(9s)) == duration(9s);
 }());
 
@@ -60,8 +62,8 @@ static_assert([] {  // success, and that is that
     a.on(failing, at(0s));
     a.on({}, at(5s));
     const retry_loop then = a;
-    const bool done =
-        a.next(at(0s)) == action(retry_loop::done{}) && a.outcome() == retry_outcome::succeeded;
+    const bool done = a.next(at(0s)) == action(retry_loop::done{}) &&
+                      a.outcome() == retry_loop::retry_outcome::succeeded;
     const bool late =
         a.on(failing, at(6s)) == event_result::stale && a.on({}, at(6s)) == event_result::stale;
     return done && late && a == then && a.attempts() == 2 && a.kind() == fault_kind::none;
@@ -76,7 +78,7 @@ static_assert([] {  // what no retry can change; and nothing changes that
         const retry_loop then = a;
         ok =
             ok && a.next(at(0s)) == action(give_up{how}) && a.on({}, at(1s)) == event_result::stale;
-        ok = ok && a.outcome() == retry_outcome::not_worth_it && a == then;
+        ok = ok && a.outcome() == retry_loop::retry_outcome::not_retriable && a == then;
     }
     return ok;
 }());
@@ -86,7 +88,7 @@ static_assert([] {  // one try is one, and so is none
         retry_loop a({.retry = {.max_attempts = most}}, at(0s));
         if (!(a.next(at(0s)) == go)) return false;
         a.on(failing, at(0s));
-        if (a.outcome() != retry_outcome::tries) return false;
+        if (a.outcome() != retry_loop::retry_outcome::tries) return false;
     }
     return true;
 }());
@@ -108,10 +110,11 @@ static_assert([] {
     retry_loop a(p, at(100s));
     a.on(failing, at(100s));
     a.on(failing, at(101s));
-    bool ok = a.outcome() == retry_outcome::open && a.next(at(101s)) == wait_until(103s);
+    bool ok =
+        a.outcome() == retry_loop::retry_outcome::open && a.next(at(101s)) == wait_until(103s);
     a.on(failing, at(103s));  // the next would begin at 107 s, which is 7 s after
     ok = ok && a.next(at(103s)) == action(give_up{fault_kind::transient});
-    return ok && a.outcome() == retry_outcome::time_limit && a.attempts() == 3;
+    return ok && a.outcome() == retry_loop::retry_outcome::time_limit && a.attempts() == 3;
 }());
 
 static_assert([] {  // one more nanosecond, and it would have been in time
@@ -122,7 +125,8 @@ static_assert([] {  // one more nanosecond, and it would have been in time
     p.time_limit = 1s;
     retry_loop b(p, at(0s));
     b.on(failing, at(0s));
-    return a.outcome() == retry_outcome::open && b.outcome() == retry_outcome::time_limit;
+    return a.outcome() == retry_loop::retry_outcome::open &&
+           b.outcome() == retry_loop::retry_outcome::time_limit;
 }());
 
 static_assert([] {  // a slow call uses the time up as well; but if it works, it works
@@ -136,7 +140,7 @@ static_assert([] {  // a slow call uses the time up as well; but if it works, it
     b.on({}, at(5s));
     const bool works =
         b.next(at(5s)) == action(retry_loop::done{}) && b.outcome(at(9s)) == b.outcome();
-    return goes && works && a.outcome() == retry_outcome::time_limit;
+    return goes && works && a.outcome() == retry_loop::retry_outcome::time_limit;
 }());
 
 static_assert([] {  // who overslept is told that it is over, and tells of no other try
@@ -146,13 +150,13 @@ static_assert([] {  // who overslept is told that it is over, and tells of no ot
     retry_loop a(p, at(0s));
     a.on(failing, at(45s));
     bool ok = a.next(at(45s)) == wait_until(55s) && a.next(at(59s)) == go;
-    ok = ok && a.outcome(at(59s)) == retry_outcome::open;
-    ok =
-        ok && a.outcome(at(60s)) == retry_outcome::time_limit && a.outcome() == retry_outcome::open;
+    ok = ok && a.outcome(at(59s)) == retry_loop::retry_outcome::open;
+    ok = ok && a.outcome(at(60s)) == retry_loop::retry_outcome::time_limit &&
+         a.outcome() == retry_loop::retry_outcome::open;
     ok = ok && a.next(at(60s)) == action(give_up{fault_kind::transient});
     ok = ok && a.next(at(2h)) == action(give_up{fault_kind::transient});
     a.on(failing, at(2h));  // one that had begun in time
-    return ok && a.outcome() == retry_outcome::time_limit && a.attempts() == 2;
+    return ok && a.outcome() == retry_loop::retry_outcome::time_limit && a.attempts() == 2;
 }());
 
 static_assert([] {  // not even the first try begins too late, and that is not the call's fault
@@ -161,7 +165,7 @@ static_assert([] {  // not even the first try begins too late, and that is not t
     const retry_loop a(p, at(0s));
     bool ok = a.next(at(59s)) == go && a.next(at(60s)) == a.next(at(2h));
     ok = ok && a.next(at(2h)) == action(give_up{fault_kind::cancelled});
-    ok = ok && a.outcome(at(2h)) == retry_outcome::time_limit && a.attempts() == 0;
+    ok = ok && a.outcome(at(2h)) == retry_loop::retry_outcome::time_limit && a.attempts() == 0;
     const retry_loop endless(three, steady_time::lowest());
     return ok && endless.next(steady_time::highest()) == go;
 }());
@@ -172,13 +176,13 @@ static_assert([] {  // a clock that goes back does not end it, nor does the end 
     retry_loop a(p, at(0s));
     a.on(failing, steady_time::lowest());
     const bool none = a.elapsed(steady_time::lowest()) == duration{};
-    const bool open = a.outcome() == retry_outcome::open && none;
+    const bool open = a.outcome() == retry_loop::retry_outcome::open && none;
     retry_loop b(three, steady_time::lowest());
     b.on(failing, steady_time::highest());
     const bool waits = b.next(at(0s)) == action(waybill::wait_until{steady_time::highest()});
     retry_loop c(p, steady_time::lowest());
     c.on(failing, steady_time::highest());
-    return open && waits && c.outcome() == retry_outcome::time_limit;
+    return open && waits && c.outcome() == retry_loop::retry_outcome::time_limit;
 }());
 
 static_assert([] {  // a server's hint, within bounds
@@ -190,9 +194,10 @@ static_assert([] {  // a server's hint, within bounds
 }());
 
 static_assert([] {  // decorrelated jitter goes by the pause before
-    retry_loop a({.retry = {.max_attempts = 9,
-                            .pauses = {.base = 1s, .cap = 1min, .spread = jitter::decorrelated}}},
-                 at(0s));
+    retry_loop a(
+        {.retry = {.max_attempts = 9,
+                   .pauses = {.base = 1s, .cap = 1min, .spread = backoff::jitter::decorrelated}}},
+        at(0s));
     a.on({.kind = fault_kind::transient, .random = 1.0}, at(0s));
     bool ok = a.next(at(0s)) == wait_until(3s);
     a.on({.kind = fault_kind::transient, .random = 1.0}, at(3s));
@@ -209,8 +214,8 @@ static_assert(validate(call_policy{.time_limit = -1s})->negative);
 static_assert(validate(call_policy{.retry = {.max_attempts = 0}})->field == "retry.max_attempts");
 
 // What others call "max retries" does not count the first try.
-static_assert(tries_for_retries(0) == 1 && tries_for_retries(3) == 4);
-static_assert(tries_for_retries(~std::uint32_t{0}) == ~std::uint32_t{0});
+static_assert(detail::tries_for_retries(0) == 1 && detail::tries_for_retries(3) == 4);
+static_assert(detail::tries_for_retries(~std::uint32_t{0}) == ~std::uint32_t{0});
 
 // They begin at a time, so it is told when they are made.
 TEST_CASE("attempts: made of a policy that passes its check, and of no other")
@@ -275,10 +280,10 @@ TEST_CASE("attempts: retries are taken from a budget, and none is left where it 
     a.on(failing, at(1s));
     CHECK(tokens.left() == 0);
     b.on(failing, at(1s));
-    CHECK(b.outcome() == retry_outcome::budget);
+    CHECK(b.outcome() == retry_loop::retry_outcome::budget);
     CHECK(b.next(at(9s)) == action(give_up{fault_kind::transient}));
     a.on(retry_loop::attempted{}, at(3s));
-    CHECK(a.outcome() == retry_outcome::succeeded);
+    CHECK(a.outcome() == retry_loop::retry_outcome::succeeded);
     CHECK(tokens.left() == 1);
     // What is not worth it, or over, takes nothing.
     retry_loop c(three, at(0s), tokens);
@@ -287,8 +292,8 @@ TEST_CASE("attempts: retries are taken from a budget, and none is left where it 
     d.on(failing, at(0s));
     retry_loop e({.retry = three.retry, .time_limit = 1s}, at(0s), tokens);
     e.on(failing, at(0s));
-    CHECK(e.outcome() == retry_outcome::time_limit);
-    CHECK(d.outcome() == retry_outcome::tries);
+    CHECK(e.outcome() == retry_loop::retry_outcome::time_limit);
+    CHECK(d.outcome() == retry_loop::retry_outcome::tries);
     CHECK(tokens.left() == 1);
     CHECK_FALSE(retry_loop(three, at(0s), tokens) == retry_loop(three, at(0s)));
 }

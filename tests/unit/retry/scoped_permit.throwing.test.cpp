@@ -16,7 +16,7 @@
 namespace scoped_permit_test {
 namespace {
 
-using waybill::circuit_state;
+using waybill::circuit_breaker;
 using waybill::duration;
 using waybill::event_result;
 using waybill::fault_kind;
@@ -48,14 +48,14 @@ static_assert(!std::is_copy_constructible_v<small_permit> && std::is_move_constr
 TEST_CASE("scoped_permit: a probe that throws shuts the circuit breaker at once")
 {
     small_breaker v = probing();
-    CHECK(v.state(s(5)) == circuit_state::half_open);
+    CHECK(v.state(s(5)) == circuit_breaker::circuit_state::half_open);
     try {
         const scoped_permit pass(v, clock_at{5});
         REQUIRE(pass);
         throw std::runtime_error("out of order");
     } catch (const std::runtime_error&) {
     }
-    CHECK(v.state(s(5)) == circuit_state::open);
+    CHECK(v.state(s(5)) == circuit_breaker::circuit_state::open);
     CHECK(v.next_change(s(5)) == s(15));  // the second pause
     CHECK(v.room(s(15)) == 1);
 }
@@ -66,9 +66,9 @@ TEST_CASE(
 {
     small_breaker v = probing();
     CHECK(v.try_acquire(s(5)));
-    CHECK(v.state(s(64)) == circuit_state::half_open);
+    CHECK(v.state(s(64)) == circuit_breaker::circuit_state::half_open);
     CHECK(v.room(s(64)) == 0);
-    CHECK(v.state(s(65)) == circuit_state::open);
+    CHECK(v.state(s(65)) == circuit_breaker::circuit_state::open);
 }
 
 TEST_CASE("scoped_permit: a permit that is dropped counts as failed, a reported one as reported")
@@ -80,7 +80,8 @@ TEST_CASE("scoped_permit: a permit that is dropped counts as failed, a reported 
             if (reports) CHECK(pass.record(fault_kind::none) == event_result::applied);
             CHECK(static_cast<bool>(pass) != reports);
         }
-        CHECK(v.state(s(1)) == (reports ? circuit_state::closed : circuit_state::open));
+        CHECK(v.state(s(1)) == (reports ? circuit_breaker::circuit_state::closed
+                                        : circuit_breaker::circuit_state::open));
     }
 }
 
@@ -96,9 +97,9 @@ TEST_CASE("scoped_permit: reports once, and only where it has a permit")
         CHECK(pass.record(fault_kind::cancelled) == event_result::applied);
         CHECK(pass.record(fault_kind::infrastructure) == event_result::stale);
     }
-    CHECK(v.state(s(5)) == circuit_state::half_open);
+    CHECK(v.state(s(5)) == circuit_breaker::circuit_state::half_open);
     CHECK(v.room(s(5)) == 1);
-    CHECK(before.state(s(5)) == circuit_state::half_open);
+    CHECK(before.state(s(5)) == circuit_breaker::circuit_state::half_open);
 }
 
 TEST_CASE("scoped_permit: a callback takes it along, and what is dropped with it is reported once")
@@ -110,10 +111,10 @@ TEST_CASE("scoped_permit: a callback takes it along, and what is dropped with it
         later.emplace(std::move(pass));
         CHECK(!pass);
     }
-    CHECK(v.state(s(5)) == circuit_state::half_open);
+    CHECK(v.state(s(5)) == circuit_breaker::circuit_state::half_open);
     CHECK(v.room(s(5)) == 0);
     later.reset();
-    CHECK(v.state(s(5)) == circuit_state::open);
+    CHECK(v.state(s(5)) == circuit_breaker::circuit_state::open);
     CHECK(v.next_change(s(5)) == s(15));
 }
 
@@ -126,7 +127,8 @@ TEST_CASE("scoped_permit: one that is dropped after its timeout changes nothing"
         REQUIRE(pass);
         now = 100;
     }
-    CHECK(v.state(s(100)) == circuit_state::half_open);  // shut at 65 by the timeout, for 10 s
+    CHECK(v.state(s(100)) ==
+          circuit_breaker::circuit_state::half_open);  // shut at 65 by the timeout, for 10 s
     CHECK(v.room(s(100)) == 1);
 }
 

@@ -31,8 +31,8 @@ static_assert(name(static_cast<opened_state::problem_type>(99)) == "?");
 
 static_assert(detail::sealed_size(0) == 47 && detail::envelope_bytes == 47);
 static_assert(detail::sealed_size(9'999'999'999) == 10'000'000'046);
-static_assert(detail::sealed_size(10'000'000'000) == highest_size);
-static_assert(detail::sealed_size(highest_size) == highest_size);
+static_assert(detail::sealed_size(10'000'000'000) == detail::highest_size);
+static_assert(detail::sealed_size(detail::highest_size) == detail::highest_size);
 
 // The example of the guide, read at compile time. Its first and last line ends are not part of it.
 constexpr std::string_view shown = R"text(

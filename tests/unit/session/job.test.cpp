@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-#include <waybill/core/broker_sequence.hpp>
+#include <waybill/core/detail/broker_sequence.hpp>
 #include <waybill/session/job.hpp>
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace {
 using waybill::job;
 using waybill::job_error;
 using waybill::read_step_properties;
-using waybill::row_key_read;
+using waybill::row_key;
 using waybill::step_origin;
 using waybill::step_properties;
 using waybill::step_properties_read;
@@ -59,7 +59,7 @@ TEST_CASE("job: numbers its steps")
     // One more contradicts itself, so a pipeline parks it.
     const step_properties more = j->next();
     CHECK(more.step == 4);
-    CHECK(!waybill::detail::contradiction(waybill::facts_of(more, 1, 1), {}).empty());
+    CHECK(!waybill::detail::contradiction(waybill::step_facts::of(more, 1, 1), {}).empty());
 }
 
 TEST_CASE("job: of nobody knows how many steps")
@@ -73,7 +73,7 @@ TEST_CASE("job: of nobody knows how many steps")
     auto early = job::make("order-17", 3);
     const step_properties s = early->last();
     CHECK(s.last);
-    CHECK(!waybill::detail::contradiction(waybill::facts_of(s, 1, 1), {}).empty());
+    CHECK(!waybill::detail::contradiction(waybill::step_facts::of(s, 1, 1), {}).empty());
 }
 
 TEST_CASE("job: goes on where it was")
@@ -138,19 +138,20 @@ TEST_CASE("job: a refusal says what to do")
 TEST_CASE("job: a step's message has the same id whenever it is sent")
 {
     auto j = *job::make("order-17", 5);
-    CHECK(step_message_id(j.next()) == "order-17/1");
-    CHECK(step_message_id(j.step(1)) == "order-17/1");
-    CHECK(step_message_id(job::make("order-17")->step(UINT64_MAX)) == "order-17/18446744073709551615");
+    CHECK(waybill::job::message_id(j.next()) == "order-17/1");
+    CHECK(waybill::job::message_id(j.step(1)) == "order-17/1");
+    CHECK(waybill::job::message_id(job::make("order-17")->step(UINT64_MAX)) ==
+          "order-17/18446744073709551615");
     // A redrive's ids end otherwise, so that none of them is dropped as a duplicate of these.
     CHECK(waybill::detail::redriven_message_id("order-17", 1, 1) ==
           "order-17/00000000000000000001~1");
     const std::string longest(128, 'x');
-    const std::string id = step_message_id(job::make(longest, 5)->step(3));
+    const std::string id = waybill::job::message_id(job::make(longest, 5)->step(3));
     CHECK(id == std::string(93, 'x') + ".24da1b81d0b16df6428eee73c69fcb2a/3");
     CHECK(id.size() == 128);
-    CHECK(step_message_id(job::make(longest, 5)->step(4)) != id);
-    CHECK(step_message_id(job::make(std::string(127, 'x') + "y", 5)->step(3)) != id);
-    CHECK(waybill::step_message_id({"order-17", 3, 1, 5, false}, 0) == "order-17/3");
+    CHECK(waybill::job::message_id(job::make(longest, 5)->step(4)) != id);
+    CHECK(waybill::job::message_id(job::make(std::string(127, 'x') + "y", 5)->step(3)) != id);
+    CHECK(waybill::job::message_id({"order-17", 3, 1, 5, false}, 0) == "order-17/3");
 }
 
 TEST_CASE("stamp_properties: an id that no job makes is read, and named")
@@ -180,13 +181,13 @@ TEST_CASE("stamp_properties: an id that no job makes is read, and named")
 TEST_CASE("job: how far it has come")
 {
     waybill::session_progress p{.done = 2, .total = 5};
-    CHECK(describe(waybill::progress_of(p)) == "2 of 5");
-    p.failed = waybill::step_failure{.step = 3, .text = "no template"};
-    CHECK(describe(waybill::progress_of(p)) == "2 of 5, stopped at step 3: no template");
-    CHECK(!waybill::progress_of(p).finished());
-    CHECK(describe(waybill::progress_of({.done = 17})) == "17");
-    CHECK(describe(waybill::progress_of({.done = 17}, 40)) == "17 of 40");
-    const auto over = waybill::progress_of({.done = 40, .total = 40, .dead_lettered = 2});
+    CHECK(describe(waybill::job_progress::of(p)) == "2 of 5");
+    p.failed = waybill::session_progress::step_failure{.step = 3, .text = "no template"};
+    CHECK(describe(waybill::job_progress::of(p)) == "2 of 5, stopped at step 3: no template");
+    CHECK(!waybill::job_progress::of(p).finished());
+    CHECK(describe(waybill::job_progress::of({.done = 17})) == "17");
+    CHECK(describe(waybill::job_progress::of({.done = 17}, 40)) == "17 of 40");
+    const auto over = waybill::job_progress::of({.done = 40, .total = 40, .dead_lettered = 2});
     CHECK(describe(over) == "40 of 40, 2 of them dead-lettered");
     CHECK(over.finished());
 }
@@ -261,44 +262,46 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
 
 TEST_CASE("row_key: sorts as its number")
 {
-    CHECK(waybill::row_key(17) == "00000000000000000017");
-    CHECK(waybill::row_key(0).size() == 20);
-    CHECK(waybill::row_key(UINT64_MAX) == "18446744073709551615");
+    CHECK(waybill::row_key::of(17) == "00000000000000000017");
+    CHECK(waybill::row_key::of(0).size() == 20);
+    CHECK(waybill::row_key::of(UINT64_MAX) == "18446744073709551615");
     const std::uint64_t numbers[] = {0, 1, 9, 10, 11, 99, 100, 1ULL << 47, 1ULL << 48, UINT64_MAX - 1, UINT64_MAX};
     for (const std::uint64_t a : numbers) {
-        const auto back = waybill::sequence_of_row_key(waybill::row_key(a));
-        CHECK(back.outcome == row_key_read::finding::ok);
+        const auto back = waybill::row_key::read(waybill::row_key::of(a));
+        CHECK(back.outcome == row_key::finding::ok);
         CHECK(back.sequence == a);
-        for (const std::uint64_t b : numbers) CHECK((waybill::row_key(a) < waybill::row_key(b)) == (a < b));
+        for (const std::uint64_t b : numbers)
+            CHECK((waybill::row_key::of(a) < waybill::row_key::of(b)) == (a < b));
     }
 }
 
-static_assert(waybill::sequence_of_row_key("17").outcome == row_key_read::finding::other_width);
-static_assert(waybill::sequence_of_row_key("17").readable() && waybill::sequence_of_row_key("17").sequence == 17);
-static_assert(waybill::sequence_of_row_key("000000000000000000000017").outcome ==
-              row_key_read::finding::other_width);
-static_assert(waybill::sequence_of_row_key("").outcome == row_key_read::finding::empty);
-static_assert(waybill::sequence_of_row_key("0000000000000000001x").outcome ==
-              row_key_read::finding::not_number);
-static_assert(waybill::sequence_of_row_key("-1").outcome == row_key_read::finding::not_number);
-static_assert(waybill::sequence_of_row_key("18446744073709551616").outcome ==
-              row_key_read::finding::too_large);
-static_assert(waybill::sequence_of_row_key("99999999999999999999").outcome ==
-              row_key_read::finding::too_large);
-static_assert(waybill::sequence_of_row_key("184467440737095516150").outcome ==
-              row_key_read::finding::too_large);
-static_assert(!waybill::sequence_of_row_key("18446744073709551616").readable());
+static_assert(waybill::row_key::read("17").outcome == row_key::finding::other_width);
+static_assert(waybill::row_key::read("17").readable() &&
+              waybill::row_key::read("17").sequence == 17);
+static_assert(waybill::row_key::read("000000000000000000000017").outcome ==
+              row_key::finding::other_width);
+static_assert(waybill::row_key::read("").outcome == row_key::finding::empty);
+static_assert(waybill::row_key::read("0000000000000000001x").outcome ==
+              row_key::finding::not_number);
+static_assert(waybill::row_key::read("-1").outcome == row_key::finding::not_number);
+static_assert(waybill::row_key::read("18446744073709551616").outcome ==
+              row_key::finding::too_large);
+static_assert(waybill::row_key::read("99999999999999999999").outcome ==
+              row_key::finding::too_large);
+static_assert(waybill::row_key::read("184467440737095516150").outcome ==
+              row_key::finding::too_large);
+static_assert(!waybill::row_key::read("18446744073709551616").readable());
 
-static_assert(waybill::number_in_partition(0x0007000000000011) == 0x11);
+static_assert(waybill::detail::number_in_partition(0x0007000000000011) == 0x11);
 
 TEST_CASE("row_key: says what is wrong")
 {
     for (const char* key : {"17", "", "x", "99999999999999999999", "00000000000000000017"}) {
-        const auto r = waybill::sequence_of_row_key(key);
+        const auto r = waybill::row_key::read(key);
         CHECK(name(r.outcome) != "?");
         CHECK(describe(r).size() > 1);
     }
-    CHECK(describe(waybill::sequence_of_row_key("17")).find("row key of 2 digits instead of 20") ==
+    CHECK(describe(waybill::row_key::read("17")).find("row key of 2 digits instead of 20") ==
           0);
 }
 

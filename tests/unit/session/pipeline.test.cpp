@@ -22,7 +22,6 @@ using waybill::event_result;
 using waybill::fault;
 using waybill::fault_kind;
 using waybill::pipeline;
-using waybill::pipeline_mode;
 using waybill::pipeline_policy;
 using waybill::session_progress;
 using waybill::state_read;
@@ -49,14 +48,14 @@ pipeline_policy quick()
 {
     pipeline_policy p;
     p.retry = {.max_attempts = 3,
-               .pauses = {.base = duration::seconds(4), .spread = waybill::jitter::none}};
+               .pauses = {.base = duration::seconds(4), .spread = waybill::backoff::jitter::none}};
     return p;
 }
 
 pipeline_policy independent()
 {
     pipeline_policy p = quick();
-    p.mode = pipeline_mode::independent;
+    p.mode = pipeline_policy::pipeline_mode::independent;
     return p;
 }
 
@@ -150,7 +149,8 @@ session_progress done_up_to(std::uint64_t n)
 session_progress failed_at(std::uint64_t n, dead_letter_reason why = dead_letter_reason::failed)
 {
     session_progress p = done_up_to(n - 1);
-    p.failed = waybill::step_failure{n, 100 + n, why, 2, "the printer burns", noon(-60)};
+    p.failed =
+        waybill::session_progress::step_failure{n, 100 + n, why, 2, "the printer burns", noon(-60)};
     return p;
 }
 
@@ -226,8 +226,9 @@ TEST_CASE("pipeline: a failed step is saved, parked and completed, in this order
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(2)));
     REQUIRE(runs(pipe, waybill::permanent("the printer burns")));
-    CHECK(pipe.progress().failed == waybill::step_failure{2, 102, dead_letter_reason::failed, 1,
-                                                          "the printer burns", noon()});
+    CHECK(pipe.progress().failed ==
+          waybill::session_progress::step_failure{2, 102, dead_letter_reason::failed, 1,
+                                                  "the printer burns", noon()});
     CHECK(pipe.progress().done == 1);
     CHECK(pipe.reason() == "the printer burns");
     CHECK(ends(pipe) == "save undone, park failed 102/2 tries 1, complete");
@@ -357,14 +358,14 @@ TEST_CASE("pipeline: a state that cannot be read is left alone, and nothing runs
         pipe = held(hold, how);
         REQUIRE(receives(pipe, message(1)));
         CHECK(ends(pipe) == "give back none 30");
-        CHECK(pipe.ended() == step_outcome::held);
+        CHECK(pipe.ended() == step_outcome::state_unreadable);
         CHECK(pipe.over());
     }
     pipeline pipe = held(quick(), state_read::newer, failed_at(2));
     CHECK(pipe.progress() == session_progress{});
     REQUIRE(receives(pipe, message(5)));
     CHECK(ends(pipe) == "give back none 30");
-    CHECK(pipe.ended() == step_outcome::held);
+    CHECK(pipe.ended() == step_outcome::state_unreadable);
     CHECK(pipe.over());
 }
 

@@ -20,12 +20,11 @@ using waybill::dead_letter_body;
 using waybill::dead_letter_reason;
 using waybill::fault_kind;
 using waybill::pipeline_dead_letter;
-using waybill::pipeline_dead_letter_policy;
 using waybill::session_progress;
 
 const waybill::wall_time noon = waybill::wall_time::at(12h);
 
-waybill::step_message message()
+waybill::pipeline_dead_letter::message message()
 {
     return {{"order-17", 3, 1, 5, false}, {}, 42, "m3", "{\"total\":17}", noon - 1h};
 }
@@ -48,17 +47,17 @@ TEST_CASE("step_letter: says all that brings its session back")
     CHECK(l.size == 12);
     CHECK(l.checksum == waybill::crc32c("{\"total\":17}"));
     CHECK(l.dead_lettered_at == noon);
-    CHECK(is_cause(l));
+    CHECK(l.is_cause());
     CHECK(describe(l) == "order-17, step 3 of 5 (42): failed: no template");
 
-    waybill::step_message next = message();
+    waybill::pipeline_dead_letter::message next = message();
     next.properties.step = 4;
     next.sequence = 43;
     const auto behind = make_pipeline_dead_letter(
         next, waybill::pipeline::write_dead_letter{dead_letter_reason::session_failed, 42, 3, 0},
         "no template", p, noon);
     CHECK(behind.resume_at == 3);
-    CHECK(!is_cause(behind));
+    CHECK(!behind.is_cause());
     CHECK(describe(behind) == "order-17, step 4 of 5 (43): session_failed by 42: no template");
 }
 
@@ -66,7 +65,7 @@ TEST_CASE("step_letter: where the session stands, as far as anybody knows")
 {
     const auto stands = [](dead_letter_reason why, const session_progress& p,
                            std::uint64_t first = 1) {
-        waybill::step_message m = message();
+        waybill::pipeline_dead_letter::message m = message();
         m.properties.first = first;
         return make_pipeline_dead_letter(m, waybill::pipeline::write_dead_letter{why, 42, 3, 1}, "",
                                          p, noon)
@@ -96,13 +95,13 @@ TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
                                     {.dead_letters = {.reason_bytes = 2}})
               .text.empty());
 
-    const auto kept = [&](pipeline_dead_letter_policy p, bool bare = false) {
+    const auto kept = [&](pipeline_dead_letter::policy p, bool bare = false) {
         return make_pipeline_dead_letter(
             message(),
             waybill::pipeline::write_dead_letter{dead_letter_reason::failed, 42, 3, 1, bare}, "",
             {}, noon, p);
     };
-    const auto goes_on = [&](bool alone, pipeline_dead_letter_policy p) {
+    const auto goes_on = [&](bool alone, pipeline_dead_letter::policy p) {
         return make_pipeline_dead_letter(message(),
                                          waybill::pipeline::write_dead_letter{
                                              dead_letter_reason::failed, 42, 3, 1, false, alone},
@@ -117,14 +116,15 @@ TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
     CHECK(kept({}, true).kept == dead_letter_body::pointer);
     CHECK(kept({}, true).size == 12);
     // Nothing at all is refused, and reads as a pointer.
-    CHECK(validate(pipeline_dead_letter_policy{
-                       .dead_letters = {.keeps = dead_letter_body::nothing}})
+    CHECK(validate(pipeline_dead_letter::policy{
+                       .dead_letters = {.keeps = dead_letter_body::discard}})
               ->field == "dead_letters.keeps");
-    CHECK(!validate(pipeline_dead_letter_policy{}));
-    CHECK(kept({.dead_letters = {.keeps = dead_letter_body::nothing}}).kept ==
+    CHECK(!validate(pipeline_dead_letter::policy{}));
+    CHECK(kept({.dead_letters = {.keeps = dead_letter_body::discard}}).kept ==
           dead_letter_body::pointer);
     // The pipeline says whether its session goes on; of the broker's letters the policy does.
-    const pipeline_dead_letter_policy import{.mode = waybill::pipeline_mode::independent};
+    const pipeline_dead_letter::policy import{
+        .mode = waybill::pipeline_policy::pipeline_mode::independent};
     CHECK(goes_on(true, {}));
     CHECK(goes_on(true, import));
     CHECK(!goes_on(false, import));
@@ -134,20 +134,20 @@ TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
 
 TEST_CASE("step_letter: the one that stopped its session has the state, if it is not too large")
 {
-    waybill::step_message m = message();
+    waybill::pipeline_dead_letter::message m = message();
     m.state = "waybill/1 ...";
-    const auto parked = [&](dead_letter_reason why, pipeline_dead_letter_policy p = {},
+    const auto parked = [&](dead_letter_reason why, pipeline_dead_letter::policy p = {},
                             bool bare = false) {
         return make_pipeline_dead_letter(
             m, waybill::pipeline::write_dead_letter{why, 42, 3, 1, bare}, "", {.done = 2}, noon, p);
     };
     CHECK(parked(dead_letter_reason::failed).state == m.state);
     CHECK(parked(dead_letter_reason::gap).state == m.state);
-    CHECK(!parked(dead_letter_reason::failed).state_cut);
+    CHECK(!parked(dead_letter_reason::failed).state_omitted);
     CHECK(parked(dead_letter_reason::session_failed).state.empty());
     // One that cannot be read would stop the next session as well.
     CHECK(parked(dead_letter_reason::unreadable).state.empty());
-    CHECK(!parked(dead_letter_reason::unreadable).state_cut);
+    CHECK(!parked(dead_letter_reason::unreadable).state_omitted);
     const waybill::pipeline::write_dead_letter went_on{.reason = dead_letter_reason::failed,
                                                        .cause = 42,
                                                        .cause_step = 3,
@@ -156,28 +156,28 @@ TEST_CASE("step_letter: the one that stopped its session has the state, if it is
     CHECK(make_pipeline_dead_letter(m, went_on, "", {.done = 2}, noon).state.empty());
     CHECK(parked(dead_letter_reason::failed, {.state_bytes = 13}).state == m.state);
     CHECK(parked(dead_letter_reason::failed, {.state_bytes = 12}).state.empty());
-    CHECK(parked(dead_letter_reason::failed, {.state_bytes = 12}).state_cut);
-    CHECK(parked(dead_letter_reason::failed, {}, true).state_cut);
+    CHECK(parked(dead_letter_reason::failed, {.state_bytes = 12}).state_omitted);
+    CHECK(parked(dead_letter_reason::failed, {}, true).state_omitted);
     const session_progress p{.done = 2};
     CHECK(make_broker_dead_letter(m, "", 10, &p, noon).state == m.state);
     CHECK(make_broker_dead_letter(m, "", 10, nullptr, noon).state.empty());
     m.state = {};
-    CHECK(!parked(dead_letter_reason::failed, {}, true).state_cut);
+    CHECK(!parked(dead_letter_reason::failed, {}, true).state_omitted);
     // Parked again by one that knows nothing of it.
     m.state = "s";
     const pipeline_dead_letter knows = parked(dead_letter_reason::failed);
     pipeline_dead_letter later = knows;
     later.state.clear();
-    CHECK(merged_dead_letter(knows, later) == knows);
+    CHECK(waybill::pipeline_dead_letter::merged(knows, later) == knows);
     later.state = "t";
-    CHECK(merged_dead_letter(knows, later).state == "t");
+    CHECK(waybill::pipeline_dead_letter::merged(knows, later).state == "t");
 }
 
 TEST_CASE("step_letter: that of the last step has the state as well")
 {
-    waybill::step_message m = message();
+    waybill::pipeline_dead_letter::message m = message();
     m.state = "waybill/1 ...";
-    const auto behind = [&](const session_progress& p, pipeline_dead_letter_policy policy = {},
+    const auto behind = [&](const session_progress& p, pipeline_dead_letter::policy policy = {},
                             bool bare = false) {
         return make_pipeline_dead_letter(m,
                                          waybill::pipeline::write_dead_letter{
@@ -196,12 +196,12 @@ TEST_CASE("step_letter: that of the last step has the state as well")
     CHECK(behind({.done = 2}).state == m.state);
     // Where it is too large that is said, but not where there is no room for it in this letter:
     // the one that stopped the session has it.
-    CHECK(behind(two, {.state_bytes = 12}).state_cut);
+    CHECK(behind(two, {.state_bytes = 12}).state_omitted);
     CHECK(behind(two, {}, true).state.empty());
-    CHECK(!behind(two, {}, true).state_cut);
+    CHECK(!behind(two, {}, true).state_omitted);
     // A session that has done nothing has none that would be missed.
     CHECK(behind({}).state.empty());
-    CHECK(!behind({}, {.state_bytes = 12}).state_cut);
+    CHECK(!behind({}, {.state_bytes = 12}).state_omitted);
     // Those that go on alone have none.
     const waybill::pipeline::write_dead_letter alone{.reason = dead_letter_reason::failed,
                                                      .cause = 42,
@@ -218,33 +218,33 @@ TEST_CASE("step_letter: what a pipeline has written, and how far a redrive was, 
         "no template", {.done = 2}, noon);
     const auto drained =
         make_broker_dead_letter(message(), "MaxDeliveryCountExceeded", 10, nullptr, noon + 1h);
-    CHECK(merged_dead_letter(mine, drained) == mine);
-    CHECK(merged_dead_letter(drained, drained) == drained);
+    CHECK(waybill::pipeline_dead_letter::merged(mine, drained) == mine);
+    CHECK(waybill::pipeline_dead_letter::merged(drained, drained) == drained);
     pipeline_dead_letter over_drained = mine;
-    CHECK(merged_dead_letter(drained, mine) == over_drained);
+    CHECK(waybill::pipeline_dead_letter::merged(drained, mine) == over_drained);
     mine.sent_to = 4;
-    CHECK(merged_dead_letter(mine, drained) == mine);
+    CHECK(waybill::pipeline_dead_letter::merged(mine, drained) == mine);
     over_drained.text = "no printer";
-    CHECK(merged_dead_letter(mine, over_drained).text == "no printer");
-    CHECK(merged_dead_letter(mine, over_drained).sent_to == 4);
+    CHECK(waybill::pipeline_dead_letter::merged(mine, over_drained).text == "no printer");
+    CHECK(waybill::pipeline_dead_letter::merged(mine, over_drained).sent_to == 4);
     // What the broker's letter alone has seen of the state, unless it is of an earlier step.
     pipeline_dead_letter seen = drained;
     seen.state = "s";
     seen.resume_at = mine.resume_at;
     mine.state.clear();
-    CHECK(merged_dead_letter(mine, seen).state == "s");
-    CHECK(merged_dead_letter(mine, seen).text == mine.text);
-    CHECK(merged_dead_letter(drained, seen).state == "s");
+    CHECK(waybill::pipeline_dead_letter::merged(mine, seen).state == "s");
+    CHECK(waybill::pipeline_dead_letter::merged(mine, seen).text == mine.text);
+    CHECK(waybill::pipeline_dead_letter::merged(drained, seen).state == "s");
     seen.resume_at = mine.resume_at - 1;
-    CHECK(merged_dead_letter(mine, seen).state.empty());
+    CHECK(waybill::pipeline_dead_letter::merged(mine, seen).state.empty());
     mine.state = "m";
     seen.resume_at = mine.resume_at;
-    CHECK(merged_dead_letter(mine, seen).state == "m");
+    CHECK(waybill::pipeline_dead_letter::merged(mine, seen).state == "m");
     // Another message under the same number, once numbers have gone round.
-    waybill::step_message other = message();
+    waybill::pipeline_dead_letter::message other = message();
     other.message_id = "another";
     const auto later = make_broker_dead_letter(other, "", 10, nullptr, noon + 2h);
-    CHECK(merged_dead_letter(mine, later) == later);
+    CHECK(waybill::pipeline_dead_letter::merged(mine, later) == later);
 }
 
 TEST_CASE("letter_drain: the letter first, then the message")
@@ -263,19 +263,19 @@ TEST_CASE("letter_drain: the letter first, then the message")
     CHECK(completes(d));
     CHECK(d.on(waybill::pipeline::step_dead_lettered{}, {}) == waybill::event_result::stale);
     CHECK(d.on(waybill::pipeline::completed{}, {}) == waybill::event_result::applied);
-    CHECK(d.outcome() == waybill::import_outcome::drained);
+    CHECK(d.outcome() == waybill::dead_letter_import::import_outcome::drained);
     CHECK(std::holds_alternative<waybill::idle>(d.next({})));
     CHECK(d.on(waybill::pipeline::completed{}, {}) == waybill::event_result::stale);
 
     waybill::dead_letter_import fails;
     CHECK(fails.on(waybill::pipeline::step_dead_lettered{fault_kind::infrastructure}, {}) ==
           waybill::event_result::applied);
-    CHECK(fails.outcome() == waybill::import_outcome::left);
+    CHECK(fails.outcome() == waybill::dead_letter_import::import_outcome::left);
 
     waybill::dead_letter_import stays;
     CHECK(stays.on(waybill::pipeline::step_dead_lettered{fault_kind::permanent}, {}) ==
           waybill::event_result::applied);
-    CHECK(stays.outcome() == waybill::import_outcome::left);
+    CHECK(stays.outcome() == waybill::dead_letter_import::import_outcome::left);
 
     waybill::dead_letter_import large(0, waybill::pipeline_policy::when_refused::without_body);
     CHECK(large.on(waybill::pipeline::step_dead_lettered{fault_kind::permanent}, {}) ==
@@ -285,13 +285,15 @@ TEST_CASE("letter_drain: the letter first, then the message")
     waybill::dead_letter_import never = large;
     CHECK(never.on(waybill::pipeline::step_dead_lettered{fault_kind::permanent}, {}) ==
           waybill::event_result::applied);
-    CHECK(never.outcome() == waybill::import_outcome::left);
+    CHECK(never.outcome() == waybill::dead_letter_import::import_outcome::left);
     CHECK(large.on(waybill::pipeline::step_dead_lettered{}, {}) == waybill::event_result::applied);
     CHECK(large.on(waybill::pipeline::completed{fault_kind::infrastructure}, {}) ==
           waybill::event_result::applied);
-    CHECK(large.outcome() == waybill::import_outcome::uncertain);
-    for (const auto e : {waybill::import_outcome::running, waybill::import_outcome::drained,
-                         waybill::import_outcome::left, waybill::import_outcome::uncertain}) {
+    CHECK(large.outcome() == waybill::dead_letter_import::import_outcome::uncertain);
+    for (const auto e : {waybill::dead_letter_import::import_outcome::running,
+                         waybill::dead_letter_import::import_outcome::drained,
+                         waybill::dead_letter_import::import_outcome::left,
+                         waybill::dead_letter_import::import_outcome::uncertain}) {
         CHECK(name(e) != "?");
     }
 }

@@ -68,7 +68,7 @@ struct shop {
     void hold(const std::string& id)
     {
         locked_session_state held(states, id);
-        text_state_read state;
+        detail::text_state_read state;
         std::string before;  // the user's part before the step
         message* in_hand = nullptr;
         const auto now = [&] { return time; };
@@ -104,7 +104,8 @@ struct shop {
                         now());
                 },
                 [&](pipeline::write_dead_letter a) {
-                    const step_message m{.properties = in_hand->properties, .sequence = in_hand->sequence};
+                    const pipeline_dead_letter::message m{.properties = in_hand->properties,
+                                                          .sequence = in_hand->sequence};
                     letters[m.sequence] =
                         make_pipeline_dead_letter(m, a, pipe.reason(), pipe.progress(), wall());
                     pipe.on(pipeline::step_dead_lettered{}, now());

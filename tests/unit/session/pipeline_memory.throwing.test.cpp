@@ -23,7 +23,7 @@ using namespace waybill;
 
 const steady_time now = steady_time::at(duration::seconds(1));
 
-pipeline held(pipeline_mode mode)
+pipeline held(pipeline_policy::pipeline_mode mode)
 {
     pipeline pipe(pipeline_policy{.mode = mode});
     pipe.on(pipeline::state_loaded{}, now);
@@ -37,7 +37,8 @@ pipeline::step_received message(std::uint64_t n, std::uint64_t total)
 
 TEST_CASE("pipeline: steps that are done take no memory")
 {
-    for (const auto mode : {pipeline_mode::stop_on_failure, pipeline_mode::independent}) {
+    for (const auto mode : {pipeline_policy::pipeline_mode::stop_on_failure,
+                            pipeline_policy::pipeline_mode::independent}) {
         pipeline pipe = held(mode);
         const std::uint64_t before = taken;
         for (std::uint64_t n = 1; n != 1'000; ++n) {
@@ -57,7 +58,8 @@ TEST_CASE("pipeline: steps that are done take no memory")
 TEST_CASE("pipeline: where there is no memory for a reason nothing has changed")
 {
     const std::string reason(200, 'r');
-    for (const auto mode : {pipeline_mode::stop_on_failure, pipeline_mode::independent}) {
+    for (const auto mode : {pipeline_policy::pipeline_mode::stop_on_failure,
+                            pipeline_policy::pipeline_mode::independent}) {
         std::uint64_t failures = 0;
         for (std::uint64_t after = 0;; ++after) {
             pipeline pipe = held(mode);
@@ -77,7 +79,8 @@ TEST_CASE("pipeline: where there is no memory for a reason nothing has changed")
 
 TEST_CASE("pipeline: nor where a state is refused after the step has run, or a message comes that is wrong")
 {
-    for (const auto mode : {pipeline_mode::stop_on_failure, pipeline_mode::independent}) {
+    for (const auto mode : {pipeline_policy::pipeline_mode::stop_on_failure,
+                            pipeline_policy::pipeline_mode::independent}) {
         for (std::uint64_t after = 0;; ++after) {
             pipeline pipe = held(mode);
             pipe.on(message(1, 2), now);

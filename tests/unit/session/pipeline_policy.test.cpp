@@ -19,7 +19,7 @@ static_assert(validate(pipeline_policy{.retry = {.max_attempts = 10}})->field ==
               "retry.max_attempts");
 static_assert(!validate(pipeline_policy{.retry = {.max_attempts = 10}, .broker_deliveries = 11}));
 static_assert(!validate(pipeline_policy{.deliveries = 99,
-                                        .broker_deliveries = waybill::highest_size}));
+                                        .broker_deliveries = waybill::detail::highest_size}));
 static_assert(validate(pipeline_policy{.deliveries = 10})->field == "deliveries");
 static_assert(validate(pipeline_policy{.deliveries = 0})->field == "deliveries");
 static_assert(validate(pipeline_policy{.patience = duration::seconds(-1)})->negative);
@@ -40,16 +40,16 @@ TEST_CASE("pipeline_policy: a limit that is not below the broker's is refused in
 
 TEST_CASE("pipeline_policy: names")
 {
-    CHECK(name(waybill::pipeline_mode::stop_on_failure) == "stop_on_failure");
-    CHECK(name(waybill::pipeline_mode::independent) == "independent");
+    CHECK(name(waybill::pipeline_policy::pipeline_mode::stop_on_failure) == "stop_on_failure");
+    CHECK(name(waybill::pipeline_policy::pipeline_mode::independent) == "independent");
     CHECK(name(waybill::pipeline_policy::when_unreadable::dead_letter) == "park");
     CHECK(name(waybill::pipeline_policy::when_unreadable::hold) == "hold");
     CHECK(name(waybill::pipeline_policy::when_refused::hold) == "hold");
     CHECK(name(waybill::pipeline_policy::when_refused::without_body) == "without_body");
     for (const auto e : {waybill::step_outcome::done, waybill::step_outcome::repeated,
                          waybill::step_outcome::dead_lettered, waybill::step_outcome::given_back,
-                         waybill::step_outcome::held, waybill::step_outcome::lost,
-                         waybill::step_outcome::not_taken}) {
+                         waybill::step_outcome::state_unreadable, waybill::step_outcome::lost,
+                         waybill::step_outcome::other_in_hand}) {
         CHECK(name(e) != "?");
     }
 }
@@ -57,7 +57,7 @@ TEST_CASE("pipeline_policy: names")
 constexpr waybill::retry_policy slow{
     .max_attempts = 9,
     .immediate = 1,
-    .pauses = {.base = duration::seconds(8), .spread = waybill::jitter::none}};
+    .pauses = {.base = duration::seconds(8), .spread = waybill::backoff::jitter::none}};
 constexpr wall_time saved = wall_time::at(duration::seconds(100));
 constexpr duration left(std::uint64_t tries, std::int64_t now)
 {
@@ -68,7 +68,7 @@ static_assert(left(2, 100) == duration::seconds(8));
 static_assert(left(2, 103) == duration::seconds(5));
 static_assert(left(2, 108) == duration{} && left(2, 999) == duration{});
 static_assert(left(2, -999) == duration::seconds(8));
-static_assert(left(9, 100) == duration{} && left(waybill::highest_size, 100) == duration{});
+static_assert(left(9, 100) == duration{} && left(waybill::detail::highest_size, 100) == duration{});
 
 }  // namespace
 }  // namespace pipeline_policy_test

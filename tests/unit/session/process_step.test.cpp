@@ -81,7 +81,7 @@ struct calls {
 
 calls with(waybill::pipeline_policy p = {})
 {
-    p.retry.pauses = {.base = duration::seconds(4), .spread = waybill::jitter::none};
+    p.retry.pauses = {.base = duration::seconds(4), .spread = waybill::backoff::jitter::none};
     return calls{pipeline(p)};
 }
 

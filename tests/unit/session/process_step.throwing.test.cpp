@@ -139,8 +139,8 @@ TEST_CASE("process_step: while the message of a call that threw is in hand no ot
         c.throws = one;
         CHECK_THROWS_AS(c(1), std::runtime_error);
         const std::string before = c.said;
-        CHECK(c(2) == step_outcome::not_taken);
-        CHECK(c(3) == step_outcome::not_taken);
+        CHECK(c(2) == step_outcome::other_in_hand);
+        CHECK(c(3) == step_outcome::other_in_hand);
         CHECK(c.said == before);
         CHECK(!c.pipe.over());
         CHECK(c(1) == step_outcome::done);

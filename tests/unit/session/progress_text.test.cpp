@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/session/detail/progress_text.hpp>
 
 namespace progress_text_test {
@@ -28,7 +28,8 @@ constexpr wall_time noon = wall_time::at(duration::seconds(1'709'208'000));
 session_progress failed_with(std::string text)
 {
     session_progress p;
-    p.failed = step_failure{3, 17, dead_letter_reason::exhausted, 5, std::move(text), noon};
+    p.failed = session_progress::step_failure{
+        3, 17, dead_letter_reason::exhausted, 5, std::move(text), noon};
     return p;
 }
 
@@ -166,17 +167,21 @@ TEST_CASE("progress_text: lines of a later version are kept behind ours")
 
 TEST_CASE("progress_text: the lines at their longest")
 {
-    session_progress p{.done = highest_size,
-                       .total = highest_size,
-                       .dead_lettered = highest_size,
-                       .tries = highest_size,
+    session_progress p{.done = detail::highest_size,
+                       .total = detail::highest_size,
+                       .dead_lettered = detail::highest_size,
+                       .tries = detail::highest_size,
                        .begun = wall_time::highest(),
                        .changed = wall_time::lowest(),
-                       .first = highest_size};
+                       .first = detail::highest_size};
     std::uint64_t most = 0;
     for (std::uint8_t n = 0; name(static_cast<dead_letter_reason>(n)) != "?"; ++n) {
-        p.failed = step_failure{highest_size, highest_size, static_cast<dead_letter_reason>(n),
-                                highest_size, "",           wall_time::highest()};
+        p.failed = session_progress::step_failure{detail::highest_size,
+                                                  detail::highest_size,
+                                                  static_cast<dead_letter_reason>(n),
+                                                  detail::highest_size,
+                                                  "",
+                                                  wall_time::highest()};
         most = detail::greater(most, detail::write_progress(p).size());
         CHECK(detail::read_progress_lines(detail::write_progress(p)) ==
               detail::read_progress{.progress = p});

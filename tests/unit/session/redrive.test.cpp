@@ -17,9 +17,7 @@ using dead_letters_removed = waybill::redrive::dead_letters_removed;
 using waybill::event_result;
 using waybill::fault_kind;
 using waybill::redrive;
-using waybill::redrive_outcome;
 using waybill::redrive_plan;
-using waybill::redrive_session;
 using resubmitted = waybill::redrive::resubmitted;
 using sessions_marked = waybill::redrive::sessions_marked;
 using waybill::steady_time;
@@ -28,10 +26,10 @@ redrive_plan plan_of(std::initializer_list<std::uint64_t> sizes)
 {
     redrive_plan p;
     for (const std::uint64_t n : sizes) {
-        redrive_session s;
+        redrive_plan::planned_session s;
         s.offset = p.ready;
         s.count = n;
-        s.marks_first = n > 1;
+        s.mark_before_removal = n > 1;
         p.ready += n;
         p.sessions.push_back(s);
     }
@@ -66,7 +64,7 @@ TEST_CASE("redrive: rounds of whole sessions")
     CHECK(r.on(dead_letters_removed{5}, {}) == event_result::applied);
     CHECK(r.next({}) == redrive::action(redrive::remove_dead_letters{6, 2}));
     CHECK(r.on(dead_letters_removed{2}, {}) == event_result::applied);
-    CHECK(r.outcome() == redrive_outcome::finished);
+    CHECK(r.outcome() == redrive::redrive_outcome::finished);
     CHECK(r.next({}) == redrive::action(waybill::idle{}));
     CHECK(r.sent() == 13);
     CHECK(r.removed() == 13);
@@ -80,7 +78,8 @@ TEST_CASE("redrive: what fails is tried again after a pause, and not for ever")
 {
     const waybill::redrive_policy policy{
         .chunk = 10,
-        .retry = {.max_attempts = 3, .pauses = {.base = 1s, .spread = waybill::jitter::none}}};
+        .retry = {.max_attempts = 3,
+                  .pauses = {.base = 1s, .spread = waybill::backoff::jitter::none}}};
     redrive r(plan_of({4}), policy);
     CHECK(r.on(resubmitted{0, fault_kind::infrastructure}, {}) == event_result::applied);
     CHECK(r.next({}) == redrive::action(waybill::wait_until{steady_time::at(1s)}));
@@ -94,7 +93,7 @@ TEST_CASE("redrive: what fails is tried again after a pause, and not for ever")
     CHECK(!r.over());
     redrive stopped = r;
     CHECK(stopped.on(resubmitted{0, fault_kind::infrastructure}, {}) == event_result::applied);
-    CHECK(stopped.outcome() == redrive_outcome::stopped);
+    CHECK(stopped.outcome() == redrive::redrive_outcome::stopped);
     CHECK(stopped.reason() == fault_kind::infrastructure);
     CHECK(r.on(resubmitted{1, fault_kind::cancelled}, {}) == event_result::applied);
     CHECK(r.reason() == fault_kind::cancelled);
@@ -115,11 +114,11 @@ TEST_CASE("redrive: a message that is never taken stops its session and no other
     CHECK(r.on(resubmitted{2}, {}) == event_result::applied);
     CHECK(r.on(sessions_marked{}, {}) == event_result::applied);
     CHECK(r.on(dead_letters_removed{2}, {}) == event_result::applied);
-    CHECK(r.outcome() == redrive_outcome::finished);
+    CHECK(r.outcome() == redrive::redrive_outcome::finished);
 
     redrive alone(plan_of({1}));
     CHECK(alone.on(resubmitted{0, fault_kind::permanent}, {}) == event_result::applied);
-    CHECK(alone.outcome() == redrive_outcome::finished);
+    CHECK(alone.outcome() == redrive::redrive_outcome::finished);
     CHECK(alone.removed() == 0);
 }
 
@@ -142,7 +141,7 @@ TEST_CASE("redrive: a mark that is never taken keeps its session and no other")
     CHECK(r.on(dead_letters_removed{2}, {}) == event_result::applied);
     CHECK(r.next({}) == redrive::action(redrive::remove_dead_letters{0, 3}));
     CHECK(r.on(dead_letters_removed{3}, {}) == event_result::applied);
-    CHECK(r.outcome() == redrive_outcome::finished);
+    CHECK(r.outcome() == redrive::redrive_outcome::finished);
     CHECK(r.refused() == std::vector<std::uint64_t>{3});
     CHECK(r.removed() == 5);
 
@@ -153,14 +152,14 @@ TEST_CASE("redrive: a mark that is never taken keeps its session and no other")
     CHECK(alone.on(resubmitted{2}, {}) == event_result::applied);
     CHECK(alone.on(sessions_marked{}, {}) == event_result::applied);
     CHECK(alone.on(dead_letters_removed{2}, {}) == event_result::applied);
-    CHECK(alone.outcome() == redrive_outcome::finished);
+    CHECK(alone.outcome() == redrive::redrive_outcome::finished);
     CHECK(alone.refused() == std::vector<std::uint64_t>{0});
 }
 
 TEST_CASE("redrive: what a table removes at once is removed at once, however small a chunk is")
 {
     redrive_plan p = plan_of({5, 2});
-    for (redrive_session& s : p.sessions) s.marks_first = false;
+    for (redrive_plan::planned_session& s : p.sessions) s.mark_before_removal = false;
     redrive r(p, {.chunk = 2});
     for (const std::uint64_t n : {2U, 2U, 1U})
         CHECK(r.on(resubmitted{n}, {}) == event_result::applied);
@@ -180,8 +179,8 @@ TEST_CASE("redrive: a policy that cannot work")
     CHECK(validate(waybill::redrive_policy{.chunk = 0})->field == "chunk");
     CHECK(!validate(waybill::redrive_policy{}));
     CHECK(redrive(plan_of({2}), {.chunk = 0}).next({}) == redrive::action(redrive::resubmit{0, 1}));
-    for (const auto e :
-         {redrive_outcome::running, redrive_outcome::finished, redrive_outcome::stopped})
+    for (const auto e : {redrive::redrive_outcome::running, redrive::redrive_outcome::finished,
+                         redrive::redrive_outcome::stopped})
         CHECK(name(e) != "?");
 }
 

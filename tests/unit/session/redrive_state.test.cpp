@@ -22,14 +22,15 @@ using waybill::session_progress;
 using letters = std::vector<pipeline_dead_letter>;
 
 // Step 2 of "trip" has failed behind step 1, and steps 2 to 4 came back as "trip~1".
-waybill::step_message came_back(std::uint64_t step)
+waybill::pipeline_dead_letter::message came_back(std::uint64_t step)
 {
-    waybill::step_message m{{"trip~1", step, 2, 4, step == 4}, {}, 10 + step, "m", "body", {}, {}};
+    waybill::pipeline_dead_letter::message m{
+        {"trip~1", step, 2, 4, step == 4}, {}, 10 + step, "m", "body", {}, {}};
     m.origin = {"trip", step, 1, 1, {}, {}};
     if (step == 2) m.origin.state = "one done";
     return m;
 }
-pipeline_dead_letter parked(waybill::step_message m, dead_letter_reason why,
+pipeline_dead_letter parked(waybill::pipeline_dead_letter::message m, dead_letter_reason why,
                             const session_progress& p, std::string_view state)
 {
     m.state = state;
@@ -94,7 +95,7 @@ TEST_CASE("redrive_state: the letter of the last step has the state, whatever be
     // Who wrote that step 2 had failed died then, and the broker has parked it. The last clears the
     // state, so that the drain finds none.
     const auto of_trip = [](std::uint64_t step) {
-        waybill::step_message m = came_back(step);
+        waybill::pipeline_dead_letter::message m = came_back(step);
         m.properties.session = "trip";
         m.properties.first = 1;
         m.origin = {};
@@ -125,10 +126,10 @@ TEST_CASE("redrive_state: a session that goes on without its state says so")
     CHECK(state(v).empty());
     CHECK(line(v) == "trip~1 -> trip~2: 2 letters, steps 3 to 4 of 4 (without its state): failed: no");
     // One that was too large is said to be that.
-    v[0].state_cut = true;
+    v[0].state_omitted = true;
     CHECK(!marks(v).without_state);
-    CHECK(marks(v).state_cut);
-    v[0].state_cut = false;
+    CHECK(marks(v).state_omitted);
+    v[0].state_omitted = false;
     v[1].state = "two done";
     CHECK(!marks(v).without_state);
     // With the first message the state is sent, whatever it was.

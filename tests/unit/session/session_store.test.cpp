@@ -207,7 +207,7 @@ struct strict_sessions {
     result<waybill::state_saving<version>> save(const std::string& s, const std::string& bytes,
                                                 const std::optional<version>& expected)
     {
-        const auto odd = waybill::session_id_problem(s);
+        const auto odd = waybill::job::id_problem(s);
         if (odd && *odd != waybill::job_error::code::redriven_end)
             return waybill::unexpected(waybill::permanent("odd id"));
         return in.save(s, bytes, expected);
@@ -361,12 +361,12 @@ struct holdings {
         locked_session_state held(store, "order-17");
         waybill::pipeline pipe;
         waybill::steady_time time;
-        waybill::text_state_read state;
+        waybill::detail::text_state_read state;
         const waybill::fault gone = waybill::ownership_lost("the lock has run out");
         for (std::uint64_t n = 1; n != 4 && !pipe.over(); ++n) {
             if (settled[n]) continue;
             process_step(
-                pipe, {facts_of(j.step(n), 100 + n, 1), {}},
+                pipe, {waybill::step_facts::of(j.step(n), 100 + n, 1), {}},
                 [&] { return time = time + waybill::duration::seconds(1); },
                 [&](waybill::pipeline::load_state) -> waybill::pipeline::state_loaded {
                     const auto bytes = held.load();

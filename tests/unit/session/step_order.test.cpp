@@ -25,7 +25,8 @@ TEST_CASE("step_order: the next step follows the last one that is done, or is th
     CHECK(waybill::detail::expected_step({1, 3, 1}, at(0)) == 1);
     CHECK(waybill::detail::expected_step({1, 3, 3}, at(0)) == 3);
     CHECK(waybill::detail::expected_step({1, 3, 1}, at(4)) == 5);
-    CHECK(waybill::detail::expected_step({}, at(waybill::highest_size)) == waybill::highest_size);
+    CHECK(waybill::detail::expected_step({}, at(waybill::detail::highest_size)) ==
+          waybill::detail::highest_size);
 }
 
 TEST_CASE("step_order: what is repeated")

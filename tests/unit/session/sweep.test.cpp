@@ -18,7 +18,7 @@ using waybill::plan_sweep;
 using waybill::session_progress;
 using waybill::state_read;
 using waybill::sweep_policy;
-using waybill::sweep_verdict;
+using waybill::sweep_item;
 using waybill::swept_state;
 using waybill::wall_time;
 
@@ -32,13 +32,13 @@ swept_state state(duration age, session_progress p)
 session_progress failed()
 {
     session_progress p{.done = 2, .total = 5};
-    p.failed = waybill::step_failure{.step = 3};
+    p.failed = waybill::session_progress::step_failure{.step = 3};
     return p;
 }
 const session_progress finished{.done = 5, .total = 5};
 const session_progress half{.done = 2, .total = 5};
 
-std::optional<sweep_verdict> verdict(const swept_state& s, const sweep_policy& p = {})
+std::optional<sweep_item::sweep_verdict> verdict(const swept_state& s, const sweep_policy& p = {})
 {
     const std::vector<swept_state> one{s};
     const auto plan = plan_sweep(one, day_100, p);
@@ -51,15 +51,16 @@ std::optional<sweep_verdict> verdict(const swept_state& s, const sweep_policy& p
 TEST_CASE("sweep: each state at each age")
 {
     CHECK(!verdict(state(14 * 24h, finished)));
-    CHECK(verdict(state(14 * 24h + 1ns, finished)) == sweep_verdict::clear_finished);
+    CHECK(verdict(state(14 * 24h + 1ns, finished)) == sweep_item::sweep_verdict::clear_finished);
     CHECK(!verdict(state(30 * 24h, failed())));
-    CHECK(verdict(state(30 * 24h + 1ns, failed())) == sweep_verdict::clear_failed);
+    CHECK(verdict(state(30 * 24h + 1ns, failed())) == sweep_item::sweep_verdict::clear_failed);
     CHECK(!verdict(state(24h, half)));
-    CHECK(verdict(state(24h + 1ns, half)) == sweep_verdict::stuck);
-    CHECK(verdict(state(99 * 24h, half)) == sweep_verdict::stuck);
-    CHECK(verdict(state(61 * 24h, half), {.give_up_after = 60 * 24h}) == sweep_verdict::clear_stuck);
+    CHECK(verdict(state(24h + 1ns, half)) == sweep_item::sweep_verdict::stuck);
+    CHECK(verdict(state(99 * 24h, half)) == sweep_item::sweep_verdict::stuck);
+    CHECK(verdict(state(61 * 24h, half), {.give_up_after = 60 * 24h}) ==
+          sweep_item::sweep_verdict::clear_stuck);
     // A session that nobody has said the end of is not finished.
-    CHECK(verdict(state(99 * 24h, {.done = 5})) == sweep_verdict::stuck);
+    CHECK(verdict(state(99 * 24h, {.done = 5})) == sweep_item::sweep_verdict::stuck);
     // A failed one is never cleared as finished, whatever its numbers are.
     session_progress both = failed();
     both.done = 5;
@@ -72,13 +73,14 @@ TEST_CASE("sweep: what cannot be read is named and never cleared")
 {
     for (const state_read how : {state_read::newer, state_read::corrupt, state_read::too_large}) {
         const swept_state s{"x", how, {}, wall_time::lowest()};
-        CHECK(verdict(s) == sweep_verdict::unreadable);
+        CHECK(verdict(s) == sweep_item::sweep_verdict::unreadable);
         const std::vector<swept_state> one{s};
         CHECK(!plan_sweep(one, day_100)[0].clears());
     }
     CHECK(!verdict({"x", state_read::absent, {}, {}}));
-    CHECK(verdict({"x", state_read::ok, finished, {}}) == sweep_verdict::ageless);
-    CHECK(verdict({"x", state_read::ok, finished, day_100 - 20 * 24h}) == sweep_verdict::clear_finished);
+    CHECK(verdict({"x", state_read::ok, finished, {}}) == sweep_item::sweep_verdict::ageless);
+    CHECK(verdict({"x", state_read::ok, finished, day_100 - 20 * 24h}) ==
+          sweep_item::sweep_verdict::clear_finished);
 }
 
 TEST_CASE("sweep: what has changed since stays")
@@ -88,15 +90,15 @@ TEST_CASE("sweep: what has changed since stays")
     REQUIRE(plan.size() == 2);
     CHECK(plan[1].index == 1);
     CHECK(describe(plan[0]) == "stuck at 2 of 5 for 480h");
-    CHECK(!may_clear(plan[0], states[0]));
-    CHECK(may_clear(plan[1], states[1]));
-    CHECK(!may_clear(plan[1], state(1h, finished)));
+    CHECK(!plan[0].may_clear(states[0]));
+    CHECK(plan[1].may_clear(states[1]));
+    CHECK(!plan[1].may_clear(state(1h, finished)));
     swept_state other = states[1];
     other.progress.done = 6;
-    CHECK(!may_clear(plan[1], other));
+    CHECK(!plan[1].may_clear(other));
     other = states[1];
     other.outcome = state_read::corrupt;
-    CHECK(!may_clear(plan[1], other));
+    CHECK(!plan[1].may_clear(other));
 }
 
 TEST_CASE("sweep: a policy that would let a session begin anew is refused, and clears nothing")

@@ -50,7 +50,7 @@ struct plain_store : store {
     waybill::result<transaction> begin() { return transaction(*store::begin()); }
 };
 static_assert(!waybill::savepoint_scope<plain_store::transaction>);
-static_assert(waybill::transaction_scope<faulty<plain_store, once>::transaction>);
+static_assert(waybill::detail::transaction_scope<faulty<plain_store, once>::transaction>);
 static_assert(!waybill::savepoint_scope<faulty<plain_store, once>::transaction>);
 
 static_assert(waybill::testing::faults_of(store_call::commit).size() == 8);

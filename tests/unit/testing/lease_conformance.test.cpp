@@ -21,7 +21,6 @@
 namespace lease_conformance_test {
 namespace {
 
-using waybill::claim_outcome;
 using waybill::claim_result;
 using waybill::lease;
 using waybill::lease_claim;
@@ -171,7 +170,7 @@ private:
             data_->leases.erase(id_of(c));
         else data_->leases.insert_or_assign(id_of(c), row);
         if (!wins) return claim_result{};
-        return claim_result{claim_outcome::won, c.epoch, version};
+        return claim_result{claim_result::claim_outcome::won, c.epoch, version};
     }
 
     id id_of(const lease_claim& c) const
@@ -213,7 +212,7 @@ private:
             const bool partition = row.key.partition == c.key.partition || flaw_ == flaw::update_any_partition;
             if (row.key.source != c.key.source || !group || !partition || row.version != c.expected) continue;
             row = {row.key, c.owner, c.epoch, ++data_->writes};
-            o = {claim_outcome::won, c.epoch, row.version};
+            o = {claim_result::claim_outcome::won, c.epoch, row.version};
         }
         return o;
     }

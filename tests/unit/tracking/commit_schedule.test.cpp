@@ -14,7 +14,6 @@ namespace {
 using commit_confirmed = waybill::commit_schedule::commit_confirmed;
 using commit_failed = waybill::commit_schedule::commit_failed;
 using waybill::commit_schedule;
-using waybill::commit_schedule_policy;
 using commit_started = waybill::commit_schedule::commit_started;
 using waybill::duration;
 using waybill::event_result;
@@ -31,22 +30,22 @@ constexpr steady_time at(std::int64_t n)
     return steady_time::at(s(n));
 }
 
-static_assert(!waybill::validate(commit_schedule_policy{}));
-static_assert(waybill::validate(commit_schedule_policy{.every = 0})->field == "every");
-static_assert(waybill::validate(commit_schedule_policy{.interval = s(-1)})->negative);
-static_assert(waybill::validate(commit_schedule_policy{.idle_refresh = s(0)})->field ==
+static_assert(!waybill::validate(commit_schedule::config{}));
+static_assert(waybill::validate(commit_schedule::config{.every = 0})->field == "every");
+static_assert(waybill::validate(commit_schedule::config{.interval = s(-1)})->negative);
+static_assert(waybill::validate(commit_schedule::config{.idle_refresh = s(0)})->field ==
               "idle_refresh");
-static_assert(waybill::validate(commit_schedule_policy{.pause = s(-3)})->value == 3'000'000'000);
-static_assert(waybill::validate(commit_schedule_policy{
+static_assert(waybill::validate(commit_schedule::config{.pause = s(-3)})->value == 3'000'000'000);
+static_assert(waybill::validate(commit_schedule::config{
                                     .every = 9,
-                                    .needs = commit_schedule_policy::commit_needs::both})
+                                    .needs = commit_schedule::config::commit_needs::both})
                   ->field == "interval");
-static_assert(waybill::validate(commit_schedule_policy{
+static_assert(waybill::validate(commit_schedule::config{
                                     .interval = s(9),
-                                    .needs = commit_schedule_policy::commit_needs::both})
+                                    .needs = commit_schedule::config::commit_needs::both})
                   ->field == "every");
 static_assert(name(commit_schedule::commit_reason::idle) == "idle" &&
-              name(commit_schedule_policy::commit_needs::both) == "both");
+              name(commit_schedule::config::commit_needs::both) == "both");
 
 // All of it is there where the compiler is.
 constexpr bool counts()
@@ -79,7 +78,7 @@ void committed(commit_schedule& c, std::int64_t n)
 
 TEST_CASE("cadence: what is left out never happens")
 {
-    commit_schedule c(commit_schedule_policy{}, at(0));
+    commit_schedule c(commit_schedule::config{}, at(0));
     CHECK(c.next(steady_time::highest()) == nothing);
     c.on(events_done{1'000'000'000}, at(1));
     CHECK(c.next(steady_time::highest()) == nothing);
@@ -105,7 +104,7 @@ TEST_CASE("cadence: so many, or so long since the first of them")
 TEST_CASE("cadence: so many and so long")
 {
     commit_schedule c(
-        {.every = 10, .interval = s(5), .needs = commit_schedule_policy::commit_needs::both},
+        {.every = 10, .interval = s(5), .needs = commit_schedule::config::commit_needs::both},
         at(0));
     c.on(events_done{9}, at(1));
     CHECK(c.next(at(2)) == nothing);

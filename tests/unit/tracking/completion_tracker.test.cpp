@@ -19,7 +19,6 @@ using waybill::duration;
 using waybill::event_result;
 using waybill::steady_time;
 using waybill::stuck_watch;
-using waybill::track_error;
 using waybill::tracked_event;
 using waybill::tracker_options;
 using waybill::tracker_start;
@@ -31,7 +30,7 @@ static_assert(waybill::validate(tracker_options{.max_in_flight = 0})->field == "
 static_assert(waybill::validate(tracker_options{.span = 0})->field == "span");
 static_assert(waybill::validate(tracker_options{.max_in_flight = 9, .span = 8})->bound == 8);
 static_assert(waybill::validate(tracker_options{.span = highest})->field == "span");
-static_assert(name(track_error::done_before) == "done_before");
+static_assert(name(completion_tracker::track_error::done_before) == "done_before");
 static_assert(name(tracker_options::commit_mark::high_water) == "high_water");
 
 // The whole of it runs where the compiler is, dense and sparse.
@@ -43,7 +42,9 @@ constexpr bool waits_for_the_oldest(std::uint64_t apart)
     const auto c = t.begin(11 + 2 * apart);
     if (!a || !b || !c || t.watermark() != 10 || t.in_flight() != 3) return false;
     if (t.complete(*b) != event_result::applied || t.watermark() != 10) return false;
-    if (t.blocked_by() != waybill::blocked{11, 1} || t.high_water() != 11 + apart) return false;
+    if (t.blocked_by() != waybill::completion_tracker::blocked{11, 1} ||
+        t.high_water() != 11 + apart)
+        return false;
     if (t.complete(*a) != event_result::applied || t.watermark() != 11 + apart) return false;
     if (t.complete(*a) != event_result::stale || t.pending() != 1) return false;
     if (t.complete(*c) != event_result::applied || t.watermark() != 11 + 2 * apart) return false;
@@ -54,7 +55,7 @@ static_assert(waits_for_the_oldest(63));
 static_assert(waits_for_the_oldest(1'000));
 static_assert(waits_for_the_oldest(std::uint64_t{1} << 40U));
 
-track_error refused(completion_tracker& t, std::uint64_t sequence)
+completion_tracker::track_error refused(completion_tracker& t, std::uint64_t sequence)
 {
     const auto r = t.begin(sequence);
     REQUIRE(!r);
@@ -66,29 +67,30 @@ track_error refused(completion_tracker& t, std::uint64_t sequence)
 TEST_CASE("completion_tracker: each refusal has its name")
 {
     completion_tracker t{{.max_in_flight = 2, .span = 4}, 10};
-    CHECK(refused(t, 10) == track_error::behind);
-    CHECK(refused(t, 0) == track_error::behind);
+    CHECK(refused(t, 10) == completion_tracker::track_error::behind);
+    CHECK(refused(t, 0) == completion_tracker::track_error::behind);
     const tracked_event a = *t.begin(20);
     const tracked_event b = *t.begin(30);
     CHECK(!t.can_accept());
-    CHECK(refused(t, 40) == track_error::full);
-    CHECK(refused(t, 30) == track_error::duplicate);
-    CHECK(refused(t, 25) == track_error::not_ascending);
-    CHECK(refused(t, 15) == track_error::not_ascending);
+    CHECK(refused(t, 40) == completion_tracker::track_error::full);
+    CHECK(refused(t, 30) == completion_tracker::track_error::duplicate);
+    CHECK(refused(t, 25) == completion_tracker::track_error::not_ascending);
+    CHECK(refused(t, 15) == completion_tracker::track_error::not_ascending);
     CHECK(t.complete(b) == event_result::applied);
-    CHECK(refused(t, 30) == track_error::done_before);
+    CHECK(refused(t, 30) == completion_tracker::track_error::done_before);
     const tracked_event c = *t.begin(40);
     CHECK(t.complete(c) == event_result::applied);
     const tracked_event d = *t.begin(50);
     CHECK(t.complete(d) == event_result::applied);
     CHECK(t.in_flight() == 1);
     CHECK(t.pending() == 4);
-    CHECK(refused(t, 60) == track_error::full);  // the span: one event holds three
+    CHECK(refused(t, 60) ==
+          completion_tracker::track_error::full);  // the span: one event holds three
     CHECK(t.complete(a) == event_result::applied);
     CHECK(t.watermark() == 50);
-    CHECK(refused(t, 45) == track_error::behind);
+    CHECK(refused(t, 45) == completion_tracker::track_error::behind);
     t.revoke();
-    CHECK(refused(t, 60) == track_error::not_assigned);
+    CHECK(refused(t, 60) == completion_tracker::track_error::not_assigned);
     CHECK(!t.can_accept());
     CHECK(t.watermark() == 50);
 }
@@ -98,7 +100,7 @@ TEST_CASE("completion_tracker: options that make no sense are taken for the near
     completion_tracker t{{.max_in_flight = 0, .span = 0}};
     CHECK(t.options().max_in_flight == 1);
     CHECK(t.begin(1).has_value());
-    CHECK(refused(t, 2) == track_error::full);
+    CHECK(refused(t, 2) == completion_tracker::track_error::full);
 }
 
 TEST_CASE("completion_tracker: the watermark waits for events, not for numbers")
@@ -137,13 +139,13 @@ TEST_CASE("completion_tracker: sequence numbers go up to the largest there is")
     const tracked_event a = *t.begin(highest - 2);
     const tracked_event c = *t.begin(highest);
     CHECK(!t.expected());
-    CHECK(refused(t, highest) == track_error::duplicate);
+    CHECK(refused(t, highest) == completion_tracker::track_error::duplicate);
     t.complete(c);
-    CHECK(refused(t, highest) == track_error::done_before);
+    CHECK(refused(t, highest) == completion_tracker::track_error::done_before);
     t.complete(a);
     CHECK(t.watermark() == highest);
     CHECK(!t.resume_at());
-    CHECK(refused(t, highest) == track_error::behind);
+    CHECK(refused(t, highest) == completion_tracker::track_error::behind);
     t.forget_below(highest);
     CHECK(t.watermark() == highest);
     completion_tracker wide{{}, 0};
@@ -153,7 +155,7 @@ TEST_CASE("completion_tracker: sequence numbers go up to the largest there is")
     wide.complete(first);
     CHECK(wide.watermark() == highest);
     completion_tracker over{{}, highest};
-    CHECK(refused(over, 0) == track_error::behind);
+    CHECK(refused(over, 0) == completion_tracker::track_error::behind);
     CHECK(!over.expected());
 }
 
@@ -222,7 +224,7 @@ TEST_CASE("completion_tracker: an error code is no position, whatever its type; 
 {
     enum error : int { end_of_log = -1001 };
     completion_tracker t;
-    CHECK(t.begin(end_of_log).error() == waybill::track_error::invalid);
+    CHECK(t.begin(end_of_log).error() == waybill::completion_tracker::track_error::invalid);
     t.forget_below(end_of_log);
     CHECK(!t.watermark());
     CHECK(t.begin(error(5)).has_value());
@@ -236,12 +238,12 @@ TEST_CASE("completion_tracker: a negative integer is no position, and above all 
     for (const long long n : {-1LL, -1'001LL, static_cast<long long>(INT64_MIN)}) {
         const auto r = t.begin(n);
         REQUIRE(!r);
-        CHECK(r.error() == track_error::invalid);
+        CHECK(r.error() == completion_tracker::track_error::invalid);
         CHECK(t == completion_tracker());
         t.forget_below(n);
         CHECK(t == completion_tracker());
     }
-    CHECK(name(track_error::invalid) == "invalid");
+    CHECK(name(completion_tracker::track_error::invalid) == "invalid");
     const tracked_event k = *t.begin(std::int8_t{7});
     CHECK(k.sequence == 7);
     CHECK(t.complete(k) == event_result::applied);
@@ -300,7 +302,7 @@ TEST_CASE("completion_tracker: what the log has lost is not waited for")
         CHECK(t.watermark() == 100 * apart - 1);
         CHECK(t.in_flight() == 0);
         CHECK(t.expected() == 100 * apart);
-        CHECK(refused(t, 50 * apart) == track_error::behind);
+        CHECK(refused(t, 50 * apart) == completion_tracker::track_error::behind);
     }
 }
 
@@ -332,17 +334,17 @@ TEST_CASE("completion_tracker: goes on where an earlier owner was")
     completion_tracker t;
     t.resume(s);
     CHECK(t.watermark() == 10);
-    CHECK(refused(t, 11) == track_error::done_before);
+    CHECK(refused(t, 11) == completion_tracker::track_error::done_before);
     CHECK(t.watermark() == 11);
-    CHECK(refused(t, 12) == track_error::done_before);
+    CHECK(refused(t, 12) == completion_tracker::track_error::done_before);
     CHECK(t.watermark() == 12);
     const tracked_event k = *t.begin(14);  // 13 is gone from the log
-    CHECK(refused(t, 15) == track_error::done_before);
-    CHECK(refused(t, 18) == track_error::done_before);
+    CHECK(refused(t, 15) == completion_tracker::track_error::done_before);
+    CHECK(refused(t, 18) == completion_tracker::track_error::done_before);
     CHECK(t.watermark() == 12);
     t.complete(k);
     CHECK(t.watermark() == 18);
-    CHECK(refused(t, 19) == track_error::done_before);
+    CHECK(refused(t, 19) == completion_tracker::track_error::done_before);
     CHECK(t.begin(21).has_value());
     CHECK(t.watermark() == 19);
 }

@@ -22,11 +22,10 @@ namespace {
 
 using waybill::completion_tracker;
 using waybill::encoded_done;
-using waybill::track_error;
 using waybill::tracked_event;
 using waybill::tracker_budget;
 using waybill::detail::tracker_form;
-using waybill::tracker_problem;
+using waybill::tracker_start;
 
 constexpr std::uint64_t highest = ~std::uint64_t{0};
 
@@ -39,7 +38,7 @@ static_assert(waybill::detail::base64_bytes(5) == 3 && waybill::detail::base64_b
 static_assert(waybill::detail::base64_characters(1) == 2 &&
               waybill::detail::base64_characters(2) == 3);
 static_assert(name(tracker_form::bits) == "bits" && name(encoded_done::encoded_as::cut) == "cut");
-static_assert(name(tracker_problem::other_base) == "other_base");
+static_assert(name(tracker_start::decode_error::other_base) == "other_base");
 
 // Behind `from`: these positions are begun, and all but the open ones done.
 completion_tracker made(std::optional<std::uint64_t> from, const std::vector<std::uint64_t>& begun,
@@ -86,7 +85,7 @@ std::string sealed(std::string bytes)
 }
 
 // Without a checksum, which is not what this is about.
-std::optional<tracker_problem> problem(std::string_view body,
+std::optional<tracker_start::decode_error> problem(std::string_view body,
                                        std::optional<std::uint64_t> from = 10)
 {
     const auto r = waybill::decode(from, sealed(std::string(body)));
@@ -113,7 +112,7 @@ void comes_back(const completion_tracker& t, const std::vector<std::uint64_t>& b
         for (const std::uint64_t o : open) done = done && o != s;
         const auto k = next.begin(s);
         CHECK(k.has_value() != done);
-        if (!k) CHECK(k.error() == track_error::done_before);
+        if (!k) CHECK(k.error() == completion_tracker::track_error::done_before);
     }
 }
 
@@ -212,7 +211,7 @@ TEST_CASE("tracker_bytes: truncated logs, and what was written before that")
     next.resume(*start);
     next.forget_below(35);
     CHECK(next.watermark() == 34);
-    CHECK(next.begin(36).error() == track_error::done_before);
+    CHECK(next.begin(36).error() == completion_tracker::track_error::done_before);
     CHECK(next.watermark() == 36);
     next.forget_below(50);
     CHECK(waybill::encode(next).bytes.empty());
@@ -261,8 +260,8 @@ TEST_CASE("tracker_bytes: no more events before it does not fit")
     CHECK(!waybill::can_accept(t, {.max_bytes = 506, .pressure = 99}));
     CHECK(waybill::can_accept(t, {.max_bytes = 506, .pressure = 1'000}));
     CHECK(!waybill::can_accept(t, {.max_bytes = highest, .pressure = 0}));
-    CHECK(waybill::can_accept(t, waybill::in_bytes({.max_bytes = 900})));
-    CHECK(!waybill::can_accept(t, waybill::in_bytes({.max_bytes = 896})));
+    CHECK(waybill::can_accept(t, waybill::tracker_budget{.max_bytes = 900}.in_bytes()));
+    CHECK(!waybill::can_accept(t, waybill::tracker_budget{.max_bytes = 896}.in_bytes()));
     CHECK(waybill::can_accept(made(10, {11}, {11}), {.max_bytes = 0}));
 }
 
@@ -284,7 +283,7 @@ TEST_CASE("tracker_bytes: any bit that turned and any end that is missing is fou
         for (std::size_t n = 1; n != bytes.size(); ++n) {
             const auto r = waybill::decode(t.watermark(), bytes.substr(0, n));
             REQUIRE(!r);
-            CHECK(r.error() == tracker_problem::corrupt);
+            CHECK(r.error() == tracker_start::decode_error::corrupt);
         }
         for (std::size_t n = 0; n != bytes.size() * 8; ++n) {
             std::string turned = bytes;
@@ -292,9 +291,10 @@ TEST_CASE("tracker_bytes: any bit that turned and any end that is missing is fou
             turned[n / 8] = static_cast<char>(byte ^ 1U << n % 8);
             const auto r = waybill::decode(t.watermark(), turned);
             REQUIRE(!r);
-            CHECK(r.error() == tracker_problem::corrupt);
+            CHECK(r.error() == tracker_start::decode_error::corrupt);
         }
-        CHECK(waybill::decode(t.watermark(), bytes + '\0').error() == tracker_problem::corrupt);
+        CHECK(waybill::decode(t.watermark(), bytes + '\0').error() ==
+              tracker_start::decode_error::corrupt);
     }
 }
 
@@ -303,17 +303,20 @@ TEST_CASE("tracker_bytes: of another position, of another version")
     const std::string at_10 = waybill::encode(made(10, row(11, 20), {11})).bytes;
     CHECK(waybill::decode(10, at_10).has_value());
     for (const auto& from : {std::optional<std::uint64_t>(), {0}, {9}, {11}, {highest}}) {
-        CHECK(waybill::decode(from, at_10).error() == tracker_problem::other_base);
+        CHECK(waybill::decode(from, at_10).error() == tracker_start::decode_error::other_base);
     }
     // Nothing was done in front: there may be no position, or Kafka's, which is of the next one.
     const std::string at_none = waybill::encode(made({}, row(11, 20), {11})).bytes;
     CHECK(waybill::decode({}, at_none)->next == 11);
     CHECK(waybill::decode(10, at_none).has_value());
-    CHECK(waybill::decode(11, at_none).error() == tracker_problem::other_base);
-    CHECK(problem(std::string_view("\x20\x0b\x00\x00\x01", 5)) == tracker_problem::newer);
-    CHECK(problem(std::string_view("\xf7", 1) ) == tracker_problem::corrupt);
-    CHECK(problem(std::string_view("\x00\x0b\x00\x00\x01", 5)) == tracker_problem::corrupt);
-    CHECK(problem(std::string_view("\x18\x0b\x00\x00\x01", 5)) == tracker_problem::corrupt);
+    CHECK(waybill::decode(11, at_none).error() == tracker_start::decode_error::other_base);
+    CHECK(problem(std::string_view("\x20\x0b\x00\x00\x01", 5)) ==
+          tracker_start::decode_error::newer);
+    CHECK(problem(std::string_view("\xf7", 1) ) == tracker_start::decode_error::corrupt);
+    CHECK(problem(std::string_view("\x00\x0b\x00\x00\x01", 5)) ==
+          tracker_start::decode_error::corrupt);
+    CHECK(problem(std::string_view("\x18\x0b\x00\x00\x01", 5)) ==
+          tracker_start::decode_error::corrupt);
 }
 
 TEST_CASE("tracker_bytes: of another partition, where each has its number")
@@ -327,15 +330,15 @@ TEST_CASE("tracker_bytes: of another partition, where each has its number")
         const auto beside = waybill::encode(t, {}, mine);
         CHECK(beside.bytes.size() == plain.size());
         CHECK(waybill::decode(10, beside.bytes, mine) == waybill::decode(10, plain));
-        CHECK(waybill::decode(10, beside.bytes).error() == tracker_problem::corrupt);
-        CHECK(waybill::decode(10, plain, mine).error() == tracker_problem::corrupt);
+        CHECK(waybill::decode(10, beside.bytes).error() == tracker_start::decode_error::corrupt);
+        CHECK(waybill::decode(10, plain, mine).error() == tracker_start::decode_error::corrupt);
         for (const std::uint64_t other : salts) {
             const auto read = waybill::decode(10, beside.bytes, other);
             CHECK(read.has_value() == (other == mine));
         }
         const std::string text = waybill::encode_text(t, {.max_bytes = 4'096}, mine).bytes;
         CHECK(waybill::decode_text(10, text, mine).has_value());
-        CHECK(waybill::decode_text(10, text).error() == tracker_problem::corrupt);
+        CHECK(waybill::decode_text(10, text).error() == tracker_start::decode_error::corrupt);
         CHECK(waybill::decode(10, "", mine).has_value());
     }
     // As the format says: the two checksums without carry, the lowest byte first.
@@ -399,17 +402,17 @@ TEST_CASE("tracker_bytes: bodies that nobody has written")
     };
     for (const std::string_view b : bad) {
         INFO(hex(b));
-        CHECK(is(b) == tracker_problem::corrupt);
+        CHECK(is(b) == tracker_start::decode_error::corrupt);
     }
     // The last bits are past the largest number.
     const std::string at_the_end = "\x13\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
-    CHECK(problem(at_the_end + '\x03', highest - 1) == tracker_problem::corrupt);
+    CHECK(problem(at_the_end + '\x03', highest - 1) == tracker_start::decode_error::corrupt);
     CHECK(!problem(at_the_end + '\x01', highest - 1));
 }
 
 TEST_CASE("tracker_bytes: what is no text is named")
 {
-    CHECK(waybill::decode_text(10, "?").error() == tracker_problem::not_text);
+    CHECK(waybill::decode_text(10, "?").error() == tracker_start::decode_error::not_text);
     CHECK(waybill::decode_text(10, "").has_value());
 }
 

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/window/log_histogram.hpp>
 #include <waybill/window/quantile.hpp>
 
@@ -58,8 +58,8 @@ static_assert(log_histogram<0>::relative_error == 0.5);
 static_assert(log_histogram<10>::relative_error < 0.0005);
 static_assert(log_histogram<>::max_buckets * 8 < 2'200'000);
 
-static_assert(quantile_sketch<log_histogram<>> && weighted_sketch<log_histogram<3>>);
-static_assert(quantile_sketch<middle_of_the_ends> && !weighted_sketch<middle_of_the_ends>);
+static_assert(quantile_sketch<log_histogram<>> && detail::weighted_sketch<log_histogram<3>>);
+static_assert(quantile_sketch<middle_of_the_ends> && !detail::weighted_sketch<middle_of_the_ends>);
 static_assert(!quantile_sketch<double> && !quantile_sketch<std::string>);
 
 // Nothing has no quantile, and neither has what is no share.
@@ -124,11 +124,11 @@ static_assert([] {
 // Weights stay at their end, and shares of them are unknown there; in any order it is the same.
 static_assert([] {
     log_histogram<> h;
-    h.add(1.0, highest_size - 5);
+    h.add(1.0, detail::highest_size - 5);
     h.add(2.0, 4);
     const bool known = h.quantile(0.5).has_value() && h.quantile(1) == 2.0;
     h.add(-3.0, 7);
-    return known && h.weight() == highest_size && !h.quantile(0.5) && h.highest() == 2.0;
+    return known && h.weight() == detail::highest_size && !h.quantile(0.5) && h.highest() == 2.0;
 }());
 
 // Memory: 64 buckets for every power of two in between, on either side.

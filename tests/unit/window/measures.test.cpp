@@ -16,7 +16,7 @@ using waybill::duration;
 using waybill::ends;
 using waybill::extremes;
 using waybill::detail::is_finite;
-using waybill::measurable;
+using waybill::detail::measurable;
 using waybill::measure;
 using waybill::measures;
 using waybill::moments;

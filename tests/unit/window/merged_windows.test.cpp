@@ -103,7 +103,7 @@ TEST_CASE("the later clock holds, and brings nothing back")
     CHECK(values(merged(a, b)) == list{4, 2, 5});  // the span is that of the first
     CHECK(values(merged(b, a)) == list{1, 3, 4, 2, 5});
     CHECK(merged(a, b).losses() == window_losses{});
-    CHECK(merged(a, b).insert(at(20), 1) == inserted::too_old);
+    CHECK(merged(a, b).insert(at(20), 1) == insert_result::too_old);
 }
 
 TEST_CASE("of more than there may be the newest stay")

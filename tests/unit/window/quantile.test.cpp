@@ -51,7 +51,7 @@ static_assert(detail::quantile_rank(0.99, 100) == 99);
 static_assert(detail::quantile_rank(0.991, 100) == 100);
 static_assert(detail::quantile_rank(1.0, 100) == 100);
 static_assert(detail::quantile_rank(0.5, 1) == 1);
-static_assert(detail::quantile_rank(1.0, highest_size - 1) == highest_size - 1);
+static_assert(detail::quantile_rank(1.0, detail::highest_size - 1) == detail::highest_size - 1);
 static_assert([] {
     for (std::uint64_t n = 1; n != 50; ++n) {
         for (std::uint64_t i = 1; i <= 100; ++i) {
@@ -66,7 +66,7 @@ static_assert([] {
 static_assert(detail::quantile_rank(0.5, 0) == 0);
 static_assert(detail::quantile_rank(-0.01, 10) == 0 && detail::quantile_rank(1.01, 10) == 0);
 static_assert(detail::quantile_rank(nan, 10) == 0 && detail::quantile_rank(infinite, 10) == 0);
-static_assert(detail::quantile_rank(0.5, highest_size) == 0);
+static_assert(detail::quantile_rank(0.5, detail::highest_size) == 0);
 
 // Nearest rank: always a value that is there.
 static_assert(quantile(plain({5, 1, 4, 2, 3}), 0.5) == 3);

@@ -41,15 +41,15 @@ TEST_CASE_TEMPLATE("sliding_window: a value that is not finite is reported befor
     W w{{.span = 10s, .ahead = 5s}};
     for (const double value : {nan, infinite, -infinite}) {
         for (const std::uint64_t weight : {std::uint64_t{0}, std::uint64_t{1}, too_heavy}) {
-            CHECK(w.insert(at(100), value, weight, at(100)) == inserted::not_finite);
-            CHECK(w.insert(at(1), value, weight, at(100)) == inserted::not_finite);
-            CHECK(w.insert(at(200), value, weight, at(100)) == inserted::not_finite);
+            CHECK(w.insert(at(100), value, weight, at(100)) == insert_result::not_finite);
+            CHECK(w.insert(at(1), value, weight, at(100)) == insert_result::not_finite);
+            CHECK(w.insert(at(200), value, weight, at(100)) == insert_result::not_finite);
         }
-        CHECK(w.insert({at(100), value, 0}) == inserted::not_finite);
+        CHECK(w.insert({at(100), value, 0}) == insert_result::not_finite);
     }
     for (const std::uint64_t weight : {std::uint64_t{0}, too_heavy}) {
-        CHECK(w.insert(at(1), 5, weight, at(100)) == inserted::no_weight);
-        CHECK(w.insert(at(200), 5, weight, at(100)) == inserted::no_weight);
+        CHECK(w.insert(at(1), 5, weight, at(100)) == insert_result::no_weight);
+        CHECK(w.insert(at(200), 5, weight, at(100)) == insert_result::no_weight);
     }
     CHECK(w.losses() == window_losses{.not_finite = 30, .no_weight = 4});
     CHECK(w.size() == 0);
@@ -62,14 +62,14 @@ TEST_CASE("window_set, slotted_window, bins: the same order of reasons")
     bins<measure> daily(duration(24h));
     for (const double value : {nan, infinite, -infinite}) {
         for (const std::uint64_t weight : {std::uint64_t{0}, std::uint64_t{1}, too_heavy}) {
-            CHECK(set.insert(7, at(100), value, weight, at(100)) == inserted::not_finite);
-            CHECK(slotted.insert(at(100), value, weight, at(100)) == inserted::not_finite);
-            CHECK(slotted.insert(at(1), value, weight, at(100)) == inserted::not_finite);
+            CHECK(set.insert(7, at(100), value, weight, at(100)) == insert_result::not_finite);
+            CHECK(slotted.insert(at(100), value, weight, at(100)) == insert_result::not_finite);
+            CHECK(slotted.insert(at(1), value, weight, at(100)) == insert_result::not_finite);
             CHECK(daily.add(at(100), value, weight) == binned::not_finite);
         }
     }
-    CHECK(set.insert(7, at(1), 5, 0, at(100)) == inserted::no_weight);
-    CHECK(slotted.insert(at(1), 5, 0, at(100)) == inserted::no_weight);
+    CHECK(set.insert(7, at(1), 5, 0, at(100)) == insert_result::no_weight);
+    CHECK(slotted.insert(at(1), 5, 0, at(100)) == insert_result::no_weight);
     CHECK(daily.add(at(100), 5, 0) == binned::no_weight);
     CHECK(slotted.losses() == window_losses{.not_finite = 18, .no_weight = 1});
     CHECK(slotted.query(at(100)).points() == 0);

@@ -19,7 +19,7 @@ namespace sliding_window_test {
 using namespace std::chrono_literals;
 using waybill::amortised;
 using waybill::duration;
-using waybill::inserted;
+using waybill::insert_result;
 using waybill::measures;
 using waybill::sliding_window;
 using waybill::stats;
@@ -67,11 +67,13 @@ static_assert(takes<quick<int>, wall_time, int> && !takes<quick<int>, steady_tim
 static_assert(!takes<quick<int>, wall_time, int, std::uint64_t>);
 static_assert(takes<sliding_window<weighted_stats<int>>, wall_time, int, std::uint64_t>);
 
-static_assert(name(inserted::newest) == "newest" && name(inserted::late) == "late");
-static_assert(name(inserted::replaced) == "replaced" && name(inserted::too_old) == "too_old");
-static_assert(name(inserted::future) == "future" && name(inserted::not_finite) == "not_finite");
-static_assert(name(inserted::no_weight) == "no_weight");
-static_assert(name(static_cast<inserted>(99)) == "?");
+static_assert(name(insert_result::newest) == "newest" && name(insert_result::late) == "late");
+static_assert(name(insert_result::replaced) == "replaced" &&
+              name(insert_result::too_old) == "too_old");
+static_assert(name(insert_result::future) == "future" &&
+              name(insert_result::not_finite) == "not_finite");
+static_assert(name(insert_result::no_weight) == "no_weight");
+static_assert(name(static_cast<insert_result>(99)) == "?");
 
 // Options that cannot work are named, with what stands there.
 static_assert(!validate(window_options{}));
@@ -90,7 +92,7 @@ TEST_BOTH_WINDOWS("sliding_window: one sample a minute is ten in ten minutes, at
     for (std::int64_t phase = 0; phase != 60; ++phase) {
         W w{{.span = 10min}};
         for (std::int64_t n = 0; n != 60; ++n) {
-            CHECK(w.insert(at_s(60 * n), static_cast<double>(n)) == inserted::newest);
+            CHECK(w.insert(at_s(60 * n), static_cast<double>(n)) == insert_result::newest);
             if (n < 10) continue;
             const auto s = w.query(at_s(60 * n + phase));
             CHECK(s.points == 10);
@@ -108,8 +110,8 @@ TEST_BOTH_WINDOWS("sliding_window: now is in it, and what is as old as its span 
     CHECK(w.query(at(9ns)).points == 1);
     CHECK(w.query(at(10ns)).points == 0);
     CHECK(w.size() == 0);
-    CHECK(w.insert(at(0ns), 1) == inserted::too_old);
-    CHECK(w.insert(at(1ns), 1) == inserted::newest);
+    CHECK(w.insert(at(0ns), 1) == insert_result::too_old);
+    CHECK(w.insert(at(1ns), 1) == insert_result::newest);
     CHECK(w.query(at(10ns)).points == 1);
     CHECK(w.losses() == window_losses{.too_old = 1});
 }
@@ -145,9 +147,9 @@ TEST_BOTH_WINDOWS("sliding_window: what is not a number is counted, and is in no
 {
     W w{{.span = 1min}};
     w.insert(at_s(1), 5);
-    CHECK(w.insert(at_s(2), nan) == inserted::not_finite);
-    CHECK(w.insert(at_s(3), inf) == inserted::not_finite);
-    CHECK(w.insert(at_s(4), -inf) == inserted::not_finite);
+    CHECK(w.insert(at_s(2), nan) == insert_result::not_finite);
+    CHECK(w.insert(at_s(3), inf) == insert_result::not_finite);
+    CHECK(w.insert(at_s(4), -inf) == insert_result::not_finite);
     w.insert(at_s(5), -0.0);
     w.insert(at_s(6), std::numeric_limits<double>::denorm_min());
     const auto s = w.query(at_s(7));
@@ -184,12 +186,12 @@ TEST_BOTH_WINDOWS("sliding_window: one sample from the far future empties nothin
 {
     W w{{.span = 10min}};
     for (std::int64_t n = 1; n <= 5; ++n) w.insert(at_s(60 * n), 1);
-    CHECK(w.insert(at_s(1'000'000), 99) == inserted::newest);
-    CHECK(w.insert(wall_time::highest(), 99) == inserted::newest);
+    CHECK(w.insert(at_s(1'000'000), 99) == insert_result::newest);
+    CHECK(w.insert(wall_time::highest(), 99) == insert_result::newest);
     CHECK(w.size() == 7);
     CHECK(w.query(at_s(300)).points == 5);
     CHECK(*w.query(at_s(300)).highest() == 1);
-    CHECK(w.insert(at_s(360), 2) == inserted::late);
+    CHECK(w.insert(at_s(360), 2) == insert_result::late);
     CHECK(*w.query(at_s(360)).last() == 2);
     CHECK(w.query(at_s(999'999)).empty());  // its time has not come
     CHECK(*w.query(at_s(1'000'000)).sum() == 99);
@@ -200,20 +202,20 @@ TEST_BOTH_WINDOWS("sliding_window: one sample from the far future empties nothin
 TEST_BOTH_WINDOWS("sliding_window: how far ahead is too far can be said")
 {
     W w{{.span = 1min, .ahead = 5s}};
-    CHECK(w.insert(at_s(1'000), 1) == inserted::newest);  // nobody has told the time yet
+    CHECK(w.insert(at_s(1'000), 1) == insert_result::newest);  // nobody has told the time yet
     w.advance(at_s(1'000));
-    CHECK(w.insert(at_s(1'006), 1) == inserted::future);
-    CHECK(w.insert(at(1'005s + 1ns), 1) == inserted::future);
-    CHECK(w.insert(at_s(1'005), 2) == inserted::newest);
-    CHECK(w.insert(wall_time::highest(), 2) == inserted::future);
+    CHECK(w.insert(at_s(1'006), 1) == insert_result::future);
+    CHECK(w.insert(at(1'005s + 1ns), 1) == insert_result::future);
+    CHECK(w.insert(at_s(1'005), 2) == insert_result::newest);
+    CHECK(w.insert(wall_time::highest(), 2) == insert_result::future);
     CHECK(w.losses() == window_losses{.future = 3});
     CHECK(w.query(at_s(1'004)).points == 1);
     CHECK(w.query(at_s(1'005)).points == 2);
 
     W strict{{.ahead = 0s}};
     strict.advance(at_s(5));
-    CHECK(strict.insert(at_s(5), 1) == inserted::newest);
-    CHECK(strict.insert(at(5s + 1ns), 1) == inserted::future);
+    CHECK(strict.insert(at_s(5), 1) == insert_result::newest);
+    CHECK(strict.insert(at(5s + 1ns), 1) == insert_result::future);
 }
 
 TEST_BOTH_WINDOWS("sliding_window: a clock that goes back brings nothing back and stops nothing")
@@ -228,8 +230,8 @@ TEST_BOTH_WINDOWS("sliding_window: a clock that goes back brings nothing back an
     CHECK(w.clock() == at_s(20));
     w.advance(wall_time::lowest());
     CHECK(w.clock() == at_s(20));
-    CHECK(w.insert(at_s(6), 6) == inserted::too_old);
-    CHECK(w.insert(at_s(15), 15.5) == inserted::late);
+    CHECK(w.insert(at_s(6), 6) == insert_result::too_old);
+    CHECK(w.insert(at_s(15), 15.5) == insert_result::late);
     CHECK(w.query(at_s(6)).points == 11);
     CHECK(w.query(at_s(21)).points == 10);
 }
@@ -239,9 +241,9 @@ TEST_BOTH_WINDOWS("sliding_window: a jump forward lets all go at once, however f
     W w{{.span = 1ns}};
     w.insert(at_s(0), 1);
     CHECK(w.query(wall_time::highest()).empty());
-    CHECK(w.insert(wall_time::highest(), 2) == inserted::newest);
+    CHECK(w.insert(wall_time::highest(), 2) == insert_result::newest);
     CHECK(*w.query(wall_time::highest()).sum() == 2);
-    CHECK(w.insert(at_s(0), 1) == inserted::too_old);
+    CHECK(w.insert(at_s(0), 1) == insert_result::too_old);
 }
 
 TEST_BOTH_WINDOWS("sliding_window: times at both ends of the type")
@@ -249,28 +251,28 @@ TEST_BOTH_WINDOWS("sliding_window: times at both ends of the type")
     const wall_time first = wall_time::lowest();
     const wall_time last = wall_time::highest();
     W w{{.span = 10ns}};
-    CHECK(w.insert(first, 1) == inserted::newest);
+    CHECK(w.insert(first, 1) == insert_result::newest);
     CHECK(w.query(first).points == 1);
-    CHECK(w.insert(first, 2) == inserted::newest);
+    CHECK(w.insert(first, 2) == insert_result::newest);
     CHECK(w.query(first + duration(9ns)).points == 2);  // the window begins before all times
-    CHECK(w.insert(first, 3) == inserted::newest);
+    CHECK(w.insert(first, 3) == insert_result::newest);
     CHECK(w.query(first + duration(10ns)).points == 0);
-    CHECK(w.insert(first, 3) == inserted::too_old);
-    CHECK(w.insert(last, 4) == inserted::newest);
+    CHECK(w.insert(first, 3) == insert_result::too_old);
+    CHECK(w.insert(last, 4) == insert_result::newest);
     CHECK(w.query(last - duration(1ns)).points == 0);
-    CHECK(w.insert(last - duration(9ns), 5) == inserted::late);
+    CHECK(w.insert(last - duration(9ns), 5) == insert_result::late);
     // It is a nanosecond earlier still, so this one is in it, and gone with the next.
-    CHECK(w.insert(last - duration(10ns), 6) == inserted::late);
+    CHECK(w.insert(last - duration(10ns), 6) == insert_result::late);
     CHECK(w.query(last - duration(1ns)).points == 2);
     CHECK(w.query(last).points == 2);
     CHECK(*w.query(last).first() == 5);
 
     W ahead{{.ahead = 5ns}};
     ahead.advance(last - duration(3ns));
-    CHECK(ahead.insert(last, 1) == inserted::newest);
+    CHECK(ahead.insert(last, 1) == insert_result::newest);
 
     W wide{{.span = duration::nanoseconds(INT64_MAX - 1)}};
-    CHECK(wide.insert(first, 1) == inserted::newest);
+    CHECK(wide.insert(first, 1) == insert_result::newest);
     CHECK(wide.query(at(duration::nanoseconds(-3))).points == 1);
     CHECK(wide.query(at(duration::nanoseconds(-2))).points == 0);
 }
@@ -279,7 +281,7 @@ TEST_BOTH_WINDOWS("sliding_window: without a span nothing is too old")
 {
     W w{{.span = duration::highest(), .max_points = 3}};
     for (const wall_time t : {wall_time::lowest(), at_s(0), wall_time::highest()}) {
-        CHECK(w.insert(t, 1) == inserted::newest);
+        CHECK(w.insert(t, 1) == insert_result::newest);
     }
     const auto s = w.query(wall_time::highest());
     CHECK(s.points == 3);
@@ -294,21 +296,21 @@ TEST_BOTH_WINDOWS("sliding_window: one point at the most, and two")
 {
     for (const std::uint64_t most : {std::uint64_t{0}, std::uint64_t{1}}) {
         W w{{.max_points = most}};  // functions stay total: none reads as one
-        CHECK(w.insert(at_s(5), 5) == inserted::newest);
+        CHECK(w.insert(at_s(5), 5) == insert_result::newest);
         CHECK(*w.query(at_s(5)).sum() == 5);
-        CHECK(w.insert(at_s(6), 6) == inserted::newest);
-        CHECK(w.insert(at_s(6), 7) == inserted::newest);
+        CHECK(w.insert(at_s(6), 6) == insert_result::newest);
+        CHECK(w.insert(at_s(6), 7) == insert_result::newest);
         CHECK(*w.query(at_s(6)).sum() == 7);
-        CHECK(w.insert(at_s(4), 4) == inserted::too_old);
+        CHECK(w.insert(at_s(4), 4) == insert_result::too_old);
         CHECK(w.size() == 1);
         CHECK(w.losses() == window_losses{.pushed_out = 3});
     }
     W two{{.max_points = 2}};
     two.insert(at_s(5), 5);
     two.insert(at_s(7), 7);
-    CHECK(two.insert(at_s(6), 6) == inserted::late);
+    CHECK(two.insert(at_s(6), 6) == insert_result::late);
     CHECK(*two.query(at_s(9)).sum() == 13);
-    CHECK(two.insert(at_s(6), 60) == inserted::late);
+    CHECK(two.insert(at_s(6), 60) == insert_result::late);
     CHECK(*two.query(at_s(9)).sum() == 67);
     CHECK(two.losses() == window_losses{.pushed_out = 2});
 }
@@ -323,7 +325,7 @@ TEST_BOTH_WINDOWS("sliding_window: late samples are counted at their own time")
     CHECK(*w.query(at_s(11)).sum() == 24);
     CHECK(*w.query(at_s(13)).sum() == 21);
     CHECK(*w.query(at_s(15)).sum() == 16);
-    CHECK(w.insert(at_s(6), 6) == inserted::late);
+    CHECK(w.insert(at_s(6), 6) == insert_result::late);
     CHECK(*w.query(at_s(16)).sum() == 16);
     CHECK(w.losses() == window_losses{});
 }
@@ -342,10 +344,10 @@ TEST_BOTH_WINDOWS("sliding_window: a minute that is told twice is one point, if 
 
     one.insert(at_s(120), 10);
     one.insert(at_s(180), 20);
-    CHECK(one.insert(at_s(120), 11) == inserted::replaced);
-    CHECK(one.insert(at_s(180), 21) == inserted::replaced);
-    CHECK(one.insert(at_s(90), 9) == inserted::late);
-    CHECK(one.insert(at_s(90), 8) == inserted::replaced);
+    CHECK(one.insert(at_s(120), 11) == insert_result::replaced);
+    CHECK(one.insert(at_s(180), 21) == insert_result::replaced);
+    CHECK(one.insert(at_s(90), 9) == insert_result::late);
+    CHECK(one.insert(at_s(90), 8) == insert_result::replaced);
     CHECK(*one.query(at_s(180)).sum() == 4 + 8 + 11 + 21);
     CHECK(*one.query(at_s(180)).highest() == 21);
     CHECK(one.losses() == window_losses{});
@@ -356,8 +358,8 @@ TEST_BOTH_WINDOWS("sliding_window: of several at one time the first is the one t
     W w{{.span = 10s}};
     w.insert(at_s(5), 1);
     w.insert(at_s(9), 9);
-    CHECK(w.insert(at_s(5), 2) == inserted::late);
-    CHECK(w.insert(at_s(9), 10) == inserted::newest);
+    CHECK(w.insert(at_s(5), 2) == insert_result::late);
+    CHECK(w.insert(at_s(9), 10) == insert_result::newest);
     CHECK(w[0].value == 1);
     CHECK(w[1].value == 2);
     const auto s = w.query(at_s(9));
@@ -385,12 +387,12 @@ TEST_CASE_TEMPLATE("sliding_window: samples that stand for many", W,
                    sliding_window<weighted_stats<std::int64_t>, wall_time, worst_case>)
 {
     W w{{.span = 100s}};
-    CHECK(w.insert(at_s(1), 10) == inserted::newest);
-    CHECK(w.insert(at_s(2), 20, 9) == inserted::newest);
-    CHECK(w.insert(at_s(3), 30, 0) == inserted::no_weight);
-    CHECK(w.insert(at_s(3), 30, std::uint64_t{1} << 32) == inserted::no_weight);
-    CHECK(w.insert(at_s(3), 30, ~std::uint64_t{0}) == inserted::no_weight);
-    CHECK(w.insert({at_s(3), 30, 0}) == inserted::no_weight);
+    CHECK(w.insert(at_s(1), 10) == insert_result::newest);
+    CHECK(w.insert(at_s(2), 20, 9) == insert_result::newest);
+    CHECK(w.insert(at_s(3), 30, 0) == insert_result::no_weight);
+    CHECK(w.insert(at_s(3), 30, std::uint64_t{1} << 32) == insert_result::no_weight);
+    CHECK(w.insert(at_s(3), 30, ~std::uint64_t{0}) == insert_result::no_weight);
+    CHECK(w.insert({at_s(3), 30, 0}) == insert_result::no_weight);
     CHECK(w.losses() == window_losses{.no_weight = 4});
     auto s = w.query(at_s(3));
     CHECK(s.points == 2);  // rules that ask for so many points mean these

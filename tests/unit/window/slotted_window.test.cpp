@@ -56,7 +56,7 @@ TEST_CASE("slotted_window: whole minutes are exactly the window")
     window w(ten_minutes);
     CHECK(!w.quantile(0.5, at(0)));
     for (std::int64_t t = 60; t <= 1'200; t += 60) {
-        CHECK(w.insert(at(t), static_cast<double>(t), at(t)) == inserted::newest);
+        CHECK(w.insert(at(t), static_cast<double>(t), at(t)) == insert_result::newest);
         const auto s = w.query(at(t));
         CHECK(s.points() == static_cast<std::uint64_t>(t < 600 ? t / 60 : 10));
         CHECK(s.lowest() == static_cast<double>(t < 600 ? 60 : t - 540));
@@ -70,7 +70,7 @@ TEST_CASE("slotted_window: what was moved from has nothing, and does no harm")
     w.insert(at(1), 5, at(1));
     window other = std::move(w);
     CHECK(other.quantile(0.5, at(1)).has_value());
-    CHECK(w.insert(at(2), 5, at(2)) == inserted::too_old);  // NOLINT: on purpose
+    CHECK(w.insert(at(2), 5, at(2)) == insert_result::too_old);  // NOLINT: on purpose
     CHECK(!w.quantile(0.5, at(2)));
     w = other;
     CHECK(w.quantile(0.5, at(1)).has_value());
@@ -91,9 +91,9 @@ TEST_CASE("slotted_window: in between, up to a slot more than the window on eith
     CHECK(w.query(at(661)).points() == 1);                   // has left just now, its slot has not
     CHECK(w.query(at(719)).points() == 1);
     CHECK(w.query(at(720)).points() == 0);                   // the whole slot has
-    CHECK(w.insert(at(780), 2, at(725)) == inserted::newest);  // the slot of now
+    CHECK(w.insert(at(780), 2, at(725)) == insert_result::newest);  // the slot of now
     CHECK(w.query(at(726)).points() == 1);
-    CHECK(w.insert(at(781), 3, at(726)) == inserted::newest);  // the one after it waits
+    CHECK(w.insert(at(781), 3, at(726)) == insert_result::newest);  // the one after it waits
     CHECK(w.query(at(780)).points() == 1);
     CHECK(w.query(at(781)).points() == 2);
 }
@@ -101,15 +101,15 @@ TEST_CASE("slotted_window: in between, up to a slot more than the window on eith
 TEST_CASE("slotted_window: late, too old, too far ahead")
 {
     window w(ten_minutes);
-    CHECK(w.insert(at(601), 1, at(1'200)) == inserted::late);
-    CHECK(w.insert(at(600), 1, at(1'200)) == inserted::too_old);
-    CHECK(w.insert(at(1'261), 1, at(1'200)) == inserted::future);
-    CHECK(w.insert(wall_time::highest(), 1, at(1'200)) == inserted::future);
-    CHECK(w.insert(wall_time::lowest(), 1, at(1'200)) == inserted::too_old);
+    CHECK(w.insert(at(601), 1, at(1'200)) == insert_result::late);
+    CHECK(w.insert(at(600), 1, at(1'200)) == insert_result::too_old);
+    CHECK(w.insert(at(1'261), 1, at(1'200)) == insert_result::future);
+    CHECK(w.insert(wall_time::highest(), 1, at(1'200)) == insert_result::future);
+    CHECK(w.insert(wall_time::lowest(), 1, at(1'200)) == insert_result::too_old);
     CHECK(w.insert(at(1'200), std::numeric_limits<double>::infinity(), at(1'200)) ==
-          inserted::not_finite);
-    CHECK(w.insert(at(1'200), 1, 0, at(1'200)) == inserted::no_weight);
-    CHECK(w.insert(at(1'200), 2, 3, at(1'200)) == inserted::newest);
+          insert_result::not_finite);
+    CHECK(w.insert(at(1'200), 1, 0, at(1'200)) == insert_result::no_weight);
+    CHECK(w.insert(at(1'200), 2, 3, at(1'200)) == insert_result::newest);
     CHECK(w.losses() == window_losses{.too_old = 2, .future = 2, .not_finite = 1, .no_weight = 1});
     CHECK(w.query(at(1'200)).points() == 2);
     CHECK(w.query(at(1'200)).weight() == 4);
@@ -123,8 +123,8 @@ TEST_CASE("slotted_window: never stale, however long nothing has come")
     CHECK(w.quantile(0.5, at(100)) == 1.0);
     CHECK(!w.quantile(0.5, at(100'000'000)));
     CHECK(!w.quantile(0.5, at(100)));  // the clock went back, and brings nothing back
-    CHECK(w.insert(at(100), 1, at(100)) == inserted::too_old);
-    CHECK(w.insert(at(100'000'000), 5, at(99'999'999)) == inserted::newest);
+    CHECK(w.insert(at(100), 1, at(100)) == insert_result::too_old);
+    CHECK(w.insert(at(100'000'000), 5, at(99'999'999)) == insert_result::newest);
     CHECK(w.quantile(0.5, at(100'000'000)) == 5.0);
     CHECK(w.clock() == at(100'000'000));
 }
@@ -136,7 +136,7 @@ TEST_CASE("slotted_window: at the ends of time, and before the epoch")
                                   slot_options{duration::lowest(), duration::lowest()}}) {
         window first(o), last(o);
         CHECK(!first.quantile(0.5, wall_time::lowest()));
-        CHECK(last.insert(wall_time::highest(), 1, wall_time::highest()) == inserted::newest);
+        CHECK(last.insert(wall_time::highest(), 1, wall_time::highest()) == insert_result::newest);
         CHECK(last.quantile(0.5, wall_time::highest()) == 1.0);
         CHECK(!validate(last.options()));
     }

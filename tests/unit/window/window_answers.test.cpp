@@ -57,10 +57,10 @@ TEST_CASE_TEMPLATE("a late sample that there is no room for is missing, too", W,
     W w{{.span = 60s, .max_points = 2}};
     w.insert(at(50), 1);
     w.insert(at(60), 1);
-    CHECK(w.insert(at(20), 1, at(61)) == inserted::too_old);
+    CHECK(w.insert(at(20), 1, at(61)) == insert_result::too_old);
     CHECK(w.missing() == at(20));
     CHECK_FALSE(w.query(at(61)).complete());
-    CHECK(w.insert(at(55), 1) == inserted::late);  // 50 goes
+    CHECK(w.insert(at(55), 1) == insert_result::late);  // 50 goes
     CHECK(w.missing() == at(50));
     CHECK_FALSE(w.query(at(109)).complete());
     CHECK(w.query(at(110)).complete());
@@ -97,28 +97,28 @@ TEST_CASE_TEMPLATE("ahead is measured from the clock that is told with the sampl
                    steady)
 {
     W told{{.span = 60s, .max_points = 5, .ahead = 2s}};
-    CHECK(told.insert(at(1'000), 1, at(10)) == inserted::future);  // the first one already
+    CHECK(told.insert(at(1'000), 1, at(10)) == insert_result::future);  // the first one already
     CHECK(told.clock() == at(10));
-    CHECK(told.insert(at(12), 1, at(10)) == inserted::newest);
-    CHECK(told.insert(at(13), 1, at(10)) == inserted::future);
-    CHECK(told.insert(at(13), 1, at(11)) == inserted::newest);
-    CHECK(told.insert(at(13), 1, at(5)) == inserted::newest);  // the clock does not go back
+    CHECK(told.insert(at(12), 1, at(10)) == insert_result::newest);
+    CHECK(told.insert(at(13), 1, at(10)) == insert_result::future);
+    CHECK(told.insert(at(13), 1, at(11)) == insert_result::newest);
+    CHECK(told.insert(at(13), 1, at(5)) == insert_result::newest);  // the clock does not go back
     CHECK(told.clock() == at(11));
     CHECK(told.losses() == window_losses{.future = 2});
     // What has left at that time is too old for it.
-    CHECK(told.insert(at(40), 1, at(100)) == inserted::too_old);
+    CHECK(told.insert(at(40), 1, at(100)) == insert_result::too_old);
     CHECK(told.size() == 0);
-    CHECK(told.insert({at(41), 1}, at(100)) == inserted::newest);
+    CHECK(told.insert({at(41), 1}, at(100)) == insert_result::newest);
 }
 
 TEST_CASE("the same with weights")
 {
     sampled w{{.span = 60s, .ahead = 0s}};
-    CHECK(w.insert(at(11), 1.5, 3, at(10)) == inserted::future);
-    CHECK(w.insert(at(11), 1.5, 0, at(11)) == inserted::no_weight);
-    CHECK(w.insert(at(11), 1.5, 3, at(11)) == inserted::newest);
-    CHECK(w.insert({at(11), 1.5, 2}, at(12)) == inserted::newest);
-    CHECK(w.insert(at(12), 1.0, at(12)) == inserted::newest);
+    CHECK(w.insert(at(11), 1.5, 3, at(10)) == insert_result::future);
+    CHECK(w.insert(at(11), 1.5, 0, at(11)) == insert_result::no_weight);
+    CHECK(w.insert(at(11), 1.5, 3, at(11)) == insert_result::newest);
+    CHECK(w.insert({at(11), 1.5, 2}, at(12)) == insert_result::newest);
+    CHECK(w.insert(at(12), 1.0, at(12)) == insert_result::newest);
     CHECK(w.query(at(12)).weight() == 6);
 }
 

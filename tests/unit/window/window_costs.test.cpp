@@ -251,8 +251,8 @@ TEST_CASE_TEMPLATE("window costs: a stream that tells each newest sample twice i
         const std::uint64_t before = combined;
         for (std::int64_t n = 0; n != steps; ++n) {
             w.insert(at(n), 1, at(n));
-            CHECK(w.insert(at(n), 1, at(n)) == waybill::inserted::replaced);
-            CHECK(w.insert(at(n), 1, at(n)) == waybill::inserted::replaced);
+            CHECK(w.insert(at(n), 1, at(n)) == waybill::insert_result::replaced);
+            CHECK(w.insert(at(n), 1, at(n)) == waybill::insert_result::replaced);
         }
         const double each =
             static_cast<double>(combined - before) / static_cast<double>(steps);

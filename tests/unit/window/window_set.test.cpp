@@ -54,9 +54,11 @@ struct uncopied {
     uncopied& operator=(const uncopied&) = delete;
     friend auto operator<=>(const uncopied&, const uncopied&) = default;
 };
-static_assert(window_key<int> && window_key<std::string> && window_key<resource_metric>);
-static_assert(window_key<plain_key>);
-static_assert(!window_key<unordered> && !window_key<unequal> && !window_key<uncopied>);
+static_assert(detail::window_key<int> && detail::window_key<std::string> &&
+              detail::window_key<resource_metric>);
+static_assert(detail::window_key<plain_key>);
+static_assert(!detail::window_key<unordered> && !detail::window_key<unequal> &&
+              !detail::window_key<uncopied>);
 
 static_assert(!validate(window_set_options{}));
 static_assert(!validate(window_set_options{.window = {.span = 10min}, .idle = 10min}));
@@ -81,10 +83,10 @@ using list = std::vector<std::string>;
 TEST_CASE("each key has a window of its own, and all hear one clock")
 {
     window_set<resource_metric, window> s{{.window = {.span = 10min}}};
-    CHECK(s.insert({"orders", "length"}, at(10), 5) == inserted::newest);
-    CHECK(s.insert({"orders", "age"}, at(20), 70) == inserted::newest);
-    CHECK(s.insert({"mails", "length"}, at(5), 9) == inserted::newest);
-    CHECK(s.insert({"orders", "length"}, at(8), 3) == inserted::late);
+    CHECK(s.insert({"orders", "length"}, at(10), 5) == insert_result::newest);
+    CHECK(s.insert({"orders", "age"}, at(20), 70) == insert_result::newest);
+    CHECK(s.insert({"mails", "length"}, at(5), 9) == insert_result::newest);
+    CHECK(s.insert({"orders", "length"}, at(8), 3) == insert_result::late);
     CHECK(s.size() == 3);
     CHECK(s.query({"orders", "length"}, at(60))->sum() == 8);
     CHECK(s.query({"orders", "age"}, at(60))->highest() == 70);
@@ -95,7 +97,7 @@ TEST_CASE("each key has a window of its own, and all hear one clock")
     CHECK(s.query({"orders", "age"}, at(607))->points == 1);
     CHECK(s.query({"mails", "length"}, at(0))->now == at(607));
     CHECK(s.query({"mails", "length"}, at(0))->points == 0);
-    CHECK(s.insert({"mails", "length"}, at(6), 9) == inserted::too_old);
+    CHECK(s.insert({"mails", "length"}, at(6), 9) == insert_result::too_old);
     CHECK(s.clock() == at(607));
 }
 
@@ -151,9 +153,9 @@ TEST_CASE("a window without a span goes with its samples")
     s.insert("b", at(9), 7);
     CHECK(s.query("a", at(9))->points == 1);
     CHECK_FALSE(s.query("a", at(10)).has_value());
-    CHECK(s.insert("a", at(0), 7) == inserted::too_old);
+    CHECK(s.insert("a", at(0), 7) == insert_result::too_old);
     CHECK(s.losses().too_old == 1);
-    CHECK(s.insert("b", at(0), 7) == inserted::late);
+    CHECK(s.insert("b", at(0), 7) == insert_result::late);
     CHECK(s.query("b", at(18))->points == 2);
     CHECK_FALSE(s.query("b", at(19)).has_value());
 }
@@ -161,14 +163,14 @@ TEST_CASE("a window without a span goes with its samples")
 TEST_CASE("there are never more keys than allowed")
 {
     set s{{.window = {.span = 60s}, .idle = 60s, .max_keys = 2}};
-    CHECK(s.insert("a", at(0), 1) == inserted::newest);
-    CHECK(s.insert("b", at(30), 1) == inserted::newest);
+    CHECK(s.insert("a", at(0), 1) == insert_result::newest);
+    CHECK(s.insert("b", at(30), 1) == insert_result::newest);
     CHECK_FALSE(s.insert("c", at(30), 1).has_value());
-    CHECK(s.insert("a", at(1), 1) == inserted::newest);
+    CHECK(s.insert("a", at(1), 1) == insert_result::newest);
     CHECK(s.refused() == 1);
     CHECK_FALSE(s.query("c", at(30)).has_value());
     CHECK_FALSE(s.query("a", at(61)).has_value());
-    CHECK(s.insert("c", at(61), 1) == inserted::newest);
+    CHECK(s.insert("c", at(61), 1) == insert_result::newest);
     CHECK(keys(s) == list{"b", "c"});
     CHECK(set{{.max_keys = 0}}.options().max_keys == 1);
 }
@@ -177,16 +179,17 @@ TEST_CASE("a sample that is not taken opens no window, and is counted")
 {
     window_set<std::string, sliding_window<weighted_stats<double>>> s{
         {.window = {.span = 60s, .ahead = 5s}}};
-    CHECK(s.insert("a", at(0), std::numeric_limits<double>::infinity()) == inserted::not_finite);
-    CHECK(s.insert("a", at(0), 1.0, 0) == inserted::no_weight);
-    CHECK(s.insert("a", at(0), 1.0, std::uint64_t{1} << 32) == inserted::no_weight);
+    CHECK(s.insert("a", at(0), std::numeric_limits<double>::infinity()) ==
+          insert_result::not_finite);
+    CHECK(s.insert("a", at(0), 1.0, 0) == insert_result::no_weight);
+    CHECK(s.insert("a", at(0), 1.0, std::uint64_t{1} << 32) == insert_result::no_weight);
     CHECK(s.evict_idle(at(100)) == 0);
-    CHECK(s.insert("a", at(40), 1.0) == inserted::too_old);
-    CHECK(s.insert("a", at(106), 1.0) == inserted::future);
+    CHECK(s.insert("a", at(40), 1.0) == insert_result::too_old);
+    CHECK(s.insert("a", at(106), 1.0) == insert_result::future);
     CHECK(s.empty());
-    CHECK(s.insert("a", at(105), 1.0, 4) == inserted::newest);
+    CHECK(s.insert("a", at(105), 1.0, 4) == insert_result::newest);
     CHECK(s.query("a", at(105))->weight() == 4);
-    CHECK(s.insert("a", at(111), 1.0, 4) == inserted::future);
+    CHECK(s.insert("a", at(111), 1.0, 4) == insert_result::future);
     CHECK(s.losses() ==
           window_losses{.too_old = 1, .future = 2, .not_finite = 1, .no_weight = 2});
 }
@@ -221,19 +224,19 @@ TEST_CASE("a copy lives by itself")
 TEST_CASE("the time may be told with a sample, or alone")
 {
     set s{{.window = {.span = 60s, .ahead = 5s}, .idle = 60s}};
-    CHECK(s.insert("a", at(1'000), 1, at(10)) == inserted::future);
+    CHECK(s.insert("a", at(1'000), 1, at(10)) == insert_result::future);
     CHECK(s.empty());  // and so it opened no window
-    CHECK(s.insert("a", at(10), 1, at(10)) == inserted::newest);
-    CHECK(s.insert("b", {at(15), 1}, at(12)) == inserted::newest);
-    CHECK(s.insert("b", at(18), 1, at(12)) == inserted::future);
+    CHECK(s.insert("a", at(10), 1, at(10)) == insert_result::newest);
+    CHECK(s.insert("b", {at(15), 1}, at(12)) == insert_result::newest);
+    CHECK(s.insert("b", at(18), 1, at(12)) == insert_result::future);
     CHECK(s.clock() == at(12));
     s.advance(at(70));
     CHECK(keys(s) == list{"b"});
-    CHECK(s.insert("b", at(71), 1, at(75)) == inserted::newest);
+    CHECK(s.insert("b", at(71), 1, at(75)) == insert_result::newest);
     CHECK(s.query("b", at(75))->points == 1);
     window_set<int, sliding_window<weighted_stats<double>>> weights;
-    CHECK(weights.insert(1, at(1), 0.5, 3, at(1)) == inserted::newest);
-    CHECK(weights.insert(1, at(1), 0.5, 0, at(1)) == inserted::no_weight);
+    CHECK(weights.insert(1, at(1), 0.5, 3, at(1)) == insert_result::newest);
+    CHECK(weights.insert(1, at(1), 0.5, 0, at(1)) == insert_result::no_weight);
     CHECK(weights.query(1, at(1))->weight() == 3);
 }
 
@@ -280,9 +283,9 @@ TEST_CASE("a key need be comparable and nothing else")
 TEST_CASE("the ends of time are times")
 {
     set s{{.window = {.span = 60s}, .idle = 60s}};
-    CHECK(s.insert("a", wall_time::lowest(), 1) == inserted::newest);
+    CHECK(s.insert("a", wall_time::lowest(), 1) == insert_result::newest);
     CHECK(s.query("a", wall_time::lowest())->points == 1);
-    CHECK(s.insert("b", wall_time::highest(), 1) == inserted::newest);
+    CHECK(s.insert("b", wall_time::highest(), 1) == insert_result::newest);
     CHECK(s.query("b", wall_time::lowest())->points == 0);
     CHECK(s.evict_idle(at(0)) == 1);
     CHECK(s.query("b", wall_time::highest())->points == 1);
@@ -294,10 +297,10 @@ TEST_CASE("the ends of time are times")
 TEST_CASE("a key whose only sample was dated far ahead of the clock, told later, goes")
 {
     set s{{.window = {.span = 60s, .ahead = 60s}, .idle = 3'600s, .max_keys = 1}};
-    CHECK(s.insert("a", at(1'000'000), 1) == inserted::newest);
+    CHECK(s.insert("a", at(1'000'000), 1) == insert_result::newest);
     CHECK(!s.insert("b", at(10), 1));
     CHECK(s.evict_idle(at(10)) == 1);
-    CHECK(s.insert("b", at(10), 1) == inserted::newest);
+    CHECK(s.insert("b", at(10), 1) == insert_result::newest);
     CHECK(s.query("b", at(10))->points == 1);
     CHECK(!s.query("a", at(10)));
 }

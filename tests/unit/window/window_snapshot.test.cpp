@@ -27,14 +27,14 @@ template <class V>
 using weighing = sliding_window<weighted_stats<V>, wall_time, worst_case>;
 
 // What can be stored, and what cannot.
-static_assert(storable_window<plain<std::int64_t>>);
-static_assert(storable_window<plain<std::uint8_t>>);
-static_assert(storable_window<plain<char>>);
-static_assert(storable_window<weighing<float>>);
-static_assert(storable_window<sliding_window<measures<double>>>);
-static_assert(!storable_window<sliding_window<stats<double>, steady_time>>);
-static_assert(!storable_window<plain<long double>> || sizeof(long double) == 8);
-static_assert(!storable_window<std::string>);
+static_assert(detail::storable_window<plain<std::int64_t>>);
+static_assert(detail::storable_window<plain<std::uint8_t>>);
+static_assert(detail::storable_window<plain<char>>);
+static_assert(detail::storable_window<weighing<float>>);
+static_assert(detail::storable_window<sliding_window<measures<double>>>);
+static_assert(!detail::storable_window<sliding_window<stats<double>, steady_time>>);
+static_assert(!detail::storable_window<plain<long double>> || sizeof(long double) == 8);
+static_assert(!detail::storable_window<std::string>);
 
 constexpr wall_time at(duration d)
 {
@@ -204,9 +204,9 @@ TEST_CASE("after a long gap there is nothing, and never what was true before it"
     // A clock that is set back does not bring them back, before or after.
     CHECK(soon.query(noon).points == 9);
     CHECK(load<plain<std::int64_t>>(save(*again), {.span = 10min})->query(noon).points == 0);
-    CHECK(load<plain<std::int64_t>>(save(*again), {})->insert(noon, 1) == inserted::newest);
+    CHECK(load<plain<std::int64_t>>(save(*again), {})->insert(noon, 1) == insert_result::newest);
     CHECK(load<plain<std::int64_t>>(save(*again), {.span = 1h})->insert(noon, 1) ==
-          inserted::too_old);
+          insert_result::too_old);
 }
 
 TEST_CASE("what the options do not let in")
@@ -232,7 +232,7 @@ TEST_CASE("what the options do not let in")
 
     // Where nobody knew the time yet, every time was taken.
     plain<double> early({.ahead = 1min});
-    CHECK(early.insert(noon + 1h, 4) == inserted::newest);
+    CHECK(early.insert(noon + 1h, 4) == insert_result::newest);
     CHECK(load<plain<double>>(save(early), early.options())->size() == 1);
     early.advance(noon);
     CHECK(load<plain<double>>(save(early), early.options())->size() == 0);

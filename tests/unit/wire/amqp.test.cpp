@@ -16,7 +16,7 @@
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/core/batch_limits.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/amqp_batch.hpp>
 #include <waybill/wire/amqp_encoder.hpp>
 #include <waybill/wire/amqp_message.hpp>
@@ -27,7 +27,7 @@ namespace amqp_test {
 namespace {
 
 using namespace std::string_view_literals;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 using waybill::wire::amqp::batch;
 using waybill::wire::amqp::bound;
 using waybill::wire::amqp::content;

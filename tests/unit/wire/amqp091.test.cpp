@@ -21,7 +21,7 @@ using amqp::message;
 using amqp::method_frame_size;
 using amqp::table_size;
 using amqp::value;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 using waybill::unlimited;
 
 constexpr std::string_view of(std::size_t n)

@@ -17,7 +17,7 @@
 namespace aws_test {
 
 namespace wire = waybill::wire;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 
 constexpr std::string_view of(std::size_t n)
 {

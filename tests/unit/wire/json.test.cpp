@@ -19,7 +19,7 @@ using json::escapes;
 using json::measure;
 using json::measured;
 using json::string_size;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 using waybill::wire::base64_size;
 using waybill::wire::base64_unpadded_size;
 

@@ -19,7 +19,7 @@ using kafka::bound;
 using kafka::header;
 using kafka::record;
 using kafka::size;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 
 // A text of any length; there is nothing behind it, so reading it would show.
 constexpr std::string_view of(std::size_t n)

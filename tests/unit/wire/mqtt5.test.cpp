@@ -14,7 +14,7 @@ namespace mqtt5 = waybill::wire::mqtt5;
 using mqtt5::property;
 using mqtt5::publish;
 using mqtt5::size;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 
 constexpr std::string_view of(std::size_t n)
 {

@@ -15,7 +15,7 @@ using nats::frame_size;
 using nats::header_size;
 using nats::header_style;
 using nats::payload_size;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 
 constexpr std::string_view of(std::size_t n)
 {

@@ -16,7 +16,7 @@ namespace protobuf = waybill::wire::protobuf;
 namespace pubsub = waybill::wire::pubsub;
 using protobuf::bytes_field_size;
 using protobuf::tag_size;
-using waybill::highest_size;
+using waybill::detail::highest_size;
 
 constexpr std::string_view of(std::size_t n)
 {

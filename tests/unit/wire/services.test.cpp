@@ -11,7 +11,6 @@
 namespace services_test {
 
 using waybill::batch_limits;
-using waybill::fits_alone;
 using waybill::unlimited;
 using waybill::validate;
 using waybill::wire::proof;
@@ -50,7 +49,7 @@ constexpr bool whole(const service& s)
 // A single item that the row allows also fits alone into a batch of that row.
 constexpr bool single_fits(const service& s)
 {
-    return s.highest.single == unlimited || fits_alone(s.highest, s.highest.single);
+    return s.highest.single == unlimited || s.highest.fits_alone(s.highest.single);
 }
 
 constexpr bool all_are(bool (*what)(const service&))

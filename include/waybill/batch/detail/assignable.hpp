@@ -6,7 +6,7 @@
 // assigned; the same holds for a framing that contains one. Without this wrapper, the copy of an
 // open batch could not be assigned back:
 //
-//     auto open = waybill::open_batch_of<order>(limits, [&](const order& o) { ... });
+//     auto open = waybill::open_batch<order>::of(limits, [&](const order& o) { ... });
 //     const auto before = open;
 //     if (!commit()) open = before;
 //

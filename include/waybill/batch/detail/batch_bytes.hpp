@@ -9,7 +9,7 @@
 
 #include <waybill/batch/framing.hpp>
 #include <waybill/core/batch_limits.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
 

@@ -24,7 +24,7 @@
 #include <iterator>
 #include <type_traits>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
 

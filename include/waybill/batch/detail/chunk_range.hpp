@@ -18,7 +18,8 @@ namespace waybill::inline v0_2::detail {
 
 /// All chunks of a sequence. Each chunk is cut when the loop reaches it. Iterators point to the
 /// chunk_range and to the items: both must outlive them.
-template <std::forward_iterator I, std::sentinel_for<I> S, size_model<std::iter_reference_t<I>> F>
+template <std::forward_iterator I, std::sentinel_for<I> S,
+          detail::size_model<std::iter_reference_t<I>> F>
 class chunk_range {
 public:
     // always_inline: otherwise plain integers in chunks of 8 (`bench/run batch`, "blocks") take 12

@@ -10,14 +10,15 @@
 #include <iterator>
 #include <type_traits>
 
+#include <waybill/batch/add_result.hpp>
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/chunk.hpp>
 #include <waybill/batch/detail/block_sums.hpp>
 #include <waybill/batch/detail/sizer.hpp>
+#include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/framing.hpp>
-#include <waybill/batch/tally.hpp>
 #include <waybill/core/batch_limits.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
 

@@ -25,7 +25,7 @@ namespace waybill::inline v0_2::detail {
 struct flight {
     std::uint64_t attempt = 0;
     std::vector<item_range> parts{};
-    batch_sizes sizes{};
+    calibration_state::batch_sizes sizes{};
     batch_close_reason closed = batch_close_reason::end;
     bool on_its_way = true;   ///< False while the batch waits for its repetition at `not_before`.
     cut_with cut = cut_with::latest;
@@ -96,8 +96,8 @@ public:
 
     /// Appends a flight without parts, constructed in place: copying an object right after single
     /// bytes of it were written is slow.
-    flight& add(std::uint64_t attempt, const batch_sizes& sizes, batch_close_reason closed,
-                cut_with cut)
+    flight& add(std::uint64_t attempt, const calibration_state::batch_sizes& sizes,
+                batch_close_reason closed, cut_with cut)
     {
         flight& f = list_.emplace_back();
         f.attempt = attempt;

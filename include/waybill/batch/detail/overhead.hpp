@@ -24,7 +24,7 @@
 #include <cstdint>
 
 #include <waybill/batch/detail/normal.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
 

@@ -26,7 +26,7 @@ namespace waybill::inline v0_2::detail {
 class send_draft {
 public:
     std::vector<item_range> parts;   ///< The items of the draft, in ascending order.
-    batch_sizes sizes;               ///< The sums over these items.
+    calibration_state::batch_sizes sizes;               ///< The sums over these items.
     std::uint64_t scan = 0;          ///< Number of the next item to examine.
     std::uint64_t max_items = unlimited;  ///< Maximum number of items.
     std::uint32_t key = 0;           ///< Key slot of the first item, if keys are used.
@@ -78,7 +78,7 @@ public:
     [[nodiscard]] bool admit(std::uint64_t n, const send_item& i, const calibration& known,
                              const batch_limits& l, bool one_key, bool alone)
     {
-        batch_sizes with = sizes;
+        calibration_state::batch_sizes with = sizes;
         count(with, i);
         if (empty()) {
             max_items = alone ? 1 : i.max_items == send_item::any_number ? unlimited : i.max_items;
@@ -170,7 +170,7 @@ public:
     }
 
 private:
-    static void count(batch_sizes& s, const send_item& i)
+    static void count(calibration_state::batch_sizes& s, const send_item& i)
     {
         ++s.items;
         if (i.size == send_item::known::body) {
@@ -183,20 +183,21 @@ private:
     }
 
     /// True if the computed margin holds for such a batch.
-    [[nodiscard]] bool serves(const batch_sizes& b) const noexcept
+    [[nodiscard]] bool serves(const calibration_state::batch_sizes& b) const noexcept
     {
         return margin_ != highest_size && b.bodies <= as_far_as_.bodies &&
                b.guessed <= as_far_as_.guessed && b.reported <= as_far_as_.reported;
     }
 
-    [[nodiscard]] bool fits_for_sure(const batch_sizes& b, const calibration& known) const
+    [[nodiscard]] bool fits_for_sure(const calibration_state::batch_sizes& b,
+                                     const calibration& known) const
     {
         return serves(b) && saturating_add(known.predict(b), margin_) < known.budget();
     }
 
     /// Computes one margin for all batches from `b` to a full one. Assumes that further items are
     /// like those in `b`; their bodies may have any number of bytes that fits.
-    void look(const batch_sizes& b, const calibration& known)
+    void look(const calibration_state::batch_sizes& b, const calibration& known)
     {
         const std::uint64_t size = known.predict(b);
         const std::uint64_t budget = known.budget();
@@ -243,7 +244,7 @@ private:
         sure_end_ = scan + items;
     }
 
-    batch_sizes as_far_as_;                // margin_ holds for batches up to this one
+    calibration_state::batch_sizes as_far_as_;  // margin_ holds for batches up to this one
     std::uint64_t margin_ = highest_size;  // margin for these batches
     std::uint64_t sure_bytes_ = 0;         // bytes of an item that certainly fits; may be negative
     std::uint64_t each_ = 0;               // bytes that each item takes beyond its own

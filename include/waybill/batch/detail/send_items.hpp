@@ -148,7 +148,7 @@ public:
     /// begins with it: fewer than now, so the next batch is smaller, whatever was learnt. `sizes`
     /// contains the whole size of each item, or is empty. `actual` is the size of the batch, if
     /// known.
-    void shrink(const std::vector<item_range>& parts, const batch_sizes& b,
+    void shrink(const std::vector<item_range>& parts, const calibration_state::batch_sizes& b,
                 const calibration& known, std::span<const std::uint64_t> sizes,
                 std::optional<std::uint64_t> actual)
     {

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
 

@@ -13,11 +13,11 @@
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/send_outcome.hpp>
 #include <waybill/batch/send_report.hpp>
+#include <waybill/core/detail/saturating.hpp>
+#include <waybill/core/detail/time_source.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/core/time_source.hpp>
 
 namespace waybill::inline v0_2::detail {
 

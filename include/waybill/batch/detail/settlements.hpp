@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <waybill/batch/sending.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
 

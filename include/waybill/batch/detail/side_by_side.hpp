@@ -18,9 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/batch/add_result.hpp>
 #include <waybill/batch/batch_close_reason.hpp>
+#include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/open_limits.hpp>
-#include <waybill/batch/tally.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/time.hpp>
 

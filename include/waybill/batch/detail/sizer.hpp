@@ -16,7 +16,7 @@
 #include <concepts>
 #include <type_traits>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
 

@@ -26,10 +26,10 @@
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -100,10 +100,11 @@ private:
     {
         const auto r = checkpoints_.load(mine_.key);
         const fault_kind kind = seen(r, commit_why_);
-        const auto where = r ? stands(*r, from_, to_, mine_.epoch) : checkpoint_stands::before;
-        if (where == checkpoint_stands::elsewhere) {
+        const auto where = r ? at_least_once_machine::classify(*r, from_, to_, mine_.epoch)
+                             : at_least_once_machine::checkpoint_stands::before;
+        if (where == at_least_once_machine::checkpoint_stands::elsewhere) {
             commit_why_ = ownership_lost("another owner has written the checkpoint");
-        } else if (where == checkpoint_stands::moved) {
+        } else if (where == at_least_once_machine::checkpoint_stands::moved) {
             commit_why_ = infrastructure("an earlier commit was applied late");
         } else if (r && commit_why_.ok()) {
             commit_why_ = infrastructure("the store confirmed a commit that it does not contain");

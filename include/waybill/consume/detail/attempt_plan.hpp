@@ -10,7 +10,7 @@
 #include <optional>
 
 #include <waybill/consume/crash_record.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
 

@@ -11,8 +11,8 @@
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/consume/crash_record.hpp>
 #include <waybill/consume/detail/attempt_plan.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
 

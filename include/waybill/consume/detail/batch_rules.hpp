@@ -19,8 +19,8 @@ struct batch_rules {
           deaths(p.deaths),
           on_exhausted(p.on_exhausted),
           savepoints(p.savepoints),
-          keeps_letters(p.dead_letters.keeps != dead_letter_body::nothing),
-          always_reads(p.check_commit == commit_check::always),
+          keeps_letters(p.dead_letters.keeps != dead_letter_body::discard),
+          always_reads(p.check_commit == batch_policy::commit_check::always),
           attempts(p.attempts && counts_deaths)
     {
     }
@@ -28,7 +28,7 @@ struct batch_rules {
     std::uint64_t ask_from;
     std::uint32_t tries;
     std::uint32_t deaths;
-    when_exhausted on_exhausted;
+    batch_policy::when_exhausted on_exhausted;
     bool savepoints;
     bool keeps_letters;
     bool always_reads;

@@ -23,10 +23,10 @@
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -82,14 +82,14 @@ private:
     /// count them.
     static std::uint32_t counted(const assignment& mine, const batch_policy& p)
     {
-        const bool rows = attempt_store<Store> && p.attempts && mine.incarnation != 0;
+        const bool rows = crash_record_store<Store> && p.attempts && mine.incarnation != 0;
         return rows ? 0 : p.deaths == 0 ? 1 : p.deaths;
     }
 
     static batch_policy as_can_be(batch_policy p)
     {
         p.savepoints = p.savepoints && savepoint_scope<transaction>;
-        p.attempts = p.attempts && attempt_store<Store>;
+        p.attempts = p.attempts && crash_record_store<Store>;
         if (std::is_same_v<Ask, no_outage_check>) p.ask_from = highest_size;
         return p;
     }
@@ -117,12 +117,12 @@ private:
             },
             [&](batch_machine::begin) { begin(); },
             [&](const batch_machine::store_crash_record& a) {
-                if constexpr (attempt_store<Store>) {
+                if constexpr (crash_record_store<Store>) {
                     machine_.on(batch_machine::done{seen(store_.note(*tx_, mine_.key, a.row))});
                 }
             },
             [&](batch_machine::clear_crash_record) {
-                if constexpr (attempt_store<Store>) {
+                if constexpr (crash_record_store<Store>) {
                     machine_.on(batch_machine::done{seen(store_.forget(*tx_, mine_.key))});
                 }
             },
@@ -186,7 +186,7 @@ private:
 
     void recall()
     {
-        if constexpr (attempt_store<Store>) {
+        if constexpr (crash_record_store<Store>) {
             const auto r = store_.attempted(mine_.key);
             batch_machine::crash_record_loaded said{r ? *r : std::nullopt, seen(r)};
             if (machine_.calling_off()) {
@@ -261,8 +261,9 @@ private:
         if (f.kind != fault_kind::none) {
             why_ = {f.kind, bounded_reason(f.text, policy_.dead_letters)};
             // A report lists only the first dropped events.
-            const bool unlisted = policy_.dead_letters.keeps == dead_letter_body::nothing &&
-                                  machine_.dropped_events().size() == max_dropped_events;
+            const bool unlisted =
+                policy_.dead_letters.keeps == dead_letter_body::discard &&
+                machine_.dropped_events().size() == batch_report::max_dropped_events;
             if (!unlisted) reasons_.insert_or_assign(event, why_.text);
         }
         machine_.on(batch_machine::handled{f.kind, skipped});
@@ -314,7 +315,7 @@ private:
     {
         batch_report r;
         r.outcome = *machine_.ended();
-        r.cut_off = exceptions_.left() + events_ - machine_.events();
+        r.not_delivered = exceptions_.left() + events_ - machine_.events();
         if (r.outcome == batch_outcome::committed) {
             r.reached = std::move(to_);
             r.handled = machine_.handled_events();

@@ -68,7 +68,7 @@ public:
     auto during(std::uint64_t sequence, Call&& call)
     {
         struct count {
-            delivery_memory& memory;
+            assignment::delivery_memory& memory;
             std::uint64_t sequence;
             bool left_by_exception = true;
             ~count()
@@ -93,7 +93,7 @@ public:
     }
 
 private:
-    delivery_memory& memory_;
+    assignment::delivery_memory& memory_;
     bool returned_before_;
     std::optional<std::uint64_t> found_{};
     std::uint64_t left_ = 0;

@@ -13,7 +13,7 @@
 #include <waybill/consume/dead_letter_options.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/crc32c.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/text.hpp>
 
 namespace waybill::inline v0_2::detail {

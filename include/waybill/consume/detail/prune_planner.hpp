@@ -11,14 +11,15 @@
 
 #include <waybill/consume/prune_plan.hpp>
 #include <waybill/consume/prune_policy.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2::detail {
 
 /// The default `row_of`: the rows are prune_rows already.
 struct as_it_is {
-    [[nodiscard]] constexpr const prune_row& operator()(const prune_row& r) const noexcept
+    [[nodiscard]] constexpr const prune_plan::row& operator()(
+        const prune_plan::row& r) const noexcept
     {
         return r;
     }
@@ -64,7 +65,7 @@ public:
     }
 
     /// First pass: counts a row. Call it for all rows, in any order, before `decide`.
-    void count(const prune_row& r) noexcept
+    void count(const prune_plan::row& r) noexcept
     {
         plan_.in_order = plan_.in_order && !(r.dead_lettered_at < newest_);
         newest_ = later(newest_, r.dead_lettered_at);
@@ -87,13 +88,14 @@ public:
     }
 
     /// Second pass: removes the row if a limit requires it. Call it for all rows, oldest first.
-    void consider(const prune_row& r, std::uint64_t index)
+    void consider(const prune_plan::row& r, std::uint64_t index)
     {
         if (r.held) return;
-        if (is_old(r)) return take(r, index, prune_removal::limit::age);
+        if (is_old(r)) return take(r, index, prune_plan::removal::limit::age);
         const bool rows = plan_.after.rows > rows_;
         if (!rows && left_.size() <= bytes_) return;
-        take(r, index, rows ? prune_removal::limit::count : prune_removal::limit::bytes);
+        take(r, index,
+             rows ? prune_plan::removal::limit::count : prune_plan::removal::limit::bytes);
         --plan_.after.rows;
         left_.subtract(r.bytes);
     }
@@ -107,18 +109,18 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_old(const prune_row& r) const noexcept
+    [[nodiscard]] bool is_old(const prune_plan::row& r) const noexcept
     {
         return now_ - r.dead_lettered_at > policy_.age;
     }
 
-    static void add(prune_totals& to, const prune_row& r) noexcept
+    static void add(prune_plan::totals& to, const prune_plan::row& r) noexcept
     {
         ++to.rows;
         to.bytes = saturating_add(to.bytes, r.bytes);
     }
 
-    void take(const prune_row& r, std::uint64_t index, prune_removal::limit reason)
+    void take(const prune_plan::row& r, std::uint64_t index, prune_plan::removal::limit reason)
     {
         plan_.removals.push_back({r.id, index, r.bytes, r.dead_lettered_at, reason});
     }
@@ -133,7 +135,7 @@ private:
 };
 
 struct aged_row {
-    prune_row row{};
+    prune_plan::row row{};
     std::uint64_t index = 0;
 
     friend bool operator<(const aged_row& a, const aged_row& b) noexcept
@@ -144,10 +146,10 @@ struct aged_row {
     }
 };
 
-/// A function that returns the prune_row for the value of an iterator.
+/// A function that returns the prune_plan::row for the value of an iterator.
 template <class F, class I>
 concept prune_view = std::forward_iterator<I> && requires(F& f, const I& i) {
-    { f(*i) } -> std::convertible_to<prune_row>;
+    { f(*i) } -> std::convertible_to<prune_plan::row>;
 };
 
 }  // namespace waybill::inline v0_2::detail

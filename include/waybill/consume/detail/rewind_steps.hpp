@@ -42,7 +42,7 @@ template <class Store>
 [[nodiscard]] result<void> forget(Store& store, typename Store::transaction& tx,
                                   const partition_key& key)
 {
-    if constexpr (attempt_store<Store>) return store.forget(tx, key);
+    if constexpr (crash_record_store<Store>) return store.forget(tx, key);
     else return {};
 }
 

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2::detail {

@@ -10,20 +10,21 @@
 
 #include <fmt/format.h>
 
+#include <waybill/batch/add_result.hpp>
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/bin_packer.hpp>
 #include <waybill/batch/calibration.hpp>
 #include <waybill/batch/calibration_state.hpp>
 #include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/keyed_batches.hpp>
 #include <waybill/batch/open_batch.hpp>
+#include <waybill/batch/open_limits.hpp>
 #include <waybill/batch/owned_chunks.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>
-#include <waybill/batch/open_limits.hpp>
-#include <waybill/batch/tally.hpp>
 #include <waybill/batch/too_large.hpp>
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>

@@ -37,9 +37,9 @@ struct line_of<advance_outcome> : enumerator_line {};
 template <>
 struct line_of<batch_outcome> : enumerator_line {};
 template <>
-struct line_of<checkpoint_stands> : enumerator_line {};
+struct line_of<at_least_once_machine::checkpoint_stands> : enumerator_line {};
 template <>
-struct line_of<commit_check> : enumerator_line {};
+struct line_of<batch_policy::commit_check> : enumerator_line {};
 template <>
 struct line_of<commit_outcome> : enumerator_line {};
 template <>
@@ -53,13 +53,13 @@ struct line_of<if_all_failed> : enumerator_line {};
 template <>
 struct line_of<prune_policy::when_full> : enumerator_line {};
 template <>
-struct line_of<prune_removal::limit> : enumerator_line {};
+struct line_of<prune_plan::removal::limit> : enumerator_line {};
 template <>
 struct line_of<reprocess_outcome> : enumerator_line {};
 template <>
 struct line_of<rewind_outcome> : enumerator_line {};
 template <>
-struct line_of<when_exhausted> : enumerator_line {};
+struct line_of<batch_policy::when_exhausted> : enumerator_line {};
 
 template <>
 struct line_of<batch_report> {
@@ -76,7 +76,7 @@ struct line_of<batch_report> {
         if (r.dropped != 0) said += fmt::format("; {} dropped", r.dropped);
         if (r.skipped != 0) said += fmt::format("; {} skipped", r.skipped);
         if (r.repeated != 0) said += fmt::format("; {} repeated", r.repeated);
-        if (r.cut_off != 0) said += fmt::format("; {} left", r.cut_off);
+        if (r.not_delivered != 0) said += fmt::format("; {} left", r.not_delivered);
         return said;
     }
 };
@@ -126,7 +126,7 @@ struct line_of<batch_policy> {
 };
 
 template <>
-struct line_of<prune_spike> {
+struct line_of<prune_policy::spike_limit> {
     template <class T>
     [[nodiscard]] static std::string text(const T& s)
     {
@@ -244,7 +244,7 @@ struct line_of<at_least_once_machine::commit_to> {
 };
 
 template <>
-struct line_of<prune_removal> {
+struct line_of<prune_plan::removal> {
     template <class T>
     [[nodiscard]] static std::string text(const T& r)
     {
@@ -254,7 +254,7 @@ struct line_of<prune_removal> {
 };
 
 template <>
-struct line_of<prune_totals> {
+struct line_of<prune_plan::totals> {
     template <class T>
     [[nodiscard]] static std::string text(const T& t)
     {

@@ -24,10 +24,10 @@
 namespace waybill::inline v0_2::detail::words {
 
 template <>
-struct line_of<claim_outcome> : enumerator_line {};
+struct line_of<claim_result::claim_outcome> : enumerator_line {};
 
 template <>
-struct line_of<lifecycle_options> {
+struct line_of<partition_lifecycle::config> {
     template <class T>
     [[nodiscard]] static std::string text(const T& o)
     {
@@ -92,7 +92,7 @@ struct line_of<claim_result> {
     template <class T>
     [[nodiscard]] static std::string text(const T& o)
     {
-        if (o.outcome != claim_outcome::won) return std::string(name(o.outcome));
+        if (o.outcome != claim_result::claim_outcome::won) return std::string(name(o.outcome));
         return fmt::format("{}, epoch {}, version {}", name(o.outcome), o.epoch, o.version);
     }
 };
@@ -215,7 +215,7 @@ struct line_of<partition_lifecycle::release> {
 };
 
 template <>
-struct line_of<lease_call> : action_line {};
+struct line_of<lease_manager::lease_call> : action_line {};
 template <>
 struct line_of<lease_manager::action> : action_line {};
 template <>
@@ -228,8 +228,8 @@ struct line_of<processor::action> : action_line {};
 // Full specialisations: only those take precedence over the partial specialisations for variants
 // and ranges in the headers of {fmt}.
 template <>
-struct fmt::formatter<waybill::lease_call>
-    : waybill::detail::line_formatter<waybill::lease_call> {};
+struct fmt::formatter<waybill::lease_manager::lease_call>
+    : waybill::detail::line_formatter<waybill::lease_manager::lease_call> {};
 template <>
 struct fmt::formatter<waybill::lease_manager::action>
     : waybill::detail::line_formatter<waybill::lease_manager::action> {};

@@ -29,15 +29,15 @@ namespace waybill::inline v0_2::detail::words {
 template <>
 struct line_of<dead_letter_message::cause> : enumerator_line {};
 template <>
-struct line_of<defer_result> : enumerator_line {};
+struct line_of<deferred_messages::defer_result> : enumerator_line {};
 template <>
-struct line_of<deferral_error::code> : enumerator_line {};
+struct line_of<deferred_messages::load_error::code> : enumerator_line {};
 template <>
 struct line_of<deferral_options::hand_out_order> : enumerator_line {};
 template <>
 struct line_of<let_lock_expire::cause> : enumerator_line {};
 template <>
-struct line_of<lock_outcome> : enumerator_line {};
+struct line_of<lock_renewal::lock_outcome> : enumerator_line {};
 template <>
 struct line_of<receive_planner_types::settle_as> : enumerator_line {};
 template <>
@@ -45,7 +45,7 @@ struct line_of<receive_planner_types::settle_result> : enumerator_line {};
 template <>
 struct line_of<settle_batches_types::settle_outcome> : enumerator_line {};
 template <>
-struct line_of<settle_kind> : enumerator_line {};
+struct line_of<settle_batches::settle_kind> : enumerator_line {};
 template <>
 struct line_of<settle_policy::when_down> : enumerator_line {};
 
@@ -74,7 +74,7 @@ struct line_of<settle_policy::when_down> : enumerator_line {};
 }
 
 template <>
-struct line_of<receive_planner_options> {
+struct line_of<receive_planner::config> {
     template <class T>
     [[nodiscard]] static std::string text(const T& o)
     {
@@ -84,7 +84,7 @@ struct line_of<receive_planner_options> {
 };
 
 template <>
-struct line_of<lock_renewal_options> {
+struct line_of<lock_renewal::config> {
     template <class T>
     [[nodiscard]] static std::string text(const T& o)
     {
@@ -114,7 +114,7 @@ struct line_of<settle_policy> {
 };
 
 template <>
-struct line_of<settle_batch_policy> {
+struct line_of<settle_batches::config> {
     template <class T>
     [[nodiscard]] static std::string text(const T& p)
     {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
 #include <waybill/retry/backoff.hpp>
@@ -24,13 +24,13 @@
 namespace waybill::inline v0_2::detail::words {
 
 template <>
-struct line_of<circuit_state> : enumerator_line {};
+struct line_of<circuit_breaker_types::circuit_state> : enumerator_line {};
 template <>
 struct line_of<delivery_lifetime::delivery_limit> : enumerator_line {};
 template <>
-struct line_of<jitter> : enumerator_line {};
+struct line_of<backoff::jitter> : enumerator_line {};
 template <>
-struct line_of<retry_outcome> : enumerator_line {};
+struct line_of<retry_loop::retry_outcome> : enumerator_line {};
 
 template <>
 struct line_of<backoff> {
@@ -74,9 +74,10 @@ struct line_of<retry_levels> {
         const std::string deliveries =
             l.delayed == retry_levels::unlimited
                 ? "unlimited deliveries"
-                : counted(saturating_add(l.delayed, 1), "delivery", "deliveries");
+                : counted(detail::saturating_add(l.delayed, 1), "delivery", "deliveries");
         return fmt::format("{} of {} each, {}", deliveries,
-                           counted(saturating_add(l.immediate, 1), "try", "tries"), line(l.pauses));
+                           counted(detail::saturating_add(l.immediate, 1), "try", "tries"),
+                           line(l.pauses));
     }
 };
 
@@ -111,18 +112,18 @@ struct line_of<retry_budget> {
 };
 
 template <>
-struct line_of<circuit_breaker_options> {
+struct line_of<circuit_breaker_types::config> {
     template <class T>
     [[nodiscard]] static std::string text(const T& o)
     {
         std::string said = "shuts at ";
-        if (o.minimum_throughput != circuit_breaker_options::never) {
+        if (o.minimum_throughput != circuit_breaker_types::config::never) {
             said += fmt::format("{} of {} failed in {}", o.failure_ratio,
                                 counted(o.minimum_throughput, "call", "calls"),
                                 line(o.sampling_duration));
-            if (o.consecutive_failures != circuit_breaker_options::never) said += " or ";
+            if (o.consecutive_failures != circuit_breaker_types::config::never) said += " or ";
         }
-        if (o.consecutive_failures != circuit_breaker_options::never)
+        if (o.consecutive_failures != circuit_breaker_types::config::never)
             said += fmt::format("{} in a row", o.consecutive_failures);
         if (o.transient_counts) said += ", transient ones too";
         return said + fmt::format("; calls of at most {}, {} to open, {}", line(o.timeout),

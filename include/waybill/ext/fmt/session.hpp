@@ -35,23 +35,23 @@ namespace waybill::inline v0_2::detail::words {
 template <>
 struct line_of<dead_letter_reason> : enumerator_line {};
 template <>
-struct line_of<import_outcome> : enumerator_line {};
+struct line_of<dead_letter_import::import_outcome> : enumerator_line {};
 template <>
 struct line_of<job_error::code> : enumerator_line {};
 template <>
 struct line_of<opened_state::problem_type> : enumerator_line {};
 template <>
-struct line_of<pipeline_mode> : enumerator_line {};
+struct line_of<pipeline_policy::pipeline_mode> : enumerator_line {};
 template <>
 struct line_of<pipeline_policy::when_refused> : enumerator_line {};
 template <>
 struct line_of<pipeline_policy::when_unreadable> : enumerator_line {};
 template <>
-struct line_of<redrive_outcome> : enumerator_line {};
+struct line_of<redrive::redrive_outcome> : enumerator_line {};
 template <>
-struct line_of<row_key_read::finding> : enumerator_line {};
+struct line_of<row_key::finding> : enumerator_line {};
 template <>
-struct line_of<skip_reason> : enumerator_line {};
+struct line_of<redrive_plan::skip_reason> : enumerator_line {};
 template <>
 struct line_of<state_format> : enumerator_line {};
 template <>
@@ -61,9 +61,9 @@ struct line_of<step_outcome> : enumerator_line {};
 template <>
 struct line_of<step_properties_read::finding> : enumerator_line {};
 template <>
-struct line_of<sweep_verdict> : enumerator_line {};
+struct line_of<sweep_item::sweep_verdict> : enumerator_line {};
 template <>
-struct line_of<text_state_read::problem_type> : enumerator_line {};
+struct line_of<detail::text_state_read::problem_type> : enumerator_line {};
 
 [[nodiscard]] inline std::string letters(std::uint64_t n)
 {
@@ -89,7 +89,7 @@ struct line_of<opened_state> {
 };
 
 template <>
-struct line_of<text_state_read> {
+struct line_of<detail::text_state_read> {
     template <class T>
     [[nodiscard]] static std::string text(const T& r)
     {
@@ -98,7 +98,7 @@ struct line_of<text_state_read> {
 };
 
 template <>
-struct line_of<state_too_large> {
+struct line_of<state_budget::too_large> {
     template <class T>
     [[nodiscard]] static std::string text(const T& e)
     {
@@ -125,7 +125,7 @@ struct line_of<job_progress> {
 };
 
 template <>
-struct line_of<row_key_read> {
+struct line_of<row_key> {
     template <class T>
     [[nodiscard]] static std::string text(const T& r)
     {
@@ -161,7 +161,7 @@ struct line_of<sweep_item> {
 };
 
 template <>
-struct line_of<redrive_marks> {
+struct line_of<redrive_plan::session_marks> {
     template <class T>
     [[nodiscard]] static std::string text(const T& m)
     {
@@ -211,7 +211,7 @@ struct line_of<step_facts> {
 };
 
 template <>
-struct line_of<step_failure> {
+struct line_of<session_progress::step_failure> {
     template <class T>
     [[nodiscard]] static std::string text(const T& f)
     {
@@ -248,7 +248,7 @@ struct line_of<pipeline_policy> {
             "refused: {}",
             name(p.mode), counted(p.retry.max_attempts, "try", "tries"), line(p.patience),
             counted(p.deliveries, "delivery", "deliveries"),
-            p.broker_deliveries == highest_size ? std::string("any number")
+            p.broker_deliveries == detail::highest_size ? std::string("any number")
                                                 : fmt::format("{}", p.broker_deliveries),
             name(p.unreadable), name(p.refused));
     }

@@ -19,17 +19,17 @@
 namespace waybill::inline v0_2::detail::words {
 
 template <>
-struct line_of<commit_schedule_policy::commit_needs> : enumerator_line {};
+struct line_of<commit_schedule::config::commit_needs> : enumerator_line {};
 template <>
 struct line_of<commit_schedule_types::commit_reason> : enumerator_line {};
 template <>
 struct line_of<encoded_done::encoded_as> : enumerator_line {};
 template <>
-struct line_of<track_error> : enumerator_line {};
+struct line_of<completion_tracker::track_error> : enumerator_line {};
 template <>
 struct line_of<tracker_options::commit_mark> : enumerator_line {};
 template <>
-struct line_of<tracker_problem> : enumerator_line {};
+struct line_of<tracker_start::decode_error> : enumerator_line {};
 
 template <>
 struct line_of<tracker_options> {
@@ -42,7 +42,7 @@ struct line_of<tracker_options> {
 };
 
 template <>
-struct line_of<commit_schedule_policy> {
+struct line_of<commit_schedule::config> {
     template <class T>
     [[nodiscard]] static std::string text(const T& c)
     {
@@ -51,7 +51,7 @@ struct line_of<commit_schedule_policy> {
             if (!said.empty()) said += between;
             said += what;
         };
-        const bool both = c.needs == commit_schedule_policy::commit_needs::both;
+        const bool both = c.needs == commit_schedule::config::commit_needs::both;
         if (c.every != unlimited) add("every " + events(c.every), "");
         if (c.interval != duration::highest()) {
             add("every " + line(c.interval), both ? " and " : " or ");
@@ -73,7 +73,7 @@ struct line_of<tracked_event> {
 };
 
 template <>
-struct line_of<blocked> {
+struct line_of<completion_tracker::blocked> {
     template <class T>
     [[nodiscard]] static std::string text(const T& b)
     {

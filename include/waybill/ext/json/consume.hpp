@@ -194,13 +194,13 @@ void read_value(const json_place<Json>& at, at_least_once_policy& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const prune_spike& s)
+void to_json(Json& j, const prune_policy::spike_limit& s)
 {
     j = {{"count", detail::size_or_unlimited(s.count)}, {"within", s.within}};
 }
 
 template <detail::json_value Json>
-void read_value(const json_place<Json>& at, prune_spike& into)
+void read_value(const json_place<Json>& at, prune_policy::spike_limit& into)
 {
     json_fields(at).may_size("count", into.count).may("within", into.within).done();
 }
@@ -230,7 +230,7 @@ void read_value(const json_place<Json>& at, prune_policy& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const prune_removal& r)
+void to_json(Json& j, const prune_plan::removal& r)
 {
     j = {{"id", r.id},
          {"index", r.index},
@@ -240,7 +240,7 @@ void to_json(Json& j, const prune_removal& r)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const prune_totals& t)
+void to_json(Json& j, const prune_plan::totals& t)
 {
     j = {{"rows", t.rows}, {"bytes", t.bytes}};
 }
@@ -256,7 +256,7 @@ void to_json(Json& j, const prune_plan& p)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const dropped_event& e)
+void to_json(Json& j, const batch_report::dropped_event& e)
 {
     j = {{"at", e.at}, {"why", e.reason}};
 }
@@ -271,7 +271,7 @@ void to_json(Json& j, const batch_report& r)
          {"repeated", r.repeated}};
     if (r.dropped != 0) j["dropped"] = r.dropped;
     if (!r.dropped_events.empty()) j["dropped_events"] = r.dropped_events;
-    if (r.cut_off != 0) j["left"] = r.cut_off;
+    if (r.not_delivered != 0) j["left"] = r.not_delivered;
     if (r.reached) j["reached"] = *r.reached;
     if (!r.reason.ok()) j["why"] = r.reason;
 }

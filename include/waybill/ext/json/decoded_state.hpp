@@ -218,7 +218,7 @@ struct state_unwritten {
             return line + e.reason + " is nested too deep";
         case state_unwritten::problem_type::threw: return line + "its to_json threw: " + e.reason;
         case state_unwritten::problem_type::too_large:
-            return describe(state_too_large{e.size, e.max_bytes});
+            return describe(state_budget::too_large{e.size, e.max_bytes});
     }
     return line;
 }

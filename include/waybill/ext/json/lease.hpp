@@ -114,7 +114,7 @@ template <detail::json_value Json>
 void to_json(Json& j, const claim_result& o)
 {
     j = {{"end", o.outcome}};
-    if (o.outcome != claim_outcome::won) return;
+    if (o.outcome != claim_result::claim_outcome::won) return;
     j["epoch"] = o.epoch;
     j["row_version"] = o.version;
 }
@@ -139,13 +139,13 @@ void read_value(const json_place<Json>& at, lease_options& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const lifecycle_options& o)
+void to_json(Json& j, const partition_lifecycle::config& o)
 {
     j = {{"poll", o.poll}, {"pause", o.pause}, {"save_tries", o.save_tries}};
 }
 
 template <detail::json_value Json>
-void read_value(const json_place<Json>& at, lifecycle_options& into)
+void read_value(const json_place<Json>& at, partition_lifecycle::config& into)
 {
     json_fields(at)
         .may("poll", into.poll)
@@ -213,7 +213,7 @@ void to_json(Json& j, const partition_lifecycle::release& a)
 
 /// Only these variants match, not types convertible to them.
 template <detail::json_value Json, class Action>
-    requires std::same_as<Action, lease_call> ||
+    requires std::same_as<Action, lease_manager::lease_call> ||
     std::same_as<Action, lease_manager::action> ||
     std::same_as<Action, partition_lifecycle::action> ||
     std::same_as<Action, processor::action>

@@ -79,7 +79,7 @@ void read_value(const json_place<Json>& at, settle_policy& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const settle_batch_policy& p)
+void to_json(Json& j, const settle_batches::config& p)
 {
     j = {{"items", detail::size_or_unlimited(p.items)},
          {"linger", p.linger},
@@ -89,7 +89,7 @@ void to_json(Json& j, const settle_batch_policy& p)
 }
 
 template <detail::json_value Json>
-void read_value(const json_place<Json>& at, settle_batch_policy& into)
+void read_value(const json_place<Json>& at, settle_batches::config& into)
 {
     json_fields(at)
         .may_size("items", into.items)
@@ -101,7 +101,7 @@ void read_value(const json_place<Json>& at, settle_batch_policy& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const lock_renewal_options& o)
+void to_json(Json& j, const lock_renewal::config& o)
 {
     j = {{"lock", o.lock},         {"renew_left", o.renew_left},
          {"margin", o.margin},     {"answer", o.answer_timeout},
@@ -109,7 +109,7 @@ void to_json(Json& j, const lock_renewal_options& o)
 }
 
 template <detail::json_value Json>
-void read_value(const json_place<Json>& at, lock_renewal_options& into)
+void read_value(const json_place<Json>& at, lock_renewal::config& into)
 {
     json_fields(at)
         .may("lock", into.lock)
@@ -122,7 +122,7 @@ void read_value(const json_place<Json>& at, lock_renewal_options& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const receive_planner_options& o)
+void to_json(Json& j, const receive_planner::config& o)
 {
     j = {{"at_once", detail::size_or_unlimited(o.max_in_flight)},
          {"pause", o.pause},
@@ -131,7 +131,7 @@ void to_json(Json& j, const receive_planner_options& o)
 }
 
 template <detail::json_value Json>
-void read_value(const json_place<Json>& at, receive_planner_options& into)
+void read_value(const json_place<Json>& at, receive_planner::config& into)
 {
     json_fields(at)
         .may_size("at_once", into.max_in_flight)
@@ -242,10 +242,11 @@ inline constexpr std::uint64_t deferral_version = 1;
 }  // namespace detail
 
 template <detail::json_value Json>
-void to_json(Json& j, const deferral_error& e)
+void to_json(Json& j, const deferred_messages::load_error& e)
 {
     j = {{"problem", e.kind}, {"offset", e.offset}};
-    if (e.kind == deferral_error::code::bad_options) j["options"] = describe(e.options);
+    if (e.kind == deferred_messages::load_error::code::bad_options)
+        j["options"] = describe(e.options);
 }
 
 template <detail::json_value Json>
@@ -270,7 +271,7 @@ void read_value(const json_place<Json>& at, deferred& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const handed& h)
+void to_json(Json& j, const deferred_messages::handed& h)
 {
     j = {{"entry", h.entry}, {"ticket", h.ticket}};
 }

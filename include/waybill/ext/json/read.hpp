@@ -30,9 +30,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
@@ -165,7 +165,7 @@ template <json_value Json>
 {
     if (const auto* n = v.template get_ptr<const typename Json::number_unsigned_t*>()) return *n;
     if (const auto* n = v.template get_ptr<const typename Json::number_integer_t*>()) {
-        if (*n >= 0) return as_size(*n);
+        if (*n >= 0) return detail::as_size(*n);
     }
     return {};
 }
@@ -187,7 +187,7 @@ template <json_value Json>
 void read_size(const json_place<Json>& at, std::uint64_t& into)
 {
     const auto* word = at.value.template get_ptr<const std::string*>();
-    if (word && *word == "unlimited") into = highest_size;
+    if (word && *word == "unlimited") into = detail::highest_size;
     else if (const auto n = detail::whole_number(at.value)) into = *n;
     else at.fail("a whole number of at most 64 bits, or \"unlimited\"");
 }
@@ -232,7 +232,7 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, duration& into)
 {
     const auto* s = at.value.template get_ptr<const std::string*>();
-    if (const auto d = s ? duration_in(*s) : std::nullopt) into = *d;
+    if (const auto d = s ? parse_duration(*s) : std::nullopt) into = *d;
     else at.fail("a duration such as \"1.5s\" (ns, us, ms, s, min, h, or \"forever\")");
 }
 
@@ -240,11 +240,11 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, wall_time& into)
 {
     const auto* s = at.value.template get_ptr<const std::string*>();
-    if (const auto t = s ? wall_time_in(*s) : std::nullopt) into = *t;
+    if (const auto t = s ? parse_wall_time(*s) : std::nullopt) into = *t;
     else at.fail("a time such as \"2024-02-29T12:00:00.25Z\"");
 }
 
-template <detail::json_value Json, named_enum E>
+template <detail::json_value Json, detail::named_enum E>
 void read_value(const json_place<Json>& at, E& into)
 {
     const auto* s = at.value.template get_ptr<const std::string*>();
@@ -413,7 +413,7 @@ template <class T, detail::json_value Json = nlohmann::json>
 /// Writes an enumerator as its name: nlohmann's library alone would write a number, whose meaning
 /// changes when an enumerator is added. `get<E>()` does not compile: nlohmann's own function would
 /// accept any number, even one without an enumerator. `read_json` reads enums.
-template <waybill::named_enum E>
+template <waybill::detail::named_enum E>
 struct nlohmann::adl_serializer<E> {
     template <class Json>
     static void to_json(Json& j, E e)

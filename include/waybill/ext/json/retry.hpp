@@ -123,7 +123,7 @@ void read_value(const json_place<Json>& at, retry_budget& into)
 
 /// The value `never` is written as "unlimited".
 template <detail::json_value Json>
-void to_json(Json& j, const circuit_breaker_options& o)
+void to_json(Json& j, const circuit_breaker_types::config& o)
 {
     j = {{"trip_at", o.failure_ratio},
          {"min_calls", detail::size_or_unlimited(o.minimum_throughput)},
@@ -136,7 +136,7 @@ void to_json(Json& j, const circuit_breaker_options& o)
 }
 
 template <detail::json_value Json>
-void read_value(const json_place<Json>& at, circuit_breaker_options& into)
+void read_value(const json_place<Json>& at, circuit_breaker_types::config& into)
 {
     json_fields(at)
         .may("trip_at", into.failure_ratio)

@@ -46,7 +46,7 @@ inline constexpr std::uint64_t pipeline_dead_letter_version = 1;
 }  // namespace detail
 
 template <detail::json_value Json>
-void to_json(Json& j, const step_failure& f)
+void to_json(Json& j, const session_progress::step_failure& f)
 {
     j = {{"step", f.step}, {"sequence", f.sequence}, {"reason", f.reason}, {"tries", f.tries},
          {"at", f.at}};
@@ -190,7 +190,7 @@ void read_value(const json_place<Json>& at, redrive_options& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const redrive_session& s)
+void to_json(Json& j, const redrive_plan::planned_session& s)
 {
     j = {{"offset", s.offset}, {"count", s.count}, {"generation", s.generation},
          {"first", s.first},   {"total", s.total}, {"marks", describe(s.marks)},
@@ -286,7 +286,7 @@ void to_json(Json& j, const pipeline_dead_letter& l)
     if (l.sent_to != 0) j["sent_to"] = l.sent_to;
     if (l.origin != step_origin{}) j["origin"] = l.origin;
     if (!l.state.empty()) detail::put_text(j, "state", l.state);
-    if (l.state_cut) j["state_cut"] = true;
+    if (l.state_omitted) j["state_cut"] = true;
 }
 
 template <detail::json_value Json>
@@ -312,7 +312,7 @@ void read_value(const json_place<Json>& at, pipeline_dead_letter& into)
         .may("sent_to", into.sent_to)
         .may("origin", into.origin)
         .may_text("state", into.state)
-        .may("state_cut", into.state_cut)
+        .may("state_cut", into.state_omitted)
         .done();
 }
 

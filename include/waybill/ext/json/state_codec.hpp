@@ -32,8 +32,8 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/ext/json/decoded_state.hpp>
 #include <waybill/ext/json/detail/progress_member.hpp>
 #include <waybill/ext/json/detail/progress_scan.hpp>
@@ -169,11 +169,11 @@ public:
     }
 
     /// Bytes that `encode` would return without a budget, with the whole value and the whole text
-    /// of a failure. `highest_size` if the state cannot be written. Costs as much as `encode`.
+    /// of a failure. 2^64 - 1 if the state cannot be written. Costs as much as `encode`.
     [[nodiscard]] std::uint64_t size(const state& s) const
     {
-        const auto bytes = written(s, {.bytes = highest_size, .failure_reserve = 0});
-        return bytes ? bytes->size() : highest_size;
+        const auto bytes = written(s, {.bytes = detail::highest_size, .failure_reserve = 0});
+        return bytes ? bytes->size() : detail::highest_size;
     }
 
     /// True if size or checksum of `bytes` differ from those of the state as read or stored.
@@ -291,7 +291,7 @@ private:
         const std::uint64_t most = options_.budget.for_value();
         const std::uint64_t line =
             s.envelope.bare && options_.envelope ? detail::envelope_bytes : 0;
-        std::uint64_t value = saturating_add(s.envelope.size, line);
+        std::uint64_t value = detail::saturating_add(s.envelope.size, line);
         if (value > most) {
             const detail::progress_member m{s.progress, s.read.later, told};
             const std::size_t members = s.read.user.size();

@@ -41,7 +41,7 @@ void to_json(Json& j, const tracked_event& t)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const blocked& b)
+void to_json(Json& j, const completion_tracker::blocked& b)
 {
     j = {{"sequence", b.sequence}, {"waiting", b.waiting}};
 }
@@ -54,7 +54,7 @@ void to_json(Json& j, const encoded_done& e)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const commit_schedule_policy& c)
+void to_json(Json& j, const commit_schedule::config& c)
 {
     j = {{"every", detail::size_or_unlimited(c.every)},
          {"interval", c.interval},
@@ -65,7 +65,7 @@ void to_json(Json& j, const commit_schedule_policy& c)
 }
 
 template <detail::json_value Json>
-void read_value(const json_place<Json>& at, commit_schedule_policy& into)
+void read_value(const json_place<Json>& at, commit_schedule::config& into)
 {
     json_fields(at)
         .may_size("every", into.every)

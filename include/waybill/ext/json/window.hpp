@@ -157,7 +157,7 @@ void write_window(Json& j, const W& w)
 }  // namespace detail
 
 /// Reads a window with the options of `into`. The samples of `into` are replaced.
-template <detail::json_value Json, storable_window W>
+template <detail::json_value Json, detail::storable_window W>
 void read_value(const json_place<Json>& at, W& into)
 {
     W fresh(into.options());
@@ -172,7 +172,7 @@ void read_value(const json_place<Json>& at, W& into)
 
 /// Reads a window with these options. If `validate` refuses the options, the path of the error is
 /// "options".
-template <storable_window W, detail::json_value Json = nlohmann::json>
+template <detail::storable_window W, detail::json_value Json = nlohmann::json>
 [[nodiscard]] result<W, json_error> read_json_with(const Json& value, const window_options& options)
 {
     if (const std::optional<config_error> bad = validate(options)) {
@@ -187,7 +187,7 @@ template <storable_window W, detail::json_value Json = nlohmann::json>
 }
 
 /// Parses `text` (within the default json_limits) and reads a window with these options.
-template <storable_window W, detail::json_value Json = nlohmann::json>
+template <detail::storable_window W, detail::json_value Json = nlohmann::json>
 [[nodiscard]] result<W, json_error> parse_json_with(std::string_view text,
                                                  const window_options& options)
 {
@@ -199,7 +199,7 @@ template <storable_window W, detail::json_value Json = nlohmann::json>
 }  // namespace waybill::inline v0_2
 
 /// Writes a window as an object. Without it nlohmann's library would write an array of samples.
-template <waybill::storable_window W>
+template <waybill::detail::storable_window W>
 struct nlohmann::adl_serializer<W> {
     template <class Json>
     static void to_json(Json& j, const W& w)

@@ -131,8 +131,8 @@ public:
             lose(partition);
             return false;
         }
-        won(partition, {claim_outcome::won, stored->epoch, stored->version}, steady_time::lowest(),
-            {});
+        won(partition, {claim_result::claim_outcome::won, stored->epoch, stored->version},
+            steady_time::lowest(), {});
         return true;
     }
 
@@ -189,7 +189,7 @@ public:
         using detail::lease_errand;
         const entry& e = (*this)[c.partition];
         const std::uint64_t seen = e.highest < c.above ? c.above : e.highest;
-        const std::uint64_t next = seen == last_epoch ? seen : seen + 1;
+        const std::uint64_t next = seen == lease::max_epoch ? seen : seen + 1;
         return {std::move(key), c.what == lease_errand::give_back ? owner_id{} : self,
                 c.what == lease_errand::renew ? e.epoch : next,
                 c.what == lease_errand::take ? stored : std::optional(e.version)};
@@ -205,10 +205,10 @@ public:
         const entry& e = (*this)[partition];
         return e.mine ? std::optional(e.epoch) : std::nullopt;
     }
-    /// True if the highest epoch seen is `last_epoch`: no higher one exists.
+    /// True if the highest epoch seen is `lease::max_epoch`: no higher one exists.
     [[nodiscard]] bool exhausted(std::uint32_t partition) const
     {
-        return (*this)[partition].highest == last_epoch;
+        return (*this)[partition].highest == lease::max_epoch;
     }
     /// True if the partition is held and its lease has not expired for any owner at `now`.
     [[nodiscard]] bool trusted(std::uint32_t partition, steady_time now) const

@@ -18,7 +18,8 @@ namespace waybill::inline v0_2::detail {
 class shares {
 public:
     /// Requires: at least one owner.
-    explicit shares(const lease_view& v) : owners_(v.owners), has_(owners_), target_(owners_)
+    explicit shares(const balance_plan::lease_view& v)
+        : owners_(v.owners), has_(owners_), target_(owners_)
     {
         for (const std::uint32_t h : v.holders) {
             if (h < owners_) ++has_[h];
@@ -57,8 +58,8 @@ private:
     std::vector<std::uint32_t> order_;
 };
 
-[[nodiscard]] inline std::optional<std::uint32_t> nth_of(const lease_view& v, std::uint32_t owner,
-                                                         std::uint32_t n)
+[[nodiscard]] inline std::optional<std::uint32_t> nth_of(const balance_plan::lease_view& v,
+                                                         std::uint32_t owner, std::uint32_t n)
 {
     for (std::uint32_t i = 0; i != v.holders.size(); ++i) {
         if (v.holders[i] == owner && n-- == 0) return i;
@@ -68,8 +69,8 @@ private:
 
 /// Serves the owners with the fewest partitions first. Each takes free partitions up to its target.
 /// The n-th owner that gets none of them steals the n-th surplus partition.
-inline void serve(const lease_view& v, const shares& s, const std::vector<std::uint32_t>& free,
-                  std::uint32_t start, balance_plan& plan)
+inline void serve(const balance_plan::lease_view& v, const shares& s,
+                  const std::vector<std::uint32_t>& free, std::uint32_t start, balance_plan& plan)
 {
     std::size_t given = 0;
     std::uint32_t thieves = 0;

@@ -15,9 +15,10 @@
 namespace waybill::inline v0_2::detail {
 
 struct deferral_format {
-    using error_type = deferral_error;
-    using problem_type = deferral_error::code;
-    static constexpr deferral_error::code foreign = deferral_error::code::not_a_book;
+    using error_type = deferred_messages::load_error;
+    using problem_type = deferred_messages::load_error::code;
+    static constexpr deferred_messages::load_error::code foreign =
+        deferred_messages::load_error::code::not_a_book;
     static constexpr std::string_view magic = "wbd";
     static constexpr std::uint8_t version = 1;
 };

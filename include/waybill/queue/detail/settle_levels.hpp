@@ -9,7 +9,7 @@
 #include <optional>
 
 #include <waybill/core/config_error.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/retry/levels.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -20,7 +20,7 @@ namespace waybill::inline v0_2::detail {
                                                                  std::uint64_t max_deliveries,
                                                                  bool renews) noexcept
 {
-    const std::uint64_t tries = attempts_in_all(levels);
+    const std::uint64_t tries = levels.max_attempts();
     if (tries == highest_size && (renews || max_deliveries == highest_size)) {
         return config_error{"levels.delayed", levels.delayed,
                             "must be less than unlimited, because deliveries have no limit",

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/queue/settle_policy.hpp>
 #include <waybill/retry/backoff.hpp>

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <variant>
 
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/queue/settle_policy.hpp>
 #include <waybill/queue/settlement.hpp>
@@ -41,7 +41,7 @@ public:
             decide(policy_.levels, tries_, kind_, random, steady_time{}, hint);
         if (std::holds_alternative<give_up>(next)) {
             return dead_letter_message{dead_letter_message::cause::exhausted, kind_, tries_,
-                                       attempts_in_all(policy_.levels)};
+                                       policy_.levels.max_attempts()};
         }
         const auto* const wait = std::get_if<wait_until>(&next);
         if (wait != nullptr && policy_.can_defer) return put_off(now, wait->time - steady_time{});

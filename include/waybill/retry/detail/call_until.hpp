@@ -10,11 +10,11 @@
 #include <utility>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/detail/time_source.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/core/time_source.hpp>
 #include <waybill/retry/call_report.hpp>
 #include <waybill/retry/decide.hpp>
 #include <waybill/retry/retry_loop.hpp>
@@ -77,7 +77,7 @@ template <class Call, class Clock, class Sleep, class Draw>
     call_report report;
     report.reason.kind = tries.kind();
     steady_time woken = steady_time::lowest();
-    const auto the_time = [&] { return later(waybill::time_of(clock), woken); };
+    const auto the_time = [&] { return later(waybill::detail::time_of(clock), woken); };
     bool going = true;
     while (going) {
         const steady_time now = the_time();

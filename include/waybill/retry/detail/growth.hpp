@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include <waybill/core/detail/nanoseconds.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2::detail {

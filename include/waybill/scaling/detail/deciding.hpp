@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/command.hpp>
@@ -51,7 +51,7 @@ public:
         else if (d_.to < d_.from) d_.verdict = verdict::down;
         else if (d_.why != reason::nothing && !is_lowest_wanted()) d_.verdict = verdict::held;
         if (d_.to != d_.from) {
-            d_.command = command{saturating_add(s_.last_id, 1), d_.from, d_.to};
+            d_.command = command{waybill::detail::saturating_add(s_.last_id, 1), d_.from, d_.to};
         }
         return std::move(d_);
     }
@@ -280,11 +280,14 @@ private:
                 const bool counts = ours || !joined;
                 joined = joined && ours;
                 if (!counts || !is_within(r.per, c.at)) continue;
-                more = saturating_add(more, saturating_sub(c.to, c.from));
-                fewer = saturating_add(fewer, saturating_sub(c.from, c.to));
+                more = waybill::detail::saturating_add(
+                    more, waybill::detail::saturating_sub(c.to, c.from));
+                fewer = waybill::detail::saturating_add(
+                    fewer, waybill::detail::saturating_sub(c.from, c.to));
                 if (ours && !until) until = c.at + r.per;
             }
-            const std::uint64_t start = saturating_sub(saturating_add(d_.from, fewer), more);
+            const std::uint64_t start = waybill::detail::saturating_sub(
+                waybill::detail::saturating_add(d_.from, fewer), more);
             const std::uint64_t to =
                 is_up() ? lesser(d_.to, most_above(p_.ladder, start, r.max_change))
                         : greater(d_.to, least_below(p_.ladder, start, r.max_change));

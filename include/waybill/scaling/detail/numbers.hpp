@@ -5,7 +5,7 @@
 #ifndef WAYBILL_SCALING_DETAIL_NUMBERS_HPP
 #define WAYBILL_SCALING_DETAIL_NUMBERS_HPP
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/sample.hpp>
 

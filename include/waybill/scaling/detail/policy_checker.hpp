@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/condition.hpp>
@@ -120,7 +120,7 @@ public:
 
     std::optional<policy_error> error;
     /// The lowest capacity for which the rules are evaluated.
-    std::uint64_t fewest = highest_size;
+    std::uint64_t fewest = waybill::detail::highest_size;
 };
 
 inline void check_bands(policy_checker& c, const std::string& path, const std::vector<band>& bands)
@@ -192,7 +192,8 @@ inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<c
         if (tier_named(ladder, ladder[n].name) != n) {
             c.fail(at + "/name", "a name that no other tier has", in_quotes(ladder[n].name));
         }
-        const std::uint64_t least = n == 0 ? 1 : saturating_add(ladder[n - 1].capacity, 1);
+        const std::uint64_t least =
+            n == 0 ? 1 : waybill::detail::saturating_add(ladder[n - 1].capacity, 1);
         if (ladder[n].capacity < least) {
             c.fail(at + "/capacity", "at least " + std::to_string(least),
                    std::to_string(ladder[n].capacity));

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/scaling/clash.hpp>
 #include <waybill/scaling/condition.hpp>
 #include <waybill/scaling/evidence.hpp>
@@ -95,7 +95,7 @@ private:
                                                         const threshold& a, const threshold& c)
 {
     std::vector<std::uint64_t> n;
-    const std::uint64_t apart = saturating_sub(b.highest, b.lowest);
+    const std::uint64_t apart = waybill::detail::saturating_sub(b.highest, b.lowest);
     for (std::uint64_t i = 0; i <= 64; ++i) {
         n.push_back(capacity_at(ladder, b.lowest + apart / 64 * i + apart % 64 * i / 64));
     }

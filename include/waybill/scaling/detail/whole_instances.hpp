@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::scaling::detail {
 
@@ -15,7 +15,7 @@ namespace waybill::inline v0_2::scaling::detail {
 [[nodiscard]] constexpr std::uint64_t whole_instances(double x) noexcept
 {
     if (!(x > 0)) return 0;
-    if (x >= 18446744073709549568.0) return highest_size;
+    if (x >= 18446744073709549568.0) return waybill::detail::highest_size;
     return static_cast<std::uint64_t>(x);
 }
 
@@ -25,7 +25,7 @@ namespace waybill::inline v0_2::scaling::detail {
 {
     const std::uint64_t n = whole_instances(x);
     const double rest = x - static_cast<double>(n);
-    return rest > x * 1e-12 ? saturating_add(n, 1) : n;
+    return rest > x * 1e-12 ? waybill::detail::saturating_add(n, 1) : n;
 }
 
 }  // namespace waybill::inline v0_2::scaling::detail

@@ -28,7 +28,7 @@
 #include <string_view>
 
 #include <waybill/core/detail/digits.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
@@ -147,7 +147,7 @@ inline constexpr std::string_view progress_words[] = {
 
 [[nodiscard]] constexpr bool take_time(std::string_view& line, wall_time& to)
 {
-    const std::optional<wall_time> t = wall_time_in(take_word(line));
+    const std::optional<wall_time> t = parse_wall_time(take_word(line));
     if (t) to = *t;
     return t.has_value();
 }
@@ -195,7 +195,7 @@ struct read_progress {
     time("begun", p.begun);
     time("changed", p.changed);
     if (p.failed) {
-        const step_failure& f = *p.failed;
+        const session_progress::step_failure& f = *p.failed;
         out += "failed ";
         out += std::to_string(f.step) + ' ' + std::to_string(f.sequence) + ' ';
         out += name(f.reason);
@@ -209,7 +209,7 @@ struct read_progress {
 
 [[nodiscard]] inline progress_lines read_failure(std::string_view line, session_progress& p)
 {
-    step_failure f;
+    session_progress::step_failure f;
     if (!take_number(line, f.step) || !take_number(line, f.sequence)) {
         return progress_lines::corrupt;
     }
@@ -221,7 +221,7 @@ struct read_progress {
     if (!known) return progress_lines::newer;
     f.reason = *known;
     f.text = unescaped(line);
-    p.failed = static_cast<step_failure&&>(f);
+    p.failed = static_cast<session_progress::step_failure&&>(f);
     return progress_lines::ok;
 }
 

@@ -38,12 +38,12 @@ public:
         const auto found = find_(name);
         if (!found || !read_.ok()) return false;
         const std::string_view text(*found);
-        const row_key_read read = sequence_of_row_key(text);
+        const row_key read = row_key::read(text);
         if (read.readable()) {
             to = read.sequence;
             return true;
         }
-        const bool large = read.outcome == row_key_read::finding::too_large;
+        const bool large = read.outcome == row_key::finding::too_large;
         return wrong(large ? finding::too_large : finding::not_number, name, text);
     }
     void flag(std::string_view name, bool& to)

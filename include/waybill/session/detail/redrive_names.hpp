@@ -23,7 +23,7 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/core/sha256.hpp>
+#include <waybill/core/detail/sha256.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/session/row_key.hpp>
 
@@ -71,7 +71,8 @@ inline constexpr std::size_t min_redriven_bytes = 80;
                                                      std::uint64_t sequence, std::uint64_t n,
                                                      std::size_t most = 128)
 {
-    return detail::shortened_id(origin, "/" + row_key(sequence) + "~" + std::to_string(n), most);
+    return detail::shortened_id(origin, "/" + row_key::of(sequence) + "~" + std::to_string(n),
+                                most);
 }
 
 }  // namespace waybill::inline v0_2::detail

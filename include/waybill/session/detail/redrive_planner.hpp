@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/core/broker_sequence.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/broker_sequence.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/session/detail/dead_letter_facts.hpp>
 #include <waybill/session/detail/dead_letter_order.hpp>
 #include <waybill/session/detail/redrive_names.hpp>
@@ -48,7 +48,7 @@ public:
             std::size_t end = at + 1;
             while (end != letters_.size() && session(end) == session(at)) ++end;
             add_session(at, end - at);
-            for (redrive_session& l : later_) add(std::move(l));
+            for (redrive_plan::planned_session& l : later_) add(std::move(l));
             later_.clear();
             at = end;
         }
@@ -65,13 +65,13 @@ private:
 
     void add_session(std::size_t offset, std::size_t count)
     {
-        redrive_session s;
+        redrive_plan::planned_session s;
         s.offset = offset;
         s.count = count;
         choose(s);
         if (s.count == 0) return;
         if (session(offset).empty()) {
-            s.held = skip_reason::no_session;
+            s.held = redrive_plan::skip_reason::no_session;
             return add(std::move(s));
         }
         leave_what_has_no_step(s);
@@ -90,7 +90,7 @@ private:
 
     /// Separates dead letters that the filter does not select. Those that failed alone are selected
     /// one by one.
-    void choose(redrive_session& s)
+    void choose(redrive_plan::planned_session& s)
     {
         const letters_part all = part(s);
         std::uint64_t asked = 0;
@@ -106,10 +106,10 @@ private:
                 return std::uint64_t{!is_asked_for(l, filter_)};
             });
         }
-        redrive_session rest = s;
+        redrive_plan::planned_session rest = s;
         rest.offset = s.offset + asked;
         rest.count = s.count - asked;
-        rest.held = skip_reason::filtered;
+        rest.held = redrive_plan::skip_reason::filtered;
         s.count = asked;
         if (asked == 0) return add(std::move(rest));
         later_.push_back(std::move(rest));
@@ -117,7 +117,7 @@ private:
 
     /// Holds back dead letters without a step, because their position is unknown. If none in the
     /// session has a step, all of them remain.
-    void leave_what_has_no_step(redrive_session& s)
+    void leave_what_has_no_step(redrive_plan::planned_session& s)
     {
         std::uint64_t none = 0;
         for (const pipeline_dead_letter& l : part(s)) none += l.properties.step == 0 ? 1 : 0;
@@ -126,20 +126,20 @@ private:
             return std::uint64_t{l.properties.step == 0};
         });
         s.count -= none;
-        redrive_session rest = s;
+        redrive_plan::planned_session rest = s;
         rest.offset = s.end();
         rest.count = none;
-        rest.held = skip_reason::damaged;
+        rest.held = redrive_plan::skip_reason::damaged;
         name_it(rest);
         later_.push_back(std::move(rest));
     }
 
     /// Separates steps that the session has already done.
-    void hold_what_is_behind(redrive_session& s)
+    void hold_what_is_behind(redrive_plan::planned_session& s)
     {
-        redrive_session behind = s;
+        redrive_plan::planned_session behind = s;
         behind.count = 0;
-        behind.held = skip_reason::behind;
+        behind.held = redrive_plan::skip_reason::already_done;
         while (!s.marks.alone && s.count != 0 && letter(s.offset).properties.step < s.first) {
             ++behind.count;
             ++s.offset;
@@ -152,7 +152,7 @@ private:
     {
         return letters_[i];
     }
-    [[nodiscard]] letters_part part(const redrive_session& s) const noexcept
+    [[nodiscard]] letters_part part(const redrive_plan::planned_session& s) const noexcept
     {
         return letters_.subspan(s.offset, s.count);
     }
@@ -165,7 +165,7 @@ private:
         }
         bool any_cause = false;
         for (const pipeline_dead_letter& l : part) {
-            if (!is_cause(l)) continue;
+            if (!l.is_cause()) continue;
             any_cause = true;
             if (is_asked_for(l, filter_)) return true;
         }
@@ -180,7 +180,7 @@ private:
         return false;
     }
 
-    void name_it(redrive_session& s)
+    void name_it(redrive_plan::planned_session& s)
     {
         const pipeline_dead_letter& one = letter(s.offset);
         s.generation = saturating_add(one.origin.generation, 1);
@@ -189,7 +189,7 @@ private:
         const pipeline_dead_letter* before = nullptr;
         for (const pipeline_dead_letter& l : part(s)) {
             s.marks.unnumbered = s.marks.unnumbered || l.properties.step == 0;
-            s.marks.state_cut = s.marks.state_cut || l.state_cut;
+            s.marks.state_omitted = s.marks.state_omitted || l.state_omitted;
             if (l.kept != dead_letter_body::body && l.sent_to == 0) ++s.without_body;
             // Equal origins would give equal message ids, and the broker would drop one message.
             const bool twice = before != nullptr && origin_sequence(*before) == origin_sequence(l);
@@ -203,7 +203,7 @@ private:
     /// Sorts by step, or by sequence number without steps. After a rollover of the sequence numbers
     /// there is one position, within a partition, at which they jump by more than half of their
     /// range. The dead letters after this position were sent first.
-    void put_in_order(redrive_session& s)
+    void put_in_order(redrive_plan::planned_session& s)
     {
         std::size_t falls = 0;
         std::size_t jump = 0;
@@ -218,8 +218,8 @@ private:
                               all[jump].properties.step < all[jump - 1].properties.step &&
                               all.back().properties.step <= all.front().properties.step;
         if (s.marks.unnumbered ? !by_jump : falls == 0) return;
-        s.marks.rolled_over = by_jump || one_turn;
-        s.marks.disordered = !s.marks.rolled_over;
+        s.marks.sequence_wrapped = by_jump || one_turn;
+        s.marks.disordered = !s.marks.sequence_wrapped;
         const std::uint64_t turn = s.offset + jump;
         order_.by_key(s.offset, all.size(), [&](const pipeline_dead_letter& l, std::size_t at) {
             return by_jump ? std::uint64_t{at < turn} : l.properties.step;
@@ -229,7 +229,7 @@ private:
     /// The step at which the session stopped: the highest `resume_at` of its dead letters, and not
     /// after the lowest step that failed, was exhausted or came after a gap. Without `resume_at` it
     /// is known only for a session that has not begun.
-    [[nodiscard]] std::uint64_t stands_at(redrive_session& s) const
+    [[nodiscard]] std::uint64_t stands_at(redrive_plan::planned_session& s) const
     {
         const pipeline_dead_letter& first = letter(s.offset);
         std::uint64_t at = 0;
@@ -249,7 +249,7 @@ private:
         return first.properties.step;
     }
 
-    void look_at_steps(redrive_session& s) const
+    void look_at_steps(redrive_plan::planned_session& s) const
     {
         const bool mixed = s.marks.contradictory;
         const letters_part all = part(s);
@@ -286,7 +286,7 @@ private:
 
     /// Sets where the new session begins and ends, and whether its first dead letter is kept.
     /// `sent`: the last step of an earlier redrive. `last`: the last step present or sent.
-    void set_end(redrive_session& s, std::uint64_t sent, std::uint64_t last) const
+    void set_end(redrive_plan::planned_session& s, std::uint64_t sent, std::uint64_t last) const
     {
         const std::uint64_t total = s.total;
         if (s.marks.damaged() && sent == 0) s.first = letter(s.offset).properties.step;
@@ -294,44 +294,47 @@ private:
         if (ends && (sent == 0 || total == 0)) s.total = last;
         s.sent_to = last;
         s.keeps_first = (s.total == 0 || last < s.total) && !options_.close;
-        s.marks_first = s.keeps_first || s.count > greater(options_.removed_at_once, 1);
+        s.mark_before_removal = s.keeps_first || s.count > greater(options_.removed_at_once, 1);
         if (s.first_sent && s.count == 1) {
-            s.marks_first = false;
-            if (s.keeps_first) s.held = skip_reason::waiting;
+            s.mark_before_removal = false;
+            if (s.keeps_first) s.held = redrive_plan::skip_reason::end_missing;
         }
     }
 
-    void decide(redrive_session s)
+    void decide(redrive_plan::planned_session s)
     {
         const bool needs_state = s.first > 1 && !s.first_sent && !s.marks.alone;
-        s.marks.without_state = needs_state && !s.marks.state_cut && state_of(part(s)).empty();
-        if (s.held == skip_reason::none && s.marks.damaged() && !options_.damaged) {
-            s.held = skip_reason::damaged;
-        } else if (s.held == skip_reason::none && s.without_body != 0 && !options_.fetches_bodies) {
-            s.held = skip_reason::no_body;
+        s.marks.without_state = needs_state && !s.marks.state_omitted && state_of(part(s)).empty();
+        if (s.held == redrive_plan::skip_reason::none && s.marks.damaged() && !options_.damaged) {
+            s.held = redrive_plan::skip_reason::damaged;
+        } else if (s.held == redrive_plan::skip_reason::none && s.without_body != 0 &&
+                   !options_.fetches_bodies) {
+            s.held = redrive_plan::skip_reason::no_body;
         }
         add(std::move(s));
     }
 
-    void add(redrive_session s)
+    void add(redrive_plan::planned_session s)
     {
         std::uint64_t& in = count_of(s.held);
         in += s.count;
         plan_.sessions.push_back(std::move(s));
     }
 
-    [[nodiscard]] std::uint64_t& count_of(skip_reason h) noexcept
+    [[nodiscard]] std::uint64_t& count_of(redrive_plan::skip_reason h) noexcept
     {
-        if (h == skip_reason::none) return plan_.ready;
-        return h == skip_reason::filtered ? plan_.filtered : plan_.held;
+        if (h == redrive_plan::skip_reason::none) return plan_.ready;
+        return h == redrive_plan::skip_reason::filtered ? plan_.filtered : plan_.held;
     }
 
     /// Moves dead letters to be sent to the beginning, and those that the filter does not select to
     /// the end.
     void move_apart()
     {
-        const auto rank = [](skip_reason h) -> std::uint64_t {
-            return h == skip_reason::none ? 0U : h == skip_reason::filtered ? 2U : 1U;
+        const auto rank = [](redrive_plan::skip_reason h) -> std::uint64_t {
+            return h == redrive_plan::skip_reason::none       ? 0U
+                   : h == redrive_plan::skip_reason::filtered ? 2U
+                                                              : 1U;
         };
         bool apart = true;
         for (std::size_t i = 1; i < plan_.sessions.size(); ++i) {
@@ -343,11 +346,11 @@ private:
             while (at >= plan_.sessions[now].end()) ++now;
             return rank(plan_.sessions[now].held);
         });
-        std::vector<redrive_session> sorted;
+        std::vector<redrive_plan::planned_session> sorted;
         sorted.reserve(plan_.sessions.size());
         std::uint64_t offset = 0;
         for (std::uint64_t r = 0; r != 3; ++r) {
-            for (redrive_session& s : plan_.sessions) {
+            for (redrive_plan::planned_session& s : plan_.sessions) {
                 if (rank(s.held) != r) continue;
                 s.offset = offset;
                 offset = s.end();
@@ -364,7 +367,8 @@ private:
     const redrive_options& options_;
     redrive_plan& plan_;
     letter_order order_;
-    std::vector<redrive_session> later_;  // parts of the current session, added after it
+    std::vector<redrive_plan::planned_session>
+        later_;  // parts of the current session, added after it
 };
 
 }  // namespace waybill::inline v0_2::detail

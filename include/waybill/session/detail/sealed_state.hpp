@@ -14,7 +14,7 @@
 
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/detail/digits.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
 

@@ -11,8 +11,8 @@
 #include <variant>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/decide.hpp>
@@ -103,7 +103,7 @@ struct step_in_hand : step_facts {
     [[nodiscard]] constexpr std::optional<dead_letter_reason> refused(
         const pipeline_policy& p, const session_progress& s, std::uint64_t tries) const noexcept
     {
-        const bool stops = p.mode == pipeline_mode::stop_on_failure;
+        const bool stops = p.mode == pipeline_policy::pipeline_mode::stop_on_failure;
         if (!contradiction(*this, s).empty()) return dead_letter_reason::contradiction;
         if (is_repeated(*this, s, stops)) return {};
         if (stops && step != expected_step(*this, s)) return dead_letter_reason::gap;

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/step.hpp>
 

@@ -9,9 +9,9 @@
 #include <type_traits>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/detail/time_source.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
-#include <waybill/core/time_source.hpp>
 #include <waybill/session/detail/call_results.hpp>
 #include <waybill/session/pipeline.hpp>
 #include <waybill/session/pipeline_policy.hpp>
@@ -40,13 +40,13 @@ private:
     template <class Event>
     event_result tell(const Event& event)
     {
-        return pipe_.on(event, waybill::time_of(clock_));
+        return pipe_.on(event, waybill::detail::time_of(clock_));
     }
 
     void step()
     {
         match(
-            pipe_.next(waybill::time_of(clock_)),
+            pipe_.next(waybill::detail::time_of(clock_)),
             [&](pipeline::load_state a) {
                 pipeline::state_loaded found = call_(a);
                 if (found.deliveries == 0) found.deliveries = message_.facts.deliveries;

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/session/detail/progress_text.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
@@ -23,7 +23,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-static_assert(max_progress_lines_bytes <= min_failure_reserve);
+static_assert(max_progress_lines_bytes <= state_budget::min_failure_reserve);
 
 /// The size of a state without the lines of its progress.
 [[nodiscard]] constexpr std::uint64_t value_bytes(std::uint64_t later, std::uint64_t own) noexcept
@@ -40,8 +40,9 @@ static_assert(max_progress_lines_bytes <= min_failure_reserve);
     return body.substr(0, end + 1);
 }
 
-inline void refuse(text_state_read& r, state_read outcome, text_state_read::problem_type p,
-                   std::uint64_t size = 0, std::uint64_t most = 0)
+inline void refuse(detail::text_state_read& r, state_read outcome,
+                   detail::text_state_read::problem_type p, std::uint64_t size = 0,
+                   std::uint64_t most = 0)
 {
     r.outcome = outcome;
     r.problem = p;
@@ -49,22 +50,26 @@ inline void refuse(text_state_read& r, state_read outcome, text_state_read::prob
     r.max_bytes = most;
 }
 
-inline void read_text_body(std::string_view body, const text_state_options& o, text_state_read& r)
+inline void read_text_body(std::string_view body, const text_state_options& o,
+                           detail::text_state_read& r)
 {
     const std::optional<std::string_view> lines = lines_of(body);
-    if (!lines) return refuse(r, state_read::corrupt, text_state_read::problem_type::bad_line);
+    if (!lines)
+        return refuse(r, state_read::corrupt, detail::text_state_read::problem_type::bad_line);
     read_progress p = read_progress_lines(*lines);
     if (p.outcome == progress_lines::newer) {
-        return refuse(r, state_read::newer, text_state_read::problem_type::newer_reason, p.line);
+        return refuse(r, state_read::newer, detail::text_state_read::problem_type::newer_reason,
+                      p.line);
     }
     if (p.outcome == progress_lines::corrupt) {
-        return refuse(r, state_read::corrupt, text_state_read::problem_type::bad_line, p.line);
+        return refuse(r, state_read::corrupt, detail::text_state_read::problem_type::bad_line,
+                      p.line);
     }
     const std::string_view own = body.substr(lines->size() + 1);
     const std::uint64_t value = value_bytes(p.later.size(), own.size());
     if (!p.progress.failed && value > o.budget.for_value()) {
-        return refuse(r, state_read::too_large, text_state_read::problem_type::no_reserve, value,
-                      o.budget.for_value());
+        return refuse(r, state_read::too_large, detail::text_state_read::problem_type::no_reserve,
+                      value, o.budget.for_value());
     }
     r.state.own = own;
     r.state.later = p.later;
@@ -73,10 +78,10 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
 }
 
 /// Reads a state. `bytes` is nullopt if there is no state; the result is `absent` then.
-[[nodiscard]] inline text_state_read read_text_state(std::optional<std::string_view> bytes,
+[[nodiscard]] inline detail::text_state_read read_text_state(std::optional<std::string_view> bytes,
                                                      const text_state_options& o = {})
 {
-    text_state_read r;
+    detail::text_state_read r;
     r.state.version = o.version;
     r.envelope = open_state(bytes, o.budget.bytes);
     const std::string_view body = r.envelope.body;
@@ -85,12 +90,12 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     if (r.outcome == state_read::absent) return r;
     const schema_version v = r.envelope.version;
     if (r.outcome != state_read::ok) {
-        r.problem = text_state_read::problem_type::envelope;
+        r.problem = detail::text_state_read::problem_type::envelope;
     } else if (r.envelope.format != state_format::text) {
-        detail::refuse(r, state_read::corrupt, text_state_read::problem_type::other_format);
+        detail::refuse(r, state_read::corrupt, detail::text_state_read::problem_type::other_format);
     } else if (v.major > o.version.major) {
-        detail::refuse(r, state_read::newer, text_state_read::problem_type::newer_version, v.major,
-                       o.version.major);
+        detail::refuse(r, state_read::newer, detail::text_state_read::problem_type::newer_version,
+                       v.major, o.version.major);
     } else {
         detail::read_text_body(body, o, r);
     }
@@ -100,11 +105,11 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
 /// Reads a state; `came` is `step_origin::state`. If there is no state and `came` is not empty, the
 /// session was redriven and begins with the user's part of `came`; `outcome` is `absent` in this
 /// case. If `came` cannot be read or its user's part is too large, the result contains that error.
-[[nodiscard]] inline text_state_read read_text_state(std::optional<std::string_view> bytes,
+[[nodiscard]] inline detail::text_state_read read_text_state(std::optional<std::string_view> bytes,
                                                      const text_state_options& o,
                                                      std::string_view came)
 {
-    text_state_read r = read_text_state(bytes, o);
+    detail::text_state_read r = read_text_state(bytes, o);
     if (r.outcome != state_read::absent || came.empty()) return r;
     r = read_text_state(came, o);
     if (r.outcome != state_read::ok) return r;
@@ -113,8 +118,8 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
     const std::uint64_t value = detail::value_bytes(0, r.state.own.size());
     if (value > o.budget.for_value()) {  // the state of a failed session may be larger
         r.state = {};
-        detail::refuse(r, state_read::too_large, text_state_read::problem_type::no_reserve, value,
-                       o.budget.for_value());
+        detail::refuse(r, state_read::too_large, detail::text_state_read::problem_type::no_reserve,
+                       value, o.budget.for_value());
         return r;
     }
     r.outcome = state_read::absent;
@@ -123,14 +128,14 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
 }
 
 /// The lines of a later version; empty if `later` cannot be the result of reading.
-[[nodiscard]] inline std::string_view written_later(const text_state& s) noexcept
+[[nodiscard]] inline std::string_view written_later(const detail::text_state& s) noexcept
 {
     return are_later_lines(s.later) ? std::string_view(s.later) : std::string_view();
 }
 
 /// The size of a state with the complete text of its failure. `write_text_state` cuts that text if
 /// the budget is smaller.
-[[nodiscard]] inline std::uint64_t text_state_size(const text_state& s)
+[[nodiscard]] inline std::uint64_t text_state_size(const detail::text_state& s)
 {
     const std::uint64_t value = detail::value_bytes(detail::written_later(s).size(), s.own.size());
     return saturating_add(value, write_progress(s.progress).size());
@@ -138,19 +143,19 @@ inline void read_text_body(std::string_view body, const text_state_options& o, t
 
 /// Writes a state. If the user's part was accepted before the failure, a failure can always be
 /// written. `later` is omitted if it cannot be the result of reading.
-[[nodiscard]] inline result<std::string, state_too_large> write_text_state(
-    const text_state& s, const text_state_options& o = {})
+[[nodiscard]] inline result<std::string, state_budget::too_large> write_text_state(
+    const detail::text_state& s, const text_state_options& o = {})
 {
     const std::string_view later = detail::written_later(s);
     const std::uint64_t value = detail::value_bytes(later.size(), s.own.size());
     const std::uint64_t most = s.progress.failed ? o.budget.bytes : o.budget.for_value();
-    if (value > most) return unexpected(state_too_large{value, most});
+    if (value > most) return unexpected(state_budget::too_large{value, most});
 
     // All lines except the text of the failure fit into the reserve. The text fills what is left.
     std::string lines = write_progress(s.progress, 0);
     if (s.progress.failed) {
         const std::uint64_t all = saturating_add(value, lines.size());
-        if (all > most) return unexpected(state_too_large{all, most});
+        if (all > most) return unexpected(state_budget::too_large{all, most});
         lines = write_progress(s.progress, most - all);
     }
     std::string bytes;

@@ -27,7 +27,7 @@ namespace waybill::inline v0_2::testing::detail {
     d.body.clear();
     d.occurred = wall_time::at(duration::nanoseconds(-1));
     d.dead_lettered_at = wall_time::at(duration::nanoseconds(1'700'000'000'123'456'789));
-    d.kept = dead_letter_body::nothing;
+    d.kept = dead_letter_body::discard;
     d.size = (std::uint64_t{1} << 63U) + 1;
     d.checksum = 0xFFFF'FFFEU;
     return d;
@@ -67,7 +67,7 @@ void letter_value_rules(trial& t, S& s)
     }
     t.holds(kinds, "put: keeps every fault_kind");
     bool kept = true;
-    for (int n = 0; n <= static_cast<int>(dead_letter_body::nothing); ++n) {
+    for (int n = 0; n <= static_cast<int>(dead_letter_body::discard); ++n) {
         d.kept = static_cast<dead_letter_body>(n);
         kept = t.park(s, d) && t.has(s, d) && kept;
     }

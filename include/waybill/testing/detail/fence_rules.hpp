@@ -32,7 +32,7 @@ template <class Leases>
 [[nodiscard]] std::optional<std::uint64_t> fence_claim(Leases& on, const lease_claim& c)
 {
     const auto r = on.claim(c);
-    if (!r || r->outcome != claim_outcome::won) return {};
+    if (!r || r->outcome != claim_result::claim_outcome::won) return {};
     return r->version;
 }
 

@@ -37,13 +37,13 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> wins(const lease_claim& c)
     {
         const auto o = claim(c);
-        if (!o || o->outcome != claim_outcome::won || o->epoch != c.epoch) return {};
+        if (!o || o->outcome != claim_result::claim_outcome::won || o->epoch != c.epoch) return {};
         return o->version;
     }
     [[nodiscard]] bool contended(const lease_claim& c)
     {
         const auto o = claim(c);
-        return o && o->outcome == claim_outcome::contended;
+        return o && o->outcome == claim_result::claim_outcome::contended;
     }
     [[nodiscard]] lease_table table(const partition_key& of)
     {
@@ -342,8 +342,8 @@ void lease_race_rules(trial& t, Make& make, Again& again, Race& race)
             result<claim_result> a = claim_result{};
             result<claim_result> b = claim_result{};
             race([&] { a = s.claim(mine); }, [&] { b = other.claim(theirs); });
-            const bool a_won = a && a->outcome == claim_outcome::won;
-            const bool b_won = b && b->outcome == claim_outcome::won;
+            const bool a_won = a && a->outcome == claim_result::claim_outcome::won;
+            const bool b_won = b && b->outcome == claim_result::claim_outcome::won;
             t.holds(!(a_won && b_won), first ? lease_rule::one_new : lease_rule::one);
             t.holds(a_won || b_won || !a || !b, lease_rule::some);
             if (a_won == b_won) break;

@@ -95,7 +95,7 @@ struct rows_of<crash_record> {
     static constexpr std::string_view replaced = "a crash record that was replaced";
     static constexpr std::string_view removed = "a crash record that was forgotten";
     template <class S>
-    static constexpr bool removed_by = attempt_store<S>;
+    static constexpr bool removed_by = crash_record_store<S>;
 
     static crash_record make(const partition_key&, std::uint64_t n)
     {
@@ -158,7 +158,7 @@ void for_each_kind(F f)
 {
     if constexpr (checkpoint_store<S>) f(std::type_identity<checkpoint>());
     if constexpr (dead_letter_store<S>) f(std::type_identity<dead_letter>());
-    if constexpr (attempt_store<S>) f(std::type_identity<crash_record>());
+    if constexpr (crash_record_store<S>) f(std::type_identity<crash_record>());
 }
 
 /// Calls f(change) for a first, a replaced and a removed row of each kind that the store keeps.

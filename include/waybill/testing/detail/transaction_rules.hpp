@@ -304,7 +304,7 @@ void every_savepoint_rule(trial& t, S& s)
     for_each_kind<S>([&]<class Row>(std::type_identity<Row>) { savepoint_rules<Row>(t, s); });
     many_savepoints(t, s);
     if constexpr (dead_letter_store<S>) replaced_in_savepoint<dead_letter>(t, s);
-    if constexpr (attempt_store<S>) replaced_in_savepoint<crash_record>(t, s);
+    if constexpr (crash_record_store<S>) replaced_in_savepoint<crash_record>(t, s);
 }
 
 /// All rules of transactions, each group in a separate store.

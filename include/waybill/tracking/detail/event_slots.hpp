@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/tracking/detail/dense_slots.hpp>
 #include <waybill/tracking/detail/sparse_slots.hpp>
 

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/tracking/detail/dense_slots.hpp>
 
 namespace waybill::inline v0_2::detail {

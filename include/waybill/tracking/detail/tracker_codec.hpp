@@ -13,9 +13,9 @@
 #include <string_view>
 
 #include <waybill/core/crc32c.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/detail/seal.hpp>
 #include <waybill/core/detail/varint.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/tracking/completion_tracker.hpp>
 #include <waybill/tracking/detail/done_runs.hpp>
 #include <waybill/tracking/detail/tracker_form.hpp>

@@ -13,10 +13,10 @@
 #include <initializer_list>
 #include <string>
 
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/detail/seal.hpp>
 #include <waybill/core/detail/varint.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 #include <waybill/tracking/completion_tracker.hpp>
 
 namespace waybill::inline v0_2::detail {

@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/window/sample.hpp>
 
 namespace waybill::inline v0_2::detail {

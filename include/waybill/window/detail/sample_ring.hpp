@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
 

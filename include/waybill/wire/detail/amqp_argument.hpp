@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::wire::amqp::detail {
 
@@ -44,7 +44,7 @@ template <text S>
 template <blob S>
 [[nodiscard]] constexpr std::uint64_t length(const S& s) noexcept
 {
-    return as_size(s.size());
+    return waybill::detail::as_size(s.size());
 }
 
 }  // namespace waybill::inline v0_2::wire::amqp::detail

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/amqp_encoder.hpp>
 #include <waybill/wire/amqp_message.hpp>
 #include <waybill/wire/amqp_value.hpp>
@@ -34,7 +34,7 @@ template <profile P>
                                                std::uint64_t bytes) noexcept
 {
     if (can_be_short && bytes <= 254 && count <= 255) return bytes + 3;
-    return bytes > longest - 4 || count > longest ? highest_size : bytes + 9;
+    return bytes > longest - 4 || count > longest ? waybill::detail::highest_size : bytes + 9;
 }
 
 // Bytes of consecutive values. The sums need not saturate: `seen_` records a length over 32 bits.
@@ -85,7 +85,7 @@ public:
 
     [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
     {
-        return seen_ > longest ? highest_size : bytes_;
+        return seen_ > longest ? waybill::detail::highest_size : bytes_;
     }
 
 private:
@@ -142,8 +142,9 @@ public:
             if (P::rules.trims_nulls) return descriptor<P> + 1;  // list0
         }
         const std::uint64_t count = P::rules.trims_nulls ? last_ : at_;
-        const std::uint64_t bytes = saturating_add(sum_.bytes(), count - written_);
-        return saturating_add(descriptor<P>, compound(P::rules.short_lists, count, bytes));
+        const std::uint64_t bytes = waybill::detail::saturating_add(sum_.bytes(), count - written_);
+        return waybill::detail::saturating_add(descriptor<P>,
+                                               compound(P::rules.short_lists, count, bytes));
     }
 
 private:
@@ -177,7 +178,8 @@ template <profile P>
 {
     sum<P> all;
     for (const property& each : map) all.put(each);
-    return compound(P::rules.short_maps, saturating_mul(map.size(), 2), all.bytes());
+    return compound(P::rules.short_maps, waybill::detail::saturating_mul(map.size(), 2),
+                    all.bytes());
 }
 
 }  // namespace waybill::inline v0_2::wire::amqp::detail

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/amqp_encoder.hpp>
 #include <waybill/wire/amqp_message.hpp>
 #include <waybill/wire/amqp_value.hpp>
@@ -65,7 +65,7 @@ template <profile P>
 [[nodiscard]] constexpr std::uint64_t map_size(const entries& map) noexcept
 {
     if (!map.given() || (map.empty() && !P::rules.writes_empty_maps)) return 0;
-    return saturating_add(descriptor<P>, entries_size<P>(map));
+    return waybill::detail::saturating_add(descriptor<P>, entries_size<P>(map));
 }
 
 template <profile P>
@@ -74,17 +74,17 @@ template <profile P>
     if (body.what() == content::kind::none) {
         return P::rules.writes_null_body ? descriptor<P> + 1 : 0;
     }
-    return saturating_add(descriptor<P>, value_size<P>(body.as_value()));
+    return waybill::detail::saturating_add(descriptor<P>, value_size<P>(body.as_value()));
 }
 
 // All sections before the body.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t head_size(const message& m) noexcept
 {
-    std::uint64_t bytes = saturating_add(header_size<P>(m), properties_size<P>(m));
-    bytes = saturating_add(bytes, map_size<P>(m.delivery_annotations));
-    bytes = saturating_add(bytes, map_size<P>(m.message_annotations));
-    return saturating_add(bytes, map_size<P>(m.properties));
+    std::uint64_t bytes = waybill::detail::saturating_add(header_size<P>(m), properties_size<P>(m));
+    bytes = waybill::detail::saturating_add(bytes, map_size<P>(m.delivery_annotations));
+    bytes = waybill::detail::saturating_add(bytes, map_size<P>(m.message_annotations));
+    return waybill::detail::saturating_add(bytes, map_size<P>(m.properties));
 }
 
 }  // namespace waybill::inline v0_2::wire::amqp::detail

@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/kafka_record.hpp>
 #include <waybill/wire/varint.hpp>
 
@@ -115,10 +115,10 @@ struct short_sum {
 long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) noexcept
 {
     const std::uint64_t fields = detail::long_fields(r);
-    if ((fields | offset_delta) > highest_int32) return highest_size;
+    if ((fields | offset_delta) > highest_int32) return waybill::detail::highest_size;
     const std::uint64_t body =
         1 + zigzag_size(timestamp_delta) + detail::length_size(offset_delta) + fields;
-    return body > highest_int32 ? highest_size : detail::length_size(body) + body;
+    return body > highest_int32 ? waybill::detail::highest_size : detail::length_size(body) + body;
 }
 
 // Bytes of the record at its position. `fields` is the sum of key, value and headers.

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include <waybill/core/base64_text.hpp>
+#include <waybill/core/detail/base64_text.hpp>
 
 namespace waybill::inline v0_2::detail {
 

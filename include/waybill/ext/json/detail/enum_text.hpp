@@ -17,7 +17,7 @@
 namespace waybill::inline v0_2::detail {
 
 /// The enumerator with this name; empty if there is none.
-template <named_enum E>
+template <detail::named_enum E>
 [[nodiscard]] constexpr std::optional<E> named(std::string_view text)
 {
     std::size_t value = 0;
@@ -29,7 +29,7 @@ template <named_enum E>
 }
 
 /// All names of an enum, as in "none, equal or full".
-template <named_enum E>
+template <detail::named_enum E>
 [[nodiscard]] std::string names()
 {
     std::string list;

@@ -333,7 +333,7 @@ private:
     void time(std::string_view field, const Json& v, wall_time& into)
     {
         const auto* s = v.template get_ptr<const std::string*>();
-        const std::optional<wall_time> t = s ? wall_time_in(*s) : std::nullopt;
+        const std::optional<wall_time> t = s ? parse_wall_time(*s) : std::nullopt;
         if (!t) fail(field, v, "a time such as \"2024-02-29T12:00:00.25Z\"");
         into = t.value_or(wall_time{});
     }
@@ -362,7 +362,7 @@ private:
 
     void failure(Json& v)
     {
-        step_failure& f = found_.progress.failed.emplace();
+        session_progress::step_failure& f = found_.progress.failed.emplace();
         if (!v.is_object()) return fail("failed", v, "an object");
         for (const char* const needed : {"reason", "sequence", "step"}) {
             if (v.contains(needed)) continue;

@@ -26,7 +26,7 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/core/detail/digits.hpp>
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
@@ -80,7 +80,7 @@ private:
         if (!left_.starts_with('"')) return false;
         left_.remove_prefix(1);
         const std::string_view written = left_.substr(0, left_.find('"'));
-        const std::optional<wall_time> t = wall_time_in(written);
+        const std::optional<wall_time> t = parse_wall_time(written);
         to = t.value_or(wall_time{});
         if (!t || written.size() == left_.size()) return false;
         left_.remove_prefix(written.size() + 1);

@@ -19,7 +19,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <waybill/core/saturating.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/ext/json/decoded_state.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
@@ -34,7 +34,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-static_assert(max_progress_member_bytes <= min_failure_reserve);
+static_assert(max_progress_member_bytes <= state_budget::min_failure_reserve);
 
 /// The mark of a failed session in a state without an envelope.
 inline constexpr const char* failed_mark = "IsFailedSession";

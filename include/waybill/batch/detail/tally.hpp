@@ -18,33 +18,22 @@
 //      fits into no tally.
 //   3. The bytes are exact, and never above the limit.
 
-#ifndef WAYBILL_BATCH_TALLY_HPP
-#define WAYBILL_BATCH_TALLY_HPP
+#ifndef WAYBILL_BATCH_DETAIL_TALLY_HPP
+#define WAYBILL_BATCH_DETAIL_TALLY_HPP
 
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 
+#include <waybill/batch/add_result.hpp>
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/detail/batch_bytes.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/core/batch_limits.hpp>
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
-#include <waybill/core/saturating.hpp>
 
-namespace waybill::inline v0_2 {
-
-/// The result of adding an item.
-enum class add_result : std::uint8_t {
-    added,      ///< It is in the batch.
-    full,       ///< It fits into the next batch, not into this one.
-    too_large,  ///< It fits into no batch.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(add_result) noexcept
-{
-    return "added, full, too_large";
-}
+namespace waybill::inline v0_2::detail {
 
 template <class F>
 struct tally {
@@ -66,7 +55,7 @@ struct tally {
         std::uint64_t own = 0;
         if (!full) {
             own = as_size(f.delta(state, item));
-            const std::uint64_t so_far = items == 0 ? detail::envelope_of(l, f, item) : bytes;
+            const std::uint64_t so_far = items == 0 ? envelope_of(l, f, item) : bytes;
             if (fits(l, so_far, own)) {
                 f.push(state, item);
                 bytes = so_far + own;
@@ -79,7 +68,7 @@ struct tally {
         if (full || !std::is_empty_v<typename F::state>) {
             own = as_size(f.delta(typename F::state{}, item));
         }
-        if (!fits(l, detail::envelope_of(l, f, item), own)) return add_result::too_large;
+        if (!fits(l, envelope_of(l, f, item), own)) return add_result::too_large;
         if (!full) close(batch_close_reason::bytes);
         return add_result::full;
     }
@@ -98,10 +87,10 @@ private:
                                              std::uint64_t own)
     {
         l.envelope = so_far;
-        return fits_alone(l, own);
+        return l.fits_alone(own);
     }
 };
 
-}  // namespace waybill::inline v0_2
+}  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_BATCH_TALLY_HPP
+#endif  // WAYBILL_BATCH_DETAIL_TALLY_HPP

@@ -15,27 +15,17 @@
 // Cost: constant time for each operation, fixed size.
 // A value without locks: one thread at a time.
 
-#ifndef WAYBILL_RETRY_PERMITS_HPP
-#define WAYBILL_RETRY_PERMITS_HPP
+#ifndef WAYBILL_RETRY_DETAIL_PERMITS_HPP
+#define WAYBILL_RETRY_DETAIL_PERMITS_HPP
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include <waybill/core/time.hpp>
+#include <waybill/retry/circuit_breaker_options.hpp>
 
-namespace waybill::inline v0_2 {
-
-/// The permission to make one call. The caller reports it once, before its deadline. All fields are
-/// 64 bits wide, which makes a copy fast.
-struct permit {
-    std::uint64_t generation = 0;  ///< Generation of the circuit breaker. Void in every other one.
-    std::uint64_t number = 0;      ///< Unique. 0 if the permit is not tracked.
-    steady_time deadline{};        ///< Without a report by then, the call counts as failed.
-    std::uint64_t place = 0;       ///< Index of its entry.
-
-    friend bool operator==(const permit&, const permit&) = default;
-};
+namespace waybill::inline v0_2::detail {
 
 /// A list of at most `Most` permits, `Most` in [1, 1'000'000].
 template <std::size_t Most>
@@ -47,7 +37,8 @@ public:
     constexpr permits() noexcept { clear(); }
 
     /// Issues a permit. Requires: !full(), and a deadline not before that of the previous permit.
-    constexpr permit give(std::uint64_t generation, steady_time deadline) noexcept
+    constexpr circuit_breaker_types::permit give(std::uint64_t generation,
+                                                 steady_time deadline) noexcept
     {
         std::uint32_t place = free_;
         if (place != ends) free_ = all_[place].after;
@@ -62,7 +53,7 @@ public:
     }
 
     /// Removes a permit. False, without a change, if the permit is not out.
-    constexpr bool take_back(const permit& p) noexcept
+    constexpr bool take_back(const circuit_breaker_types::permit& p) noexcept
     {
         if (!has(p)) return false;
         drop(static_cast<std::uint32_t>(p.place));
@@ -70,7 +61,7 @@ public:
     }
 
     /// True if the permit is out.
-    [[nodiscard]] constexpr bool has(const permit& p) const noexcept
+    [[nodiscard]] constexpr bool has(const circuit_breaker_types::permit& p) const noexcept
     {
         return p.place < used_ && all_[p.place].number == p.number && p.number != 0;
     }
@@ -127,6 +118,6 @@ private:
     std::uint32_t size_ = 0;
 };
 
-}  // namespace waybill::inline v0_2
+}  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_RETRY_PERMITS_HPP
+#endif  // WAYBILL_RETRY_DETAIL_PERMITS_HPP

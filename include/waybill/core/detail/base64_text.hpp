@@ -8,8 +8,8 @@
 //
 // Cost: linear; at most one allocation for the result.
 
-#ifndef WAYBILL_CORE_BASE64_TEXT_HPP
-#define WAYBILL_CORE_BASE64_TEXT_HPP
+#ifndef WAYBILL_CORE_DETAIL_BASE64_TEXT_HPP
+#define WAYBILL_CORE_DETAIL_BASE64_TEXT_HPP
 
 #include <cstdint>
 #include <optional>
@@ -18,23 +18,23 @@
 
 #include <waybill/core/detail/base64_digits.hpp>
 
-namespace waybill::inline v0_2 {
+namespace waybill::inline v0_2::detail {
 
 /// The base64 text of `bytes`, without padding.
 [[nodiscard]] inline std::string to_base64(std::string_view bytes)
 {
     std::string text;
-    text.reserve(detail::base64_characters(bytes.size()));
+    text.reserve(base64_characters(bytes.size()));
     std::uint32_t bits = 0;
     unsigned count = 0;
     for (const char c : bytes) {
         bits = bits << 8U | static_cast<unsigned char>(c);
         for (count += 8; count >= 6;) {
             count -= 6;
-            text += detail::base64_digits[bits >> count & 63U];
+            text += base64_digits[bits >> count & 63U];
         }
     }
-    if (count != 0) text += detail::base64_digits[bits << (6 - count) & 63U];
+    if (count != 0) text += base64_digits[bits << (6 - count) & 63U];
     return text;
 }
 
@@ -47,7 +47,7 @@ namespace waybill::inline v0_2 {
     std::uint32_t bits = 0;
     unsigned count = 0;
     for (const char c : text) {
-        const std::string_view::size_type digit = detail::base64_digits.find(c);
+        const std::string_view::size_type digit = base64_digits.find(c);
         if (digit == std::string_view::npos) return std::nullopt;
         bits = bits << 6U | static_cast<std::uint32_t>(digit);
         count += 6;
@@ -59,6 +59,6 @@ namespace waybill::inline v0_2 {
     return bytes;
 }
 
-}  // namespace waybill::inline v0_2
+}  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_CORE_BASE64_TEXT_HPP
+#endif  // WAYBILL_CORE_DETAIL_BASE64_TEXT_HPP

@@ -6,8 +6,8 @@
 //
 // Not intended for secrets.
 
-#ifndef WAYBILL_CORE_SHA256_HPP
-#define WAYBILL_CORE_SHA256_HPP
+#ifndef WAYBILL_CORE_DETAIL_SHA256_HPP
+#define WAYBILL_CORE_DETAIL_SHA256_HPP
 
 #include <array>
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 #include <waybill/core/detail/sha256_block.hpp>
 
-namespace waybill::inline v0_2 {
+namespace waybill::inline v0_2::detail {
 
 /// The 32 bytes of the digest of `text`, first byte first. Linear.
 [[nodiscard]] constexpr std::array<std::uint8_t, 32> sha256(std::string_view text)
@@ -27,7 +27,7 @@ namespace waybill::inline v0_2 {
     const std::uint64_t size = text.size();
     const std::uint64_t all = (size + 8) / 64 * 64 + 64;
     for (std::uint64_t begin = 0; begin != all; begin += 64) {
-        detail::sha256_block(state, [&](std::size_t i) -> std::uint32_t {
+        sha256_block(state, [&](std::size_t i) -> std::uint32_t {
             const std::uint64_t at = begin + i;
             if (at < size) return static_cast<unsigned char>(text[static_cast<std::size_t>(at)]);
             if (at == size) return 0x80U;
@@ -42,6 +42,6 @@ namespace waybill::inline v0_2 {
     return digest;
 }
 
-}  // namespace waybill::inline v0_2
+}  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_CORE_SHA256_HPP
+#endif  // WAYBILL_CORE_DETAIL_SHA256_HPP

@@ -6,14 +6,14 @@
 // needs the current time repeatedly. The library reads no clock: the caller passes the function. If
 // time does not matter, a fixed point in time is also accepted.
 
-#ifndef WAYBILL_CORE_TIME_SOURCE_HPP
-#define WAYBILL_CORE_TIME_SOURCE_HPP
+#ifndef WAYBILL_CORE_DETAIL_TIME_SOURCE_HPP
+#define WAYBILL_CORE_DETAIL_TIME_SOURCE_HPP
 
 #include <concepts>
 
 #include <waybill/core/time.hpp>
 
-namespace waybill::inline v0_2 {
+namespace waybill::inline v0_2::detail {
 
 /// A callable that returns a steady time, or a fixed steady time.
 template <class C>
@@ -29,6 +29,6 @@ template <time_source C>
     else return c();
 }
 
-}  // namespace waybill::inline v0_2
+}  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_CORE_TIME_SOURCE_HPP
+#endif  // WAYBILL_CORE_DETAIL_TIME_SOURCE_HPP

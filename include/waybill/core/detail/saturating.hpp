@@ -8,22 +8,18 @@
 // sizes and counts are unsigned 64-bit integers, and results outside that range are clamped to it.
 // The largest value, `highest_size`, therefore means "too large"; the exact number is unknown.
 
-#ifndef WAYBILL_CORE_SATURATING_HPP
-#define WAYBILL_CORE_SATURATING_HPP
+#ifndef WAYBILL_CORE_DETAIL_SATURATING_HPP
+#define WAYBILL_CORE_DETAIL_SATURATING_HPP
 
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
 
-namespace waybill::inline v0_2 {
-
-namespace detail {
+namespace waybill::inline v0_2::detail {
 
 /// Any integer type except bool.
 template <class N>
 concept countable = std::integral<N> && !std::same_as<std::remove_cv_t<N>, bool>;
-
-}  // namespace detail
 
 /// The largest size or count; sums stop there.
 inline constexpr std::uint64_t highest_size = ~std::uint64_t{0};
@@ -46,8 +42,6 @@ inline constexpr std::uint64_t highest_size = ~std::uint64_t{0};
     return b != 0 && a > highest_size / b ? highest_size : a * b;
 }
 
-namespace detail {
-
 [[nodiscard]] constexpr std::uint64_t lesser(std::uint64_t a, std::uint64_t b) noexcept
 {
     return b < a ? b : a;
@@ -58,11 +52,9 @@ namespace detail {
     return a < b ? b : a;
 }
 
-}  // namespace detail
-
 /// Converts any integer to a size. Negative values and values of more than 64 bits become
 /// `highest_size`: a negative size is mostly an error code or a length that has wrapped.
-template <detail::countable N>
+template <countable N>
 [[nodiscard]] constexpr std::uint64_t as_size(N n) noexcept
 {
     if constexpr (std::is_signed_v<N>) {
@@ -74,6 +66,6 @@ template <detail::countable N>
     return static_cast<std::uint64_t>(n);
 }
 
-}  // namespace waybill::inline v0_2
+}  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_CORE_SATURATING_HPP
+#endif  // WAYBILL_CORE_DETAIL_SATURATING_HPP

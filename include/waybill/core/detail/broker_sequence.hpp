@@ -5,12 +5,12 @@
 //     waybill::partition_of(message.sequence)          // the highest 16 bits
 //     waybill::number_in_partition(message.sequence)   // the lower 48 bits
 
-#ifndef WAYBILL_CORE_BROKER_SEQUENCE_HPP
-#define WAYBILL_CORE_BROKER_SEQUENCE_HPP
+#ifndef WAYBILL_CORE_DETAIL_BROKER_SEQUENCE_HPP
+#define WAYBILL_CORE_DETAIL_BROKER_SEQUENCE_HPP
 
 #include <cstdint>
 
-namespace waybill::inline v0_2 {
+namespace waybill::inline v0_2::detail {
 
 /// The partition in a sequence number of a partitioned queue: its highest 16 bits.
 [[nodiscard]] constexpr std::uint16_t partition_of(std::uint64_t sequence) noexcept
@@ -24,6 +24,6 @@ namespace waybill::inline v0_2 {
     return sequence & ((std::uint64_t{1} << 48U) - 1);
 }
 
-}  // namespace waybill::inline v0_2
+}  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_CORE_BROKER_SEQUENCE_HPP
+#endif  // WAYBILL_CORE_DETAIL_BROKER_SEQUENCE_HPP
