@@ -254,7 +254,8 @@ public:
         detail::flight* f = answered(u.attempt, now);
         if (!f) return event_result::stale;
         ++f->tries;
-        const bool repeat = policy_.on_unknown == send_policy::when_unknown::repeat && pace_.again(f->tries);
+        const bool repeat =
+            policy_.on_unknown == send_policy::when_unknown::repeat && pace_.again(f->tries);
         if (stopped_ || !repeat || !pace_.spend(now)) return hand_back(*f, now);
         f->on_its_way = false;
         f->not_before = pace_.retry_at(now, f->tries, u.random, {});

@@ -57,7 +57,8 @@ struct calibration_state {
     detail::overhead_state items{};     ///< Estimate of the bytes of items beyond their bodies.
     std::uint64_t accepted = 0;         ///< Largest accepted size, the lower bound of a search.
     std::uint64_t refused = unlimited;  ///< Smallest refused size, the upper bound of a search.
-    std::uint32_t consecutive_accepted = 0;              ///< Full batches accepted since the last refused probe.
+    /// Full batches accepted since the last refused probe.
+    std::uint32_t consecutive_accepted = 0;
     /// Accepted full batches before the next probe, in [32, 16384]. 16 times as many if refusals
     /// report sizes and the limit is not in doubt.
     std::uint32_t probe_after = 32;

@@ -49,8 +49,8 @@ struct idempotency_options {
     }
 
     scope_type scope = scope_type::group;
-    /// Maximum size of a key in bytes, at least `min_bytes`. Service Bus and SQS accept up to 128 for
-    /// the message id that detects duplicates.
+    /// Maximum size of a key in bytes, at least `min_bytes`. Service Bus and SQS accept up to 128
+    /// for the message id that detects duplicates.
     std::size_t max_bytes = 128;
 
     /// The smallest valid `max_bytes`: a digest and a number of 20 digits. A smaller value reads as

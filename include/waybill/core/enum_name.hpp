@@ -4,8 +4,9 @@
 //
 //     waybill::name(waybill::item_outcome::in_doubt)     // "undecided"
 //
-// Beside each enum is a function `texts_of` with the texts of its enumerators. A text may differ from
-// the C++ name: a rename in C++ changes no stored text. tests/golden/api shows the texts that differ.
+// Beside each enum is a function `texts_of` with the texts of its enumerators. A text may differ
+// from the C++ name: a rename in C++ changes no stored text. tests/golden/api shows the texts that
+// differ.
 //
 // Cost: one comparison and one load; the texts are split at compile time.
 
@@ -23,8 +24,8 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// An enum with a function `texts_of(e)`. It returns the texts of all enumerators, separated by ", ",
-/// in the order of their values. The values begin with 0 and have no gaps.
+/// An enum with a function `texts_of(e)`. It returns the texts of all enumerators, separated by ",
+/// ", in the order of their values. The values begin with 0 and have no gaps.
 template <class E>
 concept named_enum = std::is_enum_v<E> && requires(E e) {
     { texts_of(e) } -> std::same_as<std::string_view>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json: writes reports and decisions as JSON, and reads and writes policies and stored state. It
-// includes the JSON of all modules; ext/json/<module>.hpp is the JSON of one module.
+// ext/json: writes reports and decisions as JSON, and reads and writes policies and stored state.
+// It includes the JSON of all modules; ext/json/<module>.hpp is the JSON of one module.
 //
 //     nlohmann::json j = report;           // a report, a decision, a policy, a checkpoint
 //

@@ -346,9 +346,9 @@ struct chunk_by_fn {
     /// For an input range: a view of `owned_chunk`s, which contain their items.
     template <ranges::viewable_range R, detail::limits_source L = batch_limits,
               class F = std::identity, class V = ranges::views::all_t<R>>
-    requires(!detail::walkable<V>) &&
-        ranges::input_range<V>&& detail::size_model<F, const ranges::range_value_t<V>&> [[nodiscard]] auto
-        operator()(R&& range, L l, F size = {}) const
+        requires(!detail::walkable<V> && ranges::input_range<V> &&
+                 detail::size_model<F, const ranges::range_value_t<V>&>)
+    [[nodiscard]] auto operator()(R&& range, L l, F size = {}) const
     {
         V base = ranges::views::all(std::forward<R>(range));
         return detail::batched_view<V, L, F>(std::move(base), std::move(l), std::move(size));

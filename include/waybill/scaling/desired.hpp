@@ -76,8 +76,8 @@ template <condition C>
 
 /// The highest position that a limit allows. With a ladder, `count` is in tiers, `percent` in
 /// capacity, and one tier is always allowed.
-[[nodiscard]] inline std::uint64_t most_above(const std::vector<capacity_tier>& ladder, std::uint64_t at,
-                                              const change& c)
+[[nodiscard]] inline std::uint64_t most_above(const std::vector<capacity_tier>& ladder,
+                                              std::uint64_t at, const change& c)
 {
     if (ladder.empty()) return waybill::detail::saturating_add(at, limit_of(c, at));
     const std::uint64_t capacity = capacity_at(ladder, at);
@@ -89,8 +89,8 @@ template <condition C>
 }
 
 /// The lowest position that a limit allows. With a ladder, as in `most_above`.
-[[nodiscard]] inline std::uint64_t least_below(const std::vector<capacity_tier>& ladder, std::uint64_t at,
-                                               const change& c)
+[[nodiscard]] inline std::uint64_t least_below(const std::vector<capacity_tier>& ladder,
+                                               std::uint64_t at, const change& c)
 {
     if (ladder.empty()) return waybill::detail::saturating_sub(at, limit_of(c, at));
     const std::uint64_t capacity = capacity_at(ladder, at);

@@ -133,7 +133,8 @@ template <condition Up, condition Down>
 
 /// The capacity of tier `at`, in instances; of the highest tier if `at` is beyond it. Without a
 /// ladder: `at`.
-[[nodiscard]] inline std::uint64_t capacity_at(const std::vector<capacity_tier>& ladder, std::uint64_t at)
+[[nodiscard]] inline std::uint64_t capacity_at(const std::vector<capacity_tier>& ladder,
+                                               std::uint64_t at)
 {
     if (ladder.empty()) return at;
     return at < ladder.size() ? ladder[at].capacity : ladder.back().capacity;
@@ -141,7 +142,8 @@ template <condition Up, condition Down>
 
 /// The lowest tier with at least this capacity, or the highest tier. Without a ladder: `capacity`.
 /// Linear.
-[[nodiscard]] inline std::uint64_t tier_for(const std::vector<capacity_tier>& ladder, std::uint64_t capacity)
+[[nodiscard]] inline std::uint64_t tier_for(const std::vector<capacity_tier>& ladder,
+                                            std::uint64_t capacity)
 {
     if (ladder.empty()) return capacity;
     std::size_t n = 0;
@@ -150,8 +152,8 @@ template <condition Up, condition Down>
 }
 
 /// The index of the tier with this name. Linear.
-[[nodiscard]] inline std::optional<std::uint64_t> tier_named(const std::vector<capacity_tier>& ladder,
-                                                             std::string_view name)
+[[nodiscard]] inline std::optional<std::uint64_t> tier_named(
+    const std::vector<capacity_tier>& ladder, std::string_view name)
 {
     for (std::size_t n = 0; n != ladder.size(); ++n) {
         if (ladder[n].name == name) return n;

@@ -70,7 +70,8 @@ struct pipeline_dead_letter {
                                const policy&) = default;
     };
 
-    step_properties properties{};       ///< As received; step 0 if the message had no readable properties.
+    /// As received; step 0 if the message had no readable properties.
+    step_properties properties{};
     step_origin origin{};          ///< The origin of the message if it was redriven.
     std::uint64_t sequence = 0;    ///< The broker's sequence number of the message.
     std::string message_id{};

@@ -17,8 +17,8 @@
 //      and the state is saved. A failed step leaves none, regardless of the number of tries.
 //   2. A step that is undone, because the store refuses its state for good, leaves no changes.
 //   3. A late independent step leaves no changes: its pipeline does not save.
-// Codecs: `text_state_codec` for bytes; `state_codec<T>` of ext/json/state_codec.hpp for a type of the
-// user. The caller keeps codec and place alive.
+// Codecs: `text_state_codec` for bytes; `state_codec<T>` of ext/json/state_codec.hpp for a type of
+// the user. The caller keeps codec and place alive.
 
 #ifndef WAYBILL_SESSION_SESSION_STATE_HPP
 #define WAYBILL_SESSION_SESSION_STATE_HPP
@@ -41,8 +41,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// The codec of state_text.hpp, with the interface of the JSON codecs in ext/json/state_codec.hpp. If
-/// the user's bytes have an older major version and are not upgraded, the state is `corrupt`. If
+/// The codec of state_text.hpp, with the interface of the JSON codecs in ext/json/state_codec.hpp.
+/// If the user's bytes have an older major version and are not upgraded, the state is `corrupt`. If
 /// its session has failed, they are kept unchanged instead.
 class text_state_codec {
 public:

@@ -7,7 +7,7 @@
 //     if (s.outcome > waybill::state_read::ok) stop(waybill::describe(s));
 //     if (s.state.version.major == 1) s.state.own = upgraded(s.state.own);
 //     s.state.own = "receipt=r17";
-//     auto out = waybill::write_text_state(s.state, o);    // result<std::string, state_budget::too_large>
+//     auto out = waybill::write_text_state(s.state, o);    // or state_budget::too_large
 //     if (out && *out != bytes) store(*out);
 //
 // Guarantees

@@ -134,8 +134,8 @@ struct step_properties_read {
     friend bool operator==(const step_properties_read&, const step_properties_read&) = default;
 };
 
-/// Reads the properties of a step. `find(name)` returns an optional text. `session` is the session id of the broker;
-/// empty if it has no sessions. The result contains the first error.
+/// Reads the properties of a step. `find(name)` returns an optional text. `session` is the session
+/// id of the broker; empty if it has no sessions. The result contains the first error.
 template <class F>
 [[nodiscard]] step_properties_read read_step_properties(F&& find, std::string_view session = {})
 {

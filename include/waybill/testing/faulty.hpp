@@ -103,8 +103,9 @@ inline constexpr injected_fault all_mishaps[] = {injected_fault::none,
                                    : faults_of(c);
 }
 
-/// A store that calls script(store_call) before each call and applies the returned `injected_fault`. The
-/// inner store must outlive this object. Moving a transaction is linear in the open transactions.
+/// A store that calls script(store_call) before each call and applies the returned
+/// `injected_fault`. The inner store must outlive this object. Moving a transaction is linear in
+/// the open transactions.
 template <transactional Store, class Script>
 class faulty {
     using inner_transaction = typename Store::transaction;

@@ -89,7 +89,8 @@ public:
     public:
         explicit transaction(memory_store& s) : store_(&s) {}
         transaction(transaction&& other) noexcept
-            : store_(std::exchange(other.store_, nullptr)), writes_(std::exchange(other.writes_, {})),
+            : store_(std::exchange(other.store_, nullptr)),
+              writes_(std::exchange(other.writes_, {})),
               mark_(other.mark_)
         {
         }
@@ -175,7 +176,8 @@ public:
         return {};
     }
 
-    [[nodiscard]] result<std::optional<dead_letter>> find(const partition_key& key, std::uint64_t sequence) const
+    [[nodiscard]] result<std::optional<dead_letter>> find(const partition_key& key,
+                                                          std::uint64_t sequence) const
     {
         const auto found = letters_.find({key, sequence});
         if (found == letters_.end()) return std::optional<dead_letter>();
@@ -184,12 +186,15 @@ public:
 
     /// Returns whether the dead letter exists, committed or written by this transaction. The commit
     /// checks it again. Linear in the writes of the transaction.
-    [[nodiscard]] result<bool> remove(transaction& tx, const partition_key& key, std::uint64_t sequence)
+    [[nodiscard]] result<bool> remove(transaction& tx, const partition_key& key,
+                                      std::uint64_t sequence)
     {
         bool there = letters_.contains({key, sequence});
         for (const write& w : tx.writes_) {
-            if (const auto* d = std::get_if<1>(&w); d && d->key == key && d->at.sequence == sequence) there = true;
-            if (const auto* r = std::get_if<4>(&w); r && r->key == key && r->sequence == sequence) there = false;
+            const auto* d = std::get_if<1>(&w);
+            if (d && d->key == key && d->at.sequence == sequence) there = true;
+            const auto* r = std::get_if<4>(&w);
+            if (r && r->key == key && r->sequence == sequence) there = false;
         }
         if (there) tx.writes_.emplace_back(std::in_place_index<4>, removing{key, sequence});
         return there;
@@ -264,7 +269,8 @@ private:
     [[nodiscard]] bool overtaken(const std::vector<write>& writes) const
     {
         for (std::size_t i = 0; i != writes.size(); ++i) {
-            if (const auto* r = std::get_if<4>(&writes[i]); r && !letters_.contains({r->key, r->sequence})) {
+            if (const auto* r = std::get_if<4>(&writes[i]);
+                r && !letters_.contains({r->key, r->sequence})) {
                 bool own = false;
                 for (std::size_t before = 0; before != i; ++before) {
                     const auto* d = std::get_if<1>(&writes[before]);
@@ -279,7 +285,8 @@ private:
                 const auto* earlier = std::get_if<2>(&writes[before]);
                 if (earlier && earlier->key == a->key) first = false;
             }
-            if (first && compare(committed(a->key), a->from, a->epoch) != advance_outcome::applied) {
+            if (first &&
+                compare(committed(a->key), a->from, a->epoch) != advance_outcome::applied) {
                 return true;
             }
         }
@@ -309,7 +316,8 @@ private:
             }
         }
         if (records_.capacity() - records_.size() < effects) {
-            records_.reserve(records_.size() + (records_.size() < effects ? effects : records_.size()));
+            records_.reserve(records_.size() +
+                             (records_.size() < effects ? effects : records_.size()));
         }
         for (write& w : writes) {
             if (auto* r = std::get_if<0>(&w)) records_.push_back(std::move(*r));

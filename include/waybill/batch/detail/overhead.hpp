@@ -212,10 +212,10 @@ public:
         if (!sound(known_)) forget();
     }
 
-    /// Learns from the sizes of at least 2 single items. From `outlier_samples` on, a sample is left
-    /// out if it causes more than half of the variance. The ratio stays unchanged if all bodies
-    /// have one size, with fewer than `slope_samples`, and with fewer than `line_samples` that show
-    /// no clear correlation.
+    /// Learns from the sizes of at least 2 single items. From `outlier_samples` on, a sample is
+    /// left out if it causes more than half of the variance. The ratio stays unchanged if all
+    /// bodies have one size, with fewer than `slope_samples`, and with fewer than `line_samples`
+    /// that show no clear correlation.
     constexpr void sampled(item_samples s) noexcept
     {
         if (s.n < 2) return;
@@ -366,7 +366,8 @@ private:
         if (known_.noise < least) known_.noise = least;
     }
 
-    constexpr void follow(double bodies, double items, double sum, double noise, bool faster) noexcept
+    constexpr void follow(double bodies, double items, double sum, double noise,
+                          bool faster) noexcept
     {
         const double error = sum / items;
         known_.drift += drift_weight * (error - known_.drift);

@@ -44,7 +44,8 @@ public:
             ++part_;
             // After the last run the position stays: the run alone identifies the end.
             if (part_ != last_) {
-                std::advance(at_, static_cast<std::iter_difference_t<I>>(part_->first - before + 1));
+                std::advance(at_,
+                             static_cast<std::iter_difference_t<I>>(part_->first - before + 1));
                 left_ = part_->count;
             }
             return *this;

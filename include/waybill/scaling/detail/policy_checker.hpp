@@ -166,8 +166,8 @@ inline void check_targets(policy_checker& c, const std::vector<target>& targets)
     }
 }
 
-inline void check_bounds(policy_checker& c, const bounds& b, const std::vector<capacity_tier>& ladder,
-                         bool activates)
+inline void check_bounds(policy_checker& c, const bounds& b,
+                         const std::vector<capacity_tier>& ladder, bool activates)
 {
     if (b.highest == 0) c.fail("/instances/highest", "at least 1", "0");
     if (b.lowest > b.highest) {
@@ -269,7 +269,8 @@ void check_pace(policy_checker& c, const basic_policy<Up, Down>& p)
 }
 
 inline void check_flapping(policy_checker& c, const rule& up, const std::vector<band>& bands,
-                           const rule& down, const bounds& b, const std::vector<capacity_tier>& ladder)
+                           const rule& down, const bounds& b,
+                           const std::vector<capacity_tier>& ladder)
 {
     std::vector<rule> ups;
     if (!up.empty()) ups.push_back(up);

@@ -112,10 +112,9 @@ private:
 }
 
 /// The first sampled number of instances for which both comparisons can hold.
-[[nodiscard]] inline std::optional<std::uint64_t> both_hold(const part_of_way& up,
-                                                            const part_of_way& down,
-                                                            const bounds& b,
-                                                            const std::vector<capacity_tier>& ladder)
+[[nodiscard]] inline std::optional<std::uint64_t> both_hold(
+    const part_of_way& up, const part_of_way& down, const bounds& b,
+    const std::vector<capacity_tier>& ladder)
 {
     if (up.is_above() == down.is_above()) return {};
     for (const std::uint64_t n : samples(b, ladder, up.compared->limit, down.compared->limit)) {

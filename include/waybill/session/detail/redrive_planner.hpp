@@ -268,7 +268,8 @@ private:
             const std::uint64_t end = told != 0 ? told : said;
             s.marks.contradictory = s.marks.contradictory || (total != 0 && total != end);
             total = greater(total, end);
-            s.marks.repeated = s.marks.repeated || (i != 0 && now.step == all[i - 1].properties.step);
+            s.marks.repeated =
+                s.marks.repeated || (i != 0 && now.step == all[i - 1].properties.step);
             s.marks.hole = s.marks.hole || (now.step > before && now.step - before > 1);
             before = greater(before, now.step);
         }

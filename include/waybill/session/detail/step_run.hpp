@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// step_run: the loop of process_step. It executes the actions of a pipeline with the caller's calls.
+// step_run: the loop of process_step. It executes the actions of a pipeline with the caller's
+// calls.
 
 #ifndef WAYBILL_SESSION_DETAIL_STEP_RUN_HPP
 #define WAYBILL_SESSION_DETAIL_STEP_RUN_HPP

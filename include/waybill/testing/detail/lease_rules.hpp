@@ -143,7 +143,8 @@ template <class S>
     return versions;
 }
 
-/// The rules of claims by another owner. Requires: the last claim of `renewal` has the last version.
+/// The rules of claims by another owner. Requires: the last claim of `renewal` has the last
+/// version.
 template <class S>
 void steal_rules(lease_trial<S>& on, trial& t, lease_claim renewal,
                  const std::vector<std::uint64_t>& versions)
