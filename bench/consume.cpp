@@ -278,8 +278,8 @@ void in_turns(benchmark::State& state, std::uint64_t batch)
 struct nowhere {
     struct transaction {
         [[gnu::noinline]] waybill::result<void> savepoint() { return {}; }
-        [[gnu::noinline]] waybill::result<void> release() { return {}; }
-        [[gnu::noinline]] waybill::result<void> undo() { return {}; }
+        [[gnu::noinline]] waybill::result<void> release_savepoint() { return {}; }
+        [[gnu::noinline]] waybill::result<void> rollback_to_savepoint() { return {}; }
         [[gnu::noinline]] waybill::result<waybill::commit_outcome> commit() { return waybill::commit_outcome::applied; }
         void rollback() noexcept {}
     };
@@ -295,17 +295,17 @@ struct nowhere {
         return waybill::advance_outcome::applied;
     }
     waybill::result<void> put(transaction&, const waybill::dead_letter&) { return {}; }
-    [[gnu::noinline]] waybill::result<std::optional<waybill::crash_record>> attempted(
+    [[gnu::noinline]] waybill::result<std::optional<waybill::crash_record>> load_crash_record(
         const waybill::partition_key&)
     {
         return std::optional<waybill::crash_record>();
     }
-    [[gnu::noinline]] waybill::result<void> note(transaction&, const waybill::partition_key&,
-                                                 const waybill::crash_record&)
+    [[gnu::noinline]] waybill::result<void> store_crash_record(transaction&, const waybill::partition_key&,
+                                                               const waybill::crash_record&)
     {
         return {};
     }
-    [[gnu::noinline]] waybill::result<void> forget(transaction&, const waybill::partition_key&) { return {}; }
+    [[gnu::noinline]] waybill::result<void> clear_crash_record(transaction&, const waybill::partition_key&) { return {}; }
     waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key&, std::uint64_t)
     {
         return std::optional<waybill::dead_letter>();

@@ -77,14 +77,14 @@ public:
         return outcome;
     }
 
-    [[nodiscard]] waybill::result<void> announce(const waybill::owner_heartbeat& p)
+    [[nodiscard]] waybill::result<void> heartbeat(const waybill::owner_heartbeat& p)
     {
         return once([&] {
             announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
         });
     }
 
-    [[nodiscard]] waybill::result<void> withdraw(const waybill::owner_heartbeat& p)
+    [[nodiscard]] waybill::result<void> leave(const waybill::owner_heartbeat& p)
     {
         return once([&] {
             withdraw_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);

@@ -64,12 +64,12 @@ public:
         ~transaction() { rollback(); }
 
         [[nodiscard]] waybill::result<void> savepoint() { return executed("SAVEPOINT event"); }
-        [[nodiscard]] waybill::result<void> release()
+        [[nodiscard]] waybill::result<void> release_savepoint()
         {
             return executed("RELEASE SAVEPOINT event");
         }
         /// Also mends a transaction in which a statement has failed since the savepoint.
-        [[nodiscard]] waybill::result<void> undo()
+        [[nodiscard]] waybill::result<void> rollback_to_savepoint()
         {
             return executed("ROLLBACK TO SAVEPOINT event; RELEASE SAVEPOINT event");
         }
@@ -232,7 +232,7 @@ public:
         return found;
     }
 
-    [[nodiscard]] waybill::result<std::optional<waybill::crash_record>> attempted(
+    [[nodiscard]] waybill::result<std::optional<waybill::crash_record>> load_crash_record(
         const waybill::partition_key& key)
     {
         std::optional<waybill::crash_record> found;
@@ -252,8 +252,8 @@ public:
         return found;
     }
 
-    [[nodiscard]] waybill::result<void> note(transaction& tx, const waybill::partition_key& key,
-                                             const waybill::crash_record& a)
+    [[nodiscard]] waybill::result<void> store_crash_record(
+        transaction& tx, const waybill::partition_key& key, const waybill::crash_record& a)
     {
         return within(tx, [&] {
             note_.run(key.source, key.group, key.partition, a.from, a.to, a.suspects, a.deaths,
@@ -261,7 +261,8 @@ public:
         });
     }
 
-    [[nodiscard]] waybill::result<void> forget(transaction& tx, const waybill::partition_key& key)
+    [[nodiscard]] waybill::result<void> clear_crash_record(
+        transaction& tx, const waybill::partition_key& key)
     {
         return within(tx, [&] { forget_.run(key.source, key.group, key.partition); });
     }

@@ -107,7 +107,7 @@ public:
         });
     }
 
-    [[nodiscard]] waybill::result<std::optional<waybill::crash_record>> attempted(
+    [[nodiscard]] waybill::result<std::optional<waybill::crash_record>> load_crash_record(
         const waybill::partition_key& key)
     {
         return answer([&] {
@@ -122,15 +122,16 @@ public:
             return found;
         });
     }
-    [[nodiscard]] waybill::result<void> note(transaction& tx, const waybill::partition_key& key,
-                                             const waybill::crash_record& row)
+    [[nodiscard]] waybill::result<void> store_crash_record(
+        transaction& tx, const waybill::partition_key& key, const waybill::crash_record& row)
     {
         return within(tx, [&] {
             note_.run(key.source, key.group, key.partition, row.from, row.to, row.suspects,
                       row.deaths, row.by, row.epoch);
         });
     }
-    [[nodiscard]] waybill::result<void> forget(transaction& tx, const waybill::partition_key& key)
+    [[nodiscard]] waybill::result<void> clear_crash_record(
+        transaction& tx, const waybill::partition_key& key)
     {
         return within(tx, [&] { forget_.run(key.source, key.group, key.partition); });
     }

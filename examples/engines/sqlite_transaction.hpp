@@ -59,11 +59,11 @@ public:
         {
             return within(*this, [&] { store_->savepoint_.run(); });
         }
-        [[nodiscard]] waybill::result<void> release()
+        [[nodiscard]] waybill::result<void> release_savepoint()
         {
             return within(*this, [&] { store_->release_.run(); });
         }
-        [[nodiscard]] waybill::result<void> undo()
+        [[nodiscard]] waybill::result<void> rollback_to_savepoint()
         {
             return within(*this, [&] {
                 store_->undo_.run();

@@ -106,12 +106,12 @@ public:
             mark_ = writes_.size();
             return {};
         }
-        waybill::result<void> release()
+        waybill::result<void> release_savepoint()
         {
             if (flaw_ == flaw::release_removes) cut();
             return {};
         }
-        waybill::result<void> undo()
+        waybill::result<void> rollback_to_savepoint()
         {
             if (flaw_ == flaw::undo_removes_all) writes_.clear();
             else if (flaw_ != flaw::undo_does_nothing) cut();
@@ -383,7 +383,7 @@ public:
         return sorted;
     }
 
-    waybill::result<std::optional<waybill::crash_record>> attempted(
+    waybill::result<std::optional<waybill::crash_record>> load_crash_record(
         const waybill::partition_key& key)
     {
         if (data_->down && flaw_ != flaw::outage_is_absent) return down();
@@ -392,8 +392,8 @@ public:
         if (at == data_->attempts.end()) return std::optional<waybill::crash_record>();
         return std::optional<waybill::crash_record>(at->second);
     }
-    waybill::result<void> note(transaction& tx, const waybill::partition_key& key,
-                               waybill::crash_record a)
+    waybill::result<void> store_crash_record(transaction& tx, const waybill::partition_key& key,
+                                             waybill::crash_record a)
     {
         if (flaw_ == flaw::note_is_forgotten) return {};
         if (flaw_ == flaw::from_absent_is_zero && !a.from) a.from = 0;
@@ -404,7 +404,7 @@ public:
         else tx.add(noting{attempts_of(key), a});
         return {};
     }
-    waybill::result<void> forget(transaction& tx, const waybill::partition_key& key)
+    waybill::result<void> clear_crash_record(transaction& tx, const waybill::partition_key& key)
     {
         if (flaw_ == flaw::forget_does_nothing) return {};
         if (flaw_ == flaw::forget_needs_a_row && !data_->attempts.contains(attempts_of(key))) {

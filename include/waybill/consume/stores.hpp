@@ -91,13 +91,13 @@ concept transaction_scope = std::movable<T> && requires(T& tx) {
 
 }  // namespace detail
 
-/// A transaction with savepoints. Each savepoint() is followed by release(), which keeps the writes
-/// since then, or by undo(), which removes them. Savepoints do not nest.
+/// A transaction with savepoints. Each savepoint() is followed by release_savepoint(), which keeps
+/// the writes since then, or by rollback_to_savepoint(), which removes them. Savepoints do not nest.
 template <class T>
 concept savepoint_scope = detail::transaction_scope<T> && requires(T& tx) {
     { tx.savepoint() } -> std::same_as<result<void>>;
-    { tx.release() } -> std::same_as<result<void>>;
-    { tx.undo() } -> std::same_as<result<void>>;
+    { tx.release_savepoint() } -> std::same_as<result<void>>;
+    { tx.rollback_to_savepoint() } -> std::same_as<result<void>>;
 };
 
 /// A store with transactions:
@@ -152,20 +152,17 @@ concept dead_letter_store =
 
 /// A store of crash records, at most one for each key:
 ///
-///     attempted(key)      returns the committed crash record, no value if there is none, or an
-///                         error
-///     note(tx, key, row)  inserts the crash record, or replaces it
-///     forget(tx, key)     removes it; a missing record is no error
-    template <class S>
-    concept crash_record_store = transactional<S> &&
-        requires(S& s, typename S::transaction& tx, const partition_key& key,
-                 const crash_record& row)
-    {
-        {
-            s.attempted(key)
-            } -> std::same_as<result<std::optional<crash_record>>>;
-        { s.note(tx, key, row) } -> std::same_as<result<void>>;
-        { s.forget(tx, key) } -> std::same_as<result<void>>;
+///     load_crash_record(key)            returns the committed crash record, no value if there is
+///                                       none, or an error
+///     store_crash_record(tx, key, row)  inserts the crash record, or replaces it
+///     clear_crash_record(tx, key)       removes it; a missing record is no error
+template <class S>
+concept crash_record_store =
+    transactional<S> && requires(S& s, typename S::transaction& tx, const partition_key& key,
+                                 const crash_record& row) {
+        { s.load_crash_record(key) } -> std::same_as<result<std::optional<crash_record>>>;
+        { s.store_crash_record(tx, key, row) } -> std::same_as<result<void>>;
+        { s.clear_crash_record(tx, key) } -> std::same_as<result<void>>;
     };
 
 /// A store of dead letters that can be reprocessed:

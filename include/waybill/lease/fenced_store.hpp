@@ -101,20 +101,22 @@ public:
     {
         return store_->list(key, after, most);
     }
-    [[nodiscard]] result<std::optional<crash_record>> attempted(const partition_key& key) requires
-        crash_record_store<Store>
-    {
-        return store_->attempted(key);
-    }
-    [[nodiscard]] result<void> note(transaction& tx, const partition_key& key,
-                                    const crash_record& row) requires crash_record_store<Store>
-    {
-        return store_->note(tx, key, row);
-    }
-    [[nodiscard]] result<void> forget(transaction& tx, const partition_key& key)
+    [[nodiscard]] result<std::optional<crash_record>> load_crash_record(
+        const partition_key& key)
         requires crash_record_store<Store>
     {
-        return store_->forget(tx, key);
+        return store_->load_crash_record(key);
+    }
+    [[nodiscard]] result<void> store_crash_record(transaction& tx, const partition_key& key,
+                                                  const crash_record& row)
+        requires crash_record_store<Store>
+    {
+        return store_->store_crash_record(tx, key, row);
+    }
+    [[nodiscard]] result<void> clear_crash_record(transaction& tx, const partition_key& key)
+        requires crash_record_store<Store>
+    {
+        return store_->clear_crash_record(tx, key);
     }
 
 private:

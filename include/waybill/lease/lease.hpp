@@ -8,8 +8,8 @@
 //   list(source, group)   all leases and all owners of the group, or an error
 //   claim(c)              writes the row if its version equals `expected`, or if both are absent;
 //                         of two concurrent claims one wins and the other is contended
-//   announce(p)           writes the row of an owner, even if it holds no partition yet
-//   withdraw(p)           removes that row if its version equals `p.version`; no error if absent
+//   heartbeat(p)          writes the row of an owner, even if it holds no partition yet
+//   leave(p)              removes that row if its version equals `p.version`; no error if absent
 //
 // A claim takes, renews or gives back a lease. Rules for a store:
 //   1. `contended` means that the row was written since it was read. An unreachable store returns
@@ -131,8 +131,8 @@ concept lease_store = requires(S& s, const std::string& name, const lease_claim&
     {
         s.claim(c)
         } -> std::same_as<result<claim_result>>;
-    { s.announce(p) } -> std::same_as<result<void>>;
-    { s.withdraw(p) } -> std::same_as<result<void>>;
+    { s.heartbeat(p) } -> std::same_as<result<void>>;
+    { s.leave(p) } -> std::same_as<result<void>>;
 };
 
 /// When leases are renewed, and when a lease that is not renewed becomes free. The options must be

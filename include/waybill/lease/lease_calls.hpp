@@ -139,11 +139,11 @@ template <lease_store S>
         call,
         [&](const lease_manager_types::heartbeat& a) {
             return lease_manager_types::lease_answer(
-                lease_manager_types::heartbeat_stored{a, store.announce(a.who)});
+                lease_manager_types::heartbeat_stored{a, store.heartbeat(a.who)});
         },
         [&](const lease_manager_types::leave& a) {
             return lease_manager_types::lease_answer(
-                lease_manager_types::group_left{a, store.withdraw(a.who)});
+                lease_manager_types::group_left{a, store.leave(a.who)});
         },
         [&](const lease_manager_types::list_leases& a) {
             return lease_manager_types::lease_answer(

@@ -40,8 +40,8 @@ using v0_2::name;
 
 /// The calls that can fail. A rollback cannot fail: without a commit nothing is stored.
 enum class store_call : std::uint8_t {
-    begin, load, find, savepoint, release, undo, put, advance, commit,
-    attempted, note, forget, remove, list, reset,
+    begin, load, find, savepoint, release_savepoint, rollback_to_savepoint, put, advance, commit,
+    load_crash_record, store_crash_record, clear_crash_record, remove, list, reset,
 };
 
 /// The fault of one call.
@@ -60,8 +60,8 @@ enum class injected_fault : std::uint8_t {
 
 [[nodiscard]] constexpr std::string_view texts_of(store_call) noexcept
 {
-    return "begin, load, find, savepoint, release, undo, put, advance, commit, attempted, note, "
-           "forget, remove, list, reset";
+    return "begin, load, find, savepoint, release_savepoint, rollback_to_savepoint, put, advance, "
+           "commit, load_crash_record, store_crash_record, clear_crash_record, remove, list, reset";
 }
 
 [[nodiscard]] constexpr std::string_view texts_of(injected_fault) noexcept
@@ -91,7 +91,7 @@ inline constexpr injected_fault all_mishaps[] = {injected_fault::none,
 {
     const std::span<const injected_fault> all(detail::all_mishaps);
     const bool reads = c == store_call::load || c == store_call::find ||
-                       c == store_call::attempted || c == store_call::list;
+                       c == store_call::load_crash_record || c == store_call::list;
     if (reads) return all.first(3);
     return c == store_call::commit ? all.first(8) : all.first(5);
 }
@@ -138,13 +138,15 @@ public:
         {
             return step(store_call::savepoint, [&] { return inner_->savepoint(); });
         }
-        [[nodiscard]] result<void> release() requires savepoint_scope<inner_transaction>
+        [[nodiscard]] result<void> release_savepoint() requires savepoint_scope<inner_transaction>
         {
-            return step(store_call::release, [&] { return inner_->release(); });
+            return step(store_call::release_savepoint, [&] { return inner_->release_savepoint(); });
         }
-        [[nodiscard]] result<void> undo() requires savepoint_scope<inner_transaction>
+        [[nodiscard]] result<void> rollback_to_savepoint()
+            requires savepoint_scope<inner_transaction>
         {
-            return step(store_call::undo, [&] { return inner_->undo(); });
+            return step(store_call::rollback_to_savepoint,
+                        [&] { return inner_->rollback_to_savepoint(); });
         }
 
         [[nodiscard]] result<commit_outcome> commit()
@@ -265,22 +267,26 @@ public:
         return step(store_call::list, [&] { return store_.list(key, after, most); });
     }
 
-    [[nodiscard]] result<std::optional<crash_record>> attempted(const partition_key& key) requires
-        crash_record_store<Store>
-    {
-        return step(store_call::attempted, [&] { return store_.attempted(key); });
-    }
-
-    [[nodiscard]] result<void> note(transaction& tx, const partition_key& key,
-                                    const crash_record& row) requires crash_record_store<Store>
-    {
-        return tx.step(store_call::note, [&] { return store_.note(*tx.inner_, key, row); });
-    }
-
-    [[nodiscard]] result<void> forget(transaction& tx, const partition_key& key)
+    [[nodiscard]] result<std::optional<crash_record>> load_crash_record(
+        const partition_key& key)
         requires crash_record_store<Store>
     {
-        return tx.step(store_call::forget, [&] { return store_.forget(*tx.inner_, key); });
+        return step(store_call::load_crash_record, [&] { return store_.load_crash_record(key); });
+    }
+
+    [[nodiscard]] result<void> store_crash_record(transaction& tx, const partition_key& key,
+                                                  const crash_record& row)
+        requires crash_record_store<Store>
+    {
+        return tx.step(store_call::store_crash_record,
+                       [&] { return store_.store_crash_record(*tx.inner_, key, row); });
+    }
+
+    [[nodiscard]] result<void> clear_crash_record(transaction& tx, const partition_key& key)
+        requires crash_record_store<Store>
+    {
+        return tx.step(store_call::clear_crash_record,
+                       [&] { return store_.clear_crash_record(*tx.inner_, key); });
     }
 
     /// Ends the process, for example within a handler. Rolls back all open transactions. Returns

@@ -30,7 +30,7 @@
 
 namespace waybill::inline v0_2::testing {
 
-/// Tries the rules of `list`, `claim`, `announce` and `withdraw`. `make()` returns a new, empty
+/// Tries the rules of `list`, `claim`, `heartbeat` and `leave`. `make()` returns a new, empty
 /// store at each call. `again(store)` returns a second connection to it. `race(f, g)` calls both
 /// functions, at the same time if possible. `erase(store, key)` deletes the row of a lease.
 template <class Make, class Again = no_second, class Race = in_turn, class Erase = no_erase>
@@ -76,8 +76,8 @@ template <lease_store S>
             "list: a store that cannot be reached is an error, not an empty table");
     t.holds(!unreachable.claim({key, {"a", 1}, 1, {}}) && !unreachable.claim({key, {"a", 1}, 1, 1}),
             "claim: a store that cannot be reached is an error, not contention");
-    t.holds(!unreachable.announce(p), "announce: a store that cannot be reached is an error");
-    t.holds(!unreachable.withdraw(p), "withdraw: a store that cannot be reached is an error");
+    t.holds(!unreachable.heartbeat(p), "heartbeat: a store that cannot be reached is an error");
+    t.holds(!unreachable.leave(p), "leave: a store that cannot be reached is an error");
     return std::move(t.report);
 }
 

@@ -53,14 +53,14 @@ public:
     }
 
     /// Inserts or replaces the row of a member.
-    [[nodiscard]] result<void> announce(const owner_heartbeat& p)
+    [[nodiscard]] result<void> heartbeat(const owner_heartbeat& p)
     {
         owners_.insert_or_assign(id_of(p), p);
         return {};
     }
 
     /// Removes the row of a member if its version is unchanged. An absent row is no error.
-    [[nodiscard]] result<void> withdraw(const owner_heartbeat& p)
+    [[nodiscard]] result<void> leave(const owner_heartbeat& p)
     {
         const auto found = owners_.find(id_of(p));
         if (found != owners_.end() && found->second.version == p.version) owners_.erase(found);

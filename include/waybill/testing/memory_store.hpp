@@ -113,14 +113,14 @@ public:
             return {};
         }
         /// Keeps the writes since the savepoint. An error if there is no savepoint.
-        [[nodiscard]] result<void> release()
+        [[nodiscard]] result<void> release_savepoint()
         {
             if (!store_ || !mark_) return closed();
             mark_.reset();
             return {};
         }
         /// Removes the writes since the savepoint. An error if there is no savepoint.
-        [[nodiscard]] result<void> undo()
+        [[nodiscard]] result<void> rollback_to_savepoint()
         {
             if (!store_ || !mark_) return closed();
             while (writes_.size() > *mark_) writes_.pop_back();
@@ -212,19 +212,20 @@ public:
         return found;
     }
 
-    [[nodiscard]] result<std::optional<crash_record>> attempted(const partition_key& key) const
+    [[nodiscard]] result<std::optional<crash_record>> load_crash_record(
+        const partition_key& key) const
     {
         const auto found = attempts_.find(key);
         if (found == attempts_.end()) return std::optional<crash_record>();
         return std::optional<crash_record>(found->second);
     }
-    [[nodiscard]] result<void> note(transaction& tx, const partition_key& key,
-                                    const crash_record& row)
+    [[nodiscard]] result<void> store_crash_record(transaction& tx, const partition_key& key,
+                                                  const crash_record& row)
     {
         tx.writes_.emplace_back(std::in_place_index<3>, noting{key, row});
         return {};
     }
-    [[nodiscard]] result<void> forget(transaction& tx, const partition_key& key)
+    [[nodiscard]] result<void> clear_crash_record(transaction& tx, const partition_key& key)
     {
         tx.writes_.emplace_back(std::in_place_index<3>, noting{key, {}});
         return {};

@@ -42,7 +42,7 @@ template <class Make, class Break>
     if constexpr (dead_letter_store<store>) ready = t.park(s, letter) && ready;
     if constexpr (crash_record_store<store>) {
         auto tx = t.open(s);
-        ready = tx && s.note(*tx, key, row) && t.committed(*tx) && ready;
+        ready = tx && s.store_crash_record(*tx, key, row) && t.committed(*tx) && ready;
     }
     t.holds(ready, "a store that can be reached takes what is written");
     breaks(s);

@@ -113,7 +113,7 @@ public:
         if (!kept_.letters().empty()) return "a good event is a dead letter";
         if (kept_.records() != std::vector<std::uint64_t>{10}) return "not one effect";
         // A row of somebody who went on without knowing may be there, of the checkpoint before it.
-        const auto row = *kept_.attempted(key);
+        const auto row = *kept_.load_crash_record(key);
         return row && row->from ? "a row of attempts is left behind" : "";
     }
 

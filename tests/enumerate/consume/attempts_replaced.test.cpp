@@ -137,7 +137,7 @@ private:
     injected_fault at_call(store_call call)
     {
         others_come();
-        if (call == store_call::attempted) looked_ = true;
+        if (call == store_call::load_crash_record) looked_ = true;
         if (call == store_call::commit) looked_ = false;
         if (faults_ == 0) return injected_fault::none;
         std::vector<injected_fault> alive;

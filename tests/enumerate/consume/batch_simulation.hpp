@@ -386,7 +386,7 @@ private:
         if (done != reachable) breaks("the log is not drained as far as it can be");
         if constexpr (waybill::crash_record_store<Store>) {
             const bool last_gone = gone_[extent_.events - 1];
-            if (!ever_lied_ && !last_gone && *kept_.attempted(key))
+            if (!ever_lied_ && !last_gone && *kept_.load_crash_record(key))
                 breaks("a row of attempts is left behind");
         }
         if (extent_.faults == 0 && extent_.deaths != 0) {

@@ -327,7 +327,7 @@ struct blind_set {
         const auto stored = s.load(key);
         if (!stored) return {rewind_outcome::not_done, mine, {}};
         const auto set = s.advance(*tx, key, waybill::position_of(*stored), *to, mine.epoch);
-        const auto c = set && *set == waybill::advance_outcome::applied && s.forget(*tx, key)
+        const auto c = set && *set == waybill::advance_outcome::applied && s.clear_crash_record(*tx, key)
                            ? tx->commit()
                            : result<waybill::commit_outcome>(waybill::commit_outcome::not_applied);
         if (!c || *c == waybill::commit_outcome::unknown)
@@ -367,7 +367,7 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
     (void)set({}, 30, 5);
     {
         auto tx = *kept.begin();
-        (void)kept.note(tx, key, {30, 4, 1, 7});
+        (void)kept.store_crash_record(tx, key, {30, 4, 1, 7});
         (void)tx.commit();
     }
     const std::uint64_t their_epoch = 5 + c.pick(2);
@@ -388,7 +388,7 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
         if (told) *told += "-- " + std::string(name(r.outcome)) + "\n";
         const std::uint64_t at = stands_at();
         if (they_went_on && at != 40) return "what another owner has done is taken away";
-        if (at == goal && *kept.attempted(key)) return "the row of attempts is still there";
+        if (at == goal && *kept.load_crash_record(key)) return "the row of attempts is still there";
         if (!store.alive()) {
             if (at == goal) return "";
             continue;

@@ -67,19 +67,19 @@ struct by_hand {
                     f = o.reason;
                     if (o.skipped && what == wrong::skipped_is_event_fault) f = waybill::permanent("skipped");
                     if (o.skipped && what != wrong::skipped_is_event_fault) {
-                        if (!(what == wrong::skipped_keeps_its_effect ? tx->release() : tx->undo())) return r;
+                        if (!(what == wrong::skipped_keeps_its_effect ? tx->release_savepoint() : tx->rollback_to_savepoint())) return r;
                         ++r.skipped;
                         break;
                     }
                 }
                 if (f.ok()) {
-                    const auto s = tx->release();
+                    const auto s = tx->release_savepoint();
                     if (s) break;
                     if (what != wrong::store_fault_is_event_fault) return r;
                     f = s.error();
                 } else if (handled && what != wrong::partial_effect_kept) {
-                    if (!tx->undo()) return r;
-                } else if (handled && !tx->release()) {
+                    if (!tx->rollback_to_savepoint()) return r;
+                } else if (handled && !tx->release_savepoint()) {
                     return r;
                 }
                 const bool blamed =

@@ -51,20 +51,20 @@ struct attempts_elsewhere {
                  const waybill::position& to, std::uint64_t epoch)
     {
         advancing = true;
-        if (late) (void)behind.note(tx, k, *late);
+        if (late) (void)behind.store_crash_record(tx, k, *late);
         return behind.advance(tx, k, from, to, epoch);
     }
     auto put(transaction& tx, const waybill::dead_letter& d) { return behind.put(tx, d); }
     auto find(const waybill::partition_key& k, std::uint64_t n) { return behind.find(k, n); }
 
-    result<std::optional<crash_record>> attempted(const waybill::partition_key& k)
+    result<std::optional<crash_record>> load_crash_record(const waybill::partition_key& k)
     {
         if (how == keeps_attempts::in_memory) {
             const auto found = memory.find(k);
             if (found == memory.end()) return std::optional<crash_record>();
             return std::optional<crash_record>(found->second);
         }
-        auto found = behind.attempted(k);
+        auto found = behind.load_crash_record(k);
         if (how == keeps_attempts::without_a_look && noted) return noted;
         if (!found || !*found) return found;
         crash_record row = **found;
@@ -75,7 +75,7 @@ struct attempts_elsewhere {
         }
         return std::optional<crash_record>(row);
     }
-    result<void> note(transaction& tx, const waybill::partition_key& k, const crash_record& row)
+    result<void> store_crash_record(transaction& tx, const waybill::partition_key& k, const crash_record& row)
     {
         if (row.by != 0) noted = row;
         if (how == keeps_attempts::never_called_off && row.by == 0) return {};
@@ -83,17 +83,17 @@ struct attempts_elsewhere {
             late = row;
             return {};
         }
-        if (how != keeps_attempts::in_memory) return behind.note(tx, k, row);
+        if (how != keeps_attempts::in_memory) return behind.store_crash_record(tx, k, row);
         memory.insert_or_assign(k, row);
         return {};
     }
-    result<void> forget(transaction& tx, const waybill::partition_key& k)
+    result<void> clear_crash_record(transaction& tx, const waybill::partition_key& k)
     {
         memory.erase(k);
         late.reset();
         if (how == keeps_attempts::never_forgotten) return {};
         if (how == keeps_attempts::never_called_off && !advancing) return {};
-        return behind.forget(tx, k);
+        return behind.clear_crash_record(tx, k);
     }
 };
 

@@ -129,13 +129,13 @@ private:
         {
             return call([&] { return w->leases_.claim(c); });
         }
-        waybill::result<void> announce(const waybill::owner_heartbeat& p)
+        waybill::result<void> heartbeat(const waybill::owner_heartbeat& p)
         {
-            return call([&] { return w->leases_.announce(p); });
+            return call([&] { return w->leases_.heartbeat(p); });
         }
-        waybill::result<void> withdraw(const waybill::owner_heartbeat& p)
+        waybill::result<void> leave(const waybill::owner_heartbeat& p)
         {
-            return call([&] { return w->leases_.withdraw(p); });
+            return call([&] { return w->leases_.leave(p); });
         }
         template <class Tx>
         waybill::result<std::optional<std::uint64_t>> epoch(Tx& tx, const waybill::partition_key& key)

@@ -54,14 +54,14 @@ public:
     {
         return store_->list(key, after, most);
     }
-    auto attempted(const waybill::partition_key& key) { return store_->attempted(key); }
-    auto note(transaction& tx, const waybill::partition_key& key, const waybill::crash_record& row)
+    auto load_crash_record(const waybill::partition_key& key) { return store_->load_crash_record(key); }
+    auto store_crash_record(transaction& tx, const waybill::partition_key& key, const waybill::crash_record& row)
     {
-        return store_->note(tx, key, row);
+        return store_->store_crash_record(tx, key, row);
     }
-    auto forget(transaction& tx, const waybill::partition_key& key)
+    auto clear_crash_record(transaction& tx, const waybill::partition_key& key)
     {
-        return store_->forget(tx, key);
+        return store_->clear_crash_record(tx, key);
     }
 
     [[nodiscard]] Connection& db() { return *db_; }

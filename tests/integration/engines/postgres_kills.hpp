@@ -52,8 +52,8 @@ public:
         {
         }
         auto savepoint() { return inner.savepoint(); }
-        auto release() { return inner.release(); }
-        auto undo() { return inner.undo(); }
+        auto release_savepoint() { return inner.release_savepoint(); }
+        auto rollback_to_savepoint() { return inner.rollback_to_savepoint(); }
         waybill::result<waybill::commit_outcome> commit()
         {
             ++watched_->commits;
@@ -90,14 +90,14 @@ public:
     {
         return store_.find(key, sequence);
     }
-    auto attempted(const waybill::partition_key& key) { return store_.attempted(key); }
-    auto note(transaction& tx, const waybill::partition_key& key, const waybill::crash_record& a)
+    auto load_crash_record(const waybill::partition_key& key) { return store_.load_crash_record(key); }
+    auto store_crash_record(transaction& tx, const waybill::partition_key& key, const waybill::crash_record& a)
     {
-        return store_.note(tx.inner, key, a);
+        return store_.store_crash_record(tx.inner, key, a);
     }
-    auto forget(transaction& tx, const waybill::partition_key& key)
+    auto clear_crash_record(transaction& tx, const waybill::partition_key& key)
     {
-        return store_.forget(tx.inner, key);
+        return store_.clear_crash_record(tx.inner, key);
     }
 
     std::atomic<std::uint64_t> commits{0};

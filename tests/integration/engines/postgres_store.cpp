@@ -74,8 +74,8 @@ public:
         return leases_->list(source, group);
     }
     auto claim(const waybill::lease_claim& c) { return leases_->claim(c); }
-    auto announce(const waybill::owner_heartbeat& p) { return leases_->announce(p); }
-    auto withdraw(const waybill::owner_heartbeat& p) { return leases_->withdraw(p); }
+    auto heartbeat(const waybill::owner_heartbeat& p) { return leases_->heartbeat(p); }
+    auto leave(const waybill::owner_heartbeat& p) { return leases_->leave(p); }
 
     [[nodiscard]] const std::string& address() const { return address_; }
 

@@ -38,8 +38,8 @@ public:
 
     auto list(const std::string& source, const std::string& group) { return leases_->list(source, group); }
     auto claim(const waybill::lease_claim& c) { return leases_->claim(c); }
-    auto announce(const waybill::owner_heartbeat& p) { return leases_->announce(p); }
-    auto withdraw(const waybill::owner_heartbeat& p) { return leases_->withdraw(p); }
+    auto heartbeat(const waybill::owner_heartbeat& p) { return leases_->heartbeat(p); }
+    auto leave(const waybill::owner_heartbeat& p) { return leases_->leave(p); }
 
     [[nodiscard]] const std::string& path() const { return path_; }
 

@@ -115,11 +115,11 @@ void lost(const std::string& path)
             w.effect.run(1, "in another");
         }
         check(!tx.open() && !w.store.begin(), "lost: it goes on");
-        check(down(tx.savepoint()) && down(tx.release()) && down(tx.undo()), "lost: savepoints");
+        check(down(tx.savepoint()) && down(tx.release_savepoint()) && down(tx.rollback_to_savepoint()), "lost: savepoints");
         check(down(w.store.advance(tx, key, {}, {1, ""}, 1)) && down(w.store.reset(tx, key, {1, ""}, 1)),
               "lost: checkpoints");
         check(down(w.store.put(tx, letter)) && down(w.store.remove(tx, key, 1)), "lost: letters");
-        check(down(w.store.note(tx, key, {})) && down(w.store.forget(tx, key)), "lost: attempts");
+        check(down(w.store.store_crash_record(tx, key, {})) && down(w.store.clear_crash_record(tx, key)), "lost: attempts");
         check(*tx.commit() == waybill::commit_outcome::not_applied, "lost: commit");
         check(!w.db.in_transaction() && w.effects() == 0, "lost: something stays");
     }
@@ -244,7 +244,7 @@ void unreadable(const std::string& path)
 
     const auto attempted = [&](const char* values) {
         put("attempts", values);
-        return w.store.attempted(key);
+        return w.store.load_crash_record(key);
     };
     says(attempted("'zz', 1, 1, 1, 1, 1"), {"sequence is 'zz'", "FROM attempts"});
     says(attempted("1, 2, 1, 4294967296, 1, 1"), {"deaths is '4294967296'"});

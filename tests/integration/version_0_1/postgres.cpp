@@ -251,7 +251,7 @@ void print_partition(engines::postgres_store& store, std::uint32_t partition)
         std::printf("sequence=%s offset=%s epoch=%s\n",
                     std::to_string(checkpoint->at.sequence).c_str(),
                     hex(checkpoint->at.offset).c_str(), std::to_string(checkpoint->epoch).c_str());
-    if (const auto a = got(store.attempted(key_of(partition)))) {
+    if (const auto a = got(store.load_crash_record(key_of(partition)))) {
         std::printf("crash record %u from=%s to=%s suspects=%s deaths=%u by=%s epoch=%s\n",
                     partition, text_of(a->from).c_str(), text_of(a->to).c_str(),
                     text_of(a->suspects).c_str(), a->deaths, text_of(a->by).c_str(),
@@ -342,7 +342,7 @@ int check(engines::postgres& db, std::uint64_t events)
         const event last = event_of(p, events);
         expect(at && at->at == waybill::position{last.sequence, last.offset}, "the checkpoint", p,
                events);
-        expect(!got(store.attempted(key_of(p))), "no crash record is left", p, 0);
+        expect(!got(store.load_crash_record(key_of(p))), "no crash record is left", p, 0);
         std::uint64_t dead = 0;
         for (std::uint64_t n = 1; n <= events; ++n) {
             const std::uint64_t sequence = event_of(p, n).sequence;

@@ -114,7 +114,7 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
     while (!m.ended()) {
         const auto next = m.next();
         if (std::holds_alternative<waybill::batch_machine::load_crash_record>(next)) {
-            const auto r = co_await call{events, [&] { say("recall"); return s.attempted(mine.key); }};
+            const auto r = co_await call{events, [&] { say("recall"); return s.load_crash_record(mine.key); }};
             waybill::batch_machine::crash_record_loaded row{r ? *r : std::nullopt, how(r), 0};
             for (const event& e : batch) {
                 if (row.found && e.sequence <= row.found->to) ++row.within;
@@ -132,13 +132,13 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
             const auto row = note->row;
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
                                                                     say("note");
-                                                                    return s.note(*tx, mine.key,
+                                                                    return s.store_crash_record(*tx, mine.key,
                                                                                   row);
                                                                 }})});
         } else if (std::holds_alternative<waybill::batch_machine::clear_crash_record>(next)) {
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
                                                                     say("forget");
-                                                                    return s.forget(*tx, mine.key);
+                                                                    return s.clear_crash_record(*tx, mine.key);
                                                                 }})});
         } else if (std::holds_alternative<waybill::batch_machine::savepoint>(next)) {
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
@@ -158,12 +158,12 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
         } else if (std::holds_alternative<waybill::batch_machine::release_savepoint>(next)) {
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
                                                                     say("release");
-                                                                    return tx->release();
+                                                                    return tx->release_savepoint();
                                                                 }})});
         } else if (std::holds_alternative<waybill::batch_machine::rollback_to_savepoint>(next)) {
             m.on(waybill::batch_machine::done{how(co_await call{events, [&] {
                                                                     say("undo");
-                                                                    return tx->undo();
+                                                                    return tx->rollback_to_savepoint();
                                                                 }})});
         } else if (const auto* parked =
                        std::get_if<waybill::batch_machine::write_dead_letter>(&next)) {
@@ -248,7 +248,7 @@ TEST_CASE("coroutine: a task that is dropped half-way leaves nothing behind")
     }
     CHECK(s.records().empty());
     CHECK(!*s.load({"log", "g", "A"}));
-    CHECK((*s.attempted({"log", "g", "A"}))->by == 9);  // noted, and never ended
+    CHECK((*s.load_crash_record({"log", "g", "A"}))->by == 9);  // noted, and never ended
 }
 
 }  // namespace

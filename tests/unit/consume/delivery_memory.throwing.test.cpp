@@ -45,8 +45,8 @@ public:
         explicit transaction(inner_store::transaction tx) : tx_(std::move(tx)) {}
         void record(std::uint64_t n) { tx_.record(n); }
         waybill::result<void> savepoint() { return tx_.savepoint(); }
-        waybill::result<void> release() { return tx_.release(); }
-        waybill::result<void> undo() { return tx_.undo(); }
+        waybill::result<void> release_savepoint() { return tx_.release_savepoint(); }
+        waybill::result<void> rollback_to_savepoint() { return tx_.rollback_to_savepoint(); }
         waybill::result<waybill::commit_outcome> commit()
         {
             scarce::one();
@@ -85,12 +85,12 @@ public:
     {
         return kept.list(k, after, most);
     }
-    auto attempted(const partition_key& k) const { return kept.attempted(k); }
-    auto note(transaction& tx, const partition_key& k, const waybill::crash_record& row)
+    auto load_crash_record(const partition_key& k) const { return kept.load_crash_record(k); }
+    auto store_crash_record(transaction& tx, const partition_key& k, const waybill::crash_record& row)
     {
-        return kept.note(tx.inner(), k, row);
+        return kept.store_crash_record(tx.inner(), k, row);
     }
-    auto forget(transaction& tx, const partition_key& k) { return kept.forget(tx.inner(), k); }
+    auto clear_crash_record(transaction& tx, const partition_key& k) { return kept.clear_crash_record(tx.inner(), k); }
 
     inner_store kept;
 };
@@ -348,7 +348,7 @@ TEST_CASE("delivery memory: the store in memory commits all or nothing")
         tx.record(n + 1);
         tx.record(n + 2);
         (void)p.store.put(tx, {.key = key, .at = {n + 3, {}}, .reason = long_reason});
-        (void)p.store.note(tx, key, waybill::crash_record{});
+        (void)p.store.store_crash_record(tx, key, waybill::crash_record{});
         (void)p.store.advance(tx, key, from, {n + 4, "an offset of more than a few characters"}, 1);
         (void)tx.commit();
     };

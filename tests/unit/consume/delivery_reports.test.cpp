@@ -225,7 +225,7 @@ TEST_CASE("process_batch: an event that ends its process is found, and the other
     CHECK(letter.tries == 2);
     CHECK(processes <= waybill::detail::deaths_at_most(8, 2));
     CHECK(shortest > 0);
-    CHECK(!*kept.attempted(key));
+    CHECK(!*kept.load_crash_record(key));
 }
 
 TEST_CASE("process_batch: owners who are alive are not taken for dead, however often the partition changes hands")
@@ -263,9 +263,9 @@ TEST_CASE("process_batch: without an incarnation, or by policy, nothing is noted
         CHECK(process_batch(s, mine, events_of({"a"}), through, noon, {.attempts = !by_policy})
                   .outcome == batch_outcome::committed);
         for (const store_call c : calls) {
-            CHECK(c != store_call::attempted);
-            CHECK(c != store_call::note);
-            CHECK(c != store_call::forget);
+            CHECK(c != store_call::load_crash_record);
+            CHECK(c != store_call::store_crash_record);
+            CHECK(c != store_call::clear_crash_record);
         }
     }
 }
@@ -273,19 +273,19 @@ TEST_CASE("process_batch: without an incarnation, or by policy, nothing is noted
 TEST_CASE("process_batch: why a delivery failed is not covered by what failed after it")
 {
     store kept;
-    waybill::testing::faulty s(kept, at_calls{{{store_call::attempted, injected_fault::none},
-                                               {store_call::forget, injected_fault::fails}}});
+    waybill::testing::faulty s(kept, at_calls{{{store_call::load_crash_record, injected_fault::none},
+                                               {store_call::clear_crash_record, injected_fault::fails}}});
     const auto r = process_batch(s, {key, {}, 1, 7}, events_of({"a", "down"}), through, noon);
     CHECK(r.outcome == batch_outcome::redeliver);
     CHECK(r.reason == waybill::infrastructure("no answer"));
-    CHECK((*kept.attempted(key))->by == 7);  // it could not be called off, and is ours
+    CHECK((*kept.load_crash_record(key))->by == 7);  // it could not be called off, and is ours
 }
 
 // Notes a row as somebody else would have.
 void stands(store& kept, const waybill::crash_record& row)
 {
     auto tx = *kept.begin();
-    CHECK(kept.note(tx, key, row));
+    CHECK(kept.store_crash_record(tx, key, row));
     CHECK(tx.commit());
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("process_batch: where a later owner has noted something nothing is han
     CHECK(r.outcome == batch_outcome::ownership_lost);
     CHECK(r.reason == waybill::ownership_lost("the crash record has the higher epoch 5"));
     CHECK(kept.records().empty());
-    CHECK(*kept.attempted(key) == row);
+    CHECK(*kept.load_crash_record(key) == row);
     CHECK(process_batch(kept, {key, {}, 5, 7}, events_of({"a"}), handle, noon).outcome ==
           batch_outcome::committed);
 }
@@ -311,7 +311,7 @@ TEST_CASE("process_batch: an owner who is robbed while he handles is not taken f
         const auto r = process_batch(kept, {key, {}, n, 100 + n}, events_of({"a"}), robbed, noon);
         CHECK(r.outcome == batch_outcome::ownership_lost);
         CHECK(r.reason.text == "the lease is gone");
-        CHECK(!*kept.attempted(key));
+        CHECK(!*kept.load_crash_record(key));
     }
 }
 
@@ -327,7 +327,7 @@ TEST_CASE("process_batch: what a row says is of events by their sequence, and no
         CHECK(r.outcome == batch_outcome::committed);
         CHECK(r.dead_lettered == 0);
         CHECK(r.handled == (first == 40 ? 2 : 1));
-        const auto row = *kept.attempted(key);
+        const auto row = *kept.load_crash_record(key);
         CHECK(row.has_value() == (first < 30));
         if (row)
             CHECK(*row ==

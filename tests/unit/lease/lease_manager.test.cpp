@@ -421,12 +421,12 @@ TEST_CASE("lease_keeper: what nobody takes is taken by somebody else, and who is
     owner a(store, "a", 1, 4);
     const waybill::owner_heartbeat hung{"log", "g", {"h", 1}, 1};
     const waybill::owner_heartbeat dead{"log", "g", {"d", 1}, 1};
-    (void)store.announce(dead);
+    (void)store.heartbeat(dead);
     std::uint64_t n = 0;
     for (std::int64_t now = 0; now != 200; now += 10) {
         auto again = hung;
         again.version = ++n;
-        (void)store.announce(again);  // he is there, and does nothing
+        (void)store.heartbeat(again);  // he is there, and does nothing
         a.all(now);
         if (now == 20) CHECK(a.keeper->held() == 2);
     }

@@ -55,13 +55,13 @@ public:
     {
         return made([&] { return kept.claim(c); });
     }
-    waybill::result<void> announce(const waybill::owner_heartbeat& p)
+    waybill::result<void> heartbeat(const waybill::owner_heartbeat& p)
     {
-        return made([&] { return kept.announce(p); });
+        return made([&] { return kept.heartbeat(p); });
     }
-    waybill::result<void> withdraw(const waybill::owner_heartbeat& p)
+    waybill::result<void> leave(const waybill::owner_heartbeat& p)
     {
-        return made([&] { return kept.withdraw(p); });
+        return made([&] { return kept.leave(p); });
     }
 
     waybill::testing::memory_leases kept;

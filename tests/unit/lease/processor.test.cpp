@@ -409,14 +409,14 @@ TEST_CASE("processor: an epoch that the store calls stale is raised, whatever ha
     const auto prepare = [&](store& s, past what) {
         auto tx = *s.begin();
         switch (what) {
-            case past::row_of_attempts: (void)s.note(tx, key, {std::nullopt, 2, 2, 0, 77, 2}); break;
+            case past::row_of_attempts: (void)s.store_crash_record(tx, key, {std::nullopt, 2, 2, 0, 77, 2}); break;
             case past::row_above_checkpoint:
                 (void)s.advance(tx, key, {}, one, 4);
-                (void)s.note(tx, key, {1, 2, 1, 0, 77, 6'000'000});
+                (void)s.store_crash_record(tx, key, {1, 2, 1, 0, 77, 6'000'000});
                 break;
             case past::reset: (void)s.advance(tx, key, {}, one, 5); break;
             case past::row_of_last_epoch:
-                (void)s.note(tx, key, {std::nullopt, 2, 2, 0, 77, waybill::lease::max_epoch});
+                (void)s.store_crash_record(tx, key, {std::nullopt, 2, 2, 0, 77, waybill::lease::max_epoch});
         }
         (void)tx.commit();
         if (what != past::reset) return;

@@ -114,12 +114,12 @@ struct only_attempts {
     using transaction = wrong_store::transaction;
     wrong_store behind{flaw::none};
     auto begin() { return behind.begin(); }
-    auto attempted(const waybill::partition_key& k) { return behind.attempted(k); }
-    auto note(transaction& tx, const waybill::partition_key& k, const waybill::crash_record& a)
+    auto load_crash_record(const waybill::partition_key& k) { return behind.load_crash_record(k); }
+    auto store_crash_record(transaction& tx, const waybill::partition_key& k, const waybill::crash_record& a)
     {
-        return behind.note(tx, k, a);
+        return behind.store_crash_record(tx, k, a);
     }
-    auto forget(transaction& tx, const waybill::partition_key& k) { return behind.forget(tx, k); }
+    auto clear_crash_record(transaction& tx, const waybill::partition_key& k) { return behind.clear_crash_record(tx, k); }
 };
 struct only_letters {
     using transaction = wrong_store::transaction;
@@ -217,7 +217,7 @@ TEST_CASE("conformance: the whole suite reports what each of its parts finds")
     for (const char* rule : {"advance: an absent `from` is applied if no checkpoint is stored",
                              "put: a committed letter is found",
                              "remove: a rollback restores the letter", "list: returns large letters unchanged",
-                             "attempted: returns every field as committed", "crash records of different keys",
+                             "load_crash_record: returns every field as committed", "crash records of different keys",
                              "commit keeps a first dead letter", "after the commit a second connection sees a first crash record"}) {
         INFO("rule ", std::string(rule));
         CHECK(broken.find(rule) != std::string::npos);
@@ -336,16 +336,16 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
         {part::many_letters, flaw::list_cuts_bodies, "list: returns large letters unchanged"},
         {part::queue, flaw::remove_misses_own_letter,
          "remove: removes a letter that the same transaction has put"},
-        {part::attempts, flaw::note_is_forgotten, "attempted: returns every field as committed"},
-        {part::attempts, flaw::note_keeps_the_first, "note: replaces the row"},
-        {part::attempts, flaw::forget_does_nothing, "forget: removes the row"},
-        {part::attempts, flaw::forget_needs_a_row, "forget: an absent row is no error"},
+        {part::attempts, flaw::note_is_forgotten, "load_crash_record: returns every field as committed"},
+        {part::attempts, flaw::note_keeps_the_first, "store_crash_record: replaces the row"},
+        {part::attempts, flaw::forget_does_nothing, "clear_crash_record: removes the row"},
+        {part::attempts, flaw::forget_needs_a_row, "clear_crash_record: an absent row is no error"},
         {part::attempts, flaw::from_absent_is_zero, "absent is not 0"},
         {part::attempts, flaw::deaths_of_one_byte, "with numbers of all bits"},
         {part::attempts, flaw::last_suspect_forgotten, "every field"},
         {part::attempts, flaw::epoch_of_note_forgotten, "every field"},
         {part::attempts, flaw::forget_misses_own_row,
-         "forget: removes a row that the same transaction has noted"},
+         "clear_crash_record: removes a row that the same transaction has noted"},
         {part::keys, flaw::group_forgotten, "checkpoints of different keys are independent"},
         {part::keys, flaw::key_concatenated, "checkpoints of different keys are independent"},
         {part::keys, flaw::key_ignores_case, "checkpoints of different keys are independent"},
@@ -413,7 +413,7 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
         {part::outage, flaw::outage_is_absent, "find: a store that cannot be reached is an error"},
         {part::outage, flaw::outage_is_absent, "list: a store that cannot be reached is an error"},
         {part::outage, flaw::outage_is_absent,
-         "attempted: a store that cannot be reached is an error"},
+         "load_crash_record: a store that cannot be reached is an error"},
         {part::outage, flaw::outage_is_lost_ownership,
          "answers neither ownership_lost nor cancelled"},
         {part::outage, flaw::outage_is_a_conflict,
@@ -430,7 +430,7 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
          "put: is not committed to a store that cannot be reached"},
         {part::outage, flaw::outage_is_forgotten,
          "remove: is not committed to a store that cannot be reached"},
-        {part::outage, flaw::outage_is_forgotten, "note and forget: are not committed"},
+        {part::outage, flaw::outage_is_forgotten, "store_crash_record and clear_crash_record: are not committed"},
     };
     std::set<flaw> tried;
     for (const auto& c : cases) tried.insert(c.wrong);

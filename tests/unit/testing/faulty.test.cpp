@@ -157,11 +157,11 @@ TEST_CASE("faulty: savepoints that fail do so before or after")
 {
     for (const injected_fault what : {injected_fault::fails, injected_fault::fails_though_done}) {
         store kept;
-        faulty s(kept, once{store_call::undo, what});
+        faulty s(kept, once{store_call::rollback_to_savepoint, what});
         auto tx = s.begin();
         CHECK(tx->savepoint().has_value());
         tx->inner()->record("effect");
-        CHECK(!tx->undo());
+        CHECK(!tx->rollback_to_savepoint());
         CHECK(tx->commit().has_value());
         CHECK(kept.records().size() == (what == injected_fault::fails ? 1 : 0));
     }
@@ -170,13 +170,13 @@ TEST_CASE("faulty: savepoints that fail do so before or after")
 TEST_CASE("faulty: transactions can be moved, and die wherever they are")
 {
     store kept;
-    faulty s(kept, once{store_call::release, injected_fault::dies_after});
+    faulty s(kept, once{store_call::release_savepoint, injected_fault::dies_after});
     auto begun = s.begin();
     auto moved = *std::move(begun);
     auto target = *s.begin();
     target = std::move(moved);
     CHECK(target.savepoint().has_value());
-    CHECK(!target.release());
+    CHECK(!target.release_savepoint());
     CHECK(target.inner() == nullptr);
 }
 

@@ -85,7 +85,7 @@ public:
         return write(c);
     }
 
-    result<void> announce(const owner_heartbeat& p)
+    result<void> heartbeat(const owner_heartbeat& p)
     {
         listed_.clear();
         const auto found = find(p, flaw_ == flaw::announce_by_name);
@@ -94,7 +94,7 @@ public:
         return {};
     }
 
-    result<void> withdraw(const owner_heartbeat& p)
+    result<void> leave(const owner_heartbeat& p)
     {
         listed_.clear();
         const auto found = find(p, flaw_ == flaw::withdraw_all_of_name);
@@ -306,11 +306,11 @@ TEST_CASE("lease_conformance: catches what is wrong, by the rule that it breaks"
          "leases of different keys are independent, and listed for their group only"},
         {flaw::key_concatenated,
          "leases of different keys are independent, and listed for their group only"},
-        {flaw::announce_adds, "announce: a second call replaces the row"},
-        {flaw::announce_by_name, "announce: two incarnations of one name are two owners"},
-        {flaw::withdraw_all_of_name, "withdraw: removes only this owner"},
-        {flaw::withdraw_any_version, "withdraw: does not remove an owner with a later heartbeat"},
-        {flaw::withdraw_of_nothing_is_an_error, "withdraw: an absent owner is no error"},
+        {flaw::announce_adds, "heartbeat: a second call replaces the row"},
+        {flaw::announce_by_name, "heartbeat: two incarnations of one name are two owners"},
+        {flaw::withdraw_all_of_name, "leave: removes only this owner"},
+        {flaw::withdraw_any_version, "leave: does not remove an owner with a later heartbeat"},
+        {flaw::withdraw_of_nothing_is_an_error, "leave: an absent owner is no error"},
         {flaw::contended_and_written,
          "claim: an expected version without a row is contended, and stores no row"},
         {flaw::update_any_partition,
@@ -322,8 +322,8 @@ TEST_CASE("lease_conformance: catches what is wrong, by the rule that it breaks"
         {flaw::contended_is_an_error,
          "claim: returns won or contended if the store can be reached"},
         {flaw::owner_ignores_case,
-         "announce: owners are distinguished by all bytes of their names"},
-        {flaw::owner_trimmed, "announce: owners are distinguished by all bytes of their names"},
+         "heartbeat: owners are distinguished by all bytes of their names"},
+        {flaw::owner_trimmed, "heartbeat: owners are distinguished by all bytes of their names"},
         {flaw::key_trimmed, "leases of different keys are independent"},
         {flaw::partition_ignores_case, "leases of different keys are independent"},
         {flaw::list_caches, "list: a second connection sees what was claimed and announced"},
@@ -344,8 +344,8 @@ struct down_leases {
 
     result<lease_table> list(const std::string&, const std::string&) { return answer<lease_table>(); }
     result<claim_result> claim(const lease_claim&) { return answer<claim_result>(); }
-    result<void> announce(const owner_heartbeat&) { return answer<void>(); }
-    result<void> withdraw(const owner_heartbeat&) { return answer<void>(); }
+    result<void> heartbeat(const owner_heartbeat&) { return answer<void>(); }
+    result<void> leave(const owner_heartbeat&) { return answer<void>(); }
 
 private:
     template <class T>

@@ -66,11 +66,11 @@ TEST_CASE("memory_store: savepoints that are not open are an error")
 {
     store s;
     auto tx = *s.begin();
-    CHECK(!tx.release());
-    CHECK(!tx.undo());
+    CHECK(!tx.release_savepoint());
+    CHECK(!tx.rollback_to_savepoint());
     CHECK(tx.savepoint().has_value());
-    CHECK(tx.undo().has_value());
-    CHECK(!tx.undo());
+    CHECK(tx.rollback_to_savepoint().has_value());
+    CHECK(!tx.rollback_to_savepoint());
     tx.rollback();
     CHECK(!tx.savepoint());
     CHECK(*tx.commit() == commit_outcome::not_applied);

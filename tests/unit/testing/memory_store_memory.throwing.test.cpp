@@ -28,7 +28,7 @@ TEST_CASE("memory_store: a commit that finds no memory changes nothing")
             auto tx = *s.begin();
             tx.record(1);
             CHECK(s.put(tx, {.key = key, .at = {1, ""}}).has_value());
-            CHECK(s.note(tx, key, {1, 1, 1, 1}).has_value());
+            CHECK(s.store_crash_record(tx, key, {1, 1, 1, 1}).has_value());
             CHECK(tx.commit().has_value());
         }
         auto tx = *s.begin();
@@ -36,14 +36,14 @@ TEST_CASE("memory_store: a commit that finds no memory changes nothing")
         CHECK(s.advance(tx, key, {}, {5, "an offset that no string keeps in itself"}, 1).has_value());
         CHECK(s.put(tx, {.key = key, .at = {2, ""}}).has_value());
         CHECK(s.remove(tx, key, 1).has_value());
-        CHECK(s.forget(tx, key).has_value());
+        CHECK(s.clear_crash_record(tx, key).has_value());
         const bool none = fails_after(left, [&] { static_cast<void>(tx.commit()); });
         failed += none ? 1U : 0U;
         CHECK(s.records().size() == (none ? 1U : 7U));
         CHECK(s.load(key)->has_value() == !none);
         CHECK(s.find(key, 1)->has_value() == none);
         CHECK(s.find(key, 2)->has_value() == !none);
-        CHECK(s.attempted(key)->has_value() == none);
+        CHECK(s.load_crash_record(key)->has_value() == none);
         if (!none) break;
     }
     CHECK(failed > 5);

@@ -118,12 +118,12 @@ private:
             [&](batch_machine::begin) { begin(); },
             [&](const batch_machine::store_crash_record& a) {
                 if constexpr (crash_record_store<Store>) {
-                    machine_.on(batch_machine::done{seen(store_.note(*tx_, mine_.key, a.row))});
+                    machine_.on(batch_machine::done{seen(store_.store_crash_record(*tx_, mine_.key, a.row))});
                 }
             },
             [&](batch_machine::clear_crash_record) {
                 if constexpr (crash_record_store<Store>) {
-                    machine_.on(batch_machine::done{seen(store_.forget(*tx_, mine_.key))});
+                    machine_.on(batch_machine::done{seen(store_.clear_crash_record(*tx_, mine_.key))});
                 }
             },
             [&](batch_machine::savepoint) { mark(); },
@@ -131,7 +131,7 @@ private:
             [&](batch_machine::release_savepoint) { release(); },
             [&](batch_machine::rollback_to_savepoint) {
                 if constexpr (savepoint_scope<transaction>)
-                    machine_.on(batch_machine::done{seen(tx_->undo())});
+                    machine_.on(batch_machine::done{seen(tx_->rollback_to_savepoint())});
             },
             [&](batch_machine::write_dead_letter a) {
                 machine_.on(batch_machine::done{seen(put(letter(a)))});
@@ -187,7 +187,7 @@ private:
     void recall()
     {
         if constexpr (crash_record_store<Store>) {
-            const auto r = store_.attempted(mine_.key);
+            const auto r = store_.load_crash_record(mine_.key);
             batch_machine::crash_record_loaded said{r ? *r : std::nullopt, seen(r)};
             if (machine_.calling_off()) {
                 machine_.on(said);
@@ -219,7 +219,7 @@ private:
     void release()
     {
         if constexpr (savepoint_scope<transaction>)
-            machine_.on(batch_machine::done{seen(tx_->release())});
+            machine_.on(batch_machine::done{seen(tx_->release_savepoint())});
     }
 
     void handle(std::uint64_t event)

@@ -42,7 +42,7 @@ template <class Store>
 [[nodiscard]] result<void> forget(Store& store, typename Store::transaction& tx,
                                   const partition_key& key)
 {
-    if constexpr (crash_record_store<Store>) return store.forget(tx, key);
+    if constexpr (crash_record_store<Store>) return store.clear_crash_record(tx, key);
     else return {};
 }
 

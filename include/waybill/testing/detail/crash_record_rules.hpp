@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// crash_record_rules: the rules of the crash records of a store (`attempted`, `note`,
-// `forget`).
+// crash_record_rules: the rules of the crash records of a store (`load_crash_record`,
+// `store_crash_record`, `clear_crash_record`).
 //
 // A part of conformance.hpp.
 
@@ -28,9 +28,9 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_re
     const auto forgotten = [&] {
         return stores<crash_record>(t, s, key, {}, {}) && shows(s, key, absent);
     };
-    t.holds(shows(s, key, absent), "attempted: a row that was never noted is absent");
-    t.holds(forgotten(), "forget: an absent row is no error");
-    t.holds(noted(row), "attempted: returns every field as committed");
+    t.holds(shows(s, key, absent), "load_crash_record: a row that was never noted is absent");
+    t.holds(forgotten(), "clear_crash_record: an absent row is no error");
+    t.holds(noted(row), "load_crash_record: returns every field as committed");
     constexpr std::uint64_t half = std::uint64_t{1} << 63U;
     constexpr std::uint64_t odd = (std::uint64_t{1} << 53U) + 1;
     constexpr std::uint64_t all = largest;
@@ -40,10 +40,10 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_re
                                  {half, odd, half, 1U << 31U, odd, half},
                                  {odd, half, odd, 1, half, odd}};
     for (const crash_record& a : rows) {
-        t.holds(noted(a), "note: replaces the row, with numbers of all bits, and absent is not 0");
+        t.holds(noted(a), "store_crash_record: replaces the row, with numbers of all bits, and absent is not 0");
     }
-    t.holds(forgotten(), "forget: removes the row");
-    t.holds(noted(row), "note: works again after a forget");
+    t.holds(forgotten(), "clear_crash_record: removes the row");
+    t.holds(noted(row), "store_crash_record: works again after a forget");
 }
 
 /// If a transaction writes a row several times, the last write counts.
@@ -52,23 +52,23 @@ void crash_record_order_rules(trial& t, S& s, const partition_key& key, const cr
 {
     const crash_record other{18, 68, 50, 2, 3, 6};
     if (auto tx = t.open(s)) {
-        const bool done = s.note(*tx, key, row) && s.forget(*tx, key) && t.committed(*tx);
+        const bool done = s.store_crash_record(*tx, key, row) && s.clear_crash_record(*tx, key) && t.committed(*tx);
         t.holds(done && shows(s, key, std::optional<crash_record>()),
-                "forget: removes a row that the same transaction has noted");
+                "clear_crash_record: removes a row that the same transaction has noted");
     }
     if (auto tx = t.open(s)) {
-        const bool done = s.note(*tx, key, other) && s.note(*tx, key, row) && t.committed(*tx);
+        const bool done = s.store_crash_record(*tx, key, other) && s.store_crash_record(*tx, key, row) && t.committed(*tx);
         t.holds(done && shows(s, key, std::optional(row)),
-                "note: within a transaction the last one counts");
+                "store_crash_record: within a transaction the last one counts");
     }
     if (auto tx = t.open(s)) {
-        const bool done = s.forget(*tx, key) && s.note(*tx, key, other) && t.committed(*tx);
+        const bool done = s.clear_crash_record(*tx, key) && s.store_crash_record(*tx, key, other) && t.committed(*tx);
         t.holds(done && shows(s, key, std::optional(other)),
-                "note: stands where the same transaction has forgotten the row before");
+                "store_crash_record: stands where the same transaction has forgotten the row before");
     }
 }
 
-/// The rules of `attempted`, `note` and `forget`.
+/// The rules of `load_crash_record`, `store_crash_record` and `clear_crash_record`.
 template <class Make>
 void attempt_rules(trial& t, Make& make)
 {

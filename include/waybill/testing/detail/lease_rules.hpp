@@ -67,8 +67,8 @@ public:
         return std::count_if(owners.begin(), owners.end(), same) == 1 &&
                std::find(owners.begin(), owners.end(), p) != owners.end();
     }
-    [[nodiscard]] bool announce(const owner_heartbeat& p) { return store_.announce(p).has_value(); }
-    [[nodiscard]] bool withdraw(const owner_heartbeat& p) { return store_.withdraw(p).has_value(); }
+    [[nodiscard]] bool heartbeat(const owner_heartbeat& p) { return store_.heartbeat(p).has_value(); }
+    [[nodiscard]] bool leave(const owner_heartbeat& p) { return store_.leave(p).has_value(); }
 
 private:
     S& store_;
@@ -86,20 +86,20 @@ void presence_rules(S& s, trial& t)
     const owner_heartbeat elsewhere{"orders", "audit", {"a", 1}, 1};
     const owner_heartbeat odd{"orders", "billing", {"it's \"me\"; --%\xC3\xA9", 7}, 1};
 
-    t.holds(on.announce(p) && on.there(p), "announce: an owner without leases is listed");
-    t.holds(on.announce(renewed) && on.there(renewed),
-            "announce: a second call replaces the row");
-    t.holds(on.announce(twin) && on.there(twin) && on.there(renewed),
-            "announce: two incarnations of one name are two owners");
-    t.holds(on.announce(elsewhere) && on.there(elsewhere) && !on.there(p) && on.there(renewed),
-            "announce: groups are independent");
-    t.holds(on.announce(odd) && on.there(odd), "announce: accepts any name");
-    t.holds(on.withdraw(p) && on.there(renewed),
-            "withdraw: does not remove an owner with a later heartbeat");
-    t.holds(on.withdraw(renewed) && !on.there(renewed) && on.there(twin) && on.there(elsewhere),
-            "withdraw: removes only this owner");
-    t.holds(on.withdraw(renewed), "withdraw: an absent owner is no error");
-    t.holds(on.table({"orders", "billing", {}}).leases.empty(), "announce: makes no lease");
+    t.holds(on.heartbeat(p) && on.there(p), "heartbeat: an owner without leases is listed");
+    t.holds(on.heartbeat(renewed) && on.there(renewed),
+            "heartbeat: a second call replaces the row");
+    t.holds(on.heartbeat(twin) && on.there(twin) && on.there(renewed),
+            "heartbeat: two incarnations of one name are two owners");
+    t.holds(on.heartbeat(elsewhere) && on.there(elsewhere) && !on.there(p) && on.there(renewed),
+            "heartbeat: groups are independent");
+    t.holds(on.heartbeat(odd) && on.there(odd), "heartbeat: accepts any name");
+    t.holds(on.leave(p) && on.there(renewed),
+            "leave: does not remove an owner with a later heartbeat");
+    t.holds(on.leave(renewed) && !on.there(renewed) && on.there(twin) && on.there(elsewhere),
+            "leave: removes only this owner");
+    t.holds(on.leave(renewed), "leave: an absent owner is no error");
+    t.holds(on.table({"orders", "billing", {}}).leases.empty(), "heartbeat: makes no lease");
 }
 
 /// The rules of a first claim. Returns its version.
@@ -198,17 +198,17 @@ void owner_rules(S& s, trial& t)
         return owner_heartbeat{"orders", "billing", {name, 1}, 1};
     };
     bool apart = true;
-    for (const std::string& name : similar_names()) apart = on.announce(of(name)) && apart;
+    for (const std::string& name : similar_names()) apart = on.heartbeat(of(name)) && apart;
     for (const std::string& name : similar_names()) apart = on.there(of(name)) && apart;
-    t.holds(apart, "announce: owners are distinguished by all bytes of their names");
+    t.holds(apart, "heartbeat: owners are distinguished by all bytes of their names");
     std::size_t n = 0;
     for (const std::string& name : similar_names()) {
-        if (n++ % 2 == 0) apart = on.withdraw(of(name)) && apart;
+        if (n++ % 2 == 0) apart = on.leave(of(name)) && apart;
     }
     n = 0;
     for (const std::string& name : similar_names())
         apart = on.there(of(name)) == (n++ % 2 != 0) && apart;
-    t.holds(apart, "withdraw: an owner with a similar name stays");
+    t.holds(apart, "leave: an owner with a similar name stays");
 }
 
 template <class S>
@@ -316,7 +316,7 @@ void second_lease_rules(S& s, Other& second, trial& t)
     const lease_claim mine{key, {"a", 1}, 1, {}};
     const bool none = there.table(key) == lease_table{};
     const auto first = here.wins(mine);
-    const bool announced = here.announce(p);
+    const bool announced = here.heartbeat(p);
     t.holds(none && first && announced && there.stands(mine, *first) && there.there(p),
             lease_rule::listed);
     const lease_claim theirs{key, {"b", 2}, 2, first};

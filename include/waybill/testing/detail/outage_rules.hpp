@@ -98,11 +98,11 @@ template <class S>
 void attempt_outage_rules(S& s, trial& t, const partition_key& key, const crash_record& stored)
 {
     outage_trial<S> on(s, t);
-    t.holds(on.fails(s.attempted(key)) && on.fails(s.attempted(neighbours(key).front())),
-            "attempted: a store that cannot be reached is an error, not an absent row");
-    t.holds(on.never([&](auto& tx) { return !on.fails(s.note(tx, key, stored)); }) &&
-                on.never([&](auto& tx) { return !on.fails(s.forget(tx, key)); }),
-            "note and forget: are not committed to a store that cannot be reached");
+    t.holds(on.fails(s.load_crash_record(key)) && on.fails(s.load_crash_record(neighbours(key).front())),
+            "load_crash_record: a store that cannot be reached is an error, not an absent row");
+    t.holds(on.never([&](auto& tx) { return !on.fails(s.store_crash_record(tx, key, stored)); }) &&
+                on.never([&](auto& tx) { return !on.fails(s.clear_crash_record(tx, key)); }),
+            "store_crash_record and clear_crash_record: are not committed to a store that cannot be reached");
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

@@ -104,13 +104,13 @@ struct rows_of<crash_record> {
     template <class S>
     static auto read(S& s, const partition_key& key)
     {
-        return s.attempted(key);
+        return s.load_crash_record(key);
     }
     template <class S, class Tx>
     static bool write(S& s, Tx& tx, const partition_key& key, const std::optional<crash_record>&,
                       const std::optional<crash_record>& to)
     {
-        return to ? s.note(tx, key, *to).has_value() : s.forget(tx, key).has_value();
+        return to ? s.store_crash_record(tx, key, *to).has_value() : s.clear_crash_record(tx, key).has_value();
     }
 };
 

@@ -75,10 +75,10 @@ bool ends(Tx& tx, Tx& ended_before, ending how)
         return done;
     }
     if constexpr (savepoint_scope<Tx>) {
-        if (how == ending::undo) return tx.undo() && trial::committed(tx);
-        if (how == ending::release) return tx.release() && trial::committed(tx);
+        if (how == ending::undo) return tx.rollback_to_savepoint() && trial::committed(tx);
+        if (how == ending::release) return tx.release_savepoint() && trial::committed(tx);
         if (how == ending::released_and_rolled_back) {
-            (void)tx.release();
+            (void)tx.release_savepoint();
             tx.rollback();
         }
     }
@@ -260,10 +260,10 @@ void savepoint_rules(trial& t, S& s)
     const auto write = [&](const char* part) {
         return rows_of<Row>::write(s, *tx, key(part), {}, row(part));
     };
-    bool done = write("before") && tx->savepoint() && write("released") && tx->release();
-    done = done && tx->savepoint() && write("undone") && tx->undo() && write("after");
-    done = done && tx->savepoint() && write("released later") && tx->release();
-    done = done && tx->savepoint() && tx->undo() && t.committed(*tx);
+    bool done = write("before") && tx->savepoint() && write("released") && tx->release_savepoint();
+    done = done && tx->savepoint() && write("undone") && tx->rollback_to_savepoint() && write("after");
+    done = done && tx->savepoint() && write("released later") && tx->release_savepoint();
+    done = done && tx->savepoint() && tx->rollback_to_savepoint() && t.committed(*tx);
     t.holds(done && shows(s, key("undone"), absent),
             rule("undo takes back what was written since its savepoint"));
     t.holds(done && there("before"), rule("undo keeps what was written before its savepoint"));
@@ -283,7 +283,7 @@ void replaced_in_savepoint(trial& t, S& s)
     const std::string rule = "undo brings back what the transaction wrote before: ";
     if (auto tx = t.open(s)) {
         const bool done = rows::write(s, *tx, key, {}, one) && tx->savepoint() &&
-                          rows::write(s, *tx, key, one, two) && tx->undo() && t.committed(*tx);
+                          rows::write(s, *tx, key, one, two) && tx->rollback_to_savepoint() && t.committed(*tx);
         t.holds(done && shows(s, key, one), rule + std::string(rows::plural));
     }
 }
@@ -294,7 +294,7 @@ void many_savepoints(trial& t, S& s)
 {
     auto tx = t.open(s);
     bool done = tx.has_value();
-    for (int n = 0; n != 200; ++n) done = done && tx->savepoint() && tx->release();
+    for (int n = 0; n != 200; ++n) done = done && tx->savepoint() && tx->release_savepoint();
     t.holds(done && t.committed(*tx), "a transaction takes 200 savepoints, one after another");
 }
 
