@@ -28,6 +28,41 @@ TEST_CASE("a decision is written as the golden file says")
     CHECK(json(d).dump(2) + "\n" == tests_support::golden("scaling/decision.json"));
 }
 
+TEST_CASE("a decision is written as the guide shows")
+{
+    const auto at = [](int minutes) { return noon + duration::seconds(60 * minutes); };
+    sc::decision d;
+    d.verdict = sc::verdict::up;
+    d.why = sc::reason::rate;
+    d.from = 2;
+    d.desired = 7;
+    d.to = 4;
+    d.now = at(40);
+    d.until = at(41);
+    d.command = sc::command{3, 2, 4};
+    d.up = sc::tribool::yes;
+    d.down = sc::tribool::no;
+    d.reasons = {{.part = sc::role::up,
+                  .metric = "orders",
+                  .what = sc::statistic::mean,
+                  .how = sc::relation::above,
+                  .value = 412.5,
+                  .limit = 200,
+                  .points = 10,
+                  .timed = true,
+                  .first = at(31),
+                  .last = at(40),
+                  .holds = sc::tribool::yes}};
+    CHECK(json(d) == json::parse(R"text(
+{"verdict": "up", "why": "rate", "from": 2, "desired": 7, "to": 4,
+ "now": "2024-02-29T12:40:00Z", "until": "2024-02-29T12:41:00Z",
+ "command": {"id": 3, "from": 2, "to": 4}, "up": "yes", "down": "no", "activation": "yes",
+ "because": [{"part": "up", "metric": "orders", "statistic": "mean", "value": 412.5,
+              "operator": ">", "limit": 200, "points": 10, "first": "2024-02-29T12:31:00Z",
+              "last": "2024-02-29T12:40:00Z", "holds": "yes"}]}
+)text"));
+}
+
 TEST_CASE("what does not apply is left out")
 {
     sc::decision d;

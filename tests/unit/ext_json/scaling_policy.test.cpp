@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,6 +70,27 @@ TEST_CASE("policies are written as the golden files say")
     check("scaling/policy_small.json", golden_scaling::policy_small());
     check("scaling/policy_full.json", golden_scaling::policy_full());
     check("scaling/policy_ladder.json", golden_scaling::policy_ladder());
+}
+
+TEST_CASE("each rule that the guide shows is read and written as it is")
+{
+    std::istringstream shown(R"text(
+{"mean": "orders", "above": 300}
+{"mean": "orders", "above": {"per_instance": 100}, "min_points": 5, "max_age": "3min"}
+{"last": "orders", "at_least": {"by_instances": [[1, 100], [4, 350]]}, "if_missing": "fails"}
+{"any": [{"mean": "cpu", "above": 80, "averaged": true}, {"not": {"points": "cpu", "above": 4}}]}
+{"at_least": 2, "of": [{"mean": "a", "above": 1}, {"mean": "b", "above": 1}, {"mean": "c", "above": 1}]}
+)text");
+    int rules = 0;
+    for (std::string line; std::getline(shown, line);) {
+        if (line.empty()) continue;
+        const json rule = json::parse(line);
+        const auto read = sc::parse_policy(json{{"up", rule}}.dump());
+        REQUIRE_MESSAGE(read.has_value(), describe(read.error()));
+        CHECK((*sc::write_policy(*read))["up"] == rule);
+        ++rules;
+    }
+    CHECK(rules == 5);
 }
 
 TEST_CASE("as somebody writes it")

@@ -52,6 +52,17 @@ TEST_CASE("states are written as the golden files say")
     check("scaling/state_full.json", golden_scaling::state_full());
 }
 
+TEST_CASE("the state that the guide shows is read and written as it is")
+{
+    constexpr std::string_view shown = R"text(
+{"version": 1, "last_id": 3, "ready": 4, "last_up": "2024-02-29T12:40:00Z",
+ "highest": "czm5oy0b5dkw 4 czm6i9qr0hog 2", "lowest": "", "made": "czm5oy0b5dkw 2 4"}
+)text";
+    const auto read = parse_json<sc::state>(shown);
+    REQUIRE_MESSAGE(read.has_value(), describe(read.error()));
+    CHECK(json(*read) == json::parse(shown));
+}
+
 TEST_CASE("a state fits one small row")
 {
     const sc::state full = golden_scaling::state_full();
