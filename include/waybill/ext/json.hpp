@@ -29,6 +29,7 @@
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/decoded_state.hpp>
 #include <waybill/ext/json/lease.hpp>
+#include <waybill/ext/json/limits.hpp>
 #include <waybill/ext/json/parse.hpp>
 #include <waybill/ext/json/position.hpp>
 #include <waybill/ext/json/queue.hpp>

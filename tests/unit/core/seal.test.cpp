@@ -16,10 +16,10 @@ namespace {
 
 using namespace std::string_view_literals;
 using waybill::detail::put_seal;
-using waybill::detail::put_whole;
+using waybill::detail::put_varint;
 using waybill::detail::seal_bytes;
 using waybill::detail::seal_holds;
-using waybill::detail::take_whole;
+using waybill::detail::take_varint;
 
 constexpr std::uint64_t highest = ~std::uint64_t{0};
 
@@ -27,7 +27,7 @@ constexpr std::uint64_t highest = ~std::uint64_t{0};
 constexpr std::optional<std::uint64_t> taken(std::string_view bytes, std::size_t left = 0)
 {
     const std::string_view all = bytes;
-    const std::optional<std::uint64_t> n = take_whole(bytes);
+    const std::optional<std::uint64_t> n = take_varint(bytes);
     const bool as_said = n ? bytes.size() == left : bytes == all;
     return as_said ? n : std::optional<std::uint64_t>(4'711);
 }
@@ -59,7 +59,7 @@ TEST_CASE("seal: numbers come back from as many bytes as varint_size says")
         for (const std::uint64_t low : {0U, 1U, 2U}) {
             const std::uint64_t n = (std::uint64_t{1} << shift) - 1 + low;
             std::string bytes;
-            put_whole(bytes, n);
+            put_varint(bytes, n);
             CHECK(bytes.size() == waybill::detail::varint_size(n));
             CHECK(taken(bytes) == n);
             for (std::size_t less = 0; less != bytes.size(); ++less) {

@@ -55,7 +55,7 @@ public:
 
     void byte(std::uint8_t b) { bytes_ += static_cast<char>(b); }
 
-    void whole(std::uint64_t n) { put_whole(bytes_, n); }
+    void whole(std::uint64_t n) { put_varint(bytes_, n); }
 
     /// Writes a number close to zero, negative ones in two's complement, as a zigzag varint.
     void difference(std::uint64_t n) { whole(zigzag(static_cast<std::int64_t>(n))); }
@@ -121,7 +121,7 @@ public:
     [[nodiscard]] constexpr std::uint64_t whole() noexcept
     {
         begin();
-        const std::optional<std::uint64_t> n = take_whole(rest_);
+        const std::optional<std::uint64_t> n = take_varint(rest_);
         if (!n) fail(problem_type::corrupt);
         return n.value_or(0);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// varint: sizes of base-128 varints (seven bits per byte), and zigzag encoding for signed integers.
+// varint: base-128 varints (seven bits per byte) and their sizes, and zigzag encoding for signed
+// integers.
 //
 //     varint_size(300)     // 2
 //     zigzag_size(-1)      // 1: small either way of zero is short
@@ -13,7 +14,11 @@
 #define WAYBILL_CORE_DETAIL_VARINT_HPP
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace waybill::inline v0_2::detail {
 
@@ -26,6 +31,33 @@ namespace waybill::inline v0_2::detail {
     // (9 * width + 64) / 64 equals width / 7 rounded up.
     const auto top = static_cast<unsigned>(std::countl_zero(n | 1U) ^ 63);
     return (top * 9U + 73U) / 64U;
+}
+
+/// Appends n as a base-128 varint, lowest bits first: `varint_size(n)` bytes. All bytes go in at
+/// once, since a string checks its capacity at each append.
+inline void put_varint(std::string& to, std::uint64_t n)
+{
+    char digits[10];
+    std::size_t size = 0;
+    for (; n >= 0x80; n >>= 7U) digits[size++] = static_cast<char>(n | 0x80U);
+    digits[size++] = static_cast<char>(n);
+    to.append(digits, size);
+}
+
+/// Removes the varint at the start of `bytes` and returns it. If the number is incomplete, exceeds
+/// 64 bits or is longer than necessary: returns empty and leaves `bytes` unchanged.
+[[nodiscard]] constexpr std::optional<std::uint64_t> take_varint(std::string_view& bytes) noexcept
+{
+    std::uint64_t n = 0;
+    for (std::size_t at = 0; at != bytes.size(); ++at) {
+        const std::uint64_t b = static_cast<unsigned char>(bytes[at]);
+        if ((at == 9 && b > 1) || (at != 0 && b == 0)) break;
+        n |= (b & 0x7FU) << 7 * at;
+        if (b >= 0x80) continue;
+        bytes.remove_prefix(at + 1);
+        return n;
+    }
+    return std::nullopt;
 }
 
 /// Zigzag encoding: 0, -1, 1, -2 ... become 0, 1, 2, 3 ...

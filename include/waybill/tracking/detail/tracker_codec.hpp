@@ -88,7 +88,7 @@ struct tracker_plan {
                           (t.low_water() ? 0 : tracker_is_first);
     out += static_cast<char>(head);
     const std::uint64_t first = t.resume_at().value_or(0);
-    put_whole(out, first);
+    put_varint(out, first);
     form_writer body(out, p.form, first);
     for_each_run(t, [&](const tracked_range& r) {
         if (r.at.last <= p.end) body.add(r, r.at.last == p.end);
@@ -110,7 +110,7 @@ public:
     /// Returns 0 and fails if there is no number, or it is longer than necessary or than 64 bits.
     [[nodiscard]] std::uint64_t whole() noexcept
     {
-        const std::optional<std::uint64_t> n = take_whole(bytes_);
+        const std::optional<std::uint64_t> n = take_varint(bytes_);
         failed_ = failed_ || !n;
         return n.value_or(0);
     }

@@ -112,15 +112,15 @@ public:
         const std::uint64_t more = r.at.last - r.at.first;
         const std::uint64_t length = saturating_add(more, 1);
         if (form_ == tracker_form::runs) {
-            if (!any_ && !r.done) put_whole(*out_, 0);
-            put_whole(*out_, r.done && !any_ ? length : more);
+            if (!any_ && !r.done) put_varint(*out_, 0);
+            put_varint(*out_, r.done && !any_ ? length : more);
         } else if (form_ == tracker_form::bits) {
             if (r.done) set(r.at);
         } else if (r.done == (form_ == tracker_form::done)) {
-            put_whole(*out_, before_);
+            put_varint(*out_, before_);
             out_->append(more, '\0');
         } else if (is_last) {
-            put_whole(*out_, more);
+            put_varint(*out_, more);
         }
         before_ = length;
         any_ = true;

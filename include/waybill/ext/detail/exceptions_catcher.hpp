@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+//
+// exceptions_catcher: the callable that `catching` returns.
+
+#ifndef WAYBILL_EXT_DETAIL_EXCEPTIONS_CATCHER_HPP
+#define WAYBILL_EXT_DETAIL_EXCEPTIONS_CATCHER_HPP
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/batch/send_all.hpp>
+#include <waybill/consume/event.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/text.hpp>
+#include <waybill/ext/exceptions_by_default.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// A callable that maps an exception to a fault_kind (for handlers and store calls) or to a
+/// send_outcome (for send functions).
+template <class C>
+concept exception_classifier = requires(C& classify, const std::exception& e) {
+    requires std::convertible_to<decltype(classify(e)), fault_kind> ||
+        std::convertible_to<decltype(classify(e)), send_outcome>;
+};
+
+inline constexpr std::size_t exception_text_bytes = 1'024;
+
+/// The fault of an exception. If memory for its text cannot be allocated, the text is empty.
+[[nodiscard]] inline fault caught(fault_kind kind, std::string_view what) noexcept
+{
+    fault f{kind == fault_kind::none ? fault_kind::permanent : kind, {}};
+    try {
+        f.text = utf8_prefix(what, exception_text_bytes);
+    } catch (...) {
+        f.text.clear();
+    }
+    return f;
+}
+
+template <class R>
+inline constexpr bool is_result = false;
+template <class T>
+inline constexpr bool is_result<result<T, fault>> = true;
+
+/// A function object that returns a value if the wrapped function throws. Made by `catching`.
+template <class F, exception_classifier C>
+class catcher {
+    template <class R>
+    static constexpr bool sends = !std::convertible_to<R, fault> && !is_result<R> &&
+                                  !std::same_as<R, event_outcome> &&
+                                  std::convertible_to<R, send_outcome>;
+
+public:
+    constexpr catcher(F inner, C classify)
+        : inner_(std::move(inner)), classify_(std::move(classify))
+    {
+    }
+
+    template <class... Args>
+        requires std::invocable<F&, Args...>
+    auto operator()(Args&&... args)
+    {
+        return call(inner_, classify_, std::forward<Args>(args)...);
+    }
+
+    template <class... Args>
+        requires std::invocable<const F&, Args...>
+    auto operator()(Args&&... args) const
+    {
+        return call(inner_, classify_, std::forward<Args>(args)...);
+    }
+
+private:
+    template <class Inner, class Classify, class... Args>
+    static auto call(Inner& inner, Classify& classify, Args&&... args)
+    {
+        using R = std::invoke_result_t<Inner&, Args...>;
+        if constexpr (sends<R>) {
+            return sent(inner, classify, std::forward<Args>(args)...);
+        } else {
+            constexpr bool own = is_result<R> || std::same_as<R, event_outcome>;
+            constexpr bool known = std::is_void_v<R> || std::convertible_to<R, fault> || own;
+            static_assert(known,
+                          "catching: a handler answers a fault or nothing, a store a result, and a "
+                          "send function a send_outcome");
+            using answer = std::conditional_t<own, R, fault>;
+            try {
+                if constexpr (std::is_void_v<R>) {
+                    inner(std::forward<Args>(args)...);
+                    return fault{};
+                } else {
+                    return answer(inner(std::forward<Args>(args)...));
+                }
+            } catch (const std::exception& e) {
+                return failure<answer>(caught(class_of(classify, e), said(e)));
+            } catch (...) {
+                constexpr std::string_view what = "an exception that is not a std::exception";
+                return failure<answer>(caught(fault_kind::permanent, what));
+            }
+        }
+    }
+
+    template <class Inner, class Classify, class... Args>
+    static send_outcome sent(Inner& inner, Classify& classify, Args&&... args)
+    {
+        using said_by = std::invoke_result_t<Classify&, const std::exception&>;
+        static_assert(
+            std::same_as<C, by_default> || std::convertible_to<said_by, send_outcome>,
+            "catching: of a send function's exception classify says a send_outcome, "
+            "since a fault_kind does not show if the batch has arrived");
+        try {
+            return inner(std::forward<Args>(args)...);
+        } catch (const std::exception& e) {
+            if constexpr (std::convertible_to<said_by, send_outcome>) {
+                try {
+                    return classify(e);
+                } catch (...) {
+                    return batch_sender::outcome_unknown{};
+                }
+            } else {
+                return batch_sender::outcome_unknown{};
+            }
+        } catch (...) {
+            return batch_sender::outcome_unknown{};
+        }
+    }
+
+    template <class Answer>
+    static Answer failure(fault f)
+    {
+        if constexpr (is_result<Answer>) return unexpected(std::move(f));
+        else return f;
+    }
+
+    template <class Classify>
+    static fault_kind class_of(Classify& classify, const std::exception& e) noexcept
+    {
+        using said_by = std::invoke_result_t<Classify&, const std::exception&>;
+        static_assert(std::convertible_to<said_by, fault_kind>,
+                      "catching: classify for a handler returns a fault_kind");
+        try {
+            return classify(e);
+        } catch (...) {
+            return fault_kind::permanent;
+        }
+    }
+
+    static std::string_view said(const std::exception& e) noexcept
+    {
+        const char* what = e.what();
+        return what ? what : "";
+    }
+
+    F inner_;
+    [[no_unique_address]] C classify_;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_EXT_DETAIL_EXCEPTIONS_CATCHER_HPP
