@@ -58,7 +58,7 @@ std::string line_of(const version_0_1::pipeline_dead_letter& l)
     j["size"] = l.size;
     j["checksum"] = l.checksum;
     j["state"] = text_of(l.state);
-    j["state cut"] = l.state_omitted;
+    j["state cut"] = version_0_1::state_omitted(l);
     j["body"] = text_of(l.body);
     return j.dump();
 }

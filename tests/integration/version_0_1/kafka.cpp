@@ -28,8 +28,16 @@
 #include <nlohmann/json.hpp>
 #include <reliable_consumer/kafka.cpp>
 #include <reliable_consumer/kafka_run.cpp>
-#include <reliable_consumer/kafka_world.cpp>
 #include <reliable_consumer/ledger.cpp>
+#include <waybill/version.hpp>
+#if WAYBILL_VERSION == 100
+#include <reliable_consumer/kafka_world.cpp>
+namespace reliable_consumer {
+using downstream_service = kafka_world;
+}
+#else
+#include <reliable_consumer/kafka_downstream.cpp>
+#endif
 
 #include "names.hpp"
 
@@ -210,20 +218,20 @@ std::vector<engines::kafka_record> records_of(const std::string& lines)
 }
 
 /// Crashes right after a commit with metadata, with half of the events done and some letters read.
-void consume_half(const cluster& c, kafka_world& world, std::size_t events)
+void consume_half(const cluster& c, downstream_service& downstream, std::size_t events)
 {
     letter_reader letters(c.settings(), topic);
     for (const auto joined = steady_clock::now() + 5s; steady_clock::now() < joined;)
         letters.step();
     engines::kafka_consumer look(c.settings(), "ledger", {}, {});
-    kafka_member member(where(c), world, 7);
+    kafka_member member(where(c), downstream, 7);
     const auto end = steady_clock::now() + 60s;
-    while (world.applied().size() < events / 3 && steady_clock::now() < end) member.step();
+    while (downstream.applied().size() < events / 3 && steady_clock::now() < end) member.step();
     for (const auto read = steady_clock::now() + 2s; steady_clock::now() < read;) letters.step();
     while (steady_clock::now() < end) {
         const std::uint64_t before = member.record().commits;
         member.step();
-        if (world.applied().size() < events / 2 || member.record().commits == before) continue;
+        if (downstream.applied().size() < events / 2 || member.record().commits == before) continue;
         std::size_t beside = 0;
         for (const kafka_offset& o : cluster::committed(look, topic))
             beside += o.metadata.empty() ? 0 : 1;
@@ -235,10 +243,10 @@ void consume_half(const cluster& c, kafka_world& world, std::size_t events)
 int write(const std::string& lines, const std::string& path)
 {
     const cluster c;
-    kafka_world world;
+    downstream_service downstream;
     const auto records = records_of(lines);
     c.produce(records);
-    consume_half(c, world, records.size());
+    consume_half(c, downstream, records.size());
     std::ofstream out(path);
     for (const std::string& of : {topic, dead_topic}) {
         std::map<place, std::string> all;
@@ -258,7 +266,7 @@ int write(const std::string& lines, const std::string& path)
                 << '\n';
         }
     }
-    for (const auto& [key, times] : world.applied()) out << json{{"applied", key}}.dump() << '\n';
+    for (const auto& [key, times] : downstream.applied()) out << json{{"applied", key}}.dump() << '\n';
     return out ? 0 : 1;
 }
 
@@ -359,21 +367,21 @@ void expect_same(const engines::kafka_message& letter, const engines::kafka_reco
            "a dead letter of " + key_of(event_of(letter)) + " would be written otherwise");
 }
 
-void check(const cluster& c, const stored& s, const kafka_world& world,
+void check(const cluster& c, const stored& s, const downstream_service& downstream,
            const letter_reader& letters)
 {
     const std::set<place> done = done_in(s);
     const std::size_t old = s.letters.size();
     std::map<place, engines::kafka_record> expected;
     c.each(topic, s.events.size(), 8s, [&](const place& at, const engines::kafka_message& m) {
-        const auto why = kafka_world::judge(m.body());
+        const auto why = downstream_service::judge(m.body());
         expected[at] = engines::dead_letter_of(m, why, "ledger", partitions);
     });
     std::map<place, std::uint64_t> dead;
     std::set<std::string> to_read;
     std::size_t rest = 0;  // of the dead letters of this version
     for (const auto& [at, event] : s.events)
-        rest += !done.contains(at) && !kafka_world::judge(bytes_in(event.at("body"))).ok() ? 1 : 0;
+        rest += !done.contains(at) && !downstream_service::judge(bytes_in(event.at("body"))).ok() ? 1 : 0;
     std::set<place> there;
     c.each(dead_topic, old + rest, 8s, [&](const place& at, const engines::kafka_message& m) {
         const place of = event_of(m);
@@ -389,9 +397,9 @@ void check(const cluster& c, const stored& s, const kafka_world& world,
     expect(there.size() == old + rest, "each dead letter is there");
     for (const auto& [at, event] : s.events) {
         const std::string key = key_of(at);
-        const bool hopeless = !kafka_world::judge(bytes_in(event.at("body"))).ok();
-        const auto applied = world.applied().find(key);
-        const std::uint64_t times = applied == world.applied().end() ? 0 : applied->second;
+        const bool hopeless = !downstream_service::judge(bytes_in(event.at("body"))).ok();
+        const auto applied = downstream.applied().find(key);
+        const std::uint64_t times = applied == downstream.applied().end() ? 0 : applied->second;
         expect(times == (done.contains(at) || hopeless ? 0U : 1U),
                key + " took effect " + std::to_string(times) + " times");
         expect(dead[at] == (done.contains(at) || !hopeless ? 0U : 1U), key + ": new dead letters");
@@ -412,8 +420,8 @@ int go_on(const std::string& path)
     const stored s = stored_in(path);
     const cluster c;
     restore(c, s);
-    kafka_world world;
-    kafka_member member(where(c), world, 7);
+    downstream_service downstream;
+    kafka_member member(where(c), downstream, 7);
     letter_reader letters(c.settings(), topic);
     const auto end = steady_clock::now() + 30s;
     while (member.position() != s.events.size() && steady_clock::now() < end) {
@@ -429,10 +437,10 @@ int go_on(const std::string& path)
            std::to_string(member.record().passed_by) +
                " events were skipped as done, and the metadata has " + std::to_string(beside));
     member.close();
-    check(c, s, world, letters);
+    check(c, s, downstream, letters);
     std::printf(
         "%zu events: %zu took effect now, %s of them after the watermark were done before\n",
-        s.events.size(), world.applied().size(), std::to_string(beside).c_str());
+        s.events.size(), downstream.applied().size(), std::to_string(beside).c_str());
     return wrong == 0 ? 0 : 1;
 }
 

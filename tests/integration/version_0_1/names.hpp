@@ -13,7 +13,10 @@
 
 #include <waybill/consume.hpp>
 #include <waybill/session.hpp>
-#if WAYBILL_VERSION != 100
+#if WAYBILL_VERSION == 100
+#include <waybill/core/base64_text.hpp>
+#else
+#include <waybill/core/detail/base64_text.hpp>
 #include <waybill/lease.hpp>
 #include <waybill/tracking.hpp>
 #endif
@@ -68,6 +71,34 @@ inline const auto& properties_of(const pipeline_dead_letter& d)
 {
     return d.stamp;
 }
+inline bool state_omitted(const pipeline_dead_letter& d)
+{
+    return d.state_cut;
+}
+
+using waybill::from_base64;
+using waybill::when_exhausted;
+using lease_call = waybill::lease_call;
+using processor_config = waybill::processor_config;
+
+inline waybill::batch_policy& dead_letters_of(waybill::batch_policy& p)
+{
+    return p;
+}
+template <class Stored>
+auto opened(const lifecycle::open& a, const Stored& stored)
+{
+    return waybill::opened_with(a, stored);
+}
+inline auto processed(const lifecycle::process& a, batch_outcome outcome)
+{
+    return waybill::processed_with(a, outcome);
+}
+template <class Store>
+auto load_crash_record(Store& store, const waybill::partition_key& key)
+{
+    return store.attempted(key);
+}
 
 #else
 
@@ -108,6 +139,34 @@ inline waybill::wall_time dead_lettered_at(const pipeline_dead_letter& d)
 inline const auto& properties_of(const pipeline_dead_letter& d)
 {
     return d.properties;
+}
+inline bool state_omitted(const pipeline_dead_letter& d)
+{
+    return d.state_omitted;
+}
+
+using waybill::detail::from_base64;
+using when_exhausted = waybill::batch_policy::when_exhausted;
+using lease_call = waybill::lease_manager::lease_call;
+using processor_config = waybill::processor::config;
+
+inline waybill::dead_letter_options& dead_letters_of(waybill::batch_policy& p)
+{
+    return p.dead_letters;
+}
+template <class Stored>
+auto opened(const lifecycle::open& a, const Stored& stored)
+{
+    return lifecycle::partition_opened::of(a, stored);
+}
+inline auto processed(const lifecycle::process& a, batch_outcome outcome)
+{
+    return lifecycle::processed::of(a, outcome);
+}
+template <class Store>
+auto load_crash_record(Store& store, const waybill::partition_key& key)
+{
+    return store.load_crash_record(key);
 }
 
 #endif

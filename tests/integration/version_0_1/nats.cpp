@@ -21,7 +21,6 @@
 #include <nlohmann/json.hpp>
 
 #include "names.hpp"
-#include <waybill/core/detail/base64_text.hpp>
 
 namespace {
 
@@ -71,7 +70,7 @@ std::string body_in(const json& message)
 {
     std::string text = message.at("data").get<std::string>();
     while (!text.empty() && text.back() == '=') text.pop_back();
-    const auto body = waybill::detail::from_base64(text);
+    const auto body = version_0_1::from_base64(text);
     if (!body) throw std::runtime_error("a message is not base64");
     return *body;
 }

@@ -97,12 +97,13 @@ std::uint64_t number_of(std::uint32_t partition, std::uint64_t sequence, std::ui
 waybill::batch_policy policy_of(std::uint32_t partition)
 {
     waybill::batch_policy p;
-    p.on_exhausted = waybill::batch_policy::when_exhausted::dead_letter;
+    p.on_exhausted = version_0_1::when_exhausted::dead_letter;
+    auto& letters = version_0_1::dead_letters_of(p);
     if (partition == 0) {
-        p.body_bytes = 32;
-        p.summary_bytes = 9;
+        letters.body_bytes = 32;
+        letters.summary_bytes = 9;
     }
-    if (partition == 1) p.keeps = dead_letter_body::pointer;
+    if (partition == 1) letters.keeps = dead_letter_body::pointer;
     return p;
 }
 
@@ -127,18 +128,18 @@ public:
             if (at_end_.size() == partitions) work_.on(stop_requested{}, clock_type::now());
             waybill::match(
                 work_.next(clock_type::now()),
-                [&](const waybill::lease_manager::lease_call& c) {
+                [&](const version_0_1::lease_call& c) {
                     const double draw = std::uniform_real_distribution<double>(0, 1)(dice_);
                     work_.on(waybill::ask(leases_, c, draw), clock_type::now());
                 },
                 [&](lifecycle::open a) {
                     const auto stored = store_.load(work_.key(a.partition));
                     if (stored) mine_[a.partition] = work_.assignment_of(a, *stored);
-                    work_.on(waybill::partition_lifecycle::partition_opened::of(a, stored),
+                    work_.on(version_0_1::opened(a, stored),
                              clock_type::now());
                 },
                 [&](lifecycle::process a) {
-                    work_.on(waybill::partition_lifecycle::processed::of(a, one_batch(a.partition)),
+                    work_.on(version_0_1::processed(a, one_batch(a.partition)),
                              clock_type::now());
                 },
                 [&](lifecycle::close a) {
@@ -157,9 +158,9 @@ public:
     }
 
 private:
-    static waybill::processor::config config(const std::string& name, std::uint64_t incarnation)
+    static version_0_1::processor_config config(const std::string& name, std::uint64_t incarnation)
     {
-        waybill::processor::config c;
+        version_0_1::processor_config c;
         c.group = {"orders", "billing", {}, {name, incarnation}};
         for (std::uint32_t p = 0; p != partitions; ++p)
             c.group.partitions.push_back(std::to_string(p));
@@ -251,7 +252,7 @@ void print_partition(engines::postgres_store& store, std::uint32_t partition)
         std::printf("sequence=%s offset=%s epoch=%s\n",
                     std::to_string(checkpoint->at.sequence).c_str(),
                     hex(checkpoint->at.offset).c_str(), std::to_string(checkpoint->epoch).c_str());
-    if (const auto a = got(store.load_crash_record(key_of(partition)))) {
+    if (const auto a = got(version_0_1::load_crash_record(store, key_of(partition)))) {
         std::printf("crash record %u from=%s to=%s suspects=%s deaths=%u by=%s epoch=%s\n",
                     partition, text_of(a->from).c_str(), text_of(a->to).c_str(),
                     text_of(a->suspects).c_str(), a->deaths, text_of(a->by).c_str(),
@@ -307,15 +308,16 @@ void expect(bool holds, const char* rule, std::uint32_t partition, std::uint64_t
 void check_letter(const waybill::dead_letter& d, std::uint32_t partition, std::uint64_t n)
 {
     const event e = event_of(partition, n);
-    const waybill::batch_policy p = policy_of(partition);
-    const bool summary = partition == 0 && e.body.size() > p.body_bytes;
+    waybill::batch_policy p = policy_of(partition);
+    const auto& letters = version_0_1::dead_letters_of(p);
+    const bool summary = partition == 0 && e.body.size() > letters.body_bytes;
     const auto kept = partition == 1 ? dead_letter_body::pointer
                       : summary      ? dead_letter_body::summary
                                      : dead_letter_body::body;
     expect(d.kept == kept && d.size == e.body.size() && d.checksum == waybill::crc32c(e.body),
            "kept, size and checksum", partition, n);
     const std::string body = partition == 1 ? ""
-                             : summary      ? e.body.substr(0, p.summary_bytes)
+                             : summary      ? e.body.substr(0, letters.summary_bytes)
                                             : e.body;
     expect(d.body == body, "the body", partition, n);
     expect(d.at == waybill::position{e.sequence, e.offset} && d.occurred == e.time,
@@ -342,7 +344,8 @@ int check(engines::postgres& db, std::uint64_t events)
         const event last = event_of(p, events);
         expect(at && at->at == waybill::position{last.sequence, last.offset}, "the checkpoint", p,
                events);
-        expect(!got(store.load_crash_record(key_of(p))), "no crash record is left", p, 0);
+        expect(!got(version_0_1::load_crash_record(store, key_of(p))), "no crash record is left", p,
+               0);
         std::uint64_t dead = 0;
         for (std::uint64_t n = 1; n <= events; ++n) {
             const std::uint64_t sequence = event_of(p, n).sequence;

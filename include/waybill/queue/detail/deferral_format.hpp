@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include <waybill/core/time.hpp>
-#include <waybill/queue/deferred.hpp>
+#include <waybill/queue/deferred_messages.hpp>
 
 namespace waybill::inline v0_2::detail {
 
