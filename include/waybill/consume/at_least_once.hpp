@@ -12,7 +12,7 @@
 //      before it are committed, and the rest is delivered again. Cancelling does the same. If the
 //      last event is covered, the end is `committed`, even if its commit was cancelled.
 //   4. A commit with an unknown outcome is read back, and retried if it was not applied. A refused
-//      commit ends the batch (`abandoned`), unless a late commit of this owner was the cause.
+//      commit ends the batch (`ownership_lost`), unless a late commit of this owner was the cause.
 //   5. It terminates: each step makes progress, uses up a try, or stops.
 // A later delivery repeats the event of the stop. It repeats other events only after a crash, a
 // failed commit or a change of owner: at most `commit_every`, or more while failures wait (guide).

@@ -12,7 +12,7 @@
 //   1. Lease calls come first, then partitions in turn. A partition that always has events
 //      does not starve the others.
 //   2. A partition is read only while its lease is held and trusted.
-//   3. If the checkpoint has the same or a later epoch, or batches are abandoned repeatedly, the
+//   3. If the checkpoint has the same or a later epoch, or batches lose the ownership repeatedly, the
 //      epoch is raised before anything is read. If no epoch is left, `trouble` reports it.
 //   4. `stop_requested` closes, saves and gives back all partitions in a bounded number of steps.
 //

@@ -35,7 +35,7 @@ struct deferred {
 
 struct deferral_options {
     /// The order of the entries that `take` returns. It does not change which entries those are. A
-    /// broker may refuse to return messages of several partitions in one request; `by_partition`
+    /// broker may refuse to return messages of several partitions in one request; `group_by_partition`
     /// puts the entries of one partition next to each other.
     enum class hand_out_order : std::uint8_t {
         by_due,        ///< By due time, then by sequence number.

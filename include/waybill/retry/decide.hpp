@@ -36,7 +36,7 @@ struct give_up {
 /// The maximum of attempts, the retries without a pause, and the pauses before the others.
 struct retry_policy {
     /// Maximum of attempts, the first included; 0 counts as 1. Settings named "max retries" exclude
-    /// the first attempt: detail::tries_for_retries() converts them.
+    /// the first attempt: add 1.
     std::uint32_t max_attempts = 5;
     std::uint32_t immediate = 0;  ///< The number of first retries without a pause.
     backoff pauses{};

@@ -41,9 +41,8 @@ struct delivery_terms {
     /// settlement", Microsoft Learn).
     duration highest_lock = duration::seconds(300);
 
-    /// The minimum number of deliveries of `hold` each that together last at least `wanted`. At
-    /// least
-    /// 1. If `wanted` is positive and `hold` is not, no number is enough and the result is empty.
+    /// The minimum number of deliveries of `hold` each that together last at least `wanted`. The
+    /// result is at least 1. If `wanted` is positive and `hold` is not, no number is enough and the result is empty.
     [[nodiscard]] static constexpr std::optional<std::uint64_t> deliveries_for(duration wanted,
                                                                         duration hold) noexcept
     {

@@ -100,7 +100,7 @@ struct pipeline_dead_letter {
 
     /// The dead letter to write if one with the same session and sequence is stored. If the message
     /// is another one, it is `written`. If the message is the same:
-    ///   1. 1. If `written` is from the broker, the stored one is kept: a pipeline knows more. The
+    ///   1. If `written` is from the broker, the stored one is kept: a pipeline knows more. The
     ///      broker may dead-letter a message that a pipeline has dead-lettered but could not
     ///      complete.
     ///   2. The higher `resume_at` counts, and a missing state is taken from the other one.

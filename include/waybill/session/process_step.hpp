@@ -36,7 +36,7 @@
 namespace waybill::inline v0_2 {
 
 /// Processes one message and returns its outcome: `lost` and no call if the pipeline was over
-/// before, `not_taken` and no call if another message is in hand. `clock` is a function that
+/// before, `other_in_hand` and no call if another message is in hand. `clock` is a function that
 /// returns a steady time. `calls` contains one call for each action except `idle`.
 ///
 /// Results of the calls; other types do not compile:

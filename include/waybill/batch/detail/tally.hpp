@@ -5,7 +5,7 @@
 // Decides whether an item fits into the batch, and counts it. It is enough if the caller stores the
 // items, for example in an SDK's own batch object:
 //
-//     waybill::tally<my_framing> t;
+//     detail::tally<my_framing> t;
 //     switch (t.add(limits, f, item)) {                       // three results, not two
 //         case added:     sdk_batch.append(item); break;
 //         case full:      flush(sdk_batch); t = {}; t.add(limits, f, item); ... break;
