@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ours: waybill::sender before the simulated broker. All contact with the library is in this file.
+// ours: waybill::batch_sender before the simulated broker. All contact with the library is here.
 
 #ifndef WAYBILL_BENCH_SIMULATION_OURS_HPP
 #define WAYBILL_BENCH_SIMULATION_OURS_HPP

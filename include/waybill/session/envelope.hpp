@@ -2,11 +2,9 @@
 //
 // envelope: the first line of a stored session state. It detects damage and later versions.
 //
-//     const std::string bytes = waybill::seal_state(waybill::state_format::json, {2, 0}, body);
-//     ...
-//     const auto s = waybill::open_state(bytes, 262'144);     // nullopt if there is no state
-//     if (s.outcome == waybill::state_read::ok) read(s.format, s.version, s.body);
-//     else log(waybill::describe(s));                             // with the action to take
+// The codecs write and read it (detail/sealed_state.hpp): `text_state_codec` of session_state.hpp
+// and `state_codec<T>` of ext/json/state_codec.hpp. This header has their result for the line,
+// `opened_state`; its `describe` states the action to take.
 //
 // Guarantees
 //   1. Every proper prefix of sealed bytes, the empty one included, is `corrupt`. So are bytes with
@@ -17,7 +15,7 @@
 //   3. Bytes over the budget are not examined.
 //   4. Bytes that begin with a brace are JSON without an envelope and its checksum: `bare`.
 //
-// Cost: linear time. `seal_state` allocates once, `open_state` never. Byte format: see the guide.
+// Cost: linear time. Writing allocates once, reading never. Byte format: see the guide.
 
 #ifndef WAYBILL_SESSION_ENVELOPE_HPP
 #define WAYBILL_SESSION_ENVELOPE_HPP
@@ -64,7 +62,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// The result of `open_state`. `body` is a view into the bytes; it is empty unless `outcome` is ok.
+/// The result of reading the line. `body` is a view into the bytes; it is empty unless `outcome` is
+/// ok.
 struct opened_state {
     /// The reason why bytes were not read.
     enum class problem_type : std::uint8_t {

@@ -41,9 +41,10 @@
 
 namespace waybill::inline v0_2 {
 
-/// The codec of state_text.hpp, with the interface of the JSON codecs in ext/json/state_codec.hpp.
-/// If the user's bytes have an older major version and are not upgraded, the state is `corrupt`. If
-/// its session has failed, they are kept unchanged instead.
+/// The codec of states without JSON, with the interface of the JSON codecs in
+/// ext/json/state_codec.hpp. state_text.hpp has its options and guarantees. If the user's bytes
+/// have an older major version and are not upgraded, the state is `corrupt`. If its session has
+/// failed, they are kept unchanged instead.
 class text_state_codec {
 public:
     /// The state that `text_state_codec` reads and writes.

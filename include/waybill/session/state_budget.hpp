@@ -12,8 +12,9 @@
 //   1. A value within `for_value()` can be written with any progress; the text of a failure is cut
 //      to the remaining bytes. A reader with the same budget refuses larger values.
 //   2. Exception: the state of a failed session may fill the budget. It can be written again with
-//      the same progress, but perhaps not with a longer one. For that case, state_text.hpp reports
-//      that the state is too large; ext/json/state_codec.hpp omits the value.
+//      the same progress, but perhaps not with a longer one. For that case, `text_state_codec`
+//      reports that the state is too large; `state_codec` of ext/json/state_codec.hpp omits the
+//      value.
 
 #ifndef WAYBILL_SESSION_STATE_BUDGET_HPP
 #define WAYBILL_SESSION_STATE_BUDGET_HPP

@@ -2,12 +2,14 @@
 //
 // state_text: a session state without JSON: progress as lines of text, then bytes of the user.
 //
-//     waybill::text_state_options o{.version = {2, 0}};
-//     auto s = waybill::read_text_state(bytes, o);              // nullopt if there are none
+// `text_state_codec` of session_state.hpp writes and reads it. This header has its options and the
+// reasons why a state was not read:
+//
+//     waybill::text_state_codec codec({.version = {2, 0}}, upgraded);
+//     auto s = codec.decode(bytes);                             // pass nullopt if there are none
 //     if (s.outcome > waybill::state_read::ok) stop(waybill::describe(s));
-//     if (s.state.version.major == 1) s.state.own = upgraded(s.state.own);
-//     s.state.own = "receipt=r17";
-//     auto out = waybill::write_text_state(s.state, o);    // or state_budget::too_large
+//     s.value = "receipt=r17";
+//     auto out = codec.encode(s);                               // or state_budget::too_large
 //     if (out && *out != bytes) store(*out);
 //
 // Guarantees

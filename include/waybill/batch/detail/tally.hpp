@@ -2,10 +2,10 @@
 //
 // tally: the sums of an open batch, without its items.
 //
-// Decides whether an item fits into the batch, and counts it. It is enough if the caller stores the
-// items, for example in an SDK's own batch object:
+// Part of open_batch, bin_packer, keyed_batches and chunk_by. Decides whether an item fits into the
+// batch, and counts it. The caller stores the items:
 //
-//     detail::tally<my_framing> t;
+//     waybill::detail::tally<my_framing> t;
 //     switch (t.add(limits, f, item)) {                       // three results, not two
 //         case added:     sdk_batch.append(item); break;
 //         case full:      flush(sdk_batch); t = {}; t.add(limits, f, item); ... break;

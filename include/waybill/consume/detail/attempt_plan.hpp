@@ -2,6 +2,14 @@
 //
 // attempt_plan: how many events of a batch are delivered after deliveries that did not return.
 // The crash record contains the suspects; the plan halves them until one is left.
+//
+//     const detail::attempt_offer offer{from, events, within, my_incarnation, my_epoch, ended};
+//     auto plan = detail::placed(detail::plan_attempt(found, offer, deaths), last_sequence);
+//     plan.events            // deliver the first n events; last_sequence is that of the last one
+//     plan.poison_message    // it alone ended its process too often: dead-letter it
+//     plan.noted             // the crash record to store before the delivery
+//
+// The guarantees are in crash_record.hpp.
 
 #ifndef WAYBILL_CONSUME_DETAIL_ATTEMPT_PLAN_HPP
 #define WAYBILL_CONSUME_DETAIL_ATTEMPT_PLAN_HPP

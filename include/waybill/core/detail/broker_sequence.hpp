@@ -2,8 +2,8 @@
 //
 // broker_sequence: the two parts of a sequence number of a partitioned Service Bus queue.
 //
-//     waybill::partition_of(message.sequence)          // the highest 16 bits
-//     waybill::number_in_partition(message.sequence)   // the lower 48 bits
+//     waybill::detail::partition_of(message.sequence)          // the highest 16 bits
+//     waybill::detail::number_in_partition(message.sequence)   // the lower 48 bits
 
 #ifndef WAYBILL_CORE_DETAIL_BROKER_SEQUENCE_HPP
 #define WAYBILL_CORE_DETAIL_BROKER_SEQUENCE_HPP

@@ -2,7 +2,7 @@
 //
 // saturating: sums of sizes and counts that stop at the limits instead of wrapping.
 //
-//     waybill::saturating_add(sum, waybill::as_size(item.length()))   // of whatever type it is
+//     detail::saturating_add(sum, detail::as_size(item.length()))   // of whatever type it is
 //
 // If a size wraps around, it appears small, and an oversized message appears to fit. Therefore all
 // sizes and counts are unsigned 64-bit integers, and results outside that range are clamped to it.

@@ -2,7 +2,7 @@
 //
 // sha256: the SHA-256 digest of FIPS 180-4, to shorten names without collisions.
 //
-//     constexpr auto d = waybill::sha256("abc");      // 32 bytes, BA 78 16 BF ...
+//     constexpr auto d = waybill::detail::sha256("abc");      // 32 bytes, BA 78 16 BF ...
 //
 // Not intended for secrets.
 

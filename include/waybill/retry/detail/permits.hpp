@@ -2,7 +2,7 @@
 //
 // permits: the permits that a circuit breaker has issued and that are not yet returned.
 //
-//     waybill::permits<256> out;
+//     waybill::detail::permits<256> out;
 //     if (!out.full()) { const auto p = out.give(generation, deadline); ... }
 //     out.take_back(p);                    // false if p is not out: already returned, or void
 //

@@ -10,7 +10,7 @@
 //     receipt=r17
 //
 // Each line has a word and its value. A blank line separates them from the user's own bytes. This
-// header handles the lines; state_text.hpp reads and writes the whole state. Guarantees:
+// header handles the lines; text_state_codec.hpp reads and writes the whole state. Guarantees:
 //   1. Equal progress gives equal lines: fixed order, no zeros, one form of numbers and times.
 //      Other forms are refused. More words: `tries`, `parked`, `begun`, `changed`.
 //   2. The error text stays in its line: backslashes are doubled, a line end is \n, other control

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // sealed_state: writes and reads the envelope of a stored state: one line, then the body.
-// The guide has the format.
+//
+//     const std::string bytes = detail::seal_state(waybill::state_format::json, {2, 0}, body);
+//     ...
+//     const auto s = detail::open_state(bytes, 262'144);      // pass nullopt if there is no state
+//     if (s.outcome == waybill::state_read::ok) read(s.format, s.version, s.body);
+//     else log(waybill::describe(s));                         // with the action to take
+//
+// The guide has the format, envelope.hpp the guarantees.
 
 #ifndef WAYBILL_SESSION_DETAIL_SEALED_STATE_HPP
 #define WAYBILL_SESSION_DETAIL_SEALED_STATE_HPP

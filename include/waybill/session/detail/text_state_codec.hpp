@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// text_state_codec: writes and reads a state in the text format. The guide has the format.
+// text_state_codec: writes and reads a state in the text format. Detail of the class of that name
+// in session_state.hpp. The guide has the format, state_text.hpp the guarantees.
 
 #ifndef WAYBILL_SESSION_DETAIL_TEXT_STATE_CODEC_HPP
 #define WAYBILL_SESSION_DETAIL_TEXT_STATE_CODEC_HPP
