@@ -11,9 +11,9 @@
 //
 // If a handler (returning `fault`, `event_outcome` or void) throws, the result is a fault: its kind
 // is the result of `classify`, its text is what(). If a store call (returning `result<T>`) throws,
-// that fault is its error. If a send function throws, the result is `unknown`, or the send_outcome
-// from `classify`. By default std::bad_alloc and std::system_error are `infrastructure`, all other
-// exceptions are `permanent`.
+// that fault is its error. If a send function throws, the result is `outcome_unknown`, or the
+// send_outcome from `classify`. By default std::bad_alloc and std::system_error are
+// `infrastructure`, all other exceptions are `permanent`.
 //
 // Guarantees
 //   1. No exception leaves the wrapped function, not even one of `classify`.
@@ -36,7 +36,7 @@ namespace waybill::inline v0_2 {
 /// Wraps a handler, a store call or a send function so that its exceptions become return values.
 /// `handler` is copied or moved into the result; pass std::ref(handler) to refer to it instead.
 /// A `classify` for a send function must return a send_outcome, for all others a fault_kind. An
-/// exception that is not a std::exception is `permanent`, or `unknown` in a send function.
+/// exception that is not a std::exception is `permanent`, or `outcome_unknown` in a send function.
 template <class F, detail::exception_classifier C = by_default>
 [[nodiscard]] constexpr detail::catcher<F, C> catching(F handler, C classify = {})
 {
