@@ -174,7 +174,7 @@ public:
         return probing() ? detail::cut_with::probe : detail::cut_with::latest;
     }
 
-    /// While `on`, no probe is cut, because one is in flight. Not part of `state()`.
+    /// While `on`, no probe is cut, because one is in flight. Part of ==, not of `state()`.
     constexpr void hold_probes(bool on) noexcept { held_ = on; }
 
     /// Batch `b` was accepted. `actual`: its size in bytes, if the broker reported it. `full`: one
@@ -338,6 +338,8 @@ private:
                static_cast<double>(b.exact) - static_cast<double>(b.bodies);
     }
 
+    /// True if the next batch is a probe. The search for a limit (`believed_limit`) and the trials
+    /// of single items (send_trials.hpp) also send what may be refused, but they are no probes.
     [[nodiscard]] constexpr bool probing() const noexcept
     {
         return !held_ && row_ >= patience() &&

@@ -96,7 +96,9 @@ struct [[nodiscard]] send_report {
     std::uint64_t accepted = 0;
     /// Items with another outcome.
     std::uint64_t not_accepted = 0;
-    /// Estimated bytes of requests of which nothing was accepted, or whose outcome is unknown.
+    /// Estimated bytes of requests of which nothing was accepted, or whose outcome is unknown. This
+    /// includes throttled and failed requests. `send_all` counts it; a `batch_sender` alone counts
+    /// no bytes.
     std::uint64_t resent_bytes = 0;
 
     /// Adds the report of a later call. If an allocation fails, neither report changes.
