@@ -86,7 +86,7 @@ void run_job(const options& o, phases& at, const progress_sink& progress)
         return enqueued - in.reached();
     };
 
-    // Lines can be read only once, so an outbox keeps those that are not in the queue yet.
+    // Lines can be read only once, so a resend_buffer keeps those that are not in the queue yet.
     auto events = views::generate([&] { return file.next(); }) |
                   views::take_while([](const std::optional<line>& l) { return l.has_value(); }) |
                   views::filter([](const std::optional<line>& l) { return !l->blank(); }) |

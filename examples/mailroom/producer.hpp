@@ -54,9 +54,9 @@ public:
     /// Where the input is to be read on.
     [[nodiscard]] place from() { return bookmark_.load(); }
 
-    /// Puts all events of an outbox into the queue, each of them or a marker in its place. Before a
-    /// batch goes, `begin` hears of its first event, and when it is in the queue `done` of its
-    /// last.
+    /// Puts all events of a resend_buffer into the queue, each of them or a marker in its place.
+    /// Before a batch goes, `begin` hears of its first event, and when it is in the queue `done` of
+    /// its last.
     template <class Box, class Begin, class Done>
     void send(Box& events, Begin&& begin, Done&& done)
     {

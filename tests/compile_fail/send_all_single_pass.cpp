@@ -1,5 +1,5 @@
 // expect: no matching function for call to 'send_all' | no matching function for call to
-// ‘send_all SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: MIT
 
 #include <iterator>
 #include <sstream>
@@ -7,7 +7,8 @@
 
 #include <waybill/batch/send_all.hpp>
 
-// What can be read only once must be kept in an outbox, or a refused batch could not be cut anew.
+// An input that can be read only once needs a resend_buffer, or a refused batch could not be cut
+// again.
 void send(std::istringstream& in, waybill::batch_sender& s)
 {
     (void)waybill::send_all(

@@ -440,7 +440,8 @@ TEST_CASE("balance: mutant caught: steals from who has more")
     caught("mutant: steals from who has more", steals_from_who_has_more, {"a balanced state moves"});
 }
 
-// Whole keepers over one store, round by round, in an order that differs from round to round.
+// Whole lease_managers over one store, round by round, in an order that differs from round to
+// round.
 
 struct tally {
     std::uint64_t steals = 0;
@@ -462,7 +463,7 @@ public:
         }
     }
 
-    /// Round after round; in each one every keeper comes in turn, with one call or with all of
+    /// Round after round; in each one every manager comes in turn, with one call or with all of
     /// them.
     tally run(std::uint32_t rounds, bool call_by_call)
     {

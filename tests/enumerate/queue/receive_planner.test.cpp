@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// A consumer that is driven by an intake over a small broker with locks, deferred messages and
-// scheduled pointers. Every call to the broker may fail, be done while its answer gets lost, come
-// after the locks have run out, or be the last thing before or after which the process dies; every
-// handler may succeed, fail for now or for good, or defer what it was given. All of that is tried
-// out, with a few faults at a time. In the end every message has taken effect at least once or is a
-// dead letter for a reason, and no deferred message is left to which nothing points. Two consumers
-// take turns in every order, too.
+// A consumer that is driven by a receive_planner over a small broker with locks, deferred messages
+// and scheduled pointers. Every call to the broker may fail, be done while its answer gets lost,
+// come after the locks have run out, or be the last thing before or after which the process dies;
+// every handler may succeed, fail for now or for good, or defer what it was given. All of that is
+// tried out, with a few faults at a time. In the end every message has taken effect at least once
+// or is a dead letter for a reason, and no deferred message is left to which nothing points. Two
+// consumers take turns in every order, too.
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 //
 // Every sequence of a few things that can happen to a small circuit_breaker: calls that begin, end
 // in each way, end twice, end too late or never; time that passes a little, to the next change,
-// far, and back; somebody who holds the circuit breaker shut or open. After each step its promises
-// are checked by what a user sees, and a circuit breaker that makes a mistake others make is found
-// out.
+// far, and back; somebody who forces the circuit breaker closed or open. After each step its
+// promises are checked by what a user sees, and a circuit breaker that makes a mistake others make
+// is found out.
 
 #include <doctest/doctest.h>
 

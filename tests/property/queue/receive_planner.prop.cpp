@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// An intake that is told anything at any time, true or not: it stays within its bounds, asks for
-// nothing that it has not, and completes no pointer whose original may still be there.
+// A receive_planner that is told anything at any time, true or not: it stays within its bounds,
+// asks for nothing that it has not, and completes no pointer whose original may still be there.
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Each allocation in turn fails, of the outbox or of its sender, alone or with all that follow
-// until the caller catches. No item is lost, and every item is reported once.
+// Each allocation in turn fails, of the resend_buffer or of its sender, alone or with all that
+// follow until the caller catches. No item is lost, and every item is reported once.
 
 #include <algorithm>
 #include <array>

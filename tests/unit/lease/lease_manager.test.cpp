@@ -37,7 +37,7 @@ TEST_CASE("lease_keeper: a group that cannot work is refused")
     CHECK(waybill::make<lease_manager>(lease_group{"log", "g", {"0"}, {"a", 1}}).has_value());
 }
 
-// A keeper with its store, one call at a time, and what is made of each call.
+// A lease_manager with its store, one call at a time, and what is made of each call.
 class owner {
 public:
     owner(memory_leases& s, const char* name, std::uint64_t incarnation, std::uint32_t partitions = 1) : store_(s)

@@ -65,7 +65,7 @@ void pair(receive_planner& in, std::uint64_t n, fault_kind how, steady_time at)
     CHECK(in.on(message_settled{n}, at) == event_result::applied);
 }
 
-// An intake whose first message has shut the circuit breaker.
+// A planner whose first message has opened the circuit breaker, so that nothing is received.
 receive_planner shut_at_zero()
 {
     receive_planner in(quick);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// An intake whose pointers are the entries of a deferral book.
+// A receive_planner whose pointers are the entries of a deferred_messages.
 
 #include <chrono>
 #include <cstdint>

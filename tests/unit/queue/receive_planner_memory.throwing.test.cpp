@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What an intake takes of the heap: all of it when it is made. After that no message can be lost
-// for want of memory.
+// What a receive_planner allocates: all of it when it is made. After that no message can be lost
+// because memory ran out.
 
 #include <cstdint>
 #include <new>
