@@ -76,26 +76,26 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
 template <class Items, class F, detail::time_source Clock, class Send,
           class Replace = detail::keep_too_large>
     requires std::forward_iterator<decltype(std::begin(std::declval<Items&>()))>
-    [[nodiscard]] send_report send_all(Items& items, const F& size, batch_sender& s, Clock now,
-                                       Send&& send, Replace&& replace = {})
-    {
-        return send_all(std::begin(items), std::end(items), size, s, std::move(now),
-                        std::forward<Send>(send), std::forward<Replace>(replace));
-    }
+[[nodiscard]] send_report send_all(Items& items, const F& size, batch_sender& s, Clock now,
+                                   Send&& send, Replace&& replace = {})
+{
+    return send_all(std::begin(items), std::end(items), size, s, std::move(now),
+                    std::forward<Send>(send), std::forward<Replace>(replace));
+}
 
 /// The same for an input that can be read only once.
-    template <class I, class S, detail::queueing<const std::iter_value_t<I>&> F,
-              detail::time_source Clock, class Send, class Replace = detail::keep_too_large>
-    [[nodiscard]] send_report send_all(resend_buffer<I, S>& box, const F& size, batch_sender& s,
-                                       Clock now, Send&& send, Replace&& replace = {})
-    {
-        if (!detail::open_for(s, detail::time_of(now))) return {.other_input = true};
-        const std::uint64_t taken = s.end() - *s.origin();
-        const std::uint64_t settled_before = detail::saturating_sub(box.pulled(), taken);
-        const std::uint64_t first_needed = settled_before + (s.first_open() - *s.origin());
-        if (box.pulled() < taken || box.first() > first_needed) return {.other_input = true};
-        detail::kept_source<resend_buffer<I, S>, F> source(box, size, settled_before);
-        return detail::sending(source, s, now, send, replace).run();
+template <class I, class S, detail::queueing<const std::iter_value_t<I>&> F,
+          detail::time_source Clock, class Send, class Replace = detail::keep_too_large>
+[[nodiscard]] send_report send_all(resend_buffer<I, S>& box, const F& size, batch_sender& s,
+                                   Clock now, Send&& send, Replace&& replace = {})
+{
+    if (!detail::open_for(s, detail::time_of(now))) return {.other_input = true};
+    const std::uint64_t taken = s.end() - *s.origin();
+    const std::uint64_t settled_before = detail::saturating_sub(box.pulled(), taken);
+    const std::uint64_t first_needed = settled_before + (s.first_open() - *s.origin());
+    if (box.pulled() < taken || box.first() > first_needed) return {.other_input = true};
+    detail::kept_source<resend_buffer<I, S>, F> source(box, size, settled_before);
+    return detail::sending(source, s, now, send, replace).run();
 }
 
 }  // namespace waybill::inline v0_2

@@ -133,8 +133,8 @@ template <class T>
         case none:
         case envelope: break;
         case other_format:
-            return line + "its body is text, and JSON is read here: read it with "
-                          "waybill/session/state_text.hpp";
+            return line + "its body is text, not JSON: read it with `text_state_codec` of "
+                          "waybill/session/session_state.hpp";
         case syntax:
             return line.append("it is not what is written here: ").append(s.reason).append(keep);
         case too_deep: return line.append("it is nested too deep: ").append(s.reason).append(keep);
