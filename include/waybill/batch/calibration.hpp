@@ -269,7 +269,7 @@ public:
 
 private:
     // `bench/run simulation` measures the requests with these values.
-    static constexpr std::uint32_t first_probe = 32;      // accepted full batches before a probe
+    static constexpr std::uint32_t first_probe = 32;       // accepted full batches before a probe
     static constexpr std::uint32_t rarest_probe = 16'384;  // after nine refused probes
     static constexpr std::uint32_t told_patience = 16;     // times, if refusals report sizes
     static constexpr std::uint32_t reach_doublings = 6;    // a probe reaches 64 steps at most

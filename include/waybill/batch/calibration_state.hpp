@@ -30,11 +30,11 @@ enum class cut_with : std::uint8_t {
 struct calibration_state {
     /// The contents of a batch, as far as the sender knows them.
     struct batch_sizes {
-        std::uint64_t bodies = 0;   ///< Bytes of the bodies of items whose overhead is estimated.
-        std::uint64_t guessed = 0;  ///< Number of items whose overhead is estimated.
-        std::uint64_t exact = 0;    ///< Bytes of items whose size is known, overhead included.
+        std::uint64_t bodies = 0;    ///< Bytes of the bodies of items whose overhead is estimated.
+        std::uint64_t guessed = 0;   ///< Number of items whose overhead is estimated.
+        std::uint64_t exact = 0;     ///< Bytes of items whose size is known, overhead included.
         std::uint64_t reported = 0;  ///< Number of items in `exact` with a share of a reported sum.
-        std::uint64_t items = 0;    ///< Number of all items.
+        std::uint64_t items = 0;     ///< Number of all items.
 
         friend bool operator==(const batch_sizes&, const batch_sizes&) = default;
     };
@@ -51,19 +51,19 @@ struct calibration_state {
     }
 
     std::uint64_t documented = unlimited;  ///< The limit in the policy.
-    std::uint64_t limit = unlimited;    ///< Current limit: documented, reported or raised.
-    std::uint64_t ceiling = unlimited;  ///< Highest known limit, the target of probes.
-    std::uint64_t envelope = 0;         ///< Bytes of a batch before its first item.
-    detail::overhead_state items{};     ///< Estimate of the bytes of items beyond their bodies.
-    std::uint64_t accepted = 0;         ///< Largest accepted size, the lower bound of a search.
-    std::uint64_t refused = unlimited;  ///< Smallest refused size, the upper bound of a search.
+    std::uint64_t limit = unlimited;       ///< Current limit: documented, reported or raised.
+    std::uint64_t ceiling = unlimited;     ///< Highest known limit, the target of probes.
+    std::uint64_t envelope = 0;            ///< Bytes of a batch before its first item.
+    detail::overhead_state items{};        ///< Estimate of the bytes of items beyond their bodies.
+    std::uint64_t accepted = 0;            ///< Largest accepted size, the lower bound of a search.
+    std::uint64_t refused = unlimited;     ///< Smallest refused size, the upper bound of a search.
     /// Full batches accepted since the last refused probe.
     std::uint32_t consecutive_accepted = 0;
     /// Accepted full batches before the next probe, in [32, 16384]. 16 times as many if refusals
     /// report sizes and the limit is not in doubt.
     std::uint32_t probe_after = 32;
     broker_reports reports = broker_reports::nothing;  ///< The sizes that the broker reports.
-    std::uint64_t refuted = 0;          ///< Highest reported limit that an acceptance exceeded.
+    std::uint64_t refuted = 0;  ///< Highest reported limit that an acceptance exceeded.
 
     friend bool operator==(const calibration_state&, const calibration_state&) = default;
 };

@@ -24,7 +24,7 @@ struct chunk {
     I last{};
     std::uint64_t bytes = 0;  ///< Size of the batch, envelope included, even if it does not fit.
     std::uint64_t count = 0;  ///< Number of items.
-    bool fits = true;  ///< False only for a single item that exceeds a limit by itself.
+    bool fits = true;         ///< False only for a single item that exceeds a limit by itself.
     batch_close_reason closed = batch_close_reason::end;  ///< The reason why the chunk ends.
 
     [[nodiscard]] constexpr I begin() const { return first; }

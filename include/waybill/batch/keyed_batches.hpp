@@ -44,9 +44,9 @@ template <class Key, class Item>
 struct keyed_batch {
     Key key{};
     std::vector<Item> items{};
-    std::uint64_t bytes = 0;  ///< Size of the batch, envelope included.
+    std::uint64_t bytes = 0;                              ///< Size of the batch, envelope included.
     batch_close_reason closed = batch_close_reason::end;  ///< The reason why it was closed.
-    steady_time opened{};  ///< When its first item was added.
+    steady_time opened{};                                 ///< When its first item was added.
 
     friend bool operator==(const keyed_batch&, const keyed_batch&) = default;
 };

@@ -47,7 +47,7 @@ struct closed_batch {
     std::vector<Item> items{};
     std::uint64_t bytes = 0;  ///< Size of the batch, envelope included; 0 if it has no items.
     batch_close_reason closed = batch_close_reason::end;  ///< The reason why it was closed.
-    steady_time opened{};  ///< When its first item was added.
+    steady_time opened{};                                 ///< When its first item was added.
 
     friend bool operator==(const closed_batch&, const closed_batch&) = default;
 };

@@ -36,8 +36,8 @@ namespace waybill::inline v0_2 {
 template <class Item, class Items = std::vector<Item>>
 struct owned_chunk {
     Items items{};
-    std::uint64_t bytes = 0;            ///< With the envelope; exact also if it does not fit.
-    bool fits = true;                   ///< False only for a single item that exceeds a limit.
+    std::uint64_t bytes = 0;  ///< With the envelope; exact also if it does not fit.
+    bool fits = true;         ///< False only for a single item that exceeds a limit.
     batch_close_reason closed = batch_close_reason::end;  ///< The reason why the batch was closed.
 
     [[nodiscard]] auto begin() noexcept { return items.begin(); }

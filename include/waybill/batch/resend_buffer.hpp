@@ -110,7 +110,7 @@ private:
     bool read_ = false;    // *at_ is in held_; at_ must be incremented before the next read
     bool peeked_ = false;  // the last item in held_ does not count as pulled yet
     std::vector<value_type> held_;
-    std::size_t dead_ = 0;  // the number of dropped items at the beginning of held_
+    std::size_t dead_ = 0;     // the number of dropped items at the beginning of held_
     std::uint64_t first_ = 0;  // the number of held_[dead_]
 };
 

@@ -378,22 +378,22 @@ private:
     std::uint64_t events_;
 
     step step_ = step::handle;
-    std::uint64_t event_ = 0;              // number of the current event
-    std::uint32_t tries_ = 0;              // of the current event
-    bool worked_ = false;                  // at least one event took effect
+    std::uint64_t event_ = 0;                 // number of the current event
+    std::uint32_t tries_ = 0;                 // of the current event
+    bool worked_ = false;                     // at least one event took effect
     std::vector<write_dead_letter> failed_;   // not acknowledged yet, in order
     std::vector<write_dead_letter> dropped_;  // the first dropped events
-    std::size_t written_ = 0;              // entries of failed_ that are acknowledged
-    std::uint32_t puts_ = 0;               // tries of the next dead letter
-    std::uint32_t commits_ = 0;            // tries of the current commit
+    std::size_t written_ = 0;                 // entries of failed_ that are acknowledged
+    std::uint32_t puts_ = 0;                  // tries of the next dead letter
+    std::uint32_t commits_ = 0;               // tries of the current commit
     std::uint64_t done_ = 0;
     std::uint64_t handled_ = 0;
     std::uint64_t dead_ = 0;
     counts covered_;
-    fault_kind commit_how_ = fault_kind::none;    // result of the last commit
-    std::optional<batch_outcome> stop_;           // the end after the done events are committed
-    fault_kind why_ = fault_kind::none;           // the fault that belongs to the end
-    bool at_checkpoint_ = false;                  // why_ is a fault of the checkpoint
+    fault_kind commit_how_ = fault_kind::none;  // result of the last commit
+    std::optional<batch_outcome> stop_;         // the end after the done events are committed
+    fault_kind why_ = fault_kind::none;         // the fault that belongs to the end
+    bool at_checkpoint_ = false;                // why_ is a fault of the checkpoint
     std::optional<batch_outcome> end_;
 };
 

@@ -400,8 +400,8 @@ private:
     stage stage_ = stage::batch;  // purpose of the transaction
     step step_ = step::begin;
     std::uint64_t event_ = 0;
-    std::uint32_t tries_ = 0;              // of event_, in this delivery
-    fault_kind how_ = fault_kind::none;    // the last failure
+    std::uint32_t tries_ = 0;            // of event_, in this delivery
+    fault_kind how_ = fault_kind::none;  // the last failure
     detail::batch_attempt row_;
     detail::batch_replay replay_;  // only used without savepoints
     std::size_t parking_ = 0;

@@ -36,7 +36,7 @@ struct [[nodiscard]] batch_report {
     /// The checkpoint: continue after it. Only known if `outcome` is `committed`, `empty` or
     /// `invalid`.
     std::optional<position> reached{};
-    std::uint64_t handled = 0;          ///< Events that took effect; 0 unless committed.
+    std::uint64_t handled = 0;  ///< Events that took effect; 0 unless committed.
     /// Events with a dead letter; 0 unless committed.
     std::uint64_t dead_lettered = 0;
     /// Events that failed for good and were not stored (`dead_letter_body::discard`); 0 unless
@@ -47,7 +47,7 @@ struct [[nodiscard]] batch_report {
     /// The first dropped events, in order, at most `max_dropped_events`.
     std::vector<dropped_event> dropped_events{};
     std::uint64_t not_delivered = 0;  ///< Events cut off to find a single event; not delivered yet.
-    fault reason{};              ///< The fault that prevented the commit.
+    fault reason{};                   ///< The fault that prevented the commit.
 
     friend bool operator==(const batch_report&, const batch_report&) = default;
 };
@@ -61,7 +61,7 @@ struct [[nodiscard]] at_least_once_report {
     batch_outcome outcome = batch_outcome::empty;
     /// The position of the checkpoint. If `outcome` is `unknown`, the checkpoint may be later.
     std::optional<position> reached{};
-    std::uint64_t handled = 0;          ///< Events up to `reached` that took effect.
+    std::uint64_t handled = 0;  ///< Events up to `reached` that took effect.
     /// Events up to `reached` that became dead letters.
     std::uint64_t dead_lettered = 0;
     /// Events up to `reached` that failed permanently and are not stored
@@ -69,8 +69,8 @@ struct [[nodiscard]] at_least_once_report {
     std::uint64_t dropped = 0;
     /// The first dropped events, in order, at most `batch_report::max_dropped_events`.
     std::vector<batch_report::dropped_event> dropped_events{};
-    std::uint64_t skipped = 0;    ///< Events up to `reached` that the handler skipped.
-    std::uint64_t repeated = 0;   ///< Events up to `from`, which were done earlier.
+    std::uint64_t skipped = 0;   ///< Events up to `reached` that the handler skipped.
+    std::uint64_t repeated = 0;  ///< Events up to `from`, which were done earlier.
     /// Events that are done but not covered by the checkpoint. They will be delivered again.
     std::uint64_t uncovered = 0;
     fault reason{};  ///< The fault that ended the delivery; empty if `committed`.

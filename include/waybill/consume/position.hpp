@@ -54,7 +54,7 @@ struct assignment {
         bool returned = false;  ///< The last delivery that wrote a crash record returned a report.
         /// Consecutive deliveries that ended with an exception of the handler.
         std::uint32_t exceptions = 0;
-        std::uint64_t event = 0;       ///< Sequence of the event whose handler threw last.
+        std::uint64_t event = 0;  ///< Sequence of the event whose handler threw last.
 
         friend bool operator==(const delivery_memory&, const delivery_memory&) = default;
     };

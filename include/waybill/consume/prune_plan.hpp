@@ -23,7 +23,7 @@ struct prune_plan {
         std::uint64_t id = 0;
         std::uint64_t bytes = 0;
         wall_time dead_lettered_at{};  ///< The last time at which the message became a dead letter.
-        bool held = false;   ///< The dead letter is being resubmitted.
+        bool held = false;             ///< The dead letter is being resubmitted.
 
         friend bool operator==(const row&, const row&) = default;
     };
@@ -63,13 +63,13 @@ struct prune_plan {
     };
 
     std::vector<removal> removals{};  ///< Oldest first.
-    totals before{};    ///< All rows.
-    totals after{};     ///< The rows that are left after all removals.
-    totals held{};      ///< The rows in `after` that are held.
-    std::uint64_t recent = 0;  ///< Rows not older than `spike.within` of the policy.
-    bool spike = false;       ///< `recent` has reached `spike.count`: a dependency may be down.
-    bool full = false;        ///< After all removals a limit is still reached: refuse new rows.
-    bool in_order = true;     ///< The rows were ordered oldest first.
+    totals before{};                  ///< All rows.
+    totals after{};                   ///< The rows that are left after all removals.
+    totals held{};                    ///< The rows in `after` that are held.
+    std::uint64_t recent = 0;         ///< Rows not older than `spike.within` of the policy.
+    bool spike = false;    ///< `recent` has reached `spike.count`: a dependency may be down.
+    bool full = false;     ///< After all removals a limit is still reached: refuse new rows.
+    bool in_order = true;  ///< The rows were ordered oldest first.
     std::optional<config_error> wrong{};  ///< The error of a rejected policy. No row is removed.
 
     friend bool operator==(const prune_plan&, const prune_plan&) = default;

@@ -24,7 +24,7 @@ struct prune_policy {
     /// messages.
     struct spike_limit {
         std::uint64_t count = detail::highest_size;  ///< Recent rows that make a spike. At least 1.
-        duration within = duration::seconds(600);  ///< Highest age of a row that counts. Above 0.
+        duration within = duration::seconds(600);    ///< Highest age of a row that counts. Above 0.
 
         friend bool operator==(const spike_limit&, const spike_limit&) = default;
     };

@@ -69,12 +69,12 @@ struct dead_letter {
     std::string body{};    ///< The bytes of the event's body, as far as `kept` specifies.
     /// Tries in the delivery that dead-lettered the event, and one for each later reprocessing.
     std::uint32_t tries = 0;
-    wall_time occurred{};                    ///< The event's own time, if it has one.
-    wall_time dead_lettered_at{};            ///< When it was dead-lettered or failed again.
+    wall_time occurred{};          ///< The event's own time, if it has one.
+    wall_time dead_lettered_at{};  ///< When it was dead-lettered or failed again.
     dead_letter_body kept =
-        dead_letter_body::body;              ///< The part of the event's body that `body` contains.
-    std::uint64_t size = 0;                  ///< Size of the event's whole body, in bytes.
-    std::uint32_t checksum = 0;              ///< CRC-32C of the event's whole body.
+        dead_letter_body::body;  ///< The part of the event's body that `body` contains.
+    std::uint64_t size = 0;      ///< Size of the event's whole body, in bytes.
+    std::uint32_t checksum = 0;  ///< CRC-32C of the event's whole body.
 
     friend bool operator==(const dead_letter&, const dead_letter&) = default;
 };

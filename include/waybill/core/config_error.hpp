@@ -24,11 +24,11 @@ namespace waybill::inline v0_2 {
 
 /// The first invalid field of a configuration. Both texts are literals: no allocation.
 struct config_error {
-    std::string_view field{};   ///< The field's path, such as "limits.envelope".
-    std::uint64_t value = 0;  ///< The field's value; its absolute value if `negative`.
-    std::string_view rule{};    ///< The violated rule, such as "must be less than bytes".
-    std::uint64_t bound = 0;  ///< The limit that the rule compares with.
-    bool negative = false;    ///< The value is below zero.
+    std::string_view field{};  ///< The field's path, such as "limits.envelope".
+    std::uint64_t value = 0;   ///< The field's value; its absolute value if `negative`.
+    std::string_view rule{};   ///< The violated rule, such as "must be less than bytes".
+    std::uint64_t bound = 0;   ///< The limit that the rule compares with.
+    bool negative = false;     ///< The value is below zero.
 
     friend bool operator==(const config_error&, const config_error&) = default;
 };

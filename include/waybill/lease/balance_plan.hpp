@@ -20,7 +20,7 @@ struct balance_plan {
 
         std::vector<std::uint32_t> holders{};  ///< Per partition: its owner, `free` or `left_over`.
         std::uint32_t owners = 1;  ///< Number of live owners, with or without partitions.
-        std::uint32_t self = 0;                ///< The owner to plan for, in [0, owners).
+        std::uint32_t self = 0;    ///< The owner to plan for, in [0, owners).
 
         friend bool operator==(const lease_view&, const lease_view&) = default;
     };

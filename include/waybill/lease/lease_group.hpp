@@ -23,7 +23,7 @@ struct lease_group {
     std::string group{};
     /// All partitions, with different names, numbered from 0.
     std::vector<std::string> partitions{};
-    owner_id self{};  ///< Differs from all live owners: draw the incarnation at the start.
+    owner_id self{};         ///< Differs from all live owners: draw the incarnation at the start.
     lease_options leases{};  ///< No interval reads as 10 s, a shorter expiry as three intervals.
 
     friend bool operator==(const lease_group&, const lease_group&) = default;

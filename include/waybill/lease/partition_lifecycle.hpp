@@ -381,7 +381,7 @@ private:
     std::uint64_t epoch_ = 0;
     // The epoch of the next assignment, while the current one is dropped; 0 if none.
     std::uint64_t following_ = 0;
-    bool giving_back_ = false;     // the next assignment was revoked as well
+    bool giving_back_ = false;  // the next assignment was revoked as well
     std::uint32_t failures_ = 0;
     std::uint32_t save_tries_ = 0;
     bool processed_ = false;

@@ -68,7 +68,7 @@ public:
 
         code kind = code::corrupt;
         std::uint64_t offset = 0;  ///< The first byte of the wrong part; 0 for bad options.
-        config_error options{};  ///< Set if `kind` is `bad_options`.
+        config_error options{};    ///< Set if `kind` is `bad_options`.
 
         friend bool operator==(const load_error&, const load_error&) = default;
     };

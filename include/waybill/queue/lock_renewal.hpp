@@ -53,7 +53,7 @@ struct lock_renewal_types {
     }
 
     struct config {
-        duration lock = duration::seconds(60);    ///< Duration of a lock if `lasts` is empty.
+        duration lock = duration::seconds(60);  ///< Duration of a lock if `lasts` is empty.
         /// A renewal starts when this share of the lock's duration is left. In (0, 1); a share
         /// above
         /// 0.75 counts as 0.75.

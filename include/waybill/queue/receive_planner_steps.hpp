@@ -39,7 +39,7 @@ struct receive_planner_types {
 
     /// The outcome of a broker call that fetches or settles a message.
     enum class settle_result : std::uint8_t {
-        done,       ///< The call succeeded.
+        done,  ///< The call succeeded.
         /// The message no longer exists. A lock that is lost or held elsewhere is `failed`.
         not_found,
         failed,  ///< Any other error. The effect of the call is unknown.

@@ -58,7 +58,7 @@ struct settle_check {
     /// `outage_deliveries`: each delivery in the outage uses up a try.
     duration longest_outage_if_counted{};
     std::uint64_t max_deliveries = 0;  ///< The lower value of policy and queue, at least 1.
-    std::uint64_t max_tries = 0;  ///< The limit of the levels; 2^64 - 1 if unlimited.
+    std::uint64_t max_tries = 0;       ///< The limit of the levels; 2^64 - 1 if unlimited.
     delivery_lifetime::delivery_limit by = delivery_lifetime::delivery_limit::
         deliveries;  ///< The limit that determines `longest_outage`.
 

@@ -58,7 +58,7 @@ struct settle_batches_types {
         duration linger{};         ///< Maximum time that a message waits for others, at least 0.
         duration to_settle = duration::seconds(1);  ///< Maximum duration of a call, at least 0.
         std::uint32_t tries = 3;  ///< Maximum calls for a message; 0 is read as 1.
-        backoff pauses{};                           ///< Before each further call for a message.
+        backoff pauses{};         ///< Before each further call for a message.
 
         friend bool operator==(const config&, const config&) = default;
     };

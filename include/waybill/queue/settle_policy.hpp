@@ -45,7 +45,7 @@ struct settle_policy {
     /// defaults of brokers are lower: 10 in Service Bus, 21 in a quorum queue of RabbitMQ 4. If
     /// this is more than the queue's maximum, the broker itself dead-letters, without a reason.
     std::uint64_t max_deliveries = 961;
-    duration to_settle = duration::seconds(1);  ///< Maximum duration of a call, at least 0.
+    duration to_settle = duration::seconds(1);         ///< Maximum duration of a call, at least 0.
     when_down on_outage = when_down::let_lock_expire;  ///< After an `infrastructure` fault.
     bool can_defer = true;  ///< The queue can hold back a message from all consumers until a time.
     duration longest_defer = duration::highest();  ///< The longest deferral, more than 0.

@@ -52,7 +52,7 @@ struct backoff {
     duration cap = duration::seconds(30);         ///< Maximum of a pause without a hint.
     double factor = 2.0;                          ///< Growth with each retry; at least 1.
     jitter spread = jitter::full;
-    duration step{};                              ///< Added with each retry; at least 0.
+    duration step{};  ///< Added with each retry; at least 0.
     /// Maximum of a server's hint. If it is less than the cap, the cap is the maximum.
     duration highest_hint{};
 

@@ -120,7 +120,7 @@ private:
 
     retry_budget budget_;
     std::uint32_t left_;
-    std::uint32_t towards_ = 0;  // successes since the last token from successes
+    std::uint32_t towards_ = 0;           // successes since the last token from successes
     std::optional<steady_time> since_{};  // the last refill, or the first `now`
 };
 

@@ -28,10 +28,10 @@ struct call_report {
     /// the time limit allowed no attempt at all, it is `cancelled`.
     fault reason{};
     retry_loop::retry_outcome outcome =
-        retry_loop::retry_outcome::open;      ///< The reason for no further attempt.
-    std::uint32_t tries = 0;                  ///< Number of attempts, the first one included.
-    duration elapsed{};                       ///< Time since the start of the time limit.
-    std::optional<steady_time> waiting{};     ///< Time of the next attempt: call again then.
+        retry_loop::retry_outcome::open;   ///< The reason for no further attempt.
+    std::uint32_t tries = 0;               ///< Number of attempts, the first one included.
+    duration elapsed{};                    ///< Time since the start of the time limit.
+    std::optional<steady_time> waiting{};  ///< Time of the next attempt: call again then.
 
     [[nodiscard]] bool ok() const noexcept
     {

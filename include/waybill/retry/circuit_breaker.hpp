@@ -288,12 +288,12 @@ private:
     /// The next deadline of a permit. In the state `open`, the end of the pause.
     steady_time due_ = steady_time::highest();
     detail::permits<Most> out_{};
-    detail::recent_calls recent_;           // used in `closed`
-    std::uint64_t in_a_row_ = 0;    // consecutive failures, in `closed`
-    std::uint64_t step_ = 0;        // index of the current step of the ramp, in `half_open`
-    std::uint64_t given_ = 0;       // permits of this step, without calls that do not count
-    std::uint64_t answered_ = 0;    // calls of this step that did not fail
-    std::uint32_t round_ = 0;       // number of pauses since the last `closed`
+    detail::recent_calls recent_;  // used in `closed`
+    std::uint64_t in_a_row_ = 0;   // consecutive failures, in `closed`
+    std::uint64_t step_ = 0;       // index of the current step of the ramp, in `half_open`
+    std::uint64_t given_ = 0;      // permits of this step, without calls that do not count
+    std::uint64_t answered_ = 0;   // calls of this step that did not fail
+    std::uint32_t round_ = 0;      // number of pauses since the last `closed`
     double draw_ = 1.0;
 };
 

@@ -33,12 +33,12 @@ namespace waybill::inline v0_2 {
 struct circuit_breaker_types {
     /// The states of a circuit breaker, with the usual names of the first three.
     enum class circuit_state : std::uint8_t {
-        closed,         ///< Closed: all calls pass.
-        open,           ///< Open: no call passes until the end of the pause.
-        half_open,      ///< Half open: some calls pass, to find out if the dependency works again.
+        closed,     ///< Closed: all calls pass.
+        open,       ///< Open: no call passes until the end of the pause.
+        half_open,  ///< Half open: some calls pass, to find out if the dependency works again.
         /// All calls pass, whatever their results are, until the caller changes it.
         forced_closed,
-        forced_open,    ///< No call passes until the caller changes it.
+        forced_open,  ///< No call passes until the caller changes it.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(circuit_state) noexcept
     {
@@ -78,10 +78,10 @@ struct circuit_breaker_types {
     /// 64 bits wide, which makes a copy fast.
     struct permit {
         std::uint64_t generation =
-            0;  ///< Generation of the circuit breaker. Void in every other one.
-        std::uint64_t number = 0;      ///< Unique. 0 if the permit is not tracked.
-        steady_time deadline{};        ///< Without a report by then, the call counts as failed.
-        std::uint64_t place = 0;       ///< Index of its entry.
+            0;                     ///< Generation of the circuit breaker. Void in every other one.
+        std::uint64_t number = 0;  ///< Unique. 0 if the permit is not tracked.
+        steady_time deadline{};    ///< Without a report by then, the call counts as failed.
+        std::uint64_t place = 0;   ///< Index of its entry.
 
         friend bool operator==(const permit&, const permit&) = default;
     };

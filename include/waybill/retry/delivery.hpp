@@ -34,8 +34,8 @@ namespace waybill::inline v0_2 {
 
 /// The settings of a queue. `validate` returns the first invalid value.
 struct delivery_terms {
-    duration lock = duration::seconds(60);  ///< How long a delivery is locked.
-    std::uint64_t max_deliveries = 10;      ///< After these, a message is a dead letter.
+    duration lock = duration::seconds(60);        ///< How long a delivery is locked.
+    std::uint64_t max_deliveries = 10;            ///< After these, a message is a dead letter.
     duration time_to_live = duration::highest();  ///< After it, a message is not delivered.
     /// The broker's maximum of `lock`. Service Bus: five minutes ("Message transfers, locks, and
     /// settlement", Microsoft Learn).

@@ -38,7 +38,7 @@ namespace waybill::inline v0_2::retry_presets {
 /// A default value and its source. Converts to the plain value.
 template <class T>
 struct preset {
-    std::string_view name{};    ///< Name of the function that returns this preset.
+    std::string_view name{};  ///< Name of the function that returns this preset.
     T value{};
     std::string_view as_of{};   ///< Year and month, for example "2024-08".
     std::string_view source{};  ///< URL, or repository and files.

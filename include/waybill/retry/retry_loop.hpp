@@ -62,12 +62,12 @@ struct call_policy {
 struct retry_loop_types {
     /// The reason why no further attempt follows.
     enum class retry_outcome : std::uint8_t {
-        open,          ///< A further attempt may follow.
-        succeeded,     ///< The last attempt succeeded.
+        open,           ///< A further attempt may follow.
+        succeeded,      ///< The last attempt succeeded.
         not_retriable,  ///< The last fault was permanent, ownership_lost or cancelled.
-        tries,         ///< The maximum number of attempts is reached.
-        time_limit,    ///< The next attempt, possibly the first, would start too late.
-        budget,        ///< The retry budget has no token left.
+        tries,          ///< The maximum number of attempts is reached.
+        time_limit,     ///< The next attempt, possibly the first, would start too late.
+        budget,         ///< The retry budget has no token left.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(retry_outcome) noexcept
     {

@@ -110,7 +110,7 @@ struct wishes {
     std::uint64_t below = 0;
     /// The largest need of the known targets.
     std::optional<std::uint64_t> target{};
-    bool all_known = true;                  ///< All targets are known.
+    bool all_known = true;  ///< All targets are known.
 };
 
 /// Evaluates a policy. Changes up start at `ready`, changes down at `from`.

@@ -84,7 +84,7 @@ struct evidence {
     std::uint64_t points = 0;
     bool cut = false;      ///< Samples of the span were pushed out of the window.
     bool sampled = false;  ///< Samples represent more events than their number.
-    bool timed = false;  ///< The times `first` and `last` are known.
+    bool timed = false;    ///< The times `first` and `last` are known.
     wall_time first{};
     wall_time last{};
     tribool holds = tribool::unknown;

@@ -89,9 +89,9 @@ struct opened_state {
     state_format format = state_format::json;
     schema_version version{0, 0};
     std::string_view body{};
-    bool bare = false;           ///< JSON without envelope: no checksum, version 0.0.
+    bool bare = false;  ///< JSON without envelope: no checksum, version 0.0.
     problem_type problem = problem_type::none;
-    std::uint64_t size = 0;      ///< Bytes stored, envelope included.
+    std::uint64_t size = 0;  ///< Bytes stored, envelope included.
     /// The budget, the size stated by the line, or the later envelope version.
     std::uint64_t expected = 0;
 

@@ -42,9 +42,9 @@ namespace waybill::inline v0_2 {
 
 struct job_error {
     enum class code : std::uint8_t {
-        no_id,     ///< The id is empty. Messages without a session have no order.
-        too_long,  ///< The id has more bytes than brokers permit.
-        not_utf8,      ///< Brokers, tables and portals would convert it differently.
+        no_id,              ///< The id is empty. Messages without a session have no order.
+        too_long,           ///< The id has more bytes than brokers permit.
+        not_utf8,           ///< Brokers, tables and portals would convert it differently.
         redriven_end,       ///< The id ends in "~" and a number, as ids of redriven sessions do.
         no_steps,           ///< The total is 0. A job has at least one step.
         control_character,  ///< The id contains a control character, such as NUL or a line break.
@@ -175,11 +175,11 @@ private:
 
 /// The progress of a job: `done` steps of `total`, and the failure that stopped it.
 struct job_progress {
-    std::uint64_t done = 0;    ///< Steps processed, dead-lettered ones included.
+    std::uint64_t done = 0;           ///< Steps processed, dead-lettered ones included.
     std::uint64_t dead_lettered = 0;  ///< Dead-lettered steps among `done`.
-    std::uint64_t total = 0;   ///< 0 if unknown.
-    std::uint64_t failed = 0;  ///< The step that stopped the job; 0 if none did.
-    std::string reason{};      ///< The error text of the step that stopped the job.
+    std::uint64_t total = 0;          ///< 0 if unknown.
+    std::uint64_t failed = 0;         ///< The step that stopped the job; 0 if none did.
+    std::string reason{};             ///< The error text of the step that stopped the job.
 
     [[nodiscard]] bool finished() const noexcept
     {

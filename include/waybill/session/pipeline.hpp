@@ -410,12 +410,12 @@ private:
     fault_kind how_ = fault_kind::none;  // the fault for `give_back`
     bool stopping_ = false;
     bool running_ = false;
-    bool counts_parked_ = false;           // the state counts the dead letter after it is written
+    bool counts_parked_ = false;  // the state counts the dead letter after it is written
     session_progress progress_;
-    session_progress before_;              // before the last attempt
+    session_progress before_;  // before the last attempt
     detail::step_in_hand facts_;
     steady_time not_before_ = steady_time::lowest();
-    std::uint64_t tries_ = 0;              // ended attempts of the step in hand, saved or not
+    std::uint64_t tries_ = 0;  // ended attempts of the step in hand, saved or not
     write_dead_letter park_;
     std::string text_;
     step_outcome end_ = step_outcome::done;  // the outcome once the current actions are confirmed

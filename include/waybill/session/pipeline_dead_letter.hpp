@@ -72,8 +72,8 @@ struct pipeline_dead_letter {
 
     /// As received; step 0 if the message had no readable properties.
     step_properties properties{};
-    step_origin origin{};          ///< The origin of the message if it was redriven.
-    std::uint64_t sequence = 0;    ///< The broker's sequence number of the message.
+    step_origin origin{};        ///< The origin of the message if it was redriven.
+    std::uint64_t sequence = 0;  ///< The broker's sequence number of the message.
     std::string message_id{};
     dead_letter_reason reason = dead_letter_reason::failed;
     /// The sequence number of the message that stopped the session; 0 if there is none.
@@ -81,7 +81,7 @@ struct pipeline_dead_letter {
     /// The next step of the session, with which a redrive begins: the one after the last step that
     /// is done. 0 if it was unknown when the dead letter was written.
     std::uint64_t resume_at = 0;
-    bool alone = false;            ///< The session continued without this step.
+    bool alone = false;  ///< The session continued without this step.
     /// A redrive has sent all dead letters of the session up to this step, including this one. 0 if
     /// no redrive has.
     std::uint64_t sent_to = 0;
@@ -91,8 +91,8 @@ struct pipeline_dead_letter {
     wall_time dead_lettered_at{};  ///< The time at which the dead letter was created.
     dead_letter_body kept = dead_letter_body::body;  ///< Which part of the body is in `body`.
     std::string body{};
-    std::uint64_t size = 0;                  ///< Bytes of the complete body.
-    std::uint32_t checksum = 0;              ///< CRC-32C of the complete body.
+    std::uint64_t size = 0;      ///< Bytes of the complete body.
+    std::uint32_t checksum = 0;  ///< CRC-32C of the complete body.
     /// The state with which the session stopped; a redriven session begins with it. Only in the
     /// dead letter that stopped the session and in that of the last step.
     std::string state{};

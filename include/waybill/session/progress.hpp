@@ -26,7 +26,7 @@ struct session_progress {
         /// Sequence number of its message. Later dead letters name it as their cause.
         std::uint64_t sequence = 0;
         dead_letter_reason reason = dead_letter_reason::failed;
-        std::uint64_t tries = 0;     ///< Attempts of the step.
+        std::uint64_t tries = 0;  ///< Attempts of the step.
         /// The error text, of at most `pipeline_policy::reason_bytes`, cut between characters.
         std::string text{};
         wall_time at{};
@@ -34,15 +34,15 @@ struct session_progress {
         friend bool operator==(const step_failure&, const step_failure&) = default;
     };
 
-    std::uint64_t done = 0;    ///< The last step done or dead-lettered; 0 before the first.
-    std::uint64_t total = 0;   ///< The number of the last step; 0 if unknown.
+    std::uint64_t done = 0;   ///< The last step done or dead-lettered; 0 before the first.
+    std::uint64_t total = 0;  ///< The number of the last step; 0 if unknown.
     /// Dead-lettered steps among `done`. 0 if a failure stops the session.
     std::uint64_t dead_lettered = 0;
-    std::uint64_t tries = 0;   ///< Attempts of step `done` + 1 in earlier deliveries.
+    std::uint64_t tries = 0;  ///< Attempts of step `done` + 1 in earlier deliveries.
     /// The failure that stopped the session. Later steps are dead-lettered.
     std::optional<step_failure> failed{};
-    wall_time begun{};         ///< Receipt of the first message of the session.
-    wall_time changed{};       ///< The time at which this progress was written.
+    wall_time begun{};    ///< Receipt of the first message of the session.
+    wall_time changed{};  ///< The time at which this progress was written.
     /// The step at which the session began if it is later than 1, as after a redrive. 0 if it is 1
     /// or unknown, or if steps may be missing.
     std::uint64_t first = 0;
@@ -55,7 +55,7 @@ struct session_progress {
 
 /// The result of reading the state of a session. Only `absent` and `ok` may be overwritten.
 enum class state_read : std::uint8_t {
-    absent,     ///< There is no state: the session is new or has ended.
+    absent,  ///< There is no state: the session is new or has ended.
     ok,
     newer,      ///< A later version wrote the state. Do not change it.
     corrupt,    ///< The state is damaged, or the bytes never were a state.

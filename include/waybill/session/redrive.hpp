@@ -370,11 +370,11 @@ private:
     std::vector<extent> sessions_;  // sessions to be sent
     std::vector<std::uint64_t> refused_;
     phase phase_ = phase::send;
-    std::size_t first_ = 0;         // first session of this round
-    std::size_t last_ = 0;          // one past the last session of this round
-    std::size_t next_ = 0;          // first session of the next round
-    std::size_t session_ = 0;       // current session
-    std::uint64_t at_ = 0;          // sent up to here; in the removal: not yet removed up to here
+    std::size_t first_ = 0;    // first session of this round
+    std::size_t last_ = 0;     // one past the last session of this round
+    std::size_t next_ = 0;     // first session of the next round
+    std::size_t session_ = 0;  // current session
+    std::uint64_t at_ = 0;     // sent up to here; in the removal: not yet removed up to here
     // mark one session per action, because a mark of this round was refused
     bool one_by_one_ = false;
     std::uint32_t tries_ = 0;

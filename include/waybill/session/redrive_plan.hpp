@@ -36,8 +36,8 @@ namespace waybill::inline v0_2 {
 /// redriven as a whole. A session whose redrive has begun is always selected, unless `session`
 /// excludes it. Dead letters of independent steps are selected one by one.
 struct redrive_filter {
-    std::vector<dead_letter_reason> reasons{};  ///< Any of these reasons; empty selects all.
-    std::uint64_t from_step = 0;           ///< The lowest step selected.
+    std::vector<dead_letter_reason> reasons{};     ///< Any of these reasons; empty selects all.
+    std::uint64_t from_step = 0;                   ///< The lowest step selected.
     std::uint64_t to_step = detail::highest_size;  ///< The highest step selected.
     wall_time dead_lettered_from = wall_time::lowest();  ///< The earliest time of dead-lettering.
     wall_time dead_lettered_to = wall_time::highest();   ///< The latest time of dead-lettering.
@@ -104,13 +104,13 @@ struct redrive_plan {
         /// The dead letters have no step number and are numbered in their order. If others of the
         /// session have one, those without are always held back.
         bool unnumbered = false;
-        bool open = false;           ///< The last step is missing or unknown.
-        bool alone = false;          ///< Each failed without stopping the session.
-        bool repeated = false;       ///< Two dead letters have the same step.
-        bool disordered = false;     ///< Sequence numbers are not in the order of the steps.
+        bool open = false;        ///< The last step is missing or unknown.
+        bool alone = false;       ///< Each failed without stopping the session.
+        bool repeated = false;    ///< Two dead letters have the same step.
+        bool disordered = false;  ///< Sequence numbers are not in the order of the steps.
         bool sequence_wrapped =
-            false;  ///< As `disordered`, because sequence numbers wrapped at 2^48.
-        bool state_omitted = false;      ///< The state was too large for its dead letter.
+            false;                   ///< As `disordered`, because sequence numbers wrapped at 2^48.
+        bool state_omitted = false;  ///< The state was too large for its dead letter.
         bool without_state = false;  ///< Steps were done, but no dead letter has the state.
 
         [[nodiscard]] constexpr bool damaged() const noexcept
@@ -135,15 +135,15 @@ struct redrive_plan {
     struct planned_session {
         std::uint64_t offset = 0;
         std::uint64_t count = 0;
-        std::string id{};               ///< The id of the new session.
-        std::uint64_t generation = 1;   ///< The number of the redrive, from 1 on.
-        std::uint64_t first = 1;        ///< The first step of the new session.
-        std::uint64_t total = 0;        ///< The last step of the new session; 0 if it stays open.
-        std::uint64_t without_body = 0; ///< The number of bodies to fetch.
-        std::uint64_t sent_to = 0;      ///< The last step sent when this redrive is finished.
-        bool first_sent = false;        ///< An earlier redrive sent the first dead letter; skip it.
+        std::string id{};                ///< The id of the new session.
+        std::uint64_t generation = 1;    ///< The number of the redrive, from 1 on.
+        std::uint64_t first = 1;         ///< The first step of the new session.
+        std::uint64_t total = 0;         ///< The last step of the new session; 0 if it stays open.
+        std::uint64_t without_body = 0;  ///< The number of bodies to fetch.
+        std::uint64_t sent_to = 0;       ///< The last step sent when this redrive is finished.
+        bool first_sent = false;  ///< An earlier redrive sent the first dead letter; skip it.
         bool mark_before_removal = false;  ///< Mark the first dead letter before removing others.
-        bool keeps_first = false;       ///< Keep the first dead letter until the last step is sent.
+        bool keeps_first = false;  ///< Keep the first dead letter until the last step is sent.
         session_marks marks{};
         skip_reason held = skip_reason::none;
 

@@ -36,8 +36,8 @@ struct row_key {
         ok,
         other_width,  ///< A number, but not of 20 digits: such keys do not sort as their numbers.
         empty,
-        not_number,   ///< A character is not a digit.
-        too_large,    ///< The number has more than 64 bits.
+        not_number,  ///< A character is not a digit.
+        too_large,   ///< The number has more than 64 bits.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(finding) noexcept
     {

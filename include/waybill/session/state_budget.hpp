@@ -31,7 +31,7 @@ namespace waybill::inline v0_2 {
 struct state_budget {
     /// Why a state is not written: its size and the limit.
     struct too_large {
-        std::uint64_t size = 0;  ///< Bytes required.
+        std::uint64_t size = 0;       ///< Bytes required.
         std::uint64_t max_bytes = 0;  ///< Bytes available.
 
         friend bool operator==(const too_large&, const too_large&) = default;

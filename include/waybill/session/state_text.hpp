@@ -53,10 +53,10 @@ struct text_state_options {
 namespace detail {
 
 struct text_state {
-    std::string own{};           ///< The user's bytes; any content.
+    std::string own{};  ///< The user's bytes; any content.
     session_progress progress{};
-    schema_version version{};    ///< The version of `own` when it was read.
-    std::string later{};         ///< Lines of a later version; they are written unchanged.
+    schema_version version{};  ///< The version of `own` when it was read.
+    std::string later{};       ///< Lines of a later version; they are written unchanged.
 
     friend bool operator==(const text_state&, const text_state&) = default;
 };
@@ -67,13 +67,13 @@ struct text_state_read {
     /// Why a state is not read.
     enum class problem_type : std::uint8_t {
         none,
-        envelope,       ///< The envelope is wrong; its own text contains the reason.
-        other_format,   ///< The state is JSON or CBOR.
-        newer_version,  ///< The user's part has a later major version.
-        bad_line,       ///< The checksum is right, but no version writes such a line.
-        newer_reason,   ///< The session failed for a reason that this version does not know.
-        no_reserve,     ///< The user's part leaves no room for a failure.
-        upgrade_failed, ///< The user's part has an older major version and was not upgraded.
+        envelope,        ///< The envelope is wrong; its own text contains the reason.
+        other_format,    ///< The state is JSON or CBOR.
+        newer_version,   ///< The user's part has a later major version.
+        bad_line,        ///< The checksum is right, but no version writes such a line.
+        newer_reason,    ///< The session failed for a reason that this version does not know.
+        no_reserve,      ///< The user's part leaves no room for a failure.
+        upgrade_failed,  ///< The user's part has an older major version and was not upgraded.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(problem_type) noexcept
     {
@@ -87,7 +87,7 @@ struct text_state_read {
     /// The number of the wrong line, the bytes without progress, or the major version read.
     std::uint64_t size = 0;
     std::uint64_t max_bytes = 0;  ///< The limit of `size`, or the major version of this program.
-    opened_state envelope{};  ///< Its `body` is empty, because it was a view into the bytes.
+    opened_state envelope{};      ///< Its `body` is empty, because it was a view into the bytes.
 
     friend bool operator==(const text_state_read&, const text_state_read&) = default;
 };

@@ -34,18 +34,18 @@ struct step_properties {
         static constexpr std::string_view state = "waybill-state";
     };
 
-    std::string session{};       ///< The session id, 1 to 128 bytes.
-    std::uint64_t step = 1;      ///< The number of the step, from 1 on, without gaps.
-    std::uint64_t first = 1;     ///< The first step of the session; more than 1 after a redrive.
-    std::uint64_t total = 0;     ///< The number of the last step; 0 if it is not known yet.
-    bool last = false;           ///< No step follows.
+    std::string session{};    ///< The session id, 1 to 128 bytes.
+    std::uint64_t step = 1;   ///< The number of the step, from 1 on, without gaps.
+    std::uint64_t first = 1;  ///< The first step of the session; more than 1 after a redrive.
+    std::uint64_t total = 0;  ///< The number of the last step; 0 if it is not known yet.
+    bool last = false;        ///< No step follows.
 
     friend bool operator==(const step_properties&, const step_properties&) = default;
 };
 
 /// The facts that a consumer knows about a received message.
 struct step_facts {
-    std::uint64_t sequence = 0;    ///< The broker's sequence number of the message.
+    std::uint64_t sequence = 0;  ///< The broker's sequence number of the message.
     std::uint64_t step = 1;
     std::uint64_t first = 1;
     std::uint64_t total = 0;

@@ -47,7 +47,7 @@ struct step_origin {
     std::uint64_t tries = 0;       ///< Tries in all earlier sessions.
     /// The state with which the previous session stopped; only in the first message of a session.
     std::string state{};
-    std::string message_id{};      ///< The message id with which it was sent first.
+    std::string message_id{};  ///< The message id with which it was sent first.
 
     friend bool operator==(const step_origin&, const step_origin&) = default;
 };
@@ -92,9 +92,9 @@ struct step_properties_read {
     }
 
     finding outcome = finding::absent;
-    std::string_view property{};  ///< The property with the error; a literal.
-    std::string value{};          ///< Its value, at most the first 64 bytes.
-    step_properties properties{};      ///< Its step is 0 if `outcome` is not ok.
+    std::string_view property{};   ///< The property with the error; a literal.
+    std::string value{};           ///< Its value, at most the first 64 bytes.
+    step_properties properties{};  ///< Its step is 0 if `outcome` is not ok.
     step_origin origin{};
     /// Why `job` refuses the session id. A redriven session may have the suffix of a redrive. If
     /// the session store does not accept such an id, dead-letter the message before a pipeline

@@ -51,8 +51,8 @@ struct commit_schedule_types {
             return "either, both";
         }
 
-        std::uint64_t every = detail::highest_size;   ///< Uncommitted events that cause a commit.
-        duration interval = duration::highest();      ///< Time since the first uncommitted event.
+        std::uint64_t every = detail::highest_size;  ///< Uncommitted events that cause a commit.
+        duration interval = duration::highest();     ///< Time since the first uncommitted event.
         commit_needs needs = commit_needs::either;
         bool on_close = true;  ///< Commit the rest after `schedule_closed`.
         /// Time since the last commit after which an unchanged position is committed again.

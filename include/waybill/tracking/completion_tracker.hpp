@@ -378,9 +378,9 @@ private:
 
     tracker_options options_;
     detail::event_slots slots_;
-    detail::done_runs done_before_;    // positions after last_
-    std::uint64_t place_ = 0;  // the low watermark; without one the first position, if known
-    std::uint64_t last_ = 0;  // the highest sequence offered, if passed_any_
+    detail::done_runs done_before_;  // positions after last_
+    std::uint64_t place_ = 0;        // the low watermark; without one the first position, if known
+    std::uint64_t last_ = 0;         // the highest sequence offered, if passed_any_
     std::uint32_t generation_ = 0;
     std::uint32_t number_ = 0;  // number of events begun
     std::uint64_t high_ =

@@ -145,7 +145,7 @@ class bins {
         void arrive() { from_ = at_ == bins_->bins_.end() ? Time{} : at_->first; }
 
         const bins* bins_ = nullptr;
-        place at_{};   // the current bin or, within a gap, the next bin with samples
+        place at_{};  // the current bin or, within a gap, the next bin with samples
         Time from_{};
     };
 

@@ -41,8 +41,8 @@ namespace waybill::inline v0_2 {
 /// `max_points` allocates memory for all of them when its key is created. A sample after the clock
 /// keeps its key until its time, so set `window.ahead` and pass the time with each sample.
 struct window_set_options {
-    window_options window{};                ///< The options of each window.
-    duration idle = duration::highest();    ///< Age of its newest sample when a key is removed.
+    window_options window{};              ///< The options of each window.
+    duration idle = duration::highest();  ///< Age of its newest sample when a key is removed.
     std::uint64_t max_keys = detail::highest_size;  ///< At least 1.
 
     friend bool operator==(const window_set_options&, const window_set_options&) = default;

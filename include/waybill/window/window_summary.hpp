@@ -17,7 +17,7 @@ namespace waybill::inline v0_2 {
 /// The measure of the samples in (now - span, now].
 template <class Measure, class Time>
 struct window_summary : Measure {
-    Time now{};       ///< The end of the window, included.
+    Time now{};  ///< The end of the window, included.
     duration span{};
     bool cut = false;  ///< A sample after now - span is missing: see `max_points`.
 

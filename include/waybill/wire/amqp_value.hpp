@@ -82,7 +82,7 @@ public:
         null,
         boolean,
         number,
-        fixed,    ///< char, timestamp and uuid: the same width with all encoders.
+        fixed,  ///< char, timestamp and uuid: the same width with all encoders.
         binary,
         text,     ///< string and symbol.
         encoded,  ///< Encoded and measured by the caller.
@@ -211,7 +211,7 @@ private:
 
     [[nodiscard]] static constexpr std::uint8_t untyped(double d) noexcept
     {
-        if (!(d <= 0) && !(d > 0)) return 1;  // NaN
+        if (!(d <= 0) && !(d > 0)) return 1;          // NaN
         constexpr double exact = 9007199254740992.0;  // larger doubles are integers of 9 bytes
         if (d >= exact || d <= -exact) return 9;
         const auto n = static_cast<std::int64_t>(d);

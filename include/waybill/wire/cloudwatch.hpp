@@ -29,7 +29,7 @@ namespace waybill::inline v0_2::wire::cloudwatch {
 
 /// A log event.
 struct event {
-    std::string_view message{};    ///< UTF-8.
+    std::string_view message{};  ///< UTF-8.
     std::int64_t timestamp = 0;  ///< Milliseconds.
 };
 

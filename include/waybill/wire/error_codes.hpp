@@ -40,10 +40,10 @@ enum class answer : std::uint8_t {
     /// The broker has the message, from this or an earlier attempt. Do not send it again.
     accepted,
     too_large,  ///< Refused: too many bytes. Send a smaller batch; a single message cannot be sent.
-    too_many,        ///< Refused: too many items for one request. Send a smaller batch.
-    throttled,       ///< Refused: send later and more slowly.
-    transient,       ///< Refused: the same request may succeed later.
-    permanent,       ///< Refused: the same request can never succeed.
+    too_many,   ///< Refused: too many items for one request. Send a smaller batch.
+    throttled,  ///< Refused: send later and more slowly.
+    transient,  ///< Refused: the same request may succeed later.
+    permanent,  ///< Refused: the same request can never succeed.
     /// The cause is the broker, the connection, the destination or a permission, not a message.
     /// Messages in flight on that connection may have arrived.
     infrastructure,

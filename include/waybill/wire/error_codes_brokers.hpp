@@ -129,7 +129,7 @@ inline constexpr error_code jetstream_codes[] = {
 // ...").
 inline constexpr error_code rabbitmq_codes[] = {
     {"content-too-large", answer::too_large, 311},  // may be temporary; a smaller body also helps
-    {"no-route", answer::permanent, 312},  // for a message published as mandatory
+    {"no-route", answer::permanent, 312},           // for a message published as mandatory
     {"no-consumers", answer::transient, 313},
     {"connection-forced", answer::infrastructure, 320},
     {"invalid-path", answer::infrastructure, 402},

@@ -43,7 +43,7 @@ struct property {
 struct publish {
     std::string_view topic{};  ///< Empty if a topic alias that the broker knows replaces it.
     std::string_view payload{};
-    unsigned qos = 0;  ///< If above 0, the packet contains a packet identifier.
+    unsigned qos = 0;   ///< If above 0, the packet contains a packet identifier.
     bool utf8 = false;  ///< Sends the payload format indicator: the payload is UTF-8 text.
     std::optional<std::uint32_t> message_expiry{};  ///< In seconds.
     std::optional<std::uint16_t> topic_alias{};

@@ -47,9 +47,9 @@ enum class proof : std::uint8_t {
 
 /// One service, one kind of request and its limits. Converts to `batch_limits`.
 struct service {
-    std::string_view name{};    ///< Name of the function below that returns it.
-    batch_limits highest{};     ///< The limits of a request.
-    std::string_view as_of{};   ///< Year and month of the source.
+    std::string_view name{};   ///< Name of the function below that returns it.
+    batch_limits highest{};    ///< The limits of a request.
+    std::string_view as_of{};  ///< Year and month of the source.
     proof evidence = proof::documented;
     std::string_view source{};  ///< Page with the limits.
     std::string_view note{};    ///< Counted parts, and exceptions.

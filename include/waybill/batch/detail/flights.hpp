@@ -27,7 +27,7 @@ struct flight {
     std::vector<item_range> parts{};
     calibration_state::batch_sizes sizes{};
     batch_close_reason closed = batch_close_reason::end;
-    bool on_its_way = true;   ///< False while the batch waits for its repetition at `not_before`.
+    bool on_its_way = true;  ///< False while the batch waits for its repetition at `not_before`.
     cut_with cut = cut_with::latest;
     std::uint32_t tries = 0;  ///< Number of unknown outcomes so far.
     steady_time not_before{};

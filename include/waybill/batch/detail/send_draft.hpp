@@ -25,13 +25,13 @@ namespace waybill::inline v0_2::detail {
 
 class send_draft {
 public:
-    std::vector<item_range> parts;   ///< The items of the draft, in ascending order.
-    calibration_state::batch_sizes sizes;               ///< The sums over these items.
-    std::uint64_t scan = 0;          ///< Number of the next item to examine.
-    std::uint64_t max_items = unlimited;  ///< Maximum number of items.
-    std::uint32_t key = 0;           ///< Key slot of the first item, if keys are used.
-    std::uint32_t busy = 0;          ///< Items skipped because of a busy key.
-    steady_time since;               ///< Time at which the first item was added.
+    std::vector<item_range> parts;         ///< The items of the draft, in ascending order.
+    calibration_state::batch_sizes sizes;  ///< The sums over these items.
+    std::uint64_t scan = 0;                ///< Number of the next item to examine.
+    std::uint64_t max_items = unlimited;   ///< Maximum number of items.
+    std::uint32_t key = 0;                 ///< Key slot of the first item, if keys are used.
+    std::uint32_t busy = 0;                ///< Items skipped because of a busy key.
+    steady_time since;                     ///< Time at which the first item was added.
     batch_close_reason closed = batch_close_reason::end;
     bool full = false;
 

@@ -35,10 +35,10 @@ struct send_item {
         exact,  ///< `bytes` is the whole size.
     };
 
-    std::uint64_t bytes = 0;          ///< Size in bytes; `size` defines its meaning.
-    std::uint32_t key = 0;            ///< Key slot, if keys are used.
+    std::uint64_t bytes = 0;               ///< Size in bytes; `size` defines its meaning.
+    std::uint32_t key = 0;                 ///< Key slot, if keys are used.
     std::uint16_t max_items = any_number;  ///< Maximum items in a batch that begins with this one.
-    std::uint8_t tries = 0;           ///< Failures, without refusals and throttling.
+    std::uint8_t tries = 0;                ///< Failures, without refusals and throttling.
     state kind : 3 = state::waiting;
     known size : 2 = known::body;
     std::uint8_t replaced : 1 = 0;  ///< 1: `replace` has been requested once.

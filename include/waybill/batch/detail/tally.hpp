@@ -37,11 +37,11 @@ namespace waybill::inline v0_2::detail {
 
 template <class F>
 struct tally {
-    typename F::state state{};          ///< The framing's state after the items so far.
-    std::uint64_t bytes = 0;            ///< Bytes, envelope included; 0 while empty.
-    std::uint64_t items = 0;            ///< Number of items.
+    typename F::state state{};  ///< The framing's state after the items so far.
+    std::uint64_t bytes = 0;    ///< Bytes, envelope included; 0 while empty.
+    std::uint64_t items = 0;    ///< Number of items.
     batch_close_reason closed = batch_close_reason::end;  ///< The close reason, if `full`.
-    bool full = false;                  ///< The tally admits no more items.
+    bool full = false;                                    ///< The tally admits no more items.
 
     /// Counts the item if it fits. O(1), plus the calls of the framing. The framing computes the
     /// item's bytes at this position and, if they do not fit, at the start of a batch.

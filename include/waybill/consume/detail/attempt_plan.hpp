@@ -40,11 +40,11 @@ struct attempt_offer {
 
 /// The decision about a batch, made from the crash record that was found.
 struct attempt_plan {
-    std::uint64_t events = 0;            ///< Number of events to deliver, from the first on.
-    bool poison_message = false;         ///< The only event is a poison message: do not handle it.
-    crash_record noted{};                ///< Crash record to store before the delivery.
+    std::uint64_t events = 0;     ///< Number of events to deliver, from the first on.
+    bool poison_message = false;  ///< The only event is a poison message: do not handle it.
+    crash_record noted{};         ///< Crash record to store before the delivery.
     std::optional<crash_record> called_off{};  ///< Record to restore after an end without commit.
-    std::uint64_t left = 0;              ///< Later events that stay suspects after a commit.
+    std::uint64_t left = 0;                    ///< Later events that stay suspects after a commit.
 
     friend bool operator==(const attempt_plan&, const attempt_plan&) = default;
 };

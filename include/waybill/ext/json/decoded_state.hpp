@@ -94,8 +94,8 @@ struct decoded_state {
     session_progress progress{};
     schema_version version{};  ///< Version of the user's part as it was read.
     json_state_problem problem = json_state_problem::none;
-    std::string reason{};      ///< The invalid part and its path.
-    opened_state envelope{};   ///< Its body is empty: it was a view into the bytes.
+    std::string reason{};     ///< The invalid part and its path.
+    opened_state envelope{};  ///< Its body is empty: it was a view into the bytes.
     detail::state_as_read read{};
 
     /// Makes `bytes` the stored state. `changed` then compares with them. A failure that cannot be
@@ -177,7 +177,7 @@ struct state_unwritten {
         not_json,       ///< Binary data, which only CBOR can represent.
         subtype,        ///< Binary data with a subtype: CBOR writes a tag, and tags are not read.
         too_deep,
-        threw,          ///< The user's to_json or from_json threw.
+        threw,  ///< The user's to_json or from_json threw.
         too_large,
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(problem_type) noexcept
@@ -187,7 +187,7 @@ struct state_unwritten {
     }
 
     problem_type problem = problem_type::none;
-    std::uint64_t size = 0;  ///< The bytes needed, if too large.
+    std::uint64_t size = 0;       ///< The bytes needed, if too large.
     std::uint64_t max_bytes = 0;  ///< The bytes available, if too large.
     std::string reason{};         ///< The path of the invalid part, or the text of the exception.
 

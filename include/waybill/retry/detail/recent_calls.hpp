@@ -101,12 +101,12 @@ private:
     }
 
     duration width_;
-    std::int64_t number_ = INT64_MIN;            // number of the current part on the grid
-    steady_time ends_ = steady_time::lowest();   // end of the current part
-    part last_{};                                // counts of the current part
-    part before_{};                              // sums of the previous parts
-    std::array<part, parts - 1> full_{};         // counts of the previous parts
-    std::size_t at_ = 0;                         // index of the oldest previous part
+    std::int64_t number_ = INT64_MIN;           // number of the current part on the grid
+    steady_time ends_ = steady_time::lowest();  // end of the current part
+    part last_{};                               // counts of the current part
+    part before_{};                             // sums of the previous parts
+    std::array<part, parts - 1> full_{};        // counts of the previous parts
+    std::size_t at_ = 0;                        // index of the oldest previous part
 };
 
 }  // namespace waybill::inline v0_2::detail

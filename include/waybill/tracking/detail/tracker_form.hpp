@@ -23,10 +23,10 @@ namespace waybill::inline v0_2::detail {
 
 /// How positions are written. If two forms have the same size, the first is used.
 enum class tracker_form : std::uint8_t {
-    runs,   ///< The lengths of done and open runs, alternately.
-    open,   ///< Each position that is not done, by its distance from the previous one.
-    done,   ///< Each position that is done, by its distance from the previous one.
-    bits,   ///< One bit for each position.
+    runs,  ///< The lengths of done and open runs, alternately.
+    open,  ///< Each position that is not done, by its distance from the previous one.
+    done,  ///< Each position that is done, by its distance from the previous one.
+    bits,  ///< One bit for each position.
 };
 
 /// Joins adjacent stretches of the same kind, and calls f with each complete run.

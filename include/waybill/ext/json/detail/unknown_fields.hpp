@@ -107,7 +107,7 @@ template <json_value Json>
     }
     if (old->size() > fresh->size()) return true;
     std::size_t others = fresh->size() - old->size();  // number of new names at most
-    auto at = fresh->begin();  // both are sorted by name
+    auto at = fresh->begin();                          // both are sorted by name
     for (const auto& [key, value] : *old) {
         for (; !same_name(at->first, key); ++at) {
             if (others-- == 0) return true;
