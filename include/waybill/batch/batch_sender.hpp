@@ -5,7 +5,7 @@
 //     waybill::batch_sender s{{.limit = {.bytes = 262'144, .items = 4'500}, .header = 54}};
 //     s.on(batch_sender::queued{body.size()}, now);                    // items are 0, 1, 2 ...
 //     match(s.next(now),
-//         [&](batch_sender::send a)    { s.on(batch_sender::started{a.attempt}, now); transmit(a); },
+//         [&](batch_sender::send a)    { s.on(batch_sender::started{a.attempt}, now); submit(a); },
 //         [&](batch_sender::report r)  { note(r); s.on(batch_sender::reported{r.items}, now); },
 //         [&](batch_sender::replace r) { s.on(batch_sender::not_replaced{r.item}, now); },
 //         [&](wait_until w)            { wake_at(w.time); },

@@ -312,7 +312,7 @@ private:
     {
         return tells_ == calibration_state::broker_reports::sizes      ? 1
                : tells_ == calibration_state::broker_reports::refusals ? 0.5
-                                                    : 0.25;
+                                                                       : 0.25;
     }
 
     // The optimum counts bytes only. Operators notice refusals, so the factor makes them rarer.

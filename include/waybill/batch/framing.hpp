@@ -41,7 +41,7 @@ concept framing =
     requires(const F& f, typename F::state& s, const typename F::state& so_far, const Item& item) {
         { f.envelope(item) } -> detail::countable;       // bytes before the items; `item` is first
         { f.delta(so_far, item) } -> detail::countable;  // bytes that `item` would add
-        f.push(s, item);                         // `item` was added
+        f.push(s, item);                                 // `item` was added
     };
 
 namespace detail {
@@ -49,7 +49,6 @@ namespace detail {
 /// The sizes of items: a size function or a framing.
 template <class F, class Item>
 concept size_model = detail::sizer<F, Item> || framing<F, std::remove_cvref_t<Item>>;
-
 
 /// A size function as a framing, with the same size in every place.
 template <class F>

@@ -122,8 +122,8 @@ public:
     [[nodiscard]] closed_batch<Item> take(steady_time now)
     {
         const batch_close_reason reason = tally_.full ? tally_.closed
-                              : due(now)  ? batch_close_reason::deadline
-                                          : batch_close_reason::end;
+                                          : due(now)  ? batch_close_reason::deadline
+                                                      : batch_close_reason::end;
         closed_batch<Item> b{std::move(items_), tally_.bytes, reason, opened_};
         items_.clear();
         tally_ = {};

@@ -115,8 +115,8 @@ struct batch_sender_types {
         std::uint64_t attempt = 0;  ///< The attempt; equal only for a repetition of the batch.
         item_ranges items{};        ///< The items of the batch.
         std::uint64_t bytes = 0;    ///< Bytes as far as known, envelope and headers included.
-        batch_close_reason closed =
-            batch_close_reason::end;  ///< The reason why the batch was closed.
+        /// The reason why the batch was closed.
+        batch_close_reason closed = batch_close_reason::end;
 
         friend bool operator==(const send&, const send&) = default;
     };

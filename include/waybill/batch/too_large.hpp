@@ -46,7 +46,7 @@ struct oversized_item {
     // A saturated sum is not a known size.
     const std::uint64_t held = o.single ? o.own : o.bytes;
     line += held == detail::highest_size ? "size negative or above 2^64 - 2 bytes"
-                                 : std::to_string(held) + " bytes";
+                                         : std::to_string(held) + " bytes";
     line += o.limit == unlimited ? " without a limit"
                                  : " where the limit is " + std::to_string(o.limit);
     if (o.single) line += " for one item";

@@ -73,8 +73,8 @@ struct at_least_once_machine_types : batch_machine_types {
     /// Classifies the checkpoint found after a commit from `from` to `to` under `epoch`. Positions
     /// are compared by sequence only.
     [[nodiscard]] static checkpoint_stands classify(const std::optional<checkpoint>& stored,
-                                                  const std::optional<position>& from,
-                                                  const position& to, std::uint64_t epoch)
+                                                    const std::optional<position>& from,
+                                                    const position& to, std::uint64_t epoch)
     {
         const bool ours = stored && stored->epoch == epoch;
         if (ours && stored->at.sequence == to.sequence) return checkpoint_stands::after;

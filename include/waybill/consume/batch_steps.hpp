@@ -111,8 +111,8 @@ struct batch_machine_types {
     struct crash_record_loaded {
         std::optional<crash_record> found{};
         fault_kind kind = fault_kind::none;
-        /// Number of events in the batch whose sequence is at most `found->to`. 2^64 - 1 if
-        /// they were not counted: then `found->suspects` is used.
+        /// Number of events in the batch whose sequence is at most `found->to`. 2^64 - 1 if they
+        /// were not counted: then `found->suspects` is used.
         std::uint64_t within = detail::highest_size;
 
         friend bool operator==(const crash_record_loaded&, const crash_record_loaded&) = default;

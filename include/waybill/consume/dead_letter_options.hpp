@@ -36,8 +36,8 @@ enum class dead_letter_body : std::uint8_t {
 struct dead_letter_options {
     std::size_t reason_bytes = 1'024;                 ///< Maximum size of the reason, in bytes.
     dead_letter_body keeps = dead_letter_body::body;  ///< The part of the body that is kept.
-    std::uint64_t body_bytes =
-        detail::highest_size;           ///< Limit in bytes; a larger body becomes a summary.
+    /// Maximum size of the body, in bytes; a larger body becomes a summary.
+    std::uint64_t body_bytes = detail::highest_size;
     std::uint64_t summary_bytes = 256;  ///< Maximum size of a summary, in bytes.
 
     friend bool operator==(const dead_letter_options&, const dead_letter_options&) = default;

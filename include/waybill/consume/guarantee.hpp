@@ -43,7 +43,6 @@ concept guaranteed = requires {
     { std::remove_cvref_t<R>::guarantee } -> std::convertible_to<delivery_guarantee>;
 };
 
-
 /// A report type whose guarantee equals `G`.
 template <class R, delivery_guarantee G>
 concept promises = detail::guaranteed<R> && std::remove_cvref_t<R>::guarantee == G;

@@ -14,8 +14,7 @@
 //   2. Different events have different keys. In names, each byte except ASCII letters, digits and
 //      . _ - is written as %XX. A slash follows each name.
 //   3. A key has at most `max_bytes` bytes. If the names are too long, all keys of the partition
-//      begin
-//      with ~ and 32 hexadecimal digits of the SHA-256 of the names instead.
+//      begin with ~ and 32 hexadecimal digits of the SHA-256 of the names instead.
 //   4. The format is stable: stored keys stay valid.
 //
 // The guide describes when to leave out the group, and which keys a rewind produces.

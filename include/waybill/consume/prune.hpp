@@ -14,8 +14,8 @@
 //   3. A `held` row is being resubmitted and is never removed.
 //   4. In a spike, `count` and `bytes` remove no row unless `full` is `drop_oldest`.
 //   5. A row that changed after the plan stays if the delete statement also compares
-//      `dead_lettered_at` and
-//      `held` (`may_remove`). All orders are tested: tests/enumerate/consume/prune.test.cpp.
+//      `dead_lettered_at` and `held` (`may_remove`). All orders are tested:
+//      tests/enumerate/consume/prune.test.cpp.
 //   6. A policy that `validate` rejects removes no row, and the plan contains the error.
 // Cost: if rows are ordered oldest first, two passes, no sort, memory only for the removals.
 // Otherwise O(n log n), and memory for each row that is not held.

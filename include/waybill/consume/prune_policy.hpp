@@ -42,10 +42,10 @@ struct prune_policy {
     }
 
     duration age = duration::highest();  ///< Older rows are removed. Above 0.
-    std::uint64_t count =
-        detail::highest_size;  ///< Number of rows that starts a removal. At least 1.
-    std::uint64_t bytes =
-        detail::highest_size;  ///< Number of bytes that starts a removal. At least 1.
+    /// Number of rows that starts a removal. At least 1.
+    std::uint64_t count = detail::highest_size;
+    /// Number of bytes that starts a removal. At least 1.
+    std::uint64_t bytes = detail::highest_size;
     /// A removal for `count` or `bytes` leaves at most this share of that limit. In [0, 1]. Not
     /// used in a spike.
     double low_water = 0.9;

@@ -56,9 +56,10 @@ template <dead_letter_queue Store, class Fetch, class Handler>
     if (!*event)
         return {reprocess_outcome::gone, permanent("the log no longer contains the event")};
     using E = std::remove_cvref_t<decltype(**event)>;
-    static_assert(detail::event_handler<Handler, typename Store::transaction, E>,
-                  "reprocess: the handler must take (transaction&, const event&) and return a fault "
-                  "or an event_outcome");
+    static_assert(
+        detail::event_handler<Handler, typename Store::transaction, E>,
+        "reprocess: the handler must take (transaction&, const event&) and return a fault "
+        "or an event_outcome");
     if (std::string reason = detail::another_event(letter, **event); !reason.empty()) {
         return {reprocess_outcome::gone, permanent(std::move(reason))};
     }

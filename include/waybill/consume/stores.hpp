@@ -71,8 +71,8 @@ struct dead_letter {
     std::uint32_t tries = 0;
     wall_time occurred{};          ///< The event's own time, if it has one.
     wall_time dead_lettered_at{};  ///< When it was dead-lettered or failed again.
-    dead_letter_body kept =
-        dead_letter_body::body;  ///< The part of the event's body that `body` contains.
+    /// The part of the event's body that `body` contains.
+    dead_letter_body kept = dead_letter_body::body;
     std::uint64_t size = 0;      ///< Size of the event's whole body, in bytes.
     std::uint32_t checksum = 0;  ///< CRC-32C of the event's whole body.
 
@@ -92,7 +92,8 @@ concept transaction_scope = std::movable<T> && requires(T& tx) {
 }  // namespace detail
 
 /// A transaction with savepoints. Each savepoint() is followed by release_savepoint(), which keeps
-/// the writes since then, or by rollback_to_savepoint(), which removes them. Savepoints do not nest.
+/// the writes since then, or by rollback_to_savepoint(), which removes them. Savepoints do not
+/// nest.
 template <class T>
 concept savepoint_scope = detail::transaction_scope<T> && requires(T& tx) {
     { tx.savepoint() } -> std::same_as<result<void>>;

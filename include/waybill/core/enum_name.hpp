@@ -24,13 +24,13 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// An enum with a function `texts_of(e)`. It returns the texts of all enumerators, separated by ",
-/// ", in the order of their values. The values begin with 0 and have no gaps.
+/// An enum with a function `texts_of(e)`. The function returns the texts of all enumerators, in the
+/// order of their values, separated by a comma and a blank. The values begin with 0 and have no
+/// gaps.
 template <class E>
 concept named_enum = std::is_enum_v<E> && requires(E e) {
     { texts_of(e) } -> std::same_as<std::string_view>;
 };
-
 
 /// The texts of all enumerators.
 template <detail::named_enum E>

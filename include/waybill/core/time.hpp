@@ -161,13 +161,11 @@ namespace detail {
     return a < b ? b : a;
 }
 
-
 template <class Clock>
 [[nodiscard]] constexpr time_on<Clock> earlier(time_on<Clock> a, time_on<Clock> b) noexcept
 {
     return b < a ? b : a;
 }
-
 
 template <class Clock>
 [[nodiscard]] constexpr time_on<Clock> later(time_on<Clock> a, time_on<Clock> b) noexcept

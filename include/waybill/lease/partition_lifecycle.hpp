@@ -14,8 +14,7 @@
 //   2. A failed step is repeated after a pause that grows. A closed partition is not opened or
 //      processed again under the same epoch.
 //   3. After `revoked`: `close`, at most `save_tries` times `save`, then `release`. If a save
-//      reports
-//      lost ownership, or the partition is lost, `release` does not follow.
+//      reports lost ownership, or the partition is lost, `release` does not follow.
 //   4. After `partition_lost` only `close` follows.
 //
 // A value without locks: one thread at a time.

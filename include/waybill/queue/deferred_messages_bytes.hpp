@@ -9,8 +9,8 @@
 //
 // Guarantees
 //   1. Entries are restored exactly. Holds and options are not stored: a loaded book has no entry
-//      in hand and uses the options given to `load`. A book with more entries than `max_messages` is
-//      loaded completely, and is full.
+//      in hand and uses the options given to `load`. A book with more entries than `max_messages`
+//      is loaded completely, and is full.
 //   2. `load` returns a whole book or the first error. It accepts only bytes exactly as `save`
 //      writes them.
 //   3. `load` allocates memory only for entries that the bytes contain.
@@ -60,7 +60,7 @@ namespace waybill::inline v0_2 {
 /// the options or the bytes.
 template <std::same_as<deferred_messages> B>
 [[nodiscard]] result<B, deferred_messages::load_error> load(std::string_view bytes,
-                                             const deferral_options& options)
+                                                            const deferral_options& options)
 {
     if (const std::optional<config_error> bad = validate(options)) {
         return unexpected(deferred_messages::load_error{

@@ -5,7 +5,7 @@
 //     waybill::lock_renewal lock{{.lock = 60s, .max_duration = 10min}};
 //     lock.on(lock_renewal::lock_taken{}, now());
 //     match(lock.next(now()),
-//         [&](lock_renewal::renew r) { lock.on(start_renewal(r, dice()), now()); },  // renewal_started
+//         [&](lock_renewal::renew r) { lock.on(start(r, dice()), now()); },  // renewal_started
 //         [&](wait_until w) { work_until(w.time); },
 //         [&](idle) {});
 //     if (auto end = lock.ended(now())) stop_working(*end);
@@ -55,8 +55,7 @@ struct lock_renewal_types {
     struct config {
         duration lock = duration::seconds(60);  ///< Duration of a lock if `lasts` is empty.
         /// A renewal starts when this share of the lock's duration is left. In (0, 1); a share
-        /// above
-        /// 0.75 counts as 0.75.
+        /// above 0.75 counts as 0.75.
         double renew_left = 0.5;
         /// Time before the end of a lock at which a renewal starts, if that is earlier than by
         /// `renew_left`. At least 0 and less than `lock`. At most 3/4 of the lock's duration
@@ -66,8 +65,8 @@ struct lock_renewal_types {
         /// retry must still fit before the end. With the other defaults, `lock` must exceed 21
         /// seconds.
         duration answer_timeout = duration::seconds(10);
-        duration max_duration =
-            duration::highest();  ///< Renewals end this long after `lock_taken`.
+        /// Renewals end this long after `lock_taken`.
+        duration max_duration = duration::highest();
         /// Pauses after failed renewals. A pause takes at most half of the time that is left, or
         /// the base if that is longer. A server's hint may make it longer.
         backoff pauses{.base = duration::milliseconds(500), .cap = duration::seconds(10)};
@@ -83,8 +82,8 @@ struct lock_renewal_types {
 
     /// Event: the caller has the lock. It lasts from `now`, which must be the time of the request.
     struct lock_taken {
-        std::optional<duration>
-            lasts{};  ///< The broker's duration. If empty, `lock` of the options.
+        /// The broker's duration. If empty, `lock` of the options.
+        std::optional<duration> lasts{};
         friend bool operator==(const lock_taken&, const lock_taken&) = default;
     };
 
@@ -98,8 +97,8 @@ struct lock_renewal_types {
     /// Event: the renewal succeeded. The lock lasts from the time of its `renewal_started`.
     struct lock_renewed {
         std::uint32_t attempt = 0;  ///< From `renew`.
-        std::optional<duration>
-            lasts{};  ///< The broker's duration. If empty, `lock` of the options.
+        /// The broker's duration. If empty, `lock` of the options.
+        std::optional<duration> lasts{};
         friend bool operator==(const lock_renewed&, const lock_renewed&) = default;
     };
 

@@ -15,11 +15,10 @@
 //         [&](planner::settle_original a)  { in.on(settle(a), now); },    // original_settled
 //         [&](planner::settle_message a)   { in.on(settle(a), now); },    // message_settled
 //         [&](wait_until w) { ... }, [&](idle) { ... });
-//     in.on(planner::work_done{number, handle(message).kind}, now);  // from each handler, when ready
+//     in.on(planner::work_done{number, handle(message).kind}, now);  // from each handler
 //
-// `book` is a deferred_messages (receive_planner_deferred.test.cpp). The guarantees are in the
-// comment of the class. See tests/enumerate/queue/receive_planner.test.cpp.
-// A value without locks: one thread at a time.
+// `book` is a deferred_messages (receive_planner_deferred.test.cpp). The comment of the class has
+// the guarantees. A value without locks: one thread at a time.
 
 #ifndef WAYBILL_QUEUE_RECEIVE_PLANNER_HPP
 #define WAYBILL_QUEUE_RECEIVE_PLANNER_HPP
@@ -69,8 +68,7 @@ namespace waybill::inline v0_2 {
 ///      messages are requested if no due pair is left. After a pair is given back, fresh messages
 ///      are received for `pause`, so a single pair cannot block all other messages.
 ///   2. The work in hand is at most `max_in_flight`, and at most what the circuit breaker permits.
-///      Its
-///      probes are pairs first.
+///      Its probes are pairs first.
 ///   3. A pointer is completed only after its original was completed, dead-lettered, deferred
 ///      again, or found to be gone. If the outcome is unknown, the pointer is given back. A crash
 ///      at any point loses no message, but a message may be handled twice.

@@ -23,8 +23,8 @@ namespace waybill::inline v0_2 {
 /// The actions and events of a `receive_planner`, which inherits them.
 struct receive_planner_types {
     struct config {
-        std::uint64_t max_in_flight =
-            16;  ///< Maximum of messages and pairs in hand; at most circuit_breaker::max_permits.
+        /// Maximum of messages and pairs in hand; at most `circuit_breaker::max_permits`.
+        std::uint64_t max_in_flight = 16;
         /// Time to the next request after an empty or failed request, and after a give-back.
         duration pause = duration::seconds(1);
         /// Maximum time between requests for due pairs, also if the next pair is known to be due
@@ -100,8 +100,8 @@ struct receive_planner_types {
     /// Event: pairs were taken, or the request failed.
     struct pairs_taken {
         std::uint64_t pairs = 0;  ///< The number of pairs.
-        steady_time next =
-            steady_time::highest();          ///< When the next pair is due, if that is known.
+        /// When the next pair is due, if that is known.
+        steady_time next = steady_time::highest();
         fault_kind kind = fault_kind::none;  ///< Why the request failed; `none` on success.
         friend bool operator==(const pairs_taken&, const pairs_taken&) = default;
     };

@@ -10,13 +10,13 @@
 // If a crash separates the last two steps, the redelivered original creates the same id again, and
 // the broker drops the duplicate. The next attempt uses the original id:
 //
-//     scheduled_id::original_of("order-7:3", 3)                            // "order-7"
-//     scheduled_id::make(*scheduled_id::original_of("order-7:3", 3), 4)          // "order-7:4"
+//     scheduled_id::original_of("order-7:3", 3)                          // "order-7"
+//     scheduled_id::make(*scheduled_id::original_of("order-7:3", 3), 4)  // "order-7:4"
 //
 // Guarantees (background is in the guide)
 //   1. Different pairs of original id and attempt, from 1, never produce the same id.
-//   2. 2. scheduled_id::original_of() uses the attempt in the message's properties, because an
-//      original id may look like the id of a copy. scheduled_id::parse(id) uses the id alone.
+//   2. `scheduled_id::original_of` uses the attempt in the message's properties, because an
+//      original id may look like the id of a copy. `scheduled_id::parse` uses the id alone.
 //   3. One collision remains: if senders use both "a" and "a:7" as ids, the 7th copy of "a" is
 //      dropped as a duplicate of "a:7". To prevent it, choose ids of one shape, or another `mark`.
 
@@ -68,9 +68,9 @@ struct scheduled_id {
     /// 0 the original id. `most` is the limit in bytes. `mark` must not be a digit. A pure
     /// function: after a crash it returns the same id again.
     [[nodiscard]] static result<std::string, error> make(std::string_view original,
-            std::uint32_t attempt,
-            std::uint64_t most = max_bytes,
-            char mark = ':')
+                                                         std::uint32_t attempt,
+                                                         std::uint64_t most = max_bytes,
+                                                         char mark = ':')
     {
         if (original.empty()) return unexpected(error{error::code::no_id, 0, most});
         if (mark >= '0' && mark <= '9') return unexpected(error{error::code::bad_mark, 0, most});
@@ -99,9 +99,8 @@ struct scheduled_id {
 
     /// The original id of a message that is known to be the copy for this attempt. Empty if the id
     /// does not end in the mark and this attempt. For attempt 0 the id itself.
-    [[nodiscard]] static constexpr std::optional<std::string_view> original_of(std::string_view id,
-            std::uint32_t attempt,
-            char mark = ':') noexcept
+    [[nodiscard]] static constexpr std::optional<std::string_view> original_of(
+        std::string_view id, std::uint32_t attempt, char mark = ':') noexcept
     {
         if (attempt == 0) return id;
         const scheduled_id parts = parse(id, mark);

@@ -59,8 +59,8 @@ struct settle_check {
     duration longest_outage_if_counted{};
     std::uint64_t max_deliveries = 0;  ///< The lower value of policy and queue, at least 1.
     std::uint64_t max_tries = 0;       ///< The limit of the levels; 2^64 - 1 if unlimited.
-    delivery_lifetime::delivery_limit by = delivery_lifetime::delivery_limit::
-        deliveries;  ///< The limit that determines `longest_outage`.
+    /// The limit that determines `longest_outage`.
+    delivery_lifetime::delivery_limit by = delivery_lifetime::delivery_limit::deliveries;
 
     friend bool operator==(const settle_check&, const settle_check&) = default;
 };
@@ -170,7 +170,7 @@ struct settle_check {
         line += " of ";
         line += std::to_string(d.max_attempts);
         line += d.reason == dead_letter_message::cause::exhausted ? " tries (levels)"
-                                                         : " deliveries (max_deliveries)";
+                                                                  : " deliveries (max_deliveries)";
     }
     if (!reason.empty()) {
         line += ": ";

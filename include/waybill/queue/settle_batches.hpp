@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// settle_batches: gathers settlements into as few calls to the queue as it allows. Messages are
-// numbered 0, 1, 2 ... in the order of `decided`; the driver maps the numbers to its messages.
+// settle_batches: settles messages in as few calls to the queue as possible. Messages are numbered
+// 0, 1, 2 ... in the order of `decided`; the caller maps the numbers to its messages.
 //
-//     waybill::settle_batches calls{{.items = 10, .linger = 50ms}};
+//     waybill::settle_batches out{{.items = 10, .linger = 50ms}};
 //     const auto s = settle(policy, delivery, f.kind, dice(), wall);
 //     if (auto kind = settle_batches::kind_of(s))             // empty for let_lock_expire
-//         calls.on(settle_batches::decided{*kind, lock_left}, now);
-//     match(calls.next(now),
-//         [&](settle_batches::settle_batch b) { calls.on(queue.call(b), now); },  // batch_settled
-//         [&](settle_batches::report r) { log(r); calls.on(settle_batches::reported{r.item}, now); },
+//         out.on(settle_batches::decided{*kind, lock_left}, now);
+//     match(out.next(now),
+//         [&](settle_batches::settle_batch b) { out.on(queue.call(b), now); },  // batch_settled
+//         [&](settle_batches::report r) { log(r); out.on(settle_batches::reported{r.item}, now); },
 //         [&](wait_until w) { ... }, [&](idle) {});
 //
 // Guarantees (details: guide)
 //   1. Each message is reported once. A `complete` gets one call even after its lock has expired.
 //   2. A call has one kind and at most `items` messages, in the order in which they were decided.
 //   3. A message waits for others at most `linger`, and not later than `to_settle` before its lock
-//      ends. If several calls or messages are due, the earliest end of a lock comes first.
+//      ends. The earliest end of a lock comes first.
 //   4. Only the failed part of a call is retried. A result that is reported twice counts once.
-// Cost: at most n log n a step, for n messages not yet reported.
-// A value without locks: one thread at a time.
+// Cost: at most n log n, for n unreported messages. A value without locks: one thread at a time.
 
 #ifndef WAYBILL_QUEUE_SETTLE_BATCHES_HPP
 #define WAYBILL_QUEUE_SETTLE_BATCHES_HPP
@@ -95,8 +94,8 @@ struct settle_batches_types {
         std::uint64_t item = 0;
         settle_kind kind = settle_kind::complete;
         settle_outcome outcome = settle_outcome::done;
-        fault_kind fault =
-            fault_kind::none;     ///< The result of the last call; `none` without a call.
+        /// The result of the last call; `none` without a call.
+        fault_kind fault = fault_kind::none;
         std::uint32_t tries = 0;  ///< Calls that contained this message.
         friend bool operator==(const report&, const report&) = default;
     };

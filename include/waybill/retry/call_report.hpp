@@ -27,8 +27,8 @@ struct call_report {
     /// The fault of the last attempt. `text` is set only if this retry_call made that attempt. If
     /// the time limit allowed no attempt at all, it is `cancelled`.
     fault reason{};
-    retry_loop::retry_outcome outcome =
-        retry_loop::retry_outcome::open;   ///< The reason for no further attempt.
+    /// The reason for no further attempt.
+    retry_loop::retry_outcome outcome = retry_loop::retry_outcome::open;
     std::uint32_t tries = 0;               ///< Number of attempts, the first one included.
     duration elapsed{};                    ///< Time since the start of the time limit.
     std::optional<steady_time> waiting{};  ///< Time of the next attempt: call again then.

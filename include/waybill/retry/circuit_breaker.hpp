@@ -13,8 +13,7 @@
 //   3. By default only `infrastructure` faults are failures. A call that was `cancelled` or ended
 //      with `ownership_lost` does not count at all.
 //   4. While `half_open`, steps of 1, 2, 4 ... calls pass, each after all calls of the previous
-//      step
-//      have returned without a failure. The first failure starts the next pause.
+//      step have returned without a failure. The first failure starts the next pause.
 //   5. The state depends on reports and times, not on the number of queries.
 // Cost: constant time plus one step for each lost permit; fixed size; no allocation. At most Most
 // permits are out at the same time. See tests/enumerate/retry/circuit_breaker.test.cpp.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// circuit_breaker::config: when a circuit breaker stops calls, for how long, and how it
-// allows them again.
+// circuit_breaker::config: when a circuit breaker stops calls, for how long, and how it allows them
+// again.
 //
 //     if (auto bad = waybill::validate(options)) log(waybill::describe(*bad));
 //
@@ -74,11 +74,10 @@ struct circuit_breaker_types {
     };
 
     /// The permission to make one call. The caller reports it once, before its deadline. All fields
-    /// are
-    /// 64 bits wide, which makes a copy fast.
+    /// are 64 bits wide, which makes a copy fast.
     struct permit {
-        std::uint64_t generation =
-            0;                     ///< Generation of the circuit breaker. Void in every other one.
+        /// Generation of the circuit breaker. The permit is void in every other generation.
+        std::uint64_t generation = 0;
         std::uint64_t number = 0;  ///< Unique. 0 if the permit is not tracked.
         steady_time deadline{};    ///< Without a report by then, the call counts as failed.
         std::uint64_t place = 0;   ///< Index of its entry.

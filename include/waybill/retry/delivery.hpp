@@ -41,10 +41,11 @@ struct delivery_terms {
     /// settlement", Microsoft Learn).
     duration highest_lock = duration::seconds(300);
 
-    /// The minimum number of deliveries of `hold` each that together last at least `wanted`. The
-    /// result is at least 1. If `wanted` is positive and `hold` is not, no number is enough and the result is empty.
-    [[nodiscard]] static constexpr std::optional<std::uint64_t> deliveries_for(duration wanted,
-                                                                        duration hold) noexcept
+    /// The minimum number of deliveries of `hold` each that together last at least `wanted`; not
+    /// less than 1. If `wanted` is positive and `hold` is not, no number is enough and the result
+    /// is empty.
+    [[nodiscard]] static constexpr std::optional<std::uint64_t> deliveries_for(
+        duration wanted, duration hold) noexcept
     {
         if (wanted <= duration{}) return 1;
         if (hold <= duration{}) return {};
@@ -55,8 +56,8 @@ struct delivery_terms {
 
     /// The minimum time per delivery with which `deliveries` last at least `wanted`, rounded up to
     /// a nanosecond. Zero if `wanted` is not positive. Empty for 0 deliveries.
-    [[nodiscard]] static constexpr std::optional<duration> hold_for(duration wanted,
-                                                             std::uint64_t deliveries) noexcept
+    [[nodiscard]] static constexpr std::optional<duration> hold_for(
+        duration wanted, std::uint64_t deliveries) noexcept
     {
         if (deliveries == 0) return {};
         if (wanted <= duration{}) return duration{};

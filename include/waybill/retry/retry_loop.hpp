@@ -5,7 +5,8 @@
 //     waybill::retry_loop tries({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
 //     for (bool open = true; open;)
 //         match(tries.next(now()),
-//             [&](retry_loop::call) { tries.on(retry_loop::attempted{call().kind, dice()}, now()); },
+//             [&](retry_loop::call) {
+//                 tries.on(retry_loop::attempted{call().kind, dice()}, now()); },
 //             [&](wait_until w)     { sleep_until(w.time); },
 //             [&](retry_loop::done) { open = false; },
 //             [&](give_up g)        { write_dead_letter(message, g.reason); open = false; });
@@ -17,8 +18,7 @@
 //      wait for an attempt that would start too late. A result after the limit still counts.
 //   4. After `done`, or after a `give_up` that an event caused, events change nothing.
 //
-// Cost: constant time, fixed size, no allocation.
-// A value without locks: one thread at a time.
+// Cost: constant time, fixed size, no allocation. A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_RETRY_LOOP_HPP
 #define WAYBILL_RETRY_RETRY_LOOP_HPP

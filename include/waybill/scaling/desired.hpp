@@ -46,7 +46,7 @@ template <condition C>
     const double wanted = t.of.averaged ? *e.value / t.each * n : *e.value / t.each;
     // The tolerance includes its ends, also with rounding errors.
     const bool within = s.instances != 0 && wanted <= n * (1 + t.tolerance.up) * (1 + 1e-12) &&
-                      wanted >= n * (1 - t.tolerance.down) * (1 - 1e-12);
+                        wanted >= n * (1 - t.tolerance.down) * (1 - 1e-12);
     e.wants = within ? s.instances : enough_instances(wanted);
     e.holds = truth_of(*e.wants > s.instances);
     return e.wants;

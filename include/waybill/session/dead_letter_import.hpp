@@ -7,13 +7,13 @@
 //         waybill::match(drain.next(now()),
 //             [&](pipeline::write_dead_letter a) { drain.on(upsert(message, a), now()); },
 //             [&](complete) { drain.on(pipeline::completed{queue.complete(message)}, now()); },
-//             [&](idle)     {});                    // upsert returns a pipeline::step_dead_lettered
+//             [&](idle) {});                 // upsert returns a pipeline::step_dead_lettered
 //
 // Guarantees
 //   1. The dead letter is written before the message is completed. After a crash between the two
 //      calls the import repeats both, and the dead letter replaces itself.
-//   2. 2. An imported dead letter has fewer facts than one of a pipeline.
-//      `pipeline_dead_letter::merged()` keeps the facts of the pipeline.
+//   2. An imported dead letter has fewer facts than one of a pipeline.
+//      `pipeline_dead_letter::merged` keeps the facts of the pipeline.
 //
 // Import before `plan_redrive`: without the imported step its session has a gap. If the broker
 // dead-lettered the last step, the session state stays after the redrive; see the guide.

@@ -14,7 +14,7 @@
 //      are missing.
 //   3. The state of the session is in the dead letter that stopped it and in that of the last step.
 //   4. The reason is cut between characters to `reason_bytes`. A body is kept as in
-//      consume/dead_letter.hpp: completely, its beginning or nothing; always with size and checksum.
+//      consume/dead_letter.hpp: completely, its beginning or nothing, with size and checksum.
 //
 // ext/json.hpp converts it: `nlohmann::json(letter).dump()` and
 // `parse_json<pipeline_dead_letter>(text)`.
@@ -109,7 +109,7 @@ struct pipeline_dead_letter {
     /// If the table can only upsert, do not change `sent_to` of an existing row, and only insert
     /// the dead letters of the broker.
     [[nodiscard]] static pipeline_dead_letter merged(const pipeline_dead_letter& stored,
-                                                                 pipeline_dead_letter written)
+                                                     pipeline_dead_letter written)
     {
         const bool same = stored.message_id == written.message_id &&
                           stored.enqueued == written.enqueued &&
@@ -136,7 +136,7 @@ struct pipeline_dead_letter {
     /// The dead letter to write if a redrive marks a stored one; a missing one is not written. If
     /// two redrives run at the same time, the mark of the one that has sent more is kept.
     [[nodiscard]] static pipeline_dead_letter with_mark(pipeline_dead_letter stored,
-                                                          const pipeline_dead_letter& marked)
+                                                        const pipeline_dead_letter& marked)
     {
         if (marked.sent_to < stored.sent_to) return stored;
         stored.sent_to = marked.sent_to;

@@ -9,7 +9,8 @@
 //             [&](pipeline::execute) {
 //                 return state.attempt([&](auto& v) { return run(*m, v); }); },
 //             [&](pipeline::save_state a)        { return state.save(a, pipe.progress()); },
-//             [&](pipeline::write_dead_letter a) { return upsert(letter_of(*m, a, state.bytes())); },
+//             [&](pipeline::write_dead_letter a) {
+//                 return upsert(letter_of(*m, a, state.bytes())); },
 //             [&](complete)                      { return session.complete(*m); },
 //             [&](pipeline::clear_state)         { return state.clear(); },
 //             [&](pipeline::give_back)           { return session.close(); },

@@ -108,8 +108,8 @@ struct redrive_plan {
         bool alone = false;       ///< Each failed without stopping the session.
         bool repeated = false;    ///< Two dead letters have the same step.
         bool disordered = false;  ///< Sequence numbers are not in the order of the steps.
-        bool sequence_wrapped =
-            false;                   ///< As `disordered`, because sequence numbers wrapped at 2^48.
+        /// As `disordered`, because sequence numbers wrapped at 2^48.
+        bool sequence_wrapped = false;
         bool state_omitted = false;  ///< The state was too large for its dead letter.
         bool without_state = false;  ///< Steps were done, but no dead letter has the state.
 
@@ -184,14 +184,14 @@ struct redrive_plan {
     /// The properties with which a dead letter is sent. Requires: `letters` in the order in which
     /// `plan_redrive` left them.
     [[nodiscard]] planned_message step(std::span<const pipeline_dead_letter> letters,
-                                    std::uint64_t letter) const
+                                       std::uint64_t letter) const
     {
         const planned_session& s = session_of(letter);
         const pipeline_dead_letter& l = letters[letter];
         const std::uint64_t number = s.marks.unnumbered ? letter - s.offset + 1 : l.properties.step;
         planned_message r;
         r.properties = {s.id, number, s.first, s.marks.alone ? 0 : s.total,
-                   s.total != 0 && number == s.total};
+                        s.total != 0 && number == s.total};
         r.origin = {std::string(detail::origin_session(l)), detail::origin_sequence(l),
                     s.generation, detail::saturating_add(l.origin.tries, l.tries)};
         r.origin.message_id = l.origin.generation == 0 ? l.message_id : l.origin.message_id;

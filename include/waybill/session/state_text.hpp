@@ -61,7 +61,6 @@ struct text_state {
     friend bool operator==(const text_state&, const text_state&) = default;
 };
 
-
 /// The result of reading. The state is that of a new session unless `outcome` is ok.
 struct text_state_read {
     /// Why a state is not read.

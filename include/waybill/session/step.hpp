@@ -56,7 +56,7 @@ struct step_facts {
 
     /// The facts about a message with these properties, for a pipeline.
     [[nodiscard]] static constexpr step_facts of(const step_properties& s, std::uint64_t sequence,
-                                                std::uint64_t deliveries) noexcept
+                                                 std::uint64_t deliveries) noexcept
     {
         return {sequence, s.step, s.first, s.total, s.last, deliveries};
     }

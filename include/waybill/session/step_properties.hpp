@@ -116,7 +116,8 @@ struct step_properties_read {
         switch (outcome) {
             case finding::ok:
                 if (!odd_id) return "ok";
-                return "ok, but " + waybill::describe(job_error{*odd_id, properties.session.size()});
+                return "ok, but " +
+                       waybill::describe(job_error{*odd_id, properties.session.size()});
             case finding::absent:
                 return what + " is missing: send the message with write_step_properties";
             case finding::not_number:

@@ -256,7 +256,8 @@ public:
                                       std::uint64_t sequence)
         requires dead_letter_queue<Store>
     {
-        return tx.step(store_call::remove, [&] { return store_.remove(*tx.inner_, key, sequence); });
+        return tx.step(store_call::remove,
+                       [&] { return store_.remove(*tx.inner_, key, sequence); });
     }
 
     [[nodiscard]] result<std::vector<dead_letter>> list(const partition_key& key,

@@ -2,8 +2,8 @@
 //
 // memory_sessions: session states in memory, for tests of applications.
 //
-// It conforms to session_conformance.hpp. `load`, `save` and `clear` take time
-// logarithmic in the number of states.
+// It conforms to session_conformance.hpp. `load`, `save` and `clear` take time logarithmic in the
+// number of states.
 
 #ifndef WAYBILL_TESTING_MEMORY_SESSIONS_HPP
 #define WAYBILL_TESTING_MEMORY_SESSIONS_HPP

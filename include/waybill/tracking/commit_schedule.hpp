@@ -8,7 +8,7 @@
 //     waybill::commit_schedule pace{{.every = 1'000, .interval = 5s, .idle_refresh = 6h}, now};
 //     pace.on(commit_schedule::events_done{n}, now);
 //     match(pace.next(now),
-//         [&](commit_schedule::commit_position) { commit(tracker); },  // commit_started comes first
+//         [&](commit_schedule::commit_position) { commit(tracker); },  // commit_started first
 //         [&](wait_until w) { ask_again_at(w.time); }, [](idle) {});
 //     if (written) pace.on(commit_schedule::commit_confirmed{}, now);
 //
@@ -57,8 +57,8 @@ struct commit_schedule_types {
         bool on_close = true;  ///< Commit the rest after `schedule_closed`.
         /// Time since the last commit after which an unchanged position is committed again.
         duration idle_refresh = duration::highest();
-        duration pause =
-            duration::seconds(1);  ///< Minimum time from a failed commit to the next one.
+        /// Minimum time from a failed commit to the next one.
+        duration pause = duration::seconds(1);
 
         friend bool operator==(const config&, const config&) = default;
     };

@@ -383,8 +383,8 @@ private:
     std::uint64_t last_ = 0;         // the highest sequence offered, if passed_any_
     std::uint32_t generation_ = 0;
     std::uint32_t number_ = 0;  // number of events begun
-    std::uint64_t high_ =
-        0;  // the highest event done, if any_done_; for tracker_options::commit_mark::high_water
+    // the highest event done, if any_done_; for commit_mark::high_water
+    std::uint64_t high_ = 0;
     bool any_done_ = false;
     bool assigned_ = true;
     bool marked_ = false;

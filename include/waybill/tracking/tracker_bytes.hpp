@@ -148,9 +148,8 @@ struct encoded_done {
 /// Decodes the start of an assignment from the committed position and bytes. `done` is the last
 /// event done, if any. For Kafka that is the committed offset minus 1, or no event if the offset is
 /// 0. Empty bytes are valid and contain no events. Errors: `tracker_start::decode_error`.
-[[nodiscard]] inline result<tracker_start, tracker_start::decode_error> decode(done_position done,
-                                                                   std::string_view bytes,
-                                                                   std::uint64_t salt = 0)
+[[nodiscard]] inline result<tracker_start, tracker_start::decode_error> decode(
+    done_position done, std::string_view bytes, std::uint64_t salt = 0)
 {
     const std::optional<std::uint64_t>& from = done.at();
     tracker_start start{from, {}, {}};

@@ -11,8 +11,7 @@
 //      a window of that span are not included. If there are more than `max_points`, the newest are
 //      kept.
 //   2. Of samples with equal times, those of the first window count as older. With
-//      `window_options::equal_time::replace` one remains: the last of the second window, or else the last of the
-//      first.
+//      `equal_time::replace` one remains: the last of the second window, or else of the first.
 //   3. Its losses are those of the merge: `pushed_out`, and `future` if the second window allowed
 //      more than the first. Losses of the two windows stay counted there. Samples that either has
 //      pushed out are missing here, too; a summary that includes their time is not complete.

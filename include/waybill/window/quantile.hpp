@@ -65,7 +65,7 @@ requires(!detail::sample_window<S>)
 /// is later than `now`, the clock counts. At most nine passes.
 template <detail::sample_window W>
 [[nodiscard]] constexpr std::optional<detail::sample_value_t<W>> quantile(const W& window, double q,
-                                                                  typename W::time_type now)
+                                                                          typename W::time_type now)
 {
     using size = decltype(window.size());
     if (const auto clock = window.clock()) now = detail::later(*clock, now);

@@ -55,12 +55,10 @@ namespace detail {
     return weight > UINT32_MAX ? 0 : static_cast<std::uint32_t>(weight);
 }
 
-
 /// The types of measured values: integers of up to 64 bits (not bool) and floating-point numbers.
 template <class V>
 concept measurable = (std::integral<V> && !std::same_as<V, bool> && sizeof(V) <= 8) ||
                      std::floating_point<V>;
-
 
 /// Returns true if the value is neither an infinity nor NaN. Either would stay in a sum for ever.
 template <detail::measurable V>

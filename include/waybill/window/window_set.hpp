@@ -115,7 +115,7 @@ public:
         return insert(key, sample_type{at, value});
     }
     std::optional<insert_result> insert(const Key& key, time_type at, value_type value,
-                                   std::uint64_t weight)
+                                        std::uint64_t weight)
         requires(Window::weighted)
     {
         return insert(key, sample_type{at, value, detail::known_weight(weight)});
@@ -154,7 +154,7 @@ public:
         return insert(key, at, value);
     }
     std::optional<insert_result> insert(const Key& key, time_type at, value_type value,
-                                   std::uint64_t weight, time_type now)
+                                        std::uint64_t weight, time_type now)
         requires(Window::weighted)
     {
         advance(now);

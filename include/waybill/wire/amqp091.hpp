@@ -66,13 +66,13 @@ struct message {
     std::string_view body{};
 };
 
-/// Bytes of the basic.publish method frame, or 2^64 - 1 if a name is longer
-/// than 255 bytes. Constant time. Source: section 4.2 and basic.publish.
+/// Bytes of the basic.publish method frame, or 2^64 - 1 if a name is longer than 255 bytes.
+/// Constant time. Source: section 4.2 and basic.publish.
 [[nodiscard]] constexpr std::uint64_t method_frame_size(const message& m) noexcept
 {
     // Class, method, a reserved short and the octet of flags.
-    const std::uint64_t names = waybill::detail::saturating_add(detail::short_string(m.exchange),
-                                               detail::short_string(m.routing_key));
+    const std::uint64_t names = waybill::detail::saturating_add(
+        detail::short_string(m.exchange), detail::short_string(m.routing_key));
     return waybill::detail::saturating_add(frame_overhead + 2 + 2 + 2 + 1, names);
 }
 
@@ -91,8 +91,8 @@ struct message {
 }
 
 /// Bytes of the body frames; 0 for an empty body. If `frame_max` is at most 8, no other body can be
-/// sent and the result is 2^64 - 1. Pass `unlimited` for no limit, not 0.
-/// Constant time. Source: section 4.2.6.2.
+/// sent and the result is 2^64 - 1. Pass `unlimited` for no limit, not 0. Constant time. Source:
+/// section 4.2.6.2.
 [[nodiscard]] constexpr std::uint64_t
 body_frames_size(std::uint64_t body, std::uint64_t frame_max = default_frame_max) noexcept
 {
@@ -105,8 +105,8 @@ body_frames_size(std::uint64_t body, std::uint64_t frame_max = default_frame_max
                                            waybill::detail::saturating_mul(frames, frame_overhead));
 }
 
-/// Bytes of all frames of the message. The result is 2^64 - 1 if the method
-/// frame or the content header frame is larger than `frame_max`. Linear in the headers.
+/// Bytes of all frames of the message. The result is 2^64 - 1 if the method frame or the content
+/// header frame is larger than `frame_max`. Linear in the headers.
 [[nodiscard]] constexpr std::uint64_t size(const message& m,
                                            std::uint64_t frame_max = default_frame_max) noexcept
 {
@@ -114,7 +114,7 @@ body_frames_size(std::uint64_t body, std::uint64_t frame_max = default_frame_max
     const std::uint64_t header = amqp091::header_frame_size(m);
     if (method > frame_max || header > frame_max) return waybill::detail::highest_size;
     return waybill::detail::saturating_add(waybill::detail::saturating_add(method, header),
-                          amqp091::body_frames_size(m.body.size(), frame_max));
+                                           amqp091::body_frames_size(m.body.size(), frame_max));
 }
 
 }  // namespace amqp091

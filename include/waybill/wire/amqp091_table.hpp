@@ -80,8 +80,8 @@ struct field {
     value content = nullptr;
 };
 
-/// Bytes of a table, including its 4-byte length, or 2^64 - 1 if it cannot
-/// be encoded. Linear in the fields; a nested value takes constant time.
+/// Bytes of a table, including its 4-byte length, or 2^64 - 1 if it cannot be encoded. Linear in
+/// the fields; a nested value takes constant time.
 [[nodiscard]] constexpr std::uint64_t table_size(std::span<const field> fields) noexcept
 {
     std::uint64_t sum = 0;

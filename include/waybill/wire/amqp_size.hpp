@@ -32,8 +32,8 @@
 
 namespace waybill::inline v0_2::wire::amqp {
 
-/// Bytes of a value in a map or as a body, including its constructor;
-/// 2^64 - 1 if it cannot be encoded. Constant time.
+/// Bytes of a value in a map or as a body, including its constructor; 2^64 - 1 if it cannot be
+/// encoded. Constant time.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t size(const value& v) noexcept
 {
@@ -48,8 +48,8 @@ template <profile P>
     return detail::entries_size<P>(map);
 }
 
-/// Bytes of a message as the encoder `P` writes it; 2^64 - 1 if it cannot be
-/// encoded. Linear in the entries of its maps.
+/// Bytes of a message as the encoder `P` writes it; 2^64 - 1 if it cannot be encoded. Linear in the
+/// entries of its maps.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t size(const message& m) noexcept
 {

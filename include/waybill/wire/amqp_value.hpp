@@ -64,8 +64,8 @@ public:
 private:
     static constexpr std::uint64_t absent = waybill::detail::highest_size;
 
-    // 2^64 - 1 means absent. No encoder can write that many octets, so one
-    // less has the same effect.
+    // 2^64 - 1 means absent. No encoder can write that many octets, so one less has the same
+    // effect.
     static constexpr std::uint64_t known(std::uint64_t n) noexcept
     {
         return waybill::detail::lesser(n, absent - 1);

@@ -39,8 +39,7 @@ struct event {
     return waybill::detail::saturating_add(e.message.size(), 26);
 }
 
-/// PutLogEvents as a framing. An event that must not follow the batch adds
-/// 2^64 - 1.
+/// PutLogEvents as a framing. An event that must not follow the batch adds 2^64 - 1.
 struct put_log_events {
     /// Maximum time from the first event to the last, in milliseconds.
     std::uint64_t span = 86'400'000;
@@ -57,8 +56,8 @@ struct put_log_events {
     /// 0: the request itself is not counted.
     [[nodiscard]] constexpr std::uint64_t envelope(const event&) const noexcept { return 0; }
 
-    /// Bytes that `e` adds as the next event. The result is 2^64 - 1 if `e`
-    /// is earlier than the last event or more than `span` after the first. Constant time.
+    /// Bytes that `e` adds as the next event. The result is 2^64 - 1 if `e` is earlier than the
+    /// last event or more than `span` after the first. Constant time.
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const event& e) const noexcept
     {
         if (s.any) {

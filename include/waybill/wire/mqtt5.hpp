@@ -10,8 +10,8 @@
 // topic, properties, fixed header and payload. The first packet with a topic alias is larger than
 // one without; later packets omit the topic and are smaller.
 //
-// If the protocol cannot encode a packet, its size is 2^64 - 1: a string of
-// more than 65,535 bytes, or a remaining length over 268,435,455.
+// If the protocol cannot encode a packet, its size is 2^64 - 1: a string of more than 65,535 bytes,
+// or a remaining length over 268,435,455.
 //
 // Source: MQTT Version 5.0, OASIS Standard, sections 1.5, 2.1.4, 2.2.2 and 3.3,
 // https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html; Maximum Packet Size: 3.2.2.3.6. Tested
@@ -58,8 +58,7 @@ inline constexpr std::uint64_t max_remaining_length = 268'435'455;
 
 namespace detail {
 
-// A string or binary data with its length of two bytes; 2^64 - 1 if longer
-// than 65,535 bytes.
+// A string or binary data with its length of two bytes; 2^64 - 1 if longer than 65,535 bytes.
 [[nodiscard]] constexpr std::uint64_t text(std::string_view s) noexcept
 {
     return s.size() > 0xFFFF ? waybill::detail::highest_size : 2 + s.size();

@@ -68,7 +68,7 @@ inline constexpr std::uint64_t max_bytes = 0x7FFF'FFFF;
 {
     if (length > max_bytes) return waybill::detail::highest_size;
     return waybill::detail::saturating_add(protobuf::tag_size(number),
-                          waybill::detail::varint_size(length) + length);
+                                           waybill::detail::varint_size(length) + length);
 }
 
 /// A request with one repeated field, as a framing. `size` returns the bytes of an item without tag

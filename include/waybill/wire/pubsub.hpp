@@ -58,7 +58,7 @@ namespace detail {
 [[nodiscard]] constexpr std::uint64_t size(const message& m) noexcept
 {
     std::uint64_t sum = waybill::detail::saturating_add(detail::text_field(1, m.data),
-                                       detail::text_field(5, m.ordering_key));
+                                                        detail::text_field(5, m.ordering_key));
     for (const attribute& a : m.attributes) {
         const std::uint64_t entry =
             waybill::detail::saturating_add(protobuf::bytes_field_size(1, a.key.size()),

@@ -5,7 +5,7 @@
 //     using waybill::wire::dialect;
 //     auto n = waybill::wire::read_refusal(dialect::azure_amqp, error.description);
 //     batch_sender::too_large refused{attempt};
-//     if (n && n->of == extent::request) refused = {attempt, n->actual, n->limit};  // not of an item
+//     if (n && n->of == extent::request) refused = {attempt, n->actual, n->limit};  // not an item
 //     sender.on(refused, now);
 //
 // With both numbers, one attempt replaces about ten attempts of a bisection.

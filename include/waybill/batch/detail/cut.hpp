@@ -142,9 +142,9 @@ take_uncounted(I& at, const S& last, const room& r, const F& size, std::uint64_t
 // Cuts a chunk off [first, last), which must not be empty. Before the call, `own` is the size of
 // the first item; after it, the size of the item after the chunk, if there is one. So each item is
 // measured once, and no branch has to test whether the next size is already known. `before` is the
-// number of items of the previous chunk. always_inline: see chunk_range.hpp. In the
-// functions above, it saves 4 to 5 % of the instructions with g++ 12 in chunks of 8
-// (`bench/run batch`, strings).
+// number of items of the previous chunk. always_inline: see chunk_range.hpp. In the functions
+// above, it saves 4 to 5 % of the instructions with g++ 12 in chunks of 8 (`bench/run batch`,
+// strings).
 template <class I, class S, class F>
 [[gnu::always_inline]] constexpr chunk<I> cut(I first, const S& last, const room& r, const F& size,
                                               std::uint64_t& own, std::uint64_t before)

@@ -118,12 +118,14 @@ private:
             [&](batch_machine::begin) { begin(); },
             [&](const batch_machine::store_crash_record& a) {
                 if constexpr (crash_record_store<Store>) {
-                    machine_.on(batch_machine::done{seen(store_.store_crash_record(*tx_, mine_.key, a.row))});
+                    machine_.on(batch_machine::done{
+                        seen(store_.store_crash_record(*tx_, mine_.key, a.row))});
                 }
             },
             [&](batch_machine::clear_crash_record) {
                 if constexpr (crash_record_store<Store>) {
-                    machine_.on(batch_machine::done{seen(store_.clear_crash_record(*tx_, mine_.key))});
+                    machine_.on(batch_machine::done{
+                        seen(store_.clear_crash_record(*tx_, mine_.key))});
                 }
             },
             [&](batch_machine::savepoint) { mark(); },

@@ -38,7 +38,8 @@ template <class E>
             make_dead_letter(d.key, e, {}, 0, {}, {.keeps = dead_letter_body::pointer});
         const std::string number = std::to_string(d.at.sequence);
         if (is.at.sequence != d.at.sequence) {
-            return "event " + std::to_string(is.at.sequence) + " was fetched instead of event " + number;
+            return "event " + std::to_string(is.at.sequence) + " was fetched instead of event " +
+                   number;
         }
         // Both are 0 if the letter was made without the body, or if the body is empty.
         const bool known = d.size != 0 || d.checksum != 0;

@@ -231,7 +231,8 @@ struct line_of<session_progress> {
         std::string said = p.total == 0 ? fmt::format("{} done", p.done)
                                         : fmt::format("{} of {} done", p.done, p.total);
         if (p.first > 1) said += fmt::format(", from {} on", p.first);
-        if (p.dead_lettered != 0) said += fmt::format(", {} of them dead-lettered", p.dead_lettered);
+        if (p.dead_lettered != 0)
+            said += fmt::format(", {} of them dead-lettered", p.dead_lettered);
         if (p.tries != 0) said += fmt::format(", {} at the next", counted(p.tries, "try", "tries"));
         if (p.failed) said += "; stopped by " + line(*p.failed);
         return said;
@@ -249,7 +250,7 @@ struct line_of<pipeline_policy> {
             name(p.mode), counted(p.retry.max_attempts, "try", "tries"), line(p.patience),
             counted(p.deliveries, "delivery", "deliveries"),
             p.broker_deliveries == detail::highest_size ? std::string("any number")
-                                                : fmt::format("{}", p.broker_deliveries),
+                                                        : fmt::format("{}", p.broker_deliveries),
             name(p.unreadable), name(p.refused));
     }
 };

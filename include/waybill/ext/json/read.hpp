@@ -61,8 +61,9 @@ struct json_error {
     }
 
     code kind = code::wrong;
-    std::string path{};      ///< A JSON pointer, as in "/retry/pauses/base"; "" is the document. At
-                             ///< most 300 bytes: "/..." stands for the steps in the middle.
+    /// A JSON pointer, as in "/retry/pauses/base"; "" is the document. At most 300 bytes: "/..."
+    /// stands for the steps in the middle.
+    std::string path{};
     std::string expected{};  ///< The allowed values.
     std::string found{};     ///< The value that was found, shortened.
 

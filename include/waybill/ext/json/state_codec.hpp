@@ -372,7 +372,7 @@ private:
     }
 
     [[nodiscard]] detail::part_writer<json> writer(const state& s, const state_budget& budget,
-                                             schema_version version, const json& later) const
+                                                   schema_version version, const json& later) const
     {
         const bool cbor = options_.format == state_format::cbor;
         return {cbor, options_.envelope, budget, version, s.progress, later, s.read.bytes};

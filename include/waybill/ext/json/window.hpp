@@ -82,7 +82,7 @@ template <detail::storable_window W, detail::json_value Json = nlohmann::json>
 /// Parses `text` (within the default json_limits) and reads a window with these options.
 template <detail::storable_window W, detail::json_value Json = nlohmann::json>
 [[nodiscard]] result<W, json_error> parse_json_with(std::string_view text,
-                                                 const window_options& options)
+                                                    const window_options& options)
 {
     result<Json, json_error> parsed = parse_json_text<Json>(text);
     if (!parsed) return unexpected(std::move(parsed.error()));

@@ -42,7 +42,7 @@ public:
         const std::string value = each ? inside(path, "per_instance") : path;
         if (!is_finite(t.value())) fail(value, "a finite threshold", short_number(t.value()));
         if (each && fewest == 0) fail(value, "a threshold that is defined for 0 instances",
-                                     "one per instance");
+                                      "one per instance");
         const std::string table = inside(path, "by_instances");
         std::uint64_t last = 0;
         for (std::size_t n = 0; n != t.table().size(); ++n) {
@@ -181,7 +181,8 @@ inline void check_bounds(policy_checker& c, const bounds& b,
         }
         return;
     }
-    if (activates) c.fail("/activation", "none (the lowest tier of a ladder always runs)", "a rule");
+    if (activates)
+        c.fail("/activation", "none (the lowest tier of a ladder always runs)", "a rule");
     if (b.highest >= ladder.size()) {
         c.fail("/instances/highest", "a tier of the ladder, 0 to " +
                std::to_string(ladder.size() - 1), std::to_string(b.highest));

@@ -51,7 +51,7 @@ constexpr void check_results() noexcept
     static_assert(says_how<run_answer> || std::same_as<run_answer, pipeline::executed>,
                   "process_step: execute must return a fault, a result<void> or executed");
     static_assert(all_say_how<All, pipeline::save_state, pipeline::write_dead_letter,
-                                      complete, pipeline::clear_state>,
+                              complete, pipeline::clear_state>,
                   "process_step: save_state, write_dead_letter, complete and clear_state must "
                   "return a fault or a result<void>, so that a failed call is noticed");
     using wait_answer = answer_to<All, wait_until>;

@@ -35,7 +35,7 @@ inline constexpr std::size_t min_redriven_bytes = 80;
 
 /// Returns `id` followed by `end`. If both have more than `most` bytes, `id` is shortened.
 [[nodiscard]] inline std::string shortened_id(std::string_view id, std::string_view end,
-                                           std::size_t most)
+                                              std::size_t most)
 {
     if (most < min_redriven_bytes) most = min_redriven_bytes;
     std::string text;

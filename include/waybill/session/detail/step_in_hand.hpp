@@ -71,8 +71,8 @@ struct step_in_hand : step_facts {
         return step == expected_step(*this, s) ? s.tries : 0;
     }
 
-    /// The rest of the pause before the next try, at most `patience`; the lowest
-    /// duration if the step was not tried.
+    /// The rest of the pause before the next try, at most `patience`; the lowest duration if the
+    /// step was not tried.
     [[nodiscard]] constexpr duration pause_left(const pipeline_policy& p,
                                                 const session_progress& s) const noexcept
     {

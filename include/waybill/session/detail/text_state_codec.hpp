@@ -80,7 +80,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 
 /// Reads a state. `bytes` is nullopt if there is no state; the result is `absent` then.
 [[nodiscard]] inline detail::text_state_read read_text_state(std::optional<std::string_view> bytes,
-                                                     const text_state_options& o = {})
+                                                             const text_state_options& o = {})
 {
     detail::text_state_read r;
     r.state.version = o.version;
@@ -107,8 +107,8 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 /// session was redriven and begins with the user's part of `came`; `outcome` is `absent` in this
 /// case. If `came` cannot be read or its user's part is too large, the result contains that error.
 [[nodiscard]] inline detail::text_state_read read_text_state(std::optional<std::string_view> bytes,
-                                                     const text_state_options& o,
-                                                     std::string_view came)
+                                                             const text_state_options& o,
+                                                             std::string_view came)
 {
     detail::text_state_read r = read_text_state(bytes, o);
     if (r.outcome != state_read::absent || came.empty()) return r;

@@ -40,7 +40,9 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_re
                                  {half, odd, half, 1U << 31U, odd, half},
                                  {odd, half, odd, 1, half, odd}};
     for (const crash_record& a : rows) {
-        t.holds(noted(a), "store_crash_record: replaces the row, with numbers of all bits, and absent is not 0");
+        t.holds(
+            noted(a),
+            "store_crash_record: replaces the row, with numbers of all bits, and absent is not 0");
     }
     t.holds(forgotten(), "clear_crash_record: removes the row");
     t.holds(noted(row), "store_crash_record: works again after a forget");
@@ -52,19 +54,23 @@ void crash_record_order_rules(trial& t, S& s, const partition_key& key, const cr
 {
     const crash_record other{18, 68, 50, 2, 3, 6};
     if (auto tx = t.open(s)) {
-        const bool done = s.store_crash_record(*tx, key, row) && s.clear_crash_record(*tx, key) && t.committed(*tx);
+        const bool done = s.store_crash_record(*tx, key, row) && s.clear_crash_record(*tx, key) &&
+                          t.committed(*tx);
         t.holds(done && shows(s, key, std::optional<crash_record>()),
                 "clear_crash_record: removes a row that the same transaction has noted");
     }
     if (auto tx = t.open(s)) {
-        const bool done = s.store_crash_record(*tx, key, other) && s.store_crash_record(*tx, key, row) && t.committed(*tx);
+        const bool done = s.store_crash_record(*tx, key, other) &&
+                          s.store_crash_record(*tx, key, row) && t.committed(*tx);
         t.holds(done && shows(s, key, std::optional(row)),
                 "store_crash_record: within a transaction the last one counts");
     }
     if (auto tx = t.open(s)) {
-        const bool done = s.clear_crash_record(*tx, key) && s.store_crash_record(*tx, key, other) && t.committed(*tx);
-        t.holds(done && shows(s, key, std::optional(other)),
-                "store_crash_record: stands where the same transaction has forgotten the row before");
+        const bool done = s.clear_crash_record(*tx, key) && s.store_crash_record(*tx, key, other) &&
+                          t.committed(*tx);
+        t.holds(
+            done && shows(s, key, std::optional(other)),
+            "store_crash_record: stands where the same transaction has forgotten the row before");
     }
 }
 

@@ -67,7 +67,10 @@ public:
         return std::count_if(owners.begin(), owners.end(), same) == 1 &&
                std::find(owners.begin(), owners.end(), p) != owners.end();
     }
-    [[nodiscard]] bool heartbeat(const owner_heartbeat& p) { return store_.heartbeat(p).has_value(); }
+    [[nodiscard]] bool heartbeat(const owner_heartbeat& p)
+    {
+        return store_.heartbeat(p).has_value();
+    }
     [[nodiscard]] bool leave(const owner_heartbeat& p) { return store_.leave(p).has_value(); }
 
 private:
@@ -325,8 +328,8 @@ void second_lease_rules(S& s, Other& second, trial& t)
     t.holds(stolen && here.contended(renewal) && here.stands(theirs, *stolen), lease_rule::other);
 }
 
-/// Two connections claim the same lease: first a new one, then one with an owner. There are
-/// many rounds, because the result of a race depends on chance.
+/// Two connections claim the same lease: first a new one, then one with an owner. There are many
+/// rounds, because the result of a race depends on chance.
 template <class Make, class Again, class Race>
 void lease_race_rules(trial& t, Make& make, Again& again, Race& race)
 {

@@ -98,7 +98,8 @@ template <class S>
 void attempt_outage_rules(S& s, trial& t, const partition_key& key, const crash_record& stored)
 {
     outage_trial<S> on(s, t);
-    t.holds(on.fails(s.load_crash_record(key)) && on.fails(s.load_crash_record(neighbours(key).front())),
+    t.holds(on.fails(s.load_crash_record(key)) &&
+                on.fails(s.load_crash_record(neighbours(key).front())),
             "load_crash_record: a store that cannot be reached is an error, not an absent row");
     t.holds(on.never([&](auto& tx) { return !on.fails(s.store_crash_record(tx, key, stored)); }) &&
                 on.never([&](auto& tx) { return !on.fails(s.clear_crash_record(tx, key)); }),

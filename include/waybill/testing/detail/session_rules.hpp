@@ -86,8 +86,9 @@ void session_rules(S& s, trial& t)
     t.holds(first && on.stands(id, "one", *first),
             "save: without an expected version, an absent state is written and loaded unchanged");
     if (!first) return;
-    t.holds(on.conflicts(id, {}) && on.stands(id, "one", *first),
-            "save: without an expected version, an existing state is a conflict and does not change");
+    t.holds(
+        on.conflicts(id, {}) && on.stands(id, "one", *first),
+        "save: without an expected version, an existing state is a conflict and does not change");
     const auto second = on.writes(id, "two", first);
     t.holds(second && on.stands(id, "two", *second),
             "save: with the stored version it is applied");
@@ -200,9 +201,10 @@ private:
             if (taken) versions_[i] = saved->version;
         }
         apart = stand(0, ids_.size()) && apart;
-        trial_.holds(apart,
-                     "an id that `job` refuses has its own state, or is refused with an error: "
-                     "it is not cut at a NUL or after 128 bytes, and not confused with another one");
+        trial_.holds(
+            apart,
+            "an id that `job` refuses has its own state, or is refused with an error: "
+            "it is not cut at a NUL or after 128 bytes, and not confused with another one");
         return apart;
     }
 

@@ -110,7 +110,8 @@ struct rows_of<crash_record> {
     static bool write(S& s, Tx& tx, const partition_key& key, const std::optional<crash_record>&,
                       const std::optional<crash_record>& to)
     {
-        return to ? s.store_crash_record(tx, key, *to).has_value() : s.clear_crash_record(tx, key).has_value();
+        return to ? s.store_crash_record(tx, key, *to).has_value()
+                  : s.clear_crash_record(tx, key).has_value();
     }
 };
 

@@ -226,7 +226,8 @@ void assignment_rules(trial& t, S& s)
     if (mine && theirs && write(*mine, "3") && write(*theirs, "4")) {
         *mine = *std::move(theirs);
         const bool committed = t.committed(*mine);
-        t.holds(committed && shows(s, key("4"), row("4")) && shows(s, key("3"), std::optional<Row>()),
+        t.holds(committed && shows(s, key("4"), row("4")) &&
+                    shows(s, key("3"), std::optional<Row>()),
                 "a transaction that is assigned over is rolled back, and the one assigned goes on");
     }
 }
@@ -261,7 +262,8 @@ void savepoint_rules(trial& t, S& s)
         return rows_of<Row>::write(s, *tx, key(part), {}, row(part));
     };
     bool done = write("before") && tx->savepoint() && write("released") && tx->release_savepoint();
-    done = done && tx->savepoint() && write("undone") && tx->rollback_to_savepoint() && write("after");
+    done = done && tx->savepoint() && write("undone") && tx->rollback_to_savepoint() &&
+           write("after");
     done = done && tx->savepoint() && write("released later") && tx->release_savepoint();
     done = done && tx->savepoint() && tx->rollback_to_savepoint() && t.committed(*tx);
     t.holds(done && shows(s, key("undone"), absent),
@@ -283,7 +285,8 @@ void replaced_in_savepoint(trial& t, S& s)
     const std::string rule = "undo brings back what the transaction wrote before: ";
     if (auto tx = t.open(s)) {
         const bool done = rows::write(s, *tx, key, {}, one) && tx->savepoint() &&
-                          rows::write(s, *tx, key, one, two) && tx->rollback_to_savepoint() && t.committed(*tx);
+                          rows::write(s, *tx, key, one, two) && tx->rollback_to_savepoint() &&
+                          t.committed(*tx);
         t.holds(done && shows(s, key, one), rule + std::string(rows::plural));
     }
 }

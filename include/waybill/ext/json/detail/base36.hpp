@@ -123,7 +123,7 @@ void read_value(const json_place<Json>& at, few_in_base36<T, N>& into)
 /// Checks that times do not decrease, and that instances fall (`falls`) or rise with each entry.
 template <json_value Json>
 void check_order(const json_place<Json>& at, const char* field,
-                        const few<recommendation, state::recommendations>& list, bool falls)
+                 const few<recommendation, state::recommendations>& list, bool falls)
 {
     if (at.error) return;
     const json_place place{at.value[field], waybill::detail::path_to(at.path, field), at.error};

@@ -135,7 +135,7 @@ void learn_names(Json& names, const Json& value)
 /// not write a member that only `then` has at this place of any other element.
 template <json_value Json>
 [[nodiscard]] bool is_made_of(const Json& known, const Json& then,
-                                     const Json* names)
+                              const Json* names)
 {
     if (known.is_object() && then.is_object()) {
         const bool named = names && names->is_object();
@@ -180,7 +180,7 @@ void add_unknown(Json& now, const Json& then)
 /// Adds the members that `then` has and `known` lacks to the elements of `now` that are unchanged.
 template <json_value Json>
 void lay_under_elements(Json& now, const Json& then,
-                               const Json& known)
+                        const Json& known)
 {
     if (known.size() != then.size()) return;
     Json names;
@@ -238,8 +238,8 @@ void lay_under(Json& now, const Json& then, const Json& known)
     }
 }
 
-/// True if all bytes are ASCII, as in most texts. Reads eight bytes at a time; the last
-/// eight may overlap those before.
+/// True if all bytes are ASCII, as in most texts. Reads eight bytes at a time; the last eight may
+/// overlap those before.
 [[nodiscard]] inline bool is_ascii(std::string_view text) noexcept
 {
     std::uint64_t all = 0;
