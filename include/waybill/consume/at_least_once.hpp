@@ -243,7 +243,7 @@ public:
     /// How the batch ended; empty before the end. All values but `committed` describe the events
     /// that are not covered.
     [[nodiscard]] std::optional<batch_outcome> ended() const noexcept { return end_; }
-    /// The class of the fault that ended the batch; `none` without a fault.
+    /// The kind of the fault that ended the batch; `none` without a fault.
     [[nodiscard]] fault_kind reason() const noexcept { return end_ ? why_ : fault_kind::none; }
     /// True if that fault came from the checkpoint, not from an event or its dead letter.
     [[nodiscard]] bool checkpoint_failed() const noexcept { return end_ && at_checkpoint_; }

@@ -217,7 +217,7 @@ public:
 
     /// How the batch ended; empty before the end.
     [[nodiscard]] std::optional<batch_outcome> ended() const noexcept { return end_; }
-    /// The class of the fault that ended the batch; `none` if it is committed.
+    /// The kind of the fault that ended the batch; `none` if it is committed.
     [[nodiscard]] fault_kind reason() const noexcept
     {
         return end_ == batch_outcome::committed ? fault_kind::none : how_;

@@ -5,8 +5,13 @@
 //
 // If an event ends the process, or its handler throws, no failure is reported. So a crash record is
 // stored before the first event is handled, and removed together with the commit of the checkpoint.
-// A record that is found belongs to a delivery that did not end. `batch_machine` plans the next
-// delivery with it (detail/attempt_plan.hpp).
+// A record that is found belongs to a delivery that did not end. The next delivery plans with it:
+//
+//     const waybill::attempt_offer offer{from, events, within, my_incarnation, my_epoch, ended};
+//     auto plan = waybill::placed(waybill::plan_attempt(found, offer, deaths), last_sequence);
+//     plan.events          // deliver the first n events; last_sequence is that of the last of them
+//     plan.poison_message  // it alone ended its process too often: dead-letter it
+//     plan.noted           // the crash record to store before the delivery
 //
 //   1. After `deaths` deaths in a row, the suspects are halved until one event is left.
 //   2. An event is a poison message only by its own deaths, delivered alone.

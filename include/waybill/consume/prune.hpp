@@ -6,7 +6,7 @@
 //     for (const waybill::prune_plan::removal& r : plan.removals)
 //         db.exec("delete from letters where id=? and at=? and held=0", r.id, r.dead_lettered_at);
 //     if (plan.spike) alarm(plan.recent);
-//     if (plan.full) circuit_breaker.force_open(steady);              // no space for another row
+//     if (plan.full) breaker.force_open(steady);           // a circuit_breaker: no space for a row
 //
 // Guarantees (the guide has the reasons)
 //   1. A row older than `age` is removed, also in a spike.

@@ -8,7 +8,7 @@
 //
 //     if (auto bad = waybill::validate(limits)) log(waybill::describe(*bad));
 //     // "limits.envelope is 300000: must be less than bytes (262144)"
-//     auto s = waybill::make<waybill::batch_sender>(policy);      // result<sender, config_error>
+//     auto s = waybill::make<waybill::batch_sender>(policy);  // result<batch_sender, config_error>
 
 #ifndef WAYBILL_CORE_CONFIG_ERROR_HPP
 #define WAYBILL_CORE_CONFIG_ERROR_HPP

@@ -64,8 +64,8 @@ namespace detail {
 /// The row of a partition. If it has no owner, the lease was given back.
 struct lease {
     /// The highest epoch. A lease that has it is not taken over, and a partition whose checkpoint
-    /// has it is not opened. Such a partition reports `detail::epochs_used_up` until a lower epoch
-    /// is written to the store.
+    /// has it is not opened. Such a partition reports a permanent fault until a lower epoch is
+    /// written to the store.
     static constexpr std::uint64_t max_epoch = ~std::uint64_t{0};
 
     partition_key key{};

@@ -7,7 +7,7 @@
 //     manager.on(waybill::ask(store, call, draw), now);
 //
 // A result of a call about one row contains that call. A result that does not match the pending
-// call is stale (`stale`): it was reported twice, or it came after the call was given up.
+// call is `stale`: it was reported twice, or it came after the call was given up.
 
 #ifndef WAYBILL_LEASE_LEASE_CALLS_HPP
 #define WAYBILL_LEASE_LEASE_CALLS_HPP

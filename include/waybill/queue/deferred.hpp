@@ -35,8 +35,8 @@ struct deferred {
 
 struct deferral_options {
     /// The order of the entries that `take` returns. It does not change which entries those are. A
-    /// broker may refuse to return messages of several partitions in one request; `group_by_partition`
-    /// puts the entries of one partition next to each other.
+    /// broker may refuse to return messages of several partitions in one request;
+    /// `group_by_partition` puts the entries of one partition next to each other.
     enum class hand_out_order : std::uint8_t {
         by_due,              ///< By due time, then by sequence number.
         group_by_partition,  ///< Grouped; the partition of the earliest due entry comes first.

@@ -260,7 +260,7 @@ private:
         return may ? stage::taken : stage::overdue;
     }
 
-    /// In state `forced_closed` (forced closed), work passes without a valid permit, too.
+    /// In state `forced_closed`, work passes without a valid permit, too.
     [[nodiscard]] bool may_pass(const work& w, steady_time now) const
     {
         return breaker_.has(w.pass, now) ||

@@ -41,7 +41,7 @@ struct scheduled_id {
     static constexpr std::uint64_t max_bytes = 128;
 
     struct error {
-        /// The reason why scheduled_id() returned no id.
+        /// The reason why `make` returned no id.
         enum class code : std::uint8_t {
             /// The id has too many bytes. Truncated, it could equal another message's id.
             too_large,

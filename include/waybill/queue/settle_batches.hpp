@@ -129,7 +129,7 @@ struct settle_batches_types {
     /// The result of a call with these messages. If `kind` is not `none`, all of them failed with
     /// it. Otherwise exactly those in `failed` failed. `random` in [0, 1) spreads the pauses. The
     /// event is `invalid` if an index is past the end or an item is listed twice, and `stale`
-    /// (stale) if the call already has a result.
+    /// if the call already has a result.
     struct batch_settled {
         std::uint64_t call = 0;  ///< As in the action.
         std::vector<std::uint64_t> items{};

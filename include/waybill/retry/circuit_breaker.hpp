@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// circuit_breaker: a circuit breaker that stops calls to a dependency that is probably down.
+// circuit_breaker: stops calls to a dependency that is probably down.
 //
 //     waybill::circuit_breaker v;
 //     if (auto pass = waybill::scoped_permit(v, clock)) pass.record(handle(message).kind);

@@ -31,11 +31,11 @@ namespace waybill::inline v0_2 {
 
 /// The types of a `circuit_breaker`, which inherits them.
 struct circuit_breaker_types {
-    /// The states of a circuit breaker, with the usual names of the first three.
+    /// The states of a circuit breaker.
     enum class circuit_state : std::uint8_t {
-        closed,     ///< Closed: all calls pass.
-        open,       ///< Open: no call passes until the end of the pause.
-        half_open,  ///< Half open: some calls pass, to find out if the dependency works again.
+        closed,     ///< All calls pass.
+        open,       ///< No call passes until the end of the pause.
+        half_open,  ///< Some calls pass, to find out if the dependency works again.
         /// All calls pass, whatever their results are, until the caller changes it.
         forced_closed,
         forced_open,  ///< No call passes until the caller changes it.
@@ -61,7 +61,7 @@ struct circuit_breaker_types {
         std::uint64_t consecutive_failures = 50;
         /// A permit without a report after this time counts as a failure. Above 0.
         duration timeout = duration::seconds(60);
-        /// Pause in the state `open`. It grows with each failed `half_open`.
+        /// Pause in the state `open`. It grows with each failure in `half_open`.
         backoff break_duration{.base = duration::seconds(5),
                                .cap = duration::seconds(300),
                                .spread = backoff::jitter::none};

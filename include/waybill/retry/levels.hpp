@@ -6,8 +6,8 @@
 //                                            .pauses = {.base = 10s, .cap = 1h}};
 //     static_assert(levels.max_attempts() == 24);
 //     waybill::match(waybill::decide(levels, tries, f.kind, dice(), now),
-//         [&](retry_now)    { handle_again(); },            // the same delivery
-//         [&](wait_until w) { put_back(message, w.time); },   // the next one
+//         [&](retry_now)    { handle_again(); },             // the same delivery
+//         [&](wait_until w) { put_back(message, w.time); },  // the next one
 //         [&](give_up g)    { write_dead_letter(message, g.reason); });
 //
 // Immediate retries are for random faults, delayed retries for outages of minutes. A round is a

@@ -36,7 +36,7 @@ struct pipeline_policy {
         /// Consequences:
         ///   - A late step that fails and is not completed is counted as dead-lettered at each
         ///     delivery.
-        ///   - - A step after the last one finds no state and creates a new one. No message clears
+        ///   - A step after the last one finds no state and creates a new one. No message clears
         ///     it; a sweep reports it as stuck.
         ///   - Changes that a late step makes to the user's part of the state are not stored.
         ///   - If the broker does not count deliveries, a late step that ends its process is never

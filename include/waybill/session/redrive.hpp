@@ -211,8 +211,8 @@ public:
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
     /// The number of dead letters that were removed.
     [[nodiscard]] std::uint64_t removed() const noexcept { return removed_; }
-    /// Indexes of dead letters that the broker, or marked the table, never accepts. Their sessions
-    /// stay.
+    /// Indexes of dead letters that the broker never accepts, or whose mark the table never
+    /// accepts. Their sessions stay.
     [[nodiscard]] const std::vector<std::uint64_t>& refused() const noexcept { return refused_; }
 
     friend bool operator==(const redrive&, const redrive&) = default;

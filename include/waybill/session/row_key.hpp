@@ -3,7 +3,7 @@
 // row_key: a sequence number as a table key of 20 digits; keys sort in the order of the numbers.
 //
 //     waybill::row_key::of(17)                           // "00000000000000000017"
-//     waybill::row_key::read("17").outcome     // finding::other_width, sequence 17
+//     waybill::row_key::read("17").outcome               // finding::other_width, sequence 17
 //
 // Tables compare keys as text; without padding, "100" comes before "11". The largest number has 20
 // digits. Keys that other tools wrote without zeros are read and reported as `other_width`.

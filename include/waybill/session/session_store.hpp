@@ -9,7 +9,7 @@
 //
 // Guarantees
 //   1. A `locked_session_state` replaces or removes only the version that it has loaded or saved.
-//   2. A version conflict is reported as `ownership_lost`, and an error without a class as
+//   2. A version conflict is reported as `ownership_lost`, and an error without a kind as
 //      `infrastructure`.
 //   3. Versions do not stop a holder whose lock has expired. Before each `save_state` and
 //      `write_dead_letter`, renew the lock, and return `ownership_lost` if it is lost. The guide
@@ -86,7 +86,7 @@ concept session_store =
 
 namespace detail {
 
-/// The error of a store. An error of class none becomes `infrastructure`.
+/// The error of a store. An error of the kind `none` becomes `infrastructure`.
 [[nodiscard]] inline fault error_of(fault f)
 {
     if (f.ok()) f.kind = fault_kind::infrastructure;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// memory_leases: leases and group members in memory, for tests of applications.
+// memory_leases: leases and heartbeats in memory, for tests of applications.
 //
 // It conforms to lease_conformance.hpp. Several lease managers share one store:
 //
@@ -25,7 +25,7 @@ namespace waybill::inline v0_2::testing {
 
 class memory_leases {
 public:
-    /// All leases and members of the group.
+    /// All leases and owners of the group.
     [[nodiscard]] result<lease_table> list(const std::string& source,
                                            const std::string& group) const
     {
@@ -52,14 +52,14 @@ public:
         return claim_result{claim_result::claim_outcome::won, c.epoch, writes_};
     }
 
-    /// Inserts or replaces the row of a member.
+    /// Inserts or replaces the row of an owner.
     [[nodiscard]] result<void> heartbeat(const owner_heartbeat& p)
     {
         owners_.insert_or_assign(id_of(p), p);
         return {};
     }
 
-    /// Removes the row of a member if its version is unchanged. An absent row is no error.
+    /// Removes the row of an owner if its version is unchanged. An absent row is no error.
     [[nodiscard]] result<void> leave(const owner_heartbeat& p)
     {
         const auto found = owners_.find(id_of(p));

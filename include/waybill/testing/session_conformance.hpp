@@ -70,7 +70,7 @@ template <class Make, class Again = no_second, class Race = in_turn>
     return std::move(t.report);
 }
 
-/// Tries the rules of a store that cannot be reached. Each call must return an error of class
+/// Tries the rules of a store that cannot be reached. Each call must return an error of the kind
 /// `transient` or `infrastructure`. `version` is any value that `save` and `clear` may expect.
 template <session_store S>
 [[nodiscard]] conformance_report session_outage_conformance(S& unreachable,

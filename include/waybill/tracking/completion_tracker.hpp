@@ -212,7 +212,7 @@ public:
     }
 
     /// The last event done, even if earlier events are in flight. Constant time with
-    /// `tracker_options::commit_mark::high_water`, otherwise linear in the positions after it.
+    /// `commit_mark::high_water`, otherwise linear in the positions after it.
     [[nodiscard]] constexpr std::optional<std::uint64_t> high_water() const noexcept
     {
         if (options_.mark == tracker_options::commit_mark::low_water) {

@@ -88,7 +88,7 @@ private:
     std::uint64_t taken_ = 0;
 };
 
-/// An input whose open items are stored in an `resend_buffer`.
+/// An input whose open items are stored in a `resend_buffer`.
 template <class Box, class F>
 class kept_source {
 public:

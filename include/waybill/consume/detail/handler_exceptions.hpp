@@ -8,7 +8,7 @@
 // last. That event fails permanently, and its handler is not called again. Without the cut, the
 // handler of a later event could throw before the batch commits.
 //
-// A crash record is a row of type `crash_record`. With one, a driver passes 0 for `most`.
+// A driver whose store keeps crash records passes 0 for `most`.
 
 #ifndef WAYBILL_CONSUME_DETAIL_HANDLER_EXCEPTIONS_HPP
 #define WAYBILL_CONSUME_DETAIL_HANDLER_EXCEPTIONS_HPP

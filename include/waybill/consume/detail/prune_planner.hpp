@@ -16,7 +16,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// The default `row_of`: the rows are prune_rows already.
+/// The default `row_of`: each row is a `prune_plan::row` already.
 struct as_it_is {
     [[nodiscard]] constexpr const prune_plan::row& operator()(
         const prune_plan::row& r) const noexcept

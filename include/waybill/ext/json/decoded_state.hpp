@@ -24,7 +24,7 @@ namespace waybill::inline v0_2 {
 /// The reason why a state was not read, or why only its failure was read.
 enum class json_state_problem : std::uint8_t {
     none,
-    envelope,      ///< The envelope is invalid: text(opened_state) has the details.
+    envelope,      ///< The envelope is invalid: describe(opened_state) has the details.
     other_format,  ///< The body is text, not JSON or CBOR.
     syntax,        ///< The body is not valid JSON or CBOR, or has a text that is not UTF-8.
     too_deep,      ///< More than `max_state_depth` nested objects and arrays.
@@ -86,7 +86,7 @@ struct state_as_read {
 }  // namespace detail
 
 /// A decoded state. The caller may change `value` and `progress`. They begin as those of a new
-/// session and remain so if `kind` is neither `absent` nor `ok`.
+/// session and remain so if `outcome` is neither `absent` nor `ok`.
 template <class T>
 struct decoded_state {
     state_read outcome = state_read::absent;

@@ -130,8 +130,8 @@ public:
 
     /// The same for a session that may have been redriven. If `bytes` is nullopt, the value is read
     /// from the user's part of `came`, the state that came with the first message
-    /// (`step_origin::state`), and `kind` is still `absent`. An error in `came` is reported as if
-    /// it were the stored state.
+    /// (`step_origin::state`), and `outcome` is still `absent`. An error in `came` is reported as
+    /// if it were the stored state.
     [[nodiscard]] state decode(std::optional<std::string_view> bytes, std::string_view came) const
     {
         state s = decode(bytes);

@@ -3,7 +3,7 @@
 // dead_letter_order: sorts dead letters in place and moves each of them once.
 //
 // A dead letter has several hundred bytes and owns strings. Direct sorting of a million of them
-// takes seconds. `dead_letter_order` sorts keys of 24 bytes instead, and then moves each dead
+// takes seconds. `letter_order` sorts keys of 24 bytes instead, and then moves each dead
 // letter to its place. The key of a session id contains seven bytes from the first position at
 // which the ids differ, and the number of these bytes. Ids with equal keys are sorted again by the
 // bytes that follow.

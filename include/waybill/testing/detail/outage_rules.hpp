@@ -18,7 +18,7 @@ class outage_trial {
 public:
     outage_trial(S& s, trial& t) : store_(s), trial_(t) {}
 
-    /// Whether the call returns an error. An error of class `ownership_lost` or `cancelled` also
+    /// Whether the call returns an error. An error of the kind `ownership_lost` or `cancelled` also
     /// breaks a rule.
     template <class R>
     [[nodiscard]] bool fails(const R& r)

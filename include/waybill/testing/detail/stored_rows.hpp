@@ -2,8 +2,8 @@
 //
 // stored_rows: creates, writes and reads the rows of a store in the conformance suite.
 //
-// There are three kinds of rows: checkpoint, dead letter and crash record (`attempt`). Most rules
-// are the same for all kinds.
+// There are three kinds of rows: checkpoint, dead letter and crash record. Most rules are the same
+// for all kinds.
 
 #ifndef WAYBILL_TESTING_DETAIL_STORED_ROWS_HPP
 #define WAYBILL_TESTING_DETAIL_STORED_ROWS_HPP

@@ -50,7 +50,7 @@ public:
         return list_.capacity() * sizeof(position_run);
     }
 
-    /// Reserves memory for `item_ranges` ranges.
+    /// Reserves memory for `runs` ranges.
     constexpr void reserve(std::uint64_t runs) { list_.reserve(at_ + runs); }
 
     /// Appends a range. If it touches or overlaps the last range, that range is extended. Returns
