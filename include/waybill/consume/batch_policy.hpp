@@ -38,10 +38,10 @@ struct batch_policy {
     /// Which commits are verified by reading the checkpoint.
     enum class commit_check : std::uint8_t {
         /// Only commits whose outcome is unknown. If a store confirms a commit without writing it,
-        /// this is detected only at the next advance, which finds the old checkpoint (`ownership_lost`).
-        /// Until then the report contains `committed`, and effects that rely on it cannot be
-        /// undone. If the process ends before the next advance, the events are delivered again and
-        /// the loss is not reported.
+        /// this is detected only at the next advance, which finds the old checkpoint
+        /// (`ownership_lost`). Until then the report contains `committed`, and effects that rely on
+        /// it cannot be undone. If the process ends before the next advance, the events are
+        /// delivered again and the loss is not reported.
         unknown,
         /// All commits. A commit that was not written is detected in the same delivery
         /// (`redeliver`). Costs one more read per commit.

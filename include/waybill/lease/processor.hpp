@@ -9,11 +9,12 @@
 // per partition, use `lease_manager` and `partition_lifecycle` directly.
 //
 // Guarantees
-//   1. Lease calls come first, then partitions in turn. A partition that always has events
-//      does not starve the others.
+//   1. Lease calls come first, then partitions in turn. A partition that always has events does
+//      not starve the others.
 //   2. A partition is read only while its lease is held and trusted.
-//   3. If the checkpoint has the same or a later epoch, or batches lose the ownership repeatedly, the
-//      epoch is raised before anything is read. If no epoch is left, `trouble` reports it.
+//   3. If the checkpoint has the same or a later epoch, or batches repeatedly end as
+//      `ownership_lost`, the epoch is raised before anything is read. If no epoch is left,
+//      `trouble` reports it.
 //   4. `stop_requested` closes, saves and gives back all partitions in a bounded number of steps.
 //
 // A step and all calls of a round must end within 7/8 of `expiry` less one interval. A longer step

@@ -59,7 +59,7 @@ TEST_CASE("lease guide: all partitions in one thread")
 
     //! [lease_processor]
     using waybill::partition_lifecycle;
-    waybill::fenced_store store(checkpoints, leases);       // a commit asks whose the lease is
+    waybill::fenced_store store(checkpoints, leases);       // a commit checks the lease
     const waybill::owner_id self{"host-7", random_64_bits};
     waybill::processor work({.group = {"orders", "billing", partitions, self}});
     while (!work.ended()) {

@@ -307,12 +307,8 @@ TEST_CASE("session guide: import, redrive and sweep")
     while (!run.over())
         waybill::match(
             run.next(now()), [&](redrive::resubmit a) { run.on(send(a), now()); },
-            [&](redrive::mark_sent a) {
-                run.on(mark(a), now());
-            },  // waybill::pipeline_dead_letter::with_mark
-            [&](redrive::remove_dead_letters a) {
-                run.on(remove(a), now());
-            },  // the last one first
+            [&](redrive::mark_sent a) { run.on(mark(a), now()); },              // with_mark
+            [&](redrive::remove_dead_letters a) { run.on(remove(a), now()); },  // last one first
             [&](waybill::wait_until a) { sleep_until(a.time); }, [&](waybill::idle) {});
     //! [session_redrive]
     CHECK(run.outcome() == waybill::redrive::redrive_outcome::finished);

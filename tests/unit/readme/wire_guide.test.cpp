@@ -221,8 +221,7 @@ TEST_CASE("guide of wire: codes and texts of refusals")
             case answer::unknown: return batch_sender::outcome_unknown{};
             default: break;
         }
-        return batch_sender::failed{.kind = wire::fault_of(meaning),
-                                             .text = std::string(text)};
+        return batch_sender::failed{.kind = wire::fault_of(meaning), .text = std::string(text)};
     };
     //! [wire_outcome]
     const auto large = outcome_of(
