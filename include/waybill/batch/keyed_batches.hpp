@@ -59,7 +59,7 @@ class keyed_batches
     : public detail::side_by_side<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false> {
     using base =
         detail::side_by_side<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false>;
-    struct use_keyed_batches_of;  // its name is in the compiler's message for another size
+    struct use_keyed_batches_of;  // named in the compiler's error for a size of another type
 
 public:
     /// Limits of one batch, its size function or framing, and limits of all batches together.

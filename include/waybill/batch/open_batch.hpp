@@ -57,7 +57,7 @@ struct closed_batch {
 template <class Item, detail::size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
 class open_batch {
     using framing_type = detail::kept_framing<Item, Size>;
-    struct use_open_batch_of;  // its name is in the compiler's message for another size
+    struct use_open_batch_of;  // named in the compiler's error for a size of another type
 
 public:
     /// `linger`: the maximum time that the batch stays open after its first item. The highest

@@ -97,8 +97,8 @@ enum class batch_outcome : std::uint8_t {
     committed,
     redeliver,  ///< Deliver the rest again, after a pause.
     /// Another owner has the partition: stop reading it. The rest belongs to that owner. Exception:
-    /// the last commit may have been applied, if its result was lost and the other owner continued
-    /// from it before it was read back.
+    /// the result of the last commit was lost, and the other owner moved the checkpoint before this
+    /// one read it back. Then that commit may have been applied.
     ownership_lost,
     cancelled,  ///< The caller stopped the delivery. The rest is delivered again.
     unknown,    ///< The checkpoint is not known. Load it before anything else.

@@ -2,7 +2,7 @@
 //
 // position: how far a partition has been consumed, by which owner, and the key of its checkpoint.
 //
-// A position is that of the last event done; before the first event there is no position. So an
+// A position identifies the last event done; before the first event there is no position. So an
 // event can have any 64-bit sequence number, and "from the beginning" differs from "after event 0".
 
 #ifndef WAYBILL_CONSUME_POSITION_HPP

@@ -118,7 +118,7 @@ struct lease_manager_types {
 
 namespace detail {
 
-/// True if `open` is the call `told`.
+/// True if `open`, the pending call, is `told`, the call in a result.
 template <class Call>
 [[nodiscard]] bool answers(const Call& told,
                            const std::optional<lease_manager_types::lease_call>& open)

@@ -18,8 +18,7 @@
 //   4. `stop_requested` closes, saves and gives back all partitions in a bounded number of steps.
 //
 // A step and all calls of a round must end within 7/8 of `expiry` less one interval. A longer step
-// loses its lease, and the fence refuses its commit.
-// A value without locks: one thread at a time.
+// loses its lease, and the fence refuses its commit. A value without locks: one thread at a time.
 
 #ifndef WAYBILL_LEASE_PROCESSOR_HPP
 #define WAYBILL_LEASE_PROCESSOR_HPP

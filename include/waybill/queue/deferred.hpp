@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// deferred: the entry of a deferred message, the options of a deferral book, and the error of
-// stored bytes.
+// deferred: the entry of a deferred message, and the options of deferred_messages.
 //
 // Part of deferred_messages.hpp, which has an example and the guarantees.
 

@@ -40,11 +40,11 @@
 
 namespace waybill::inline v0_2 {
 
-/// The deferred messages of one queue. A broker returns a deferred message only by its sequence
-/// number, so a lost number is a lost message. If the wall clock jumps, entries become due too
-/// early or too late; nothing else changes. A loaded book has no entry in hand. Its ticket numbers
-/// start at 1 again, so tickets from before the restart must not be reported to it. An assignment
-/// to a book does not restart its ticket numbers.
+/// The deferred messages of one queue, called a book. A broker returns a deferred message only by
+/// its sequence number, so a lost number is a lost message. If the wall clock jumps, entries become
+/// due too early or too late; nothing else changes. A loaded book has no entry in hand. Its ticket
+/// numbers start at 1 again, so tickets from before the restart must not be reported to it. An
+/// assignment to a book does not restart its ticket numbers.
 class deferred_messages {
 public:
     /// The first error of `load`.
@@ -386,7 +386,8 @@ private:
         line_up(l);
     }
 
-    /// Sorts by the first position of the partition, then by the own position.
+    /// Puts the entries of a partition next to each other. Partitions are in the order of their
+    /// first entries, and entries keep their order within a partition.
     [[nodiscard]] static std::vector<handed> grouped(std::vector<handed>& from)
     {
         std::map<std::uint16_t, std::uint64_t> first;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// deferred_messages_bytes: a deferral book as bytes, and the book from these bytes.
+// deferred_messages_bytes: deferred_messages (a book) as bytes, and the book from these bytes.
 //
 //     store.put(key, waybill::save(book));
 //     ...
 //     auto again = waybill::load<waybill::deferred_messages>(bytes, options);
-//     if (!again) stop(waybill::describe(again.error())); // do not continue with an empty book
+//     if (!again) stop(waybill::describe(again.error()));  // do not continue with an empty book
 //
 // Guarantees
 //   1. Entries are restored exactly. Holds and options are not stored: a loaded book has no entry

@@ -136,8 +136,8 @@ public:
     /// True if a dependency is probably down, so that failures are not caused by the messages. True
     /// in `open`, `half_open` and `forced_open`, false in `forced_closed`. In `closed` it is true
     /// if a call failed within the period and no other result than a failure was reported since.
-    /// Query it before all events of a batch are dead-lettered (`if_all_failed`). Afterwards report
-    /// the handler's results to the circuit breaker, even if the batch was kept.
+    /// Query it when process_batch asks whether all events of a batch become dead letters. Report
+    /// the handler's results to the circuit breaker after that, even if the batch is redelivered.
     [[nodiscard]] constexpr bool suspects_outage(steady_time now) const noexcept
     {
         circuit_breaker_of v = told(now);

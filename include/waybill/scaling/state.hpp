@@ -9,8 +9,8 @@
 //     ...
 //     state.on(scaling::applied{d.command->id}, now);  // the cooldown begins
 //
-// If more recommendations fall into one period than fit, the closest ones are merged. Stabilisation
-// never becomes shorter by that.
+// If one period has more recommendations than the state has room for, the closest ones are merged.
+// That never shortens stabilisation.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_SCALING_STATE_HPP

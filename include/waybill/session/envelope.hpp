@@ -2,9 +2,11 @@
 //
 // envelope: the first line of a stored session state. It detects damage and later versions.
 //
-// The codecs write and read it (detail/sealed_state.hpp): `text_state_codec` of session_state.hpp
-// and `state_codec<T>` of ext/json/state_codec.hpp. This header has their result for the line,
-// `opened_state`; its `describe` states the action to take.
+//     const std::string bytes = waybill::seal_state(waybill::state_format::json, {2, 0}, body);
+//     ...
+//     const auto s = waybill::open_state(bytes, 262'144);     // nullopt if there is no state
+//     if (s.outcome == waybill::state_read::ok) read(s.format, s.version, s.body);
+//     else log(waybill::describe(s));                         // with the action to take
 //
 // Guarantees
 //   1. Every proper prefix of sealed bytes, the empty one included, is `corrupt`. So are bytes with

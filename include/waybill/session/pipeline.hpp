@@ -14,7 +14,7 @@
 //   4. An infrastructure fault is not an attempt; the session is released. Exception: the broker
 //      counts no deliveries and no call could save the outcome.
 //   5. The next holder repeats an unconfirmed call. Steps take effect at least once.
-//   6. If the step `first` is missing, the failed state stays, or that step would start anew.
+//   6. If the step `first` is missing, the failed state stays. That step may come and must not run.
 //
 // A sweep is required (sweep.hpp): a crash between `complete` and `clear_state` leaves a state.
 // A value without locks: one thread at a time.

@@ -90,7 +90,7 @@ struct redrive_types {
         friend bool operator==(const resubmitted&, const resubmitted&) = default;
     };
 
-    /// All sessions are marked, or at least one mark is not confirmed.
+    /// All sessions are marked. With another `kind` than `none`, a mark is not confirmed.
     struct sessions_marked {
         fault_kind kind = fault_kind::none;
 

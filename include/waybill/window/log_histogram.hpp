@@ -175,7 +175,7 @@ private:
 
         constexpr void add(std::uint32_t bucket, std::uint64_t weight)
         {
-            if (bucket - first >= weights.size()) {  // also if it is below `first`: wraps
+            if (bucket - first >= weights.size()) {  // also true below `first`: it wraps
                 const std::uint32_t from = bucket & ~(octave - 1);
                 cover(from, from + octave);
             }

@@ -3,7 +3,7 @@
 // merged_windows: merges the windows of several partitions, or only their summaries.
 //
 //     auto both = waybill::merged(left, right);                         // all samples: O(n + m)
-//     if (auto s = waybill::merged(left.query(now), right.query(now)))  // answers only: O(1)
+//     if (auto s = waybill::merged(left.query(now), right.query(now)))  // summaries: O(1)
 //         scale(*s);
 //
 // Guarantees for merged windows (as if one window had received the samples that both contain)

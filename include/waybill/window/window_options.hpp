@@ -18,7 +18,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// The options of a window. A plain value; `validate` validates it.
+/// The options of a window. A plain value; `validate` checks it.
 struct window_options {
     /// How a second sample of the same time is treated.
     enum class equal_time : std::uint8_t {

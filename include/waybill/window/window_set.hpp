@@ -37,7 +37,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// The options of a set of windows. A plain value; `validate` validates it. A window with
+/// The options of a set of windows. A plain value; `validate` checks it. A window with
 /// `max_points` allocates memory for all of them when its key is created. A sample after the clock
 /// keeps its key until its time, so set `window.ahead` and pass the time with each sample.
 struct window_set_options {

@@ -256,9 +256,10 @@ private:
     static constexpr double vague = 0.15 * 0.15;  // variance of a ratio without evidence
     static constexpr std::uint32_t enough = 4;
 
-    // `bench/run simulation` measures the requests of the filter with these values. Row "ours, R"
-    // depends on the thresholds most: with `refused_unexpected` 4, S10 takes 2.4 times the fewest
-    // requests instead of 1.4; with `close` 3, S2 takes 1.06 instead of 1.02.
+    // `bench/run simulation` measures the requests of the filter with these values. The thresholds
+    // matter most if refusals have no numbers (row "ours, R" of its table). With
+    // `refused_unexpected` 4, scenario S10 takes 2.4 times the fewest requests instead of 1.4. With
+    // `close` 3, S2 takes 1.06 times instead of 1.02.
 
     // Reported sizes. An error above 5 standard deviations has a probability of 1 in 2 million.
     static constexpr double change = 5 * 5;

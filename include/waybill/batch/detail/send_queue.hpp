@@ -135,7 +135,7 @@ public:
                     end(draft_.scan, item_outcome::blocked_by_key, notes);
                     continue;
                 }
-                // Limits the skipped items of busy keys. Otherwise each batch would walk a long
+                // At most `farthest` items of busy keys are skipped, so that no batch walks a long
                 // queue.
                 if (keys_[i.key].away) {
                     if (draft_.busy == farthest) break;

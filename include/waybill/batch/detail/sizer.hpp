@@ -36,8 +36,8 @@ constexpr auto measured(Member Owner::* const& size, const Item& item)
     else return item.*size;
 }
 
-/// Returns the bytes of an item. The size of an item must not change while its batch is open, and a
-/// call changes nothing: the size function is called as a constant.
+/// A const callable, or a pointer to a member, that returns the bytes of an item. The size of an
+/// item must not change while its batch is open.
 template <class F, class Item>
 concept sizer = requires(const F& size, Item&& item) {
     { detail::measured(size, static_cast<Item&&>(item)) } -> countable;

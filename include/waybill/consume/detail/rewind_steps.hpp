@@ -37,7 +37,7 @@ template <class Store>
     return store.advance(tx, mine.key, mine.from, *to, mine.epoch);
 }
 
-/// Removes the crash record, if the store keeps them.
+/// Removes the crash record, if the store keeps crash records.
 template <class Store>
 [[nodiscard]] result<void> forget(Store& store, typename Store::transaction& tx,
                                   const partition_key& key)

@@ -57,7 +57,8 @@ public:
 
     void whole(std::uint64_t n) { put_varint(bytes_, n); }
 
-    /// Writes a number close to zero, negative ones in two's complement, as a zigzag varint.
+    /// Writes a signed number, passed in two's complement, as a zigzag varint. It is short if the
+    /// number is close to zero.
     void difference(std::uint64_t n) { whole(zigzag(static_cast<std::int64_t>(n))); }
 
     /// Writes the length of t and then its bytes.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json/lease: leases and heartbeats (`owner_heartbeat`), read and written, for a store that
-// keeps a row as one text; options, read and written; calls to a lease store, plans and actions,
-// written only.
+// ext/json/lease: the JSON of the module lease. Leases, heartbeats (`owner_heartbeat`) and options
+// are read and written, for a store that keeps a row as one text. Calls to a lease store, plans and
+// actions are only written.
 //
 //     {"version": 1, "key": {"source": "orders", "group": "billing", "partition": "0"},
 //      "owner": {"name": "host-7", "incarnation": 81}, "epoch": 3, "row_version": 12}

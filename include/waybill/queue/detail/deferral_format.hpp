@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// deferral_format: the format of a stored deferral book.
+// deferral_format: the format of stored deferred_messages.
 
 #ifndef WAYBILL_QUEUE_DETAIL_DEFERRAL_FORMAT_HPP
 #define WAYBILL_QUEUE_DETAIL_DEFERRAL_FORMAT_HPP

@@ -37,9 +37,9 @@ inline constexpr std::uint64_t envelope_bytes = 47;
 }
 
 inline constexpr std::string_view envelope_magic = "waybill/";
-// maximum bytes of the line in any version, line end included
+/// Maximum bytes of the line in any version, line end included.
 inline constexpr std::size_t envelope_most = 128;
-inline constexpr std::size_t envelope_sum = 8;  // digits of the checksum
+inline constexpr std::size_t envelope_sum = 8;  ///< Digits of the checksum.
 
 /// Offsets in the line "waybill/1 json 00001.00000 0000000123 0123abcd": format, version of the
 /// user's part, size of the body and checksum. A blank or dot precedes each of them.

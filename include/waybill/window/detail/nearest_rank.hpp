@@ -91,7 +91,7 @@ public:
 
     constexpr void add(std::uint64_t n, std::uint64_t weight) noexcept
     {
-        if (n - from_ > extent_) return;  // also if n < from_: wraps
+        if (n - from_ > extent_) return;  // also true if n < from_: it wraps
         const std::uint64_t p = (n - from_) >> shift_;
         if (weights_[p] == 0) low_[p] = high_[p] = n;
         else if (n < low_[p]) low_[p] = n;
