@@ -243,7 +243,7 @@ foreach(header IN LISTS headers)
 
     # 7. Threads.
     set(threads "A value without locks: one thread at a time.")
-    string(FIND "${text}" "// ${threads}\n" at)
+    string(FIND "${text}" "${threads}\n" at)
     if(code MATCHES "\n    [^ \n.(=][^\n.(=]*[a-z0-9_] on[(]" AND at EQUAL -1)
         broken("${header}" "a state machine, and its comment does not say: ${threads}")
     endif()
