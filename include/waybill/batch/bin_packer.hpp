@@ -46,7 +46,7 @@ template <class Item, detail::size_model<const Item&> Size = std::uint64_t (*)(c
 class bin_packer
     : public detail::side_by_side<closed_batch<Item>, detail::kept_framing<Item, Size>, true> {
     using base = detail::side_by_side<closed_batch<Item>, detail::kept_framing<Item, Size>, true>;
-    struct use_open_bins_of;  // named in the compiler's error for a size of another type
+    struct use_bin_packer_of;  // named in the compiler's error for a size of another type
 
 public:
     bin_packer(const batch_limits& l, Size weigh, const open_limits& o = {.open = 8})
@@ -61,7 +61,7 @@ public:
         return bin_packer<Item, F>{l, std::move(size), o};
     }
     /// Rejects a size function or framing of another type: use `of`.
-    template <class F, class = use_open_bins_of>
+    template <class F, class = use_bin_packer_of>
         requires(!std::convertible_to<F, Size>)
     bin_packer(const batch_limits&, F, const open_limits& = {}) = delete;
 

@@ -129,7 +129,7 @@ void told_anything()
     }
 }
 
-TEST_CASE("intake: stays within its bounds whatever it is told")
+TEST_CASE("receive_planner: stays within its bounds whatever it is told")
 {
     CHECK(rc::check("true or not, in time or late", told_anything));
 }

@@ -66,7 +66,7 @@ static_assert(std::equality_comparable<bin_packer<std::uint64_t, list_of_numbers
 
 }  // namespace
 
-TEST_CASE("open_bins: an item goes into the fullest bin where it fits")
+TEST_CASE("bin_packer: an item goes into the fullest bin where it fits")
 {
     numbers b({.bytes = 100, .envelope = 10}, itself, {.open = 3});
     CHECK(b.empty());
@@ -104,7 +104,7 @@ TEST_CASE("open_bins: an item goes into the fullest bin where it fits")
     CHECK(equal.take(at(3)).items == std::vector<std::uint64_t>{6, 2});
 }
 
-TEST_CASE("open_bins: a bin that is full by count, or waits for too long, goes before the fullest")
+TEST_CASE("bin_packer: a bin that is full by count, or waits for too long, goes before the fullest")
 {
     numbers b({.bytes = 100, .items = 2}, itself, {.open = 3, .linger = 5s});
     CHECK(!b.deadline());
@@ -133,7 +133,7 @@ TEST_CASE("open_bins: a bin that is full by count, or waits for too long, goes b
     CHECK(!for_ever.deadline());
 }
 
-TEST_CASE("open_bins: limits and sizes that make no sense do no harm")
+TEST_CASE("bin_packer: limits and sizes that make no sense do no harm")
 {
     for (const std::uint64_t n : {0U, 1U}) {
         numbers b({.items = n}, itself, {.open = n, .items = n});
@@ -168,7 +168,7 @@ TEST_CASE("open_bins: limits and sizes that make no sense do no harm")
     CHECK(few.try_add(1U, at(0)) == add_result::added);
 }
 
-TEST_CASE("open_bins: takes an item only if it keeps it; a copy is a snapshot")
+TEST_CASE("bin_packer: takes an item only if it keeps it; a copy is a snapshot")
 {
     using owner = std::unique_ptr<std::string>;
     const auto size = [](const owner& o) -> std::uint64_t { return o->size(); };

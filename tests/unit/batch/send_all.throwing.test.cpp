@@ -104,7 +104,7 @@ TEST_CASE(
     CHECK(s.finished());
 }
 
-TEST_CASE("outbox: an input that throws is read on from where it was")
+TEST_CASE("resend_buffer: an input that throws is read on from where it was")
 {
     struct wire {
         using value_type = int;

@@ -220,7 +220,7 @@ TEST_CASE("what to tell a queue")
                                       2}) == "report item 3: defer lost after 2 tries, transient");
 }
 
-TEST_CASE("what an intake and the keeper of a lock want done")
+TEST_CASE("what an receive_planner and the keeper of a lock want done")
 {
     CHECK(line(receive_planner::take_due{7, 4}) == "take due: at most 4 pairs from number 7");
     CHECK(line(receive_planner::receive{7, 1}) == "receive: at most 1 message from number 7");

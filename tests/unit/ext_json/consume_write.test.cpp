@@ -154,7 +154,7 @@ TEST_CASE("what machines of consumers want done")
           R"({"act":"relinquish","epoch":5,"partition":3})");
 }
 
-TEST_CASE("what an intake and the keeper of a lock want done")
+TEST_CASE("what an receive_planner and the keeper of a lock want done")
 {
     CHECK(written(receive_planner({.max_in_flight = 3}).next(at_5s)) ==
           R"({"act":"take_due","first":0,"most":3})");

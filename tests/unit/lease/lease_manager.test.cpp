@@ -27,7 +27,7 @@ using waybill::testing::memory_leases;
 constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
 steady_time at(std::int64_t n) { return steady_time::at(ms(n)); }
 
-TEST_CASE("lease_keeper: a group that cannot work is refused")
+TEST_CASE("lease_manager: a group that cannot work is refused")
 {
     CHECK(validate(lease_group{"log", "g", {"0"}, {}})->field == "group.self.name");
     CHECK(validate(lease_group{"log", "g", {"0"}, {"a", 1}, {ms(10), ms(20)}})->field ==
@@ -105,7 +105,7 @@ private:
 
 const waybill::partition_key zero{"log", "g", "0"};
 
-TEST_CASE("lease_keeper: one round to announce itself, then renew, announce, look, take")
+TEST_CASE("lease_manager: one round to announce itself, then renew, announce, look, take")
 {
     memory_leases store;
     owner a(store, "a", 1, 2);
@@ -130,7 +130,7 @@ TEST_CASE("lease_keeper: one round to announce itself, then renew, announce, loo
     CHECK(a.keeper->balanced());
 }
 
-TEST_CASE("lease_keeper: an answer that is told twice is not taken for that of another call")
+TEST_CASE("lease_manager: an answer that is told twice is not taken for that of another call")
 {
     memory_leases store;
     owner a(store, "a", 1, 2);
@@ -157,7 +157,7 @@ TEST_CASE("lease_keeper: an answer that is told twice is not taken for that of a
     for (const auto& row : table.leases) CHECK(row.owner.none());
 }
 
-TEST_CASE("lease_keeper: an answer that comes after its call was given up is late")
+TEST_CASE("lease_manager: an answer that comes after its call was given up is late")
 {
     memory_leases store;
     owner a(store, "a", 1, 2);
@@ -183,7 +183,7 @@ TEST_CASE("lease_keeper: an answer that comes after its call was given up is lat
     CHECK(a.keeper->trusted(0, at(30)));
 }
 
-TEST_CASE("lease_keeper: whoever is to be withdrawn is announced once more if that is not known to be written")
+TEST_CASE("lease_manager: whoever is to be withdrawn is announced once more if that is not known to be written")
 {
     for (const bool takes_effect : {false, true}) {
         memory_leases store;
@@ -218,7 +218,7 @@ TEST_CASE("lease_keeper: whoever is to be withdrawn is announced once more if th
     CHECK(store.list("log", "g")->owners.empty());
 }
 
-TEST_CASE("lease_keeper: where no epoch is left nobody takes the partition")
+TEST_CASE("lease_manager: where no epoch is left nobody takes the partition")
 {
     memory_leases store;
     const auto row = *store.claim({zero, {"z", 9}, waybill::lease::max_epoch, {}});
@@ -240,7 +240,7 @@ TEST_CASE("lease_keeper: where no epoch is left nobody takes the partition")
           std::string::npos);
 }
 
-TEST_CASE("lease_keeper: of a partition that is not there it knows what it knows of nobody's")
+TEST_CASE("lease_manager: of a partition that is not there it knows what it knows of nobody's")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -277,7 +277,7 @@ TEST_CASE("lease_keeper: of a partition that is not there it knows what it knows
     CHECK(books.claim({7}, zero, {"a", 1}, {}).epoch == 0);
 }
 
-TEST_CASE("lease_keeper: a lease is trusted from before its renewal was asked for")
+TEST_CASE("lease_manager: a lease is trusted from before its renewal was asked for")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -296,7 +296,7 @@ TEST_CASE("lease_keeper: a lease is trusted from before its renewal was asked fo
     CHECK(a.keeper->trusted(0, at(1'010)));
 }
 
-TEST_CASE("lease_keeper: a claim whose answer got lost is taken up, under a new epoch")
+TEST_CASE("lease_manager: a claim whose answer got lost is taken up, under a new epoch")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -315,7 +315,7 @@ TEST_CASE("lease_keeper: a claim whose answer got lost is taken up, under a new 
     CHECK(a.keeper->epoch(0) == 2U);
 }
 
-TEST_CASE("lease_keeper: a renewal whose answer got lost keeps the lease and its epoch")
+TEST_CASE("lease_manager: a renewal whose answer got lost keeps the lease and its epoch")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -334,7 +334,7 @@ TEST_CASE("lease_keeper: a renewal whose answer got lost keeps the lease and its
     CHECK(a.keeper->changes() == changes);
 }
 
-TEST_CASE("lease_keeper: the round goes on behind the row that failed")
+TEST_CASE("lease_manager: the round goes on behind the row that failed")
 {
     memory_leases store;
     owner a(store, "a", 1, 3);
@@ -352,7 +352,7 @@ TEST_CASE("lease_keeper: the round goes on behind the row that failed")
     CHECK(a.keeper->held() == 3);
 }
 
-TEST_CASE("lease_keeper: a row that somebody deleted is made again, under a higher epoch")
+TEST_CASE("lease_manager: a row that somebody deleted is made again, under a higher epoch")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -369,7 +369,7 @@ TEST_CASE("lease_keeper: a row that somebody deleted is made again, under a high
     CHECK(a.keeper->epoch(0) == 2U);
 }
 
-TEST_CASE("lease_keeper: an epoch below that of the checkpoint is raised at once")
+TEST_CASE("lease_manager: an epoch below that of the checkpoint is raised at once")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -392,7 +392,7 @@ TEST_CASE("lease_keeper: an epoch below that of the checkpoint is raised at once
     CHECK(!a.keeper->exhausted(0));  // it is ours
 }
 
-TEST_CASE("lease_keeper: one who was killed is replaced after an expiry; one of the same incarnation at once")
+TEST_CASE("lease_manager: one who was killed is replaced after an expiry; one of the same incarnation at once")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -415,7 +415,7 @@ TEST_CASE("lease_keeper: one who was killed is replaced after an expiry; one of 
     CHECK(a.keeper->held() == 0);
 }
 
-TEST_CASE("lease_keeper: what nobody takes is taken by somebody else, and who is gone is tidied up")
+TEST_CASE("lease_manager: what nobody takes is taken by somebody else, and who is gone is tidied up")
 {
     memory_leases store;
     owner a(store, "a", 1, 4);
@@ -437,7 +437,7 @@ TEST_CASE("lease_keeper: what nobody takes is taken by somebody else, and who is
     CHECK(owners[1].owner.name == "h");
 }
 
-TEST_CASE("lease_keeper: it stops: withdraws, renews what is open, gives back what is closed, ends")
+TEST_CASE("lease_manager: it stops: withdraws, renews what is open, gives back what is closed, ends")
 {
     memory_leases store;
     owner a(store, "a", 1, 2);
@@ -473,7 +473,7 @@ TEST_CASE("lease_keeper: it stops: withdraws, renews what is open, gives back wh
     CHECK(rows[1].owner.none());
 }
 
-TEST_CASE("lease_keeper: what is won while it stops is given back")
+TEST_CASE("lease_manager: what is won while it stops is given back")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -510,7 +510,7 @@ bool gives_back_after(const char* lost_call)
     return a.told(41) == "ended" && store.list("log", "g")->leases[0].owner.none();
 }
 
-TEST_CASE("lease_keeper: it stops after an answer got lost, reads whose the row is, and gives it back")
+TEST_CASE("lease_manager: it stops after an answer got lost, reads whose the row is, and gives it back")
 {
     CHECK(gives_back_after("claim 0 epoch 1"));      // a renewal
     CHECK(gives_back_after("claim 0 epoch 1 new"));  // it does not know that it has it
@@ -539,7 +539,7 @@ TEST_CASE("lease_keeper: it stops after an answer got lost, reads whose the row 
     }
 }
 
-TEST_CASE("lease_keeper: it stops after an answer got lost, and the row is somebody else's")
+TEST_CASE("lease_manager: it stops after an answer got lost, and the row is somebody else's")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -558,7 +558,7 @@ TEST_CASE("lease_keeper: it stops after an answer got lost, and the row is someb
     CHECK(store.list("log", "g")->leases[0].owner.name == "b");
 }
 
-TEST_CASE("lease_keeper: it stops in an outage in a bounded number of calls")
+TEST_CASE("lease_manager: it stops in an outage in a bounded number of calls")
 {
     memory_leases store;
     owner a(store, "a", 1, 3);
@@ -575,7 +575,7 @@ TEST_CASE("lease_keeper: it stops in an outage in a bounded number of calls")
     CHECK(calls == 1 + 3 + 9);  // to withdraw, to look, to give back
 }
 
-TEST_CASE("lease_keeper: options that check refuses make no call without end")
+TEST_CASE("lease_manager: options that check refuses make no call without end")
 {
     memory_leases store;
     for (const duration none : {duration{}, ms(-5), duration::nanoseconds(1)}) {
@@ -591,7 +591,7 @@ TEST_CASE("lease_keeper: options that check refuses make no call without end")
     CHECK(k.trusted(0, at(100)));  // as if it expired after three rounds
 }
 
-TEST_CASE("lease_keeper: whoever had a partition is dead if his lease has expired, and alive otherwise")
+TEST_CASE("lease_manager: whoever had a partition is dead if his lease has expired, and alive otherwise")
 {
     const auto ended_of = [](const owner& o) { return o.keeper->assignment_of(0, *o.keeper->epoch(0), {}).ended; };
     {
@@ -653,7 +653,7 @@ TEST_CASE("lease_keeper: whoever had a partition is dead if his lease has expire
     }
 }
 
-TEST_CASE("lease_keeper: a copy goes on by itself")
+TEST_CASE("lease_manager: a copy goes on by itself")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -665,7 +665,7 @@ TEST_CASE("lease_keeper: a copy goes on by itself")
     CHECK(copy.held() == 0);
 }
 
-TEST_CASE("lease_keeper: who stops within a round goes on renewing until all is closed")
+TEST_CASE("lease_manager: who stops within a round goes on renewing until all is closed")
 {
     memory_leases store;
     owner a(store, "a", 1);

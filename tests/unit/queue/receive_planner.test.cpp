@@ -76,7 +76,7 @@ receive_planner shut_at_zero()
     return in;
 }
 
-TEST_CASE("intake: pairs that are due come before fresh messages, pointer and original together")
+TEST_CASE("receive_planner: pairs that are due come before fresh messages, pointer and original together")
 {
     receive_planner in(quick);
     CHECK(in.next(s(0)) == action(receive_planner::take_due{0, 4}));
@@ -105,7 +105,7 @@ TEST_CASE("intake: pairs that are due come before fresh messages, pointer and or
 }
 
 TEST_CASE(
-    "intake: when the circuit breaker opens again, deferred pairs are the probes and are drained "
+    "receive_planner: when the circuit breaker opens again, deferred pairs are the probes and are drained "
     "first")
 {
     receive_planner in = shut_at_zero();
@@ -128,7 +128,7 @@ TEST_CASE(
           action(receive_planner::receive{8, 4}));  // and fresh ones when none is left
 }
 
-TEST_CASE("intake: where no pair is due a fresh message is the probe")
+TEST_CASE("receive_planner: where no pair is due a fresh message is the probe")
 {
     receive_planner in = shut_at_zero();
     in.on(pairs_taken{}, s(5));
@@ -142,7 +142,7 @@ TEST_CASE("intake: where no pair is due a fresh message is the probe")
     CHECK(in.next(s(6)) == action(waybill::wait_until{s(16)}));  // twice as long
 }
 
-TEST_CASE("intake: a probe whose original is gone has found out nothing, and another goes in its place")
+TEST_CASE("receive_planner: a probe whose original is gone has found out nothing, and another goes in its place")
 {
     for (const receive_planner::settle_result said :
          {receive_planner::settle_result::not_found, receive_planner::settle_result::failed}) {
@@ -155,7 +155,7 @@ TEST_CASE("intake: a probe whose original is gone has found out nothing, and ano
     }
 }
 
-TEST_CASE("intake: a circuit breaker that shuts gives back what nobody has begun with")
+TEST_CASE("receive_planner: a circuit breaker that shuts gives back what nobody has begun with")
 {
     receive_planner in(quick);
     in.on(pairs_taken{3}, s(0));
@@ -178,7 +178,7 @@ TEST_CASE("intake: a circuit breaker that shuts gives back what nobody has begun
     CHECK(in.breaker().state(s(1)) == circuit_breaker::circuit_state::open);
 }
 
-TEST_CASE("intake: waits for its handlers even where the circuit breaker waits for nobody")
+TEST_CASE("receive_planner: waits for its handlers even where the circuit breaker waits for nobody")
 {
     receive_planner in(quick);
     in.on(pairs_taken{}, s(0));
@@ -191,7 +191,7 @@ TEST_CASE("intake: waits for its handlers even where the circuit breaker waits f
     CHECK(in.next(s(60)) == action(waybill::idle{}));
 }
 
-TEST_CASE("intake: an answer after the deadline is late, and what is given back is not completed")
+TEST_CASE("receive_planner: an answer after the deadline is late, and what is given back is not completed")
 {
     receive_planner in({.max_in_flight = 1, .breaker = {.timeout = 10s}});
     in.on(pairs_taken{}, s(0));
@@ -214,7 +214,7 @@ TEST_CASE("intake: an answer after the deadline is late, and what is given back 
     CHECK(in.in_hand() == 0);
 }
 
-TEST_CASE("intake: messages that arrive when the circuit breaker has shut go back untouched")
+TEST_CASE("receive_planner: messages that arrive when the circuit breaker has shut go back untouched")
 {
     receive_planner in = shut_at_zero();
     CHECK(in.on(messages_received{2}, s(1)) == event_result::applied);
@@ -227,7 +227,7 @@ TEST_CASE("intake: messages that arrive when the circuit breaker has shut go bac
     CHECK(in.next(s(1)) == action(waybill::wait_until{s(5)}));
 }
 
-TEST_CASE("intake: an original that is gone, cannot be fetched, or cannot be settled")
+TEST_CASE("receive_planner: an original that is gone, cannot be fetched, or cannot be settled")
 {
     receive_planner in(quick);
     in.on(pairs_taken{3}, s(0));
@@ -255,7 +255,7 @@ TEST_CASE("intake: an original that is gone, cannot be fetched, or cannot be set
     CHECK(in.in_hand() == 0);
 }
 
-TEST_CASE("intake: what is deferred again has a new pointer, and the old one goes")
+TEST_CASE("receive_planner: what is deferred again has a new pointer, and the old one goes")
 {
     receive_planner in(quick);
     in.on(pairs_taken{1}, s(0));
@@ -274,7 +274,7 @@ TEST_CASE("intake: what is deferred again has a new pointer, and the old one goe
     CHECK(in.in_hand() == 0);  // of a fresh one nothing is left to settle
 }
 
-TEST_CASE("intake: a pair that fails again and again lets fresh messages pass")
+TEST_CASE("receive_planner: a pair that fails again and again lets fresh messages pass")
 {
     receive_planner in(quick);
     in.on(pairs_taken{1}, s(0));
@@ -285,7 +285,7 @@ TEST_CASE("intake: a pair that fails again and again lets fresh messages pass")
     CHECK(in.next(s(1)) == action(receive_planner::take_due{1, 4}));
 }
 
-TEST_CASE("intake: looks for pairs when the next is due, or was scheduled, and every now and then")
+TEST_CASE("receive_planner: looks for pairs when the next is due, or was scheduled, and every now and then")
 {
     receive_planner in(quick);
     in.on(pairs_taken{0, s(20)}, s(0));
@@ -307,7 +307,7 @@ TEST_CASE("intake: looks for pairs when the next is due, or was scheduled, and e
     CHECK(in.breaker().state(s(37)) == circuit_breaker::circuit_state::closed);
 }
 
-TEST_CASE("intake: what no handler answers is given back, and its answer comes too late")
+TEST_CASE("receive_planner: what no handler answers is given back, and its answer comes too late")
 {
     receive_planner in(quick);
     in.on(pairs_taken{1}, s(0));
@@ -325,7 +325,7 @@ TEST_CASE("intake: what no handler answers is given back, and its answer comes t
           action(waybill::wait_until{s(65)}));  // lost calls have shut the circuit breaker
 }
 
-TEST_CASE("intake: held shut it takes nothing, held open all")
+TEST_CASE("receive_planner: held shut it takes nothing, held open all")
 {
     receive_planner in(quick);
     in.force_open(s(0));
@@ -341,7 +341,7 @@ TEST_CASE("intake: held shut it takes nothing, held open all")
     CHECK(in.next(s(1'001)) == action(receive_planner::take_due{4, 4}));
 }
 
-TEST_CASE("intake: stopped it ends what is in hand and takes nothing more")
+TEST_CASE("receive_planner: stopped it ends what is in hand and takes nothing more")
 {
     receive_planner in(quick);
     in.on(pairs_taken{2}, s(0));
@@ -358,7 +358,7 @@ TEST_CASE("intake: stopped it ends what is in hand and takes nothing more")
     CHECK(in.next(s(1)) == action(waybill::idle{}));
 }
 
-TEST_CASE("intake: what contradicts itself or comes twice changes nothing")
+TEST_CASE("receive_planner: what contradicts itself or comes twice changes nothing")
 {
     receive_planner in(quick);
     const receive_planner fresh = in;
@@ -385,7 +385,7 @@ TEST_CASE("intake: what contradicts itself or comes twice changes nothing")
           action(receive_planner::settle_original{0, receive_planner::settle_as::complete}));
 }
 
-TEST_CASE("intake: extreme options and clocks")
+TEST_CASE("receive_planner: extreme options and clocks")
 {
     for (const steady_time at : {steady_time::lowest(), s(0), steady_time::highest()}) {
         receive_planner in({.max_in_flight = ~std::uint64_t{0},

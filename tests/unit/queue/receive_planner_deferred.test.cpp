@@ -124,7 +124,7 @@ struct simulation {
     }
 };
 
-TEST_CASE("intake and book: what is due is handled when it is due, and then it is in neither")
+TEST_CASE("receive_planner and book: what is due is handled when it is due, and then it is in neither")
 {
     simulation w;
     w.put(1, 0s);
@@ -137,7 +137,7 @@ TEST_CASE("intake and book: what is due is handled when it is due, and then it i
     CHECK(w.passed < duration(92s));
 }
 
-TEST_CASE("intake and book: what is deferred again stays in the book, though its pointer is over")
+TEST_CASE("receive_planner and book: what is deferred again stays in the book, though its pointer is over")
 {
     simulation w;
     w.fails = {{1, 2}};
@@ -149,7 +149,7 @@ TEST_CASE("intake and book: what is deferred again stays in the book, though its
     CHECK(w.passed < duration(43s));
 }
 
-TEST_CASE("intake and book: what fails and is not deferred again is given back, and comes again")
+TEST_CASE("receive_planner and book: what fails and is not deferred again is given back, and comes again")
 {
     simulation w;
     w.again = false;
@@ -161,7 +161,7 @@ TEST_CASE("intake and book: what fails and is not deferred again is given back, 
     CHECK(w.passed <= duration(2s));
 }
 
-TEST_CASE("intake and book: a handler that takes too long is not believed, nor is its ticket")
+TEST_CASE("receive_planner and book: a handler that takes too long is not believed, nor is its ticket")
 {
     simulation w;
     w.handling = 10s;
@@ -182,7 +182,7 @@ TEST_CASE("intake and book: a handler that takes too long is not believed, nor i
     CHECK(w.log == "11ok ");
 }
 
-TEST_CASE("intake and book: an entry whose original is gone goes")
+TEST_CASE("receive_planner and book: an entry whose original is gone goes")
 {
     simulation w;
     w.put(1, 0s);

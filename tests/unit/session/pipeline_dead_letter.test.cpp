@@ -29,7 +29,7 @@ waybill::pipeline_dead_letter::message message()
     return {{"order-17", 3, 1, 5, false}, {}, 42, "m3", "{\"total\":17}", noon - 1h};
 }
 
-TEST_CASE("step_letter: says all that brings its session back")
+TEST_CASE("pipeline_dead_letter: says all that brings its session back")
 {
     const session_progress p{.done = 2, .total = 5};
     const pipeline_dead_letter l = make_pipeline_dead_letter(
@@ -61,7 +61,7 @@ TEST_CASE("step_letter: says all that brings its session back")
     CHECK(describe(behind) == "order-17, step 4 of 5 (43): session_failed by 42: no template");
 }
 
-TEST_CASE("step_letter: where the session stands, as far as anybody knows")
+TEST_CASE("pipeline_dead_letter: where the session stands, as far as anybody knows")
 {
     const auto stands = [](dead_letter_reason why, const session_progress& p,
                            std::uint64_t first = 1) {
@@ -84,7 +84,7 @@ TEST_CASE("step_letter: where the session stands, as far as anybody knows")
           "MaxDeliveryCountExceeded");
 }
 
-TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
+TEST_CASE("pipeline_dead_letter: texts are bounded, bodies kept as the policy says")
 {
     const waybill::pipeline::write_dead_letter a{dead_letter_reason::failed, 42, 3, 1};
     const std::string euros(600, '\xE2');
@@ -132,7 +132,7 @@ TEST_CASE("step_letter: texts are bounded, bodies kept as the policy says")
     CHECK(!make_broker_dead_letter(message(), "", 10, nullptr, noon).alone);
 }
 
-TEST_CASE("step_letter: the one that stopped its session has the state, if it is not too large")
+TEST_CASE("pipeline_dead_letter: the one that stopped its session has the state, if it is not too large")
 {
     waybill::pipeline_dead_letter::message m = message();
     m.state = "waybill/1 ...";
@@ -173,7 +173,7 @@ TEST_CASE("step_letter: the one that stopped its session has the state, if it is
     CHECK(waybill::pipeline_dead_letter::merged(knows, later).state == "t");
 }
 
-TEST_CASE("step_letter: that of the last step has the state as well")
+TEST_CASE("pipeline_dead_letter: that of the last step has the state as well")
 {
     waybill::pipeline_dead_letter::message m = message();
     m.state = "waybill/1 ...";
@@ -211,7 +211,7 @@ TEST_CASE("step_letter: that of the last step has the state as well")
     CHECK(make_pipeline_dead_letter(m, alone, "", two, noon).state.empty());
 }
 
-TEST_CASE("step_letter: what a pipeline has written, and how far a redrive was, is not lost")
+TEST_CASE("pipeline_dead_letter: what a pipeline has written, and how far a redrive was, is not lost")
 {
     auto mine = make_pipeline_dead_letter(
         message(), waybill::pipeline::write_dead_letter{dead_letter_reason::failed, 42, 3, 1},
@@ -247,7 +247,7 @@ TEST_CASE("step_letter: what a pipeline has written, and how far a redrive was, 
     CHECK(waybill::pipeline_dead_letter::merged(mine, later) == later);
 }
 
-TEST_CASE("letter_drain: the letter first, then the message")
+TEST_CASE("dead_letter_import: the letter first, then the message")
 {
     const auto parks = [](const waybill::dead_letter_import& d) {
         return std::holds_alternative<waybill::pipeline::write_dead_letter>(d.next({}));

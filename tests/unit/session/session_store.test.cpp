@@ -325,7 +325,7 @@ TEST_CASE("session_conformance: an outage is infrastructure or transient")
     CHECK(rules(fault_kind::cancelled) == 1);
 }
 
-TEST_CASE("held_state: an error that claims to be none is one")
+TEST_CASE("locked_session_state: an error that claims to be none is one")
 {
     unreachable_as store{.loads = true, .down = false};
     locked_session_state held(store, "order-17");
@@ -401,7 +401,7 @@ struct holdings {
 const auto runs = [](std::uint64_t) { return waybill::fault{}; };
 const auto locked = [] { return true; };
 
-TEST_CASE("held_state: nothing is settled over an outage that has no class")
+TEST_CASE("locked_session_state: nothing is settled over an outage that has no class")
 {
     holdings<unreachable_as> all{.store = {.loads = true}};
     all.hold([](std::uint64_t) { return waybill::permanent("card declined"); }, locked);
@@ -410,7 +410,7 @@ TEST_CASE("held_state: nothing is settled over an outage that has no class")
     CHECK(all.ran == std::vector<int>{0, 1, 0, 0});
 }
 
-TEST_CASE("held_state: whoever lost the lock, and stands in a session that is over by then")
+TEST_CASE("locked_session_state: whoever lost the lock, and stands in a session that is over by then")
 {
     // He fails a step that another holder has done since, as the last of them went with the state.
     for (const bool asks : {false, true}) {
@@ -429,7 +429,7 @@ TEST_CASE("held_state: whoever lost the lock, and stands in a session that is ov
     }
 }
 
-TEST_CASE("held_state: of two holders the one who wrote last in between has lost")
+TEST_CASE("locked_session_state: of two holders the one who wrote last in between has lost")
 {
     memory_sessions store;
     locked_session_state mine(store, "order-17");

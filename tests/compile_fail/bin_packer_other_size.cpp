@@ -1,4 +1,4 @@
-// expect: use_open_bins_of
+// expect: use_bin_packer_of
 // SPDX-License-Identifier: MIT
 //
 // A size function with state is part of the type, which bin_packer::of finds out.
