@@ -43,7 +43,7 @@ echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev
 why=$(azurite_install "$work") || skip "$why"
 azurite_start "$work" || fail 'Azurite does not start'
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "$here/azurite.cpp" \
-    -o azurite -pthread
+    -o azurite -lcrypto -pthread
 "${CXX:-c++}" -std=c++20 "$here/sqlite.cpp" -o sqlite -lsqlite3
 
 rows() { timeout 60 node "$here/rows.mjs" "$port" "$@"; }
