@@ -143,7 +143,7 @@ detail::text_state state_of(std::uint64_t size, bool failed)
     s.progress = {.done = 2, .total = 5, .begun = wall_time::at(duration::seconds(1'709'208'000)),
                   .changed = wall_time::at(duration::seconds(1'709'208'007))};
     if (failed) {
-        s.progress.failed = session_progress::step_failure{
+        s.progress.failed = step_failure{
             3, 17, dead_letter_reason::exhausted, 5, std::string(4'000, '\n'), s.progress.changed};
     }
     return s;

@@ -19,7 +19,7 @@ constexpr waybill::sweep_policy policy{
     .messages_live = 1ms, .keep_failed = 1ms, .stuck_after = 1ms};
 static_assert(!validate(policy));
 
-waybill::swept_state read(shop_services& w, const engines::session_lock& l)
+waybill::sweep_item::swept_state read(shop_services& w, const engines::session_lock& l)
 {
     const auto bytes = w.queue.state(l);
     if (!bytes) throw support::complaint(bytes.error().text);
@@ -44,7 +44,7 @@ std::uint64_t sweep(shop_services& w)
 {
     const auto names = w.queue.sessions_with_state();
     if (!names) throw support::complaint(names.error().text);
-    std::vector<waybill::swept_state> states;
+    std::vector<waybill::sweep_item::swept_state> states;
     for (const std::string& name : *names) {
         const engines::session_lock lock = accept(w, name);
         states.push_back(read(w, lock));

@@ -47,6 +47,7 @@
 //     step_outcome process_step(pipe, m, clock, calls)
 //
 //   session/progress.hpp
+//     struct step_failure
 //     struct session_progress
 //     enum state_read { absent, ok, newer, corrupt, too_large }
 //
@@ -93,7 +94,6 @@
 //
 //   session/sweep.hpp
 //     struct sweep_policy
-//     struct swept_state
 //     struct sweep_item
 //     std::vector<sweep_item> plan_sweep(states, now, p)
 

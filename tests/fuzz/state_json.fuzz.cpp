@@ -65,7 +65,7 @@ void read_as(std::string_view bytes, const state_codec<T>& codec)
                   {},
                   {},
                   {}};
-    s.progress.failed = session_progress::step_failure{7,
+    s.progress.failed = step_failure{7,
                                      8,
                                      dead_letter_reason::session_failed,
                                      9,

@@ -53,7 +53,7 @@ void read_as(std::string_view bytes, const text_state_options& o)
     const auto again = detail::write_text_state(r.state, o);
     fuzz::must(again.has_value() && (!ours || *again == bytes), "what is read is what is written");
     if (r.state.progress.failed) return;
-    session_progress::step_failure f{detail::highest_size,
+    step_failure f{detail::highest_size,
                                      detail::highest_size,
                                      dead_letter_reason::session_failed,
                                      detail::highest_size,

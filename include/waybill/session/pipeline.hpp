@@ -378,7 +378,7 @@ private:
             return event_result::applied;
         }
         const wall_time at = facts_.wall_at(now);
-        progress_.failed = session_progress::step_failure{facts_.step, facts_.sequence, reason,
+        progress_.failed = step_failure{facts_.step, facts_.sequence, reason,
                                                           tries,       std::move(told), at};
         progress_.tries = 0;
         return save(saving::failed, now);
@@ -386,7 +386,7 @@ private:
 
     /// Dead-letters a message of a failed session. If the message that caused the failure is
     /// delivered again, it keeps its reason and attempts.
-    event_result park_behind(const session_progress::step_failure& f)
+    event_result park_behind(const step_failure& f)
     {
         const bool cause = f.sequence == facts_.sequence && f.step == facts_.step;
         return park(cause ? f.reason : dead_letter_reason::session_failed, f.sequence, f.step,

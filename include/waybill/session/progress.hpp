@@ -19,21 +19,21 @@
 
 namespace waybill::inline v0_2 {
 
+/// The failure that stopped a session.
+struct step_failure {
+    std::uint64_t step = 0;
+    /// Sequence number of its message. Later dead letters name it as their cause.
+    std::uint64_t sequence = 0;
+    dead_letter_reason reason = dead_letter_reason::failed;
+    std::uint64_t tries = 0;  ///< Attempts of the step.
+    /// The error text, of at most `pipeline_policy::reason_bytes`, cut between characters.
+    std::string text{};
+    wall_time at{};
+
+    friend bool operator==(const step_failure&, const step_failure&) = default;
+};
+
 struct session_progress {
-    /// The failure that stopped a session.
-    struct step_failure {
-        std::uint64_t step = 0;
-        /// Sequence number of its message. Later dead letters name it as their cause.
-        std::uint64_t sequence = 0;
-        dead_letter_reason reason = dead_letter_reason::failed;
-        std::uint64_t tries = 0;  ///< Attempts of the step.
-        /// The error text, of at most `pipeline_policy::reason_bytes`, cut between characters.
-        std::string text{};
-        wall_time at{};
-
-        friend bool operator==(const step_failure&, const step_failure&) = default;
-    };
-
     std::uint64_t done = 0;   ///< The last step done or dead-lettered; 0 before the first.
     std::uint64_t total = 0;  ///< The number of the last step; 0 if unknown.
     /// Dead-lettered steps among `done`. 0 if a failure stops the session.

@@ -2,7 +2,7 @@
 //
 // sweep: finds the stored states to clear, and those that an operator should check.
 //
-//     std::vector<waybill::swept_state> rows;      // {session, outcome, progress, written}
+//     std::vector<waybill::sweep_item::swept_state> rows;  // {session, outcome, progress, written}
 //     for (const auto& s : all_that_have_a_state()) rows.push_back(read(s));
 //     auto plan = waybill::plan_sweep(rows, wall(), {.stuck_after = 1h});
 //     for (const waybill::sweep_item& i : plan) {
@@ -77,18 +77,18 @@ struct sweep_policy {
     return {};
 }
 
-/// A stored state for a sweep. A codec provides `outcome` and `progress`.
-struct swept_state {
-    std::string session{};
-    state_read outcome = state_read::absent;
-    session_progress progress{};  ///< Valid if `outcome` is ok.
-    wall_time written{};          ///< The store's time of the write, if `progress` has none.
-
-    friend bool operator==(const swept_state&, const swept_state&) = default;
-};
-
 /// A state to clear or to check.
 struct sweep_item {
+    /// A stored state for a sweep. A codec provides `outcome` and `progress`.
+    struct swept_state {
+        std::string session{};
+        state_read outcome = state_read::absent;
+        session_progress progress{};  ///< Valid if `outcome` is ok.
+        wall_time written{};          ///< The store's time of the write, if `progress` has none.
+
+        friend bool operator==(const swept_state&, const swept_state&) = default;
+    };
+
     enum class sweep_verdict : std::uint8_t {
         clear_finished,  ///< All steps are done, but the state was not cleared. Clear it.
         clear_failed,    ///< It failed more than `keep_failed` ago. Clear it.
@@ -166,13 +166,13 @@ namespace detail {
 
 /// The states to clear or to check, in the order of `states`. A state with a time in the future has
 /// a negative age and is not cleared. If `validate` refuses the policy, no state is cleared. O(n).
-[[nodiscard]] inline std::vector<sweep_item> plan_sweep(std::span<const swept_state> states,
-                                                        wall_time now, const sweep_policy& p = {})
+[[nodiscard]] inline std::vector<sweep_item> plan_sweep(
+    std::span<const sweep_item::swept_state> states, wall_time now, const sweep_policy& p = {})
 {
     const bool wrong = validate(p).has_value();
     std::vector<sweep_item> items;
     for (std::size_t i = 0; i != states.size(); ++i) {
-        const swept_state& s = states[i];
+        const sweep_item::swept_state& s = states[i];
         if (s.outcome == state_read::absent) continue;
         if (s.outcome != state_read::ok) {
             items.push_back(

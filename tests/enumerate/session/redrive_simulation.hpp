@@ -632,7 +632,7 @@ private:
         if (!letters_.empty() && (ready || !drained_again_))
             broken("a letter is left: " + describe(letters_.begin()->second));
         // A state that is left is one that a sweep names.
-        std::vector<waybill::swept_state> left;
+        std::vector<waybill::sweep_item::swept_state> left;
         for (const auto& [session, s] : states_)
             left.push_back({session, waybill::state_read::ok, s.progress, {}});
         const auto plan = waybill::plan_sweep(left, waybill::wall_time::highest());

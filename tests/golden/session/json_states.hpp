@@ -120,7 +120,7 @@ void each(F f)
     f("redriven", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
-    s.progress.failed = session_progress::step_failure{3,
+    s.progress.failed = waybill::step_failure{3,
                                      (7ULL << 48U) + 17,
                                      dead_letter_reason::exhausted,
                                      5,
@@ -143,7 +143,7 @@ void each(F f)
     f("later", s);
 
     s.progress.failed =
-        session_progress::step_failure{1, 7, dead_letter_reason::failed, 1, "no", noon};
+        waybill::step_failure{1, 7, dead_letter_reason::failed, 1, "no", noon};
     s.read.later["failed"] = {{"host", "b"}};
     f("later_failed", s);
 
@@ -159,7 +159,7 @@ void each(F f)
                   {},
                   last,
                   first};
-    s.progress.failed = session_progress::step_failure{detail::highest_size,
+    s.progress.failed = waybill::step_failure{detail::highest_size,
                                                        detail::highest_size,
                                                        dead_letter_reason::session_failed,
                                                        detail::highest_size,
@@ -186,7 +186,7 @@ void each_old(F f)
 
     s.version.minor = 4;
     s.read = {};
-    s.progress.failed = session_progress::step_failure{
+    s.progress.failed = waybill::step_failure{
         3, 17, dead_letter_reason::exhausted, 5, "no printer answers", noon};
     f("old_failed", s);
 }

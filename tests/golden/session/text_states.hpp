@@ -47,7 +47,7 @@ void each(F f)
     f("redriven", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
-    s.progress.failed = session_progress::step_failure{3,
+    s.progress.failed = waybill::step_failure{3,
                                      (7ULL << 48U) + 17,
                                      dead_letter_reason::exhausted,
                                      5,
@@ -79,7 +79,7 @@ void each(F f)
                   .tries = detail::highest_size,
                   .begun = wall_time::highest(),
                   .changed = wall_time::lowest()};
-    s.progress.failed = session_progress::step_failure{detail::highest_size,
+    s.progress.failed = waybill::step_failure{detail::highest_size,
                                                        detail::highest_size,
                                                        dead_letter_reason::session_failed,
                                                        detail::highest_size,

@@ -61,7 +61,7 @@ detail::text_state any_state(dice& roll)
     p.begun = any_time(roll);
     p.changed = any_time(roll);
     if (roll.one_in(2)) {
-        p.failed = session_progress::step_failure{
+        p.failed = step_failure{
             any_number(roll), any_number(roll),     static_cast<dead_letter_reason>(roll(8)),
             any_number(roll), any_bytes(roll, 300), any_time(roll)};
     }

@@ -46,7 +46,7 @@ TEST_CASE("how far a session is, and what stopped it")
     session_progress p{.done = 2, .total = 5, .tries = 1};
     CHECK(line(p) == "2 of 5 done, 1 try at the next");
     p.failed =
-        session_progress::step_failure{3, 17, dead_letter_reason::exhausted, 5, "no\nprinter", {}};
+        step_failure{3, 17, dead_letter_reason::exhausted, 5, "no\nprinter", {}};
     CHECK(line(p) == "2 of 5 done, 1 try at the next; stopped by step 3 (message 17) exhausted "
                      "after 5 tries at 1970-01-01T00:00:00Z: no\\nprinter");
     CHECK(line(session_progress{.done = 9, .dead_lettered = 2}) == "9 done, 2 of them dead-lettered");

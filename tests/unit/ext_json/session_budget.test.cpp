@@ -47,7 +47,7 @@ session_progress longest(std::string_view why)
         detail::highest_size,
         detail::highest_size,
         detail::highest_size,
-        session_progress::step_failure{detail::highest_size, detail::highest_size,
+        step_failure{detail::highest_size, detail::highest_size,
                                        dead_letter_reason::session_failed, detail::highest_size,
                                        std::string(why), wall_time::highest()},
         wall_time::highest(),

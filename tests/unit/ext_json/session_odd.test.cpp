@@ -67,7 +67,7 @@ std::string cbor_of(const json& value)
 constexpr std::string_view failure =
     R"("waybill":{"failed":{"reason":"gap","sequence":9,"step":3,"text":"x"}}})";
 
-session_progress::step_failure longest(std::string why = {})
+step_failure longest(std::string why = {})
 {
     return {detail::highest_size, detail::highest_size,   dead_letter_reason::session_failed,
             detail::highest_size, std::move(why), wall_time::highest()};

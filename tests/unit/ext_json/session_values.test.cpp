@@ -114,7 +114,7 @@ TEST_CASE("what was found, and what is to be done")
     CHECK(json(state_unwritten{state_unwritten::problem_type::too_large, 7, 5, {}}).dump() ==
           R"({"most":5,"problem":"too_large","size":7})");
     session_progress p{.done = 2, .total = 5, .begun = noon, .changed = noon};
-    p.failed = session_progress::step_failure{3, 17, dead_letter_reason::gap, 1, "why", noon};
+    p.failed = step_failure{3, 17, dead_letter_reason::gap, 1, "why", noon};
     const json j = p;
     CHECK(j["failed"]["reason"] == "gap");
     CHECK(j["begun"] == "2024-02-29T12:00:00Z");
@@ -146,7 +146,7 @@ TEST_CASE("the member of a state is what its progress is as JSON")
     p.changed = noon + duration::seconds(9);
     p.first = 2;
     p.failed =
-        session_progress::step_failure{3, 17, dead_letter_reason::gap, 1, "\"why\"\n\x01", noon};
+        step_failure{3, 17, dead_letter_reason::gap, 1, "\"why\"\n\x01", noon};
     const json nothing;
     std::string written;
     detail::json_out out{written};

@@ -332,10 +332,10 @@ TEST_CASE("session guide: import, redrive and sweep")
     const auto log = [&](const std::string& line) { logged += line; };
     const auto read = [&](const std::string& id, const std::optional<std::string>& bytes) {
         const auto s = codec.decode(bytes);
-        return waybill::swept_state{id, s.outcome, s.progress, {}};
+        return waybill::sweep_item::swept_state{id, s.outcome, s.progress, {}};
     };
     //! [session_sweep]
-    std::vector<waybill::swept_state> states;
+    std::vector<waybill::sweep_item::swept_state> states;
     for (const auto& [id, stored] : store.states()) states.push_back(read(id, stored.bytes));
     for (const auto& item : waybill::plan_sweep(states, wall(), {.stuck_after = 1h})) {
         const std::string& id = states[item.index].session;

@@ -182,7 +182,7 @@ TEST_CASE("job: how far it has come")
 {
     waybill::session_progress p{.done = 2, .total = 5};
     CHECK(describe(waybill::job_progress::of(p)) == "2 of 5");
-    p.failed = waybill::session_progress::step_failure{.step = 3, .text = "no template"};
+    p.failed = waybill::step_failure{.step = 3, .text = "no template"};
     CHECK(describe(waybill::job_progress::of(p)) == "2 of 5, stopped at step 3: no template");
     CHECK(!waybill::job_progress::of(p).finished());
     CHECK(describe(waybill::job_progress::of({.done = 17})) == "17");

@@ -150,7 +150,7 @@ session_progress failed_at(std::uint64_t n, dead_letter_reason why = dead_letter
 {
     session_progress p = done_up_to(n - 1);
     p.failed =
-        waybill::session_progress::step_failure{n, 100 + n, why, 2, "the printer burns", noon(-60)};
+        waybill::step_failure{n, 100 + n, why, 2, "the printer burns", noon(-60)};
     return p;
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("pipeline: a failed step is saved, parked and completed, in this order
     REQUIRE(receives(pipe, message(2)));
     REQUIRE(runs(pipe, waybill::permanent("the printer burns")));
     CHECK(pipe.progress().failed ==
-          waybill::session_progress::step_failure{2, 102, dead_letter_reason::failed, 1,
+          waybill::step_failure{2, 102, dead_letter_reason::failed, 1,
                                                   "the printer burns", noon()});
     CHECK(pipe.progress().done == 1);
     CHECK(pipe.reason() == "the printer burns");

@@ -59,7 +59,7 @@ session_progress longest(std::string text)
                        .tries = detail::highest_size,
                        .begun = wall_time::highest(),
                        .changed = wall_time::lowest()};
-    p.failed = session_progress::step_failure{
+    p.failed = step_failure{
         detail::highest_size, detail::highest_size, dead_letter_reason::session_failed,
         detail::highest_size, std::move(text),      wall_time::highest()};
     return p;
@@ -72,7 +72,7 @@ TEST_CASE("state_text: as the header shows it")
     detail::text_state s;
     s.own = "receipt=r17";
     s.progress = {.done = 2, .total = 5};
-    s.progress.failed = session_progress::step_failure{
+    s.progress.failed = step_failure{
         3, 17, dead_letter_reason::exhausted, 5, "no printer answers", noon};
     const std::string bytes = written(s, {});
     CHECK("\n" + bytes + "\n" == R"text(
@@ -270,7 +270,7 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     CHECK(written(s) == "state: too large: 848 bytes, and 488 is the maximum without the bytes "
                         "reserved for a failure: increase the budget, or store the large part "
                         "elsewhere");
-    s.progress.failed = session_progress::step_failure{
+    s.progress.failed = step_failure{
         3, 17, dead_letter_reason::gap, 0, "a step is missing", noon};
     const std::string bytes = written(s);
     CHECK(read(bytes).state == s);

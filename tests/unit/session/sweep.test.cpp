@@ -19,12 +19,11 @@ using waybill::session_progress;
 using waybill::state_read;
 using waybill::sweep_policy;
 using waybill::sweep_item;
-using waybill::swept_state;
 using waybill::wall_time;
 
 const wall_time day_100 = wall_time::at(100 * 24h);
 
-swept_state state(duration age, session_progress p)
+sweep_item::swept_state state(duration age, session_progress p)
 {
     p.changed = day_100 - age;
     return {"order-17", state_read::ok, std::move(p), {}};
@@ -32,15 +31,16 @@ swept_state state(duration age, session_progress p)
 session_progress failed()
 {
     session_progress p{.done = 2, .total = 5};
-    p.failed = waybill::session_progress::step_failure{.step = 3};
+    p.failed = waybill::step_failure{.step = 3};
     return p;
 }
 const session_progress finished{.done = 5, .total = 5};
 const session_progress half{.done = 2, .total = 5};
 
-std::optional<sweep_item::sweep_verdict> verdict(const swept_state& s, const sweep_policy& p = {})
+std::optional<sweep_item::sweep_verdict> verdict(const sweep_item::swept_state& s,
+                                                 const sweep_policy& p = {})
 {
-    const std::vector<swept_state> one{s};
+    const std::vector<sweep_item::swept_state> one{s};
     const auto plan = plan_sweep(one, day_100, p);
     if (plan.empty()) return {};
     CHECK(name(plan[0].verdict) != "?");
@@ -72,9 +72,9 @@ TEST_CASE("sweep: each state at each age")
 TEST_CASE("sweep: what cannot be read is named and never cleared")
 {
     for (const state_read how : {state_read::newer, state_read::corrupt, state_read::too_large}) {
-        const swept_state s{"x", how, {}, wall_time::lowest()};
+        const sweep_item::swept_state s{"x", how, {}, wall_time::lowest()};
         CHECK(verdict(s) == sweep_item::sweep_verdict::unreadable);
-        const std::vector<swept_state> one{s};
+        const std::vector<sweep_item::swept_state> one{s};
         CHECK(!plan_sweep(one, day_100)[0].clears());
     }
     CHECK(!verdict({"x", state_read::absent, {}, {}}));
@@ -85,7 +85,8 @@ TEST_CASE("sweep: what cannot be read is named and never cleared")
 
 TEST_CASE("sweep: what has changed since stays")
 {
-    const std::vector<swept_state> states{state(20 * 24h, half), state(20 * 24h, finished)};
+    const std::vector<sweep_item::swept_state> states{state(20 * 24h, half),
+                                                      state(20 * 24h, finished)};
     const auto plan = plan_sweep(states, day_100);
     REQUIRE(plan.size() == 2);
     CHECK(plan[1].index == 1);
@@ -93,7 +94,7 @@ TEST_CASE("sweep: what has changed since stays")
     CHECK(!plan[0].may_clear(states[0]));
     CHECK(plan[1].may_clear(states[1]));
     CHECK(!plan[1].may_clear(state(1h, finished)));
-    swept_state other = states[1];
+    sweep_item::swept_state other = states[1];
     other.progress.done = 6;
     CHECK(!plan[1].may_clear(other));
     other = states[1];

@@ -211,7 +211,7 @@ struct line_of<step_facts> {
 };
 
 template <>
-struct line_of<session_progress::step_failure> {
+struct line_of<step_failure> {
     template <class T>
     [[nodiscard]] static std::string text(const T& f)
     {

@@ -46,7 +46,7 @@ inline constexpr std::uint64_t pipeline_dead_letter_version = 1;
 }  // namespace detail
 
 template <detail::json_value Json>
-void to_json(Json& j, const session_progress::step_failure& f)
+void to_json(Json& j, const step_failure& f)
 {
     j = {{"step", f.step}, {"sequence", f.sequence}, {"reason", f.reason}, {"tries", f.tries},
          {"at", f.at}};

@@ -362,7 +362,7 @@ private:
 
     void failure(Json& v)
     {
-        session_progress::step_failure& f = found_.progress.failed.emplace();
+        step_failure& f = found_.progress.failed.emplace();
         if (!v.is_object()) return fail("failed", v, "an object");
         for (const char* const needed : {"reason", "sequence", "step"}) {
             if (v.contains(needed)) continue;
