@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A receive_planner that is told anything at any time, true or not: it stays within its bounds,
+// A receive_planner that gets any events at any time, true or not: it stays within its bounds,
 // asks for nothing that it has not, and completes no pointer whose original may still be there.
 
 #include <doctest/doctest.h>
@@ -129,7 +129,7 @@ void told_anything()
     }
 }
 
-TEST_CASE("receive_planner: stays within its bounds whatever it is told")
+TEST_CASE("receive_planner: stays within its bounds after any events")
 {
     CHECK(rc::check("true or not, in time or late", told_anything));
 }

@@ -130,7 +130,7 @@ TEST_CASE("lease_manager: one round to announce itself, then renew, announce, lo
     CHECK(a.keeper->balanced());
 }
 
-TEST_CASE("lease_manager: an answer that is told twice is not taken for that of another call")
+TEST_CASE("lease_manager: a repeated answer is not taken for that of another call")
 {
     memory_leases store;
     owner a(store, "a", 1, 2);
@@ -183,7 +183,7 @@ TEST_CASE("lease_manager: an answer that comes after its call was given up is la
     CHECK(a.keeper->trusted(0, at(30)));
 }
 
-TEST_CASE("lease_manager: whoever is to be withdrawn is announced once more if that is not known to be written")
+TEST_CASE("lease_manager: a heartbeat that may not be written is repeated before the owner leaves")
 {
     for (const bool takes_effect : {false, true}) {
         memory_leases store;
@@ -218,7 +218,7 @@ TEST_CASE("lease_manager: whoever is to be withdrawn is announced once more if t
     CHECK(store.list("log", "g")->owners.empty());
 }
 
-TEST_CASE("lease_manager: where no epoch is left nobody takes the partition")
+TEST_CASE("lease_manager: a partition without a free epoch is not taken")
 {
     memory_leases store;
     const auto row = *store.claim({zero, {"z", 9}, waybill::lease::max_epoch, {}});
@@ -240,7 +240,7 @@ TEST_CASE("lease_manager: where no epoch is left nobody takes the partition")
           std::string::npos);
 }
 
-TEST_CASE("lease_manager: of a partition that is not there it knows what it knows of nobody's")
+TEST_CASE("lease_manager: an unknown partition is reported like a free one")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -334,7 +334,7 @@ TEST_CASE("lease_manager: a renewal whose answer got lost keeps the lease and it
     CHECK(a.keeper->changes() == changes);
 }
 
-TEST_CASE("lease_manager: the round goes on behind the row that failed")
+TEST_CASE("lease_manager: a round continues after the row that failed")
 {
     memory_leases store;
     owner a(store, "a", 1, 3);
@@ -415,7 +415,7 @@ TEST_CASE("lease_manager: one who was killed is replaced after an expiry; one of
     CHECK(a.keeper->held() == 0);
 }
 
-TEST_CASE("lease_manager: what nobody takes is taken by somebody else, and who is gone is tidied up")
+TEST_CASE("lease_manager: free partitions are taken, and departed owners are removed")
 {
     memory_leases store;
     owner a(store, "a", 1, 4);
@@ -591,7 +591,7 @@ TEST_CASE("lease_manager: options that check refuses make no call without end")
     CHECK(k.trusted(0, at(100)));  // as if it expired after three rounds
 }
 
-TEST_CASE("lease_manager: whoever had a partition is dead if his lease has expired, and alive otherwise")
+TEST_CASE("lease_manager: the previous owner of a partition is dead if its lease has expired, else alive")
 {
     const auto ended_of = [](const owner& o) { return o.keeper->assignment_of(0, *o.keeper->epoch(0), {}).ended; };
     {

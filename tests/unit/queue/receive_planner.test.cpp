@@ -155,7 +155,7 @@ TEST_CASE("receive_planner: a probe whose original is gone has found out nothing
     }
 }
 
-TEST_CASE("receive_planner: a circuit breaker that shuts gives back what nobody has begun with")
+TEST_CASE("receive_planner: an opening circuit breaker returns the work that has not begun")
 {
     receive_planner in(quick);
     in.on(pairs_taken{3}, s(0));
