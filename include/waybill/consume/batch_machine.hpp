@@ -54,13 +54,16 @@ public:
     batch_machine(std::uint64_t events, const std::optional<position>& from, const position& to,
                   std::uint64_t epoch, const batch_policy& p = {}, std::uint64_t incarnation = 0,
                   std::optional<std::uint64_t> ended = {}, bool returned = false)
-        : policy_(p, incarnation != 0), events_(events), to_(to.sequence), epoch_(epoch),
-          row_(incarnation, epoch, ended, returned)
+        : policy_(p, incarnation != 0),
+          events_(events),
+          to_(to.sequence),
+          epoch_(epoch),
+          record_(incarnation, epoch, ended, returned)
     {
         if (from) from_ = from->sequence;
         if (policy_.attempts) {
-            stage_ = stage::noting;
-            step_ = step::recall;
+            stage_ = stage::storing_record;
+            step_ = step::load_record;
         }
         if (events_ == 0) outcome(batch_outcome::empty);
     }
@@ -69,22 +72,22 @@ public:
     [[nodiscard]] action next() const
     {
         switch (step_) {
-            case step::recall: return load_crash_record{};
-            case step::shorten: return shorten{row_.plan().events};
+            case step::load_record: return load_crash_record{};
+            case step::shorten: return shorten{record_.plan().events};
             case step::begin: return begin{};
-            case step::note: return row();
+            case step::store_record: return record_change();
             case step::savepoint: return savepoint{};
             case step::handle: return handle{event_};
             case step::release: return release_savepoint{};
-            case step::undo: return rollback_to_savepoint{};
+            case step::roll_back_event: return rollback_to_savepoint{};
             case step::dead_letter: return letter();
-            case step::parking: return replay_.parked()[parking_];
+            case step::write_kept: return replay_.dead_letters()[written_];
             case step::ask: return ask{dead_lettered_ + dropped_};
             case step::advance: return advance{};
             case step::commit: return commit{};
             case step::rollback: return rollback{};
             case step::read_back: return check_commit{};
-            case step::over: break;
+            case step::ended_: break;
         }
         return idle{};
     }
@@ -93,21 +96,21 @@ public:
     /// The crash record was loaded, or could not be loaded.
     event_result on(const crash_record_loaded& r)
     {
-        if (step_ != step::recall) return event_result::stale;
-        if (calling_off()) return row_.stands(r) ? go(step::begin) : outcome(*end_at_last_);
+        if (step_ != step::load_record) return event_result::stale;
+        if (restoring_record()) return record_.is_own(r) ? go(step::begin) : outcome(*planned_end_);
         if (r.kind != fault_kind::none) return fail(r.kind, false);
-        if (row_.is_of_later_owner(r)) return fail(fault_kind::ownership_lost, false);
-        row_.make_plan(r, from_, events_, policy_.deaths);
-        return row_.plan().events < events_ ? go(step::shorten) : to_begin();
+        if (record_.is_of_later_owner(r)) return fail(fault_kind::ownership_lost, false);
+        record_.make_plan(r, from_, events_, policy_.deaths);
+        return record_.plan().events < events_ ? go(step::shorten) : go_to_begin();
     }
 
     /// The batch was shortened.
     event_result on(const shortened& s)
     {
         if (step_ != step::shorten) return event_result::stale;
-        events_ = row_.plan().events;
+        events_ = record_.plan().events;
         to_ = s.to.sequence;
-        return to_begin();
+        return go_to_begin();
     }
 
     /// A step whose result event is `done` succeeded or failed.
@@ -118,16 +121,18 @@ public:
         if (d.kind != fault_kind::none) return fail(d.kind, step_ != step::begin);
         switch (step_) {
             case step::begin:
-                if (stage_ != stage::batch) return go(step::note);
-                return row_.plan().poison_message ? condemn() : to_event(0);
-            case step::note: return go(step::commit);
+                if (stage_ != stage::batch) return go(step::store_record);
+                return record_.plan().poison_message ? dead_letter_poison_message()
+                                                     : go_to_event(0);
+            case step::store_record: return go(step::commit);
             case step::savepoint: return go(step::handle);
-            case step::release: ++handled_; return to_event(event_ + 1);
-            case step::undo: return after_failure();
-            case step::dead_letter: ++dead_lettered_; return to_event(event_ + 1);
-            case step::parking:
+            case step::release: ++handled_; return go_to_event(event_ + 1);
+            case step::roll_back_event: return after_failure();
+            case step::dead_letter: ++dead_lettered_; return go_to_event(event_ + 1);
+            case step::write_kept:
                 ++dead_lettered_;
-                return ++parking_ == replay_.parked().size() ? after_all() : event_result::applied;
+                return ++written_ == replay_.dead_letters().size() ? after_all()
+                                                                   : event_result::applied;
             default: return event_result::stale;
         }
     }
@@ -137,13 +142,13 @@ public:
     {
         if (step_ != step::handle) return event_result::stale;
         ++tries_;
-        how_ = h.kind;
+        fault_ = h.kind;
         switch (h.kind) {
             case fault_kind::none:
                 if (h.skipped) break;
                 if (policy_.savepoints) return go(step::release);
                 ++handled_;
-                return to_event(event_ + 1);
+                return go_to_event(event_ + 1);
             case fault_kind::transient:
                 if (tries_ >= policy_.tries &&
                     policy_.on_exhausted == batch_policy::when_exhausted::redeliver) {
@@ -155,7 +160,7 @@ public:
             case fault_kind::ownership_lost:
             case fault_kind::cancelled: return fail(h.kind, true);
         }
-        return go(policy_.savepoints ? step::undo : step::rollback);
+        return go(policy_.savepoints ? step::roll_back_event : step::rollback);
     }
 
     /// The decision about a batch in which every event failed.
@@ -172,16 +177,16 @@ public:
         if (step_ != step::advance) return event_result::stale;
         if (a.kind != fault_kind::none) return fail(a.kind, true);
         if (a.outcome != advance_outcome::applied) return fail(fault_kind::ownership_lost, true);
-        return go(policy_.attempts ? step::note : step::commit);
+        return go(policy_.attempts ? step::store_record : step::commit);
     }
 
     /// The result of the commit; its outcome may be unknown.
     event_result on(const committed& c)
     {
         if (step_ != step::commit) return event_result::stale;
-        if (calling_off()) return outcome(*end_at_last_);
-        if (stage_ == stage::noting) {
-            if (c.outcome != commit_outcome::not_applied) row_.note();
+        if (restoring_record()) return outcome(*planned_end_);
+        if (stage_ == stage::storing_record) {
+            if (c.outcome != commit_outcome::not_applied) record_.set_stored();
             if (c.outcome != commit_outcome::applied)
                 return fail(fault_kind::infrastructure, false);
             stage_ = stage::batch;
@@ -199,9 +204,9 @@ public:
     {
         if (step_ != step::read_back) return event_result::stale;
         if (r.kind != fault_kind::none) {
-            how_ = r.kind;
-            end_at_last_ = batch_outcome::unknown;
-            return wind_up();
+            fault_ = r.kind;
+            planned_end_ = batch_outcome::unknown;
+            return restore_record_and_end();
         }
         const bool same_owner = r.stored && r.stored->epoch == epoch_;
         if (same_owner && r.stored->at.sequence == to_) return outcome(batch_outcome::committed);
@@ -220,7 +225,7 @@ public:
     /// The kind of the fault that ended the batch; `none` if it is committed.
     [[nodiscard]] fault_kind reason() const noexcept
     {
-        return end_ == batch_outcome::committed ? fault_kind::none : how_;
+        return end_ == batch_outcome::committed ? fault_kind::none : fault_;
     }
     /// Events that took effect. Only valid if the batch is committed.
     [[nodiscard]] std::uint64_t handled_events() const noexcept { return handled_; }
@@ -239,9 +244,12 @@ public:
     /// Number of events to deliver: all, unless the batch was shortened.
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
     /// True if the end is decided and only the crash record remains to be restored.
-    [[nodiscard]] bool calling_off() const noexcept { return stage_ == stage::calling_off; }
+    [[nodiscard]] bool restoring_record() const noexcept
+    {
+        return stage_ == stage::restoring_record;
+    }
     /// True if the stored crash record may be one that this delivery wrote.
-    [[nodiscard]] bool noted() const noexcept { return row_.noted(); }
+    [[nodiscard]] bool may_have_stored_record() const noexcept { return record_.stored(); }
     /// Number of restarts of the batch because savepoints are missing.
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
@@ -249,15 +257,30 @@ public:
 
 private:
     enum class step : std::uint8_t {
-        recall, shorten, begin, note, savepoint, handle, release, undo, dead_letter, parking, ask,
-        advance, commit, rollback, read_back, over,
+        load_record,
+        shorten,
+        begin,
+        store_record,
+        savepoint,
+        handle,
+        release,
+        roll_back_event,
+        dead_letter,
+        write_kept,
+        ask,
+        advance,
+        commit,
+        rollback,
+        read_back,
+        ended_,
     };
-    enum class stage : std::uint8_t { noting, batch, calling_off };
+    enum class stage : std::uint8_t { storing_record, batch, restoring_record };
 
     static bool answered_by_done(step s)
     {
-        return s == step::begin || s == step::note || s == step::savepoint || s == step::release ||
-               s == step::undo || s == step::dead_letter || s == step::parking;
+        return s == step::begin || s == step::store_record || s == step::savepoint ||
+               s == step::release || s == step::roll_back_event || s == step::dead_letter ||
+               s == step::write_kept;
     }
 
     event_result go(step s)
@@ -269,109 +292,110 @@ private:
     event_result outcome(batch_outcome e)
     {
         end_ = e;
-        return go(step::over);
+        return go(step::ended_);
     }
 
     /// Ends the delivery without effects. Rolls back first if a transaction is open.
     event_result fail(fault_kind kind, bool open)
     {
-        if (!calling_off()) {  // a fault while the record is restored changes nothing
-            how_ = kind;
-            end_at_last_ = batch_outcome::redeliver;
-            if (kind == fault_kind::ownership_lost) end_at_last_ = batch_outcome::ownership_lost;
-            if (kind == fault_kind::cancelled) end_at_last_ = batch_outcome::cancelled;
+        if (!restoring_record()) {  // a fault while the record is restored changes nothing
+            fault_ = kind;
+            planned_end_ = batch_outcome::redeliver;
+            if (kind == fault_kind::ownership_lost) planned_end_ = batch_outcome::ownership_lost;
+            if (kind == fault_kind::cancelled) planned_end_ = batch_outcome::cancelled;
         }
-        return open ? go(step::rollback) : wind_up();
+        return open ? go(step::rollback) : restore_record_and_end();
     }
 
     /// After the end of the transaction: restores the earlier crash record if the stored one is
     /// still that of this delivery.
-    event_result wind_up()
+    event_result restore_record_and_end()
     {
-        if (!row_.noted() || calling_off()) return outcome(*end_at_last_);
-        stage_ = stage::calling_off;
-        return go(step::recall);
+        if (!record_.stored() || restoring_record()) return outcome(*planned_end_);
+        stage_ = stage::restoring_record;
+        return go(step::load_record);
     }
 
     /// Stores the crash record first, unless no event will be handled.
-    event_result to_begin()
+    event_result go_to_begin()
     {
-        row_.place(to_);
-        if (row_.plan().poison_message) stage_ = stage::batch;
+        record_.set_last_event(to_);
+        if (record_.plan().poison_message) stage_ = stage::batch;
         return go(step::begin);
     }
 
     /// Goes to event `n` or the next one not left out; after the last event, to the next step.
-    event_result to_event(std::uint64_t n)
+    event_result go_to_event(std::uint64_t n)
     {
         tries_ = 0;
         if (policy_.savepoints) {
             event_ = n;
             return n < events_ ? go(step::savepoint) : after_all();
         }
-        event_ = n = replay_.first_left(n);
+        event_ = n = replay_.next_to_handle(n);
         if (n < events_) {
             tries_ = replay_.tries_of(n);
             return go(step::handle);
         }
-        parking_ = 0;
-        if (replay_.parked().empty()) return after_all();
-        if (policy_.keeps_letters) return go(step::parking);
-        const auto& parked = replay_.parked();
+        written_ = 0;
+        if (replay_.dead_letters().empty()) return after_all();
+        if (policy_.keeps_letters) return go(step::write_kept);
+        const auto& letters = replay_.dead_letters();
         const std::uint64_t listed =
-            detail::lesser(parked.size(), batch_report::max_dropped_events);
-        dropped_list_.assign(parked.begin(), parked.begin() + static_cast<std::ptrdiff_t>(listed));
-        dropped_ = parked.size();
+            detail::lesser(letters.size(), batch_report::max_dropped_events);
+        dropped_list_.assign(letters.begin(),
+                             letters.begin() + static_cast<std::ptrdiff_t>(listed));
+        dropped_ = letters.size();
         return after_all();
     }
 
     /// The event was undone. Retries it, skips it, or writes its dead letter.
     event_result after_failure()
     {
-        if (how_ == fault_kind::none) {
+        if (fault_ == fault_kind::none) {
             ++skipped_;
-            return to_event(event_ + 1);
+            return go_to_event(event_ + 1);
         }
-        if (how_ == fault_kind::transient && tries_ < policy_.tries) return go(step::savepoint);
-        return to_letter();
+        if (fault_ == fault_kind::transient && tries_ < policy_.tries) return go(step::savepoint);
+        return write_or_drop();
     }
 
-    event_result to_letter()
+    event_result write_or_drop()
     {
         if (policy_.keeps_letters) return go(step::dead_letter);
         if (dropped_list_.size() < batch_report::max_dropped_events)
             dropped_list_.push_back(letter());
         ++dropped_;
-        return to_event(event_ + 1);
+        return go_to_event(event_ + 1);
     }
 
     /// The only event of the batch is a poison message.
-    event_result condemn()
+    event_result dead_letter_poison_message()
     {
         event_ = 0;
-        how_ = fault_kind::permanent;
-        tries_ = row_.plan().called_off->deaths;
-        return to_letter();
+        fault_ = fault_kind::permanent;
+        tries_ = record_.plan().restored->deaths;
+        return write_or_drop();
     }
 
     event_result after_all()
     {
         const std::uint64_t failed = dead_lettered_ + dropped_;
-        const bool all = failed != 0 && handled_ == 0 && !row_.plan().poison_message;
+        const bool all = failed != 0 && handled_ == 0 && !record_.plan().poison_message;
         const bool asks = policy_.ask_from != detail::highest_size && failed >= policy_.ask_from;
         return go(all && asks ? step::ask : step::advance);
     }
 
     event_result after_rollback()
     {
-        if (end_at_last_) return wind_up();
+        if (planned_end_) return restore_record_and_end();
         // Without savepoints: restart the batch with what is now known about this event.
         ++replays_;
         handled_ = 0;
-        if (how_ == fault_kind::transient && tries_ < policy_.tries) {
+        if (fault_ == fault_kind::transient && tries_ < policy_.tries) {
             replay_.count(event_, tries_);
-        } else if (how_ != fault_kind::none) {
-            replay_.park(letter());
+        } else if (fault_ != fault_kind::none) {
+            replay_.dead_letter(letter());
         } else {
             replay_.skip(event_);
             ++skipped_;
@@ -379,14 +403,17 @@ private:
         return go(step::begin);
     }
 
-    write_dead_letter letter() const { return {event_, how_, tries_, row_.plan().poison_message}; }
+    write_dead_letter letter() const
+    {
+        return {event_, fault_, tries_, record_.plan().poison_message};
+    }
 
     /// The change of the crash record in this transaction.
-    action row() const
+    action record_change() const
     {
-        if (stage_ == stage::noting) return store_crash_record{row_.plan().noted};
-        if (stage_ == stage::batch && row_.plan().left == 0) return clear_crash_record{};
-        const auto kept = stage_ == stage::batch ? row_.after(to_) : row_.plan().called_off;
+        if (stage_ == stage::storing_record) return store_crash_record{record_.plan().initial};
+        if (stage_ == stage::batch && record_.plan().left == 0) return clear_crash_record{};
+        const auto kept = stage_ == stage::batch ? record_.after(to_) : record_.plan().restored;
         if (kept) return store_crash_record{*kept};
         return clear_crash_record{};
     }
@@ -401,11 +428,11 @@ private:
     step step_ = step::begin;
     std::uint64_t event_ = 0;
     std::uint32_t tries_ = 0;            // of event_, in this delivery
-    fault_kind how_ = fault_kind::none;  // the last failure
-    detail::batch_attempt row_;
+    fault_kind fault_ = fault_kind::none;  // the last failure
+    detail::batch_attempt record_;
     detail::batch_replay replay_;  // only used without savepoints
-    std::size_t parking_ = 0;
-    std::optional<batch_outcome> end_at_last_;  // set before the rollback and the restore
+    std::size_t written_ = 0;
+    std::optional<batch_outcome> planned_end_;  // set before the rollback and the restore
     std::optional<batch_outcome> end_;
     std::uint64_t handled_ = 0;
     std::uint64_t dead_lettered_ = 0;

@@ -11,7 +11,7 @@
 //     auto plan = waybill::placed(waybill::plan_attempt(found, offer, deaths), last_sequence);
 //     plan.events          // deliver the first n events; last_sequence is that of the last of them
 //     plan.poison_message  // it alone ended its process too often: dead-letter it
-//     plan.noted           // the crash record to store before the delivery
+//     plan.initial           // the crash record to store before the delivery
 //
 //   1. After `deaths` deaths in a row, the suspects are halved until one event is left.
 //   2. An event is a poison message only by its own deaths, delivered alone.

@@ -56,18 +56,19 @@ public:
     [[nodiscard]] std::optional<lease_manager::lease_call> call(steady_time now) const
     {
         if (ended_) return {};
-        if (aside_ == aside::chore) return claim_of(chores_.front());
-        if (aside_ == aside::look) return all();
-        if (aside_ == aside::leave && unsure_) return heartbeat{me(announced_ + 1)};
-        if (aside_ == aside::leave) return leave{me(announced_)};
+        if (interruption_ == interruption::claim) return claim_of(extra_claims_.front());
+        if (interruption_ == interruption::list) return list_call();
+        if (interruption_ == interruption::leave && heartbeat_unknown_)
+            return heartbeat{own_heartbeat(announced_ + 1)};
+        if (interruption_ == interruption::leave) return leave{own_heartbeat(announced_)};
         if (now < not_before_) return {};
-        const place at = current();
-        switch (at.what) {
-            case step::renew: return claim_of({nth(at.n), errand::renew});
-            case step::announce: return heartbeat{me(announced_ + 1)};
-            case step::look: return all();
-            case step::take: return claim_of(errands_[at.n]);
-            case step::tidy: return leave{departed_[at.n]};
+        const round_step at = current();
+        switch (at.kind) {
+            case step::renew: return claim_of({nth(at.n), purpose::renew});
+            case step::announce: return heartbeat{own_heartbeat(announced_ + 1)};
+            case step::list: return list_call();
+            case step::take: return claim_of(round_claims_[at.n]);
+            case step::remove_departed: return leave{departed_[at.n]};
             case step::none: break;
         }
         return {};
@@ -90,83 +91,88 @@ public:
     event_result on(const heartbeat_stored& a, steady_time now)
     {
         if (!detail::answers(a.call, call(now))) return event_result::stale;
-        note(a.answer);
+        record_error(a.answer);
         ++announced_;
-        unsure_ = !a.answer && aside_ != aside::leave;
-        return aside_ == aside::leave ? heard_at(now) : go_on({step::look, 0}, now);
+        heartbeat_unknown_ = !a.answer && interruption_ != interruption::leave;
+        return interruption_ == interruption::leave ? result_at(now)
+                                                    : continue_round({step::list, 0}, now);
     }
 
     event_result on(const group_left& w, steady_time now)
     {
         if (!detail::answers(w.call, call(now))) return event_result::stale;
-        const bool left = aside_ == aside::leave;
+        const bool left = interruption_ == interruption::leave;
         if (left) leaving_ = false;
-        return left ? heard_at(now) : go_on({step::tidy, current().n + 1}, now);
+        return left ? result_at(now)
+                    : continue_round({step::remove_departed, current().n + 1}, now);
     }
 
     event_result on(const listed& l, steady_time now)
     {
-        if (!detail::answers(all(), call(now))) return event_result::stale;
+        if (!detail::answers(list_call(), call(now))) return event_result::stale;
         draw_ = l.random;
-        note(l.answer);
-        if (aside_ == aside::look) return after_look(l, now);
+        record_error(l.answer);
+        if (interruption_ == interruption::list) return after_list(l, now);
         if (!l.answer) return start_over(now);
         seen_.look(*l.answer, now);
-        reconcile(introduced_);
-        const bool first = !std::exchange(introduced_, true);
-        return first && errands_.empty() ? start_over(now) : go_on({step::take, 0}, now);
+        reconcile(announced_once_);
+        const bool first = !std::exchange(announced_once_, true);
+        return first && round_claims_.empty() ? start_over(now)
+                                              : continue_round({step::take, 0}, now);
     }
 
     event_result on(const claimed& c, steady_time now)
     {
         if (!detail::answers(c.call, call(now))) return event_result::stale;
-        note(c.answer);
+        record_error(c.answer);
         ++answered_;
-        if (aside_ == aside::chore) return after_chore(c, now);
-        const place at = current();
-        const bool renewing = at.what == step::renew;
-        const chore what = renewing ? chore{nth(at.n), errand::renew} : errands_[at.n];
-        if (what.what == errand::take) held_.claimed_from(what.partition, seen_, group_.self);
+        if (interruption_ == interruption::claim) return after_extra_claim(c, now);
+        const round_step at = current();
+        const bool renewing = at.kind == step::renew;
+        const planned_claim planned =
+            renewing ? planned_claim{nth(at.n), purpose::renew} : round_claims_[at.n];
+        if (planned.purpose == purpose::take)
+            held_.set_expired_incarnation(planned.partition, seen_, group_.self);
         if (!c.answer) {
-            held_.lose_answer(what.partition);
-            if (renewing) first_ = what.partition + 1;
+            held_.set_outcome_unknown(planned.partition);
+            if (renewing) first_ = planned.partition + 1;
             return start_over(now);
         }
-        const place following{at.what, at.n + 1};
+        const round_step following{at.kind, at.n + 1};
         if (c.answer->outcome == claim_result::claim_outcome::won) {
-            const bool new_one = !held_.mine(what.partition);
-            held_.won(what.partition, *c.answer, detail::later(last_, not_before_),
+            const bool new_one = !held_.holds(planned.partition);
+            held_.won(planned.partition, *c.answer, detail::later(last_, not_before_),
                       detail::trusted_for(group_.leases));
             if (stopping_ && new_one) {
-                held_.vacate(what.partition);
-                chores_.push_back({what.partition, errand::give_back});
+                held_.release(planned.partition);
+                extra_claims_.push_back({planned.partition, purpose::give_back});
             }
-            return go_on(following, now);
+            return continue_round(following, now);
         }
-        if (what.what == errand::renew) held_.doubt(what.partition);
+        if (planned.purpose == purpose::renew) held_.suspect(planned.partition);
         // Another owner takes partitions, too. The rows are read again before the next claim.
-        return renewing ? go_on(following, now) : start_over(now);
+        return renewing ? continue_round(following, now) : start_over(now);
     }
 
     /// Starts to give back all leases. Stale if the manager is stopping already.
     event_result on(const stop_requested&, steady_time now)
     {
         if (stopping_) return event_result::stale;
-        if (now >= not_before_ && current().what == step::announce) unsure_ = true;
+        if (now >= not_before_ && current().kind == step::announce) heartbeat_unknown_ = true;
         stopping_ = leaving_ = true;
-        return meanwhile(now);
+        return start_between_rounds(now);
     }
 
     event_result on(const lease_released& v, steady_time now)
     {
-        const event_result h = add({v.partition, errand::give_back}, now);
-        if (h == event_result::applied) held_.vacate(v.partition);
+        const event_result h = add_claim({v.partition, purpose::give_back}, now);
+        if (h == event_result::applied) held_.release(v.partition);
         return h;
     }
 
     event_result on(const lease_suspected& d, steady_time now)
     {
-        if (!held_.mine(d.partition)) return event_result::stale;
+        if (!held_.holds(d.partition)) return event_result::stale;
         held_.distrust(d.partition);
         if (now < not_before_) not_before_ = now;
         return event_result::applied;
@@ -175,14 +181,14 @@ public:
     event_result on(const outdated& o, steady_time now)
     {
         if (o.partition >= partitions()) return event_result::invalid;
-        if (!held_.mine(o.partition) || o.epoch < held_[o.partition].epoch)
+        if (!held_.holds(o.partition) || o.epoch < held_[o.partition].epoch)
             return event_result::stale;
         if (o.epoch == lease::max_epoch) return event_result::invalid;
-        return add({o.partition, errand::raise, 0, o.epoch}, now);
+        return add_claim({o.partition, purpose::raise_epoch, 0, o.epoch}, now);
     }
 
     /// Reserves memory for `more` leases to give back. If that throws, nothing has changed.
-    void make_room(std::uint64_t more) { chores_.reserve(chores_.size() + more); }
+    void make_room(std::uint64_t more) { extra_claims_.reserve(extra_claims_.size() + more); }
 
     /// The epoch under which a partition is held; empty if it is not held or unknown.
     [[nodiscard]] std::optional<std::uint64_t> epoch(std::uint32_t partition) const
@@ -198,7 +204,7 @@ public:
     /// True if the partition is not held and cannot be taken: `lease::max_epoch` was seen for it.
     [[nodiscard]] bool exhausted(std::uint32_t partition) const
     {
-        return !held_.mine(partition) && held_.exhausted(partition);
+        return !held_.holds(partition) && held_.exhausted(partition);
     }
     /// True if the manager was stopped, and each lease is given back or was tried three times.
     [[nodiscard]] bool ended() const noexcept { return ended_; }
@@ -228,24 +234,24 @@ public:
     friend bool operator==(const lease_manager&, const lease_manager&) = default;
 
 private:
-    enum class step : std::uint8_t { renew, announce, look, take, tidy, none };
-    using errand = detail::lease_errand;
-    using chore = detail::lease_chore;
-    enum class aside : std::uint8_t { none, chore, look, leave };
+    enum class step : std::uint8_t { renew, announce, list, take, remove_departed, none };
+    using purpose = detail::claim_purpose;
+    using planned_claim = detail::planned_claim;
+    enum class interruption : std::uint8_t { none, claim, list, leave };
 
-    struct place {
-        step what = step::renew;
+    struct round_step {
+        step kind = step::renew;
         std::uint32_t n = 0;
-        friend bool operator==(const place&, const place&) = default;
+        friend bool operator==(const round_step&, const round_step&) = default;
     };
 
-    [[nodiscard]] owner_heartbeat me(std::uint64_t n) const
+    [[nodiscard]] owner_heartbeat own_heartbeat(std::uint64_t n) const
     {
         return {group_.source, group_.group, group_.self, n};
     }
-    [[nodiscard]] list_leases all() const { return {group_.source, group_.group}; }
+    [[nodiscard]] list_leases list_call() const { return {group_.source, group_.group}; }
 
-    [[nodiscard]] lease_manager::lease_call claim_of(const chore& c) const
+    [[nodiscard]] lease_manager::lease_call claim_of(const planned_claim& c) const
     {
         const auto* const row = seen_.row_of(c.partition);
         const auto version = row ? std::optional(row->version) : std::nullopt;
@@ -256,116 +262,117 @@ private:
     [[nodiscard]] std::uint32_t nth(std::uint32_t n) const { return (first_ + n) % partitions(); }
 
     /// The current step of the round, after all steps without work.
-    [[nodiscard]] place current() const
+    [[nodiscard]] round_step current() const
     {
         auto at = at_;
-        if (at.what == step::renew) {
-            while (at.n < partitions() && !held_.mine(nth(at.n))) ++at.n;
+        if (at.kind == step::renew) {
+            while (at.n < partitions() && !held_.holds(nth(at.n))) ++at.n;
             if (at.n < partitions()) return at;
             at = {step::announce, 0};
         }
-        if (stopping_ && at.what != step::take) return {step::none, 0};
-        if (at.what == step::take && at.n >= errands_.size()) at = {step::tidy, 0};
-        const bool tidy = !stopping_ && at.n < departed_.size();
-        if (at.what == step::tidy && !tidy) return {step::none, 0};
+        if (stopping_ && at.kind != step::take) return {step::none, 0};
+        if (at.kind == step::take && at.n >= round_claims_.size()) at = {step::remove_departed, 0};
+        const bool any_departed = !stopping_ && at.n < departed_.size();
+        if (at.kind == step::remove_departed && !any_departed) return {step::none, 0};
         return at;
     }
 
     /// Compares the held leases with the rows that were read, and plans the claims of this round.
-    void reconcile(bool introduced)
+    void reconcile(bool announced_once)
     {
-        errands_ = held_.look(seen_, group_.self);
+        round_claims_ = held_.compare(seen_, group_.self);
         departed_.clear();
-        if (stopping_ || !introduced) return;
+        if (stopping_ || !announced_once) return;
         const balance_plan::lease_view v = seen_.view(group_.self);
         const balance_plan plan = balance(v, draw_);
         balanced_ = plan.balanced;
         const auto take = [&](std::uint32_t p) {
-            if (!held_.exhausted(p)) errands_.push_back({p, errand::take});
+            if (!held_.exhausted(p)) round_claims_.push_back({p, purpose::take});
         };
         for (const std::uint32_t p : plan.claim) take(p);
         if (plan.steal) take(*plan.steal);
         if (v.self == 0) departed_ = seen_.departed();
     }
 
-    event_result after_chore(const claimed& c, steady_time now)
+    event_result after_extra_claim(const claimed& c, steady_time now)
     {
-        const chore what = chores_.front();
-        const bool give_back = what.what == errand::give_back;
+        const planned_claim planned = extra_claims_.front();
+        const bool give_back = planned.purpose == purpose::give_back;
         const bool won = c.answer && c.answer->outcome == claim_result::claim_outcome::won;
-        if (!won && give_back && what.tries < 2) {
-            if (c.answer) held_.doubt(what.partition);
-            ++chores_.front().tries;
-            return heard_at(now);
+        if (!won && give_back && planned.tries < 2) {
+            if (c.answer) held_.suspect(planned.partition);
+            ++extra_claims_.front().tries;
+            return result_at(now);
         }
-        chores_.erase(chores_.begin());
+        extra_claims_.erase(extra_claims_.begin());
         if (give_back) {
-            held_.lose(what.partition);  // a lease that could not be given back expires
+            held_.lose(planned.partition);  // a lease that could not be given back expires
         } else if (won) {
-            held_.won(what.partition, *c.answer, last_, detail::trusted_for(group_.leases));
+            held_.won(planned.partition, *c.answer, last_, detail::trusted_for(group_.leases));
         } else if (c.answer) {
-            held_.doubt(what.partition);
+            held_.suspect(planned.partition);
         } else {
-            held_.lose_answer(what.partition);
+            held_.set_outcome_unknown(planned.partition);
         }
-        return heard_at(now);
+        return result_at(now);
     }
 
     /// The list that is read before uncertain rows are given back. After three failed reads the
     /// last known state of the rows is assumed.
-    event_result after_look(const listed& l, steady_time now)
+    event_result after_list(const listed& l, steady_time now)
     {
-        if (!l.answer && ++looks_ < 3) return heard_at(now);
-        looks_ = 0;
+        if (!l.answer && ++failed_lists_ < 3) return result_at(now);
+        failed_lists_ = 0;
         make_room(partitions());
         if (l.answer) seen_.look(*l.answer, now);
         for (std::uint32_t p = 0; p != partitions(); ++p) {
-            if (!to_be_read(p)) continue;
-            const bool new_one = !held_.mine(p);
-            if (!l.answer) held_.stop_doubting(p);
-            else if (held_.settle(p, seen_, group_.self) && new_one) {
-                held_.vacate(p);
-                chores_.push_back({p, errand::give_back});
+            if (!must_be_read(p)) continue;
+            const bool new_one = !held_.holds(p);
+            if (!l.answer)
+                held_.assume_unchanged(p);
+            else if (held_.resolve(p, seen_, group_.self) && new_one) {
+                held_.release(p);
+                extra_claims_.push_back({p, purpose::give_back});
             }
         }
-        return heard_at(now);
+        return result_at(now);
     }
 
     /// True if the row is uncertain, and is or may have to be given back.
-    [[nodiscard]] bool to_be_read(std::uint32_t p) const
+    [[nodiscard]] bool must_be_read(std::uint32_t p) const
     {
-        return held_.in_doubt(p) && (stopping_ || held_[p].vacated);
+        return held_.uncertain(p) && (stopping_ || held_[p].released);
     }
-    [[nodiscard]] bool any_to_be_read() const
+    [[nodiscard]] bool any_must_be_read() const
     {
         for (std::uint32_t p = 0; p != partitions(); ++p) {
-            if (to_be_read(p)) return true;
+            if (must_be_read(p)) return true;
         }
         return false;
     }
 
     template <class T>
-    void note(const result<T>& answer)
+    void record_error(const result<T>& answer)
     {
         if (!answer) trouble_ = answer.error();
         else if (std::is_same_v<T, lease_table>) trouble_ = {};
     }
 
-    event_result add(const chore& c, steady_time now)
+    event_result add_claim(const planned_claim& c, steady_time now)
     {
         if (c.partition >= partitions()) return event_result::invalid;
-        if (ended_ || !held_.mine(c.partition)) return event_result::stale;
-        chores_.push_back(c);
-        return meanwhile(now);
+        if (ended_ || !held_.holds(c.partition)) return event_result::stale;
+        extra_claims_.push_back(c);
+        return start_between_rounds(now);
     }
 
     /// Between rounds the task starts at once. Within a round, the result of the pending call comes
     /// first.
-    event_result meanwhile(steady_time now)
+    event_result start_between_rounds(steady_time now)
     {
         // While stopping, a round may have no step left.
-        if (now >= not_before_ && current().what == step::none) wait_for_next_round(now);
-        if (aside_ == aside::none && now < not_before_) choose();
+        if (now >= not_before_ && current().kind == step::none) wait_for_next_round(now);
+        if (interruption_ == interruption::none && now < not_before_) choose_interruption();
         return event_result::applied;
     }
 
@@ -376,11 +383,11 @@ private:
         at_ = {};
     }
 
-    event_result go_on(const place& to, steady_time now)
+    event_result continue_round(const round_step& to, steady_time now)
     {
         at_ = to;
-        if (current().what == step::none) wait_for_next_round(now);
-        return heard_at(now);
+        if (current().kind == step::none) wait_for_next_round(now);
+        return result_at(now);
     }
 
     /// After an error, or if another owner was faster: another round, after half of the usual
@@ -388,47 +395,50 @@ private:
     event_result start_over(steady_time now)
     {
         wait_for_next_round(now, 0.5);
-        return heard_at(now);
+        return result_at(now);
     }
 
-    event_result heard_at(steady_time now)
+    event_result result_at(steady_time now)
     {
         last_ = now;
-        choose();
+        choose_interruption();
         return event_result::applied;
     }
 
     /// Selects the next task outside of the rounds, if there is one.
-    void choose()
+    void choose_interruption()
     {
-        const auto over = [&](const chore& c) { return !held_.mine(c.partition); };
-        while (!chores_.empty() && over(chores_.front())) chores_.erase(chores_.begin());
-        aside_ = leaving_ ? aside::leave : chores_.empty() ? aside::none : aside::chore;
-        const bool gives_back = stopping_ || !chores_.empty();
-        if (!leaving_ && gives_back && any_to_be_read()) aside_ = aside::look;
-        ended_ = stopping_ && aside_ == aside::none && held_.count() == 0;
+        const auto over = [&](const planned_claim& c) { return !held_.holds(c.partition); };
+        while (!extra_claims_.empty() && over(extra_claims_.front()))
+            extra_claims_.erase(extra_claims_.begin());
+        interruption_ = leaving_                ? interruption::leave
+                        : extra_claims_.empty() ? interruption::none
+                                                : interruption::claim;
+        const bool gives_back = stopping_ || !extra_claims_.empty();
+        if (!leaving_ && gives_back && any_must_be_read()) interruption_ = interruption::list;
+        ended_ = stopping_ && interruption_ == interruption::none && held_.count() == 0;
     }
 
     lease_group group_;
     lease_observer seen_;
     detail::held_leases held_;
-    std::vector<chore> chores_;   // tasks outside of the rounds
-    std::vector<chore> errands_;  // claims of this round
+    std::vector<planned_claim> extra_claims_;  // outside of the rounds
+    std::vector<planned_claim> round_claims_;  // of this round
     std::vector<owner_heartbeat> departed_;
-    place at_;
+    round_step at_;
     std::uint32_t first_ = 0;
-    aside aside_ = aside::none;
-    bool introduced_ = false;  // a first round has announced this owner to the others
+    interruption interruption_ = interruption::none;
+    bool announced_once_ = false;  // a first round has announced this owner to the others
     bool stopping_ = false;
     bool leaving_ = false;
     bool ended_ = false;
     // The last announcement may be written or not. Only another one settles this.
-    bool unsure_ = false;
+    bool heartbeat_unknown_ = false;
     bool balanced_ = false;
     double draw_ = 0.5;
     std::uint64_t announced_ = 0;
     std::uint64_t answered_ = 0;  // claims with a result
-    std::uint32_t looks_ = 0;     // consecutive failed reads before rows are given back
+    std::uint32_t failed_lists_ = 0;  // consecutive failed reads before rows are given back
     fault trouble_;
     steady_time last_ = steady_time::lowest();
     steady_time not_before_ = steady_time::lowest();

@@ -61,10 +61,10 @@ public:
     void look(const lease_table& table, steady_time now)
     {
         const duration longest = options_.interval + options_.interval;
-        if (looked_)
-            watched_ =
-                watched_ + detail::lesser(detail::greater(now - *looked_, duration{}), longest);
-        looked_ = looked_ ? detail::later(*looked_, now) : now;
+        if (last_read_)
+            observed_for_ = observed_for_ +
+                            detail::lesser(detail::greater(now - *last_read_, duration{}), longest);
+        last_read_ = last_read_ ? detail::later(*last_read_, now) : now;
 
         std::vector<const lease*> rows(leases_.size());
         for (const lease& l : table.leases) {
@@ -82,7 +82,7 @@ public:
             const auto [at, first] = owners_.try_emplace(p.owner);
             // Of two rows of one owner the higher version counts.
             if (at->second.there && p.version <= at->second.version) continue;
-            if (first || p.version != at->second.version) at->second.since = watched_;
+            if (first || p.version != at->second.version) at->second.since = observed_for_;
             at->second.version = p.version;
             at->second.there = true;
         }
@@ -175,15 +175,18 @@ private:
     void see(seen_lease& seen, const lease* l) const
     {
         if (!l) {
-            if (seen.stored) seen = {std::nullopt, watched_};
+            if (seen.stored) seen = {std::nullopt, observed_for_};
             return;
         }
         const bool same = seen.stored && seen.stored->version == l->version &&
                           seen.stored->epoch == l->epoch && seen.stored->owner == l->owner;
-        if (!same) seen = {row{l->owner, l->epoch, l->version}, watched_};
+        if (!same) seen = {row{l->owner, l->epoch, l->version}, observed_for_};
     }
 
-    [[nodiscard]] bool old(duration since, duration age) const { return watched_ - since >= age; }
+    [[nodiscard]] bool old(duration since, duration age) const
+    {
+        return observed_for_ - since >= age;
+    }
 
     std::string source_;
     std::string group_;
@@ -191,8 +194,8 @@ private:
     std::map<std::string, std::uint32_t> number_;
     std::vector<seen_lease> leases_;
     std::map<owner_id, seen_owner> owners_;
-    std::optional<steady_time> looked_;
-    duration watched_;
+    std::optional<steady_time> last_read_;
+    duration observed_for_;
 };
 
 }  // namespace waybill::inline v0_2

@@ -328,11 +328,11 @@ private:
     void set_free(row& r) noexcept
     {
         move_to(r, place::due);
-        if (in_line(r.entry)) line_up(lines_.find(r.entry.session)->second);
+        if (in_line(r.entry)) update_front(sessions_in_order_.find(r.entry.session)->second);
     }
 
     /// Makes the lowest number the front, unless the front is in hand.
-    void line_up(line& l) noexcept
+    void update_front(line& l) noexcept
     {
         if (l.front) {
             row& r = row_of(*l.front);
@@ -349,12 +349,14 @@ private:
         const row& r = i->second;
         list(r.where).erase(slot_of(r));
         if (in_line(r.entry)) {
-            const auto at = lines_.find(r.entry.session);
+            const auto at = sessions_in_order_.find(r.entry.session);
             line& l = at->second;
             l.members.erase(sequence);
             if (l.front == sequence) l.front.reset();
-            if (l.members.empty()) lines_.erase(at);
-            else line_up(l);
+            if (l.members.empty())
+                sessions_in_order_.erase(at);
+            else
+                update_front(l);
         }
         rows_.erase(i);
     }
@@ -363,27 +365,27 @@ private:
     {
         // All allocations happen before the first change; the merges only relink nodes.
         const std::uint64_t sequence = entry.sequence;
-        const bool lined = in_line(entry);
+        const bool ordered = in_line(entry);
         slot_set new_slot{{entry.due.since_epoch(), sequence}};
         lines new_line;
         std::set<std::uint64_t> new_member;
-        if (lined) {
+        if (ordered) {
             new_line.try_emplace(entry.session);
             new_member.insert(sequence);
         }
         std::map<std::uint64_t, row> new_row;
         row& r = new_row.try_emplace(sequence).first->second;
         r.entry = static_cast<deferred&&>(entry);
-        r.where = lined ? place::behind : place::due;
+        r.where = ordered ? place::behind : place::due;
 
         if (rows_.contains(sequence)) forget(sequence);
         rows_.merge(new_row);
         list(r.where).merge(new_slot);
-        if (!lined) return;
-        lines_.merge(new_line);
-        line& l = lines_.find(r.entry.session)->second;
+        if (!ordered) return;
+        sessions_in_order_.merge(new_line);
+        line& l = sessions_in_order_.find(r.entry.session)->second;
         l.members.merge(new_member);
-        line_up(l);
+        update_front(l);
     }
 
     /// Puts the entries of a partition next to each other. Partitions are in the order of their
@@ -407,7 +409,7 @@ private:
     deferral_options options_;
     counter tickets_;
     std::map<std::uint64_t, row> rows_;
-    lines lines_;
+    lines sessions_in_order_;
     slot_set due_;
     slot_set held_;
     slot_set behind_;

@@ -88,7 +88,7 @@ struct settle_batches_types {
         friend bool operator==(const settle_batch&, const settle_batch&) = default;
     };
 
-    /// The settling of this message has ended. The driver reports `reported` after it has noted
+    /// The settling of this message has ended. The driver reports `reported` after it has recorded
     /// that.
     struct report {
         std::uint64_t item = 0;
@@ -139,7 +139,7 @@ struct settle_batches_types {
         friend bool operator==(const batch_settled&, const batch_settled&) = default;
     };
 
-    /// The driver has noted the report of this message.
+    /// The driver has recorded the report of this message.
     struct reported {
         std::uint64_t item = 0;
         friend bool operator==(const reported&, const reported&) = default;
@@ -192,8 +192,8 @@ public:
     /// wait, or idle if no message waits. At most n log n, for n messages not yet reported.
     [[nodiscard]] action next(steady_time now) const
     {
-        for (const entry& e : list_) {
-            if (over(e, now)) return report_of(e);
+        for (const entry& e : entries_) {
+            if (report_due(e, now)) return report_of(e);
         }
         std::optional<settle_kind> most_urgent;
         steady_time ends;
@@ -206,11 +206,11 @@ public:
         if (most_urgent) return call(*most_urgent, now);
 
         std::optional<steady_time> until;
-        for (const entry& e : list_) {
+        for (const entry& e : entries_) {
             if (e.at != stage::waiting) continue;
-            const steady_time then =
+            const steady_time due_at =
                 detail::earlier(detail::later(e.not_before, latest(e)), e.locked_until);
-            until = until ? detail::earlier(*until, then) : then;
+            until = until ? detail::earlier(*until, due_at) : due_at;
         }
         if (until) return wait_until{*until};
         return idle{};
@@ -223,7 +223,7 @@ public:
         e.kind = d.kind;
         e.since = now;
         e.locked_until = now + d.lock_left;
-        list_.push_back(e);
+        entries_.push_back(e);
         ++next_item_;
         no_more_ = false;
         return event_result::applied;
@@ -231,7 +231,7 @@ public:
 
     event_result on(const last_decided&, steady_time)
     {
-        if (list_.empty()) return event_result::stale;
+        if (entries_.empty()) return event_result::stale;
         no_more_ = true;
         return event_result::applied;
     }
@@ -251,43 +251,43 @@ public:
 
     event_result on(const batch_settled& s, steady_time now)
     {
-        std::vector<fault_kind> how(s.items.size(), s.kind);
+        std::vector<fault_kind> faults(s.items.size(), s.kind);
         for (auto f = s.failed.rbegin(); f != s.failed.rend(); ++f) {
-            if (f->index >= how.size()) return event_result::invalid;
+            if (f->index >= faults.size()) return event_result::invalid;
             if (s.kind != fault_kind::none) continue;
             // An entry of `failed` without a fault counts as `infrastructure`.
             const bool none = f->kind == fault_kind::none;
-            how[f->index] = none ? fault_kind::infrastructure : f->kind;
+            faults[f->index] = none ? fault_kind::infrastructure : f->kind;
         }
-        const std::set<std::uint64_t> once(s.items.begin(), s.items.end());
-        if (once.size() != s.items.size()) return event_result::invalid;
-        event_result h = event_result::stale;
+        const std::set<std::uint64_t> different(s.items.begin(), s.items.end());
+        if (different.size() != s.items.size()) return event_result::invalid;
+        event_result applied = event_result::stale;
         for (std::size_t i = 0; i != s.items.size(); ++i) {
             entry* const e = find(s.items[i]);
             if (e == nullptr || e->at == stage::ended) continue;
             if (s.call != (e->at == stage::called ? e->call : next_call_)) continue;
-            answer(*e, how[i], s.random, now);
-            h = event_result::applied;
+            answer(*e, faults[i], s.random, now);
+            applied = event_result::applied;
         }
-        if (h == event_result::applied && s.call == next_call_) ++next_call_;
-        return h;
+        if (applied == event_result::applied && s.call == next_call_) ++next_call_;
+        return applied;
     }
 
     event_result on(const reported& r, steady_time now)
     {
         const entry* const e = find(r.item);
         if (e == nullptr) return event_result::stale;
-        if (!over(*e, now)) return event_result::invalid;
-        list_.erase(list_.begin() + (e - list_.data()));
-        if (list_.empty()) no_more_ = false;
+        if (!report_due(*e, now)) return event_result::invalid;
+        entries_.erase(entries_.begin() + (e - entries_.data()));
+        if (entries_.empty()) no_more_ = false;
         return event_result::applied;
     }
 
     /// Number of messages decided so far; also the number of the next message.
     [[nodiscard]] std::uint64_t decided_items() const noexcept { return next_item_; }
     /// Number of messages decided and not yet reported.
-    [[nodiscard]] std::uint64_t size() const noexcept { return list_.size(); }
-    [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
+    [[nodiscard]] std::uint64_t size() const noexcept { return entries_.size(); }
+    [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
 
     friend bool operator==(const settle_batches&, const settle_batches&) = default;
 
@@ -309,11 +309,11 @@ private:
     };
 
     /// Whether a report is due. If a lock ends during a call, the result of the call comes first.
-    [[nodiscard]] static bool over(const entry& e, steady_time now)
+    [[nodiscard]] static bool report_due(const entry& e, steady_time now)
     {
         if (e.at != stage::waiting) return e.at == stage::ended;
-        const bool once_more = e.kind == settle_kind::complete && e.tries == 0;
-        return e.locked_until <= now && !once_more;
+        const bool first_call_due = e.kind == settle_kind::complete && e.tries == 0;
+        return e.locked_until <= now && !first_call_due;
     }
 
     [[nodiscard]] static report report_of(const entry& e)
@@ -340,7 +340,7 @@ private:
         std::uint64_t waiting = 0;
         bool is_due = false;
         steady_time ends = steady_time::highest();
-        for (const entry& e : list_) {
+        for (const entry& e : entries_) {
             if (!ready(e, k, now)) continue;
             ++waiting;
             ends = detail::earlier(ends, e.locked_until);
@@ -362,7 +362,7 @@ private:
     [[nodiscard]] settle_batch call(settle_kind k, steady_time now) const
     {
         std::set<const entry*, more_urgent> chosen;
-        for (const entry& e : list_) {
+        for (const entry& e : entries_) {
             if (!ready(e, k, now)) continue;
             if (chosen.size() < policy_.items) {
                 chosen.insert(chosen.end(), &e);
@@ -372,7 +372,7 @@ private:
             }
         }
         settle_batch b{next_call_, k, {}};
-        for (const entry& e : list_) {
+        for (const entry& e : entries_) {
             if (ready(e, k, now) && !more_urgent{}(*chosen.rbegin(), &e)) b.items.push_back(e.item);
         }
         return b;
@@ -382,10 +382,10 @@ private:
     [[nodiscard]] entry* find(std::uint64_t item)
     {
         std::size_t first = 0;
-        std::size_t last = list_.size();
+        std::size_t last = entries_.size();
         while (first != last) {
             const std::size_t middle = first + (last - first) / 2;
-            entry& e = list_[middle];
+            entry& e = entries_[middle];
             if (e.item == item) return &e;
             (e.item < item ? first : last) = e.item < item ? middle + 1 : middle;
         }
@@ -411,7 +411,7 @@ private:
     }
 
     config policy_;
-    std::vector<entry> list_;  // not yet reported, in the order of `decided`
+    std::vector<entry> entries_;  // not yet reported, in the order of `decided`
     std::uint64_t next_item_ = 0;
     std::uint64_t next_call_ = 0;
     bool no_more_ = false;

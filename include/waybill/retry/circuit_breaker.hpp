@@ -55,16 +55,16 @@ public:
     [[nodiscard, gnu::always_inline]] constexpr std::optional<permit> try_acquire(
         steady_time now) noexcept
     {
-        tell(now);
+        advance_to(now);
         const steady_time deadline = now_ + options_.timeout;
         if (state_ != circuit_state::closed) {
             if (state_ == circuit_state::forced_closed) return permit{generation_, 0, deadline, 0};
             if (!take_step()) return {};
-        } else if (out_.full()) {
+        } else if (permits_.full()) {
             return {};
         }
-        due_ = detail::earlier(due_, deadline);
-        return out_.give(generation_, deadline);
+        next_change_ = detail::earlier(next_change_, deadline);
+        return permits_.give(generation_, deadline);
     }
 
     /// Reports the result of a call. `random` in [0, 1) is for the jitter of the next pause, if it
@@ -73,15 +73,16 @@ public:
     constexpr event_result record(const permit& p, fault_kind kind, steady_time now,
                                   double random = 1.0) noexcept
     {
-        tell(now);
-        if (p.generation != generation_ || !out_.take_back(p)) return event_result::stale;
-        due_ = out_.next_deadline();
-        draw_ = random;
+        advance_to(now);
+        if (p.generation != generation_ || !permits_.take_back(p)) return event_result::stale;
+        next_change_ = permits_.next_deadline();
+        random_ = random;
         if (kind == fault_kind::cancelled || kind == fault_kind::ownership_lost)
-            took_back();
+            return_permit();
         else if (counts(kind))
             failed(now_);
-        else answered();
+        else
+            succeeded();
         return event_result::applied;
     }
 
@@ -89,48 +90,48 @@ public:
     /// results are, until `release_force`.
     constexpr void force_closed(steady_time now) noexcept
     {
-        hold(circuit_state::forced_closed, now);
+        force(circuit_state::forced_closed, now);
     }
-    constexpr void force_open(steady_time now) noexcept { hold(circuit_state::forced_open, now); }
+    constexpr void force_open(steady_time now) noexcept { force(circuit_state::forced_open, now); }
 
-    /// Ends a hold: `forced_closed` becomes `closed`, and `forced_open` becomes `half_open`.
+    /// Ends a forced state: `forced_closed` becomes `closed`, and `forced_open` becomes `half_open`.
     constexpr void release_force(steady_time now) noexcept
     {
-        tell(now);
-        if (state_ == circuit_state::forced_closed) flow();
+        advance_to(now);
+        if (state_ == circuit_state::forced_closed) close();
         if (state_ == circuit_state::forced_open) enter(circuit_state::half_open);
     }
 
     /// The state at `now`.
     [[nodiscard]] constexpr circuit_state state(steady_time now) const noexcept
     {
-        return at_rest(now) ? state_ : told(now).state_;
+        return unchanged_until(now) ? state_ : at_time(now).state_;
     }
 
     /// The generation at `now`. It increases with each change of state.
     [[nodiscard]] constexpr std::uint64_t generation(steady_time now) const noexcept
     {
-        return at_rest(now) ? generation_ : told(now).generation_;
+        return unchanged_until(now) ? generation_ : at_time(now).generation_;
     }
 
     /// The number of calls that may be made now, each with a permit. 2^64 - 1 while
     /// `forced_closed`.
     [[nodiscard]] constexpr std::uint64_t room(steady_time now) const noexcept
     {
-        return at_rest(now) ? room() : told(now).room();
+        return unchanged_until(now) ? room() : at_time(now).room();
     }
 
     /// True if the permit can still be reported.
     [[nodiscard]] constexpr bool has(const permit& p, steady_time now) const noexcept
     {
-        return at_rest(now) ? has(p) : told(now).has(p);
+        return unchanged_until(now) ? has(p) : at_time(now).has(p);
     }
 
     /// The next time at which time alone may change something: a pause ends, or a permit is lost.
     /// If nothing changes without a report, `steady_time::highest()`.
     [[nodiscard]] constexpr steady_time next_change(steady_time now) const noexcept
     {
-        return at_rest(now) ? due_ : told(now).due_;
+        return unchanged_until(now) ? next_change_ : at_time(now).next_change_;
     }
 
     /// True if a dependency is probably down, so that failures are not caused by the messages. True
@@ -140,9 +141,10 @@ public:
     /// the handler's results to the circuit breaker after that, even if the batch is redelivered.
     [[nodiscard]] constexpr bool suspects_outage(steady_time now) const noexcept
     {
-        circuit_breaker_of v = told(now);
-        v.recent_.tell(v.now_);
-        if (v.state_ == circuit_state::closed) return v.in_a_row_ != 0 && v.recent_.failed() != 0;
+        circuit_breaker_of v = at_time(now);
+        v.recent_.advance_to(v.now_);
+        if (v.state_ == circuit_state::closed)
+            return v.consecutive_failures_ != 0 && v.recent_.failed() != 0;
         return v.state_ != circuit_state::forced_closed;
     }
 
@@ -150,28 +152,28 @@ public:
 
 private:
     /// True if time alone has changed nothing until `now`.
-    [[nodiscard]] constexpr bool at_rest(steady_time now) const noexcept
+    [[nodiscard]] constexpr bool unchanged_until(steady_time now) const noexcept
     {
-        return detail::later(now_, now) < due_;
+        return detail::later(now_, now) < next_change_;
     }
 
-    [[nodiscard]] constexpr circuit_breaker_of told(steady_time now) const noexcept
+    [[nodiscard]] constexpr circuit_breaker_of at_time(steady_time now) const noexcept
     {
         circuit_breaker_of v = *this;
-        v.tell(now);
+        v.advance_to(now);
         return v;
     }
 
     [[nodiscard]] constexpr bool has(const permit& p) const noexcept
     {
-        return p.generation == generation_ && out_.has(p);
+        return p.generation == generation_ && permits_.has(p);
     }
 
     [[nodiscard]] constexpr std::uint64_t room() const noexcept
     {
         switch (state_) {
-            case circuit_state::closed: return Most - out_.size();
-            case circuit_state::half_open: return step_size() - given_;
+            case circuit_state::closed: return Most - permits_.size();
+            case circuit_state::half_open: return step_size() - step_permits_;
             case circuit_state::forced_closed: return detail::highest_size;
             case circuit_state::open:
             case circuit_state::forced_open: break;
@@ -190,56 +192,58 @@ private:
                (kind == fault_kind::transient && options_.transient_counts);
     }
 
-    constexpr void tell(steady_time now) noexcept
+    constexpr void advance_to(steady_time now) noexcept
     {
         now_ = detail::later(now_, now);
-        if (!(now_ < due_)) [[unlikely]] catch_up();
+        if (!(now_ < next_change_)) [[unlikely]]
+            catch_up();
     }
 
     /// Applies the changes that time alone causes, in the order of their times.
     [[gnu::noinline]] constexpr void catch_up() noexcept
     {
-        while (out_.size() != 0 && !(now_ < out_.next_deadline())) {
-            const steady_time lost = out_.next_deadline();
-            out_.drop_oldest();
-            due_ = out_.next_deadline();
+        while (permits_.size() != 0 && !(now_ < permits_.next_deadline())) {
+            const steady_time lost = permits_.next_deadline();
+            permits_.drop_oldest();
+            next_change_ = permits_.next_deadline();
             failed(lost);
         }
-        if (state_ == circuit_state::open && !(now_ < due_)) enter(circuit_state::half_open);
+        if (state_ == circuit_state::open && !(now_ < next_change_))
+            enter(circuit_state::half_open);
     }
 
     /// Counts one more call of the current step, if the step allows one.
     [[nodiscard]] constexpr bool take_step() noexcept
     {
-        if (state_ != circuit_state::half_open || given_ == step_size()) return false;
-        ++given_;
+        if (state_ != circuit_state::half_open || step_permits_ == step_size()) return false;
+        ++step_permits_;
         return true;
     }
 
-    constexpr void took_back() noexcept
+    constexpr void return_permit() noexcept
     {
-        if (state_ == circuit_state::half_open) --given_;
+        if (state_ == circuit_state::half_open) --step_permits_;
     }
 
-    constexpr void answered() noexcept
+    constexpr void succeeded() noexcept
     {
         if (state_ == circuit_state::half_open) {
-            if (++answered_ < step_size()) return;
-            given_ = answered_ = 0;
-            if (++step_ >= options_.half_open_ramp) flow();
+            if (++step_successes_ < step_size()) return;
+            step_permits_ = step_successes_ = 0;
+            if (++step_ >= options_.half_open_ramp) close();
             return;
         }
-        in_a_row_ = 0;
-        recent_.note(false, now_);
-        if (recent_.failed() != 0 && too_many()) shut(now_);
+        consecutive_failures_ = 0;
+        recent_.record(false, now_);
+        if (recent_.failed() != 0 && too_many()) start_break(now_);
     }
 
     constexpr void failed(steady_time at) noexcept
     {
-        if (state_ == circuit_state::half_open) return shut(at);
-        in_a_row_ = detail::saturating_add(in_a_row_, 1);
-        recent_.note(true, at);
-        if (in_a_row_ >= options_.consecutive_failures || too_many()) shut(at);
+        if (state_ == circuit_state::half_open) return start_break(at);
+        consecutive_failures_ = detail::saturating_add(consecutive_failures_, 1);
+        recent_.record(true, at);
+        if (consecutive_failures_ >= options_.consecutive_failures || too_many()) start_break(at);
     }
 
     [[nodiscard]] constexpr bool too_many() const noexcept
@@ -254,29 +258,29 @@ private:
     {
         state_ = s;
         ++generation_;
-        out_.clear();
-        due_ = steady_time::highest();
-        step_ = given_ = answered_ = 0;
+        permits_.clear();
+        next_change_ = steady_time::highest();
+        step_ = step_permits_ = step_successes_ = 0;
     }
 
-    constexpr void shut(steady_time at) noexcept
+    constexpr void start_break(steady_time at) noexcept
     {
         enter(circuit_state::open);
-        if (round_ != UINT32_MAX) ++round_;
-        due_ = at + pause(options_.break_duration, round_, draw_);
+        if (break_count_ != UINT32_MAX) ++break_count_;
+        next_change_ = at + pause(options_.break_duration, break_count_, random_);
     }
 
-    constexpr void flow() noexcept
+    constexpr void close() noexcept
     {
         enter(circuit_state::closed);
-        round_ = 0;
-        in_a_row_ = 0;
+        break_count_ = 0;
+        consecutive_failures_ = 0;
         recent_.clear();
     }
 
-    constexpr void hold(circuit_state s, steady_time now) noexcept
+    constexpr void force(circuit_state s, steady_time now) noexcept
     {
-        tell(now);
+        advance_to(now);
         if (state_ != s) enter(s);
     }
 
@@ -285,15 +289,15 @@ private:
     std::uint64_t generation_ = 1;
     steady_time now_ = steady_time::lowest();  // the latest time passed in
     /// The next deadline of a permit. In the state `open`, the end of the pause.
-    steady_time due_ = steady_time::highest();
-    detail::permits<Most> out_{};
+    steady_time next_change_ = steady_time::highest();
+    detail::permits<Most> permits_{};
     detail::recent_calls recent_;  // used in `closed`
-    std::uint64_t in_a_row_ = 0;   // consecutive failures, in `closed`
+    std::uint64_t consecutive_failures_ = 0;  // consecutive failures, in `closed`
     std::uint64_t step_ = 0;       // index of the current step of the ramp, in `half_open`
-    std::uint64_t given_ = 0;      // permits of this step, without calls that do not count
-    std::uint64_t answered_ = 0;   // calls of this step that did not fail
-    std::uint32_t round_ = 0;      // number of pauses since the last `closed`
-    double draw_ = 1.0;
+    std::uint64_t step_permits_ = 0;    // permits of this step, without calls that do not count
+    std::uint64_t step_successes_ = 0;  // calls of this step that did not fail
+    std::uint32_t break_count_ = 0;     // number of pauses since the last `closed`
+    double random_ = 1.0;
 };
 
 /// A circuit breaker for at most 256 calls at the same time. For another maximum use

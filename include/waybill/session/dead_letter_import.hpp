@@ -60,14 +60,14 @@ public:
     explicit dead_letter_import(
         std::uint64_t deliveries = 0,
         pipeline_policy::when_refused refused = pipeline_policy::when_refused::hold)
-        : park_{dead_letter_reason::broker, 0, 0, deliveries}, refused_(refused)
+        : dead_letter_{dead_letter_reason::broker, 0, 0, deliveries}, refused_(refused)
     {
     }
 
     [[nodiscard]] action next(steady_time) const
     {
         if (over()) return idle{};
-        if (!written_) return park_;
+        if (!written_) return dead_letter_;
         return complete{};
     }
 
@@ -77,7 +77,7 @@ public:
         if (p.kind == fault_kind::none)
             written_ = true;
         else if (p.kind == fault_kind::permanent && may_be_bare())
-            park_.bare = true;
+            dead_letter_.bare = true;
         else
             end_ = import_outcome::left;
         return event_result::applied;
@@ -98,10 +98,10 @@ public:
 private:
     [[nodiscard]] bool may_be_bare() const noexcept
     {
-        return refused_ == pipeline_policy::when_refused::without_body && !park_.bare;
+        return refused_ == pipeline_policy::when_refused::without_body && !dead_letter_.bare;
     }
 
-    pipeline_types::write_dead_letter park_;
+    pipeline_types::write_dead_letter dead_letter_;
     pipeline_policy::when_refused refused_ = pipeline_policy::when_refused::hold;
     bool written_ = false;
     import_outcome end_ = import_outcome::running;

@@ -60,7 +60,7 @@ public:
                 return execute{facts_.step,
                                detail::saturating_add(detail::greater(tries_, facts_.died()), 1)};
             case step::save: return save_state{saving_ != saving::done};
-            case step::park: return park_;
+            case step::dead_letter: return dead_letter_;
             case step::complete: return complete{};
             case step::clear: return clear_state{};
             case step::back: return give_back{not_before_, how_};
@@ -89,12 +89,12 @@ public:
         facts_ = {m.facts, m.wall, now};
         not_before_ = steady_time::lowest();
         running_ = false;
-        park_ = {};
+        dead_letter_ = {};
         tries_ = facts_.tried(progress_);
         ended_.reset();
         if (found_ != state_read::absent && found_ != state_read::ok) {
             if (!detail::holds(policy_, found_))
-                return park(dead_letter_reason::unreadable, 0, 0, 0);
+                return start_dead_letter(dead_letter_reason::unreadable, 0, 0, 0);
             return give_back_session(fault_kind::none, now + policy_.retry.pauses.cap,
                                      step_outcome::state_unreadable);
         }
@@ -167,7 +167,7 @@ public:
         if (saving_ == saving::tries) return go(step::back);
         if (s.kind == fault_kind::none) {
             found_ = state_read::ok;
-            if (saving_ == saving::failed) return go(step::park);
+            if (saving_ == saving::failed) return go(step::dead_letter);
             if (saving_ == saving::begun) {
                 return stopping_ ? put_off(fault_kind::cancelled, now, now) : go(step::execute);
             }
@@ -183,10 +183,10 @@ public:
 
     event_result on(const step_dead_lettered& p, steady_time now)
     {
-        if (step_ != step::park) return event_result::stale;
+        if (step_ != step::dead_letter) return event_result::stale;
         if (p.kind == fault_kind::ownership_lost) return lose();
-        if (p.kind == fault_kind::permanent && detail::drops_body(policy_, park_)) {
-            park_.bare = true;
+        if (p.kind == fault_kind::permanent && detail::drops_body(policy_, dead_letter_)) {
+            dead_letter_.bare = true;
             return event_result::applied;
         }
         if (p.kind != fault_kind::none) return unsure(p.kind, now);
@@ -255,7 +255,7 @@ public:
     /// The reason for the dead letter of the message in hand. Valid until the next event.
     [[nodiscard]] std::string_view reason() const noexcept
     {
-        const bool unread = park_.reason == dead_letter_reason::unreadable;
+        const bool unread = dead_letter_.reason == dead_letter_reason::unreadable;
         if (unread && text_.empty()) return waybill::describe(found_);
         if (progress_.failed) return progress_.failed->text;
         return text_;
@@ -264,7 +264,17 @@ public:
     friend bool operator==(const pipeline&, const pipeline&) = default;
 
 private:
-    enum class step : std::uint8_t { load, idle, execute, save, park, complete, clear, back, over };
+    enum class step : std::uint8_t {
+        load,
+        idle,
+        execute,
+        save,
+        dead_letter,
+        complete,
+        clear,
+        back,
+        over
+    };
     enum class saving : std::uint8_t { begun, done, tries, failed, parked };
 
     event_result go(step s)
@@ -346,7 +356,8 @@ private:
 
     event_result save(saving what, steady_time now)
     {
-        facts_.tell(progress_, now, park_.reason != dead_letter_reason::contradiction, stops());
+        facts_.tell(progress_, now, dead_letter_.reason != dead_letter_reason::contradiction,
+                    stops());
         if (what == saving::parked) facts_.pass(progress_, true);
         saving_ = what;
         return go(step::save);
@@ -371,7 +382,7 @@ private:
         if (step_ == step::save) progress_ = before_;
         if (reason == dead_letter_reason::ended_process)
             tries = detail::greater(tries, facts_.died());
-        park(reason, facts_.sequence, facts_.step, tries);
+        start_dead_letter(reason, facts_.sequence, facts_.step, tries);
         if (!stops()) {
             counts_parked_ = reason != dead_letter_reason::contradiction;
             text_ = std::move(told);
@@ -389,16 +400,16 @@ private:
     event_result park_behind(const step_failure& f)
     {
         const bool cause = f.sequence == facts_.sequence && f.step == facts_.step;
-        return park(cause ? f.reason : dead_letter_reason::session_failed, f.sequence, f.step,
-                    cause ? f.tries : 0);
+        return start_dead_letter(cause ? f.reason : dead_letter_reason::session_failed, f.sequence,
+                                 f.step, cause ? f.tries : 0);
     }
 
-    event_result park(dead_letter_reason reason, std::uint64_t cause, std::uint64_t cause_step,
-                      std::uint64_t tries)
+    event_result start_dead_letter(dead_letter_reason reason, std::uint64_t cause,
+                                   std::uint64_t cause_step, std::uint64_t tries)
     {
         counts_parked_ = false;
-        park_ = {reason, cause, cause_step, tries, false, !stops()};
-        return go(step::park);
+        dead_letter_ = {reason, cause, cause_step, tries, false, !stops()};
+        return go(step::dead_letter);
     }
 
     bool stops() const { return policy_.mode == pipeline_policy::pipeline_mode::stop_on_failure; }
@@ -416,7 +427,7 @@ private:
     detail::step_in_hand facts_;
     steady_time not_before_ = steady_time::lowest();
     std::uint64_t tries_ = 0;  // ended attempts of the step in hand, saved or not
-    write_dead_letter park_;
+    write_dead_letter dead_letter_;
     std::string text_;
     step_outcome end_ = step_outcome::done;  // the outcome once the current actions are confirmed
     std::optional<step_outcome> ended_;

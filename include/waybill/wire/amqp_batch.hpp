@@ -71,7 +71,7 @@ struct batch {
     struct state {
         bool empty = true;
         /// Bytes that the second message adds for the first one, see `lone`.
-        std::uint64_t unpaid = 0;
+        std::uint64_t owed_by_first = 0;
 
         friend bool operator==(const state&, const state&) = default;
     };
@@ -87,16 +87,16 @@ struct batch {
     {
         const std::uint64_t own = size<P>(m);
         if (lone == amqp::lone::bare && s.empty) return own;
-        return waybill::detail::saturating_add(s.unpaid, wrapped<P>(own));
+        return waybill::detail::saturating_add(s.owed_by_first, wrapped<P>(own));
     }
 
     /// Adds `m` to the batch. Linear in its map entries.
     constexpr void push(state& s, const message& m) const noexcept
     {
-        s.unpaid = 0;
+        s.owed_by_first = 0;
         if (lone == amqp::lone::bare && s.empty) {
             const std::uint64_t own = size<P>(m);
-            s.unpaid = waybill::detail::saturating_add(
+            s.owed_by_first = waybill::detail::saturating_add(
                 head(m), waybill::detail::saturating_sub(wrapped<P>(own), own));
         }
         s.empty = false;

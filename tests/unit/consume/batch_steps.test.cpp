@@ -189,7 +189,7 @@ TEST_CASE("batch_machine: what ends in order is called off, whatever the end is"
             if (known) w.row = crash_record{10, 30, 2, 1, 7, 3};
             w.run(m, "handle 1");
             CHECK(m.on(handled{how}) == event_result::applied);
-            CHECK(!m.calling_off());
+            CHECK(!m.restoring_record());
             w.steps.clear();
             const auto end = how == fault_kind::infrastructure ? batch_outcome::redeliver
                              : how == fault_kind::cancelled    ? batch_outcome::cancelled
@@ -271,7 +271,7 @@ TEST_CASE("batch_machine: what becomes of calling off changes nothing")
         CHECK(m.on(handled{fault_kind::cancelled}) == event_result::applied);
         w.step(m);
         w.run(m, step);
-        CHECK(m.calling_off());
+        CHECK(m.restoring_record());
         if (std::string(step) == "commit")
             CHECK(m.on(waybill::batch_machine::committed{commit_outcome::unknown}) ==
                   event_result::applied);

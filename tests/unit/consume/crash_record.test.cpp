@@ -42,7 +42,7 @@ constexpr crash_record ours(std::uint64_t suspects, std::uint32_t deaths, std::u
     return {from, 10 + suspects, suspects, deaths, by, now};
 }
 
-// Nothing is known: all of it, and what is noted says so.
+// Nothing is known: all of it, and what is initial says so.
 static_assert(plan({}) == attempt_plan{8, false, ours(8, 0), {}, 0});
 static_assert(!attempt_after(plan({}), 18));
 // A row of another checkpoint, or one that makes no sense, says nothing.
@@ -50,32 +50,31 @@ static_assert(plan(crash_record{11, 18, 8, 5, dead, then}) == plan({}));
 static_assert(plan(crash_record{{}, 18, 8, 5, dead, then}) == plan({}));
 static_assert(plan(crash_record{from, 18, 0, 5, dead, then}) == plan({}));
 static_assert(plan(crash_record{from, 10, 8, 5, dead, then}) == plan({}));
-static_assert(
-    !plan_attempt(crash_record{0, 8, 8, 5, dead, then}, {{}, 8, 8, me, now}, 2).called_off);
+static_assert(!plan_attempt(crash_record{0, 8, 8, 5, dead, then}, {{}, 8, 8, me, now}, 2).restored);
 
 // One process has died: the same once more, and it is counted. Our last delivery counts, too,
 // unless it returned.
-static_assert(plan(row(8, 0, dead)).noted == ours(8, 1));
-static_assert(plan(row(8, 0, me)).noted == ours(8, 1));
-static_assert(plan(row(8, 0, me), 8, {}, true).noted == ours(8, 0));
-static_assert(plan(row(8, 0, dead), 8, {}, true).noted == ours(8, 1));
-static_assert(plan(row(8, 0, me), 8, 0).noted == ours(8, 1));
-static_assert(plan(row(8, 1, 0)).noted == ours(8, 1));
-static_assert(plan(row(8, 0, dead)).called_off == ours(8, 1, 0));
+static_assert(plan(row(8, 0, dead)).initial == ours(8, 1));
+static_assert(plan(row(8, 0, me)).initial == ours(8, 1));
+static_assert(plan(row(8, 0, me), 8, {}, true).initial == ours(8, 0));
+static_assert(plan(row(8, 0, dead), 8, {}, true).initial == ours(8, 1));
+static_assert(plan(row(8, 0, me), 8, 0).initial == ours(8, 1));
+static_assert(plan(row(8, 1, 0)).initial == ours(8, 1));
+static_assert(plan(row(8, 0, dead)).restored == ours(8, 1, 0));
 
 // Where leases tell, only the one whose lease had expired has died; and where whoever had it before
 // is alive, nobody has. What was counted earlier stays counted.
 static_assert(plan(row(8, 0, dead), 8, dead) == plan(row(8, 0, dead)));
 static_assert(plan(row(8, 0, dead), 8, 0) == plan(row(8, 0, 0)));
-static_assert(plan(row(8, 1, dead), 8, 0).noted == ours(8, 1));
+static_assert(plan(row(8, 1, dead), 8, 0).initial == ours(8, 1));
 static_assert(plan(row(8, 1, dead), 8, 99) == plan(row(8, 1, 0)));
 static_assert(plan(row(1, 2, dead), 8, 0).poison_message);
 static_assert(!plan(row(1, 1, dead), 8, 0).poison_message);
 
 // Two have: the first half alone.
 static_assert(plan(row(8, 1, dead)).events == 4);
-static_assert(plan(row(8, 1, dead)).noted == ours(4, 2));
-static_assert(plan(row(8, 1, dead)).called_off == ours(8, 2, 0));
+static_assert(plan(row(8, 1, dead)).initial == ours(4, 2));
+static_assert(plan(row(8, 1, dead)).restored == ours(8, 2, 0));
 static_assert(attempt_after(plan(row(8, 1, dead)), 14) == crash_record{14, 18, 4, 2, 0, now});
 // It dies as well: half of that at once. It goes well: half of the rest at once.
 static_assert(plan(row(4, 2, dead)).events == 2);
@@ -84,22 +83,22 @@ static_assert(plan(row(3, 2, 0)).events == 1);
 
 // One event by itself begins at no death, and is a poison message after as many as the batch was
 // granted.
-static_assert(plan(row(2, 2, dead)).noted == ours(1, 0));
-static_assert(plan(row(1, 0, dead)).noted == ours(1, 1));
+static_assert(plan(row(2, 2, dead)).initial == ours(1, 0));
+static_assert(plan(row(1, 0, dead)).initial == ours(1, 1));
 static_assert(!plan(row(1, 0, dead)).poison_message);
 static_assert(plan(row(1, 1, dead)).poison_message);
 static_assert(plan(row(1, 1, dead)).events == 1);
-static_assert(plan(row(1, 1, dead)).called_off == ours(1, 2, 0));
+static_assert(plan(row(1, 1, dead)).restored == ours(1, 2, 0));
 static_assert(attempt_after(plan(row(2, 2, 0)), 11) == crash_record{11, 12, 1, 0, 0, now});
 
 // Batches may have another size after a restart. A smaller one narrows the suspects, but what many
 // did together says nothing about one by itself, and where it is called off they all are there
 // again; a larger one is cut to those that were seen.
-static_assert(plan(row(8, 0, dead), 3).noted == ours(3, 1));
-static_assert(plan(row(8, 0, dead), 3).called_off == ours(8, 1, 0));
+static_assert(plan(row(8, 0, dead), 3).initial == ours(3, 1));
+static_assert(plan(row(8, 0, dead), 3).restored == ours(8, 1, 0));
 static_assert(plan(row(8, 9, dead), 3).left == 2);
 static_assert(attempt_after(plan(row(8, 9, dead), 3), 11) == crash_record{11, 18, 2, 10, 0, now});
-static_assert(plan(row(8, 9, dead), 1).noted == ours(1, 0));
+static_assert(plan(row(8, 9, dead), 1).initial == ours(1, 0));
 static_assert(!plan(row(8, 9, dead), 1).poison_message);
 static_assert(plan(row(8, 0, dead), 100).events == 8);
 
@@ -114,20 +113,20 @@ static_assert(among(row(1, 1, dead), 0, 18) == plan({}));
 static_assert(among(row(8, 1, dead), 0, 18) == plan({}));
 // Others of them are gone: those that are left are searched, and a single one begins at no death.
 static_assert(among(row(8, 1, dead), 4, 14).events == 2 && among(row(8, 1, dead), 4, 14).left == 2);
-static_assert(among(row(8, 9, dead), 1, 18).noted == crash_record{from, 18, 1, 0, me, now});
+static_assert(among(row(8, 9, dead), 1, 18).initial == crash_record{from, 18, 1, 0, me, now});
 static_assert(!among(row(8, 9, dead), 1, 18).poison_message);
 // One by itself is a poison message only if it is the very event that was alone, not one in its
 // place.
 static_assert(among(row(1, 1, dead), 1, 11).poison_message);
 static_assert(among(row(1, 1, dead), 1, 12) ==
               attempt_plan{1, false, crash_record{from, 12, 1, 0, me, now}, {}, 0});
-static_assert(among(row(1, 9, me), 1, 9).noted.deaths == 0);
+static_assert(among(row(1, 9, me), 1, 9).initial.deaths == 0);
 // One came before it: both are searched, each begins at no death.
-static_assert(among(row(1, 1, dead), 2, 11).noted == crash_record{from, 11, 1, 0, me, now});
+static_assert(among(row(1, 1, dead), 2, 11).initial == crash_record{from, 11, 1, 0, me, now});
 static_assert(!among(row(1, 1, dead), 2, 11).poison_message &&
               among(row(1, 1, dead), 2, 11).left == 1);
 static_assert(attempt_after(among(row(1, 1, dead), 2, 9), 9) == crash_record{9, 11, 1, 0, 0, now});
-static_assert(among(row(1, 0, dead), 2, 11).noted == crash_record{from, 11, 2, 1, me, now});
+static_assert(among(row(1, 0, dead), 2, 11).initial == crash_record{from, 11, 2, 1, me, now});
 
 // Numbers from anywhere.
 constexpr std::uint64_t largest = ~std::uint64_t{0};
@@ -163,7 +162,7 @@ std::optional<std::uint64_t> deaths_of(std::uint64_t events, std::uint64_t batch
         const attempt_plan p = placed(some, done + some.events);
         if (p.poison_message && done != deadly) return {};
         const bool dies = !p.poison_message && deadly >= done && deadly < done + p.events;
-        if (!p.poison_message) row = p.noted;
+        if (!p.poison_message) row = p.initial;
         if (dies) {
             ++deaths;
             ++process;

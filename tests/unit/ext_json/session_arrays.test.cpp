@@ -216,7 +216,7 @@ TEST_CASE("session arrays: a type with an order of its own, or a number, keeps n
           json({{3, line{}}, {7, line{}}}));
     json more = json::parse(R"([{"a":1},{"a":2}])");  // one has been added by reading it
     const json known = more;
-    detail::lay_under(more, json::parse(R"([{"a":1,"v":1}])"), known);
+    detail::add_unknown_fields(more, json::parse(R"([{"a":1,"v":1}])"), known);
     CHECK(more == known);
     // Nothing is both, though neither has a name that the other one has.
     CHECK(unchanged<drawing>(R"({"shapes":[{"circle":1,"v":1},{"square":2,"v":2}],"x":1})") ==
@@ -285,7 +285,7 @@ TEST_CASE("session arrays: of all short ones, each to each, none gets what is no
         for (const std::string& fresh : all) {
             const json now = elements(fresh);
             json out = now;
-            detail::lay_under(out, then, known);
+            detail::add_unknown_fields(out, then, known);
             if (out != now && !detail::lacks(now, then)) ++wrong;
             std::set<std::size_t> given;
             if (out.size() != now.size()) ++wrong;

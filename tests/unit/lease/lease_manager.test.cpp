@@ -262,19 +262,19 @@ TEST_CASE("lease_manager: an unknown partition is reported like a free one")
     }
     CHECK(k == before);
 
-    waybill::detail::held_leases books(1);
-    const waybill::detail::held_leases untouched = books;
-    books.won(7, {waybill::claim_result::claim_outcome::won, 1, 1}, at(0), ms(1));
-    books.doubt(7);
-    books.distrust(7);
-    books.vacate(7);
-    books.lose(7);
-    books.saw(7, 7);
-    books.claimed_from(7, k.seen(), {"a", 1});
-    CHECK(books == untouched);
-    CHECK(!books.mine(7));
-    CHECK(books[7] == waybill::detail::held_leases::entry{});
-    CHECK(books.claim({7}, zero, {"a", 1}, {}).epoch == 0);
+    waybill::detail::held_leases held(1);
+    const waybill::detail::held_leases untouched = held;
+    held.won(7, {waybill::claim_result::claim_outcome::won, 1, 1}, at(0), ms(1));
+    held.suspect(7);
+    held.distrust(7);
+    held.release(7);
+    held.lose(7);
+    held.note_epoch(7, 7);
+    held.set_expired_incarnation(7, k.seen(), {"a", 1});
+    CHECK(held == untouched);
+    CHECK(!held.holds(7));
+    CHECK(held[7] == waybill::detail::held_leases::entry{});
+    CHECK(held.claim({7}, zero, {"a", 1}, {}).epoch == 0);
 }
 
 TEST_CASE("lease_manager: a lease is trusted from before its renewal was asked for")

@@ -23,16 +23,16 @@ constexpr steady_time s(std::int64_t n)
 // What it has noted, told this time.
 constexpr bool holds(recent_calls r, steady_time at, std::uint64_t calls, std::uint64_t failed)
 {
-    r.tell(at);
+    r.advance_to(at);
     return r.calls() == calls && r.failed() == failed;
 }
 
 // A part of a second counts until ten more have begun.
 static_assert([] {
     recent_calls r(10s);
-    r.note(true, s(0));
-    r.note(false, s(0) + 999ms);
-    r.note(true, s(1));
+    r.record(true, s(0));
+    r.record(false, s(0) + 999ms);
+    r.record(true, s(1));
     return holds(r, s(1), 3, 2) && holds(r, s(9), 3, 2) && holds(r, s(10), 1, 1) && holds(r, s(11), 0, 0) &&
            holds(r, s(1'000'000), 0, 0) && holds(r, steady_time::highest(), 0, 0);
 }());
@@ -40,10 +40,10 @@ static_assert([] {
 // The grid is that of the clock, before its zero as well, and told on the way it is the same.
 static_assert([] {
     recent_calls r(10s);
-    r.note(true, s(-3) - 1ns);
-    r.note(true, s(-3));
+    r.record(true, s(-3) - 1ns);
+    r.record(true, s(-3));
     recent_calls often = r;
-    for (int at = -3; at != 6; ++at) often.tell(s(at));
+    for (int at = -3; at != 6; ++at) often.advance_to(s(at));
     return holds(r, s(5), 2, 2) && holds(r, s(6), 1, 1) && holds(r, s(7), 0, 0) && holds(often, s(6), 1, 1) &&
            holds(often, s(7), 0, 0);
 }());
@@ -51,8 +51,8 @@ static_assert([] {
 // A time from the past counts as the latest.
 static_assert([] {
     recent_calls r(10s);
-    r.note(false, s(100));
-    r.note(true, s(0));
+    r.record(false, s(100));
+    r.record(true, s(0));
     return holds(r, s(109), 2, 1) && holds(r, s(110), 0, 0);
 }());
 
@@ -60,8 +60,8 @@ static_assert([] {
     for (const duration d : {duration::lowest(), duration{}, duration(1ns), duration::highest()}) {
         recent_calls r(d);
         for (const steady_time at : {steady_time::lowest(), s(0), steady_time::highest()}) {
-            r.note(true, at);
-            r.note(false, at);
+            r.record(true, at);
+            r.record(false, at);
             if (r.calls() < 2 || r.failed() == 0) return false;
         }
         r.clear();
@@ -75,7 +75,7 @@ TEST_CASE("recent_calls: copies are equal until one of them is told more")
     recent_calls r(1s);
     recent_calls other = r;
     CHECK(r == other);
-    r.note(true, s(1));
+    r.record(true, s(1));
     CHECK(r != other);
 }
 

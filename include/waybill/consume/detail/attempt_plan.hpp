@@ -7,7 +7,7 @@
 //     auto plan = detail::placed(detail::plan_attempt(found, offer, deaths), last_sequence);
 //     plan.events            // deliver the first n events; last_sequence is that of the last one
 //     plan.poison_message    // it alone ended its process too often: dead-letter it
-//     plan.noted             // the crash record to store before the delivery
+//     plan.initial             // the crash record to store before the delivery
 //
 // The guarantees are in crash_record.hpp.
 
@@ -42,15 +42,15 @@ struct attempt_offer {
 struct attempt_plan {
     std::uint64_t events = 0;     ///< Number of events to deliver, from the first on.
     bool poison_message = false;  ///< The only event is a poison message: do not handle it.
-    crash_record noted{};         ///< Crash record to store before the delivery.
-    std::optional<crash_record> called_off{};  ///< Record to restore after an end without commit.
+    crash_record initial{};       ///< Crash record to store before the delivery.
+    std::optional<crash_record> restored{};    ///< Record to restore after an end without commit.
     std::uint64_t left = 0;                    ///< Later events that stay suspects after a commit.
 
     friend bool operator==(const attempt_plan&, const attempt_plan&) = default;
 };
 
 /// Plans how many of the offered events to deliver: all, if there is no record of this checkpoint.
-/// `deaths` is the limit of deaths in a row; 0 counts as 1. `noted.to` is still missing: see
+/// `deaths` is the limit of deaths in a row; 0 counts as 1. `initial.to` is still missing: see
 /// `placed`. Constant time.
 [[nodiscard]] constexpr attempt_plan plan_attempt(const std::optional<crash_record>& found,
                                                   const attempt_offer& o,
@@ -67,7 +67,7 @@ struct attempt_plan {
     if (died && known.deaths != UINT32_MAX) ++known.deaths;
     known.by = 0;
     known.epoch = o.epoch;
-    p.called_off = known;
+    p.restored = known;
     // The batch may end before the last suspect, suspects may have left the log, and other events
     // may have been added. Deaths of several suspects together do not count for the last one.
     if (suspects == 1 && known.suspects != 1) known.deaths = 0;
@@ -78,8 +78,8 @@ struct attempt_plan {
         p.events = suspects / 2;
         p.left = suspects - p.events;
     }
-    p.noted.suspects = p.events;
-    p.noted.deaths = p.left != 0 && p.events == 1 ? 0 : known.deaths;
+    p.initial.suspects = p.events;
+    p.initial.deaths = p.left != 0 && p.events == 1 ? 0 : known.deaths;
     return p;
 }
 
@@ -87,10 +87,10 @@ struct attempt_plan {
 /// delivered and is not the single suspect of the record, its deaths are counted from 0 again.
 [[nodiscard]] constexpr attempt_plan placed(attempt_plan p, std::uint64_t to) noexcept
 {
-    p.noted.to = to;
-    const bool alone = p.called_off && p.called_off->suspects == 1 && p.events == 1 && p.left == 0;
-    if (!alone || p.called_off->to == to) return p;
-    return {1, false, {p.noted.from, to, 1, 0, p.noted.by, p.noted.epoch}, {}, 0};
+    p.initial.to = to;
+    const bool alone = p.restored && p.restored->suspects == 1 && p.events == 1 && p.left == 0;
+    if (!alone || p.restored->to == to) return p;
+    return {1, false, {p.initial.from, to, 1, 0, p.initial.by, p.initial.epoch}, {}, 0};
 }
 
 /// The crash record to store in the transaction of a delivery that reached `to`. Empty if the
@@ -99,7 +99,7 @@ struct attempt_plan {
                                                                   std::uint64_t to) noexcept
 {
     if (p.left == 0) return {};
-    crash_record rest = *p.called_off;
+    crash_record rest = *p.restored;
     rest.from = to;
     rest.suspects = p.left;
     if (p.left == 1) rest.deaths = 0;

@@ -42,27 +42,29 @@ public:
             return;
         }
         // The common case, without copies of the record.
-        plan_.events = plan_.noted.suspects = events;
-        plan_.noted.from = from;
-        plan_.noted.by = incarnation_;
-        plan_.noted.epoch = epoch_;
+        plan_.events = plan_.initial.suspects = events;
+        plan_.initial.from = from;
+        plan_.initial.by = incarnation_;
+        plan_.initial.epoch = epoch_;
     }
     /// `to` is the sequence of the last delivered event.
-    void place(std::uint64_t to)
+    void set_last_event(std::uint64_t to)
     {
-        if (plan_.called_off) plan_ = placed(plan_, to);
-        else plan_.noted.to = to;
+        if (plan_.restored)
+            plan_ = placed(plan_, to);
+        else
+            plan_.initial.to = to;
     }
     [[nodiscard]] const attempt_plan& plan() const noexcept { return plan_; }
 
     /// From now on the stored record may be the one of this delivery.
-    void note() { noted_ = true; }
-    [[nodiscard]] bool noted() const noexcept { return noted_; }
+    void set_stored() { stored_ = true; }
+    [[nodiscard]] bool stored() const noexcept { return stored_; }
     /// True if the stored record equals the one that this delivery stored. Otherwise another owner
     /// wrote it, or the batch was committed.
-    [[nodiscard]] bool stands(const batch_machine_types::crash_record_loaded& r) const
+    [[nodiscard]] bool is_own(const batch_machine_types::crash_record_loaded& r) const
     {
-        return r.kind == fault_kind::none && r.found == plan_.noted;
+        return r.kind == fault_kind::none && r.found == plan_.initial;
     }
     /// The crash record to store together with the checkpoint `to`.
     [[nodiscard]] std::optional<crash_record> after(std::uint64_t to) const
@@ -78,7 +80,7 @@ private:
     std::optional<std::uint64_t> ended_;
     bool returned_;
     attempt_plan plan_;
-    bool noted_ = false;
+    bool stored_ = false;
 };
 
 }  // namespace waybill::inline v0_2::detail

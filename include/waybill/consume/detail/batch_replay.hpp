@@ -20,35 +20,37 @@ namespace waybill::inline v0_2::detail {
 class batch_replay {
 public:
     /// Dead letters of the events that failed for good, in the order of events.
-    [[nodiscard]] const std::vector<batch_machine_types::write_dead_letter>& parked() const noexcept
+    [[nodiscard]] const std::vector<batch_machine_types::write_dead_letter>& dead_letters()
+        const noexcept
     {
-        return parked_;
+        return dead_letters_;
     }
 
     /// The first event from `event` on that is not left out. Called with 0 at each start of the
     /// batch, then with ascending numbers. All calls of one run together read the list once.
-    [[nodiscard]] std::uint64_t first_left(std::uint64_t event)
+    [[nodiscard]] std::uint64_t next_to_handle(std::uint64_t event)
     {
-        if (event == 0) out_ = retry_ = 0;
-        for (; out_ != left_out_.size() && left_out_[out_] <= event; ++out_) {
-            if (left_out_[out_] == event) ++event;
+        if (event == 0) excluded_index_ = retried_index_ = 0;
+        for (; excluded_index_ != excluded_.size() && excluded_[excluded_index_] <= event;
+             ++excluded_index_) {
+            if (excluded_[excluded_index_] == event) ++event;
         }
         return event;
     }
 
-    void park(const batch_machine_types::write_dead_letter& letter)
+    void dead_letter(const batch_machine_types::write_dead_letter& letter)
     {
-        auto at = parked_.end();
-        while (at != parked_.begin() && (at - 1)->event > letter.event) --at;
-        parked_.insert(at, letter);
+        auto at = dead_letters_.end();
+        while (at != dead_letters_.begin() && (at - 1)->event > letter.event) --at;
+        dead_letters_.insert(at, letter);
         skip(letter.event);
     }
 
     void skip(std::uint64_t event)
     {
-        auto at = left_out_.end();
-        while (at != left_out_.begin() && *(at - 1) > event) --at;
-        left_out_.insert(at, event);
+        auto at = excluded_.end();
+        while (at != excluded_.begin() && *(at - 1) > event) --at;
+        excluded_.insert(at, event);
     }
 
     /// Stores the tries of an event. All failed events are kept, not only the last one. Otherwise
@@ -61,12 +63,14 @@ public:
         else retried_.insert(at, {event, tries});
     }
 
-    /// Like `first_left`, called with ascending numbers.
+    /// Like `next_to_handle`, called with ascending numbers.
     [[nodiscard]] std::uint32_t tries_of(std::uint64_t event)
     {
-        while (retry_ != retried_.size() && retried_[retry_].event < event) ++retry_;
-        const bool known = retry_ != retried_.size() && retried_[retry_].event == event;
-        return known ? retried_[retry_].tries : 0;
+        while (retried_index_ != retried_.size() && retried_[retried_index_].event < event)
+            ++retried_index_;
+        const bool known =
+            retried_index_ != retried_.size() && retried_[retried_index_].event == event;
+        return known ? retried_[retried_index_].tries : 0;
     }
 
     friend bool operator==(const batch_replay&, const batch_replay&) = default;
@@ -79,11 +83,11 @@ private:
     };
 
     // All three lists are in the order of events.
-    std::vector<batch_machine_types::write_dead_letter> parked_;
-    std::vector<std::uint64_t> left_out_;  // dead-lettered or skipped
+    std::vector<batch_machine_types::write_dead_letter> dead_letters_;
+    std::vector<std::uint64_t> excluded_;  // dead-lettered or skipped
     std::vector<retry> retried_;
-    std::size_t out_ = 0;    // current index in left_out_
-    std::size_t retry_ = 0;  // current index in retried_
+    std::size_t excluded_index_ = 0;  // current index in excluded_
+    std::size_t retried_index_ = 0;   // current index in retried_
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -73,7 +73,8 @@ public:
             const batch_machine::action next = machine_.next();
             if (!on_event_step(next)) on_batch_step(next);
         }
-        exceptions_.returns(machine_.noted(), machine_.ended() == batch_outcome::committed);
+        exceptions_.returns(machine_.may_have_stored_record(),
+                            machine_.ended() == batch_outcome::committed);
         return report();
     }
 
@@ -110,7 +111,7 @@ private:
     void on_batch_step(const batch_machine::action& next)
     {
         match(
-            next, [&](batch_machine::load_crash_record) { recall(); },
+            next, [&](batch_machine::load_crash_record) { load_record(); },
             [&](batch_machine::shorten a) {
                 to_ = waybill::position_of(*at_(a.events - 1));
                 machine_.on(batch_machine::shortened{to_});
@@ -186,12 +187,12 @@ private:
         machine_.on(batch_machine::loaded{kind == fault_kind::none ? *r : std::nullopt, kind});
     }
 
-    void recall()
+    void load_record()
     {
         if constexpr (crash_record_store<Store>) {
             const auto r = store_.load_crash_record(mine_.key);
             batch_machine::crash_record_loaded said{r ? *r : std::nullopt, seen(r)};
-            if (machine_.calling_off()) {
+            if (machine_.restoring_record()) {
                 machine_.on(said);
                 return;
             }
@@ -246,14 +247,14 @@ private:
         if (r) return fault_kind::none;
         const bool says_none = r.error().kind == fault_kind::none;
         const fault_kind kind = says_none ? fault_kind::infrastructure : r.error().kind;
-        if (!machine_.calling_off())
+        if (!machine_.restoring_record())
             why_ = {kind, bounded_reason(r.error().text, policy_.dead_letters)};
         return kind;
     }
 
     void because(std::string text)
     {
-        if (!machine_.calling_off()) why_ = infrastructure(std::move(text));
+        if (!machine_.restoring_record()) why_ = infrastructure(std::move(text));
     }
 
     /// Stores the last fault of an event for its dead letter, which may be written only after a

@@ -83,12 +83,13 @@ public:
         return answer;
     }
 
-    /// Records that the delivery returns a report. `noted`: this delivery wrote the crash record.
+    /// Records that the delivery returns a report. `stored_record`: this delivery wrote the crash
+    /// record.
     /// Otherwise a stored record belongs to an earlier delivery. `progress`: the checkpoint has
     /// moved, so the count of exceptions starts again at 0.
-    void returns(bool noted, bool progress) noexcept
+    void returns(bool stored_record, bool progress) noexcept
     {
-        memory_.returned = noted || returned_before_;
+        memory_.returned = stored_record || returned_before_;
         if (progress) memory_.exceptions = 0;
     }
 

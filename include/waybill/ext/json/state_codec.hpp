@@ -387,7 +387,7 @@ private:
         const bool own_mark = user.contains(detail::failed_mark);
         T known{};
         s.read.user.get_to(known);
-        detail::lay_under(user, s.read.user, json(known));
+        detail::add_unknown_fields(user, s.read.user, json(known));
         if (!own_mark) user.erase(detail::failed_mark);
     }
 

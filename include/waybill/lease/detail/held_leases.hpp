@@ -29,27 +29,27 @@
 namespace waybill::inline v0_2::detail {
 
 /// The purpose of a claim.
-enum class lease_errand : std::uint8_t { renew, take, raise, give_back };
+enum class claim_purpose : std::uint8_t { renew, take, raise_epoch, give_back };
 
-struct lease_chore {
+struct planned_claim {
     std::uint32_t partition = 0;
-    lease_errand what = lease_errand::renew;
+    claim_purpose purpose = claim_purpose::renew;
     std::uint32_t tries = 0;
     std::uint64_t above = 0;  ///< A new epoch exceeds this value and all epochs seen.
 
-    friend bool operator==(const lease_chore&, const lease_chore&) = default;
+    friend bool operator==(const planned_claim&, const planned_claim&) = default;
 };
 
 class held_leases {
 public:
     struct entry {
-        bool mine = false;
-        bool vacated = false;  ///< The lease is to be given back and is no longer trusted.
+        bool held = false;
+        bool released = false;  ///< The lease is to be given back and is no longer trusted.
         /// The lease is suspected: a renewal was contended, or a read of the store contradicts it.
         /// The next read decides.
-        bool doubted = false;
+        bool suspected = false;
         /// The last claim returned an error. The row may be written or not.
-        bool answer_lost = false;
+        bool outcome_unknown = false;
         std::uint64_t epoch = 0;
         std::uint64_t version = 0;
         std::uint64_t highest = 0;  ///< The highest epoch that was seen for this partition.
@@ -67,26 +67,26 @@ public:
     {
         if (partition >= partitions()) return;
         entry& e = entries_[partition];
-        if (!e.mine || e.epoch != o.epoch) ++changes_;
-        if (!e.mine) ++count_;
-        e.mine = true;
-        e.doubted = e.answer_lost = false;
+        if (!e.held || e.epoch != o.epoch) ++changes_;
+        if (!e.held) ++count_;
+        e.held = true;
+        e.suspected = e.outcome_unknown = false;
         e.epoch = o.epoch;
         e.version = o.version;
-        if (!e.vacated) e.trusted_until = asked + trusted;
-        saw(partition, o.epoch);
+        if (!e.released) e.trusted_until = asked + trusted;
+        note_epoch(partition, o.epoch);
     }
 
     /// Marks the lease as suspected. It is not trusted until the next read of the store decides.
-    void doubt(std::uint32_t partition)
+    void suspect(std::uint32_t partition)
     {
-        if (partition < partitions()) entries_[partition].doubted = true;
+        if (partition < partitions()) entries_[partition].suspected = true;
         distrust(partition);
     }
     /// Records that a claim returned an error, so that its outcome is unknown.
-    void lose_answer(std::uint32_t partition)
+    void set_outcome_unknown(std::uint32_t partition)
     {
-        if (partition < partitions()) entries_[partition].answer_lost = true;
+        if (partition < partitions()) entries_[partition].outcome_unknown = true;
     }
     void distrust(std::uint32_t partition)
     {
@@ -94,9 +94,9 @@ public:
     }
 
     /// Marks the lease as released: it is to be given back and is no longer trusted.
-    void vacate(std::uint32_t partition)
+    void release(std::uint32_t partition)
     {
-        if (partition < partitions()) entries_[partition].vacated = true;
+        if (partition < partitions()) entries_[partition].released = true;
         distrust(partition);
     }
 
@@ -105,28 +105,28 @@ public:
     {
         if (partition >= partitions()) return;
         entry& e = entries_[partition];
-        if (e.mine) {
+        if (e.held) {
             ++changes_;
             --count_;
         }
-        e.mine = e.vacated = e.doubted = e.answer_lost = false;
+        e.held = e.released = e.suspected = e.outcome_unknown = false;
         distrust(partition);
     }
 
     /// True if the owner or the version of the row is uncertain until the next read of the store.
-    [[nodiscard]] bool in_doubt(std::uint32_t partition) const
+    [[nodiscard]] bool uncertain(std::uint32_t partition) const
     {
         const entry& e = (*this)[partition];
-        return e.doubted || e.answer_lost;
+        return e.suspected || e.outcome_unknown;
     }
 
     /// Resolves an uncertain partition that is to be given back, with the row that was read last.
     /// Returns true if `self` owns the row; otherwise the partition is lost.
     template <class Observer>
-    bool settle(std::uint32_t partition, const Observer& seen, const owner_id& self)
+    bool resolve(std::uint32_t partition, const Observer& seen, const owner_id& self)
     {
         const auto* const stored = seen.row_of(partition);
-        if (stored) saw(partition, stored->epoch);
+        if (stored) note_epoch(partition, stored->epoch);
         if (!stored || stored->owner != self) {
             lose(partition);
             return false;
@@ -137,10 +137,10 @@ public:
     }
 
     /// Assumes the last known state of the row, because the store cannot be read.
-    void stop_doubting(std::uint32_t partition)
+    void assume_unchanged(std::uint32_t partition)
     {
         if (partition < partitions()) {
-            entries_[partition].doubted = entries_[partition].answer_lost = false;
+            entries_[partition].suspected = entries_[partition].outcome_unknown = false;
         }
     }
 
@@ -148,21 +148,24 @@ public:
     /// from it: renewals of suspected leases, and rows of `self` that are not held yet. Linear in
     /// the partitions.
     template <class Observer>
-    [[nodiscard]] std::vector<detail::lease_chore> look(const Observer& seen, const owner_id& self)
+    [[nodiscard]] std::vector<detail::planned_claim> compare(const Observer& seen,
+                                                             const owner_id& self)
     {
-        std::vector<detail::lease_chore> errands;
+        std::vector<detail::planned_claim> claims;
         for (std::uint32_t p = 0; p != partitions(); ++p) {
-            if (const auto what = found(p, seen.row_of(p), self)) errands.push_back({p, *what});
-            entries_[p].answer_lost = false;
+            if (const auto purpose = claim_after_read(p, seen.row_of(p), self))
+                claims.push_back({p, *purpose});
+            entries_[p].outcome_unknown = false;
         }
-        return errands;
+        return claims;
     }
 
     /// Sets `ended` after a claim, from the row that was read before it. Without a row, `ended` is
     /// empty. If another owner had the row, `ended` is its incarnation if its lease had expired,
     /// else 0. If `self` had the row, an earlier claim with a lost result has set `ended` already.
     template <class Observer>
-    void claimed_from(std::uint32_t partition, const Observer& seen, const owner_id& self)
+    void set_expired_incarnation(std::uint32_t partition, const Observer& seen,
+                                 const owner_id& self)
     {
         if (partition >= partitions()) return;
         std::optional<std::uint64_t>& ended = entries_[partition].ended;
@@ -175,7 +178,7 @@ public:
     }
 
     /// Records an epoch that was seen for the partition.
-    void saw(std::uint32_t partition, std::uint64_t epoch)
+    void note_epoch(std::uint32_t partition, std::uint64_t epoch)
     {
         if (partition >= partitions()) return;
         entry& e = entries_[partition];
@@ -183,27 +186,27 @@ public:
     }
 
     /// The row to write for `c`. `stored` is the version that was read last; it is used for `take`.
-    [[nodiscard]] lease_claim claim(const detail::lease_chore& c, partition_key key,
+    [[nodiscard]] lease_claim claim(const detail::planned_claim& c, partition_key key,
                                     const owner_id& self, std::optional<std::uint64_t> stored) const
     {
-        using detail::lease_errand;
+        using detail::claim_purpose;
         const entry& e = (*this)[c.partition];
         const std::uint64_t seen = e.highest < c.above ? c.above : e.highest;
         const std::uint64_t next = seen == lease::max_epoch ? seen : seen + 1;
-        return {std::move(key), c.what == lease_errand::give_back ? owner_id{} : self,
-                c.what == lease_errand::renew ? e.epoch : next,
-                c.what == lease_errand::take ? stored : std::optional(e.version)};
+        return {std::move(key), c.purpose == claim_purpose::give_back ? owner_id{} : self,
+                c.purpose == claim_purpose::renew ? e.epoch : next,
+                c.purpose == claim_purpose::take ? stored : std::optional(e.version)};
     }
 
     [[nodiscard]] const entry& operator[](std::uint32_t partition) const
     {
-        return partition < partitions() ? entries_[partition] : nobodys_;
+        return partition < partitions() ? entries_[partition] : unknown_;
     }
-    [[nodiscard]] bool mine(std::uint32_t partition) const { return (*this)[partition].mine; }
+    [[nodiscard]] bool holds(std::uint32_t partition) const { return (*this)[partition].held; }
     [[nodiscard]] std::optional<std::uint64_t> epoch(std::uint32_t partition) const
     {
         const entry& e = (*this)[partition];
-        return e.mine ? std::optional(e.epoch) : std::nullopt;
+        return e.held ? std::optional(e.epoch) : std::nullopt;
     }
     /// True if the highest epoch seen is `lease::max_epoch`: no higher one exists.
     [[nodiscard]] bool exhausted(std::uint32_t partition) const
@@ -214,7 +217,7 @@ public:
     [[nodiscard]] bool trusted(std::uint32_t partition, steady_time now) const
     {
         const entry& e = (*this)[partition];
-        return e.mine && now < e.trusted_until;
+        return e.held && now < e.trusted_until;
     }
     [[nodiscard]] std::uint32_t partitions() const
     {
@@ -229,30 +232,30 @@ public:
 
 private:
     template <class Row>
-    std::optional<detail::lease_errand> found(std::uint32_t partition, const Row* stored,
-                                              const owner_id& self)
+    std::optional<detail::claim_purpose> claim_after_read(std::uint32_t partition,
+                                                          const Row* stored, const owner_id& self)
     {
-        using detail::lease_errand;
+        using detail::claim_purpose;
         entry& e = entries_[partition];
         const bool ours = stored && stored->owner == self;
-        if (stored) saw(partition, stored->epoch);
-        if (e.mine && ours && stored->epoch == e.epoch) {
+        if (stored) note_epoch(partition, stored->epoch);
+        if (e.held && ours && stored->epoch == e.epoch) {
             // The version may be from a renewal whose result was lost.
-            if (in_doubt(partition)) e.version = stored->version;
-            if (!e.doubted) return {};
-            return lease_errand::renew;
+            if (uncertain(partition)) e.version = stored->version;
+            if (!e.suspected) return {};
+            return claim_purpose::renew;
         }
-        if (e.mine && !e.doubted) {
+        if (e.held && !e.suspected) {
             // The rows may be older than the last renewal. The next read decides.
-            doubt(partition);
-            return lease_errand::renew;
+            suspect(partition);
+            return claim_purpose::renew;
         }
         lose(partition);
-        return ours && !exhausted(partition) ? std::optional(lease_errand::take) : std::nullopt;
+        return ours && !exhausted(partition) ? std::optional(claim_purpose::take) : std::nullopt;
     }
 
     std::vector<entry> entries_;
-    entry nobodys_;  // the state of an unknown partition
+    entry unknown_;  // the state of an unknown partition
     std::uint32_t count_ = 0;
     std::uint64_t changes_ = 0;
 };

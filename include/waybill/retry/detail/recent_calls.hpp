@@ -2,14 +2,14 @@
 //
 // recent_calls: counts the calls and failures of a recent period, in fixed size.
 //
-//     recent_calls lately(30s);
-//     lately.note(failed, now);
-//     lately.failed(), lately.calls()     // at the latest time that was passed in
+//     recent_calls recent(30s);
+//     recent.record(failed, now);
+//     recent.failed(), recent.calls()     // at the latest time that was passed in
 //
 // Guarantees
 //   1. The period is divided into ten parts on a fixed time grid, and the oldest part expires as a
 //      whole. The counts cover the last nine to ten tenths of the period.
-//   2. The grid depends on the time alone, so additional calls of `tell` change nothing.
+//   2. The grid depends on the time alone, so additional calls of `advance_to` change nothing.
 //   3. A time before the latest one counts as the latest one.
 //
 // Cost: constant time, fixed size.
@@ -38,32 +38,33 @@ public:
     }
 
     /// Removes the parts that have expired at `now`. At most ten steps.
-    constexpr void tell(steady_time now) noexcept
+    constexpr void advance_to(steady_time now) noexcept
     {
-        if (!(now < ends_)) [[unlikely]] turn(now);
+        if (!(now < current_end_)) [[unlikely]]
+            start_part(now);
     }
 
     /// Counts a call.
-    constexpr void note(bool failed, steady_time now) noexcept
+    constexpr void record(bool failed, steady_time now) noexcept
     {
-        tell(now);
-        ++last_.calls;  // 64 bits take centuries to overflow by ones
-        if (failed) ++last_.failed;
+        advance_to(now);
+        ++current_.calls;  // 64 bits take centuries to overflow by ones
+        if (failed) ++current_.failed;
     }
 
     constexpr void clear() noexcept
     {
-        full_ = {};
-        before_ = last_ = {};
+        previous_ = {};
+        previous_sum_ = current_ = {};
     }
 
     [[nodiscard]] constexpr std::uint64_t calls() const noexcept
     {
-        return before_.calls + last_.calls;
+        return previous_sum_.calls + current_.calls;
     }
     [[nodiscard]] constexpr std::uint64_t failed() const noexcept
     {
-        return before_.failed + last_.failed;
+        return previous_sum_.failed + current_.failed;
     }
 
     friend bool operator==(const recent_calls&, const recent_calls&) = default;
@@ -76,37 +77,39 @@ private:
     };
 
     /// Makes the part that contains `now` the current one.
-    constexpr void turn(steady_time now) noexcept
+    constexpr void start_part(steady_time now) noexcept
     {
         const std::int64_t t = now.since_epoch().count();
         const std::int64_t w = width_.count();
         const std::int64_t number = t / w - (t % w < 0 ? 1 : 0);
         const std::int64_t steps = detail::subtract_ns(number, number_);
         if (steps >= std::int64_t{parts}) clear();
-        else forget(steps);
+        else
+            drop_parts(steps);
         number_ = number;
-        ends_ = steady_time::at(duration::nanoseconds(detail::multiply_ns(number, w)) + width_);
+        current_end_ =
+            steady_time::at(duration::nanoseconds(detail::multiply_ns(number, w)) + width_);
     }
 
-    constexpr void forget(std::int64_t steps) noexcept
+    constexpr void drop_parts(std::int64_t steps) noexcept
     {
         for (; steps > 0; --steps) {
-            part& oldest = full_[at_];
-            before_.calls += last_.calls - oldest.calls;
-            before_.failed += last_.failed - oldest.failed;
-            oldest = last_;
-            last_ = {};
-            at_ = (at_ + 1) % full_.size();
+            part& oldest = previous_[oldest_];
+            previous_sum_.calls += current_.calls - oldest.calls;
+            previous_sum_.failed += current_.failed - oldest.failed;
+            oldest = current_;
+            current_ = {};
+            oldest_ = (oldest_ + 1) % previous_.size();
         }
     }
 
     duration width_;
     std::int64_t number_ = INT64_MIN;           // number of the current part on the grid
-    steady_time ends_ = steady_time::lowest();  // end of the current part
-    part last_{};                               // counts of the current part
-    part before_{};                             // sums of the previous parts
-    std::array<part, parts - 1> full_{};        // counts of the previous parts
-    std::size_t at_ = 0;                        // index of the oldest previous part
+    steady_time current_end_ = steady_time::lowest();  // end of the current part
+    part current_{};                                   // counts of the current part
+    part previous_sum_{};                              // sums of the previous parts
+    std::array<part, parts - 1> previous_{};           // counts of the previous parts
+    std::size_t oldest_ = 0;                           // index of the oldest previous part
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -3,7 +3,7 @@
 // dead_letter_order: sorts dead letters in place and moves each of them once.
 //
 // A dead letter has several hundred bytes and owns strings. Direct sorting of a million of them
-// takes seconds. `letter_order` sorts keys of 24 bytes instead, and then moves each dead
+// takes seconds. `dead_letter_order` sorts keys of 24 bytes instead, and then moves each dead
 // letter to its place. The key of a session id contains seven bytes from the first position at
 // which the ids differ, and the number of these bytes. Ids with equal keys are sorted again by the
 // bytes that follow.
@@ -102,9 +102,9 @@ constexpr void sort_keys(order_keys keys, order_keys room) noexcept
 }
 
 /// Sorts dead letters, or a range of them. Keeps its scratch memory for the next sort.
-class letter_order {
+class dead_letter_order {
 public:
-    explicit letter_order(std::span<pipeline_dead_letter> letters) : letters_(letters) {}
+    explicit dead_letter_order(std::span<pipeline_dead_letter> letters) : letters_(letters) {}
 
     /// Sorts by session id, then by sequence number, whose upper 16 bits are the partition.
     void by_session()

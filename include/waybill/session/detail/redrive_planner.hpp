@@ -23,7 +23,7 @@
 namespace waybill::inline v0_2::detail {
 
 /// True if the filter selects this dead letter by itself.
-[[nodiscard]] inline bool is_asked_for(const pipeline_dead_letter& l, const redrive_filter& f)
+[[nodiscard]] inline bool is_selected(const pipeline_dead_letter& l, const redrive_filter& f)
 {
     bool reason = f.reasons.empty();
     for (const dead_letter_reason r : f.reasons) reason = reason || r == l.reason;
@@ -68,56 +68,58 @@ private:
         redrive_plan::planned_session s;
         s.offset = offset;
         s.count = count;
-        choose(s);
+        apply_filter(s);
         if (s.count == 0) return;
         if (session(offset).empty()) {
             s.held = redrive_plan::skip_reason::no_session;
             return add(std::move(s));
         }
-        leave_what_has_no_step(s);
-        name_it(s);
+        separate_without_step(s);
+        set_session_id(s);
         put_in_order(s);
         if (s.marks.unnumbered) {
             s.total = s.count;
             return decide(std::move(s));
         }
         s.first = stands_at(s);
-        hold_what_is_behind(s);
+        separate_done_steps(s);
         if (s.count == 0) return;
-        look_at_steps(s);
+        check_steps(s);
         decide(std::move(s));
     }
 
     /// Separates dead letters that the filter does not select. Those that failed alone are selected
     /// one by one.
-    void choose(redrive_plan::planned_session& s)
+    void apply_filter(redrive_plan::planned_session& s)
     {
         const letters_part all = part(s);
-        std::uint64_t asked = 0;
+        std::uint64_t selected = 0;
         for (const pipeline_dead_letter& l : all) {
             s.marks.alone = s.marks.alone || l.alone;
-            if (is_asked_for(l, filter_)) ++asked;
+            if (is_selected(l, filter_)) ++selected;
         }
-        if (!is_chosen(all)) asked = 0;
-        else if (!s.marks.alone) asked = s.count;
-        if (asked == s.count) return;
-        if (asked != 0) {
+        if (!selects_session(all))
+            selected = 0;
+        else if (!s.marks.alone)
+            selected = s.count;
+        if (selected == s.count) return;
+        if (selected != 0) {
             order_.by_key(s.offset, all.size(), [&](const pipeline_dead_letter& l, std::size_t) {
-                return std::uint64_t{!is_asked_for(l, filter_)};
+                return std::uint64_t{!is_selected(l, filter_)};
             });
         }
         redrive_plan::planned_session rest = s;
-        rest.offset = s.offset + asked;
-        rest.count = s.count - asked;
+        rest.offset = s.offset + selected;
+        rest.count = s.count - selected;
         rest.held = redrive_plan::skip_reason::filtered;
-        s.count = asked;
-        if (asked == 0) return add(std::move(rest));
+        s.count = selected;
+        if (selected == 0) return add(std::move(rest));
         later_.push_back(std::move(rest));
     }
 
     /// Holds back dead letters without a step, because their position is unknown. If none in the
     /// session has a step, all of them remain.
-    void leave_what_has_no_step(redrive_plan::planned_session& s)
+    void separate_without_step(redrive_plan::planned_session& s)
     {
         std::uint64_t none = 0;
         for (const pipeline_dead_letter& l : part(s)) none += l.properties.step == 0 ? 1 : 0;
@@ -130,22 +132,22 @@ private:
         rest.offset = s.end();
         rest.count = none;
         rest.held = redrive_plan::skip_reason::damaged;
-        name_it(rest);
+        set_session_id(rest);
         later_.push_back(std::move(rest));
     }
 
     /// Separates steps that the session has already done.
-    void hold_what_is_behind(redrive_plan::planned_session& s)
+    void separate_done_steps(redrive_plan::planned_session& s)
     {
-        redrive_plan::planned_session behind = s;
-        behind.count = 0;
-        behind.held = redrive_plan::skip_reason::already_done;
+        redrive_plan::planned_session done = s;
+        done.count = 0;
+        done.held = redrive_plan::skip_reason::already_done;
         while (!s.marks.alone && s.count != 0 && letter(s.offset).properties.step < s.first) {
-            ++behind.count;
+            ++done.count;
             ++s.offset;
             --s.count;
         }
-        if (behind.count != 0) add(std::move(behind));
+        if (done.count != 0) add(std::move(done));
     }
 
     [[nodiscard]] const pipeline_dead_letter& letter(std::uint64_t i) const noexcept
@@ -157,7 +159,7 @@ private:
         return letters_.subspan(s.offset, s.count);
     }
 
-    [[nodiscard]] bool is_chosen(letters_part part) const
+    [[nodiscard]] bool selects_session(letters_part part) const
     {
         if (!filter_.session.empty() && part.front().properties.session != filter_.session &&
             origin_session(part.front()) != filter_.session) {
@@ -167,7 +169,7 @@ private:
         for (const pipeline_dead_letter& l : part) {
             if (!l.is_cause()) continue;
             any_cause = true;
-            if (is_asked_for(l, filter_)) return true;
+            if (is_selected(l, filter_)) return true;
         }
         for (const pipeline_dead_letter& l : part) {
             if (l.sent_to != 0) return true;  // a redrive that has begun is continued
@@ -175,12 +177,12 @@ private:
         if (any_cause) return false;
         // The dead letter that stopped the session is missing.
         for (const pipeline_dead_letter& l : part) {
-            if (is_asked_for(l, filter_)) return true;
+            if (is_selected(l, filter_)) return true;
         }
         return false;
     }
 
-    void name_it(redrive_plan::planned_session& s)
+    void set_session_id(redrive_plan::planned_session& s)
     {
         const pipeline_dead_letter& one = letter(s.offset);
         s.generation = saturating_add(one.origin.generation, 1);
@@ -249,7 +251,7 @@ private:
         return first.properties.step;
     }
 
-    void look_at_steps(redrive_plan::planned_session& s) const
+    void check_steps(redrive_plan::planned_session& s) const
     {
         const bool mixed = s.marks.contradictory;
         const letters_part all = part(s);
@@ -367,7 +369,7 @@ private:
     const redrive_filter& filter_;
     const redrive_options& options_;
     redrive_plan& plan_;
-    letter_order order_;
+    dead_letter_order order_;
     std::vector<redrive_plan::planned_session>
         later_;  // parts of the current session, added after it
 };

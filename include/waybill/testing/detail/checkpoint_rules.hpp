@@ -145,7 +145,7 @@ void epoch_rules(trial& t, S& s)
         (void)s.advance(*tx, other, nine, five, 9);
         tx->rollback();
     }
-    t.holds(t.set(s, other, nine, five, 3), "rollback takes back a higher epoch");
+    t.holds(t.set(s, other, nine, five, 3), "rollback reverts a higher epoch");
 }
 
 template <class S>

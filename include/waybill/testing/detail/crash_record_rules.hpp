@@ -22,15 +22,15 @@ template <class S>
 void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_record& row)
 {
     const std::optional<crash_record> absent;
-    const auto noted = [&](const crash_record& a) {
+    const auto stored = [&](const crash_record& a) {
         return stores<crash_record>(t, s, key, {}, a) && shows(s, key, std::optional(a));
     };
     const auto forgotten = [&] {
         return stores<crash_record>(t, s, key, {}, {}) && shows(s, key, absent);
     };
-    t.holds(shows(s, key, absent), "load_crash_record: a row that was never noted is absent");
+    t.holds(shows(s, key, absent), "load_crash_record: a row that was never stored is absent");
     t.holds(forgotten(), "clear_crash_record: an absent row is no error");
-    t.holds(noted(row), "load_crash_record: returns every field as committed");
+    t.holds(stored(row), "load_crash_record: returns every field as committed");
     constexpr std::uint64_t half = std::uint64_t{1} << 63U;
     constexpr std::uint64_t odd = (std::uint64_t{1} << 53U) + 1;
     constexpr std::uint64_t all = largest;
@@ -41,11 +41,11 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_re
                                  {odd, half, odd, 1, half, odd}};
     for (const crash_record& a : rows) {
         t.holds(
-            noted(a),
+            stored(a),
             "store_crash_record: replaces the row, with numbers of all bits, and absent is not 0");
     }
     t.holds(forgotten(), "clear_crash_record: removes the row");
-    t.holds(noted(row), "store_crash_record: works again after a forget");
+    t.holds(stored(row), "store_crash_record: works again after clear_crash_record");
 }
 
 /// If a transaction writes a row several times, the last write counts.
@@ -57,7 +57,7 @@ void crash_record_order_rules(trial& t, S& s, const partition_key& key, const cr
         const bool done = s.store_crash_record(*tx, key, row) && s.clear_crash_record(*tx, key) &&
                           t.committed(*tx);
         t.holds(done && shows(s, key, std::optional<crash_record>()),
-                "clear_crash_record: removes a row that the same transaction has noted");
+                "clear_crash_record: removes a row that the same transaction has stored");
     }
     if (auto tx = t.open(s)) {
         const bool done = s.store_crash_record(*tx, key, other) &&

@@ -29,7 +29,7 @@ enum class ending : std::uint8_t {
     commit,
     moved,
     rollback_late,
-    undo,  // requires savepoints, as do the next two
+    to_savepoint,  // requires savepoints, as do the next two
     released_and_rolled_back,
     release,
 };
@@ -43,22 +43,22 @@ struct ending_rule {
 inline constexpr std::string_view commit_keeps = "commit keeps ";
 
 inline constexpr ending_rule ending_rules[] = {
-    {ending::rollback, false, "rollback takes back "},
-    {ending::scope, false, "a transaction that goes out of scope takes back "},
-    {ending::assigned_over, false, "a transaction that is assigned over takes back "},
+    {ending::rollback, false, "rollback reverts "},
+    {ending::scope, false, "a transaction that goes out of scope reverts "},
+    {ending::assigned_over, false, "a transaction that is assigned over reverts "},
     {ending::late_write, false, "a transaction that has ended does not write "},
     {ending::commit, true, commit_keeps},
     {ending::moved, true, "a transaction that was moved commits "},
     {ending::rollback_late, true, "a rollback after the commit keeps "},
 };
 inline constexpr ending_rule savepoint_ending_rules[] = {
-    {ending::undo, false, "undo takes back "},
-    {ending::released_and_rolled_back, false, "a rollback after release takes back "},
+    {ending::to_savepoint, false, "rollback_to_savepoint reverts "},
+    {ending::released_and_rolled_back, false, "a rollback after release reverts "},
     {ending::release, true, "release keeps "},
 };
 
 /// Ends the transaction, except for `scope` and `late_write`: it goes out of scope in the caller.
-/// Returns false if a commit, or an undo or release before it, fails.
+/// Returns false if a commit, or a rollback_to_savepoint or release before it, fails.
 template <class Tx>
 bool ends(Tx& tx, Tx& ended_before, ending how)
 {
@@ -75,7 +75,7 @@ bool ends(Tx& tx, Tx& ended_before, ending how)
         return done;
     }
     if constexpr (savepoint_scope<Tx>) {
-        if (how == ending::undo) return tx.rollback_to_savepoint() && trial::committed(tx);
+        if (how == ending::to_savepoint) return tx.rollback_to_savepoint() && trial::committed(tx);
         if (how == ending::release) return tx.release_savepoint() && trial::committed(tx);
         if (how == ending::released_and_rolled_back) {
             (void)tx.release_savepoint();
@@ -106,7 +106,7 @@ void ending_holds(trial& t, S& s, const change<Row>& c, const ending_rule& e)
     if (auto tx = t.open(s)) {
         if (e.how == ending::late_write) (void)tx->commit();
         if constexpr (savepoint_scope<typename S::transaction>) {
-            if (e.how >= ending::undo) done = tx->savepoint().has_value();
+            if (e.how >= ending::to_savepoint) done = tx->savepoint().has_value();
         }
         done = rows_of<Row>::write(s, *tx, c.key, c.from, c.to) && done;
         done = ends(*tx, *ended, e.how) && done;
@@ -267,14 +267,15 @@ void savepoint_rules(trial& t, S& s)
     done = done && tx->savepoint() && write("released later") && tx->release_savepoint();
     done = done && tx->savepoint() && tx->rollback_to_savepoint() && t.committed(*tx);
     t.holds(done && shows(s, key("undone"), absent),
-            rule("undo takes back what was written since its savepoint"));
-    t.holds(done && there("before"), rule("undo keeps what was written before its savepoint"));
-    t.holds(done && there("after"), rule("a transaction continues after an undo"));
+            rule("rollback_to_savepoint reverts what was written since its savepoint"));
+    t.holds(done && there("before"),
+            rule("rollback_to_savepoint keeps what was written before its savepoint"));
+    t.holds(done && there("after"), rule("a transaction continues after rollback_to_savepoint"));
     t.holds(done && there("released") && there("released later"),
             rule("savepoints follow one another, each for itself"));
 }
 
-/// An undo restores the row that the same transaction wrote before the savepoint.
+/// rollback_to_savepoint restores the row that the same transaction wrote before the savepoint.
 template <class Row, class S>
 void replaced_in_savepoint(trial& t, S& s)
 {
@@ -282,7 +283,7 @@ void replaced_in_savepoint(trial& t, S& s)
     const partition_key key = key_of("replaced in a savepoint", "", "");
     const auto one = std::optional(rows::make(key, 1));
     const auto two = std::optional(rows::make(key, 2));
-    const std::string rule = "undo brings back what the transaction wrote before: ";
+    const std::string rule = "rollback_to_savepoint restores what the transaction wrote before: ";
     if (auto tx = t.open(s)) {
         const bool done = rows::write(s, *tx, key, {}, one) && tx->savepoint() &&
                           rows::write(s, *tx, key, one, two) && tx->rollback_to_savepoint() &&

@@ -76,33 +76,34 @@ template <class Word>
 }
 
 template <json_value Json>
-[[nodiscard]] bool lacks(const Json& now, const Json& then);
+[[nodiscard]] bool lacks(const Json& encoded, const Json& stored);
 
 /// True if `lacks` is true for two elements at the same distance from the front or from the end.
 template <class Elements>
-[[nodiscard]] bool lacks_in_elements(const Elements& now, const Elements& then)
+[[nodiscard]] bool lacks_in_elements(const Elements& encoded, const Elements& stored)
 {
-    for (std::size_t n = 0; n != then.size(); ++n) {
-        if (!then[n].is_structured()) continue;
-        if (n < now.size() && lacks(now[n], then[n])) return true;
-        const std::size_t end = n + now.size();  // minus then.size(): same distance from the end
-        if (now.size() == then.size() || end < then.size()) continue;
-        if (lacks(now[end - then.size()], then[n])) return true;
+    for (std::size_t n = 0; n != stored.size(); ++n) {
+        if (!stored[n].is_structured()) continue;
+        if (n < encoded.size() && lacks(encoded[n], stored[n])) return true;
+        const std::size_t end =
+            n + encoded.size();  // minus stored.size(): same distance from the end
+        if (encoded.size() == stored.size() || end < stored.size()) continue;
+        if (lacks(encoded[end - stored.size()], stored[n])) return true;
     }
     return false;
 }
 
-/// True if `then` has a name, at any depth, that `now` does not have at the same place.
+/// True if `stored` has a name, at any depth, that `encoded` does not have at the same place.
 template <json_value Json>
-[[nodiscard]] bool lacks(const Json& now, const Json& then)
+[[nodiscard]] bool lacks(const Json& encoded, const Json& stored)
 {
     using object = typename Json::object_t;
     using array = typename Json::array_t;
-    const auto* old = then.template get_ptr<const object*>();
-    const auto* fresh = now.template get_ptr<const object*>();
+    const auto* old = stored.template get_ptr<const object*>();
+    const auto* fresh = encoded.template get_ptr<const object*>();
     if (!old || !fresh) {
-        const auto* before = then.template get_ptr<const array*>();
-        const auto* after = now.template get_ptr<const array*>();
+        const auto* before = stored.template get_ptr<const array*>();
+        const auto* after = encoded.template get_ptr<const array*>();
         return before && after && lacks_in_elements(*after, *before);
     }
     if (old->size() > fresh->size()) return true;
@@ -131,15 +132,14 @@ void learn_names(Json& names, const Json& value)
     }
 }
 
-/// True if the type may have made `known` of `then`: members of both are equal, and the type does
-/// not write a member that only `then` has at this place of any other element.
+/// True if the type may have made `known` of `stored`: members of both are equal, and the type does
+/// not write a member that only `stored` has at this place of any other element.
 template <json_value Json>
-[[nodiscard]] bool is_made_of(const Json& known, const Json& then,
-                              const Json* names)
+[[nodiscard]] bool is_made_of(const Json& known, const Json& stored, const Json* names)
 {
-    if (known.is_object() && then.is_object()) {
+    if (known.is_object() && stored.is_object()) {
         const bool named = names && names->is_object();
-        for (auto old = then.begin(); old != then.end(); ++old) {
+        for (auto old = stored.begin(); old != stored.end(); ++old) {
             const auto same = known.find(old.key());
             const Json* inner = nullptr;
             if (named) {
@@ -152,88 +152,94 @@ template <json_value Json>
         }
         return true;
     }
-    if (!known.is_array() || !then.is_array()) return known == then;
-    if (known.size() != then.size()) return false;
+    if (!known.is_array() || !stored.is_array()) return known == stored;
+    if (known.size() != stored.size()) return false;
     const bool named = names && names->is_array() && !names->empty();
     const Json* inner = named ? &(*names)[0] : nullptr;
-    for (std::size_t n = 0; n != then.size(); ++n) {
-        if (!is_made_of(known[n], then[n], inner)) return false;
+    for (std::size_t n = 0; n != stored.size(); ++n) {
+        if (!is_made_of(known[n], stored[n], inner)) return false;
     }
     return true;
 }
 
-/// Adds the members that only `then` has. `now` was made of `then`.
+/// Adds the members that only `stored` has. `encoded` was made of `stored`.
 template <json_value Json>
-void add_unknown(Json& now, const Json& then)
+void add_unknown(Json& encoded, const Json& stored)
 {
-    if (then.is_array()) {
-        for (std::size_t n = 0; n != then.size(); ++n) add_unknown(now[n], then[n]);
-    } else if (then.is_object()) {
-        for (auto old = then.begin(); old != then.end(); ++old) {
-            const auto fresh = now.find(old.key());
-            if (fresh == now.end()) now[old.key()] = old.value();
+    if (stored.is_array()) {
+        for (std::size_t n = 0; n != stored.size(); ++n) add_unknown(encoded[n], stored[n]);
+    } else if (stored.is_object()) {
+        for (auto old = stored.begin(); old != stored.end(); ++old) {
+            const auto fresh = encoded.find(old.key());
+            if (fresh == encoded.end())
+                encoded[old.key()] = old.value();
             else add_unknown(*fresh, old.value());
         }
     }
 }
 
-/// Adds the members that `then` has and `known` lacks to the elements of `now` that are unchanged.
+/// Adds the members that `stored` has and `known` lacks to the unchanged elements of `encoded`.
 template <json_value Json>
-void lay_under_elements(Json& now, const Json& then,
-                        const Json& known)
+void add_unknown_to_elements(Json& encoded, const Json& stored, const Json& known)
 {
-    if (known.size() != then.size()) return;
+    if (known.size() != stored.size()) return;
     Json names;
     for (const Json& one : known) learn_names(names, one);
 
     // If an element does not match the element at its index, the type may have changed the order.
-    std::size_t odd = 0;
-    while (odd != then.size() && is_made_of(known[odd], then[odd], &names)) ++odd;
-    if (odd != then.size()) {
+    std::size_t first_other = 0;
+    while (first_other != stored.size() &&
+           is_made_of(known[first_other], stored[first_other], &names))
+        ++first_other;
+    if (first_other != stored.size()) {
         for (const Json& one : known) {
-            if (is_made_of(one, then[odd], &names)) return;
+            if (is_made_of(one, stored[first_other], &names)) return;
         }
     }
-    const auto lay = [&](std::size_t to, std::size_t from) {
-        if (is_made_of(known[from], then[from], &names)) add_unknown(now[to], then[from]);
+    const auto add_at = [&](std::size_t to, std::size_t from) {
+        if (is_made_of(known[from], stored[from], &names)) add_unknown(encoded[to], stored[from]);
     };
-    if (now.size() == known.size()) {
-        for (std::size_t n = 0; n != now.size(); ++n) {
-            if (now[n] == known[n]) lay(n, n);
+    if (encoded.size() == known.size()) {
+        for (std::size_t n = 0; n != encoded.size(); ++n) {
+            if (encoded[n] == known[n]) add_at(n, n);
         }
         return;
     }
-    const std::size_t most = now.size() < known.size() ? now.size() : known.size();
-    std::size_t front = 0;
-    std::size_t back = 0;
-    while (front != most && now[front] == known[front]) ++front;
-    while (back != most && now[now.size() - 1 - back] == known[known.size() - 1 - back]) ++back;
-    const std::size_t gone = known.size() - most;
-    for (std::size_t n = 0; n != front; ++n) {
-        const bool either = gone != 0 && n + back >= now.size();  // matches from both ends
-        if (!either || then[n] == then[n + gone]) lay(n, n);
+    const std::size_t most = encoded.size() < known.size() ? encoded.size() : known.size();
+    std::size_t equal_first = 0;
+    std::size_t equal_last = 0;
+    while (equal_first != most && encoded[equal_first] == known[equal_first]) ++equal_first;
+    while (equal_last != most &&
+           encoded[encoded.size() - 1 - equal_last] == known[known.size() - 1 - equal_last])
+        ++equal_last;
+    const std::size_t removed = known.size() - most;
+    for (std::size_t n = 0; n != equal_first; ++n) {
+        const bool either =
+            removed != 0 && n + equal_last >= encoded.size();  // matches from both ends
+        if (!either || stored[n] == stored[n + removed]) add_at(n, n);
     }
-    for (std::size_t n = back < most - front ? back : most - front; n != 0; --n) {
-        lay(now.size() - n, known.size() - n);
+    for (std::size_t n = equal_last < most - equal_first ? equal_last : most - equal_first; n != 0;
+         --n) {
+        add_at(encoded.size() - n, known.size() - n);
     }
 }
 
-/// Adds to `now` the members of `then` that neither `known` nor `now` has.
+/// Adds to `encoded` the members of `stored` that neither `known` nor `encoded` has.
 template <json_value Json>
-void lay_under(Json& now, const Json& then, const Json& known)
+void add_unknown_fields(Json& encoded, const Json& stored, const Json& known)
 {
-    if (now.is_array() && then.is_array() && known.is_array()) {
-        if (lacks(now, then)) lay_under_elements(now, then, known);
+    if (encoded.is_array() && stored.is_array() && known.is_array()) {
+        if (lacks(encoded, stored)) add_unknown_to_elements(encoded, stored, known);
         return;
     }
-    if (!now.is_object() || !then.is_object() || !known.is_object()) return;
-    for (auto old = then.begin(); old != then.end(); ++old) {
+    if (!encoded.is_object() || !stored.is_object() || !known.is_object()) return;
+    for (auto old = stored.begin(); old != stored.end(); ++old) {
         const auto same = known.find(old.key());
-        const auto fresh = now.find(old.key());
+        const auto fresh = encoded.find(old.key());
         if (same == known.end()) {
-            if (fresh == now.end()) now[old.key()] = old.value();
-        } else if (fresh != now.end()) {
-            lay_under(*fresh, old.value(), *same);
+            if (fresh == encoded.end()) encoded[old.key()] = old.value();
+        } else if (fresh != encoded.end()) {
+            add_unknown_fields(*fresh, old.value(), *same);
         }
     }
 }
