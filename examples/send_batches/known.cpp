@@ -62,18 +62,15 @@ waybill::calibration known_from(const std::string& file)
 waybill::calibration or_guess(const waybill::calibration& known,
                               const waybill::batch_limits& limits)
 {
-    const bool any = !(known == waybill::calibration());
-    const waybill::calibration c = any ? known.under(limits) : waybill::calibration(limits);
-    waybill::calibration_state s = c.state();
-    if (s.limit != waybill::unlimited) return c;
-    s.limit = s.ceiling = first_guess;
-    return waybill::calibration(s);
+    waybill::calibration c = known.under(limits);
+    if (known == waybill::calibration()) c.envelope = limits.envelope;
+    if (c.limit == waybill::unlimited) c.limit = c.ceiling = first_guess;
+    return c;
 }
 
 bool is_guess(const waybill::calibration& c)
 {
-    const waybill::calibration_state s = c.state();
-    return s.documented == waybill::unlimited && s.limit == first_guess;
+    return c.documented == waybill::unlimited && c.limit == first_guess;
 }
 
 void keep(const std::string& file, const waybill::calibration& learnt)

@@ -23,10 +23,7 @@
 //     packed_bins pack(const Items& items, const batch_limits& l, F size, std::uint64_t bins)
 //
 //   batch/calibration.hpp
-//     class calibration
-//
-//   batch/calibration_state.hpp
-//     struct calibration_state
+//     struct calibration
 //
 //   batch/chunk.hpp
 //     struct chunk
@@ -100,7 +97,6 @@
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/bin_packer.hpp>
 #include <waybill/batch/calibration.hpp>
-#include <waybill/batch/calibration_state.hpp>
 #include <waybill/batch/chunk.hpp>
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/framing.hpp>

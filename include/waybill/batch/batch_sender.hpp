@@ -30,6 +30,7 @@
 #include <vector>
 
 #include <waybill/batch/calibration.hpp>
+#include <waybill/batch/detail/calibrator.hpp>
 #include <waybill/batch/detail/flights.hpp>
 #include <waybill/batch/detail/pace.hpp>
 #include <waybill/batch/detail/send_queue.hpp>
@@ -63,13 +64,13 @@ public:
     explicit batch_sender(const send_policy& p, const calibration& known = {},
                           shared_budget budget = {}, std::uint64_t first_attempt = 0)
         : policy_(p),
-          learnt_(known == calibration() ? calibration(p.limit, p.header) : known.under(p.limit)),
+          learnt_(known == calibration() ? detail::calibrator(p.limit, p.header)
+                                         : detail::calibrator(known.under(p.limit))),
           queue_(p),
           pace_(p.retry, p.budget, budget),
           attempts_(first_attempt)
     {
         if (policy_.in_flight == 0) policy_.in_flight = 1;
-        learnt_.hold_probes(false);
     }
 
     /// The next action at time `now`. It stays the same until an event or a later time. O(attempts
@@ -270,7 +271,8 @@ public:
         return event_result::applied;
     }
 
-    [[nodiscard]] const calibration& learnt() const noexcept { return learnt_; }
+    /// The knowledge so far, to be stored for the next sender.
+    [[nodiscard]] calibration learnt() const noexcept { return learnt_.state(); }
     [[nodiscard]] const send_policy& policy() const noexcept { return policy_; }
     /// The number of the next item to be queued.
     [[nodiscard]] std::uint64_t end() const noexcept { return queue_.end(); }
@@ -305,8 +307,7 @@ private:
     };
 
     [[nodiscard]] send sending(std::uint64_t attempt, const std::vector<item_range>& parts,
-                               const calibration_state::batch_sizes& sizes,
-                               batch_close_reason reason) const
+                               const detail::batch_sizes& sizes, batch_close_reason reason) const
     {
         return {attempt, {parts.data(), parts.size()}, learnt_.predict(sizes), reason};
     }
@@ -445,7 +446,7 @@ private:
     }
 
     send_policy policy_;
-    calibration learnt_;
+    detail::calibrator learnt_;
     detail::send_queue queue_;
     detail::pace pace_;
     detail::flights flights_;

@@ -8,6 +8,7 @@
 #define WAYBILL_BATCH_MERGED_HPP
 
 #include <waybill/batch/calibration.hpp>
+#include <waybill/batch/detail/calibrator.hpp>
 #include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2 {
@@ -18,11 +19,11 @@ namespace waybill::inline v0_2 {
 [[nodiscard]] constexpr calibration merged(const calibration& a, const calibration& b) noexcept
 {
     if (a == b) return a;
-    calibration_state x = a.state();
-    const calibration_state y = b.state();
-    const auto surer = [](const calibration_state& one, const calibration_state& other) {
-        const detail::overhead_state& i = one.items;
-        const detail::overhead_state& j = other.items;
+    calibration x = a;
+    const calibration& y = b;
+    const auto surer = [](const calibration& one, const calibration& other) {
+        const calibration::item_estimate& i = one.items;
+        const calibration::item_estimate& j = other.items;
         if (detail::overhead(i).believed() != detail::overhead(j).believed())
             return detail::overhead(j).believed();
         if (one.reports != other.reports) return one.reports > other.reports;
@@ -43,7 +44,7 @@ namespace waybill::inline v0_2 {
     x.refuted = detail::greater(x.refuted, y.refuted);
     x.consecutive_accepted = 0;
     x.probe_after = x.probe_after < y.probe_after ? x.probe_after : y.probe_after;
-    return calibration(x);
+    return detail::calibrator(x).state();
 }
 
 }  // namespace waybill::inline v0_2

@@ -246,7 +246,7 @@ private:
         mix(static_cast<std::uint64_t>(w.now.since_epoch().count()));
         mix(static_cast<std::uint64_t>(w.throttles + 16 * (w.wide + 256 * w.narrow)));
         if constexpr (requires { w.m.learnt(); }) {
-            const calibration_state c = w.m.learnt().state();
+            const calibration c = w.m.learnt();
             mix(c.accepted);
             mix(c.refused);
             mix(c.limit);

@@ -607,7 +607,7 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
             }
             const std::uint64_t items = send->items.items();
             CHECK(items <= p.limit.items);
-            if (items > 1) CHECK(send->bytes <= quick.learnt().budget());
+            if (items > 1) CHECK(send->bytes <= detail::calibrator(quick.learnt()).budget());
             std::uint64_t whole = p.limit.envelope;
             for (const item_range& r : send->items) {
                 for (std::uint64_t i = r.first; i != r.end(); ++i) whole += bodies[i] + header;
@@ -658,9 +658,9 @@ TEST_CASE("sender: once refusals end it is back to full batches")
             s.on(batch_sender::queued(100U, n), steady_time());
         s.on(batch_sender::flushed{}, steady_time());
         const auto believes = [&](std::uint64_t items) {
-            calibration_state::batch_sizes b{.exact = 100 * items, .items = items};
+            detail::batch_sizes b{.exact = 100 * items, .items = items};
             if (!exact) b = {.bodies = 100 * items, .guessed = items, .items = items};
-            return items <= p.limit.items && s.learnt().fits(b);
+            return items <= p.limit.items && detail::calibrator(s.learnt()).fits(b);
         };
         std::vector<std::uint64_t> capped;
         std::uint64_t batches = 0, said_no = 0, short_ones = 0, since = 0, last_short = 0;

@@ -54,7 +54,7 @@ private:
     std::uint64_t state_;
 };
 
-calibration_state::batch_sizes any_batch(dice& roll, bool wild)
+detail::batch_sizes any_batch(dice& roll, bool wild)
 {
     if (wild) return {roll.size(), roll.size(), roll.size(), roll.size(), roll.size()};
     const std::uint64_t items = roll.usual(500);
@@ -64,9 +64,9 @@ calibration_state::batch_sizes any_batch(dice& roll, bool wild)
             items};
 }
 
-void tell(calibration& c, dice& roll, bool wild)
+void tell(detail::calibrator& c, dice& roll, bool wild)
 {
-    const calibration_state::batch_sizes b = any_batch(roll, wild);
+    const detail::batch_sizes b = any_batch(roll, wild);
     const std::uint64_t far = wild ? roll.size() : c.predict(b) / 2 + roll.usual(c.predict(b) / 4 * 3 + 9);
     std::optional<std::uint64_t> actual;
     std::optional<std::uint64_t> limit;
@@ -88,19 +88,19 @@ void tell(calibration& c, dice& roll, bool wild)
     }
 }
 
-calibration any_start(dice& roll, bool wild)
+detail::calibrator any_start(dice& roll, bool wild)
 {
     if (wild) {
-        return calibration(batch_limits{.bytes = roll.size(), .envelope = roll.size()},
-                           roll.size());
+        return detail::calibrator(batch_limits{.bytes = roll.size(), .envelope = roll.size()},
+                                  roll.size());
     }
-    return calibration(batch_limits{.bytes = 1'000 + roll(300'000), .envelope = roll(100)},
-                       roll(400));
+    return detail::calibrator(batch_limits{.bytes = 1'000 + roll(300'000), .envelope = roll(100)},
+                              roll(400));
 }
 
-void check_sound(const calibration& c)
+void check_sound(const detail::calibrator& c)
 {
-    const calibration_state s = c.state();
+    const calibration s = c.state();
     for (const double x : {s.items.ratio, s.items.header, s.items.ratio_variance,
                            s.items.covariance, s.items.header_variance, s.items.noise,
                            s.items.drift, s.items.error}) {
@@ -112,7 +112,7 @@ void check_sound(const calibration& c)
     RC_ASSERT(s.accepted < s.refused);
     RC_ASSERT(s.limit <= s.ceiling);
     RC_ASSERT(c.limit() == 0 || c.budget() >= 1);
-    RC_ASSERT(calibration(s) == c);
+    RC_ASSERT(detail::calibrator(s) == c);
 }
 
 double any_double(dice& roll)
@@ -134,9 +134,9 @@ TEST_CASE("a calibration stays sound, comes back from its state, and is always t
     for (const bool wild : {false, true}) {
         CHECK(rc::check([wild](std::uint64_t seed) {
             dice roll(seed);
-            calibration c = any_start(roll, wild);
+            detail::calibrator c = any_start(roll, wild);
             dice twice(seed);
-            calibration d = any_start(twice, wild);
+            detail::calibrator d = any_start(twice, wild);
             for (int i = 0; i != 60; ++i) {
                 tell(c, roll, wild);
                 check_sound(c);
@@ -152,7 +152,7 @@ TEST_CASE("a state from anywhere is made sound, and stays so")
 {
     CHECK(rc::check([](std::uint64_t seed) {
         dice roll(seed);
-        calibration_state s;
+        calibration s;
         s.limit = roll.size();
         s.ceiling = roll.size();
         s.envelope = roll.size();
@@ -163,8 +163,8 @@ TEST_CASE("a state from anywhere is made sound, and stays so")
         s.refused = roll.size();
         s.consecutive_accepted = static_cast<std::uint32_t>(roll());
         s.probe_after = static_cast<std::uint32_t>(roll());
-        s.reports = static_cast<calibration_state::broker_reports>(roll(3));
-        calibration c(s);
+        s.reports = static_cast<calibration::broker_reports>(roll(3));
+        detail::calibrator c(s);
         for (int i = 0; i != 20; ++i) {
             check_sound(c);
             tell(c, roll, i % 2 == 0);
@@ -177,10 +177,10 @@ TEST_CASE("what fits is within the budget, with its margin")
     CHECK(rc::check([](std::uint64_t seed) {
         dice roll(seed);
         const bool wild = roll(2) == 0;
-        calibration c = any_start(roll, wild);
+        detail::calibrator c = any_start(roll, wild);
         for (int i = 0; i != 40; ++i) {
             tell(c, roll, wild);
-            const calibration_state::batch_sizes b = any_batch(roll, wild);
+            const detail::batch_sizes b = any_batch(roll, wild);
             if (!c.fits(b)) continue;
             RC_ASSERT(c.predict(b) <= c.budget());
             if (c.budget() == unlimited) continue;  // nothing to stay below
@@ -196,16 +196,16 @@ TEST_CASE("a margin grows with the batch")
 {
     CHECK(rc::check([](std::uint64_t seed) {
         dice roll(seed);
-        calibration c = any_start(roll, false);
+        detail::calibrator c = any_start(roll, false);
         for (int i = 0; i != 40; ++i) {
             tell(c, roll, false);
             const std::uint64_t items = roll.usual(200);
             const std::uint64_t body = roll.usual(500);
             const auto of = [&](std::uint64_t n) {
-                return calibration_state::batch_sizes{
+                return detail::batch_sizes{
                     .bodies = n * body, .guessed = n, .reported = n / 3, .items = n};
             };
-            const calibration_state::batch_sizes twice = of(2 * items);
+            const detail::batch_sizes twice = of(2 * items);
             const double spread = std::sqrt(c.items().variance(
                 static_cast<double>(twice.bodies), static_cast<double>(twice.guessed),
                 static_cast<double>(twice.reported), 1));

@@ -177,21 +177,21 @@ TEST_CASE("whatever the values are, they come back")
                               *rc::gen::arbitrary<std::uint64_t>()});
     }));
     CHECK(rc::check([] {
-        const calibration known(
-            calibration_state{.documented = any_size(),
-                              .limit = any_size(),
-                              .ceiling = any_size(),
-                              .envelope = any_size(),
-                              .items = {.ratio = *rc::gen::arbitrary<double>(),
-                                        .header = *rc::gen::arbitrary<double>(),
-                                        .header_variance = *rc::gen::arbitrary<double>(),
-                                        .noise = *rc::gen::arbitrary<double>()},
-                              .accepted = any_size(),
-                              .refused = any_size(),
-                              .consecutive_accepted = *rc::gen::arbitrary<std::uint32_t>(),
-                              .probe_after = *rc::gen::arbitrary<std::uint32_t>(),
-                              .reports = any_of<calibration_state::broker_reports>()});
-        comes_back(known);
+        const detail::calibrator known(
+            calibration{.documented = any_size(),
+                        .limit = any_size(),
+                        .ceiling = any_size(),
+                        .envelope = any_size(),
+                        .items = {.ratio = *rc::gen::arbitrary<double>(),
+                                  .header = *rc::gen::arbitrary<double>(),
+                                  .header_variance = *rc::gen::arbitrary<double>(),
+                                  .noise = *rc::gen::arbitrary<double>()},
+                        .accepted = any_size(),
+                        .refused = any_size(),
+                        .consecutive_accepted = *rc::gen::arbitrary<std::uint32_t>(),
+                        .probe_after = *rc::gen::arbitrary<std::uint32_t>(),
+                        .reports = any_of<calibration::broker_reports>()});
+        comes_back(known.state());
     }));
 }
 

@@ -127,7 +127,7 @@ TEST_CASE("sender: a lone refusal is the item's own, with its numbers, and spare
     s.on(batch_sender::too_large{0, 170, 150}, at(0));
     CHECK(settle_all(s) == std::vector<batch_sender::report>{
                                {{0, 1}, item_outcome::too_large, fault_kind::permanent, 170, 150}});
-    CHECK(s.learnt() == calibration({.bytes = 100}));
+    CHECK(s.learnt() == detail::calibrator({.bytes = 100}).state());
     CHECK(sending(s) == numbers{1});
     s.on(batch_sender::too_large{1}, at(0));
     CHECK(settle_all(s) == std::vector<batch_sender::report>{
@@ -162,7 +162,7 @@ TEST_CASE("sender: refusals cut smaller batches from the head, with what the bro
     batch_sender s = with({.bytes = 100}, {20, 20, 20, 20, 20, 20});
     CHECK(sending(s) == numbers{0, 1, 2, 3, 4});
     s.on(batch_sender::too_large{0, 150, 100}, at(0));  // ten unknown bytes per item
-    CHECK(s.learnt().header() == 10);
+    CHECK(s.learnt().items.header == 10);
     CHECK(sending(s) == numbers{0, 1});  // three would have 90, if none differs from the others
     s.on(batch_sender::accepted{1}, at(0));
     CHECK(settle_all(s) == std::vector<batch_sender::report>{{{0, 2}, item_outcome::accepted}});
@@ -277,7 +277,7 @@ TEST_CASE(
                at(100));  // the limit fell; the first send may still be there
     CHECK(settle_all(refusal) ==
           std::vector<batch_sender::report>{{{0, 3}, item_outcome::in_doubt}});
-    CHECK(refusal.learnt().limit() == 2);
+    CHECK(refusal.learnt().limit == 2);
 
     batch_sender failure = s;
     failure.on(batch_sender::failed{.attempt = 0}, at(100));
@@ -443,7 +443,7 @@ TEST_CASE("sender: one item that is too large costs its neighbours a few request
 TEST_CASE("sender: nothing known is the policy's own limits")
 {
     batch_sender s({.limit = {.bytes = 100}, .header = 7}, calibration());
-    CHECK(s.learnt() == calibration({.bytes = 100}, 7));
+    CHECK(s.learnt() == detail::calibrator({.bytes = 100}, 7).state());
 }
 
 TEST_CASE("sender: several attempts in flight, and answers in any order")
@@ -558,8 +558,8 @@ TEST_CASE("sender: goes on with what an earlier one has learnt")
     s.on(batch_sender::too_large{0, 150, 90}, at(0));
     batch_sender next({.limit = {.bytes = 100}}, s.learnt());
     CHECK(next.learnt() == s.learnt());
-    CHECK(next.learnt().limit() == 90);
-    CHECK(next.learnt().header() == 10);
+    CHECK(next.learnt().limit == 90);
+    CHECK(next.learnt().items.header == 10);
     for (int i = 0; i != 5; ++i) next.on(batch_sender::queued{20}, at(0));
     // that is 60 of 90: one sum does not tell how items vary
     CHECK(sending(next) == numbers{0, 1});

@@ -10,24 +10,25 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/detail/calibrator.hpp>
 #include <waybill/batch/merged.hpp>
 
 namespace calibration_test {
 
 using waybill::batch_limits;
 using waybill::calibration;
-using waybill::calibration_state;
-using waybill::detail::item_samples;
 using waybill::unlimited;
+using waybill::detail::batch_sizes;
+using waybill::detail::calibrator;
+using waybill::detail::item_samples;
 
 namespace {
 
-constexpr calibration_state::batch_sizes of(std::uint64_t bodies, std::uint64_t items)
+constexpr batch_sizes of(std::uint64_t bodies, std::uint64_t items)
 {
     return {.bodies = bodies, .guessed = items, .items = items};
 }
-constexpr calibration_state::batch_sizes exactly(std::uint64_t bytes, std::uint64_t items)
+constexpr batch_sizes exactly(std::uint64_t bytes, std::uint64_t items)
 {
     return {.exact = bytes, .items = items};
 }
@@ -35,78 +36,79 @@ constexpr calibration_state::batch_sizes exactly(std::uint64_t bytes, std::uint6
 constexpr batch_limits standard{.bytes = 1'000, .envelope = 10};
 
 template <class... Told>
-constexpr calibration taught(calibration c, const Told&... tell)
+constexpr calibrator taught(calibrator c, const Told&... tell)
 {
     (tell(c), ...);
     return c;
 }
 
 struct refusal {
-    calibration_state::batch_sizes batch;
+    batch_sizes batch;
     std::optional<std::uint64_t> actual{};
     std::optional<std::uint64_t> limit{};
-    constexpr void operator()(calibration& c) const { c.refused(batch, actual, limit); }
+    constexpr void operator()(calibrator& c) const { c.refused(batch, actual, limit); }
 };
 struct acceptance {
-    calibration_state::batch_sizes batch;
+    batch_sizes batch;
     std::optional<std::uint64_t> actual{};
     bool full = true;
-    constexpr void operator()(calibration& c) const { c.accepted(batch, actual, full); }
+    constexpr void operator()(calibrator& c) const { c.accepted(batch, actual, full); }
 };
 
 }  // namespace
 
-static_assert(std::is_trivially_copyable_v<calibration>);
+static_assert(std::is_trivially_copyable_v<calibrator>);
 
 // What a batch is expected to have: the envelope, the bodies, a guess for each that is guessed.
-static_assert(calibration(standard, 5).predict(of(100, 3)) == 125);
-static_assert(calibration(standard, 5)
-                  .predict({.bodies = 100, .guessed = 3, .exact = 50, .items = 5}) == 175);
-static_assert(calibration(standard).predict(of(100, 3)) == 110);
-static_assert(calibration(standard, unlimited).predict(of(1, 2)) == unlimited);
-static_assert(calibration(standard).predict(of(unlimited, 1)) == unlimited);
-static_assert(calibration().predict({}) == 0);
+static_assert(calibrator(standard, 5).predict(of(100, 3)) == 125);
+static_assert(
+    calibrator(standard, 5).predict({.bodies = 100, .guessed = 3, .exact = 50, .items = 5}) == 175);
+static_assert(calibrator(standard).predict(of(100, 3)) == 110);
+static_assert(calibrator(standard, unlimited).predict(of(1, 2)) == unlimited);
+static_assert(calibrator(standard).predict(of(unlimited, 1)) == unlimited);
+static_assert(calibrator().predict({}) == 0);
 // Compressed bodies are less than they are, and never less than a 64th of it.
-static_assert(calibration(calibration_state{.items = {.ratio = 0.25, .header = 2}})
-                  .predict(of(1'000, 10)) == 270);
-static_assert(calibration(calibration_state{.items = {.header = -200}}).predict(of(100, 1)) == 1);
-static_assert(calibration(calibration_state{.items = {.header = -200}})
+static_assert(
+    calibrator(calibration{.items = {.ratio = 0.25, .header = 2}}).predict(of(1'000, 10)) == 270);
+static_assert(calibrator(calibration{.items = {.header = -200}}).predict(of(100, 1)) == 1);
+static_assert(calibrator(calibration{.items = {.header = -200}})
                   .predict({.bodies = 6'400, .guessed = 64, .exact = 50, .items = 65}) == 150);
 
-static_assert(calibration(standard).budget() == 1'000 && calibration(standard).limit() == 1'000);
-static_assert(calibration().budget() == unlimited);
-static_assert(calibration(standard, 5).header() == 5 && calibration(standard).header() == 0);
+static_assert(calibrator(standard).budget() == 1'000 && calibrator(standard).limit() == 1'000);
+static_assert(calibrator().budget() == unlimited);
+static_assert(calibrator(standard, 5).header() == 5 && calibrator(standard).header() == 0);
 
 // No guess: sizes are whole, and a batch is cut at the limit itself, and stays so.
-static_assert(calibration(standard).fits(of(990, 7)) && !calibration(standard).fits(of(991, 7)));
-static_assert(calibration(standard).margin(of(990, 7)) == 0);
-static_assert(taught(calibration(standard), acceptance{of(990, 7)}).fits(of(990, 3)));
-static_assert(taught(calibration(standard), acceptance{of(980, 7), 990}).fits(of(990, 3)));
-static_assert(taught(calibration(standard), acceptance{of(990, 7)}).state().consecutive_accepted == 0);
-static_assert(calibration().fits(of(unlimited - 1, 2)) && !calibration().fits(of(unlimited, 2)));
+static_assert(calibrator(standard).fits(of(990, 7)) && !calibrator(standard).fits(of(991, 7)));
+static_assert(calibrator(standard).margin(of(990, 7)) == 0);
+static_assert(taught(calibrator(standard), acceptance{of(990, 7)}).fits(of(990, 3)));
+static_assert(taught(calibrator(standard), acceptance{of(980, 7), 990}).fits(of(990, 3)));
+static_assert(taught(calibrator(standard), acceptance{of(990, 7)}).state().consecutive_accepted ==
+              0);
+static_assert(calibrator().fits(of(unlimited - 1, 2)) && !calibrator().fits(of(unlimited, 2)));
 // ... until something speaks against it.
-static_assert(!taught(calibration(standard), acceptance{of(970, 7), 991}).fits(of(990, 7)));
-static_assert(!taught(calibration(standard), refusal{of(990, 7)}).fits(of(990, 7)));
-static_assert(taught(calibration(standard), refusal{of(990, 7)}).margin(of(500, 7)) > 0);
+static_assert(!taught(calibrator(standard), acceptance{of(970, 7), 991}).fits(of(990, 7)));
+static_assert(!taught(calibrator(standard), refusal{of(990, 7)}).fits(of(990, 7)));
+static_assert(taught(calibrator(standard), refusal{of(990, 7)}).margin(of(500, 7)) > 0);
 // Exact sizes have no margin, whatever the guess is.
-static_assert(calibration(standard, 50).fits(exactly(990, 7)));
-static_assert(!calibration(standard, 50).fits(of(990, 7)));
+static_assert(calibrator(standard, 50).fits(exactly(990, 7)));
+static_assert(!calibrator(standard, 50).fits(of(990, 7)));
 
 // One refusal that tells sizes corrects the header, and the limit.
-constexpr calibration told_once = taught(calibration(batch_limits{.bytes = 100'000}, 54),
-                                         refusal{of(94'000, 200), 124'000, 100'000});
+constexpr calibrator told_once = taught(calibrator(batch_limits{.bytes = 100'000}, 54),
+                                        refusal{of(94'000, 200), 124'000, 100'000});
 static_assert(told_once.header() >= 145 && told_once.header() <= 150);
 static_assert(told_once.predict(of(94'000, 200)) > 123'000);
 static_assert(told_once.predict(of(94'000, 200)) <= 124'000);
 static_assert(told_once.limit() == 100'000 &&
-              told_once.state().reports == calibration_state::broker_reports::refusals);
-static_assert(taught(calibration(standard), refusal{of(900, 10), {}, 500}).limit() == 500);
-static_assert(taught(calibration(standard), refusal{of(900, 10), 1'110, 500}).budget() == 500);
-static_assert(taught(calibration(standard), refusal{of(900, 10), 5'110, 5'000}).limit() == 5'000);
+              told_once.state().reports == calibration::broker_reports::refusals);
+static_assert(taught(calibrator(standard), refusal{of(900, 10), {}, 500}).limit() == 500);
+static_assert(taught(calibrator(standard), refusal{of(900, 10), 1'110, 500}).budget() == 500);
+static_assert(taught(calibrator(standard), refusal{of(900, 10), 5'110, 5'000}).limit() == 5'000);
 
 // Sizes of single items do so exactly, and leave a little for an envelope that nobody told.
-constexpr calibration told_items = [] {
-    calibration c(batch_limits{.bytes = 100'000}, 54);
+constexpr calibrator told_items = [] {
+    calibrator c(batch_limits{.bytes = 100'000}, 54);
     item_samples s;
     for (std::uint64_t i = 0; i != 200; ++i) s.add(400 + i, 400 + i + (i == 30 ? 9'000 : 300));
     c.refused(of(99'900, 200), {}, {}, s);
@@ -115,52 +117,53 @@ constexpr calibration told_items = [] {
 static_assert(told_items.header() == 300 && told_items.state().envelope == 48);
 
 // A refused single item teaches nothing: it is the item.
-static_assert(taught(calibration(standard, 5), refusal{of(900, 1), 5'000, 1}) ==
-              calibration(standard, 5));
-static_assert(taught(calibration(standard, 5), refusal{of(5'000, 1)}, refusal{exactly(1, 1)},
-                     refusal{calibration_state::batch_sizes{}, 7, 6}) == calibration(standard, 5));
+static_assert(taught(calibrator(standard, 5), refusal{of(900, 1), 5'000, 1}) ==
+              calibrator(standard, 5));
+static_assert(taught(calibrator(standard, 5), refusal{of(5'000, 1)}, refusal{exactly(1, 1)},
+                     refusal{batch_sizes{}, 7, 6}) == calibrator(standard, 5));
 
 // Numbers that explain nothing are none: the refusal is one that tells nothing.
-constexpr calibration no_numbers = taught(calibration(standard, 5), refusal{of(900, 10)});
-static_assert(!(no_numbers == calibration(standard, 5)));
-static_assert(taught(calibration(standard, 5), refusal{of(900, 10), {}, 0}) == no_numbers);
-static_assert(taught(calibration(standard, 5), refusal{of(900, 10), 0, 0}) == no_numbers);
-static_assert(taught(calibration(standard, 5), refusal{of(900, 10), 3, 1'000}) == no_numbers);
-static_assert(taught(calibration(standard, 5), refusal{of(900, 10), 1'000, 1'000}) == no_numbers);
-static_assert(taught(calibration(standard, 5), refusal{of(900, 10), {}, unlimited}) == no_numbers);
-static_assert(taught(calibration(standard, 5), refusal{of(900, 10), 0, {}}) == no_numbers);
-static_assert(taught(calibration(standard, 5), refusal{of(900, 10), unlimited, {}}) == no_numbers);
-static_assert(taught(calibration(standard, 5), acceptance{of(900, 10), 0}) ==
-              taught(calibration(standard, 5), acceptance{of(900, 10)}));
-static_assert(taught(calibration(standard, 5), acceptance{of(900, 10), unlimited}) ==
-              taught(calibration(standard, 5), acceptance{of(900, 10)}));
+constexpr calibrator no_numbers = taught(calibrator(standard, 5), refusal{of(900, 10)});
+static_assert(!(no_numbers == calibrator(standard, 5)));
+static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), {}, 0}) == no_numbers);
+static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), 0, 0}) == no_numbers);
+static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), 3, 1'000}) == no_numbers);
+static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), 1'000, 1'000}) == no_numbers);
+static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), {}, unlimited}) == no_numbers);
+static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), 0, {}}) == no_numbers);
+static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), unlimited, {}}) == no_numbers);
+static_assert(taught(calibrator(standard, 5), acceptance{of(900, 10), 0}) ==
+              taught(calibrator(standard, 5), acceptance{of(900, 10)}));
+static_assert(taught(calibrator(standard, 5), acceptance{of(900, 10), unlimited}) ==
+              taught(calibrator(standard, 5), acceptance{of(900, 10)}));
 
 // What was accepted is within the limit, whatever is documented.
-static_assert(taught(calibration(standard, 5), acceptance{of(900, 10), 1'300}).limit() == 1'300);
+static_assert(taught(calibrator(standard, 5), acceptance{of(900, 10), 1'300}).limit() == 1'300);
 
 // A reported limit is ignored once a larger batch was accepted, by its reported size or by its
 // bodies alone. Higher limits that are reported later count.
 constexpr batch_limits large{.bytes = 262'144};
-constexpr calibration in_kilobytes = taught(calibration(large, 54), refusal{of(200'000, 500), {}, 256});
+constexpr calibrator in_kilobytes =
+    taught(calibrator(large, 54), refusal{of(200'000, 500), {}, 256});
 static_assert(in_kilobytes.limit() == 256);
-constexpr calibration refuted = taught(in_kilobytes, acceptance{of(300, 1), {}, false});
+constexpr calibrator refuted = taught(in_kilobytes, acceptance{of(300, 1), {}, false});
 static_assert(refuted.limit() == 262'144 && refuted.state().refuted == 256);
 static_assert(taught(refuted, refusal{of(200'000, 500), {}, 256}).limit() == 262'144);
 static_assert(taught(refuted, refusal{of(200'000, 500), {}, 256}).header() > 100);
 static_assert(taught(refuted, refusal{of(200'000, 500), {}, 100'000}).limit() == 100'000);
 static_assert(taught(in_kilobytes, acceptance{of(10, 1), 300, false}).limit() == 262'144);
 static_assert(taught(in_kilobytes, acceptance{of(250, 2), {}, false}).limit() == 256);
-static_assert(refuted.under({.bytes = 1'000}).state().refuted == 0);
-static_assert(calibration(refuted.state()) == refuted);
-static_assert(waybill::merged(refuted, calibration(large, 54)).state().refuted == 256);
+static_assert(refuted.state().under({.bytes = 1'000}).refuted == 0);
+static_assert(calibrator(refuted.state()) == refuted);
+static_assert(waybill::merged(refuted.state(), calibrator(large, 54).state()).refuted == 256);
 
 // A higher limit that explains nothing is only probed for.
-static_assert(taught(calibration(standard, 5), refusal{of(900, 10), {}, 9'000}).limit() == 1'000);
-static_assert(taught(calibration(standard, 5), refusal{of(900, 10), {}, 9'000}).ceiling() == 9'000);
+static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), {}, 9'000}).limit() == 1'000);
+static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), {}, 9'000}).ceiling() == 9'000);
 
 // An outcome of a batch that was cut before a refusal lowers a limit further, and raises none.
-constexpr calibration twice = [] {
-    calibration c(batch_limits{.bytes = 1'000});
+constexpr calibrator twice = [] {
+    calibrator c(batch_limits{.bytes = 1'000});
     c.refused(exactly(1'000, 10), 1'000, 980);
     c.refused(exactly(1'000, 10), 1'000, 970, {}, waybill::detail::cut_with::older);
     c.refused(exactly(1'000, 10), 1'000, 990, {}, waybill::detail::cut_with::older);
@@ -170,70 +173,72 @@ constexpr calibration twice = [] {
 static_assert(twice.limit() == 970 && twice.budget() == 970 && twice.state().consecutive_accepted == 0);
 
 // One probe at a time.
-constexpr calibration probing(calibration_state{
+constexpr calibrator probing(calibration{
     .documented = 1'000, .limit = 400, .ceiling = 1'000, .consecutive_accepted = 32});
 static_assert(probing.budget() == 800 && probing.next_cut() == waybill::detail::cut_with::probe);
 static_assert([] {
-    calibration c = probing;
+    calibrator c = probing;
     c.hold_probes(true);
     return c.budget() == 400 && c.next_cut() == waybill::detail::cut_with::latest;
 }());
 
 // Batches that were closed for another reason than their bytes say nothing about limits.
-static_assert(taught(calibration(standard, 5), acceptance{of(100, 3), {}, false}).items() ==
-              calibration(standard, 5).items());
-static_assert(taught(calibration(standard, 5), acceptance{of(100, 3), {}, false}).state().consecutive_accepted == 0);
-static_assert(taught(calibration(standard, 5), acceptance{of(100, 3), {}, false}).budget() == 1'000);
+static_assert(taught(calibrator(standard, 5), acceptance{of(100, 3), {}, false}).items() ==
+              calibrator(standard, 5).items());
+static_assert(taught(calibrator(standard, 5), acceptance{of(100, 3), {}, false})
+                  .state()
+                  .consecutive_accepted == 0);
+static_assert(taught(calibrator(standard, 5), acceptance{of(100, 3), {}, false}).budget() == 1'000);
 
 // Where sizes are known, a refusal says that the limit is lower: half-way, then nearer.
-static_assert(taught(calibration(standard), refusal{exactly(890, 9)}).budget() == 450);
-static_assert(taught(calibration(standard), refusal{exactly(890, 9)}, acceptance{exactly(400, 5)})
+static_assert(taught(calibrator(standard), refusal{exactly(890, 9)}).budget() == 450);
+static_assert(taught(calibrator(standard), refusal{exactly(890, 9)}, acceptance{exactly(400, 5)})
                   .budget() == 655);
-static_assert(taught(calibration(standard), refusal{exactly(890, 9)}, acceptance{exactly(880, 9)})
+static_assert(taught(calibrator(standard), refusal{exactly(890, 9)}, acceptance{exactly(880, 9)})
                   .budget() == 890);
 // What contradicts what was known wins: it was lowered; it was raised, nobody knows how far.
-static_assert(taught(calibration(standard), acceptance{exactly(790, 4)}, refusal{exactly(390, 3)})
+static_assert(taught(calibrator(standard), acceptance{exactly(790, 4)}, refusal{exactly(390, 3)})
                   .budget() == 200);
-static_assert(taught(calibration(standard), refusal{exactly(590, 3)}, acceptance{exactly(790, 4)})
+static_assert(taught(calibrator(standard), refusal{exactly(590, 3)}, acceptance{exactly(790, 4)})
                   .budget() == 800);
-static_assert(taught(calibration(standard), refusal{exactly(590, 3)}, acceptance{exactly(990, 4)})
-                  .state().refused == unlimited);
+static_assert(taught(calibrator(standard), refusal{exactly(590, 3)}, acceptance{exactly(990, 4)})
+                  .state()
+                  .refused == unlimited);
 // A refusal of hardly anything leaves something to send.
-static_assert(taught(calibration(batch_limits{.bytes = 10}), refusal{exactly(2, 2)}).budget() == 1);
-static_assert(taught(calibration(batch_limits{.bytes = 10}), refusal{exactly(1, 2)}).budget() >= 1);
-static_assert(taught(calibration(batch_limits{.bytes = 10}), refusal{exactly(0, 2)}).budget() >= 1);
+static_assert(taught(calibrator(batch_limits{.bytes = 10}), refusal{exactly(2, 2)}).budget() == 1);
+static_assert(taught(calibrator(batch_limits{.bytes = 10}), refusal{exactly(1, 2)}).budget() >= 1);
+static_assert(taught(calibrator(batch_limits{.bytes = 10}), refusal{exactly(0, 2)}).budget() >= 1);
 
 // A state is all there is, and what contradicts itself in one is forgotten.
-static_assert(calibration(told_once.state()) == told_once);
-static_assert(calibration(told_items.state()) == told_items);
-static_assert(calibration(no_numbers.state()) == no_numbers);
-static_assert(calibration(calibration_state{}) == calibration());
-static_assert(calibration(calibration(standard, unlimited).state()) ==
-              calibration(standard, unlimited));
-static_assert(calibration(calibration_state{.limit = 500, .ceiling = 90}).state().ceiling == 500);
-static_assert(calibration(calibration_state{
+static_assert(calibrator(told_once.state()) == told_once);
+static_assert(calibrator(told_items.state()) == told_items);
+static_assert(calibrator(no_numbers.state()) == no_numbers);
+static_assert(calibrator(calibration{}) == calibrator());
+static_assert(calibrator(calibrator(standard, unlimited).state()) ==
+              calibrator(standard, unlimited));
+static_assert(calibrator(calibration{.limit = 500, .ceiling = 90}).state().ceiling == 500);
+static_assert(calibrator(calibration{
                   .documented = 500, .limit = 500, .ceiling = 9, .accepted = 90, .refused = 90}) ==
-              calibration(batch_limits{.bytes = 500}));
-static_assert(calibration(calibration_state{
+              calibrator(batch_limits{.bytes = 500}));
+static_assert(calibrator(calibration{
                   .documented = 500, .limit = 500, .ceiling = 9, .accepted = 90, .refused = 7}) ==
-              calibration(batch_limits{.bytes = 500}));
-static_assert(calibration(calibration_state{.limit = 500, .refused = 1}).budget() == 500);
-static_assert(calibration(calibration_state{.limit = 500, .probe_after = 0}).budget() == 500);
-static_assert(calibration(calibration_state{.probe_after = 4'000'000'000}).state().probe_after ==
-              16'384);
-static_assert(calibration(calibration_state{
+              calibrator(batch_limits{.bytes = 500}));
+static_assert(calibrator(calibration{.limit = 500, .refused = 1}).budget() == 500);
+static_assert(calibrator(calibration{.limit = 500, .probe_after = 0}).budget() == 500);
+static_assert(calibrator(calibration{.probe_after = 4'000'000'000}).state().probe_after == 16'384);
+static_assert(calibrator(calibration{
                   .documented = 500,
                   .limit = 500,
                   .ceiling = 500,
                   .items = {.header = std::numeric_limits<double>::quiet_NaN(), .noise = -1}}) ==
-              calibration(batch_limits{.bytes = 500}));
+              calibrator(batch_limits{.bytes = 500}));
 
 // Copies are values of their own.
 static_assert([] {
-    calibration a(standard, 5);
-    const calibration b = a;
+    calibrator a(standard, 5);
+    const calibrator b = a;
     a.refused(of(900, 10), 1'110, 1'000);
-    return b == calibration(standard, 5) && !(a == b);
+    return b == calibrator(standard, 5) && !(a == b);
 }());
 
 namespace {
@@ -272,7 +277,7 @@ struct result {
 
 class sends {
 public:
-    explicit sends(const calibration& c) : known(c) {}
+    explicit sends(const calibrator& c) : known(c) {}
 
     // So many batches, one after the other, as a sender cuts them.
     result run(const simulation& w, int batches)
@@ -280,12 +285,12 @@ public:
         result r;
         int accepted = 0;
         for (int n = 0; n != batches; ++n) {
-            calibration_state::batch_sizes b;
+            batch_sizes b;
             item_samples seen;
             std::uint64_t actual = 0;
             for (;;) {
                 if (body_ == 0) draw(w);
-                calibration_state::batch_sizes with = b;
+                batch_sizes with = b;
                 ++with.items;
                 (w.exact ? with.exact : with.bodies) += w.exact ? whole_ : body_;
                 if (!w.exact) ++with.guessed;
@@ -315,7 +320,7 @@ public:
         return r;
     }
 
-    calibration known;
+    calibrator known;
 
 private:
     void draw(const simulation& w)
@@ -336,7 +341,7 @@ TEST_CASE("calibration: a mere yes or no is enough: within 3 % of the best after
 {
     for (const std::uint64_t header : {60U, 300U, 0U, 1'000U}) {
         CAPTURE(header);
-        sends s(calibration(batch_limits{.bytes = 262'144}, 54));
+        sends s(calibrator(batch_limits{.bytes = 262'144}, 54));
         const result first = s.run({.header = header}, 40);
         CHECK(first.refused <= 10);
         const result then = s.run({.header = header}, 25);
@@ -353,7 +358,7 @@ TEST_CASE("calibration: numbers or sizes of items are enough at once")
             CAPTURE(header);
             CAPTURE(items);
             const simulation w{.header = header, .numbers = !items, .items = items};
-            sends s(calibration(batch_limits{.bytes = 262'144}, 54));
+            sends s(calibrator(batch_limits{.bytes = 262'144}, 54));
             const result r = s.run(w, 450);
             CHECK(r.refused == 1);
             CHECK(r.last_refused < 10);
@@ -364,7 +369,7 @@ TEST_CASE("calibration: numbers or sizes of items are enough at once")
 
 TEST_CASE("calibration: sizes of accepted batches converge, follow, and learn what differs")
 {
-    sends s(calibration(batch_limits{.bytes = 262'144}, 54));
+    sends s(calibrator(batch_limits{.bytes = 262'144}, 54));
     simulation w{.header = 200, .actual = true};
     s.run(w, 5);
     CHECK(s.run(w, 50).fill > 0.98);
@@ -398,7 +403,7 @@ TEST_CASE("calibration: where nothing is documented, the limit is found within a
 {
     for (const std::uint64_t limit : {1'000'000U, 262'144U, 30'000U}) {
         CAPTURE(limit);
-        sends s{calibration()};
+        sends s{calibrator()};
         const simulation w{.limit = limit, .smallest = 1, .largest = 40, .exact = true};
         const result first = s.run(w, 40);
         CHECK(first.refused <= 16);
@@ -415,7 +420,7 @@ TEST_CASE("calibration: where nothing is documented, the limit is found within a
 
 TEST_CASE("calibration: a limit that was lowered and raised again is used again")
 {
-    const calibration start(batch_limits{.bytes = 262'144}, 54);
+    const calibrator start(batch_limits{.bytes = 262'144}, 54);
     SUBCASE("told: after 33 full batches")
     {
         sends s(start);
@@ -436,7 +441,7 @@ TEST_CASE("calibration: a limit that was lowered and raised again is used again"
     }
     SUBCASE("searched: after 40 full batches")
     {
-        sends s{calibration(batch_limits{.bytes = 262'144})};
+        sends s{calibrator(batch_limits{.bytes = 262'144})};
         s.run({.limit = 65'536, .exact = true}, 20);
         CHECK(s.known.budget() <= 65'536);
         CHECK(s.known.budget() > 62'000);
@@ -446,7 +451,7 @@ TEST_CASE("calibration: a limit that was lowered and raised again is used again"
     }
     SUBCASE("searched, and nothing is documented: after 60 full batches, to half of what it is")
     {
-        sends s{calibration()};
+        sends s{calibrator()};
         s.run({.limit = 65'536, .exact = true}, 40);
         s.run({.exact = true}, 60);
         CHECK(s.known.budget() > 131'072);
@@ -476,7 +481,7 @@ TEST_CASE("calibration: headers that became small again are found out, whatever 
         for (const std::uint64_t before : {150U, 600U, 2'000U}) {
             CAPTURE(x.name);
             CAPTURE(before);
-            sends s(calibration(batch_limits{.bytes = 262'144}, 54));
+            sends s(calibrator(batch_limits{.bytes = 262'144}, 54));
             simulation w = x.told;
             w.header = before;
             s.run(w, 60);
@@ -492,7 +497,7 @@ TEST_CASE("calibration: headers that became small again are found out, whatever 
 TEST_CASE("calibration: bodies of another size, or encoded otherwise, are found out, too")
 {
     const auto recovers = [](const simulation& first, const simulation& then, int within) {
-        sends s(calibration(batch_limits{.bytes = 262'144}, 54));
+        sends s(calibrator(batch_limits{.bytes = 262'144}, 54));
         s.run(first, 100);
         s.run(then, within);
         const result r = s.run(then, 100);
@@ -524,7 +529,7 @@ TEST_CASE("calibration: a guess above the limit itself does no lasting harm")
 {
     for (const std::uint64_t guess : {200'000U, 1'000'000U}) {
         CAPTURE(guess);
-        sends s(calibration(batch_limits{.bytes = 262'144}, guess));
+        sends s(calibrator(batch_limits{.bytes = 262'144}, guess));
         s.run({}, 300);
         CHECK(s.run({}, 100).fill > 0.9);
     }
@@ -534,7 +539,7 @@ TEST_CASE("calibration: whatever is told, nothing wraps, and there is a budget")
 {
     const std::uint64_t some[] = {0,         1, 2, 63, 1'000, std::uint64_t{1} << 40U,
                                   unlimited / 2, unlimited - 1, unlimited};
-    const auto sane = [](const calibration& c, std::uint64_t limit) {
+    const auto sane = [](const calibrator& c, std::uint64_t limit) {
         const auto s = c.state();
         const auto& i = s.items;
         for (const double x : {i.ratio, i.header, i.ratio_variance, i.covariance,
@@ -542,13 +547,13 @@ TEST_CASE("calibration: whatever is told, nothing wraps, and there is a budget")
             if (!std::isfinite(x)) return false;
         }
         return i.ratio_variance >= 0 && i.header_variance >= 0 && i.noise >= 0 &&
-               s.accepted < s.refused && (limit == 0 || c.budget() >= 1) && calibration(s) == c;
+               s.accepted < s.refused && (limit == 0 || c.budget() >= 1) && calibrator(s) == c;
     };
     for (const std::uint64_t limit : some) {
         for (const std::uint64_t first : some) {
             for (const std::uint64_t second : some) {
                 for (const std::uint64_t told : some) {
-                    calibration c(batch_limits{.bytes = limit, .envelope = second}, told);
+                    calibrator c(batch_limits{.bytes = limit, .envelope = second}, told);
                     bool good = sane(c, limit);
                     c.refused(of(first, 2), told, {});
                     good = good && sane(c, limit);
@@ -580,19 +585,20 @@ TEST_CASE("calibration: whatever is told, nothing wraps, and there is a budget")
 TEST_CASE("calibration: what two workers have learnt is made one")
 {
     using waybill::merged;
-    calibration told(waybill::batch_limits{.bytes = 262'144}, 54);
-    calibration blind = told;
-    const waybill::calibration_state::batch_sizes b{
-        .bodies = 200'000, .guessed = 1'000, .items = 1'000};
-    told.refused(b, 300'000, 250'000);
-    blind.refused(b, {}, {});
+    calibrator with_sizes(waybill::batch_limits{.bytes = 262'144}, 54);
+    calibrator without_sizes = with_sizes;
+    const waybill::detail::batch_sizes b{.bodies = 200'000, .guessed = 1'000, .items = 1'000};
+    with_sizes.refused(b, 300'000, 250'000);
+    without_sizes.refused(b, {}, {});
+    const calibration told = with_sizes.state();
+    const calibration blind = without_sizes.state();
     const calibration both = merged(told, blind);
     CHECK(both == merged(blind, told));
     CHECK(merged(both, both) == both);
-    CHECK(both.limit() == 250'000);
-    CHECK(both.state().ceiling == 262'144);
-    CHECK(both.header() == told.header());
-    CHECK(both.state().reports == waybill::calibration_state::broker_reports::refusals);
+    CHECK(both.limit == 250'000);
+    CHECK(both.ceiling == 262'144);
+    CHECK(both.items == told.items);
+    CHECK(both.reports == waybill::calibration::broker_reports::refusals);
     CHECK(merged(told, told) == told);
 }
 

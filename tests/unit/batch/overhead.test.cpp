@@ -13,7 +13,7 @@ namespace overhead_test {
 
 using waybill::detail::item_samples;
 using waybill::detail::overhead;
-using waybill::detail::overhead_state;
+using item_estimate = waybill::calibration::item_estimate;
 
 namespace {
 
@@ -59,7 +59,7 @@ struct dice {
     }
 };
 
-bool finite(const overhead_state& s)
+bool finite(const item_estimate& s)
 {
     for (const double x : {s.ratio, s.header, s.ratio_variance, s.covariance, s.header_variance,
                            s.noise, s.drift, s.error}) {
@@ -72,8 +72,10 @@ bool finite(const overhead_state& s)
 
 // The line: a factor on the bodies and an amount an item.
 static_assert(near(overhead(54).mean(1'000, 10), 540, 0));
-static_assert(near(overhead(overhead_state{.ratio = 1.25, .header = 4}).mean(1'000, 10), 290, 0));
-static_assert(near(overhead(overhead_state{.ratio = 0.5, .header = 4}).mean(1'000, 10), -460, 0));
+static_assert(near(overhead(item_estimate{.ratio = 1.25, .header = 4}).mean(1'000, 10),
+                   290, 0));
+static_assert(near(overhead(item_estimate{.ratio = 0.5, .header = 4}).mean(1'000, 10),
+                   -460, 0));
 
 // Nothing guessed is believed until something speaks against it; a guess is in doubt from the
 // start.
@@ -88,7 +90,8 @@ static_assert(!taught(overhead(), [](overhead& o) { o.bounded(1'000, 10, 0, 5, t
 
 // A doubt about the mean can count less than once; what was told together varies an eighth as much.
 static_assert(overhead(54).variance(0, 10, 0, 0.5) < overhead(54).variance(0, 10, 0, 1));
-static_assert(near(overhead(overhead_state{.noise = 80}).variance(0, 0, 8, 1), 80, 1e-9));
+static_assert(near(overhead(item_estimate{.noise = 80}).variance(0, 0, 8, 1), 80,
+                   1e-9));
 
 // One sum that is far off is adopted nearly whole, upwards and downwards.
 static_assert(near(taught(overhead(54), [](overhead& o) { o.observe(3'000, 10, 0, 3'000); })
@@ -156,37 +159,45 @@ static_assert(sampled(all_alike).variance(6'000, 20, 0, 1) > 1e9);
 // A state is taken as it is, or not at all.
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr overhead_state sound{.ratio = 1.2, .header = 60, .ratio_variance = 0.01, .covariance = -1,
-                               .header_variance = 200, .noise = 9, .drift = -1, .error = 2, .seen = 3};
+constexpr item_estimate sound{.ratio = 1.2,
+                                           .header = 60,
+                                           .ratio_variance = 0.01,
+                                           .covariance = -1,
+                                           .header_variance = 200,
+                                           .noise = 9,
+                                           .drift = -1,
+                                           .error = 2,
+                                           .seen = 3};
 static_assert(overhead(sound).state() == sound);
-static_assert(overhead(overhead_state{}) == overhead());
+static_assert(overhead(item_estimate{}) == overhead());
 
-constexpr overhead_state with(double overhead_state::*field, double value)
+constexpr item_estimate with(double item_estimate::*field, double value)
 {
-    overhead_state s = sound;
+    item_estimate s = sound;
     s.*field = value;
     return s;
 }
-constexpr bool repaired(double overhead_state::*field, double value)
+constexpr bool repaired(double item_estimate::*field, double value)
 {
-    const overhead_state s = with(field, value);
+    const item_estimate s = with(field, value);
     // A header that is a number is still a good guess.
     return overhead(s) == overhead(s.header > 0 && s.header < 1e60 ? s.header : 0.0);
 }
-static_assert(repaired(&overhead_state::ratio, no_number));
-static_assert(repaired(&overhead_state::header, no_number));
-static_assert(repaired(&overhead_state::header, infinite));
-static_assert(repaired(&overhead_state::header, -infinite));
-static_assert(repaired(&overhead_state::ratio_variance, -1));
-static_assert(repaired(&overhead_state::ratio_variance, no_number));
-static_assert(repaired(&overhead_state::header_variance, -1e-9));
-static_assert(repaired(&overhead_state::noise, -1));
-static_assert(repaired(&overhead_state::noise, infinite));
-static_assert(repaired(&overhead_state::covariance, no_number));
-static_assert(repaired(&overhead_state::covariance, 2));  // more than both variances allow
-static_assert(repaired(&overhead_state::drift, no_number));
-static_assert(repaired(&overhead_state::error, infinite));
-static_assert(overhead(overhead_state{.seen = 4'000'000'000}).state().seen == 4);
+static_assert(repaired(&item_estimate::ratio, no_number));
+static_assert(repaired(&item_estimate::header, no_number));
+static_assert(repaired(&item_estimate::header, infinite));
+static_assert(repaired(&item_estimate::header, -infinite));
+static_assert(repaired(&item_estimate::ratio_variance, -1));
+static_assert(repaired(&item_estimate::ratio_variance, no_number));
+static_assert(repaired(&item_estimate::header_variance, -1e-9));
+static_assert(repaired(&item_estimate::noise, -1));
+static_assert(repaired(&item_estimate::noise, infinite));
+static_assert(repaired(&item_estimate::covariance, no_number));
+static_assert(repaired(&item_estimate::covariance,
+                       2));  // more than both variances allow
+static_assert(repaired(&item_estimate::drift, no_number));
+static_assert(repaired(&item_estimate::error, infinite));
+static_assert(overhead(item_estimate{.seen = 4'000'000'000}).state().seen == 4);
 
 TEST_CASE("overhead: sums converge to factor and amount, and noise to its variance")
 {
@@ -287,12 +298,13 @@ TEST_CASE("overhead: no number is so wild that what follows is none")
         }
     }
     // Nor out of a state that is on the edge of what is taken.
-    overhead o(overhead_state{.header = 1e59, .header_variance = 1e119, .noise = 1e119});
+    overhead o(
+        item_estimate{.header = 1e59, .header_variance = 1e119, .noise = 1e119});
     o.observe(1, 1, 0, -1e59);
     o.bounded(1, 1, 0, 1e19, true);
     o.bounded(1, 1, 0, 1e19, false);
     CHECK(finite(o.state()));
-    overhead calm(overhead_state{.header = 50, .header_variance = 1e-300, .noise = 0});
+    overhead calm(item_estimate{.header = 50, .header_variance = 1e-300, .noise = 0});
     for (const bool above : {false, true}) {
         overhead c = calm;
         c.bounded(1e18, 1, 0, above ? 1e19 : -1e19, above);
@@ -331,7 +343,7 @@ TEST_CASE("overhead: a change is adopted at once and is no deviation of items, h
 {
     for (const int turn : {6, 8, 20}) {
         CAPTURE(turn);
-        const overhead_state s = switched(40 * turn, turn).state();
+        const item_estimate s = switched(40 * turn, turn).state();
         CHECK(near(s.header * 200 + (s.ratio - 1) * 50'000, 900 * 200, 200));
         CHECK(std::sqrt(s.noise) < 20);
     }
@@ -339,7 +351,7 @@ TEST_CASE("overhead: a change is adopted at once and is no deviation of items, h
 
 TEST_CASE("overhead: a sum that spans a change says what comes next is like its second part")
 {
-    overhead o(overhead_state{.header = 300, .noise = 25, .seen = 4});
+    overhead o(item_estimate{.header = 300, .noise = 25, .seen = 4});
     o.shared(100, 22'000, 50);  // the first 100 had 80 each, so the other 50 have 740
     CHECK(near(o.state().header, 740, 0));
     const overhead before = o;

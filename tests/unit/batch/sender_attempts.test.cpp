@@ -10,7 +10,7 @@
 #include <support/send_said.hpp>
 
 #include <waybill/batch/batch_sender.hpp>
-#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/detail/calibrator.hpp>
 
 namespace sender_attempts_test {
 
@@ -67,9 +67,9 @@ TEST_CASE("sender: a lone batch that is opened again goes under another number")
 
 namespace {
 
-calibration_state::batch_sizes sizes_of(const sending& x, const numbers& bodies, bool exact)
+detail::batch_sizes sizes_of(const sending& x, const numbers& bodies, bool exact)
 {
-    calibration_state::batch_sizes b{.items = x.items.size()};
+    detail::batch_sizes b{.items = x.items.size()};
     for (const std::uint64_t n : x.items) (exact ? b.exact : b.bodies) += bodies[n];
     if (!exact) b.guessed = b.items;
     return b;
@@ -92,13 +92,13 @@ numbers too_large_of(batch_sender s, const numbers& bodies)
         const batch_limits& l = s.policy().limit;
         bool above = false;
         for (const std::uint64_t n : x.items) {
-            above = above || bodies[n] + l.envelope > s.learnt().limit();
+            above = above || bodies[n] + l.envelope > s.learnt().limit;
         }
         if (above) {
             CHECK(x.items.size() == 1);
             s.on(batch_sender::too_large{x.attempt}, at(0));
         } else {
-            CHECK(s.learnt().fits(sizes_of(x, bodies, s.policy().exact_sizes)));
+            CHECK(detail::calibrator(s.learnt()).fits(sizes_of(x, bodies, s.policy().exact_sizes)));
             s.on(batch_sender::accepted{x.attempt}, at(0));
         }
     }
@@ -111,23 +111,26 @@ numbers too_large_of(batch_sender s, const numbers& bodies)
 TEST_CASE("sender: what is too large by itself does not slip in behind what fits for sure")
 {
     // Compressed, so that two of 600 leave room for 1,300 bytes of bodies.
-    const calibration compressed(calibration_state{
-        .documented = 1'000, .limit = 1'000, .ceiling = 1'000, .items = {.ratio = 0.4}});
+    const calibration compressed{
+        .documented = 1'000, .limit = 1'000, .ceiling = 1'000, .items = {.ratio = 0.4}};
     const send_policy guessed{.limit = {.bytes = 1'000}};
     CHECK(too_large_of(batch_sender(guessed, compressed), {600, 600, 1'100}) == numbers{2});
     CHECK(too_large_of(batch_sender(guessed, compressed), {600, 600, 1'000}).empty());
 
     // The broker said 500, and it is time to try for the 1,000 that are documented.
-    const calibration probing(calibration_state{
-        .documented = 1'000, .limit = 500, .ceiling = 1'000, .consecutive_accepted = 40});
-    REQUIRE(probing.budget() == 1'000);
+    const calibration probing{
+        .documented = 1'000, .limit = 500, .ceiling = 1'000, .consecutive_accepted = 40};
+    REQUIRE(detail::calibrator(probing).budget() == 1'000);
     const send_policy exact{.limit = {.bytes = 1'000}, .exact_sizes = true};
     CHECK(too_large_of(batch_sender(exact, probing), {100, 700}) == numbers{1});
     CHECK(too_large_of(batch_sender(exact, probing), {100, 500}).empty());
 
     // An envelope counts, too.
-    const calibration with_envelope(calibration_state{
-        .documented = 1'000, .limit = 500, .ceiling = 1'000, .envelope = 50, .consecutive_accepted = 40});
+    const calibration with_envelope{.documented = 1'000,
+                                    .limit = 500,
+                                    .ceiling = 1'000,
+                                    .envelope = 50,
+                                    .consecutive_accepted = 40};
     const send_policy enveloped{.limit = {.bytes = 1'000, .envelope = 50}, .exact_sizes = true};
     CHECK(too_large_of(batch_sender(enveloped, with_envelope), {100, 451}) == numbers{1});
     CHECK(too_large_of(batch_sender(enveloped, with_envelope), {100, 450}).empty());
@@ -138,8 +141,8 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
     // Ratio and header were learnt together: where one is larger the other is smaller. So a batch
     // of other bodies than those that taught them is in more doubt than its size would tell.
     struct which {
-        detail::overhead_state items;
-        calibration_state::broker_reports tells;
+        calibration::item_estimate items;
+        calibration::broker_reports tells;
         std::uint64_t limit;
         std::uint64_t before;  // items of so many bytes ...
         std::uint64_t small;
@@ -151,7 +154,7 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
                           .header_variance = 1'000,
                           .noise = 600,
                           .seen = 4},
-                                 calibration_state::broker_reports::sizes,
+                                 calibration::broker_reports::sizes,
                                  41'000,
                                  50,
                                  140,
@@ -163,18 +166,18 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
                            .header_variance = 5'500,
                            .noise = 20,
                            .seen = 4},
-                                 calibration_state::broker_reports::nothing,
+                                 calibration::broker_reports::nothing,
                                  42'000,
                                  13,
                                  50,
                                  130}}) {
-        const calibration known(calibration_state{.documented = x.limit,
-                                                  .limit = x.limit,
-                                                  .ceiling = x.limit,
-                                                  .items = x.items,
-                                                  .reports = x.tells});
+        const detail::calibrator known(calibration{.documented = x.limit,
+                                                   .limit = x.limit,
+                                                   .ceiling = x.limit,
+                                                   .items = x.items,
+                                                   .reports = x.tells});
         REQUIRE(known.items().state() == x.items);
-        batch_sender s({.limit = {.bytes = x.limit}}, known);
+        batch_sender s({.limit = {.bytes = x.limit}}, known.state());
         numbers bodies;
         while (s.wants_more() && bodies.size() != 1'000) {
             bodies.push_back(bodies.size() < x.before ? x.small : x.large);

@@ -103,15 +103,19 @@ namespace {
 
 // The limit was found at 63,000 bytes, probes have failed for long, and the next one is due. Items
 // have 60,000 bytes, so a probe that is a little larger has no item more.
-constexpr calibration with_large_items(int batches)
+constexpr detail::calibrator with_large_items(int batches)
 {
-    calibration c(calibration_state{.documented = 1'000'000, .limit = 1'000'000,
-                                    .ceiling = 1'000'000, .accepted = 63'000, .refused = 64'000,
-                                    .consecutive_accepted = 1'024, .probe_after = 1'024});
+    detail::calibrator c(calibration{.documented = 1'000'000,
+                                     .limit = 1'000'000,
+                                     .ceiling = 1'000'000,
+                                     .accepted = 63'000,
+                                     .refused = 64'000,
+                                     .consecutive_accepted = 1'024,
+                                     .probe_after = 1'024});
     for (int n = 0; n != batches; ++n) c.accepted({.exact = 60'000, .items = 1}, {}, true);
     return c;
 }
-constexpr calibration_state::batch_sizes two_of_them{.exact = 120'000, .items = 2};
+constexpr detail::batch_sizes two_of_them{.exact = 120'000, .items = 2};
 
 }  // namespace
 
@@ -123,52 +127,50 @@ namespace {
 constexpr batch_limits small{.bytes = 1'000, .envelope = 10};
 constexpr batch_limits large{.bytes = 2'000, .envelope = 10};
 
-constexpr calibration_state::batch_sizes of(std::uint64_t bodies, std::uint64_t items)
+constexpr detail::batch_sizes of(std::uint64_t bodies, std::uint64_t items)
 {
     return {.bodies = bodies, .guessed = items, .items = items};
 }
 
 // Knows the limit and the items by what a refusal told.
 constexpr calibration told = [] {
-    calibration c(small, 5);
+    detail::calibrator c(small, 5);
     c.refused(of(900, 10), 1'110, 700);
-    return c;
+    return c.state();
 }();
 // Knows them by yes and no alone, and that from no header at all.
 constexpr calibration tried = [] {
-    calibration c(small);
+    detail::calibrator c(small);
     c.accepted(of(700, 7), {}, true);
     c.refused(of(980, 10), {}, {});
     c.refused(of(960, 10), {}, {});
-    return c;
+    return c.state();
 }();
 // Knows the limit alone, between what went through and what did not.
 constexpr calibration between = [] {
-    calibration c(small);
+    detail::calibrator c(small);
     c.accepted({.exact = 300, .items = 3}, {}, true);
     c.refused({.exact = 600, .items = 6}, {}, {});
-    return c;
+    return c.state();
 }();
 // Knows a limit that is below another one, and was probing for that.
-constexpr calibration probed(calibration_state{
-    .documented = 1'000,
-    .limit = 700,
-    .ceiling = 1'000,
-    .envelope = 10,
-    .consecutive_accepted = 70,
-    .probe_after = 64,
-    .reports = calibration_state::broker_reports::refusals});
-static_assert(told.limit() == 700 && told.header() > 5);
-static_assert(between.budget() < 620 && between.state().refused < unlimited);
-static_assert(tried.header() > 0 && !tried.items().believed());
+constexpr calibration probed{.documented = 1'000,
+                             .limit = 700,
+                             .ceiling = 1'000,
+                             .envelope = 10,
+                             .consecutive_accepted = 70,
+                             .probe_after = 64,
+                             .reports = calibration::broker_reports::refusals};
+static_assert(told.limit == 700 && told.items.header > 5);
+static_assert(detail::calibrator(between).budget() < 620 && between.refused < unlimited);
+static_assert(tried.items.header > 0 && !detail::calibrator(tried).items().believed());
 
 constexpr bool void_under(const calibration& c, const batch_limits& l)
 {
     const calibration now = c.under(l);
-    const calibration_state s = now.state();
-    return s.documented == l.bytes && now.limit() == l.bytes && s.ceiling == l.bytes &&
-           now.budget() == l.bytes && s.accepted == 0 && s.refused == unlimited && s.consecutive_accepted == 0 &&
-           s.probe_after == 32;
+    return now.documented == l.bytes && now.limit == l.bytes && now.ceiling == l.bytes &&
+           detail::calibrator(now).budget() == l.bytes && now.accepted == 0 &&
+           now.refused == unlimited && now.consecutive_accepted == 0 && now.probe_after == 32;
 }
 
 }  // namespace
@@ -177,9 +179,9 @@ constexpr bool void_under(const calibration& c, const batch_limits& l)
 static_assert(void_under(told, large) && void_under(between, large) && void_under(tried, large));
 static_assert(void_under(probed, large) && probed.under(small) == probed);
 static_assert(void_under(told, {.bytes = 500}) && void_under(between, {}));
-static_assert(told.under(large).items() == told.items());
-static_assert(told.under(large).state().reports == told.state().reports);
-static_assert(tried.under(large).items() == tried.items());
+static_assert(told.under(large).items == told.items);
+static_assert(told.under(large).reports == told.reports);
+static_assert(tried.under(large).items == tried.items);
 // As documented before: nothing has changed, whatever was learnt.
 static_assert(told.under(small) == told && between.under(small) == between);
 static_assert(tried.under(small) == tried);
@@ -190,9 +192,9 @@ TEST_CASE("sender: under another documented limit it keeps what it knows of item
         const batch_sender same({.limit = small}, known);
         CHECK(same.learnt() == known);
         const batch_sender other({.limit = large}, known);
-        CHECK(other.learnt().limit() == 2'000);
-        CHECK(other.learnt().budget() == 2'000);
-        CHECK(other.learnt().items() == known.items());
+        CHECK(other.learnt().limit == 2'000);
+        CHECK(detail::calibrator(other.learnt()).budget() == 2'000);
+        CHECK(other.learnt().items == known.items);
     }
 }
 
@@ -202,15 +204,20 @@ namespace {
 constexpr bool keeps(const calibration& learnt, const calibration& untouched)
 {
     const calibration both = merged(learnt, untouched);
-    return both == merged(untouched, learnt) && both.items() == learnt.items() &&
-           both.limit() == learnt.limit() && both.state().reports == learnt.state().reports &&
-           both.state().refused == learnt.state().refused && both.header() == learnt.header();
+    return both == merged(untouched, learnt) && both.items == learnt.items &&
+           both.limit == learnt.limit && both.reports == learnt.reports &&
+           both.refused == learnt.refused;
+}
+
+constexpr calibration fresh(std::uint64_t header = 0)
+{
+    return detail::calibrator(small, header).state();
 }
 
 }  // namespace
 
-static_assert(keeps(told, calibration(small)) && keeps(told, calibration(small, 54)));
-static_assert(keeps(tried, calibration(small)) && keeps(between, calibration(small)));
+static_assert(keeps(told, fresh()) && keeps(told, fresh(54)));
+static_assert(keeps(tried, fresh()) && keeps(between, fresh()));
 static_assert(keeps(told, calibration()) && keeps(tried, calibration()));
 
 namespace {
@@ -309,8 +316,8 @@ TEST_CASE("sender: what is too large by its share of a sum is sent before it is 
 TEST_CASE("sender: a limit that was raised makes no batch that only items without a body fill")
 {
     // Who takes more than is documented looks like one whose items have less than no header.
-    constexpr calibration raised(calibration_state{.documented = 1'000, .limit = 1'000,
-                                                   .ceiling = 1'000, .items = {.header = -90}});
+    constexpr detail::calibrator raised(calibration{
+        .documented = 1'000, .limit = 1'000, .ceiling = 1'000, .items = {.header = -90}});
     static_assert(raised.predict(of(100 * 100, 100)) == 1'000);
     static_assert(raised.predict(of(50 * 100, 100)) == 5'000 / 64);
     CHECK(raised.fits(of(60'000, 1'200)));

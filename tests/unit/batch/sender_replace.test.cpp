@@ -184,8 +184,8 @@ TEST_CASE("sender: one that was sent alone and accepted says nothing of the othe
     s.on(batch_sender::flushed{}, now);
     const calibration before = s.learnt();
     s.on(batch_sender::accepted{attempt(s)}, now);
-    CHECK(s.learnt().items() == before.items());
-    CHECK(s.learnt().limit() == 1'000);
+    CHECK(s.learnt().items == before.items);
+    CHECK(s.learnt().limit == 1'000);
 }
 
 TEST_CASE("sender: exact sizes are taken as they are, those of what replaces an item as well")

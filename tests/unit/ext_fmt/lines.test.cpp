@@ -60,8 +60,7 @@ TEST_CASE("outcomes by their names, with whatever a string may be formatted by")
     CHECK(line(advance_outcome::stale_epoch) == "stale_epoch");
     CHECK(line(backoff::jitter::equal) == "equal");
     CHECK(line(send_policy::when_unknown::hand_back) == "hand_back");
-    CHECK(line(calibration_state::broker_reports::nothing) ==
-          name(calibration_state::broker_reports::nothing));
+    CHECK(line(calibration::broker_reports::nothing) == name(calibration::broker_reports::nothing));
     CHECK(line(wire::answer::too_many) == "too_many");
     CHECK(line(wire::extent::item) == "item");
     CHECK(line(wire::proof::reported) == "reported");
@@ -185,16 +184,14 @@ TEST_CASE("what a sender says and has learnt")
     CHECK(line(s.next(at_5s)) == "send attempt 0: items 0 to 1, 74 bytes, closed by end");
     s.on(batch_sender::accepted{0, {}}, at_5s);
     CHECK(line(s.next(at_5s)) == "settle items 0 to 1: accepted");
-    CHECK(line(s.learnt()) ==
-          "budget 100 bytes: limit 100 bytes, header 2.0 bytes, went through 74 bytes");
-    CHECK(
-        line(calibration_state{
-            .limit = 50,
-            .envelope = 1,
-            .items = {.ratio = 1.3333, .header = 1},
-            .accepted = 20,
-            .refused = 40}) ==
-        "limit 50 bytes, envelope 1 byte, header 1.0 bytes and 1.333 of a body, went through 20 bytes, refused 40 bytes");
+    CHECK(line(s.learnt()) == "limit 100 bytes, header 2.0 bytes, went through 74 bytes");
+    CHECK(line(calibration{.limit = 50,
+                           .envelope = 1,
+                           .items = {.ratio = 1.3333, .header = 1},
+                           .accepted = 20,
+                           .refused = 40}) ==
+          "limit 50 bytes, envelope 1 byte, header 1.0 bytes and 1.333 of a body, went through 20 "
+          "bytes, refused 40 bytes");
 
     const item_range gaps[] = {{0, 2}, {5, 1}, {7, 3}};
     CHECK(line(item_ranges(gaps, 3)) == "items 0 to 1, 5, 7 to 9");

@@ -12,19 +12,19 @@ using namespace waybill;
 
 TEST_CASE("a limit that was refuted is stored, and none leaves the form as it was")
 {
-    const calibration_state before{.documented = 9'000, .limit = 9'000, .ceiling = 9'000};
+    const calibration before{.documented = 9'000, .limit = 9'000, .ceiling = 9'000};
     const nlohmann::json old_form = before;
     CHECK(!old_form.contains("refuted"));
-    CHECK(*parse_json<calibration_state>(old_form.dump()) == before);
+    CHECK(*parse_json<calibration>(old_form.dump()) == before);
 
-    calibration_state refuted = before;
+    calibration refuted = before;
     refuted.refuted = 256;
     const nlohmann::json form = refuted;
     CHECK(form.at("refuted") == 256);
-    const auto again = parse_json<calibration_state>(form.dump());
+    const auto again = parse_json<calibration>(form.dump());
     REQUIRE(again.has_value());
     CHECK(*again == refuted);
-    CHECK(calibration(*again).state() == refuted);
+    CHECK(detail::calibrator(*again).state() == refuted);
 }
 
 }  // namespace json_calibration_test

@@ -54,7 +54,7 @@ TEST_CASE("a stored state is read back")
     CHECK(comes_back(checkpoint{{17, "o"}, 3}));
     CHECK(ordered_json(checkpoint{{17, "\xFF"}, 3}).dump() ==
           R"({"version":1,"at":{"sequence":17,"offset_base64":"/w=="},"epoch":3})");
-    CHECK(comes_back(calibration(batch_limits{.bytes = 1'000}).state()));
+    CHECK(comes_back(detail::calibrator(batch_limits{.bytes = 1'000}).state()));
     CHECK(comes_back(dead_letter{.key = {"orders", "billing", "0"}, .body = "\x80"}));
     CHECK(comes_back(scaling::state{}));
 

@@ -74,24 +74,24 @@ TEST_CASE("what is written is read back")
                             .attempts = false,
                             .deaths = 9});
     comes_back(calibration());
-    comes_back(calibration_state{.documented = 9,
-                                 .limit = 1,
-                                 .ceiling = 2,
-                                 .envelope = 3,
-                                 .items = {.ratio = 0.1,
-                                           .header = 1.0 / 3,
-                                           .ratio_variance = 4,
-                                           .covariance = -1e-300,
-                                           .header_variance = 9,
-                                           .noise = 1e30,
-                                           .drift = -7,
-                                           .error = 8,
-                                           .seen = 3},
-                                 .accepted = 4,
-                                 .refused = 5,
-                                 .consecutive_accepted = 6,
-                                 .probe_after = 64,
-                                 .reports = calibration_state::broker_reports::sizes});
+    comes_back(calibration{.documented = 9,
+                           .limit = 1,
+                           .ceiling = 2,
+                           .envelope = 3,
+                           .items = {.ratio = 0.1,
+                                     .header = 1.0 / 3,
+                                     .ratio_variance = 4,
+                                     .covariance = -1e-300,
+                                     .header_variance = 9,
+                                     .noise = 1e30,
+                                     .drift = -7,
+                                     .error = 8,
+                                     .seen = 3},
+                           .accepted = 4,
+                           .refused = 5,
+                           .consecutive_accepted = 6,
+                           .probe_after = 64,
+                           .reports = calibration::broker_reports::sizes});
     comes_back(checkpoint{{UINT64_MAX, "off\n\"set"}, UINT64_MAX});
     comes_back(dead_letter{});
     {
@@ -113,27 +113,28 @@ TEST_CASE("what is written is read back")
 
 TEST_CASE("a calibration goes on where it stopped")
 {
-    calibration learnt(batch_limits{.bytes = 10'000, .envelope = 10}, 5);
+    detail::calibrator learnt(batch_limits{.bytes = 10'000, .envelope = 10}, 5);
     learnt.accepted({.bodies = 2'000, .guessed = 10, .items = 10}, 2'300, true);
     learnt.refused({.bodies = 9'000, .guessed = 10, .items = 10}, {}, {});
-    const auto again = parse_json<calibration>(json(learnt).dump());
+    const auto again = parse_json<calibration>(json(learnt.state()).dump());
     REQUIRE(again.has_value());
-    CHECK(*again == learnt);
-    CHECK(again->budget() == learnt.budget());
+    CHECK(*again == learnt.state());
+    CHECK(detail::calibrator(*again).budget() == learnt.budget());
     CHECK(learnt.budget() < 9'000);
 
     // The first form knew of a header alone.
     const auto old = parse_json<calibration>(R"({"version": 1, "limit": 1000, "envelope": 10,
         "header": 54, "accepted": 700, "refused": 900})");
     REQUIRE(old.has_value());
-    CHECK(old->limit() == 1'000);
-    CHECK(old->header() == 54);
-    CHECK(old->state().envelope == 10);
-    CHECK(old->budget() == 800);
+    CHECK(old->limit == 1'000);
+    CHECK(old->items.header == 54);
+    CHECK(old->envelope == 10);
+    CHECK(detail::calibrator(*old).budget() == 800);
 
     // What contradicts itself is not believed, whoever hands it in.
-    CHECK(calibration(calibration_state{.limit = 100, .accepted = 9, .refused = 9}).budget() == 100);
-    CHECK(calibration(calibration_state{.limit = 100, .refused = 0}).budget() == 100);
+    CHECK(detail::calibrator(calibration{.limit = 100, .accepted = 9, .refused = 9}).budget() ==
+          100);
+    CHECK(detail::calibrator(calibration{.limit = 100, .refused = 0}).budget() == 100);
 }
 
 TEST_CASE("whatever a calibration has been through, it is read back")
@@ -147,36 +148,35 @@ TEST_CASE("whatever a calibration has been through, it is read back")
     };
     for (int round = 0; round < 5'000; ++round) {
         CAPTURE(round);
-        calibration learnt(batch_limits{.bytes = some(), .envelope = some()}, some());
+        detail::calibrator learnt(batch_limits{.bytes = some(), .envelope = some()}, some());
         for (auto steps = dice() % 6; steps != 0; --steps) {
-            const calibration_state::batch_sizes b{some(), some(), some(), some(), some()};
+            const detail::batch_sizes b{some(), some(), some(), some(), some()};
             if (dice() % 2 == 0) learnt.accepted(b, perhaps(), dice() % 2 == 0);
             else learnt.refused(b, perhaps(), perhaps());
         }
-        const std::string text = json(learnt).dump();
+        const std::string text = json(learnt.state()).dump();
         CAPTURE(text);
         const auto again = parse_json<calibration>(text);
         REQUIRE(again.has_value());
-        REQUIRE(*again == learnt);
+        REQUIRE(*again == learnt.state());
 
         // A state may be put together by hand: the same holds for what is left of it.
         const double odd[] = {0, 1, -1, 1e-9, 1e19, -1e40, 1e300};
         const auto number = [&] { return odd[dice() % std::size(odd)]; };
-        const calibration_state made{
-            .documented = some(),
-            .limit = some(),
-            .ceiling = some(),
-            .envelope = some(),
-            .items = {number(), number(), number(), number(), number(), number(), number(),
-                      number(), static_cast<std::uint32_t>(dice())},
-            .accepted = some(),
-            .refused = some(),
-            .consecutive_accepted = static_cast<std::uint32_t>(dice()),
-            .probe_after = static_cast<std::uint32_t>(dice()),
-            .reports = calibration_state::broker_reports::refusals};
-        const auto read = parse_json<calibration_state>(json(made).dump());
+        const calibration made{.documented = some(),
+                               .limit = some(),
+                               .ceiling = some(),
+                               .envelope = some(),
+                               .items = {number(), number(), number(), number(), number(), number(),
+                                         number(), number(), static_cast<std::uint32_t>(dice())},
+                               .accepted = some(),
+                               .refused = some(),
+                               .consecutive_accepted = static_cast<std::uint32_t>(dice()),
+                               .probe_after = static_cast<std::uint32_t>(dice()),
+                               .reports = calibration::broker_reports::refusals};
+        const auto read = parse_json<calibration>(json(made).dump());
         REQUIRE(read.has_value());
-        REQUIRE(*read == calibration(made).state());
+        REQUIRE(*read == detail::calibrator(made).state());
     }
 }
 
@@ -369,7 +369,7 @@ TEST_CASE("nesting without end is an error and not the end")
 template <class T>
 constexpr bool no_get = !nlohmann::detail::has_from_json<json, T>::value &&
                         !nlohmann::detail::has_from_json<nlohmann::ordered_json, T>::value;
-static_assert(no_get<batch_limits> && no_get<duration> && no_get<calibration_state>);
+static_assert(no_get<batch_limits> && no_get<duration> && no_get<calibration>);
 static_assert(no_get<add_result> && no_get<advance_outcome> && no_get<batch_outcome> &&
               no_get<batch_close_reason> && no_get<commit_outcome> && no_get<fault_kind> &&
               no_get<event_result> && no_get<item_outcome> && no_get<backoff::jitter> &&

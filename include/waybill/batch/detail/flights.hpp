@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/detail/calibrator.hpp>
 #include <waybill/batch/detail/send_items.hpp>
 #include <waybill/batch/detail/settlements.hpp>
 #include <waybill/batch/sending.hpp>
@@ -25,7 +25,7 @@ namespace waybill::inline v0_2::detail {
 struct flight {
     std::uint64_t attempt = 0;
     std::vector<item_range> parts{};
-    calibration_state::batch_sizes sizes{};
+    batch_sizes sizes{};
     batch_close_reason closed = batch_close_reason::end;
     bool on_its_way = true;  ///< False while the batch waits for its repetition at `not_before`.
     cut_with cut = cut_with::latest;
@@ -34,7 +34,7 @@ struct flight {
 
     /// True if the batch was closed for its bytes. False for a single item that is predicted to
     /// exceed the limit by itself: it is no evidence for the limit.
-    [[nodiscard]] bool full(const calibration& known) const
+    [[nodiscard]] bool full(const calibrator& known) const
     {
         const bool alone = sizes.items == 1 && known.predict(sizes) > known.limit();
         return closed == batch_close_reason::bytes && !alone;
@@ -96,8 +96,8 @@ public:
 
     /// Appends a flight without parts, constructed in place: copying an object right after single
     /// bytes of it were written is slow.
-    flight& add(std::uint64_t attempt, const calibration_state::batch_sizes& sizes,
-                batch_close_reason closed, cut_with cut)
+    flight& add(std::uint64_t attempt, const batch_sizes& sizes, batch_close_reason closed,
+                cut_with cut)
     {
         flight& f = list_.emplace_back();
         f.attempt = attempt;

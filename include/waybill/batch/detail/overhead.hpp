@@ -23,25 +23,11 @@
 
 #include <cstdint>
 
+#include <waybill/batch/calibration.hpp>
 #include <waybill/batch/detail/normal.hpp>
 #include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
-
-/// The state of `overhead`, to be stored. Bytes; variances in bytes squared.
-struct overhead_state {
-    double ratio = 1;            ///< Bytes on the wire for each byte of a body.
-    double header = 0;           ///< Bytes that each item adds.
-    double ratio_variance = 0;   ///< Variance of the estimate `ratio`.
-    double covariance = 0;       ///< Covariance of the estimates `ratio` and `header`.
-    double header_variance = 0;  ///< Variance of the estimate `header`.
-    double noise = 0;            ///< Variance among single items.
-    double drift = 0;            ///< Mean of recent errors, in bytes an item.
-    double error = 0;            ///< Mean of recent absolute errors, in bytes an item.
-    std::uint32_t seen = 0;      ///< Sums since the last change, for `noise`; at most 4.
-
-    friend bool operator==(const overhead_state&, const overhead_state&) = default;
-};
 
 /// Sums over samples of single items, for the regression. Sizes in bytes.
 struct item_samples {
@@ -99,13 +85,16 @@ public:
 
     /// Restores a state. An invalid state is discarded, except a positive header, which becomes the
     /// first estimate. Invalid are numbers out of range and impossible variances.
-    constexpr explicit overhead(const overhead_state& s) noexcept : known_(s)
+    constexpr explicit overhead(const calibration::item_estimate& s) noexcept : known_(s)
     {
         if (!sound(s)) *this = overhead(sane(s.header) && s.header > 0 ? s.header : 0);
         if (known_.seen > enough) known_.seen = enough;
     }
 
-    [[nodiscard]] constexpr const overhead_state& state() const noexcept { return known_; }
+    [[nodiscard]] constexpr const calibration::item_estimate& state() const noexcept
+    {
+        return known_;
+    }
 
     /// The expected bytes beyond the bodies of `items` items whose bodies have `bodies` bytes.
     [[nodiscard]] constexpr double mean(double bodies, double items) const noexcept
@@ -309,7 +298,7 @@ private:
     }
 
     /// True if all numbers are in range and the variances and covariance are possible.
-    [[nodiscard]] static constexpr bool sound(const overhead_state& s) noexcept
+    [[nodiscard]] static constexpr bool sound(const calibration::item_estimate& s) noexcept
     {
         const auto variance = [](double x) { return x >= 0 && x < highest_variance; };
         return sane(s.ratio) && sane(s.header) && sane(s.drift) && sane(s.error) &&
@@ -403,7 +392,7 @@ private:
         if (known_.covariance < -most) known_.covariance = -most;
     }
 
-    overhead_state known_;
+    calibration::item_estimate known_;
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include <waybill/batch/batch_close_reason.hpp>
-#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/detail/calibrator.hpp>
 #include <waybill/batch/detail/send_items.hpp>
 #include <waybill/batch/sending.hpp>
 #include <waybill/core/batch_limits.hpp>
@@ -26,7 +26,7 @@ namespace waybill::inline v0_2::detail {
 class send_draft {
 public:
     std::vector<item_range> parts;         ///< The items of the draft, in ascending order.
-    calibration_state::batch_sizes sizes;  ///< The sums over these items.
+    batch_sizes sizes;                     ///< The sums over these items.
     std::uint64_t scan = 0;                ///< Number of the next item to examine.
     std::uint64_t max_items = unlimited;   ///< Maximum number of items.
     std::uint32_t key = 0;                 ///< Key slot of the first item, if keys are used.
@@ -75,10 +75,10 @@ public:
     /// Adds item `n` if it fits. Otherwise closes the draft and returns false. Also closes the
     /// draft if the item fills it. An empty draft admits any item: if only an estimated header
     /// makes it too large, the broker decides. An item that goes `alone` is known to be too large.
-    [[nodiscard]] bool admit(std::uint64_t n, const send_item& i, const calibration& known,
+    [[nodiscard]] bool admit(std::uint64_t n, const send_item& i, const calibrator& known,
                              const batch_limits& l, bool one_key, bool alone)
     {
-        calibration_state::batch_sizes with = sizes;
+        batch_sizes with = sizes;
         count(with, i);
         if (empty()) {
             max_items = alone ? 1 : i.max_items == send_item::any_number ? unlimited : i.max_items;
@@ -146,7 +146,7 @@ public:
     }
 
     /// Computes how much certainly fits after the last item. All items must be `exact`, or none.
-    void look_ahead(const calibration& known, const batch_limits& l, bool exact)
+    void look_ahead(const calibrator& known, const batch_limits& l, bool exact)
     {
         if (full || empty() || parts.back().end() != scan || !serves(sizes)) return;
         exact_ = exact;
@@ -170,7 +170,7 @@ public:
     }
 
 private:
-    static void count(calibration_state::batch_sizes& s, const send_item& i)
+    static void count(batch_sizes& s, const send_item& i)
     {
         ++s.items;
         if (i.size == send_item::known::body) {
@@ -183,21 +183,20 @@ private:
     }
 
     /// True if the computed margin holds for such a batch.
-    [[nodiscard]] bool serves(const calibration_state::batch_sizes& b) const noexcept
+    [[nodiscard]] bool serves(const batch_sizes& b) const noexcept
     {
         return margin_ != highest_size && b.bodies <= as_far_as_.bodies &&
                b.guessed <= as_far_as_.guessed && b.reported <= as_far_as_.reported;
     }
 
-    [[nodiscard]] bool fits_for_sure(const calibration_state::batch_sizes& b,
-                                     const calibration& known) const
+    [[nodiscard]] bool fits_for_sure(const batch_sizes& b, const calibrator& known) const
     {
         return serves(b) && saturating_add(known.predict(b), margin_) < known.budget();
     }
 
     /// Computes one margin for all batches from `b` to a full one. Assumes that further items are
     /// like those in `b`; their bodies may have any number of bytes that fits.
-    void look(const calibration_state::batch_sizes& b, const calibration& known)
+    void look(const batch_sizes& b, const calibrator& known)
     {
         const std::uint64_t size = known.predict(b);
         const std::uint64_t budget = known.budget();
@@ -216,7 +215,7 @@ private:
         margin_ = known.widest_margin(b, as_far_as_);
     }
 
-    void sure(const calibration& known, const batch_limits& l, std::uint64_t items,
+    void sure(const calibrator& known, const batch_limits& l, std::uint64_t items,
               std::uint64_t bodies)
     {
         const std::uint64_t taken = saturating_add(known.predict(sizes), margin_);
@@ -227,7 +226,7 @@ private:
         if (!exact_) {
             // In bytes of bodies: an item takes its body times `ratio` on the wire, plus the
             // header.
-            const overhead_state& o = known.items().state();
+            const calibration::item_estimate& o = known.items().state();
             if (!(o.ratio > 1.0 / 64) || !(o.ratio < 100)) return;
             const double room = static_cast<double>(bytes - 1) / o.ratio;
             bytes = room < 1e18 ? static_cast<std::uint64_t>(room) : highest_size / 4;
@@ -244,7 +243,7 @@ private:
         sure_end_ = scan + items;
     }
 
-    calibration_state::batch_sizes as_far_as_;  // margin_ holds for batches up to this one
+    batch_sizes as_far_as_;                // margin_ holds for batches up to this one
     std::uint64_t margin_ = highest_size;  // margin for these batches
     std::uint64_t sure_bytes_ = 0;         // bytes of an item that certainly fits; may be negative
     std::uint64_t each_ = 0;               // bytes that each item takes beyond its own

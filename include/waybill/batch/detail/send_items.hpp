@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/detail/calibrator.hpp>
 #include <waybill/batch/sending.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -148,9 +148,8 @@ public:
     /// begins with it: fewer than now, so the next batch is smaller, whatever was learnt. `sizes`
     /// contains the whole size of each item, or is empty. `actual` is the size of the batch, if
     /// known.
-    void shrink(const std::vector<item_range>& parts, const calibration_state::batch_sizes& b,
-                const calibration& known, std::span<const std::uint64_t> sizes,
-                std::optional<std::uint64_t> actual)
+    void shrink(const std::vector<item_range>& parts, const batch_sizes& b, const calibrator& known,
+                std::span<const std::uint64_t> sizes, std::optional<std::uint64_t> actual)
     {
         send_item& head = (*this)[parts.front().first];
         std::uint64_t most = lesser(b.items - 1, send_item::any_number - 1U);

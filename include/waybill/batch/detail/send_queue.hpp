@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/batch/calibration.hpp>
+#include <waybill/batch/detail/calibrator.hpp>
 #include <waybill/batch/detail/send_draft.hpp>
 #include <waybill/batch/detail/send_items.hpp>
 #include <waybill/batch/detail/send_keys.hpp>
@@ -123,7 +123,7 @@ public:
 
     /// Lets the draft grow until it is full or the queue ends. Items that cannot be sent end at
     /// once.
-    void extend(const calibration& known, steady_time now, settlements& notes)
+    void extend(const calibrator& known, steady_time now, settlements& notes)
     {
         draft_.catch_up(items_);
         for (; !draft_.full && draft_.scan != end(); ++draft_.scan) {
@@ -165,7 +165,7 @@ public:
     }
 
     /// Refits the draft after new knowledge: it may admit more items. False if it is now too large.
-    [[nodiscard]] bool refit(const calibration& known, steady_time now, settlements& notes)
+    [[nodiscard]] bool refit(const calibrator& known, steady_time now, settlements& notes)
     {
         draft_.catch_up(items_);
         if (draft_.sizes.items > 1 && !known.fits(draft_.sizes)) return false;
@@ -176,7 +176,7 @@ public:
 
     /// Cuts the draft again from the head. Items in flight must be marked as `away`. A draft that
     /// waits to fill keeps its start time.
-    void recut(const calibration& known, steady_time now, settlements& notes)
+    void recut(const calibrator& known, steady_time now, settlements& notes)
     {
         draft_.catch_up(items_);
         const steady_time since = draft_.empty() ? now : draft_.since;
@@ -340,7 +340,7 @@ private:
     /// True if an item is too large. A reported limit below the highest known limit may count bytes
     /// on the wire. So if the item's size is estimated, its predicted size decides.
     [[nodiscard]] static bool too_large(const send_item& i, std::uint64_t whole,
-                                        const calibration& known)
+                                        const calibrator& known)
     {
         if (whole == highest_size || whole > known.ceiling()) return true;
         if (whole <= known.limit()) return false;
@@ -351,7 +351,7 @@ private:
     /// True if the broker decides about an item that is too large by current knowledge: if the
     /// policy requires it; if its size was reported, alone or in a sum, and may be wrong; or to
     /// test a reported limit.
-    [[nodiscard]] bool goes_alone(send_item& i, std::uint64_t whole, const calibration& known)
+    [[nodiscard]] bool goes_alone(send_item& i, std::uint64_t whole, const calibrator& known)
     {
         if (whole == highest_size) return false;
         if (too_large_ == send_policy::when_too_large::send_alone) return true;

@@ -15,7 +15,6 @@
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/bin_packer.hpp>
 #include <waybill/batch/calibration.hpp>
-#include <waybill/batch/calibration_state.hpp>
 #include <waybill/batch/chunk_by.hpp>
 #include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/keyed_batches.hpp>
@@ -37,7 +36,8 @@ struct line_of<add_result> : enumerator_line {};
 template <>
 struct line_of<batch_close_reason> : enumerator_line {};
 template <>
-struct line_of<calibration_state::broker_reports> : enumerator_line {};
+struct line_of<calibration::broker_reports> : enumerator_line {
+};
 template <>
 struct line_of<item_outcome> : enumerator_line {};
 template <>
@@ -200,7 +200,7 @@ struct line_of<send_report> {
 };
 
 template <>
-struct line_of<calibration_state> {
+struct line_of<calibration> {
     template <class T>
     [[nodiscard]] static std::string text(const T& c)
     {
@@ -211,15 +211,6 @@ struct line_of<calibration_state> {
         if (c.accepted != 0) said += ", went through " + bytes(c.accepted);
         if (c.refused != unlimited) said += ", refused " + bytes(c.refused);
         return said;
-    }
-};
-
-template <>
-struct line_of<calibration> {
-    template <class T>
-    [[nodiscard]] static std::string text(const T& c)
-    {
-        return fmt::format("budget {}: {}", bytes(c.budget()), line(c.state()));
     }
 };
 

@@ -20,16 +20,15 @@
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/bin_packer.hpp>
 #include <waybill/batch/calibration.hpp>
-#include <waybill/batch/calibration_state.hpp>
 #include <waybill/batch/chunk_by.hpp>
-#include <waybill/batch/detail/overhead.hpp>
+#include <waybill/batch/detail/calibrator.hpp>
 #include <waybill/batch/keyed_batches.hpp>
 #include <waybill/batch/open_batch.hpp>
+#include <waybill/batch/open_limits.hpp>
 #include <waybill/batch/owned_chunks.hpp>
 #include <waybill/batch/send_policy.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/batch/sending.hpp>
-#include <waybill/batch/open_limits.hpp>
 #include <waybill/batch/too_large.hpp>
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/retry.hpp>
@@ -93,8 +92,10 @@ namespace detail {
 /// Format version of the written JSON.
 inline constexpr std::uint64_t calibration_version = 2;
 
-template <json_value Json>
-void to_json(Json& j, const overhead_state& o)
+}  // namespace detail
+
+template <detail::json_value Json>
+void to_json(Json& j, const calibration::item_estimate& o)
 {
     j = {{"ratio", o.ratio},
          {"header", o.header},
@@ -107,8 +108,8 @@ void to_json(Json& j, const overhead_state& o)
          {"seen", o.seen}};
 }
 
-template <json_value Json>
-void read_value(const json_place<Json>& at, overhead_state& into)
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, calibration::item_estimate& into)
 {
     json_fields(at)
         .must("ratio", into.ratio)
@@ -123,14 +124,12 @@ void read_value(const json_place<Json>& at, overhead_state& into)
         .done();
 }
 
-}  // namespace detail
-
-/// Drops learnt values that contradict each other, as the constructor of `calibration` does. So the
+/// Drops learnt values that contradict each other, as a sender does. So the
 /// written JSON can always be read.
 template <detail::json_value Json>
-void to_json(Json& j, const calibration_state& known)
+void to_json(Json& j, const calibration& known)
 {
-    const calibration_state c = calibration(known).state();
+    const calibration c = detail::calibrator(known).state();
     j = {{"version", detail::calibration_version},
          {"documented", detail::size_or_unlimited(c.documented)},
          {"limit", detail::size_or_unlimited(c.limit)},
@@ -146,7 +145,7 @@ void to_json(Json& j, const calibration_state& known)
 }
 
 template <detail::json_value Json>
-void read_value(const json_place<Json>& at, calibration_state& into)
+void read_value(const json_place<Json>& at, calibration& into)
 {
     if (at.value.is_object() && at.value.value("version", Json()) == 1) {
         std::uint64_t header = 0;  // version 1 has only the header
@@ -179,18 +178,8 @@ void read_value(const json_place<Json>& at, calibration_state& into)
         .may_size("refuted", into.refuted)
         .done();
     if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
-    if (!(calibration(into).state() == into)) at.fail("numbers that do not contradict each other");
-}
-
-template <detail::json_value Json>
-void to_json(Json& j, const calibration& c) { j = c.state(); }
-
-template <detail::json_value Json>
-void read_value(const json_place<Json>& at, calibration& into)
-{
-    calibration_state state;
-    read_value(at, state);
-    into = calibration(state);
+    if (!(detail::calibrator(into).state() == into))
+        at.fail("numbers that do not contradict each other");
 }
 
 template <detail::json_value Json>
