@@ -183,7 +183,7 @@ bool agree()
                                 .minimum_throughput = 10,
                                 .sampling_duration = duration::seconds(30),
                                 .consecutive_failures = waybill::circuit_breaker::config::never,
-                                .half_open_ramp = 1});
+                                .half_open_steps = 1});
     counters c;
     // 40 seconds, a call each tenth of one
     for (std::uint64_t n = 0; n != 40'000'000; n += 100'000) {

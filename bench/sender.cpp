@@ -201,7 +201,7 @@ int main(int argc, char** argv)
     add("raw", [&] { return raw(items); });
     add("chunk_by", [&] { return chunks(items); });
     const auto with = [&](const char* name, const mode& m) {
-        waybill::send_policy p{.limit = limit, .header = m.exact ? 0 : header};
+        waybill::send_policy p{.limit = limit, .item_overhead = m.exact ? 0 : header};
         p.exact_sizes = m.exact;
         p.ordered = m.ordered;
         p.in_flight = m.ordered ? 2 : 1;

@@ -136,9 +136,9 @@ void opened(benchmark::State& state, std::uint64_t size)
     }
 }
 
-detail::text_state state_of(std::uint64_t size, bool failed)
+text_state state_of(std::uint64_t size, bool failed)
 {
-    detail::text_state s;
+    text_state s;
     s.own = bytes_of(size);
     s.progress = {.done = 2, .total = 5, .begun = wall_time::at(duration::seconds(1'709'208'000)),
                   .changed = wall_time::at(duration::seconds(1'709'208'007))};
@@ -156,7 +156,7 @@ text_state_options options_for(std::uint64_t size)
 
 void write_text(benchmark::State& state, std::uint64_t size, bool failed)
 {
-    const detail::text_state s = state_of(size, failed);
+    const text_state s = state_of(size, failed);
     const text_state_options o = options_for(size);
     for ([[maybe_unused]] auto r : state) benchmark::DoNotOptimize(detail::write_text_state(s, o));
 }
@@ -166,7 +166,7 @@ void read_text(benchmark::State& state, std::uint64_t size, bool failed)
     const text_state_options o = options_for(size);
     const std::string bytes = *detail::write_text_state(state_of(size, failed), o);
     for ([[maybe_unused]] auto r : state) {
-        const detail::text_state_read s = detail::read_text_state(bytes, o);
+        const text_state::read_result s = detail::read_text_state(bytes, o);
         if (s.outcome != state_read::ok) std::abort();
         benchmark::DoNotOptimize(&s);
     }

@@ -70,7 +70,7 @@ private:
     {
         const waybill::send_policy policy{
             .limit = {.bytes = limit, .items = most_items, .envelope = see_.exact ? envelope : 0},
-            .header = see_.exact ? 0 : first_guess,
+            .item_overhead = see_.exact ? 0 : first_guess,
             .exact_sizes = see_.exact};
         if (!sender_ || see_.exact) return waybill::batch_sender(policy);
         return waybill::batch_sender(policy, sender_->learnt());

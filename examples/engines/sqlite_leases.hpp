@@ -4,7 +4,7 @@
 //
 //     engines::database db("sink.sqlite");
 //     engines::sqlite_leases leases(db);
-//     manager.on(waybill::ask(leases, call, draw), now);
+//     manager.on(waybill::perform(leases, call, draw), now);
 //
 // On the connection of a sqlite_store it fences that one's checkpoints: see fenced_store.
 

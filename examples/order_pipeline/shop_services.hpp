@@ -69,7 +69,7 @@ struct shop_services {
     waybill::pipeline_policy p;
     if (is_import(job)) p.mode = waybill::pipeline_policy::pipeline_mode::independent;
     p.retry = {.max_attempts = 4, .pauses = {.base = 20ms, .cap = 200ms}};
-    p.patience = 100ms;
+    p.max_wait_in_hand = 100ms;
     p.deliveries = queue_options.deliveries - 1;
     p.broker_deliveries = queue_options.deliveries;
     return p;

@@ -103,7 +103,7 @@ private:
     /// What was deferred and is due comes before what is fresh, and so it is what probes.
     std::optional<letter> next_mail()
     {
-        for (const waybill::deferred_messages::handed& h : book_.take(wall(), steady(), 1)) {
+        for (const waybill::deferred_messages::taken& h : book_.take(wall(), steady(), 1)) {
             auto mail = mails_.find(h.entry.sequence);
             if (!mail) throw support::complaint("a deferred mail is not in the outbox");
             mail->tries = h.entry.attempts;

@@ -63,7 +63,7 @@ public:
                 work_.next(clock::now()),
                 [&](const waybill::lease_manager::lease_call& c) {
                     at(phase::leases);
-                    const auto answer = waybill::ask(leases_, c, draw());
+                    const auto answer = waybill::perform(leases_, c, draw());
                     std::visit([&](const auto& a) { note(a.answer); }, answer);
                     work_.on(answer, clock::now());
                 },

@@ -35,7 +35,7 @@
 //
 //   batch/framing.hpp
 //     concept framing
-//     auto fixed_header(std::uint64_t header, F body)
+//     auto fixed_overhead(std::uint64_t overhead, F body)
 //     struct framed
 //     struct reserve
 //     auto with_reserve(F f, reserve r)

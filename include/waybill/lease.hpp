@@ -31,7 +31,7 @@
 //
 //   lease/lease_calls.hpp
 //     struct lease_manager_types
-//     lease_manager_types::lease_answer ask(store, call, random)
+//     lease_manager_types::lease_answer perform(store, call, random)
 //
 //   lease/lease_group.hpp
 //     struct lease_group

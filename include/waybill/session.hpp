@@ -80,6 +80,7 @@
 //
 //   session/state_text.hpp
 //     struct text_state_options
+//     struct text_state
 //
 //   session/step.hpp
 //     struct step_properties

@@ -38,7 +38,7 @@ void works(deferred_messages b)
         const auto some = b.take(wall_time::highest(), {}, 3,
                                  deferral_options::hand_out_order::group_by_partition);
         fuzz::must(!some.empty(), "there is always one to hand out");
-        for (const deferred_messages::handed& h : some) {
+        for (const deferred_messages::taken& h : some) {
             fuzz::must(b.settled(h.entry.sequence) == event_result::applied, "and it is there");
             ++out;
         }

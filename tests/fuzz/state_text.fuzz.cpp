@@ -39,14 +39,13 @@ void opened(std::string_view bytes, std::uint64_t budget)
 void read_as(std::string_view bytes, const text_state_options& o)
 {
     opened(bytes, o.budget.bytes);
-    detail::text_state_read r = detail::read_text_state(bytes, o);
+    text_state::read_result r = detail::read_text_state(bytes, o);
     fuzz::must(name(r.problem) != "?" && !describe(r).empty(), "what is found is told");
     fuzz::must(
-        (r.outcome == state_read::ok) == (r.problem == detail::text_state_read::problem_type::none),
+        (r.outcome == state_read::ok) == (r.problem == text_state::read_result::problem_type::none),
         "and why");
     if (r.outcome != state_read::ok) {
-        fuzz::must(r.state == detail::text_state{{}, {}, o.version, {}},
-                   "nothing of it is taken over");
+        fuzz::must(r.state == text_state{{}, {}, o.version, {}}, "nothing of it is taken over");
         return;
     }
     const bool ours = detail::written_version(r.state.version, o.version) == r.state.version;
@@ -102,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<std::string> fuzz_seeds()
 {
     std::vector<std::string> all;
-    golden_states::each([&](std::string_view, const detail::text_state& s) {
+    golden_states::each([&](std::string_view, const text_state& s) {
         all.push_back(detail::write_text_state(s, golden_states::options).value_or(std::string()));
     });
     all.emplace_back(R"({"IsFailedSession":true})");

@@ -17,7 +17,8 @@ grep -q 'program.cpp:[0-9]*: waybill::circuit_breaker guard' "$work/dry" || fail
 
 "$script" "$work/program.cpp" >"$work/look"
 grep -q 'look: .report may be .record: expect(guard.report' "$work/look" || fail "a member is not printed: $(cat "$work/look")"
-sed -i 's/guard\.report(/guard.record(/' "$work/program.cpp"
+grep -q 'look: .header may be .item_overhead' "$work/look" || fail "a field is not printed: $(cat "$work/look")"
+sed -i 's/guard\.report(/guard.record(/; s/\.header = 0/.item_overhead = 0/' "$work/program.cpp"
 "$CXX" -std=c++20 -I"$WAYBILL_SOURCE/include" "$work/program.cpp" -o "$work/program" || fail "the result does not compile"
 "$work/program" || fail "the program does something else"
 

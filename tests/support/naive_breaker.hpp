@@ -202,7 +202,7 @@ private:
             if (failed) return shut(at);
             if (++answered_ < step_size() && mistake_ != breaker_mistake::one_probe) return;
             given_ = answered_ = 0;
-            if (++step_ == options_.half_open_ramp || mistake_ == breaker_mistake::one_probe)
+            if (++step_ == options_.half_open_steps || mistake_ == breaker_mistake::one_probe)
                 enter(circuit_breaker::circuit_state::closed);
             return;
         }

@@ -189,7 +189,7 @@ private:
              "closed by items has as many");
         must(s.closed != waybill::batch_close_reason::key || policy.one_key,
              "closed by key where they count");
-        if (!told && (policy.exact_sizes || (policy.header == 0 && !doubted))) {
+        if (!told && (policy.exact_sizes || (policy.item_overhead == 0 && !doubted))) {
             must(s.bytes == bytes, "the bytes are exact");
             must(bytes <= policy.limit.bytes || count == 1,
                  "no batch of several is over the limit of bytes");

@@ -2,7 +2,7 @@
 //
 // batch_sender: a state machine that sends items in as few batches as the broker accepts.
 //
-//     waybill::batch_sender s{{.limit = {.bytes = 262'144, .items = 4'500}, .header = 54}};
+//     waybill::batch_sender s{{.limit = {.bytes = 262'144, .items = 4'500}, .item_overhead = 54}};
 //     s.on(batch_sender::queued{body.size()}, now);                    // items are 0, 1, 2 ...
 //     match(s.next(now),
 //         [&](batch_sender::send a)    { s.on(batch_sender::started{a.attempt}, now); submit(a); },
@@ -64,7 +64,7 @@ public:
     explicit batch_sender(const send_policy& p, const calibration& known = {},
                           shared_budget budget = {}, std::uint64_t first_attempt = 0)
         : policy_(p),
-          learnt_(known == calibration() ? detail::calibrator(p.limit, p.header)
+          learnt_(known == calibration() ? detail::calibrator(p.limit, p.item_overhead)
                                          : detail::calibrator(known.under(p.limit))),
           queue_(p),
           pace_(p.retry, p.budget, budget),
@@ -96,7 +96,7 @@ public:
         return idle{};
     }
 
-    event_result on(opened, steady_time)
+    event_result on(input_opened, steady_time)
     {
         if (origin_) return event_result::stale;
         origin_ = end();
@@ -104,7 +104,7 @@ public:
         return event_result::applied;
     }
 
-    event_result on(closed, steady_time)
+    event_result on(input_closed, steady_time)
     {
         return std::exchange(origin_, std::nullopt) ? event_result::applied : event_result::stale;
     }
@@ -147,7 +147,7 @@ public:
     {
         if (const detail::flight* f = flights_.find(s.attempt); f && f->on_its_way)
             return event_result::stale;
-        detail::flight* f = answered(s.attempt, now);
+        detail::flight* f = in_flight_with(s.attempt, now);
         if (!f) return event_result::stale;
         f->on_its_way = true;
         return event_result::applied;
@@ -155,7 +155,7 @@ public:
 
     event_result on(const accepted& a, steady_time now)
     {
-        detail::flight* f = answered(a.attempt, now);
+        detail::flight* f = in_flight_with(a.attempt, now);
         if (!f) return event_result::stale;
         const cutting how = share(*f, a.actual.value_or(0)) ? cutting::again : cutting::fit;
         learnt_.accepted(f->sizes, a.actual, f->full(learnt_), f->cut);
@@ -171,9 +171,9 @@ public:
         if (!r.item_sizes.empty() && r.item_sizes.size() != items_of(r.attempt)) {
             return invalid_or_late(r.attempt);
         }
-        detail::flight* f = answered(r.attempt, now);
+        detail::flight* f = in_flight_with(r.attempt, now);
         if (!f) return event_result::stale;
-        pace_.answered();
+        pace_.not_throttled();
         share(*f, r.actual.value_or(0));
         const std::uint64_t guess = learnt_.predict(f->sizes);
         learnt_.refused(f->sizes, r.actual, r.limit, queue_.items().samples(f->parts, r.item_sizes),
@@ -202,10 +202,10 @@ public:
         for (const batch_sender::entry_fault& e : p.failed) {
             if (e.index >= items) return invalid_or_late(p.attempt);
         }
-        detail::flight* f = answered(p.attempt, now);
+        detail::flight* f = in_flight_with(p.attempt, now);
         if (!f) return event_result::stale;
         settlements_.make_room(2 * p.failed.size() + f->parts.size());
-        pace_.answered();
+        pace_.not_throttled();
         if (p.failed.size() < items) pace_.succeeded(now);
         // A batch that was accepted in part was not too large.
         learnt_.accepted(f->sizes, std::nullopt, f->full(learnt_), f->cut);
@@ -222,7 +222,7 @@ public:
 
     event_result on(const throttled& t, steady_time now)
     {
-        detail::flight* f = answered(t.attempt, now);
+        detail::flight* f = in_flight_with(t.attempt, now);
         if (!f) return event_result::stale;
         pace_.throttled(now, t.random, t.retry_after);
         if (f->tries != 0 && stopped_) return hand_back(*f, now);
@@ -238,11 +238,11 @@ public:
     event_result on(const failed& e, steady_time now)
     {
         if (e.kind == fault_kind::none) return invalid_or_late(e.attempt);
-        detail::flight* f = answered(e.attempt, now);
+        detail::flight* f = in_flight_with(e.attempt, now);
         if (!f) return event_result::stale;
         if (f->tries != 0 && detail::pace::retriable(e.kind))
             return on(outcome_unknown{e.attempt, e.random}, now);
-        pace_.answered();
+        pace_.not_throttled();
         failures seen;
         queue_.items().for_each(f->parts,
                                 [&](detail::send_item& i) { fail(*f, i, e.kind, seen, now); });
@@ -252,7 +252,7 @@ public:
 
     event_result on(const outcome_unknown& u, steady_time now)
     {
-        detail::flight* f = answered(u.attempt, now);
+        detail::flight* f = in_flight_with(u.attempt, now);
         if (!f) return event_result::stale;
         ++f->tries;
         const bool repeat =
@@ -386,7 +386,7 @@ private:
     }
 
     /// The flight that a result belongs to, or null. Starts the attempt if `started` is missing.
-    [[nodiscard]] detail::flight* answered(std::uint64_t attempt, steady_time now)
+    [[nodiscard]] detail::flight* in_flight_with(std::uint64_t attempt, steady_time now)
     {
         if (detail::flight* f = flights_.find(attempt)) return f;
         if (!is_head(attempt)) return nullptr;

@@ -16,7 +16,7 @@
 //     };
 //     for (auto part : waybill::chunk_by(documents, limits, json_array{})) ...
 //
-//     fixed_header(54, &letter::body_size)            // a size: header + body
+//     fixed_overhead(54, &letter::body_size)          // a size: overhead + body
 //     framed(wire::kafka::record_batch{}, to_record)  // a wire model for items of another type
 //     with_reserve(f, {.batch = 128, .item = 68})     // bytes added after sizing
 
@@ -28,6 +28,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <waybill/batch/detail/framings.hpp>
 #include <waybill/batch/detail/sizer.hpp>
 #include <waybill/core/detail/saturating.hpp>
 
@@ -50,36 +51,6 @@ namespace detail {
 template <class F, class Item>
 concept size_model = detail::sizer<F, Item> || framing<F, std::remove_cvref_t<Item>>;
 
-/// A size function as a framing, with the same size in every place.
-template <class F>
-struct plain_framing {
-    struct state {
-        friend bool operator==(const state&, const state&) = default;
-    };
-
-    template <class Item>
-    [[nodiscard]] constexpr std::uint64_t envelope(const Item&) const noexcept
-    {
-        return 0;
-    }
-    template <class Item>
-        requires sizer<F, const Item&>
-    [[nodiscard]] constexpr std::uint64_t delta(const state&, const Item& item) const
-    {
-        return detail::as_size(detail::measured(size, item));
-    }
-    template <class Item>
-    constexpr void push(state&, const Item&) const noexcept
-    {
-    }
-
-    friend bool operator==(const plain_framing&, const plain_framing&)
-        requires std::equality_comparable<F>
-    = default;
-
-    F size;
-};
-
 /// Returns `f` if it is a framing, or else the size function `f` as a framing.
 template <class Item, detail::size_model<const Item&> F>
 [[nodiscard]] constexpr auto framing_of(F f)
@@ -94,35 +65,16 @@ using framing_for = decltype(framing_of<Item, F>(std::declval<F>()));
 
 }  // namespace detail
 
-/// A size function that returns `header` plus the size of the body in bytes. Saturates.
+/// A size function that returns `overhead` plus the size of the body in bytes. Saturates.
 template <class F>
-[[nodiscard]] constexpr auto fixed_header(std::uint64_t header, F body)
+[[nodiscard]] constexpr auto fixed_overhead(std::uint64_t overhead, F body)
 {
-    return [header, of = std::move(body)]<class Item>(const Item& item) -> std::uint64_t
+    return [overhead, of = std::move(body)]<class Item>(const Item& item) -> std::uint64_t
         requires detail::sizer<F, const Item&>
     {
-        return detail::saturating_add(header, detail::as_size(detail::measured(of, item)));
+        return detail::saturating_add(overhead, detail::as_size(detail::measured(of, item)));
     };
 }
-
-namespace detail {
-
-// The item that `of` returns for `item`.
-template <class F, class Item>
-    requires requires(const F& of, const Item& item) { of(item); }
-constexpr decltype(auto) shown(const F& of, const Item& item)
-{
-    return of(item);
-}
-
-template <class Owner, class Member, std::derived_from<Owner> Item>
-constexpr decltype(auto) shown(Member Owner::* const& of, const Item& item)
-{
-    if constexpr (std::is_function_v<Member>) return (item.*of)();
-    else return (item.*of);
-}
-
-}  // namespace detail
 
 /// A framing for items of another type. `of` converts an item to the type that the model accepts.
 /// It is a callable or a pointer to a member.
@@ -163,44 +115,14 @@ struct reserve {
     friend bool operator==(const reserve&, const reserve&) = default;
 };
 
-namespace detail {
-
-/// A framing with a reserve. Made by with_reserve().
-template <class F>
-struct reserving {
-    using state = typename F::state;
-
-    template <class Item>
-    [[nodiscard]] constexpr std::uint64_t envelope(const Item& item) const
-        requires framing<F, Item>
-    {
-        return detail::saturating_add(more.batch, detail::as_size(inner.envelope(item)));
-    }
-    template <class Item>
-    [[nodiscard]] constexpr std::uint64_t delta(const state& s, const Item& item) const
-        requires framing<F, Item>
-    {
-        return detail::saturating_add(more.item, detail::as_size(inner.delta(s, item)));
-    }
-    template <class Item>
-    constexpr void push(state& s, const Item& item) const
-        requires framing<F, Item>
-    {
-        inner.push(s, item);
-    }
-
-    F inner;
-    reserve more;
-};
-
-}  // namespace detail
-
 /// Returns the framing or size function `f` as a framing that adds the bytes of `r`. Saturates.
 template <class F>
 [[nodiscard]] constexpr auto with_reserve(F f, reserve r)
 {
-    if constexpr (requires { typename F::state; }) return detail::reserving<F>{std::move(f), r};
-    else return detail::reserving<detail::plain_framing<F>>{{std::move(f)}, r};
+    using inner = detail::plain_framing<F>;
+    if constexpr (requires { typename F::state; })
+        return detail::reserving<F>{std::move(f), r.batch, r.item};
+    else return detail::reserving<inner>{{std::move(f)}, r.batch, r.item};
 }
 
 }  // namespace waybill::inline v0_2

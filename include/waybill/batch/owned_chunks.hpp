@@ -17,7 +17,6 @@
 #ifndef WAYBILL_BATCH_OWNED_CHUNKS_HPP
 #define WAYBILL_BATCH_OWNED_CHUNKS_HPP
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -27,6 +26,7 @@
 
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/detail/owned.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/core/batch_limits.hpp>
 
@@ -50,48 +50,14 @@ struct owned_chunk {
     friend bool operator==(const owned_chunk&, const owned_chunk&) = default;
 };
 
-namespace detail {
-
-template <class Items>
-using element = decltype(*std::begin(std::declval<Items&>()));
-
-// True for an rvalue of a container that owns its items: they become const with the container.
-// False for a view, whose items do not, and for an lvalue (a reference type).
-template <class Items>
-concept owns_its_items = !std::same_as<element<Items>, element<const Items>>;
-
-// `Walk` reads the items: I, or std::move_iterator<I>.
-template <class Items, class Walk, class I, class S, class F>
-[[nodiscard]] auto owned(I first, S last, const batch_limits& l, F size)
-{
-    using item = std::iter_value_t<I>;
-    using kept = std::conditional_t<std::is_void_v<Items>, std::vector<item>, Items>;
-    std::vector<owned_chunk<item, kept>> all;
-    std::vector<chunk<I>> parts;
-    for (const chunk<I>& part : chunk_range<I, S, F>(first, last, l, std::move(size))) {
-        parts.push_back(part);
-        all.push_back({{}, part.bytes, part.fits, part.closed});
-        if constexpr (requires(kept& k) { k.reserve(std::size_t{}); }) {
-            all.back().items.reserve(static_cast<std::size_t>(part.count));
-        }
-    }
-    auto to = all.begin();
-    for (const chunk<I>& part : parts) {
-        kept& items = (to++)->items;
-        items.insert(items.end(), Walk{part.first}, Walk{part.last});
-    }
-    return all;
-}
-
-}  // namespace detail
-
 /// Cuts [first, last) into batches and copies the items. `Items` is the container of a batch: a
 /// vector by default, or any container that can insert at its end.
 template <class Items = void, std::forward_iterator I, std::sentinel_for<I> S,
           detail::size_model<std::iter_reference_t<I>> F = std::identity>
 [[nodiscard]] auto owned_chunks(I first, S last, const batch_limits& l, F size = {})
 {
-    return detail::owned<Items, I>(std::move(first), std::move(last), l, std::move(size));
+    return detail::owned<owned_chunk, Items, I>(std::move(first), std::move(last), l,
+                                                std::move(size));
 }
 
 /// The same, but moves the items.
@@ -100,8 +66,8 @@ template <class Items = void, std::forward_iterator I,
 [[nodiscard]] auto owned_chunks(std::move_iterator<I> first, std::move_iterator<I> last,
                                 const batch_limits& l, F size = {})
 {
-    return detail::owned<Items, std::move_iterator<I>>(first.base(), last.base(), l,
-                                                       std::move(size));
+    return detail::owned<owned_chunk, Items, std::move_iterator<I>>(first.base(), last.base(), l,
+                                                                    std::move(size));
 }
 
 /// The same for a container. Moves the items of an rvalue that owns them; otherwise copies them.
@@ -111,7 +77,8 @@ template <class Items = void, class From,
 {
     using I = decltype(std::begin(from));
     using walk = std::conditional_t<detail::owns_its_items<From>, std::move_iterator<I>, I>;
-    return detail::owned<Items, walk>(std::begin(from), std::end(from), l, std::move(size));
+    return detail::owned<owned_chunk, Items, walk>(std::begin(from), std::end(from), l,
+                                                    std::move(size));
 }
 
 }  // namespace waybill::inline v0_2

@@ -2,7 +2,7 @@
 //
 // send_all: sends a whole input through a function that sends one batch.
 //
-//     waybill::batch_sender s{{.limit = {.bytes = 262'144}, .header = 54}};
+//     waybill::batch_sender s{{.limit = {.bytes = 262'144}, .item_overhead = 54}};
 //     auto report = waybill::send_all(
 //         inbox, body_size, s, clock, [&](auto batch) -> waybill::send_outcome {
 //         switch (sdk.send(batch)) {

@@ -45,8 +45,8 @@ struct send_policy {
     /// The limits of the destination.
     batch_limits limit{};
     /// First estimate of the bytes of an item beyond its body.
-    std::uint64_t header = 0;
-    /// Sizes are as the broker counts them: nothing is estimated, and `header` is ignored.
+    std::uint64_t item_overhead = 0;
+    /// Sizes are as the broker counts them: nothing is estimated, and `item_overhead` is ignored.
     bool exact_sizes = false;
     /// Maximum number of attempts in flight; 0 reads as 1.
     std::uint32_t in_flight = 1;

@@ -154,13 +154,13 @@ struct batch_sender_types {
     };
 
     /// An input begins: its items have the next numbers. For drivers that can be called again.
-    struct opened {
-        friend bool operator==(const opened&, const opened&) = default;
+    struct input_opened {
+        friend bool operator==(const input_opened&, const input_opened&) = default;
     };
 
     /// All items of the input are settled.
-    struct closed {
-        friend bool operator==(const closed&, const closed&) = default;
+    struct input_closed {
+        friend bool operator==(const input_closed&, const input_closed&) = default;
     };
 
     /// One more item. Its bytes exclude the overhead that the broker adds. A negative size reads as

@@ -96,7 +96,7 @@ struct at_least_once_policy {
     /// If this many events failed and none took effect, the caller is asked before they become dead
     /// letters. The question comes at the end, or when `commit_every` events are not yet committed.
     /// 2^64 - 1: no question; each dead letter is written at once.
-    std::uint64_t ask_from = 2;
+    std::uint64_t decide_all_failed_from = 2;
     dead_letter_options dead_letters{};
     batch_policy::commit_check check_commit = batch_policy::commit_check::unknown;
     idempotency_options keys{};
@@ -109,13 +109,15 @@ struct at_least_once_policy {
 {
     if (p.tries == 0) return config_error{"tries", 0, "must be at least", 1};
     if (p.commit_every == 0) return config_error{"commit_every", 0, "must be at least", 1};
-    if (p.ask_from == 0) return config_error{"ask_from", 0, "must be at least", 1};
+    if (p.decide_all_failed_from == 0)
+        return config_error{"decide_all_failed_from", 0, "must be at least", 1};
     return validate(p.keys);
 }
 
 class at_least_once_machine : public at_least_once_machine_types {
 public:
-    using action = std::variant<handle, write_dead_letter, ask, commit_to, check_commit, idle>;
+    using action =
+        std::variant<handle, write_dead_letter, decide_all_failed, commit_to, check_commit, idle>;
 
     /// `events`: the number of events. If it is 0, the state machine ends at once with `empty`.
     explicit at_least_once_machine(std::uint64_t events, const at_least_once_policy& p = {})
@@ -132,7 +134,7 @@ public:
         switch (step_) {
             case step::handle: return handle{event_};
             case step::dead_letter: return failed_[written_];
-            case step::ask: return ask{dead_ + failed_.size()};
+            case step::decide_all_failed: return decide_all_failed{dead_ + failed_.size()};
             case step::commit: return commit_to{done_ - 1};
             case step::read_back: return check_commit{};
             case step::over: break;
@@ -180,9 +182,9 @@ public:
     }
 
     /// Decides whether a batch without any success becomes dead letters.
-    event_result on(const answered& a)
+    event_result on(const all_failed_decided& a)
     {
-        if (step_ != step::ask) return event_result::stale;
+        if (step_ != step::decide_all_failed) return event_result::stale;
         if (a.what == if_all_failed::go_on) return write();
         return stop(failed_.back().kind);
     }
@@ -275,7 +277,14 @@ public:
     friend bool operator==(const at_least_once_machine&, const at_least_once_machine&) = default;
 
 private:
-    enum class step : std::uint8_t { handle, dead_letter, ask, commit, read_back, over };
+    enum class step : std::uint8_t {
+        handle,
+        dead_letter,
+        decide_all_failed,
+        commit,
+        read_back,
+        over
+    };
 
     struct counts {
         std::uint64_t events = 0;
@@ -321,7 +330,8 @@ private:
         const bool enough = last || event_ - covered_.events >= policy_.commit_every;
         if (failed_.empty()) return go(enough ? step::commit : step::handle);
         // No event took effect so far.
-        if (enough && dead_ + failed_.size() >= policy_.ask_from) return go(step::ask);
+        if (enough && dead_ + failed_.size() >= policy_.decide_all_failed_from)
+            return go(step::decide_all_failed);
         return last ? write() : go(step::handle);
     }
 
@@ -330,7 +340,7 @@ private:
     event_result failed(fault_kind kind)
     {
         failed_.push_back({event_, kind, tries_});
-        if (worked_ || events_ < policy_.ask_from) return write();
+        if (worked_ || events_ < policy_.decide_all_failed_from) return write();
         return to_event(event_ + 1);
     }
 

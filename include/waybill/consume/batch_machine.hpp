@@ -45,23 +45,23 @@ public:
     using action =
         std::variant<load_crash_record, shorten, begin, store_crash_record, clear_crash_record,
                      savepoint, handle, release_savepoint, rollback_to_savepoint, write_dead_letter,
-                     ask, advance, commit, rollback, check_commit, idle>;
+                     decide_all_failed, advance, commit, rollback, check_commit, idle>;
 
     /// A batch of `events` events. `from` is the checkpoint before it, `to` the position of its
-    /// last event. If `incarnation` is 0, no deaths are counted. Otherwise the deaths of `ended`
-    /// count (see `assignment`). Own deaths count unless `returned`: the last delivery of this
-    /// process returned a report.
+    /// last event. If `incarnation` is 0, no deaths are counted. Otherwise the deaths of
+    /// `expired_incarnation` count (see `assignment`). Own deaths count unless `returned`: the last
+    /// delivery of this process returned a report.
     batch_machine(std::uint64_t events, const std::optional<position>& from, const position& to,
                   std::uint64_t epoch, const batch_policy& p = {}, std::uint64_t incarnation = 0,
-                  std::optional<std::uint64_t> ended = {}, bool returned = false)
+                  std::optional<std::uint64_t> expired_incarnation = {}, bool returned = false)
         : policy_(p, incarnation != 0),
           events_(events),
           to_(to.sequence),
           epoch_(epoch),
-          record_(incarnation, epoch, ended, returned)
+          record_(incarnation, epoch, expired_incarnation, returned)
     {
         if (from) from_ = from->sequence;
-        if (policy_.attempts) {
+        if (policy_.crash_records) {
             stage_ = stage::storing_record;
             step_ = step::load_record;
         }
@@ -82,7 +82,7 @@ public:
             case step::roll_back_event: return rollback_to_savepoint{};
             case step::dead_letter: return letter();
             case step::write_kept: return replay_.dead_letters()[written_];
-            case step::ask: return ask{dead_lettered_ + dropped_};
+            case step::decide_all_failed: return decide_all_failed{dead_lettered_ + dropped_};
             case step::advance: return advance{};
             case step::commit: return commit{};
             case step::rollback: return rollback{};
@@ -164,9 +164,9 @@ public:
     }
 
     /// The decision about a batch in which every event failed.
-    event_result on(const answered& a)
+    event_result on(const all_failed_decided& a)
     {
-        if (step_ != step::ask) return event_result::stale;
+        if (step_ != step::decide_all_failed) return event_result::stale;
         if (a.what == if_all_failed::redeliver) return fail(fault_kind::infrastructure, true);
         return go(step::advance);
     }
@@ -177,7 +177,7 @@ public:
         if (step_ != step::advance) return event_result::stale;
         if (a.kind != fault_kind::none) return fail(a.kind, true);
         if (a.outcome != advance_outcome::applied) return fail(fault_kind::ownership_lost, true);
-        return go(policy_.attempts ? step::store_record : step::commit);
+        return go(policy_.crash_records ? step::store_record : step::commit);
     }
 
     /// The result of the commit; its outcome may be unknown.
@@ -267,7 +267,7 @@ private:
         roll_back_event,
         dead_letter,
         write_kept,
-        ask,
+        decide_all_failed,
         advance,
         commit,
         rollback,
@@ -382,8 +382,9 @@ private:
     {
         const std::uint64_t failed = dead_lettered_ + dropped_;
         const bool all = failed != 0 && handled_ == 0 && !record_.plan().poison_message;
-        const bool asks = policy_.ask_from != detail::highest_size && failed >= policy_.ask_from;
-        return go(all && asks ? step::ask : step::advance);
+        const bool asks = policy_.decide_all_failed_from != detail::highest_size &&
+                          failed >= policy_.decide_all_failed_from;
+        return go(all && asks ? step::decide_all_failed : step::advance);
     }
 
     event_result after_rollback()

@@ -69,11 +69,11 @@ struct batch_policy {
     dead_letter_options dead_letters{};
     /// If this many events failed and none took effect, the caller is asked before they become dead
     /// letters. 2^64 - 1: no question.
-    std::uint64_t ask_from = 2;
+    std::uint64_t decide_all_failed_from = 2;
     commit_check check_commit = commit_check::unknown;
     /// Store crash records. process_batch clears it if the store cannot keep them. Deaths are
     /// counted only with an incarnation.
-    bool attempts = true;
+    bool crash_records = true;
     /// Deaths in a row that start the search for one event. The search ends after the same number
     /// of deaths of that event alone. 0 counts as 1.
     std::uint32_t deaths = 3;
@@ -84,7 +84,8 @@ struct batch_policy {
 [[nodiscard]] constexpr std::optional<config_error> validate(const batch_policy& p) noexcept
 {
     if (p.tries == 0) return config_error{"tries", 0, "must be at least", 1};
-    if (p.ask_from == 0) return config_error{"ask_from", 0, "must be at least", 1};
+    if (p.decide_all_failed_from == 0)
+        return config_error{"decide_all_failed_from", 0, "must be at least", 1};
     if (p.deaths == 0) return config_error{"deaths", 0, "must be at least", 1};
     return {};
 }

@@ -81,10 +81,10 @@ struct batch_machine_types {
     };
 
     /// Every event failed, `failed` in total. Are the events the cause, or a dependency? Result
-    /// event: `answered`.
-    struct ask {
+    /// event: `all_failed_decided`.
+    struct decide_all_failed {
         std::uint64_t failed = 0;
-        friend bool operator==(const ask&, const ask&) = default;
+        friend bool operator==(const decide_all_failed&, const decide_all_failed&) = default;
     };
 
     /// Set the checkpoint by compare-and-set, within the transaction. Result event: `advanced`.
@@ -141,10 +141,10 @@ struct batch_machine_types {
     };
 
     /// The decision about a batch in which every event failed.
-    struct answered {
+    struct all_failed_decided {
         if_all_failed what = if_all_failed::go_on;
 
-        friend bool operator==(const answered&, const answered&) = default;
+        friend bool operator==(const all_failed_decided&, const all_failed_decided&) = default;
     };
 
     /// The outcome of setting the checkpoint. If `kind` is not `none`, the outcome is not known.

@@ -68,7 +68,7 @@ struct assignment {
     /// The incarnation whose lease had expired when this process took the partition. It counts as
     /// dead. 0 if the previous owner gave the lease back, or lost it to balance while alive. Empty
     /// if unknown, as without leases: then every other incarnation counts as dead.
-    std::optional<std::uint64_t> ended{};
+    std::optional<std::uint64_t> expired_incarnation{};
     /// How the last deliveries ended. Written by the drivers.
     mutable delivery_memory last{};
 

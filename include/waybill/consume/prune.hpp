@@ -11,14 +11,14 @@
 // Guarantees (the guide has the reasons)
 //   1. A row older than `age` is removed, also in a spike.
 //   2. At `count` rows or `bytes` bytes, the oldest are removed down to the share `low_water`.
-//   3. A `held` row is being resubmitted and is never removed.
+//   3. A `redriving` row is being resubmitted and is never removed.
 //   4. In a spike, `count` and `bytes` remove no row unless `full` is `drop_oldest`.
 //   5. A row that changed after the plan stays if the delete statement also compares
-//      `dead_lettered_at` and `held` (`may_remove`). All orders are tested:
+//      `dead_lettered_at` and `redriving` (`may_remove`). All orders are tested:
 //      tests/enumerate/consume/prune.test.cpp.
 //   6. A policy that `validate` rejects removes no row, and the plan contains the error.
 // Cost: if rows are ordered oldest first, two passes, no sort, memory only for the removals.
-// Otherwise O(n log n), and memory for each row that is not held.
+// Otherwise O(n log n), and memory for each row that is not `redriving`.
 
 #ifndef WAYBILL_CONSUME_PRUNE_HPP
 #define WAYBILL_CONSUME_PRUNE_HPP
@@ -54,7 +54,8 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
     for (I i = first; i != last; ++i, ++index) {
         const prune_plan::row r = row_of(*i);
         if (plan.in_order) prune.consider(r, index);
-        else if (!r.held) sorted.insert({r, index});
+        else if (!r.redriving)
+            sorted.insert({r, index});
     }
     for (const detail::aged_row& a : sorted) prune.consider(a.row, a.index);
     prune.finish();

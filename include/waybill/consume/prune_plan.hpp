@@ -23,7 +23,7 @@ struct prune_plan {
         std::uint64_t id = 0;
         std::uint64_t bytes = 0;
         wall_time dead_lettered_at{};  ///< The last time at which the message became a dead letter.
-        bool held = false;             ///< The dead letter is being resubmitted.
+        bool redriving = false;        ///< The dead letter is being resubmitted.
 
         friend bool operator==(const row&, const row&) = default;
     };
@@ -44,11 +44,11 @@ struct prune_plan {
         limit reason = limit::age;
 
         /// True if the current row is unchanged since the plan: same id, same `dead_lettered_at`,
-        /// and not held. Compare and remove in one statement.
+        /// and not `redriving`. Compare and remove in one statement.
         [[nodiscard]] constexpr bool may_remove(const row& current) const noexcept
         {
             return id == current.id && dead_lettered_at == current.dead_lettered_at &&
-                   !current.held;
+                   !current.redriving;
         }
 
         friend bool operator==(const removal&, const removal&) = default;
@@ -65,7 +65,7 @@ struct prune_plan {
     std::vector<removal> removals{};  ///< Oldest first.
     totals before{};                  ///< All rows.
     totals after{};                   ///< The rows that are left after all removals.
-    totals held{};                    ///< The rows in `after` that are held.
+    totals redriving{};               ///< The rows in `after` that are `redriving`.
     std::uint64_t recent = 0;         ///< Rows not older than `spike.within` of the policy.
     bool spike = false;    ///< `recent` has reached `spike.count`: a dependency may be down.
     bool full = false;     ///< After all removals a limit is still reached: refuse new rows.

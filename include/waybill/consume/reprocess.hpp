@@ -75,8 +75,7 @@ template <dead_letter_queue Store, class Fetch, class Handler>
         return detail::reprocess_commit(store, *tx, letter, reprocess_outcome::handled);
     }
     tx->rollback();
-    if (kind == fault_kind::infrastructure || kind == fault_kind::ownership_lost ||
-        kind == fault_kind::cancelled) {
+    if (detail::is_not_of_event(kind)) {
         return detail::reprocess_failed(
             {kind, detail::bounded_reason(o.reason.text, p.dead_letters)});
     }

@@ -90,12 +90,11 @@ template <checkpoint_store Store>
     if (outcome == commit_outcome::unknown) {
         const auto stored = store.load(mine.key);
         if (!stored) return ends(rewind_outcome::unknown, stored.error());
-        const std::optional<bool> moved = detail::moved_back(*stored, mine, to);
-        if (!moved) {
+        outcome = detail::outcome_of_rewind(*stored, mine, to);
+        if (outcome == commit_outcome::unknown) {
             return ends(rewind_outcome::ownership_lost,
                         ownership_lost("another owner has moved the checkpoint"));
         }
-        outcome = *moved ? commit_outcome::applied : commit_outcome::not_applied;
     }
     if (outcome == commit_outcome::not_applied) {
         return ends(rewind_outcome::not_done, infrastructure("commit not confirmed"));

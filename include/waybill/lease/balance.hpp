@@ -42,18 +42,18 @@ namespace waybill::inline v0_2 {
     plan.target = shares.target(v.self);
 
     std::vector<std::uint32_t> free;
-    std::vector<std::uint32_t> left_over;
+    std::vector<std::uint32_t> free_for_long;
     for (std::uint32_t i = 0; i != v.holders.size(); ++i) {
         if (v.holders[i] < v.owners) continue;
         free.push_back(i);
-        if (v.holders[i] == balance_plan::lease_view::left_over) left_over.push_back(i);
+        if (v.holders[i] == balance_plan::lease_view::free_for_long) free_for_long.push_back(i);
     }
     const double share = random >= 0.0 ? (random < 1.0 ? random : 0.999) : 0.0;
     const auto start = static_cast<std::uint32_t>(share * static_cast<double>(free.size()));
     detail::serve(v, shares, free, start, plan);
-    if (plan.claim.empty() && !plan.steal && !left_over.empty()) {
-        const auto at = static_cast<std::size_t>(share * static_cast<double>(left_over.size()));
-        plan.claim.push_back(left_over[at]);
+    if (plan.claim.empty() && !plan.steal && !free_for_long.empty()) {
+        const auto at = static_cast<std::size_t>(share * static_cast<double>(free_for_long.size()));
+        plan.claim.push_back(free_for_long[at]);
     }
     plan.balanced = free.empty();
     for (std::uint32_t o = 0; o != v.owners; ++o) {

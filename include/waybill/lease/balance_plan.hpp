@@ -16,9 +16,11 @@ struct balance_plan {
     /// order.
     struct lease_view {
         static constexpr std::uint32_t free = ~std::uint32_t{0};
-        static constexpr std::uint32_t left_over = free - 1;  ///< Free for at least two expiries.
+        static constexpr std::uint32_t free_for_long =
+            free - 1;  ///< Free for at least two expiries.
 
-        std::vector<std::uint32_t> holders{};  ///< Per partition: its owner, `free` or `left_over`.
+        std::vector<std::uint32_t>
+            holders{};             ///< Per partition: its owner, `free` or `free_for_long`.
         std::uint32_t owners = 1;  ///< Number of live owners, with or without partitions.
         std::uint32_t self = 0;    ///< The owner to plan for, in [0, owners).
 

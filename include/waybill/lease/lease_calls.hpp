@@ -4,7 +4,7 @@
 //
 // If the store can be called directly, one line makes the call and reports its result:
 //
-//     manager.on(waybill::ask(store, call, draw), now);
+//     manager.on(waybill::perform(store, call, draw), now);
 //
 // A result of a call about one row contains that call. A result that does not match the pending
 // call is `stale`: it was reported twice, or it came after the call was given up.
@@ -99,11 +99,11 @@ struct lease_manager_types {
 
     /// Event: the checkpoint of the partition has this epoch. The epoch of the lease must exceed
     /// it. `lease::max_epoch` is invalid, because no epoch is above it.
-    struct outdated {
+    struct epoch_too_low {
         std::uint32_t partition = 0;
         std::uint64_t epoch = 0;
 
-        friend bool operator==(const outdated&, const outdated&) = default;
+        friend bool operator==(const epoch_too_low&, const epoch_too_low&) = default;
     };
 
     using lease_call = std::variant<heartbeat, leave,
@@ -131,9 +131,9 @@ template <class Call>
 
 /// Makes the call and returns its result. `random` in [0, 1) becomes `listed::random`.
 template <lease_store S>
-[[nodiscard]] lease_manager_types::lease_answer ask(S& store,
-                                                    const lease_manager_types::lease_call& call,
-                                                    double random)
+[[nodiscard]] lease_manager_types::lease_answer perform(S& store,
+                                                        const lease_manager_types::lease_call& call,
+                                                        double random)
 {
     return match(
         call,

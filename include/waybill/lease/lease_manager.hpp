@@ -3,7 +3,7 @@
 // lease_manager: takes, renews and gives back the leases of one process.
 //
 //     waybill::lease_manager leases({"orders", "billing", partitions, {"host-7", random_64_bits}});
-//     if (auto call = leases.call(now)) leases.on(waybill::ask(store, *call, draw), now);
+//     if (auto call = leases.call(now)) leases.on(waybill::perform(store, *call, draw), now);
 //     if (leases.trusted(3, now)) ...             // partition 3 is held, under leases.epoch(3)
 //
 // One round per interval: renew own leases, announce this owner, list all rows, take a share.
@@ -125,7 +125,7 @@ public:
     {
         if (!detail::answers(c.call, call(now))) return event_result::stale;
         record_error(c.answer);
-        ++answered_;
+        ++claim_results_;
         if (interruption_ == interruption::claim) return after_extra_claim(c, now);
         const round_step at = current();
         const bool renewing = at.kind == step::renew;
@@ -178,7 +178,7 @@ public:
         return event_result::applied;
     }
 
-    event_result on(const outdated& o, steady_time now)
+    event_result on(const epoch_too_low& o, steady_time now)
     {
         if (o.partition >= partitions()) return event_result::invalid;
         if (!held_.holds(o.partition) || o.epoch < held_[o.partition].epoch)
@@ -214,7 +214,7 @@ public:
     /// True if all owners had their share at the last list.
     [[nodiscard]] bool balanced() const noexcept { return balanced_; }
     /// The error of the last failed call; empty after the next list that succeeds.
-    [[nodiscard]] const fault& trouble() const noexcept { return trouble_; }
+    [[nodiscard]] const fault& last_error() const noexcept { return last_error_; }
     /// Increases with each change of a result of `epoch()`.
     [[nodiscard]] std::uint64_t changes() const noexcept { return held_.changes(); }
     [[nodiscard]] const lease_observer& seen() const noexcept { return seen_; }
@@ -228,7 +228,8 @@ public:
                                            const std::optional<checkpoint>& stored) const
     {
         const auto from = stored ? std::optional(stored->at) : std::nullopt;
-        return {key(partition), from, epoch, group_.self.incarnation, held_[partition].ended};
+        return {key(partition), from, epoch, group_.self.incarnation,
+                held_[partition].expired_incarnation};
     }
 
     friend bool operator==(const lease_manager&, const lease_manager&) = default;
@@ -255,7 +256,7 @@ private:
     {
         const auto* const row = seen_.row_of(c.partition);
         const auto version = row ? std::optional(row->version) : std::nullopt;
-        return claim{held_.claim(c, key(c.partition), group_.self, version), answered_};
+        return claim{held_.claim(c, key(c.partition), group_.self, version), claim_results_};
     }
 
     /// After a failed renewal, the next round starts with the partition after it.
@@ -354,8 +355,10 @@ private:
     template <class T>
     void record_error(const result<T>& answer)
     {
-        if (!answer) trouble_ = answer.error();
-        else if (std::is_same_v<T, lease_table>) trouble_ = {};
+        if (!answer)
+            last_error_ = answer.error();
+        else if (std::is_same_v<T, lease_table>)
+            last_error_ = {};
     }
 
     event_result add_claim(const planned_claim& c, steady_time now)
@@ -437,9 +440,9 @@ private:
     bool balanced_ = false;
     double draw_ = 0.5;
     std::uint64_t announced_ = 0;
-    std::uint64_t answered_ = 0;  // claims with a result
+    std::uint64_t claim_results_ = 0;  // claims with a result
     std::uint32_t failed_lists_ = 0;  // consecutive failed reads before rows are given back
-    fault trouble_;
+    fault last_error_;
     steady_time last_ = steady_time::lowest();
     steady_time not_before_ = steady_time::lowest();
 };

@@ -132,7 +132,7 @@ public:
                 v.holders.push_back(owners.find(id(r->owner))->second);
             } else {
                 const bool long_ago = old(leases_[i].since, options_.expiry + options_.expiry);
-                v.holders.push_back(long_ago ? balance_plan::lease_view::left_over
+                v.holders.push_back(long_ago ? balance_plan::lease_view::free_for_long
                                              : balance_plan::lease_view::free);
             }
         }

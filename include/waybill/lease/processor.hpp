@@ -14,7 +14,7 @@
 //   2. A partition is read only while its lease is held and trusted.
 //   3. If the checkpoint has the same or a later epoch, or batches repeatedly end as
 //      `ownership_lost`, the epoch is raised before anything is read. If no epoch is left,
-//      `trouble` reports it.
+//      `last_error` reports it.
 //   4. `stop_requested` closes, saves and gives back all partitions in a bounded number of steps.
 //
 // A step and all calls of a round must end within 7/8 of `expiry` less one interval. A longer step
@@ -100,7 +100,7 @@ public:
         too_early.kind = last ? fault_kind::permanent : fault_kind::transient;
         const event_result h = part->on(too_early, now);
         if (h == event_result::applied)
-            (void)keeper_.on(outdated{o.partition, too_early.stored}, now);
+            (void)keeper_.on(epoch_too_low{o.partition, too_early.stored}, now);
         return h;
     }
 
@@ -154,7 +154,7 @@ public:
     [[nodiscard]] const lease_manager& leases() const noexcept { return keeper_; }
     /// The fault of a partition that cannot be opened although all stores work; empty otherwise.
     /// Opening is retried from time to time, in case a lower epoch is written to the store.
-    [[nodiscard]] fault trouble(std::uint32_t partition) const
+    [[nodiscard]] fault last_error(std::uint32_t partition) const
     {
         const partition_lifecycle p = part(partition);
         const bool unused =

@@ -85,11 +85,11 @@ public:
     }
 
     /// An entry in hand and its ticket. A book does not issue a ticket twice.
-    struct handed {
+    struct taken {
         deferred entry{};
         std::uint64_t ticket = 0;
 
-        friend bool operator==(const handed&, const handed&) = default;
+        friend bool operator==(const taken&, const taken&) = default;
     };
 
     explicit deferred_messages(const deferral_options& o = {}) : options_(o) {}
@@ -120,21 +120,21 @@ public:
 
     /// Ends expired holds, then returns at most `most` entries that are due at wall time `now`. The
     /// returned entries are in hand until a report or the end of the hold, `at` plus `hold`.
-    [[nodiscard]] std::vector<handed> take(
+    [[nodiscard]] std::vector<taken> take(
         wall_time now, steady_time at, std::uint64_t most,
         deferral_options::hand_out_order order = deferral_options::hand_out_order::by_due)
     {
         while (!held_.empty() && steady_time::at(held_.begin()->at) <= at) {
             set_free(row_of(held_.begin()->sequence));
         }
-        std::vector<handed> out;
+        std::vector<taken> out;
         for (auto s = due_.begin(); s != due_.end() && out.size() < most; ++s) {
             if (wall_time::at(s->at) > now) break;
             out.push_back({row_of(s->sequence).entry, tickets_.last + out.size() + 1});
         }
         if (order == deferral_options::hand_out_order::group_by_partition) out = grouped(out);
         tickets_.last += out.size();
-        for (const handed& h : out) {
+        for (const taken& h : out) {
             row& r = row_of(h.entry.sequence);
             slot_set::node_type node = taken_out(r);
             r.ticket = h.ticket;
@@ -390,19 +390,19 @@ private:
 
     /// Puts the entries of a partition next to each other. Partitions are in the order of their
     /// first entries, and entries keep their order within a partition.
-    [[nodiscard]] static std::vector<handed> grouped(std::vector<handed>& from)
+    [[nodiscard]] static std::vector<taken> grouped(std::vector<taken>& from)
     {
         std::map<std::uint16_t, std::uint64_t> first;
-        std::map<std::pair<std::uint64_t, std::uint64_t>, handed*> by_place;
+        std::map<std::pair<std::uint64_t, std::uint64_t>, taken*> by_place;
         std::uint64_t n = 0;
-        for (handed& h : from) {
+        for (taken& h : from) {
             const auto p =
                 first.try_emplace(detail::partition_of(h.entry.sequence), n).first->second;
             by_place.try_emplace(std::pair{p, n++}, &h);
         }
-        std::vector<handed> to;
+        std::vector<taken> to;
         to.reserve(from.size());
-        for (const auto& [key, h] : by_place) to.push_back(static_cast<handed&&>(*h));
+        for (const auto& [key, h] : by_place) to.push_back(static_cast<taken&&>(*h));
         return to;
     }
 

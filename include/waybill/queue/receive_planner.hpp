@@ -5,7 +5,7 @@
 //     using planner = waybill::receive_planner;
 //     planner in({.max_in_flight = 16});
 //     match(in.next(now),
-//         [&](planner::take_due a) {
+//         [&](planner::take_due_pairs a) {
 //             const auto due = book.take(wall, now, a.max_pairs);
 //             for (const auto& h : due) pairs[a.first++] = h;
 //             in.on(planner::pairs_taken{due.size(), steady(book.next_due())}, now);
@@ -81,7 +81,7 @@ namespace waybill::inline v0_2 {
 /// pointer could find the original not yet deferred and treat it as gone.
 class receive_planner : public receive_planner_types {
 public:
-    using action = std::variant<take_due, receive, receive_deferred, settle_original,
+    using action = std::variant<take_due_pairs, receive, receive_deferred, settle_original,
                                 settle_message, wait_until, idle>;
 
     explicit receive_planner(const config& o = {})
@@ -109,7 +109,7 @@ public:
         const std::uint64_t most = room(now);
         if (most != 0) {
             const bool changed = breaker_.generation(now) != looked_in_;
-            if (changed || !(now < look_at_)) return take_due{next_number_, most};
+            if (changed || !(now < look_at_)) return take_due_pairs{next_number_, most};
             if (!(now < receive_at_)) return receive{next_number_, most};
             until = detail::earlier(until, detail::earlier(look_at_, receive_at_));
         }

@@ -61,10 +61,10 @@ struct receive_planner_types {
     }
 
     /// Take due pairs: receive their pointers, or claim their rows. Report with `pairs_taken`.
-    struct take_due {
+    struct take_due_pairs {
         std::uint64_t first = 0;  ///< The number of the first pair; the others follow in sequence.
         std::uint64_t max_pairs = 0;  ///< Maximum of pairs.
-        friend bool operator==(const take_due&, const take_due&) = default;
+        friend bool operator==(const take_due_pairs&, const take_due_pairs&) = default;
     };
 
     /// Receive fresh messages. Report with `messages_received`.

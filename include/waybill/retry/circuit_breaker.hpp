@@ -94,7 +94,7 @@ public:
     }
     constexpr void force_open(steady_time now) noexcept { force(circuit_state::forced_open, now); }
 
-    /// Ends a forced state: `forced_closed` becomes `closed`, and `forced_open` becomes `half_open`.
+    /// Ends a forced state: `forced_closed` becomes `closed`, `forced_open` becomes `half_open`.
     constexpr void release_force(steady_time now) noexcept
     {
         advance_to(now);
@@ -230,7 +230,7 @@ private:
         if (state_ == circuit_state::half_open) {
             if (++step_successes_ < step_size()) return;
             step_permits_ = step_successes_ = 0;
-            if (++step_ >= options_.half_open_ramp) close();
+            if (++step_ >= options_.half_open_steps) close();
             return;
         }
         consecutive_failures_ = 0;

@@ -66,7 +66,7 @@ struct circuit_breaker_types {
                                .cap = duration::seconds(300),
                                .spread = backoff::jitter::none};
         /// Number of steps of 1, 2, 4 ... calls in `half_open`; then all calls pass. 1 to 32.
-        std::uint32_t half_open_ramp = 4;
+        std::uint32_t half_open_steps = 4;
         bool transient_counts = false;  ///< True if a `transient` fault also counts as a failure.
 
         friend bool operator==(const config&,
@@ -115,11 +115,11 @@ struct circuit_breaker_types {
                             circuit_breaker_types::config::never};
     }
     if (const auto bad = positive("circuit_breaker.timeout", o.timeout)) return bad;
-    if (o.half_open_ramp == 0)
-        return config_error{"circuit_breaker.half_open_ramp", 0, "must be at least", 1};
+    if (o.half_open_steps == 0)
+        return config_error{"circuit_breaker.half_open_steps", 0, "must be at least", 1};
     constexpr std::uint64_t most = 32;  // steps that double the permits: more than any breaker has
-    if (o.half_open_ramp > most)
-        return config_error{"circuit_breaker.half_open_ramp", o.half_open_ramp, "must be at most",
+    if (o.half_open_steps > most)
+        return config_error{"circuit_breaker.half_open_steps", o.half_open_steps, "must be at most",
                             most};
     return validate(o.break_duration);
 }

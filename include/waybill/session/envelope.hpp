@@ -100,6 +100,32 @@ struct opened_state {
     friend bool operator==(const opened_state&, const opened_state&) = default;
 };
 
+namespace detail {
+
+/// The damage of a corrupt state, for `describe`.
+[[nodiscard]] inline std::string damage_of(const opened_state& s)
+{
+    const std::string all = std::to_string(s.size) + " bytes";
+    const std::string other = std::to_string(s.expected);
+    switch (s.problem) {
+        case opened_state::problem_type::empty: return ": the state is empty (0 bytes)";
+        case opened_state::problem_type::foreign:
+            return ": " + all + " that begin with neither an envelope nor {";
+        case opened_state::problem_type::no_line:
+            return ": " + all + ", truncated in the first line";
+        case opened_state::problem_type::too_short:
+            return ": truncated, " + all + " instead of " + other;
+        case opened_state::problem_type::too_long: return ": " + all + " instead of " + other;
+        case opened_state::problem_type::checksum:
+            return ": " + all + ", and the checksum does not match";
+        case opened_state::problem_type::bad_line:
+            return ": " + all + ", and the first line is not valid";
+        default: return {};
+    }
+}
+
+}  // namespace detail
+
 /// One line for a log: the result, the size and the action to take.
 [[nodiscard]] inline std::string describe(const opened_state& s)
 {
@@ -126,26 +152,9 @@ struct opened_state {
         case opened_state::problem_type::newer_format:
             return line + ": " + all + " in an unknown format: "
                    "update the program, and do not change the state";
-        case opened_state::problem_type::empty: line += ": the state is empty (0 bytes)"; break;
-        case opened_state::problem_type::foreign:
-            line += ": " + all + " that begin with neither an envelope nor {";
-            break;
-        case opened_state::problem_type::no_line:
-            line += ": " + all + ", truncated in the first line";
-            break;
-        case opened_state::problem_type::too_short:
-            line += ": truncated, " + all + " instead of " + other;
-            break;
-        case opened_state::problem_type::too_long:
-            line += ": " + all + " instead of " + other;
-            break;
-        case opened_state::problem_type::checksum:
-            line += ": " + all + ", and the checksum does not match";
-            break;
-        case opened_state::problem_type::bad_line:
-            line += ": " + all + ", and the first line is not valid";
-            break;
+        default: break;
     }
+    line += detail::damage_of(s);
     return line + ": do not treat it as a new session; save the bytes, check its steps, and then "
                   "clear the state by hand";
 }

@@ -154,7 +154,7 @@ public:
         tries_ = tries;
         const auto* const w = std::get_if<wait_until>(&then);
         const steady_time until = w != nullptr ? w->time : now;
-        const bool too_long = until - now > policy_.patience && !late();
+        const bool too_long = until - now > policy_.max_wait_in_hand && !late();
         if (stopping_ || too_long) return put_off(e.reason.kind, until, now);
         not_before_ = until;
         return begin(now);

@@ -88,7 +88,7 @@ struct pipeline_policy {
     /// lock meanwhile. Before a longer pause the attempts are saved and the session is given back.
     /// If the next holder receives the message too early, it waits at most this time. Exception: a
     /// late step waits any pause in hand, because the state has no field for its attempts.
-    duration patience = duration::seconds(10);
+    duration max_wait_in_hand = duration::seconds(10);
     /// A step with more deliveries than this is dead-lettered without a run. At least 1 and less
     /// than `broker_deliveries`. Its earlier deliveries ended the process, lost the lock, or were
     /// given back at a broker that counts this. The deliveries up to the broker's limit are a
@@ -124,8 +124,8 @@ struct pipeline_policy {
                             "step first and delivers the next one",
                             p.broker_deliveries};
     }
-    if (p.patience < duration{}) {
-        return config_error{"patience", detail::magnitude(p.patience),
+    if (p.max_wait_in_hand < duration{}) {
+        return config_error{"max_wait_in_hand", detail::magnitude(p.max_wait_in_hand),
                             "nanoseconds must be at least", 0, true};
     }
     return {};

@@ -52,7 +52,7 @@ public:
         state_read outcome = state_read::absent;
         std::string value{};  ///< The user's bytes.
         session_progress progress{};
-        detail::text_state_read read{};  ///< The result of reading, without the user's bytes.
+        text_state::read_result read{};  ///< The result of reading, without the user's bytes.
 
         /// Reports that `bytes` are the stored state from now on.
         void stored(std::string_view bytes)
@@ -90,7 +90,7 @@ public:
     }
     [[nodiscard]] result<std::string, state_budget::too_large> encode(const state& s) const
     {
-        detail::text_state t = s.read.state;
+        text_state t = s.read.state;
         t.own = s.value;
         t.progress = s.progress;
         text_state_options o = options_;
@@ -101,14 +101,14 @@ public:
     friend bool operator==(const text_state_codec&, const text_state_codec&) = default;
 
 private:
-    [[nodiscard]] bool is_older(const detail::text_state_read& r) const noexcept
+    [[nodiscard]] bool is_older(const text_state::read_result& r) const noexcept
     {
         return r.outcome <= state_read::ok && r.state.version.major < options_.version.major;
     }
 
-    void upgrade(detail::text_state_read& r) const
+    void upgrade(text_state::read_result& r) const
     {
-        detail::text_state& s = r.state;
+        text_state& s = r.state;
         std::optional<std::string> own;
         if (upgrade_ != nullptr) own = upgrade_(s.own, s.version);
         if (own) {
@@ -116,7 +116,7 @@ private:
             s.version = options_.version;
             return;
         }
-        r.problem = detail::text_state_read::problem_type::upgrade_failed;
+        r.problem = text_state::read_result::problem_type::upgrade_failed;
         r.max_bytes = options_.version.major;
         if (s.progress.failed) return;
         r.outcome = state_read::corrupt;

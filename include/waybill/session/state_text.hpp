@@ -51,10 +51,11 @@ struct text_state_options {
     return validate(o.budget);
 }
 
-namespace detail {
-
+/// A session state as text. The user's part has any content.
 struct text_state {
-    std::string own{};  ///< The user's bytes; any content.
+    struct read_result;
+
+    std::string own{};  ///< The bytes of the user.
     session_progress progress{};
     schema_version version{};  ///< The version of `own` when it was read.
     std::string later{};       ///< Lines of a later version; they are written unchanged.
@@ -63,7 +64,7 @@ struct text_state {
 };
 
 /// The result of reading. The state is that of a new session unless `outcome` is ok.
-struct text_state_read {
+struct text_state::read_result {
     /// Why a state is not read.
     enum class problem_type : std::uint8_t {
         none,
@@ -82,45 +83,43 @@ struct text_state_read {
     }
 
     state_read outcome = state_read::absent;
-    detail::text_state state{};
+    text_state state{};
     problem_type problem = problem_type::none;
     /// The number of the wrong line, the bytes without progress, or the major version read.
     std::uint64_t size = 0;
     std::uint64_t max_bytes = 0;  ///< The limit of `size`, or the major version of this program.
     opened_state envelope{};      ///< Its `body` is empty, because it was a view into the bytes.
 
-    friend bool operator==(const text_state_read&, const text_state_read&) = default;
+    friend bool operator==(const read_result&, const read_result&) = default;
 };
 
-}  // namespace detail
-
 /// One line for a log: the error and what to do.
-[[nodiscard]] inline std::string describe(const detail::text_state_read& r)
+[[nodiscard]] inline std::string describe(const text_state::read_result& r)
 {
     const std::string line = "state: " + std::string(name(r.outcome)) + ": ";
     const std::string size = std::to_string(r.size);
     const std::string most = std::to_string(r.max_bytes);
     switch (r.problem) {
-        case detail::text_state_read::problem_type::none:
-        case detail::text_state_read::problem_type::envelope: break;
-        case detail::text_state_read::problem_type::other_format:
+        case text_state::read_result::problem_type::none:
+        case text_state::read_result::problem_type::envelope: break;
+        case text_state::read_result::problem_type::other_format:
             return line + "it is " + std::string(name(r.envelope.format)) +
                    ", not text: read it with waybill/ext/json/state_codec.hpp";
-        case detail::text_state_read::problem_type::newer_version:
+        case text_state::read_result::problem_type::newer_version:
             return line + "its version is " + describe(r.envelope.version) + ", and " + most +
                    " is the latest known version: update the program, and do not change the state";
-        case detail::text_state_read::problem_type::bad_line:
+        case text_state::read_result::problem_type::bad_line:
             return line + "the checksum matches, but " +
                    (r.size == 0 ? "there is no blank line"
                                 : "waybill does not write a line like number " + size) +
                    ": find its writer, and do not treat the state as a new session";
-        case detail::text_state_read::problem_type::newer_reason:
+        case text_state::read_result::problem_type::newer_reason:
             return line + "it has an unknown reason of failure: "
                    "update the program, and do not change the state";
-        case detail::text_state_read::problem_type::no_reserve:
+        case text_state::read_result::problem_type::no_reserve:
             return line + size + " bytes, and " + most +
                    " is the maximum without the bytes reserved for a failure: increase the budget";
-        case detail::text_state_read::problem_type::upgrade_failed:
+        case text_state::read_result::problem_type::upgrade_failed:
             return line + "the codec cannot make version " + most + " from its version " +
                    describe(r.envelope.version) + ": add an upgrade to the codec";
     }

@@ -5,8 +5,8 @@
 // It conforms to lease_conformance.hpp. Several lease managers share one store:
 //
 //     waybill::testing::memory_leases store;
-//     if (auto call = a.call(now)) a.on(waybill::ask(store, *call, draw), now);
-//     if (auto call = b.call(now)) b.on(waybill::ask(store, *call, draw), now);
+//     if (auto call = a.call(now)) a.on(waybill::perform(store, *call, draw), now);
+//     if (auto call = b.call(now)) b.on(waybill::perform(store, *call, draw), now);
 //
 // Cost: `list` is linear in the rows of all groups, all other calls are logarithmic.
 

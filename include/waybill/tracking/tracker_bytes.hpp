@@ -49,7 +49,7 @@ struct tracker_budget {
     };
 
     std::uint64_t max_bytes = 3'072;  ///< At least 24.
-    when_too_long if_more = when_too_long::cut;
+    when_too_long if_too_long = when_too_long::cut;
     /// Percent of `max_bytes`, at most 100. If the encoding takes more, can_accept() returns false.
     std::uint64_t pressure = 75;
 
@@ -123,10 +123,10 @@ struct encoded_done {
     if (p.kept != p.all) {
         out.outcome =
             p.kept == 0 ? encoded_done::encoded_as::left_out : encoded_done::encoded_as::cut;
-        if (b.if_more != tracker_budget::when_too_long::cut) p.bytes = p.kept = 0;
-        if (b.if_more == tracker_budget::when_too_long::leave_out)
+        if (b.if_too_long != tracker_budget::when_too_long::cut) p.bytes = p.kept = 0;
+        if (b.if_too_long == tracker_budget::when_too_long::leave_out)
             out.outcome = encoded_done::encoded_as::left_out;
-        if (b.if_more == tracker_budget::when_too_long::refuse)
+        if (b.if_too_long == tracker_budget::when_too_long::refuse)
             out.outcome = encoded_done::encoded_as::refused;
     }
     out.bytes = detail::write_tracker(t, p, salt);

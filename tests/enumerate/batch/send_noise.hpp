@@ -31,7 +31,7 @@ void ignores_noise(const Machine& m, const send_audit::audit& book,
             std::holds_alternative<batch_sender::report>(a) ? event_result::invalid
                                                             : event_result::stale,
             "a wrong settled");
-    ignored(batch_sender::closed{}, event_result::stale, "closed though not opened");
+    ignored(batch_sender::input_closed{}, event_result::stale, "closed though not opened");
     ignored(batch_sender::resumed{777}, event_result::stale, "a key resumed that never was");
     for (const send_audit::audit::key& k : book.keys) {
         if (!k.stopped() && !std::holds_alternative<batch_sender::report>(a)) {

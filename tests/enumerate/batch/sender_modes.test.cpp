@@ -163,7 +163,7 @@ TEST_CASE("sender: exact sizes, whatever header is guessed")
 {
     plan p{.name = "exact", .policy = policy_of(1), .sizes = {10, 25, 10}, .wide = 2, .narrow = 1};
     p.policy.exact_sizes = true;
-    p.policy.header = 1'000;
+    p.policy.item_overhead = 1'000;
     holds(p, 1'000);
 }
 
@@ -343,7 +343,7 @@ TEST_CASE("sender: what is wrong on purpose with a mode is caught")
     by(caught<wrong::tries_once_more>(cap), "what has failed for good is not sent again");
     by(caught<wrong::forgets_its_cap>(cap), "a refused batch comes back smaller");
     cap.policy.exact_sizes = true;
-    cap.policy.header = 3;
+    cap.policy.item_overhead = 3;
     by(caught<wrong::believes_a_header>(cap), "the bytes are exact");
 }
 

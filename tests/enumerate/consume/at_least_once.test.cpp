@@ -203,10 +203,10 @@ public:
         : extent_(x), choices_(c), driver_(driver), told_(told), left_(x.faults)
     {
         policy_.tries = 2;
-        policy_.ask_from = waybill::detail::highest_size;
+        policy_.decide_all_failed_from = waybill::detail::highest_size;
         const std::uint32_t how = c.pick(x.policies);
         if (how % 2 != 0) policy_.commit_every = 1;
-        if (how >= 2) policy_.ask_from = 2;
+        if (how >= 2) policy_.decide_all_failed_from = 2;
         if (x.liar) policy_.check_commit = waybill::batch_policy::commit_check::always;
         for (std::uint32_t i = 0; i != x.events; ++i) {
             outcomes_[i] = static_cast<outcome>(c.pick(x.outcomes));
@@ -377,7 +377,8 @@ private:
         const std::size_t i = e.sequence / 10 - 1;
         if (told_) tell("handle " + std::to_string(e.sequence) + " as " + std::string(k));
         for (std::size_t m = 0; m != i; ++m) {
-            const bool held = policy_.ask_from != waybill::detail::highest_size && !good(m);
+            const bool held =
+                policy_.decide_all_failed_from != waybill::detail::highest_size && !good(m);
             const bool done = good(m) ? repeats_[m] != 0 : letters_.count(10 * (m + 1)) != 0;
             if (!done && !(held && calls_[m] != 0)) breaks("an event is handled before one in front of it is done");
         }
@@ -516,7 +517,7 @@ private:
             reachable = 0;
             while (outcomes_[reachable] != outcome::transient_for_ever) ++reachable;
             // While nothing has worked, nobody knows whether the events are to blame.
-            if (policy_.ask_from != waybill::detail::highest_size) {
+            if (policy_.decide_all_failed_from != waybill::detail::highest_size) {
                 std::uint64_t last = reachable - reachable % extent_.batch;
                 bool worked = false;
                 for (std::uint64_t i = last; i != reachable; ++i) worked = worked || good(i);

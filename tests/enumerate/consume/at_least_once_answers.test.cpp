@@ -59,7 +59,7 @@ public:
                 handle(h->event);
             if (const auto* d = std::get_if<waybill::at_least_once_machine::write_dead_letter>(&a))
                 put(d->event);
-            if (const auto* q = std::get_if<waybill::at_least_once_machine::ask>(&a))
+            if (const auto* q = std::get_if<waybill::at_least_once_machine::decide_all_failed>(&a))
                 ask(q->failed);
             if (const auto* t = std::get_if<at_least_once_machine::commit_to>(&a)) commit(t->event);
             if (std::holds_alternative<waybill::at_least_once_machine::check_commit>(a))
@@ -77,7 +77,7 @@ private:
         waybill::at_least_once_policy p;
         p.tries = 1;
         p.commit_every = counts[c.pick(3)];
-        p.ask_from = counts[c.pick(3)];
+        p.decide_all_failed_from = counts[c.pick(3)];
         if (c.pick(2) != 0) p.on_exhausted = waybill::batch_policy::when_exhausted::dead_letter;
         return p;
     }
@@ -91,7 +91,8 @@ private:
     {
         if (event != next_) breaks("an event is handled out of order");
         const bool enough = event - machine_.covered_events() >= policy_.commit_every;
-        if (enough && (worked_ || failed_ >= policy_.ask_from)) breaks("more waits for a commit than may");
+        if (enough && (worked_ || failed_ >= policy_.decide_all_failed_from))
+            breaks("more waits for a commit than may");
         ++next_;
         const bool skipped = choices_.pick(2) != 0;
         const fault_kind how = skipped ? fault_kind::none : pick_fault(choices_);
@@ -115,9 +116,10 @@ private:
 
     void ask(std::uint64_t failed)
     {
-        if (worked_ || failed != failed_ || failed < policy_.ask_from) breaks("asked where nobody is to be");
+        if (worked_ || failed != failed_ || failed < policy_.decide_all_failed_from)
+            breaks("asked where nobody is to be");
         const bool on = choices_.pick(2) == 0;
-        machine_.on(waybill::at_least_once_machine::answered{
+        machine_.on(waybill::at_least_once_machine::all_failed_decided{
             on ? waybill::if_all_failed::go_on : waybill::if_all_failed::redeliver});
     }
 
@@ -154,7 +156,7 @@ private:
         const at_least_once_machine over = machine_;
         machine_.on(waybill::at_least_once_machine::handled{});
         machine_.on(waybill::at_least_once_machine::done{});
-        machine_.on(waybill::at_least_once_machine::answered{});
+        machine_.on(waybill::at_least_once_machine::all_failed_decided{});
         machine_.on(waybill::at_least_once_machine::advanced{});
         machine_.on(waybill::at_least_once_machine::stood{});
         if (!(machine_ == over) || !std::holds_alternative<waybill::idle>(machine_.next()))

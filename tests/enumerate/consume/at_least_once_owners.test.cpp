@@ -97,8 +97,9 @@ private:
             return;
         }
         if (!o.machine) {
-            const waybill::at_least_once_policy p{.commit_every = commit_every_,
-                                                  .ask_from = waybill::detail::highest_size};
+            const waybill::at_least_once_policy p{
+                .commit_every = commit_every_,
+                .decide_all_failed_from = waybill::detail::highest_size};
             const std::uint64_t left = events - o.from;
             o.machine.emplace(left < o.batch ? left : o.batch, p);
             o.first = o.from;

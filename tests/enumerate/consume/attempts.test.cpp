@@ -124,7 +124,7 @@ private:
         const auto stored = *kept_.load(key);
         waybill::testing::faulty store(kept_, [this](store_call call) { return at_call(call); });
         waybill::assignment mine{key, waybill::position_of(stored), me, 100 + me, {}};
-        if (told_who_lives_) mine.ended = 0;
+        if (told_who_lives_) mine.expired_incarnation = 0;
         const std::vector<event> one{{10}};
         const auto handle = [](auto& tx, const event& e) -> fault {
             tx.inner()->record(e.sequence);

@@ -111,10 +111,10 @@ public:
           store_(kept_, script{this})
     {
         policy_.tries = 2;
-        policy_.attempts = x.deaths != 0;
+        policy_.crash_records = x.deaths != 0;
         policy_.deaths = x.deaths;
         policy_.check_commit = x.read_back;
-        policy_.ask_from = 1;
+        policy_.decide_all_failed_from = 1;
         policy_.savepoints = c.pick(x.with_and_without_savepoints ? 2 : 1) == 0;
         for (std::uint32_t i = 0; i != x.events; ++i) {
             outcomes_[i] = x.outcomes[c.pick(static_cast<std::uint32_t>(x.outcomes.size()))];

@@ -187,7 +187,7 @@ private:
                 [](waybill::batch_machine::shorten) { FAIL("no incarnation"); },
                 [](const waybill::batch_machine::store_crash_record&) { FAIL("no incarnation"); },
                 [](waybill::batch_machine::clear_crash_record) { FAIL("no incarnation"); },
-                [](waybill::batch_machine::ask) { FAIL("no handler fails"); },
+                [](waybill::batch_machine::decide_all_failed) { FAIL("no handler fails"); },
                 [](waybill::idle) { FAIL("asked after its end"); });
             if (const auto end = machine_->ended()) ended(*end);
         }

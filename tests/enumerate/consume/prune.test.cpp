@@ -82,10 +82,10 @@ public:
     {
         if (!row_) return;
         prune_plan::row seen = *row_;
-        if (how == mutant::ignores_held || how == mutant::compares_no_hold) seen.held = false;
+        if (how == mutant::ignores_held || how == mutant::compares_no_hold) seen.redriving = false;
         if (how == mutant::compares_no_time) seen.dead_lettered_at = r.dead_lettered_at;
         if (how != mutant::removes_by_id && !r.may_remove(seen)) return;
-        const bool right = row_->dead_lettered_at == r.dead_lettered_at && !row_->held;
+        const bool right = row_->dead_lettered_at == r.dead_lettered_at && !row_->redriving;
         row_.reset();
         if (fates_.back() != fate::sent) fates_.back() = right ? fate::pruned : fate::lost;
     }
@@ -109,11 +109,11 @@ private:
     {
         switch (resubmits_--) {
             case 3:
-                if (!row_ || row_->held) {
+                if (!row_ || row_->redriving) {
                     resubmits_ = 0;
                     return;
                 }
-                row_->held = true;
+                row_->redriving = true;
                 mine_ = *row_;
                 generation_ = fates_.size() - 1;
                 break;
@@ -129,7 +129,8 @@ private:
                 // Compares as well: the row may be another one by now.
                 if (!row_ || row_->dead_lettered_at != mine_.dead_lettered_at) return;
                 if (sent_) row_.reset();
-                else row_->held = false;
+                else
+                    row_->redriving = false;
                 break;
         }
     }
@@ -156,7 +157,7 @@ bool all_accounted_for(const extent& x, choices& c)
         if (e.row()) rows.push_back(*e.row());
     }
     const auto seen = [&](prune_plan::row r) {
-        if (x.how == mutant::ignores_held) r.held = false;
+        if (x.how == mutant::ignores_held) r.redriving = false;
         return r;
     };
     const prune_policy policies[] = {{.age = 10s}, {.count = 2, .low_water = 0.5}, {.bytes = 1}};

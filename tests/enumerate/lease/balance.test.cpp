@@ -503,7 +503,7 @@ private:
             any = true;
             if (const auto* claim = std::get_if<waybill::lease_manager::claim>(&*c))
                 note(claim->row, t, round);
-            k.on(waybill::ask(store_, *c, 0.001 * static_cast<double>(dice_(1'000))), now_);
+            k.on(waybill::perform(store_, *c, 0.001 * static_cast<double>(dice_(1'000))), now_);
             if (only_one) break;
         }
         return any;

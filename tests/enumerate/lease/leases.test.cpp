@@ -222,7 +222,7 @@ private:
         const auto* claim = std::get_if<lease_manager::claim>(&call);
         return claim ? waybill::lease_manager::lease_answer(
                            waybill::lease_manager::claimed{*claim, written(claim->row)})
-                     : waybill::ask(store_, call, 0.5);
+                     : waybill::perform(store_, call, 0.5);
     }
 
     void answer(lease_manager& k, const lease_manager::lease_call& call, fate f)
@@ -578,7 +578,9 @@ private:
         note_theft(o);
         const bool down = t_ < down_until_;
         const bool lost = down && dice_.one_in(8);
-        if (!down || lost) o.answer = waybill::ask(store_, *o.in_flight, 0.001 * static_cast<double>(dice_(1'000)));
+        if (!down || lost)
+            o.answer =
+                waybill::perform(store_, *o.in_flight, 0.001 * static_cast<double>(dice_(1'000)));
         if (!down) return;
         if (lost) o.given_up = o.answer;
         const auto error = waybill::unexpected(waybill::infrastructure("down"));

@@ -204,7 +204,8 @@ private:
             waybill::match(
                 work->next(now()),
                 [&](const waybill::lease_manager::lease_call& c) {
-                    const auto answer = waybill::ask(leases, c, static_cast<double>(w.dice_(1'000)) / 1'000);
+                    const auto answer =
+                        waybill::perform(leases, c, static_cast<double>(w.dice_(1'000)) / 1'000);
                     w.maybe_pause();
                     if (store.alive()) (void)work->on(answer, now());
                 },

@@ -177,7 +177,7 @@ private:
         o.breaker = {.failure_ratio = 0.5,
                      .minimum_throughput = 2,
                      .timeout = duration::seconds(30),
-                     .half_open_ramp = 2};
+                     .half_open_steps = 2};
         in() = waybill::receive_planner(o);
         has().clear();
     }
@@ -198,7 +198,7 @@ private:
         const auto a = in().next(now());
         if (a != in().next(now())) wrong_ = "asked again it says something else";
         waybill::match(
-            a, [&](waybill::receive_planner::take_due t) { take_due(t); },
+            a, [&](waybill::receive_planner::take_due_pairs t) { take_due_pairs(t); },
             [&](waybill::receive_planner::receive r) { receive(r); },
             [&](waybill::receive_planner::receive_deferred r) { fetch(r.work); },
             [&](waybill::receive_planner::settle_original s) { settle(s); },
@@ -243,7 +243,7 @@ private:
         return f == fate::done || f == fate::slow;
     }
 
-    void take_due(waybill::receive_planner::take_due t)
+    void take_due_pairs(waybill::receive_planner::take_due_pairs t)
     {
         std::vector<held> got;
         steady_time next = steady_time::highest();

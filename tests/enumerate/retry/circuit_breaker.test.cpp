@@ -40,7 +40,7 @@ constexpr waybill::circuit_breaker::config options{
     .break_duration = {.base = duration::seconds(2),
                        .cap = duration::seconds(8),
                        .spread = waybill::backoff::jitter::none},
-    .half_open_ramp = 2};
+    .half_open_steps = 2};
 
 enum class move {
     pass, first_answered, first_fails, first_permanent, first_cancelled, last_answered, last_fails, again,

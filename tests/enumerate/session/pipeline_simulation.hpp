@@ -148,7 +148,7 @@ public:
         policy_.retry = {
             .max_attempts = 2,
             .pauses = {.base = duration::seconds(1), .spread = waybill::backoff::jitter::none}};
-        policy_.patience = duration::seconds(c.pick(2) == 0 ? 10 : 0);
+        policy_.max_wait_in_hand = duration::seconds(c.pick(2) == 0 ? 10 : 0);
         if (x.refused && c.pick(2) == 0)
             policy_.refused = waybill::pipeline_policy::when_refused::without_body;
         policy_.deliveries = 3;

@@ -30,7 +30,7 @@ template <class F>
 void each(F f)
 {
     using namespace waybill;
-    detail::text_state s;
+    text_state s;
     s.version = options.version;
     f("new", s);
 
@@ -93,7 +93,7 @@ template <class F>
 void each_old(F f)
 {
     using namespace waybill;
-    detail::text_state s;
+    text_state s;
     s.version = old_options.version;
     s.own = "r17";
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(7)};

@@ -130,7 +130,7 @@ public:
                 work_.next(clock_type::now()),
                 [&](const version_0_1::lease_call& c) {
                     const double draw = std::uniform_real_distribution<double>(0, 1)(dice_);
-                    work_.on(waybill::ask(leases_, c, draw), clock_type::now());
+                    work_.on(waybill::perform(leases_, c, draw), clock_type::now());
                 },
                 [&](lifecycle::open a) {
                     const auto stored = store_.load(work_.key(a.partition));

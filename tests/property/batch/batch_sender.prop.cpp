@@ -161,7 +161,7 @@ habits habits_of(dice& roll)
 send_policy policy_of(dice& roll, const habits& h)
 {
     send_policy p{.limit = {.bytes = h.limit, .items = 1 + roll(30), .envelope = h.envelope},
-                  .header = roll(10)};
+                  .item_overhead = roll(10)};
     p.on_unknown =
         roll(3) == 0 ? send_policy::when_unknown::hand_back : send_policy::when_unknown::repeat;
     p.in_flight = static_cast<std::uint32_t>(1 + roll(4));
@@ -370,7 +370,7 @@ send_policy any_policy(dice& roll)
     p.one_key = roll(3) == 0;
     p.exact_sizes = roll(3) == 0;
     p.on_too_large = static_cast<send_policy::when_too_large>(roll(3));
-    if (roll(3) == 0) p.header = roll(10);
+    if (roll(3) == 0) p.item_overhead = roll(10);
     if (roll(3) == 0) {
         p.budget.tokens = static_cast<std::uint32_t>(roll(4));
         p.budget.successes = static_cast<std::uint32_t>(1 + roll(3));
@@ -566,7 +566,7 @@ TEST_CASE("sender: what is cut while items come is what would be cut with all of
                                 .items = roll(2) == 0 ? unlimited : 10 + roll(500),
                                 .single = roll(3) == 0 ? 100 + roll(900) : unlimited,
                                 .envelope = roll(2) * roll(500)},
-                      .header = roll(2) * roll(80),
+                      .item_overhead = roll(2) * roll(80),
                       .exact_sizes = roll(2) == 0,
                       .on_too_large = static_cast<send_policy::when_too_large>(roll(2))};
         batch_sender quick(p);
@@ -645,13 +645,13 @@ TEST_CASE("sender: once refusals end it is back to full batches")
         dice roll(seed);
         const bool exact = roll(2) == 0;
         send_policy p{.limit = {.bytes = 2'000, .items = roll(2) == 0 ? unlimited : 20},
-                      .header = exact ? 0 : roll(4) * 5,
+                      .item_overhead = exact ? 0 : roll(4) * 5,
                       .exact_sizes = exact};
         p.in_flight = static_cast<std::uint32_t>(1 + roll(3));
         p.ordered = roll(2) == 0;
         const std::uint64_t refusals = 1 + roll(6);
         const bool tells = roll(2) == 0;
-        const std::uint64_t whole = 100 + p.header;
+        const std::uint64_t whole = 100 + p.item_overhead;
         const std::uint64_t at_first = 3 + roll(40);  // batches before anything goes wrong
         batch_sender s(p);
         for (std::uint64_t n = 0; n != 10'000; ++n)

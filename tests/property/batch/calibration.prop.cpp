@@ -229,7 +229,7 @@ TEST_CASE("a thousand items of which a broker takes no two together cost few ref
         dice roll(seed);
         send_policy p;
         p.limit.bytes = roll(3) == 0 ? unlimited : 1'000 + roll(1'000'000);
-        p.header = roll(4) == 0 ? 0 : roll(2'000);
+        p.item_overhead = roll(4) == 0 ? 0 : roll(2'000);
         p.exact_sizes = roll(3) == 0;
         p.on_too_large = send_policy::when_too_large::send_alone;
         const std::uint64_t most = roll.usual(4);  // items that it takes

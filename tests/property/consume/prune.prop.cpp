@@ -54,11 +54,11 @@ prune_plan model(const std::vector<prune_plan::row>& rows, const prune_policy& g
     std::vector<entry> all;
     for (std::uint64_t n = 0; n != rows.size(); ++n) {
         const prune_plan::row& r = rows[n];
-        all.push_back({r, n, now - r.dead_lettered_at > p.age && !r.held});
+        all.push_back({r, n, now - r.dead_lettered_at > p.age && !r.redriving});
         if (n != 0 && r.dead_lettered_at < rows[n - 1].dead_lettered_at) plan.in_order = false;
         plan.before.rows += 1;
         plan.before.bytes += r.bytes;
-        if (r.held) plan.held = {plan.held.rows + 1, plan.held.bytes + r.bytes};
+        if (r.redriving) plan.redriving = {plan.redriving.rows + 1, plan.redriving.bytes + r.bytes};
         if (!(r.dead_lettered_at < now - p.spike.within)) ++plan.recent;
     }
     std::sort(all.begin(), all.end(), [](const entry& a, const entry& b) {
@@ -82,7 +82,7 @@ prune_plan model(const std::vector<prune_plan::row>& rows, const prune_policy& g
         prune_plan::removal r{e.row.id, e.index, e.row.bytes, e.row.dead_lettered_at,
                         prune_plan::removal::limit::age};
         if (!e.old) {
-            if (e.row.held) continue;
+            if (e.row.redriving) continue;
             const bool many = by_count && plan.after.rows > count;
             if (!many && !(by_bytes && plan.after.bytes > bytes)) continue;
             r.reason = many ? prune_plan::removal::limit::count : prune_plan::removal::limit::bytes;
@@ -137,7 +137,7 @@ TEST_CASE("plans are those of a model that sorts, in order or not")
         }
         const prune_plan again = plan_prune(left, p, now);
         if (again.spike == plan.spike) REQUIRE(again.removals.empty());
-        REQUIRE((again.before == plan.after && again.held == plan.held));
+        REQUIRE((again.before == plan.after && again.redriving == plan.redriving));
     }
     CHECK(full > 100);
     CHECK(spikes > 100);

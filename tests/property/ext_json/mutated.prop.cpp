@@ -53,7 +53,7 @@ send_policy any_policy()
 {
     send_policy p;
     p.limit = {any_size(), any_size(), any_size(), any_size()};
-    p.header = any_size();
+    p.item_overhead = any_size();
     p.exact_sizes = *rc::gen::arbitrary<bool>();
     p.in_flight = *rc::gen::arbitrary<std::uint32_t>();
     p.ordered = *rc::gen::arbitrary<bool>();

@@ -42,12 +42,12 @@ public:
                      : deferred_messages::defer_result::added;
     }
 
-    std::vector<deferred_messages::handed> take(wall_time now, steady_time at, std::uint64_t most)
+    std::vector<deferred_messages::taken> take(wall_time now, steady_time at, std::uint64_t most)
     {
         for (auto& [n, e] : all_) {
             if (e.held && e.until <= at) e.held = false;
         }
-        std::vector<deferred_messages::handed> out;
+        std::vector<deferred_messages::taken> out;
         while (out.size() < most) {
             entry* best = nullptr;
             for (auto& [n, e] : all_) {
@@ -164,10 +164,9 @@ deferred any_entry(dice& roll, std::uint64_t numbers)
     return d;
 }
 
-std::vector<deferred_messages::handed> by_partition(
-    const std::vector<deferred_messages::handed>& all)
+std::vector<deferred_messages::taken> by_partition(const std::vector<deferred_messages::taken>& all)
 {
-    std::vector<deferred_messages::handed> out;
+    std::vector<deferred_messages::taken> out;
     std::vector<bool> done(all.size());
     for (std::size_t i = 0; i != all.size(); ++i) {
         for (std::size_t k = i; k != all.size(); ++k) {
@@ -191,14 +190,14 @@ TEST_CASE("a book does what one does that looks at all its entries")
         if (roll.one_in(3)) o.max_messages = 1 + roll(8);
         deferred_messages book(o);
         naive model(o);
-        std::vector<deferred_messages::handed> out;
+        std::vector<deferred_messages::taken> out;
         const std::uint64_t numbers = 1 + roll(12);
         for (std::uint64_t step = 0; step != 60; ++step) {
             const std::uint64_t n = roll(numbers);
             switch (roll(9)) {
                 case 8: {
                     if (out.empty()) break;
-                    const deferred_messages::handed& h = out[roll(out.size())];
+                    const deferred_messages::taken& h = out[roll(out.size())];
                     const std::uint64_t s = h.entry.sequence;
                     REQUIRE(book.settled(s, h.ticket) == model.settled(s, h.ticket));
                     break;
@@ -213,14 +212,14 @@ TEST_CASE("a book does what one does that looks at all its entries")
                 case 3: REQUIRE(book.settled(n) == model.settled(n)); break;
                 case 4: {
                     if (out.empty()) break;
-                    const deferred_messages::handed& h = out[roll(out.size())];
+                    const deferred_messages::taken& h = out[roll(out.size())];
                     const std::uint64_t s = h.entry.sequence;
                     REQUIRE(book.give_back(s, h.ticket) == model.give_back(s, h.ticket));
                     break;
                 }
                 case 5: {
                     if (out.empty()) break;
-                    const deferred_messages::handed& h = out[roll(out.size())];
+                    const deferred_messages::taken& h = out[roll(out.size())];
                     const steady_time at = any_steady(roll);
                     const std::uint64_t s = h.entry.sequence;
                     REQUIRE(book.hold_on(s, h.ticket, at) == model.hold_on(s, h.ticket, at));
@@ -259,9 +258,9 @@ TEST_CASE("what a book holds comes back, and what has become of its bytes is ref
         const auto again = load<deferred_messages>(bytes, {});
         REQUIRE(again.has_value());
         REQUIRE(*again == book);
-        const std::vector<deferred_messages::handed> some = book.take(any_wall(roll), {}, roll(5));
+        const std::vector<deferred_messages::taken> some = book.take(any_wall(roll), {}, roll(5));
         REQUIRE((*again == book) == some.empty());
-        for (const deferred_messages::handed& h : some) {
+        for (const deferred_messages::taken& h : some) {
             REQUIRE(book.give_back(h.entry.sequence, h.ticket) == event_result::applied);
         }
         REQUIRE(*again == book);

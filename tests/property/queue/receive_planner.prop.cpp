@@ -60,7 +60,7 @@ void told_anything()
             RC_ASSERT(a == in.next(at));
             waybill::match(
                 a,
-                [&](waybill::receive_planner::take_due t) {
+                [&](waybill::receive_planner::take_due_pairs t) {
                     RC_ASSERT(t.first == numbers);
                     RC_ASSERT(t.max_pairs >= 1U && t.max_pairs <= o.max_in_flight - before);
                     const auto n = *rc::gen::inRange<std::uint64_t>(0, t.max_pairs + 1);

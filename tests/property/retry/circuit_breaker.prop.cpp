@@ -42,7 +42,7 @@ waybill::circuit_breaker::config any_options()
                         .cap = duration::milliseconds(*rc::gen::element(500, 3'000)),
                         .spread = *rc::gen::element(waybill::backoff::jitter::none,
                                                     waybill::backoff::jitter::full)};
-    o.half_open_ramp = *rc::gen::inRange<std::uint32_t>(1, 6);
+    o.half_open_steps = *rc::gen::inRange<std::uint32_t>(1, 6);
     o.transient_counts = *rc::gen::arbitrary<bool>();
     return o;
 }

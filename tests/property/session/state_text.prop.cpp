@@ -47,9 +47,9 @@ std::string any_bytes(dice& roll, std::uint64_t most)
     return out;
 }
 
-detail::text_state any_state(dice& roll)
+text_state any_state(dice& roll)
 {
-    detail::text_state s;
+    text_state s;
     s.own = any_bytes(roll, roll.one_in(2) ? 20 : 500);
     s.version = {static_cast<std::uint16_t>(3), static_cast<std::uint16_t>(roll(4) + 5)};
     session_progress& p = s.progress;
@@ -80,7 +80,7 @@ TEST_CASE("state_text: any state comes back, cut only where there is no room, an
     std::uint64_t cut = 0;
     for (int n = 0; n != episodes; ++n) {
         CAPTURE(n);
-        detail::text_state s = any_state(roll);
+        text_state s = any_state(roll);
         const text_state_options o{
             .budget = {.bytes = 600 + roll(800), .failure_reserve = 512 + roll(80)},
             .version = {3, 5}};
@@ -92,7 +92,7 @@ TEST_CASE("state_text: any state comes back, cut only where there is no room, an
         }
         const bool all = out->size() == detail::text_state_size(s);
         CHECK(detail::write_text_state(s, o) == out);
-        detail::text_state_read r = detail::read_text_state(*out, o);
+        text_state::read_result r = detail::read_text_state(*out, o);
         REQUIRE(r.outcome == state_read::ok);
         CHECK(detail::write_text_state(r.state, o) == out);
         if (!all) {

@@ -260,7 +260,7 @@ TEST_CASE("sender: as many tries as a number holds come to an end")
 }
 
 TEST_CASE(
-    "sender: what may have arrived is the identical batch again, or deferred_messages::handed back")
+    "sender: what may have arrived is the identical batch again, or deferred_messages::taken back")
 {
     batch_sender s = with({.items = 3}, {1, 1, 1, 1});
     s.on(batch_sender::outcome_unknown{0}, at(0));
@@ -442,7 +442,7 @@ TEST_CASE("sender: one item that is too large costs its neighbours a few request
 
 TEST_CASE("sender: nothing known is the policy's own limits")
 {
-    batch_sender s({.limit = {.bytes = 100}, .header = 7}, calibration());
+    batch_sender s({.limit = {.bytes = 100}, .item_overhead = 7}, calibration());
     CHECK(s.learnt() == detail::calibrator({.bytes = 100}, 7).state());
 }
 
@@ -487,7 +487,7 @@ TEST_CASE("sender: what contradicts itself or is over changes nothing")
     CHECK(s.on(batch_sender::partial{.attempt = 9, .failed = far}, at(0)) == event_result::stale);
     CHECK(s.on(batch_sender::too_large{9, {}, {}, three}, at(0)) == event_result::stale);
     CHECK(s.on(batch_sender::reported{{0, 1}}, at(0)) == event_result::stale);
-    CHECK(s.on(batch_sender::closed{}, at(0)) == event_result::stale);
+    CHECK(s.on(batch_sender::input_closed{}, at(0)) == event_result::stale);
     CHECK(s == before);
     s.on(batch_sender::accepted{0}, at(0));
     const batch_sender settling = s;

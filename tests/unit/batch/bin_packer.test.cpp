@@ -224,7 +224,7 @@ TEST_CASE("open_bins_of and pack: whatever chunk_by takes")
     const std::vector<std::uint64_t> bytes{8, 9, 4};
     const auto p = pack(texts, {.bytes = 12}, capturing);
     CHECK(p == pack(bytes, {.bytes = 12}));
-    CHECK(p == pack(texts, {.bytes = 12}, waybill::fixed_header(2, &std::string::size)));
+    CHECK(p == pack(texts, {.bytes = 12}, waybill::fixed_overhead(2, &std::string::size)));
     REQUIRE(p.batches.size() == 2);
     CHECK(p.batches[0].items == places{0, 2});
 }

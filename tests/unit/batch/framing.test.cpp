@@ -14,16 +14,16 @@
 
 namespace framing_test {
 
-using waybill::fixed_header;
+using waybill::fixed_overhead;
 using waybill::framed;
 using waybill::framing;
+using waybill::reserve;
+using waybill::with_reserve;
 using waybill::detail::framing_of;
 using waybill::detail::highest_size;
 using waybill::detail::plain_framing;
-using waybill::reserve;
 using waybill::detail::size_model;
 using waybill::detail::sizer;
-using waybill::with_reserve;
 
 struct letter {
     std::string_view body;
@@ -122,16 +122,16 @@ struct both : array {
 static_assert(sum(framing_of<std::string_view>(both{}), std::string_view("12")) == 4);
 
 // The same header for every item.
-constexpr auto with_54 = fixed_header(54, &letter::bytes);
+constexpr auto with_54 = fixed_overhead(54, &letter::bytes);
 static_assert(sizer<decltype(with_54), const letter&>);
 static_assert(!sizer<decltype(with_54), int>);
 static_assert(with_54(letter{"123"}) == 57);
-static_assert(fixed_header(54, &letter::declared)(letter{"123", 6}) == 60);
-static_assert(fixed_header(54, &own_size)(letter{"1"}) == 55);
-static_assert(fixed_header(54, [](int n) { return n; })(-1) == highest_size);
-static_assert(fixed_header(54, [](std::uint64_t n) { return n; })(highest_size - 10) ==
+static_assert(fixed_overhead(54, &letter::declared)(letter{"123", 6}) == 60);
+static_assert(fixed_overhead(54, &own_size)(letter{"1"}) == 55);
+static_assert(fixed_overhead(54, [](int n) { return n; })(-1) == highest_size);
+static_assert(fixed_overhead(54, [](std::uint64_t n) { return n; })(highest_size - 10) ==
               highest_size);
-static_assert(fixed_header(highest_size, [](int n) { return n; })(0) == highest_size);
+static_assert(fixed_overhead(highest_size, [](int n) { return n; })(0) == highest_size);
 
 // A model over another type of item.
 constexpr auto to_text = [](const letter& l) { return l.body; };

@@ -304,7 +304,7 @@ TEST_CASE("keyed_batches::of: whatever chunk_by takes")
     takes_one_of_8_and_2_bytes(keyed_batches<char, order>::of(l, &order::bytes));
     takes_one_of_8_and_2_bytes(keyed_batches<char, order>::of({.bytes = 10}, capturing));
     takes_one_of_8_and_2_bytes(
-        keyed_batches<char, order>::of({.bytes = 10}, waybill::fixed_header(2, &order::bytes)));
+        keyed_batches<char, order>::of({.bytes = 10}, waybill::fixed_overhead(2, &order::bytes)));
 
     auto itself = keyed_batches<char, std::uint64_t>::of({.bytes = 10});
     CHECK(itself.try_add('a', 10U, at(0)) == add_result::added);

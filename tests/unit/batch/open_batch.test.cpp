@@ -307,7 +307,7 @@ TEST_CASE("open_batch::of: whatever chunk_by takes")
     takes_one_of_8_and_2_bytes(open_batch<order>::of(l, [](const auto& o) { return o.bytes; }));
     takes_one_of_8_and_2_bytes(open_batch<order>::of({.bytes = 10}, capturing(2)));
     takes_one_of_8_and_2_bytes(
-        open_batch<order>::of({.bytes = 10}, waybill::fixed_header(2, &order::bytes)));
+        open_batch<order>::of({.bytes = 10}, waybill::fixed_overhead(2, &order::bytes)));
     takes_one_of_8_and_2_bytes(
         open_batch<order>::of({.bytes = 10}, waybill::with_reserve(&order::bytes, {.batch = 2})));
 

@@ -141,7 +141,7 @@ TEST_CASE("send_all: an allocation that fails passes through, and loses and doub
                 CAPTURE(ordered);
                 CAPTURE(lasting);
                 std::uint64_t n = 0;
-                while (survives(n, {.header = 3, .ordered = ordered}, is)) ++n;
+                while (survives(n, {.item_overhead = 3, .ordered = ordered}, is)) ++n;
                 CHECK(n > 8);  // there are some, whichever library it is
             }
         }

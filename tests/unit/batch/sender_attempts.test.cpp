@@ -40,7 +40,7 @@ sending asked(const batch_sender& s, steady_time now = at(0))
 
 TEST_CASE("sender: a lone batch that is opened again goes under another number")
 {
-    batch_sender s({.limit = {.bytes = 100}, .header = 50, .in_flight = 2});
+    batch_sender s({.limit = {.bytes = 100}, .item_overhead = 50, .in_flight = 2});
     s.on(batch_sender::queued{10}, at(0));
     s.on(batch_sender::queued{60}, at(0));
     CHECK(s.on(batch_sender::started{0}, at(0)) == event_result::applied);

@@ -283,7 +283,7 @@ TEST_CASE("sender: a limit that holds costs few tries of what is over it")
 
 TEST_CASE("sender: no number that a broker names stops it for good, nor a guess")
 {
-    batch_sender s({.limit = {.bytes = 262'144}, .header = 54});
+    batch_sender s({.limit = {.bytes = 262'144}, .item_overhead = 54});
     const day absurd{.limit = 100'000, .tells = true, .claims = 256};  // it means kilobytes
     CHECK(send_on(absurd, s, 5'000, 300).lost < 5'000);
     CHECK(send_on({.limit = 262'144, .tells = false}, s, 5'000, 300).lost < 32);
@@ -291,7 +291,7 @@ TEST_CASE("sender: no number that a broker names stops it for good, nor a guess"
 
     for (const std::uint64_t header : {200'000U, 300'000U, 1'000'000'000U}) {
         CAPTURE(header);
-        batch_sender guessed({.limit = {.bytes = 262'144}, .header = header});
+        batch_sender guessed({.limit = {.bytes = 262'144}, .item_overhead = header});
         CHECK(send_on({.limit = 262'144}, guessed, 5'000, 200).lost == 0);
         CHECK(send_on({.limit = 262'144}, guessed, 5'000, 200).sends <= 8);  // 4 would do,
         for (int n = 0; n != 10; ++n) send_on({.limit = 262'144}, guessed, 5'000, 200);

@@ -226,7 +226,9 @@ TEST_CASE("sender: numbers of a limit that varies by 3 % make four requests in f
     for (const bool exact : {true, false}) {
         CAPTURE(exact);
         const send_policy p{.limit = {.bytes = full, .envelope = exact ? envelope : 0},
-                            .header = 54, .exact_sizes = exact, .in_flight = 4};
+                            .item_overhead = 54,
+                            .exact_sizes = exact,
+                            .in_flight = 4};
         double with = 0;
         double without = 0;
         for (const std::uint64_t seed : {1U, 2U}) {
@@ -245,7 +247,7 @@ TEST_CASE("sender: headers that switch between 80 and 900 bytes are followed if 
     // Each switch up costs a refusal, and each switch down a batch that is mostly empty: two or
     // three requests a period pair, which is 14.7 batches for 2,500 messages. It was 1.67, and the
     // estimator of Kafka's producer needs 1.63.
-    const send_policy p{.limit = {.bytes = full, .items = 4'500}, .header = 54};
+    const send_policy p{.limit = {.bytes = full, .items = 4'500}, .item_overhead = 54};
     struct which {
         std::size_t period;
         double most;
@@ -309,7 +311,8 @@ TEST_CASE("sender: a wrong limit stops it neither for good nor for long, whateve
     };
     for (const messages& all : kinds()) {
         for (const std::uint32_t in_flight : {1U, 4U}) {
-            const send_policy p{.limit = {.bytes = full, .items = 4'500}, .header = 54,
+            const send_policy p{.limit = {.bytes = full, .items = 4'500},
+                                .item_overhead = 54,
                                 .in_flight = in_flight};
             for (const wrong& w : limits_told) {
                 for_each_subset(w, [&](const reports& tells, const std::string& name) {
@@ -333,7 +336,7 @@ TEST_CASE("sender: sizes that are wrong by 2, 10 or 1,000 lose no item that fits
         sizes_told.push_back({"all numbers" + by, {f, f, f, f}});
     }
     for (const messages& all : kinds()) {
-        const send_policy p{.limit = {.bytes = full, .items = 4'500}, .header = 54};
+        const send_policy p{.limit = {.bytes = full, .items = 4'500}, .item_overhead = 54};
         for (const wrong& w : sizes_told) {
             for_each_subset(w, [&](const reports& tells, const std::string& name) {
                 CHECK_MESSAGE(sent(all, p, {tells}).lost == 0, name);
@@ -345,7 +348,7 @@ TEST_CASE("sender: sizes that are wrong by 2, 10 or 1,000 lose no item that fits
 TEST_CASE("sender: 256 for a limit of 262,144, and headers of 300 where 54 were expected")
 {
     // 18,626 of these were given up as too large, unsent.
-    const send_policy p{.limit = {.bytes = full}, .header = 54};
+    const send_policy p{.limit = {.bytes = full}, .item_overhead = 54};
     const result r = sent(alike(20'000, 50, 500, 300), p, {{.limit = 256.0 / full}});
     CHECK(r.lost == 0);
     CHECK(r.sends <= 2 * r.fewest);

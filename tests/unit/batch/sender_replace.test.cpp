@@ -178,7 +178,7 @@ TEST_CASE("sender: reports what is too large at once, or sends it alone, as it i
 TEST_CASE("sender: one that was sent alone and accepted says nothing of the others' sizes")
 {
     batch_sender s({.limit = {.bytes = 1'000},
-                    .header = 54,
+                    .item_overhead = 54,
                     .on_too_large = send_policy::when_too_large::send_alone});
     s.on(batch_sender::queued(5'000U), now);
     s.on(batch_sender::flushed{}, now);
@@ -191,7 +191,7 @@ TEST_CASE("sender: one that was sent alone and accepted says nothing of the othe
 TEST_CASE("sender: exact sizes are taken as they are, those of what replaces an item as well")
 {
     batch_sender s({.limit = {.bytes = 100},
-                    .header = 1'000,
+                    .item_overhead = 1'000,
                     .exact_sizes = true,
                     .on_too_large = send_policy::when_too_large::replace});
     for (const std::uint64_t n : {50U, 101U, 30U}) s.on(batch_sender::queued(n), now);

@@ -22,7 +22,7 @@ namespace {
 
 using waybill::advance_outcome;
 using advanced = waybill::at_least_once_machine::advanced;
-using answered = waybill::at_least_once_machine::answered;
+using all_failed_decided = waybill::at_least_once_machine::all_failed_decided;
 using waybill::at_least_once_machine;
 using waybill::at_least_once_policy;
 using waybill::at_least_once_report;
@@ -85,7 +85,7 @@ TEST_CASE("at_least_once: terminal means terminal, and answers to other steps ar
     CHECK(m.on(done{}) == event_result::stale);
     CHECK(m.on(applied) == event_result::stale);
     CHECK(m.on(stood{}) == event_result::stale);
-    CHECK(m.on(answered{}) == event_result::stale);
+    CHECK(m.on(all_failed_decided{}) == event_result::stale);
     CHECK(m == untouched);
     m.on(good);
     m.on(applied);
@@ -263,7 +263,7 @@ TEST_CASE("at_least_once: why it ended so")
     asked.on(bad);
     asked.on(bad);
     asked.on(handled{fault_kind::none, true});
-    asked.on(answered{waybill::if_all_failed::redeliver});
+    asked.on(all_failed_decided{waybill::if_all_failed::redeliver});
     CHECK(asked.ended() == batch_outcome::redeliver);
     CHECK(asked.reason() == fault_kind::permanent);
 
@@ -299,20 +299,21 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     CHECK(m.next() ==
           action(waybill::at_least_once_machine::handle{1}));  // one is too few to ask about
     m.on(bad);
-    CHECK(m.next() == action(waybill::at_least_once_machine::ask{2}));
-    m.on(answered{});
+    CHECK(m.next() == action(waybill::at_least_once_machine::decide_all_failed{2}));
+    m.on(all_failed_decided{});
     m.on(done{});
     CHECK(m.next() == dead(1));
     m.on(done{});
     CHECK(m.next() == action(at_least_once_machine::commit_to{1}));
     m.on(applied);
     m.on(bad);
-    CHECK(m.next() == action(waybill::at_least_once_machine::ask{3}));  // still none has worked
+    CHECK(m.next() ==
+          action(waybill::at_least_once_machine::decide_all_failed{3}));  // still none has worked
     auto stays = m;
-    stays.on(answered{waybill::if_all_failed::redeliver});
+    stays.on(all_failed_decided{waybill::if_all_failed::redeliver});
     CHECK(stays.ended() == batch_outcome::redeliver);
     CHECK(stays.covered_events() == 2);
-    m.on(answered{});
+    m.on(all_failed_decided{});
     m.on(done{});
     m.on(applied);
     m.on(down);
@@ -326,8 +327,8 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     skips.on(bad);
     skips.on(bad);
     skips.on(handled{fault_kind::none, true});
-    CHECK(skips.next() == action(waybill::at_least_once_machine::ask{2}));
-    skips.on(answered{});
+    CHECK(skips.next() == action(waybill::at_least_once_machine::decide_all_failed{2}));
+    skips.on(all_failed_decided{});
     skips.on(done{});
     skips.on(done{});
     CHECK(skips.next() == action(at_least_once_machine::commit_to{3}));
@@ -362,11 +363,11 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
           action(waybill::at_least_once_machine::handle{1}));  // it may be what all of them need
     auto mixed = m;
     m.on(bad);
-    CHECK(m.next() == action(waybill::at_least_once_machine::ask{2}));
+    CHECK(m.next() == action(waybill::at_least_once_machine::decide_all_failed{2}));
     auto down = m;
-    down.on(answered{waybill::if_all_failed::redeliver});
+    down.on(all_failed_decided{waybill::if_all_failed::redeliver});
     CHECK(down.ended() == batch_outcome::redeliver);
-    m.on(answered{waybill::if_all_failed::go_on});
+    m.on(all_failed_decided{waybill::if_all_failed::go_on});
     CHECK(m.next() == dead(0));
     m.on(done{});
     CHECK(m.next() == dead(1));
@@ -405,8 +406,8 @@ TEST_CASE("at_least_once: skipped events are passed, and are no success")
     m.on(bad);
     m.on(skipped);
     m.on(bad);
-    CHECK(m.next() == action(waybill::at_least_once_machine::ask{2}));
-    m.on(answered{});
+    CHECK(m.next() == action(waybill::at_least_once_machine::decide_all_failed{2}));
+    m.on(all_failed_decided{});
     m.on(done{});
     m.on(done{});
     m.on(applied);
@@ -464,7 +465,7 @@ TEST_CASE("at_least_once: where a checkpoint stands")
 static_assert(!validate(at_least_once_policy{}));
 static_assert(validate(at_least_once_policy{.tries = 0})->field == "tries");
 static_assert(validate(at_least_once_policy{.commit_every = 0})->field == "commit_every");
-static_assert(validate(at_least_once_policy{.ask_from = 0})->field == "ask_from");
+static_assert(validate(at_least_once_policy{.decide_all_failed_from = 0})->field == "decide_all_failed_from");
 static_assert(validate(at_least_once_policy{.keys = {.max_bytes = 1}})->field ==
               "idempotency.max_bytes");
 

@@ -65,7 +65,7 @@ std::string told(const batch_machine& m)
                    " deaths, by " + std::to_string(a.row.by);
         }
         std::string operator()(const batch_machine::clear_crash_record&) const { return "forget"; }
-        std::string operator()(const batch_machine::ask& a) const
+        std::string operator()(const batch_machine::decide_all_failed& a) const
         {
             return "ask " + std::to_string(a.failed);
         }
@@ -303,7 +303,7 @@ TEST_CASE("batch_machine: without savepoints two events that fail in turns use u
     batch_machine m = fresh(2, {.tries = 3,
                                 .on_exhausted = batch_policy::when_exhausted::dead_letter,
                                 .savepoints = false,
-                                .ask_from = 3});
+                                .decide_all_failed_from = 3});
     std::uint32_t calls[2] = {0, 0};
     int steps = 0;
     for (; steps != 1'000 && !m.ended(); ++steps) {

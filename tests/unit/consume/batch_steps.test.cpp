@@ -28,7 +28,7 @@ using handled = waybill::batch_machine::handled;
 using waybill::if_all_failed;
 using waybill::position;
 
-static_assert(waybill::validate(batch_policy{.ask_from = 0})->field == "ask_from");
+static_assert(waybill::validate(batch_policy{.decide_all_failed_from = 0})->field == "decide_all_failed_from");
 static_assert(waybill::validate(batch_policy{.deaths = 0})->field == "deaths");
 static_assert(name(if_all_failed::redeliver) == "redeliver" &&
               name(dead_letter_body::summary) == "summary");
@@ -64,7 +64,7 @@ std::string told(const batch_machine& m)
             return "dead_letter " + std::to_string(a.event) + " " + std::to_string(a.tries) +
                    (a.poison_message ? " condemned" : "");
         },
-        [](batch_machine::ask a) { return "ask " + std::to_string(a.failed); },
+        [](batch_machine::decide_all_failed a) { return "ask " + std::to_string(a.failed); },
         [](batch_machine::advance) { return std::string("advance"); },
         [](batch_machine::commit) { return std::string("commit"); },
         [](batch_machine::rollback) { return std::string("rollback"); },
@@ -96,8 +96,8 @@ struct simulation {
             h = m.on(waybill::batch_machine::shortened{{20, "20"}});
         else if (std::holds_alternative<batch_machine::handle>(a))
             h = m.on(each);
-        else if (std::holds_alternative<batch_machine::ask>(a))
-            h = m.on(waybill::batch_machine::answered{answer});
+        else if (std::holds_alternative<batch_machine::decide_all_failed>(a))
+            h = m.on(waybill::batch_machine::all_failed_decided{answer});
         else if (std::holds_alternative<batch_machine::advance>(a))
             h = m.on(waybill::batch_machine::advanced{});
         else if (std::holds_alternative<batch_machine::commit>(a))
@@ -127,7 +127,7 @@ TEST_CASE("batch_machine: with attempts the row is written and committed before 
     CHECK(w.steps == "recall, begin, note 1/0/8, commit, begin, savepoint, handle 0, release, advance, forget, commit, ");
     CHECK(m.ended() == batch_outcome::committed);
 
-    batch_machine off = fresh(1, {.attempts = false});
+    batch_machine off = fresh(1, {.crash_records = false});
     CHECK(told(off) == "begin");
     batch_machine nameless = fresh(1, {}, 0);
     CHECK(told(nameless) == "begin");
@@ -139,7 +139,7 @@ TEST_CASE("batch_machine: late words about attempts change nothing")
     batch_machine m = fresh(1);
     const batch_machine before = m;
     CHECK(m.on(waybill::batch_machine::shortened{}) == event_result::stale);
-    CHECK(m.on(waybill::batch_machine::answered{}) == event_result::stale);
+    CHECK(m.on(waybill::batch_machine::all_failed_decided{}) == event_result::stale);
     CHECK(m.on(waybill::batch_machine::done{}) == event_result::stale);
     CHECK(m == before);
     simulation w;
@@ -345,7 +345,8 @@ TEST_CASE("batch_machine: after too many deaths half of the batch, and the rest 
 TEST_CASE("batch_machine: one event that ended its process too often is parked without being handled")
 {
     for (const bool savepoints : {true, false}) {
-        batch_machine m = fresh(2, {.savepoints = savepoints, .ask_from = 1, .deaths = 2});
+        batch_machine m =
+            fresh(2, {.savepoints = savepoints, .decide_all_failed_from = 1, .deaths = 2});
         simulation w;
         w.row = crash_record{10, 20, 1, 1, 7, 3};
         w.run(m, "idle");
@@ -380,8 +381,9 @@ TEST_CASE("batch_machine: somebody is asked before a batch in which every event 
 
 TEST_CASE("batch_machine: nobody is asked where one event took effect, or too few failed, or it is off")
 {
-    const auto asks = [](std::uint64_t events, handled each, std::uint64_t ask_from, bool last_is_good) {
-        batch_machine m = fresh(events, {.ask_from = ask_from}, 0);
+    const auto asks = [](std::uint64_t events, handled each, std::uint64_t decide_all_failed_from,
+                         bool last_is_good) {
+        batch_machine m = fresh(events, {.decide_all_failed_from = decide_all_failed_from}, 0);
         simulation w;
         w.each = each;
         bool asked = false;

@@ -68,7 +68,7 @@ private:
 };
 
 constexpr waybill::circuit_breaker::config options{
-    .failure_ratio = 0.5, .minimum_throughput = 2, .half_open_ramp = 2};
+    .failure_ratio = 0.5, .minimum_throughput = 2, .half_open_steps = 2};
 
 TEST_CASE("circuit breaker: bad events become dead letters while all else goes well")
 {

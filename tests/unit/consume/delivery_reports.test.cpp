@@ -260,7 +260,7 @@ TEST_CASE("process_batch: without an incarnation, or by policy, nothing is noted
             return injected_fault::none;
         });
         const assignment mine{key, {}, 1, by_policy ? 7U : 0U};
-        CHECK(process_batch(s, mine, events_of({"a"}), through, noon, {.attempts = !by_policy})
+        CHECK(process_batch(s, mine, events_of({"a"}), through, noon, {.crash_records = !by_policy})
                   .outcome == batch_outcome::committed);
         for (const store_call c : calls) {
             CHECK(c != store_call::load_crash_record);

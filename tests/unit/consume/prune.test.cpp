@@ -50,7 +50,7 @@ static_assert(detail::low_water(detail::highest_size - 1, 1.0) == detail::highes
 
 static_assert(prune_plan::removal{.id = 3}.may_remove({.id = 3}));
 static_assert(!prune_plan::removal{.id = 3}.may_remove({.id = 4}));
-static_assert(!prune_plan::removal{.id = 3}.may_remove({.id = 3, .held = true}));
+static_assert(!prune_plan::removal{.id = 3}.may_remove({.id = 3, .redriving = true}));
 static_assert(!prune_plan::removal{.id = 3}.may_remove({.id = 3,
                                                         .dead_lettered_at = wall_time::at(1s)}));
 
@@ -163,18 +163,18 @@ TEST_CASE("what goes by age leaves room, so that nothing else has to go")
 TEST_CASE("what is being resubmitted never goes, by whatever rule")
 {
     std::vector<prune_plan::row> rows = hourly(10);
-    rows[0].held = rows[2].held = true;
+    rows[0].redriving = rows[2].redriving = true;
     CHECK(ids(plan_prune(rows, {.age = 7h}, at(10h))) == "1a");
     const prune_plan p = plan_prune(rows, {.count = 10, .low_water = 0.7}, at(9h));
     CHECK(ids(p) == "1c 3c 4c");
-    CHECK(p.held == prune_plan::totals{2, 200});
-    for (prune_plan::row& r : rows) r.held = true;
+    CHECK(p.redriving == prune_plan::totals{2, 200});
+    for (prune_plan::row& r : rows) r.redriving = true;
     for (const prune_policy::when_full full :
          {prune_policy::when_full::refuse_new, prune_policy::when_full::drop_oldest}) {
         const prune_plan none = plan_prune(rows, {.age = 1h, .count = 5, .full = full}, at(99h));
         CHECK(none.removals.empty());
         CHECK(none.full);
-        CHECK(none.held == none.before);
+        CHECK(none.redriving == none.before);
     }
 }
 
@@ -270,7 +270,7 @@ TEST_CASE("what is left of a sum that has saturated is known exactly")
     CHECK(ids(p) == "1b 2b");
     CHECK(p.after == prune_plan::totals{1, 5'000});
     CHECK_FALSE(p.full);
-    rows[1].held = true;
+    rows[1].redriving = true;
     p = plan_prune(rows, {.bytes = 6'000}, at(9s));
     CHECK(ids(p) == "1b 3b");
     CHECK(p.after == prune_plan::totals{1, detail::highest_size});

@@ -222,7 +222,7 @@ TEST_CASE("what to tell a queue")
 
 TEST_CASE("what an receive_planner and the keeper of a lock want done")
 {
-    CHECK(line(receive_planner::take_due{7, 4}) == "take due: at most 4 pairs from number 7");
+    CHECK(line(receive_planner::take_due_pairs{7, 4}) == "take due: at most 4 pairs from number 7");
     CHECK(line(receive_planner::receive{7, 1}) == "receive: at most 1 message from number 7");
     CHECK(line(receive_planner::receive_deferred{7}) == "receive deferred 7");
     CHECK(line(receive_planner::settle_original{7, receive_planner::settle_as::complete}) ==
@@ -250,7 +250,7 @@ TEST_CASE("how long a queue has patience, and which dead letters go")
     CHECK(line(prune_plan::totals{1, 50}) == "1 row, 50 bytes");
     prune_plan p{.removals = {{}, {}}, .before = {3, 250}, .after = {1, 50}};
     CHECK(line(p) == "remove 2 of 3 rows, 250 bytes; 1 row, 50 bytes left");
-    p.held = {1, 50};
+    p.redriving = {1, 50};
     p.recent = 8;
     CHECK(line(p) == "remove 2 of 3 rows, 250 bytes; 1 row, 50 bytes left; held 1 row, 50 bytes");
     p.spike = p.full = true;
@@ -271,7 +271,7 @@ TEST_CASE("what it is all set to")
           "pauses 5s to 5min, factor 2, jitter none");
     CHECK(line(circuit_breaker::config{.minimum_throughput = circuit_breaker::config::never,
                                        .consecutive_failures = 5,
-                                       .half_open_ramp = 1,
+                                       .half_open_steps = 1,
                                        .transient_counts = true}) ==
           "shuts at 5 in a row, transient ones too; calls of at most 1min, 1 step to open, "
           "pauses 5s to 5min, factor 2, jitter none");
@@ -325,16 +325,16 @@ TEST_CASE("what it is all set to")
     CHECK(line(at_least_once_policy{}) ==
           "3 tries, then redeliver, reasons of at most 1024 bytes; "
           "keys of the group, at most 128 bytes");
-    CHECK(line(at_least_once_policy{.commit_every = 100,
-                                    .ask_from = 3,
-                                    .dead_letters = {.keeps = dead_letter_body::summary,
-                                                     .body_bytes = 7},
-                                    .check_commit = batch_policy::commit_check::always}) ==
+    CHECK(line(at_least_once_policy{
+              .commit_every = 100,
+              .decide_all_failed_from = 3,
+              .dead_letters = {.keeps = dead_letter_body::summary, .body_bytes = 7},
+              .check_commit = batch_policy::commit_check::always}) ==
           "3 tries, then redeliver, commits every 100, reasons of at most 1024 bytes, "
           "letters keep summary, bodies of at most 7 bytes, read back always, asks from 3 events; "
           "keys of the group, at most 128 bytes");
-    CHECK(line(at_least_once_policy{.ask_from = unlimited}).ends_with(
-        ", never asks; keys of the group, at most 128 bytes"));
+    CHECK(line(at_least_once_policy{.decide_all_failed_from = unlimited})
+              .ends_with(", never asks; keys of the group, at most 128 bytes"));
 }
 
 }  // namespace

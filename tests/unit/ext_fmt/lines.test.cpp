@@ -176,7 +176,7 @@ TEST_CASE("what services take and answer")
 
 TEST_CASE("what a sender says and has learnt")
 {
-    batch_sender s{{.limit = {.bytes = 100}, .header = 2}};
+    batch_sender s{{.limit = {.bytes = 100}, .item_overhead = 2}};
     CHECK(line(s.next(at_5s)) == "idle");
     s.on(batch_sender::queued{30}, at_5s);
     s.on(batch_sender::queued{40}, at_5s);
@@ -216,7 +216,7 @@ TEST_CASE("what a batch machine says")
     CHECK(line(batch_machine::store_crash_record{crash_record{10, 14, 4, 1, 7, 3}}) ==
           "note 4 events after 1 death");
     CHECK(line(batch_machine::clear_crash_record{}) == "forget");
-    CHECK(line(batch_machine::ask{2}) == "ask: 2 events failed");
+    CHECK(line(batch_machine::decide_all_failed{2}) == "ask: 2 events failed");
     CHECK(line(batch_machine::savepoint{}) == "savepoint");
     CHECK(line(batch_machine::handle{3}) == "handle event 3");
     CHECK(line(batch_machine::release_savepoint{}) == "release");
@@ -326,8 +326,9 @@ TEST_CASE("policies")
     CHECK(line(retry_budget{.tokens = 3, .successes = 1}) == "3 retries, one more for each 1 success");
     CHECK(line(retry_budget{.tokens = 100, .successes = 5, .refill = 100ms}) ==
           "100 retries, one more for each 5 successes and every 100ms");
-    CHECK(line(send_policy{.limit = {.items = 10}, .header = 54, .linger = 50ms}) ==
-          "at most 10 items; header 54 bytes, 1 in flight, linger 50ms, if too large report, if unknown repeat; "
+    CHECK(line(send_policy{.limit = {.items = 10}, .item_overhead = 54, .linger = 50ms}) ==
+          "at most 10 items; header 54 bytes, 1 in flight, linger 50ms, if too large report, if "
+          "unknown repeat; "
           "5 tries, 0 at once, pauses 100ms to 30s, factor 2, jitter full");
     CHECK(line(batch_policy{}) ==
           "3 tries, then redeliver, with savepoints, reasons of at most 1024 bytes");

@@ -27,7 +27,7 @@ TEST_CASE("outcomes of sessions by their names")
     CHECK(line(state_read::newer) == "newer");
     CHECK(line(state_format::cbor) == "cbor");
     CHECK(line(opened_state::problem_type::too_short) == "too_short");
-    CHECK(line(detail::text_state_read::problem_type::no_reserve) == "no_reserve");
+    CHECK(line(text_state::read_result::problem_type::no_reserve) == "no_reserve");
     CHECK(line(dead_letter_reason::ended_process) == "ended_process");
     CHECK(line(pipeline_policy::pipeline_mode::independent) == "independent");
     CHECK(line(pipeline_policy::when_unreadable::hold) == "hold");

@@ -62,7 +62,7 @@ TEST_CASE("reports")
     CHECK(written(reprocess_report{reprocess_outcome::failed, permanent("no")}) ==
           R"({"end":"failed","why":{"how":"permanent","text":"no"}})");
     assignment taken = mine;
-    taken.ended = 9;
+    taken.expired_incarnation = 9;
     CHECK(json(taken)["ended"] == 9);
     CHECK(written(call_report{
               .outcome = retry_loop::retry_outcome::succeeded, .tries = 3, .elapsed = 1500ms}) ==

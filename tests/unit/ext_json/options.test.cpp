@@ -69,7 +69,7 @@ TEST_CASE("circuit breakers")
                                 .consecutive_failures = 5,
                                 .timeout = 2min,
                                 .break_duration = {.base = 1s, .spread = backoff::jitter::equal},
-                                .half_open_ramp = 3,
+                                .half_open_steps = 3,
                                 .transient_counts = true},
         R"({"in_a_row":5,"min_calls":20,"period":"10s","ramp":3,"shut_for":{"base":"1s",)"
         R"("cap":"30s","factor":2.0,"highest_hint":"0s","spread":"equal","step":"0s"},)"
@@ -118,7 +118,7 @@ TEST_CASE("locks, intakes and queues")
           "/locks: expected no field of this name, found \"30s\"");
 
     const receive_planner::config in{
-        .max_in_flight = 32, .pause = 2s, .poll_interval = 1min, .breaker = {.half_open_ramp = 2}};
+        .max_in_flight = 32, .pause = 2s, .poll_interval = 1min, .breaker = {.half_open_steps = 2}};
     comes_back(in, R"({"at_once":32,"guard":)" + json(in.breaker).dump() +
                        R"(,"look_every":"1min","pause":"2s"})");
     CHECK(wrong<receive_planner::config>({{"guard", {{"period", 30}}}}) ==
@@ -222,7 +222,7 @@ TEST_CASE("batches whose events are handled at least once")
     comes_back(at_least_once_policy{.tries = 5,
                                     .on_exhausted = batch_policy::when_exhausted::dead_letter,
                                     .commit_every = 100,
-                                    .ask_from = 3,
+                                    .decide_all_failed_from = 3,
                                     .dead_letters = {.reason_bytes = 80,
                                                      .keeps = dead_letter_body::summary,
                                                      .body_bytes = 4'096,

@@ -41,9 +41,9 @@ TEST_CASE("a policy is read back")
 {
     CHECK(comes_back(retry_policy{.max_attempts = 4, .pauses = {.cap = 5s}}));
     CHECK(comes_back(send_policy{.limit = {.bytes = 1'000}, .linger = 20ms}));
-    CHECK(comes_back(batch_policy{.ask_from = 7}));
+    CHECK(comes_back(batch_policy{.decide_all_failed_from = 7}));
     CHECK(comes_back(settle_policy{.max_deliveries = 3}));
-    CHECK(comes_back(pipeline_policy{.patience = 9s}));
+    CHECK(comes_back(pipeline_policy{.max_wait_in_hand = 9s}));
     CHECK(ordered_json(retry_levels{}).dump() ==
           R"({"immediate":5,"delayed":3,"pauses":{"base":"100ms","cap":"30s","factor":2.0,)"
           R"("spread":"full","step":"0s","highest_hint":"0s"}})");

@@ -51,7 +51,7 @@ TEST_CASE("what is written is read back")
     comes_back(retry_budget{.tokens = 3, .successes = 4, .refill = 100ms});
     comes_back(send_policy{});
     comes_back(send_policy{.limit = {.bytes = 1},
-                           .header = 54,
+                           .item_overhead = 54,
                            .exact_sizes = true,
                            .in_flight = 8,
                            .ordered = true,
@@ -69,9 +69,9 @@ TEST_CASE("what is written is read back")
                                              .keeps = dead_letter_body::summary,
                                              .body_bytes = 5,
                                              .summary_bytes = 0},
-                            .ask_from = detail::highest_size,
+                            .decide_all_failed_from = detail::highest_size,
                             .check_commit = batch_policy::commit_check::always,
-                            .attempts = false,
+                            .crash_records = false,
                             .deaths = 9});
     comes_back(calibration());
     comes_back(calibration{.documented = 9,

@@ -64,7 +64,7 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
     there_and_back(pipeline_policy{});
     there_and_back(pipeline_policy{.mode = pipeline_policy::pipeline_mode::independent,
                                    .retry = {.max_attempts = 3},
-                                   .patience = duration::highest(),
+                                   .max_wait_in_hand = duration::highest(),
                                    .deliveries = 4,
                                    .broker_deliveries = detail::highest_size,
                                    .unreadable = pipeline_policy::when_unreadable::hold,
@@ -76,7 +76,7 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
     there_and_back(state_budget{.bytes = 1'000'000, .failure_reserve = 600});
     const auto some = parse_json<pipeline_policy>(R"({"mode":"independent","patience":"5s"})");
     REQUIRE(some.has_value());
-    CHECK(some->patience == duration::seconds(5));
+    CHECK(some->max_wait_in_hand == duration::seconds(5));
     CHECK(some->deliveries == pipeline_policy{}.deliveries);
     CHECK(describe(parse_json<pipeline_policy>(R"({"mode":"both"})").error()) ==
           "/mode: expected stop_on_failure or independent, found \"both\"");

@@ -98,7 +98,7 @@ TEST_CASE("actions")
     CHECK(written(batch_machine::store_crash_record{crash_record{10, 14, 4, 1, 7, 3}}) ==
           R"({"act":"note","by":7,"deaths":1,"epoch":3,"from":10,"suspects":4,"to":14})");
     CHECK(written(batch_machine::clear_crash_record{}) == R"({"act":"forget"})");
-    CHECK(written(batch_machine::ask{2}) == R"({"act":"ask","failed":2})");
+    CHECK(written(batch_machine::decide_all_failed{2}) == R"({"act":"ask","failed":2})");
     CHECK(written(batch_machine::savepoint{}) == R"({"act":"savepoint"})");
     CHECK(written(batch_machine::handle{3}) == R"({"act":"handle","event":3})");
     CHECK(written(batch_machine::release_savepoint{}) == R"({"act":"release"})");

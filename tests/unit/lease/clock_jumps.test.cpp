@@ -66,7 +66,7 @@ public:
         waybill::match(
             next,
             [&](const waybill::lease_manager::lease_call& c) {
-                work.on(waybill::ask(store_, c, 0.5), then);
+                work.on(waybill::perform(store_, c, 0.5), then);
             },
             [&](waybill::partition_lifecycle::open a) {
                 work.on(waybill::partition_lifecycle::partition_opened{a.partition, a.epoch}, then);

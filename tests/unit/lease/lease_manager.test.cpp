@@ -69,13 +69,13 @@ public:
     }
     event_result go(std::int64_t now)
     {
-        return keeper->on(waybill::ask(store_, *keeper->call(at(now)), 1.0), at(now));
+        return keeper->on(waybill::perform(store_, *keeper->call(at(now)), 1.0), at(now));
     }
     /// The call takes effect or does not; its answer is an error.
     void fail(std::int64_t now, bool takes_effect)
     {
         const auto c = *keeper->call(at(now));
-        if (takes_effect) (void)waybill::ask(store_, c, 1.0);
+        if (takes_effect) (void)waybill::perform(store_, c, 1.0);
         const auto down = waybill::unexpected(waybill::infrastructure("down"));
         waybill::match(
             c,
@@ -136,7 +136,7 @@ TEST_CASE("lease_manager: a repeated answer is not taken for that of another cal
     owner a(store, "a", 1, 2);
     for (std::int64_t now = 0; now != 60; ++now) {
         while (const auto call = a.keeper->call(at(now))) {
-            const auto answer = waybill::ask(store, *call, 1.0);
+            const auto answer = waybill::perform(store, *call, 1.0);
             REQUIRE(a.keeper->on(answer, at(now)) == event_result::applied);
             const lease_manager before = *a.keeper;
             CHECK(a.keeper->on(answer, at(now)) == event_result::stale);
@@ -148,7 +148,7 @@ TEST_CASE("lease_manager: a repeated answer is not taken for that of another cal
     for (std::uint32_t p = 0; p != 2; ++p)
         a.keeper->on(waybill::lease_manager::lease_released{p}, at(60));
     while (const auto call = a.keeper->call(at(60))) {
-        const auto answer = waybill::ask(store, *call, 1.0);
+        const auto answer = waybill::perform(store, *call, 1.0);
         REQUIRE(a.keeper->on(answer, at(60)) == event_result::applied);
         CHECK(a.keeper->on(answer, at(60)) == event_result::stale);
     }
@@ -164,7 +164,7 @@ TEST_CASE("lease_manager: an answer that comes after its call was given up is la
     a.all(0);
     a.all(5);
     const auto given_up = *a.keeper->call(at(15));
-    const auto its_answer = waybill::ask(store, given_up, 1.0);
+    const auto its_answer = waybill::perform(store, given_up, 1.0);
     REQUIRE(a.told(15) == "claim 0 epoch 1");
     a.fail(15, false);
     CHECK(a.keeper->on(its_answer, at(15)) == event_result::stale);  // nothing is open
@@ -211,7 +211,7 @@ TEST_CASE("lease_manager: a heartbeat that may not be written is repeated before
     const auto open = *a.keeper->call(at(5));
     REQUIRE(a.told(5) == "announce 2");
     a.keeper->on(waybill::stop_requested{}, at(5));  // before its answer is there
-    CHECK(a.keeper->on(waybill::ask(store, open, 1.0), at(5)) == event_result::applied);
+    CHECK(a.keeper->on(waybill::perform(store, open, 1.0), at(5)) == event_result::applied);
     CHECK(a.told(5) == "withdraw a 2");
     a.go(5);
     CHECK(a.told(5) == "ended");
@@ -258,7 +258,7 @@ TEST_CASE("lease_manager: an unknown partition is reported like a free one")
         CHECK(!k.seen().expired(p));
         CHECK(k.on(waybill::lease_manager::lease_released{p}, at(5)) == event_result::invalid);
         CHECK(k.on(waybill::lease_manager::lease_suspected{p}, at(5)) == event_result::stale);
-        CHECK(k.on(waybill::lease_manager::outdated{p, 7}, at(5)) == event_result::invalid);
+        CHECK(k.on(waybill::lease_manager::epoch_too_low{p, 7}, at(5)) == event_result::invalid);
     }
     CHECK(k == before);
 
@@ -287,7 +287,7 @@ TEST_CASE("lease_manager: a lease is trusted from before its renewal was asked f
     CHECK(!a.keeper->trusted(0, at(40)));  // 5 + 40 - 5
     // The process sleeps; the answer to what it asked at 15 arrives at 1000.
     const auto call = *a.keeper->call(at(15));
-    a.keeper->on(waybill::ask(store, call, 1.0), at(1'000));
+    a.keeper->on(waybill::perform(store, call, 1.0), at(1'000));
     CHECK(a.keeper->epoch(0) == 1U);
     CHECK(!a.keeper->trusted(0, at(1'000)));
     a.all(1'000);
@@ -305,11 +305,11 @@ TEST_CASE("lease_manager: a claim whose answer got lost is taken up, under a new
     a.go(5);
     a.fail(5, true);
     CHECK(a.keeper->held() == 0);
-    CHECK(a.keeper->trouble() == waybill::infrastructure("down"));
+    CHECK(a.keeper->last_error() == waybill::infrastructure("down"));
     CHECK(a.told(5) == "wait");
     a.go(10);
     a.go(10);
-    CHECK(a.keeper->trouble() == waybill::fault{});
+    CHECK(a.keeper->last_error() == waybill::fault{});
     CHECK(a.told(10) == "claim 0 epoch 2");
     a.go(10);
     CHECK(a.keeper->epoch(0) == 2U);
@@ -375,18 +375,20 @@ TEST_CASE("lease_manager: an epoch below that of the checkpoint is raised at onc
     owner a(store, "a", 1);
     a.all(0);
     a.all(5);
-    CHECK(a.keeper->on(waybill::lease_manager::outdated{7, 1}, at(6)) == event_result::invalid);
-    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, 0}, at(6)) == event_result::stale);
-    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, 41}, at(6)) == event_result::applied);
+    CHECK(a.keeper->on(waybill::lease_manager::epoch_too_low{7, 1}, at(6)) ==
+          event_result::invalid);
+    CHECK(a.keeper->on(waybill::lease_manager::epoch_too_low{0, 0}, at(6)) == event_result::stale);
+    CHECK(a.keeper->on(waybill::lease_manager::epoch_too_low{0, 41}, at(6)) ==
+          event_result::applied);
     CHECK(a.told(6) == "claim 0 epoch 42");
     a.go(6);
     CHECK(a.keeper->epoch(0) == 42U);
-    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, waybill::lease::max_epoch - 1}, at(7)) ==
-          event_result::applied);
+    CHECK(a.keeper->on(waybill::lease_manager::epoch_too_low{0, waybill::lease::max_epoch - 1},
+                       at(7)) == event_result::applied);
     CHECK(a.told(7) == "claim 0 epoch 18446744073709551615");
     a.go(7);
-    CHECK(a.keeper->on(waybill::lease_manager::outdated{0, waybill::lease::max_epoch}, at(8)) ==
-          event_result::invalid);
+    CHECK(a.keeper->on(waybill::lease_manager::epoch_too_low{0, waybill::lease::max_epoch},
+                       at(8)) == event_result::invalid);
     CHECK(a.told(8) == "wait");
     CHECK(a.keeper->trusted(0, at(8)));
     CHECK(!a.keeper->exhausted(0));  // it is ours
@@ -581,19 +583,22 @@ TEST_CASE("lease_manager: options that check refuses make no call without end")
     for (const duration none : {duration{}, ms(-5), duration::nanoseconds(1)}) {
         lease_manager k({"log", "g", {"0"}, {"b", 2}, {.interval = none, .expiry = duration{}}});
         int calls = 0;
-        for (; calls != 100 && k.call(at(0)); ++calls) k.on(waybill::ask(store, *k.call(at(0)), 0.5), at(0));
+        for (; calls != 100 && k.call(at(0)); ++calls)
+            k.on(waybill::perform(store, *k.call(at(0)), 0.5), at(0));
         CHECK(calls < 10);
     }
     lease_manager k({"log", "g", {"0"}, {"b", 2}, {.interval = ms(10), .expiry = {}}});
     for (int now = 0; now != 100; ++now) {
-        while (const auto c = k.call(at(now))) k.on(waybill::ask(store, *c, 0.5), at(now));
+        while (const auto c = k.call(at(now))) k.on(waybill::perform(store, *c, 0.5), at(now));
     }
     CHECK(k.trusted(0, at(100)));  // as if it expired after three rounds
 }
 
 TEST_CASE("lease_manager: the previous owner of a partition is dead if its lease has expired, else alive")
 {
-    const auto ended_of = [](const owner& o) { return o.keeper->assignment_of(0, *o.keeper->epoch(0), {}).ended; };
+    const auto ended_of = [](const owner& o) {
+        return o.keeper->assignment_of(0, *o.keeper->epoch(0), {}).expired_incarnation;
+    };
     {
         memory_leases store;  // nobody had it
         owner a(store, "a", 1);
@@ -628,7 +633,7 @@ TEST_CASE("lease_manager: the previous owner of a partition is dead if its lease
         }
         REQUIRE(b.keeper->held() == 1);
         const std::uint32_t p = b.keeper->epoch(0) ? 0 : 1;
-        CHECK(b.keeper->assignment_of(p, 2, {}).ended == 0);
+        CHECK(b.keeper->assignment_of(p, 2, {}).expired_incarnation == 0);
     }
     for (const bool takes_effect : {false, true}) {
         memory_leases store;  // taken after an expiry by a claim whose answer gets lost

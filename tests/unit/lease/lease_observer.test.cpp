@@ -166,8 +166,8 @@ TEST_CASE("lease_observer: a view numbers who is alive, and says what is free")
     CHECK(o.departed().empty());
     o.look(t, at(ms(50)));
     o.look(t, at(ms(60)));
-    CHECK(o.view(a).holders[0] == balance_plan::lease_view::left_over);
-    CHECK(o.view(a).holders[1] == balance_plan::lease_view::left_over);
+    CHECK(o.view(a).holders[0] == balance_plan::lease_view::free_for_long);
+    CHECK(o.view(a).holders[1] == balance_plan::lease_view::free_for_long);
     CHECK(o.departed() == std::vector<owner_heartbeat>{here({"joiner", 5}, 1)});
 }
 

@@ -80,7 +80,7 @@ public:
         waybill::match(
             next,
             [&](const waybill::lease_manager::lease_call& c) {
-                (void)work.on(waybill::ask(store_, c, 0.5), now);
+                (void)work.on(waybill::perform(store_, c, 0.5), now);
             },
             [&](waybill::partition_lifecycle::open a) {
                 (void)work.on(waybill::partition_lifecycle::partition_opened{a.partition, a.epoch},

@@ -66,7 +66,8 @@ static_assert(waybill::lease_manager::lease_released{1} !=
                   waybill::lease_manager::lease_released{2} &&
               waybill::lease_manager::lease_suspected{1} ==
                   waybill::lease_manager::lease_suspected{1});
-static_assert(waybill::lease_manager::outdated{1, 2} != waybill::lease_manager::outdated{1, 3} &&
+static_assert(waybill::lease_manager::epoch_too_low{1, 2} !=
+                  waybill::lease_manager::epoch_too_low{1, 3} &&
               waybill::stop_requested{} == waybill::stop_requested{});
 static_assert(waybill::commit_schedule::events_done{2} != waybill::commit_schedule::events_done{3});
 static_assert(waybill::commit_schedule::commit_started{} ==

@@ -50,7 +50,7 @@ public:
             waybill::match(
                 next,
                 [&](const waybill::lease_manager::lease_call& c) {
-                    work.on(waybill::ask(store_, c, 0.0), at(now));
+                    work.on(waybill::perform(store_, c, 0.0), at(now));
                 },
                 [&](waybill::partition_lifecycle::open a) {
                     said += "open" + of(a);
@@ -168,7 +168,7 @@ TEST_CASE("processor: reads nothing in a partition whose lease is not trusted")
     CHECK(!a.what().empty());
     // From 39 on it does not know; the store is slow to answer what it asked for at 12.
     const auto call = std::get<waybill::lease_manager::lease_call>(a.work.next(at(12)));
-    const auto answer = waybill::ask(store, call, 0.0);
+    const auto answer = waybill::perform(store, call, 0.0);
     a.work.on(answer, at(60));
     a.run(60);
     CHECK(a.what().empty());
@@ -211,7 +211,7 @@ TEST_CASE("processor: a lease whose renewal got no answer is released when it st
         const auto lose_answer = [&](std::int64_t now) {
             const auto renewal = std::get<waybill::lease_manager::claim>(
                 std::get<waybill::lease_manager::lease_call>(a.work.next(at(now))));
-            const auto answer = waybill::ask(store, renewal, 0.0);
+            const auto answer = waybill::perform(store, renewal, 0.0);
             a.work.on(
                 waybill::lease_manager::claimed{
                     renewal, waybill::unexpected(waybill::infrastructure("lost"))},
@@ -225,7 +225,7 @@ TEST_CASE("processor: a lease whose renewal got no answer is released when it st
                 !std::holds_alternative<waybill::lease_manager::lease_call>(a.work.next(at(now))))
                 ++now;
             a.work.on(
-                waybill::ask(
+                waybill::perform(
                     store, std::get<waybill::lease_manager::lease_call>(a.work.next(at(now))), 0.0),
                 at(now));
         }
@@ -271,20 +271,20 @@ TEST_CASE("processor: a checkpoint of the last epoch is not opened, and that is 
 {
     memory_leases store;
     process a(store, "a", 2);
-    CHECK(a.work.trouble(0).ok());
+    CHECK(a.work.last_error(0).ok());
     a.stored = waybill::lease::max_epoch;
     a.run(0);
     for (std::int64_t now = 4; now != 80; ++now) a.run(now);
     CHECK(a.what().find("process") == std::string::npos);
     CHECK(a.work.leases().epoch(0) == 1U);  // raised to no end
     for (const std::uint32_t p : {0U, 1U})
-        CHECK(a.work.trouble(p) == waybill::detail::epochs_used_up());
-    CHECK(a.work.trouble(0).kind == fault_kind::permanent);
-    CHECK(a.work.trouble(9).ok());
+        CHECK(a.work.last_error(p) == waybill::detail::epochs_used_up());
+    CHECK(a.work.last_error(0).kind == fault_kind::permanent);
+    CHECK(a.work.last_error(9).ok());
     a.stored = 5;  // somebody has written a lower one
     for (std::int64_t now = 80; now != 110; ++now) a.run(now);
     CHECK(a.what().find("process 0/6 ") != std::string::npos);
-    CHECK(a.work.trouble(0).ok());
+    CHECK(a.work.last_error(0).ok());
 
     const waybill::partition_key zero{"log", "g", "0"};
     memory_leases last;
@@ -292,7 +292,7 @@ TEST_CASE("processor: a checkpoint of the last epoch is not opened, and that is 
     process b(last, "b", 1);
     for (std::int64_t now = 0; now != 80; ++now) b.run(now);
     CHECK(b.what().empty());
-    CHECK(b.work.trouble(0) == waybill::detail::epochs_used_up());
+    CHECK(b.work.last_error(0) == waybill::detail::epochs_used_up());
 }
 
 TEST_CASE("processor: of a partition that is not there it has an idle one")
@@ -440,7 +440,7 @@ TEST_CASE("processor: an epoch that the store calls stale is raised, whatever ha
             waybill::match(
                 work.next(at(now)),
                 [&](const waybill::lease_manager::lease_call& c) {
-                    work.on(waybill::ask(leases, c, 0.5), at(now));
+                    work.on(waybill::perform(leases, c, 0.5), at(now));
                 },
                 [&](const waybill::partition_lifecycle::open& a) {
                     work.on(
@@ -466,11 +466,11 @@ TEST_CASE("processor: an epoch that the store calls stale is raised, whatever ha
         if (what == past::row_of_last_epoch) {
             CHECK(committed == 0);
             CHECK(abandoned <= 66);
-            CHECK(work.trouble(0) == waybill::detail::epochs_used_up());
+            CHECK(work.last_error(0) == waybill::detail::epochs_used_up());
         } else {
             CHECK(committed == 1);
             CHECK(abandoned <= 25);  // twice as far each time
-            CHECK(work.trouble(0).ok());
+            CHECK(work.last_error(0).ok());
         }
     }
 }

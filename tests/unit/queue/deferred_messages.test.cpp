@@ -26,10 +26,10 @@ steady_time steady(std::int64_t s)
     return steady_time::at(duration::seconds(s));
 }
 
-numbers of(const std::vector<deferred_messages::handed>& all)
+numbers of(const std::vector<deferred_messages::taken>& all)
 {
     numbers n;
-    for (const deferred_messages::handed& h : all) n.push_back(h.entry.sequence);
+    for (const deferred_messages::taken& h : all) n.push_back(h.entry.sequence);
     return n;
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("a full book takes nothing, but what it has already, and what is resto
     CHECK(b.defer({.sequence = 4}) == deferred_messages::defer_result::added);
 }
 
-TEST_CASE("given back it can be deferred_messages::handed out at once")
+TEST_CASE("given back it can be deferred_messages::taken out at once")
 {
     deferred_messages b;
     b.defer({.sequence = 5, .due = wall(3)});

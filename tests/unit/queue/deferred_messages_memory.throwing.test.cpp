@@ -65,7 +65,7 @@ std::uint64_t each_failure(F f)
         while (!other.empty()) {
             const auto a = other.take(wall(9), steady_time::highest(), 2);
             REQUIRE(b.take(wall(9), steady_time::highest(), 2) == a);
-            for (const deferred_messages::handed& h : a) {
+            for (const deferred_messages::taken& h : a) {
                 REQUIRE(other.settled(h.entry.sequence) == event_result::applied);
                 REQUIRE(b.settled(h.entry.sequence) == event_result::applied);
             }
@@ -116,7 +116,7 @@ TEST_CASE("deferral book memory: none for what only moves")
     auto out = b.take(wall(0), {}, 9);
     REQUIRE(!out.empty());
     const std::uint64_t before = taken;
-    for (const deferred_messages::handed& h : out) {
+    for (const deferred_messages::taken& h : out) {
         CHECK(b.hold_on(h.entry.sequence, h.ticket, {}) == event_result::applied);
         CHECK(b.give_back(h.entry.sequence, h.ticket) == event_result::applied);
     }

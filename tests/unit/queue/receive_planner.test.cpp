@@ -32,7 +32,7 @@ steady_time s(std::int64_t n) { return steady_time::at(duration::seconds(n)); }
 // One failure shuts it for five seconds; then one, then two may pass.
 const receive_planner::config quick{
     .max_in_flight = 4,
-    .breaker = {.failure_ratio = 0.5, .minimum_throughput = 1, .half_open_ramp = 2}};
+    .breaker = {.failure_ratio = 0.5, .minimum_throughput = 1, .half_open_steps = 2}};
 
 static_assert(name(receive_planner::settle_as::complete) == "complete" &&
               name(receive_planner::settle_as::give_back) == "give_back");
@@ -53,7 +53,7 @@ static_assert(bad({.max_in_flight = 0}) == "receive_planner.max_in_flight" &&
               bad({.max_in_flight = 257}) == "receive_planner.max_in_flight");
 static_assert(bad({.pause = -1s}) == "receive_planner.pause" &&
               bad({.poll_interval = {}}) == "receive_planner.poll_interval");
-static_assert(bad({.breaker = {.half_open_ramp = 0}}) == "circuit_breaker.half_open_ramp");
+static_assert(bad({.breaker = {.half_open_steps = 0}}) == "circuit_breaker.half_open_steps");
 
 // All of a pair that is handled in this way, from when it is taken.
 void pair(receive_planner& in, std::uint64_t n, fault_kind how, steady_time at)
@@ -79,12 +79,12 @@ receive_planner shut_at_zero()
 TEST_CASE("receive_planner: pairs that are due come before fresh messages, pointer and original together")
 {
     receive_planner in(quick);
-    CHECK(in.next(s(0)) == action(receive_planner::take_due{0, 4}));
-    CHECK(in.next(s(0)) == action(receive_planner::take_due{0, 4}));
+    CHECK(in.next(s(0)) == action(receive_planner::take_due_pairs{0, 4}));
+    CHECK(in.next(s(0)) == action(receive_planner::take_due_pairs{0, 4}));
     in.on(pairs_taken{1}, s(0));
     CHECK(in.next(s(0)) == action(receive_planner::receive_deferred{0}));
     in.on(original_fetched{0}, s(0));
-    CHECK(in.next(s(0)) == action(receive_planner::take_due{1, 3}));  // while it is handled
+    CHECK(in.next(s(0)) == action(receive_planner::take_due_pairs{1, 3}));  // while it is handled
     in.on(pairs_taken{}, s(0));
     CHECK(in.next(s(0)) == action(receive_planner::receive{1, 3}));
     in.on(messages_received{2}, s(0));
@@ -112,15 +112,16 @@ TEST_CASE(
     CHECK(in.breaker().state(s(0)) == circuit_breaker::circuit_state::open);
     CHECK(in.next(s(0)) == action(waybill::wait_until{s(5)}));
     CHECK(in.next(s(4)) == action(waybill::wait_until{s(5)}));
-    CHECK(in.next(s(5)) == action(receive_planner::take_due{1, 1}));  // one probe
+    CHECK(in.next(s(5)) == action(receive_planner::take_due_pairs{1, 1}));  // one probe
     in.on(pairs_taken{1}, s(5));
     pair(in, 1, fault_kind::none, s(5));
-    CHECK(in.next(s(5)) == action(receive_planner::take_due{2, 2}));  // then two
+    CHECK(in.next(s(5)) == action(receive_planner::take_due_pairs{2, 2}));  // then two
     in.on(pairs_taken{2}, s(5));
     pair(in, 2, fault_kind::none, s(5));
     pair(in, 3, fault_kind::none, s(5));
     CHECK(in.breaker().state(s(5)) == circuit_breaker::circuit_state::closed);
-    CHECK(in.next(s(5)) == action(receive_planner::take_due{4, 4}));  // then as many as it can
+    CHECK(in.next(s(5)) ==
+          action(receive_planner::take_due_pairs{4, 4}));  // then as many as it can
     in.on(pairs_taken{4}, s(5));
     for (std::uint64_t n = 4; n != 8; ++n) pair(in, n, fault_kind::none, s(5));
     in.on(pairs_taken{}, s(5));
@@ -282,7 +283,7 @@ TEST_CASE("receive_planner: a pair that fails again and again lets fresh message
     CHECK(in.next(s(0)) == action(receive_planner::receive{1, 4}));
     in.on(messages_received{}, s(0));
     CHECK(in.next(s(0)) == action(waybill::wait_until{s(1)}));
-    CHECK(in.next(s(1)) == action(receive_planner::take_due{1, 4}));
+    CHECK(in.next(s(1)) == action(receive_planner::take_due_pairs{1, 4}));
 }
 
 TEST_CASE("receive_planner: looks for pairs when the next is due, or was scheduled, and every now and then")
@@ -292,13 +293,13 @@ TEST_CASE("receive_planner: looks for pairs when the next is due, or was schedul
     in.on(messages_received{}, s(0));
     CHECK(in.next(s(0)) == action(waybill::wait_until{s(1)}));
     CHECK(in.next(s(19)) == action(receive_planner::receive{0, 4}));
-    CHECK(in.next(s(20)) == action(receive_planner::take_due{0, 4}));
+    CHECK(in.next(s(20)) == action(receive_planner::take_due_pairs{0, 4}));
     in.on(waybill::receive_planner::pair_scheduled{s(7)}, s(1));
     in.on(waybill::receive_planner::pair_scheduled{s(9)}, s(1));
-    CHECK(in.next(s(7)) == action(receive_planner::take_due{0, 4}));
+    CHECK(in.next(s(7)) == action(receive_planner::take_due_pairs{0, 4}));
     in.on(pairs_taken{}, s(7));
     CHECK(in.next(s(36)) == action(receive_planner::receive{0, 4}));
-    CHECK(in.next(s(37)) == action(receive_planner::take_due{0, 4}));
+    CHECK(in.next(s(37)) == action(receive_planner::take_due_pairs{0, 4}));
     in.on(pairs_taken{0, s(37)}, s(37));  // due, and nobody got it: no busy loop
     CHECK(in.next(s(37)) == action(receive_planner::receive{0, 4}));
     in.on(pairs_taken{0, s(99), fault_kind::infrastructure}, s(37));
@@ -332,13 +333,13 @@ TEST_CASE("receive_planner: held shut it takes nothing, held open all")
     CHECK(in.next(s(0)) == action(waybill::idle{}));
     CHECK(in.next(s(999)) == action(waybill::idle{}));
     in.release_force(s(1'000));
-    CHECK(in.next(s(1'000)) == action(receive_planner::take_due{0, 1}));
+    CHECK(in.next(s(1'000)) == action(receive_planner::take_due_pairs{0, 1}));
     in.force_closed(s(1'000));
-    CHECK(in.next(s(1'000)) == action(receive_planner::take_due{0, 4}));
+    CHECK(in.next(s(1'000)) == action(receive_planner::take_due_pairs{0, 4}));
     in.on(pairs_taken{4}, s(1'000));
     for (std::uint64_t n = 0; n != 4; ++n) pair(in, n, fault_kind::infrastructure, s(1'000));
     CHECK(in.breaker().state(s(1'000)) == circuit_breaker::circuit_state::forced_closed);
-    CHECK(in.next(s(1'001)) == action(receive_planner::take_due{4, 4}));
+    CHECK(in.next(s(1'001)) == action(receive_planner::take_due_pairs{4, 4}));
 }
 
 TEST_CASE("receive_planner: stopped it ends what is in hand and takes nothing more")
@@ -391,7 +392,7 @@ TEST_CASE("receive_planner: extreme options and clocks")
         receive_planner in({.max_in_flight = ~std::uint64_t{0},
                             .pause = duration::lowest(),
                             .poll_interval = duration::lowest()});
-        CHECK(in.next(at) == action(receive_planner::take_due{0, 256}));
+        CHECK(in.next(at) == action(receive_planner::take_due_pairs{0, 256}));
         in.on(pairs_taken{256}, at);
         CHECK(in.in_hand() == 256);
         (void)in.next(steady_time::lowest());

@@ -26,8 +26,8 @@ struct simulation {
     explicit simulation(const deferral_options& o = {}) : book(o) {}
 
     deferred_messages book;
-    receive_planner in{{.max_in_flight = 4, .breaker = {.timeout = 10s, .half_open_ramp = 1}}};
-    std::map<std::uint64_t, deferred_messages::handed> pairs{};
+    receive_planner in{{.max_in_flight = 4, .breaker = {.timeout = 10s, .half_open_steps = 1}}};
+    std::map<std::uint64_t, deferred_messages::taken> pairs{};
     std::map<std::uint64_t, bool> at_broker{};
     std::map<std::uint64_t, int> fails{};      // so many times each, and then it works
     std::string log{};
@@ -50,7 +50,7 @@ struct simulation {
 
     void handle(std::uint64_t number)
     {
-        const deferred_messages::handed h = pairs[number];
+        const deferred_messages::taken h = pairs[number];
         log += std::to_string(h.entry.sequence);
         passed = passed + handling;
         if (--fails[h.entry.sequence] < 0) {
@@ -80,7 +80,7 @@ struct simulation {
 
     receive_planner::settle_result settle(const receive_planner::settle_message& a)
     {
-        const deferred_messages::handed h = pairs[a.work];
+        const deferred_messages::taken h = pairs[a.work];
         const bool over = a.as == receive_planner::settle_as::complete;
         const event_result was = over ? book.settled(h.entry.sequence, h.ticket)
                                       : book.give_back(h.entry.sequence, h.ticket);
@@ -95,10 +95,10 @@ struct simulation {
             REQUIRE(steps < 1'000);
             match(
                 in.next(now()),
-                [&](receive_planner::take_due a) {
-                    const std::vector<deferred_messages::handed> due =
+                [&](receive_planner::take_due_pairs a) {
+                    const std::vector<deferred_messages::taken> due =
                         book.take(wall(), now(), a.max_pairs);
-                    for (const deferred_messages::handed& h : due) pairs[a.first++] = h;
+                    for (const deferred_messages::taken& h : due) pairs[a.first++] = h;
                     in.on(receive_planner::pairs_taken{due.size(), steady(book.next_due())}, now());
                 },
                 [&](receive_planner::receive_deferred a) {
@@ -166,7 +166,7 @@ TEST_CASE("receive_planner and book: a handler that takes too long is not believ
     simulation w;
     w.handling = 10s;
     w.put(1, 0s);
-    REQUIRE(w.in.next(w.now()) == receive_planner::action(receive_planner::take_due{0, 4}));
+    REQUIRE(w.in.next(w.now()) == receive_planner::action(receive_planner::take_due_pairs{0, 4}));
     w.pairs[0] = w.book.take(w.wall(), w.now(), 1)[0];
     w.in.on(receive_planner::pairs_taken{1}, w.now());
     w.in.on(receive_planner::original_fetched{0}, w.now());

@@ -32,7 +32,7 @@ std::uint64_t a_long_life(waybill::receive_planner& in, std::uint64_t rounds)
         const steady_time now = steady_time::at(waybill::duration::milliseconds(ms));
         waybill::match(
             in.next(now),
-            [&](waybill::receive_planner::take_due a) {
+            [&](waybill::receive_planner::take_due_pairs a) {
                 const std::uint64_t many = n % 2 == 0 ? a.max_pairs : 0;
                 number = a.first;
                 held += many;

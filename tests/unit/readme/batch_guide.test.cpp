@@ -129,7 +129,7 @@ TEST_CASE("batch guide: sizes")
     const auto body_size = [](const message& m) { return m.body.size(); };
     //! [batch_model]
     // One header size for all messages.
-    auto guessed = waybill::chunk_by(inbox, limits, waybill::fixed_header(54, body_size));
+    auto guessed = waybill::chunk_by(inbox, limits, waybill::fixed_overhead(54, body_size));
 
     // Each message is measured as the SDK's encoder writes it, envelope included.
     namespace amqp = waybill::wire::amqp;
@@ -161,7 +161,7 @@ TEST_CASE("batch guide: send_all learns the sizes")
 
     //! [batch_send]
     using waybill::batch_sender;
-    batch_sender sender{{.limit = wire::service_bus_standard(), .header = 54}};
+    batch_sender sender{{.limit = wire::service_bus_standard(), .item_overhead = 54}};
     const auto body_size = [](const message& m) { return m.body.size(); };
     const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
         const auto r = client.send(batch);
@@ -350,7 +350,7 @@ TEST_CASE("batch guide: the caller's own loop")
     };
     //! [batch_loop]
     using waybill::batch_sender;
-    batch_sender s{{.limit = limits, .header = 54}};
+    batch_sender s{{.limit = limits, .item_overhead = 54}};
     for (const message& m : inbox) s.on(batch_sender::queued{m.body.size()}, now());
     s.on(batch_sender::flushed{}, now());
     while (!s.finished())

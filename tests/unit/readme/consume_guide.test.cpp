@@ -229,7 +229,7 @@ TEST_CASE("consume guide: old dead letters are removed")
 
     CHECK(removed == std::vector<std::uint64_t>{1});
     CHECK(plan.after == waybill::prune_plan::totals{2, 1'000});
-    CHECK(plan.held.rows == 1);
+    CHECK(plan.redriving.rows == 1);
     CHECK_FALSE(plan.full);
     CHECK_FALSE(plan.removals[0].may_remove({1, 500, old, true}));
 }

@@ -67,7 +67,7 @@ TEST_CASE("lease guide: all partitions in one thread")
         waybill::match(
             work.next(now()),
             [&](const waybill::lease_manager::lease_call& c) {
-                work.on(waybill::ask(leases, c, dice()), now());
+                work.on(waybill::perform(leases, c, dice()), now());
             },
             [&](partition_lifecycle::open a) {
                 const auto stored = store.load(work.key(a.partition));
@@ -153,11 +153,13 @@ TEST_CASE("lease guide: leases and partitions without a processor")
     for (std::uint32_t p = 0; p != manager.partitions(); ++p) parts.emplace_back(p);
 
     const auto call_store = [&] {
-        if (auto call = manager.call(now)) manager.on(waybill::ask(store, *call, random()), now);
+        if (auto call = manager.call(now))
+            manager.on(waybill::perform(store, *call, random()), now);
         for (std::uint32_t p = 0; p != parts.size(); ++p) {
             if (auto epoch = manager.epoch(p))
                 parts[p].on(partition_lifecycle::assigned{*epoch}, now);
-            else parts[p].on(partition_lifecycle::partition_lost{}, now);
+            else
+                parts[p].on(partition_lifecycle::partition_lost{}, now);
         }
     };
     //! [lease_follow]

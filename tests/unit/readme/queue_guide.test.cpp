@@ -221,8 +221,8 @@ TEST_CASE("queue guide: deferred messages and their store")
     store.put(waybill::save(book));                    // first the number, then the message
     queue.defer(m);
 
-    const auto run_due = [&] {                         // at book.next_due() or next_release()
-        for (const waybill::deferred_messages::handed& h : book.take(wall(), now(), 20)) {
+    const auto run_due = [&] {  // at book.next_due() or next_release()
+        for (const waybill::deferred_messages::taken& h : book.take(wall(), now(), 20)) {
             const auto original = queue.receive_deferred(h.entry.sequence);
             if (handle(original).ok()) {
                 queue.complete(original);
@@ -266,7 +266,7 @@ struct consumer {
     simulated_clock time{};
     waybill::deferred_messages book{};
     waybill::receive_planner planner{};
-    std::map<std::uint64_t, waybill::deferred_messages::handed> pairs{};
+    std::map<std::uint64_t, waybill::deferred_messages::taken> pairs{};
     std::vector<std::uint64_t> handlers{};
     std::uint64_t fresh = 2;
     std::string log{};
@@ -310,10 +310,11 @@ struct consumer {
     {
         //! [queue_planner]
         using waybill::receive_planner;
-        waybill::match(planner.next(now()),
-            [&](receive_planner::take_due a) {
+        waybill::match(
+            planner.next(now()),
+            [&](receive_planner::take_due_pairs a) {
                 const auto due = book.take(wall(), now(), a.max_pairs);
-                for (const waybill::deferred_messages::handed& h : due) pairs[a.first++] = h;
+                for (const waybill::deferred_messages::taken& h : due) pairs[a.first++] = h;
                 planner.on(receive_planner::pairs_taken{due.size(), steady(book.next_due())}, now());
             },
             [&](receive_planner::receive a) {

@@ -56,7 +56,7 @@ TEST_CASE("README: one loop drives the sender")
 
     //! [loop]
     using sender = waybill::batch_sender;
-    sender s{{.limit = {.bytes = 1'024}, .header = 8}};
+    sender s{{.limit = {.bytes = 1'024}, .item_overhead = 8}};
     for (const message& m : inbox) s.on(sender::queued{m.body.size()}, now());
     s.on(sender::flushed{}, now());
     while (!s.finished())

@@ -29,7 +29,7 @@ constexpr steady_time s(std::int64_t n)
 
 // Two of two calls that fail shut it, for 5, 10, 20 ... seconds; then 1, 2, 4 probes.
 constexpr circuit_breaker::config quick{
-    .failure_ratio = 0.5, .minimum_throughput = 2, .half_open_ramp = 3};
+    .failure_ratio = 0.5, .minimum_throughput = 2, .half_open_steps = 3};
 
 constexpr void call(circuit_breaker_of<8>& v, fault_kind how, steady_time at)
 {
@@ -308,7 +308,7 @@ static_assert([] {
                                      .consecutive_failures = 1,
                                      .timeout = d,
                                      .break_duration = {.base = d, .cap = d},
-                                     .half_open_ramp = 0});
+                                     .half_open_steps = 0});
             const auto p = v.try_acquire(at);
             if (!p || p->deadline < at) return false;
             v.record(*p, fault_kind::infrastructure, at, std::numeric_limits<double>::quiet_NaN());
@@ -384,8 +384,8 @@ static_assert(bad({.sampling_duration = {}}) == "circuit_breaker.sampling_durati
                   "circuit_breaker.sampling_duration");
 static_assert(bad({.timeout = {}}) == "circuit_breaker.timeout" &&
               bad({.timeout = -1s}) == "circuit_breaker.timeout");
-static_assert(bad({.half_open_ramp = 0}) == "circuit_breaker.half_open_ramp" &&
-              bad({.half_open_ramp = 33}) == "circuit_breaker.half_open_ramp");
+static_assert(bad({.half_open_steps = 0}) == "circuit_breaker.half_open_steps" &&
+              bad({.half_open_steps = 33}) == "circuit_breaker.half_open_steps");
 static_assert(bad({.break_duration = {.base = {}}}) == "backoff.base");
 
 TEST_CASE("circuit breaker: what is wrong with its options is said in words")
@@ -400,12 +400,12 @@ TEST_CASE("circuit breaker: what is wrong with its options is said in words")
     CHECK(validate(circuit_breaker::config{.failure_ratio = 0})->value == 0);
     CHECK(describe(*validate(circuit_breaker::config{.timeout = -1ns})) ==
           "circuit_breaker.timeout is -1: nanoseconds must be more than (0)");
-    CHECK(describe(*validate(circuit_breaker::config{.half_open_ramp = 33})) ==
-          "circuit_breaker.half_open_ramp is 33: must be at most (32)");
+    CHECK(describe(*validate(circuit_breaker::config{.half_open_steps = 33})) ==
+          "circuit_breaker.half_open_steps is 33: must be at most (32)");
     CHECK(waybill::make<circuit_breaker>(circuit_breaker::config{}).has_value());
-    CHECK(waybill::make<circuit_breaker>(circuit_breaker::config{.half_open_ramp = 0})
+    CHECK(waybill::make<circuit_breaker>(circuit_breaker::config{.half_open_steps = 0})
               .error()
-              .field == "circuit_breaker.half_open_ramp");
+              .field == "circuit_breaker.half_open_steps");
 }
 
 // The state that follows on each thing that can happen in each state.
@@ -414,7 +414,7 @@ TEST_CASE("circuit breaker: the table of transitions")
     using enum circuit_breaker::circuit_state;
     const auto in = [](circuit_breaker::circuit_state wanted) {
         circuit_breaker_of<8> v(
-            circuit_breaker::config{.minimum_throughput = 1, .half_open_ramp = 1});
+            circuit_breaker::config{.minimum_throughput = 1, .half_open_steps = 1});
         if (wanted == closed) return v;
         if (wanted == forced_closed) v.force_closed(s(0));
         if (wanted == forced_open) v.force_open(s(0));

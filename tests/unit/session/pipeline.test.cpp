@@ -388,7 +388,7 @@ TEST_CASE("pipeline: a transient fault is waited out in hand")
 TEST_CASE("pipeline: for a longer pause the tries are saved, and the session is given back")
 {
     pipeline_policy p = quick();
-    p.patience = duration::seconds(5);
+    p.max_wait_in_hand = duration::seconds(5);
     pipeline pipe = held(p, state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(2)));
     CHECK(runs(pipe, waybill::transient("busy"), at(10)));
@@ -427,7 +427,7 @@ TEST_CASE("pipeline: for a longer pause the tries are saved, and the session is 
 TEST_CASE("pipeline: tries that cannot be saved are not waited for")
 {
     pipeline_policy p = quick();
-    p.patience = {};
+    p.max_wait_in_hand = {};
     for (const fault_kind how :
          {fault_kind::infrastructure, fault_kind::permanent, fault_kind::transient}) {
         pipeline pipe = held(p);
@@ -540,7 +540,7 @@ TEST_CASE("pipeline: where the broker does not count, asked to stop, no try begi
 TEST_CASE("pipeline: where the broker does not count, a long pause begins when the try has ended")
 {
     pipeline_policy p = quick();
-    p.patience = duration::seconds(3);
+    p.max_wait_in_hand = duration::seconds(3);
     pipeline pipe = held(p, state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(2, 0)));
     CHECK(saves(pipe));
@@ -906,7 +906,7 @@ TEST_CASE("pipeline, independent: steps may be missing, and come late")
 TEST_CASE("pipeline, independent: tries are those of one step")
 {
     pipeline_policy p = independent();
-    p.patience = {};
+    p.max_wait_in_hand = {};
     session_progress tried = done_up_to(1);
     tried.tries = 2;
     // Of the step after `done`, and of no other: step 2 has gone to the broker's own letters.
@@ -1018,7 +1018,7 @@ TEST_CASE("pipeline: works with any policy that it is given")
     p.retry.max_attempts = 0;
     p.deliveries = 0;
     p.broker_deliveries = 0;
-    p.patience = duration::lowest();
+    p.max_wait_in_hand = duration::lowest();
     p.reason_bytes = 0;
     pipeline pipe = held(p);
     receives(pipe, message(1));

@@ -68,7 +68,7 @@ struct shop {
     void hold(const std::string& id)
     {
         locked_session_state held(states, id);
-        detail::text_state_read state;
+        text_state::read_result state;
         std::string before;  // the user's part before the step
         message* in_hand = nullptr;
         const auto now = [&] { return time; };

@@ -22,7 +22,7 @@ static_assert(!validate(pipeline_policy{.deliveries = 99,
                                         .broker_deliveries = waybill::detail::highest_size}));
 static_assert(validate(pipeline_policy{.deliveries = 10})->field == "deliveries");
 static_assert(validate(pipeline_policy{.deliveries = 0})->field == "deliveries");
-static_assert(validate(pipeline_policy{.patience = duration::seconds(-1)})->negative);
+static_assert(validate(pipeline_policy{.max_wait_in_hand = duration::seconds(-1)})->negative);
 static_assert(validate(pipeline_policy{.retry = {.max_attempts = 0}})->field ==
               "retry.max_attempts");
 static_assert(validate(pipeline_policy{.broker_deliveries = 0})->field == "retry.max_attempts");

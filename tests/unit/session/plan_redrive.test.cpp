@@ -470,7 +470,7 @@ TEST_CASE("letter_order: as the stable sort of std::list does it")
             const int way = a.properties.session.compare(b.properties.session);
             return way != 0 ? way < 0 : a.sequence < b.sequence;
         });
-        waybill::detail::letter_order(v).by_session();
+        waybill::detail::dead_letter_order(v).by_session();
         CHECK(std::equal(v.begin(), v.end(), expected.begin(), expected.end()));
     }
 }

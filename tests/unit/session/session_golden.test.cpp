@@ -42,14 +42,14 @@ std::vector<std::string> sealed_files()
 TEST_CASE("states of text that version 1 stored are what they were, and are written the same")
 {
     std::size_t read = 0;
-    golden_states::each([&](std::string_view name, const detail::text_state& s) {
+    golden_states::each([&](std::string_view name, const text_state& s) {
         CAPTURE(name);
         const std::string bytes = tests_support::golden("session/" + std::string(name) + ".text");
         const auto written = detail::write_text_state(s, golden_states::options);
         REQUIRE(written.has_value());
         CHECK(*written == bytes);
         CHECK(detail::text_state_size(s) == bytes.size());
-        const detail::text_state_read r = detail::read_text_state(bytes, golden_states::options);
+        const text_state::read_result r = detail::read_text_state(bytes, golden_states::options);
         CHECK(r.outcome == state_read::ok);
         CHECK(r.state == s);
         ++read;

@@ -236,7 +236,7 @@ TEST_CASE("session_state: bytes of an older version are upgraded once, or are le
     const waybill::text_state_options two{.version = {2, 3}};
     const text_state_codec codec(two, upgraded);
     const auto of_version_1 = [](std::string own, session_progress progress = {.done = 1}) {
-        waybill::detail::text_state old{std::move(own), std::move(progress), {}, {}};
+        waybill::text_state old{std::move(own), std::move(progress), {}, {}};
         return *waybill::detail::write_text_state(old);
     };
     place p;

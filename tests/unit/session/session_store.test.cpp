@@ -361,7 +361,7 @@ struct holdings {
         locked_session_state held(store, "order-17");
         waybill::pipeline pipe;
         waybill::steady_time time;
-        waybill::detail::text_state_read state;
+        waybill::text_state::read_result state;
         const waybill::fault gone = waybill::ownership_lost("the lock has run out");
         for (std::uint64_t n = 1; n != 4 && !pipe.over(); ++n) {
             if (settled[n]) continue;

@@ -27,25 +27,25 @@ using namespace waybill;
 static_assert(!validate(state_budget{}) && !validate(text_state_options{}));
 static_assert(state_budget{}.for_value() == 260'096);
 static_assert(state_budget{.bytes = 10, .failure_reserve = 11}.for_value() == 0);
-static_assert(name(detail::text_state_read::problem_type::none) == "none");
-static_assert(name(detail::text_state_read::problem_type::no_reserve) == "no_reserve");
-static_assert(name(static_cast<detail::text_state_read::problem_type>(99)) == "?");
+static_assert(name(text_state::read_result::problem_type::none) == "none");
+static_assert(name(text_state::read_result::problem_type::no_reserve) == "no_reserve");
+static_assert(name(static_cast<text_state::read_result::problem_type>(99)) == "?");
 
 constexpr wall_time noon = wall_time::at(duration::seconds(1'709'208'000));
 constexpr text_state_options small{.budget = {.bytes = 1'000, .failure_reserve = 512},
                                    .version = {2, 1}};
 
-detail::text_state_read read(std::optional<std::string_view> bytes)
+text_state::read_result read(std::optional<std::string_view> bytes)
 {
     return detail::read_text_state(bytes, small);
 }
 
-detail::text_state state(std::string own, session_progress p = {.done = 2, .total = 5})
+text_state state(std::string own, session_progress p = {.done = 2, .total = 5})
 {
     return {std::move(own), std::move(p), small.version, {}};
 }
 
-std::string written(const detail::text_state& s, const text_state_options& o = small)
+std::string written(const text_state& s, const text_state_options& o = small)
 {
     const auto out = detail::write_text_state(s, o);
     return out ? *out : describe(out.error());
@@ -69,7 +69,7 @@ session_progress longest(std::string text)
 
 TEST_CASE("state_text: as the header shows it")
 {
-    detail::text_state s;
+    text_state s;
     s.own = "receipt=r17";
     s.progress = {.done = 2, .total = 5};
     s.progress.failed = step_failure{
@@ -83,7 +83,7 @@ failed 3 17 exhausted 5 2024-02-29T12:00:00Z no printer answers
 
 receipt=r17
 )text");
-    const detail::text_state_read r = detail::read_text_state(bytes, {});
+    const text_state::read_result r = detail::read_text_state(bytes, {});
     CHECK(r.outcome == state_read::ok);
     CHECK(r.state == s);
     CHECK(r.envelope.body.empty());
@@ -92,23 +92,23 @@ receipt=r17
 
 TEST_CASE("state_text: a new one, and what is no state of text")
 {
-    const detail::text_state_read none = read(std::nullopt);
+    const text_state::read_result none = read(std::nullopt);
     CHECK(none.outcome == state_read::absent);
-    CHECK(none.state == detail::text_state{{}, {}, small.version, {}});
+    CHECK(none.state == text_state{{}, {}, small.version, {}});
     CHECK(describe(none) == "state: absent: the session is new or has ended");
     CHECK(read("").outcome == state_read::corrupt);
     CHECK(describe(read("")) == describe(detail::open_state("", 1'000)));
     CHECK(read(std::string(1'001, '{')).outcome == state_read::too_large);
     CHECK(read(written(state("x")).substr(1)).outcome == state_read::corrupt);
 
-    const detail::text_state_read json = read(R"({"IsFailedSession":true})");
+    const text_state::read_result json = read(R"({"IsFailedSession":true})");
     CHECK(json.outcome == state_read::corrupt);
-    CHECK(json.problem == detail::text_state_read::problem_type::other_format);
+    CHECK(json.problem == text_state::read_result::problem_type::other_format);
     CHECK(describe(json) ==
           "state: corrupt: it is json, not text: "
           "read it with waybill/ext/json/state_codec.hpp");
     CHECK(read(detail::seal_state(state_format::cbor, {2, 0}, "\n")).problem ==
-          detail::text_state_read::problem_type::other_format);
+          text_state::read_result::problem_type::other_format);
 
     const auto sealed = [](std::string_view body) {
         return read(detail::seal_state(state_format::text, {2, 0}, body));
@@ -117,14 +117,14 @@ TEST_CASE("state_text: a new one, and what is no state of text")
     CHECK(describe(sealed("done 3\n")) ==
           "state: corrupt: the checksum matches, but there is no blank line: find its writer, and "
           "do not treat the state as a new session");
-    CHECK(sealed("").problem == detail::text_state_read::problem_type::bad_line);
+    CHECK(sealed("").problem == text_state::read_result::problem_type::bad_line);
     CHECK(describe(sealed("done 3\ntotal x\n\n")) ==
           "state: corrupt: the checksum matches, but waybill does not write a line like number 2: "
           "find its writer, and do not treat the state as a new session");
-    const detail::text_state_read meteor =
+    const text_state::read_result meteor =
         sealed("failed 3 17 meteor 5 2024-02-29T12:00:00Z x\n\nown");
     CHECK(meteor.outcome == state_read::newer);
-    CHECK(meteor.state == detail::text_state{{}, {}, small.version, {}});
+    CHECK(meteor.state == text_state{{}, {}, small.version, {}});
     CHECK(describe(meteor) ==
           "state: newer: it has an unknown reason of failure: update the program, and do not "
           "change the state");
@@ -132,7 +132,7 @@ TEST_CASE("state_text: a new one, and what is no state of text")
 
 TEST_CASE("state_text: a redriven session begins with the state that came")
 {
-    waybill::detail::text_state s;
+    waybill::text_state s;
     s.own = "payment=paid";
     s.progress = {.done = 2, .total = 5};
     s.progress.failed.emplace().text = "no template";
@@ -169,14 +169,14 @@ TEST_CASE("state_text: versions of the user's own part")
     const auto of = [](schema_version v) {
         return read(detail::seal_state(state_format::text, v, "done 1\n\nown"));
     };
-    const detail::text_state_read newer = of({3, 0});
+    const text_state::read_result newer = of({3, 0});
     CHECK(newer.outcome == state_read::newer);
     CHECK(newer.state.own.empty());
     CHECK(describe(newer) ==
           "state: newer: its version is 3.0, and 2 is the latest known version: update the "
           "program, and do not change the state");
     for (const schema_version v : {schema_version{0, 0}, {1, 9}, {2, 0}, {2, 1}, {2, 8}}) {
-        const detail::text_state_read r = of(v);
+        const text_state::read_result r = of(v);
         CHECK(r.outcome == state_read::ok);
         CHECK(r.state.version == v);
         const schema_version again = read(written(r.state)).state.version;
@@ -188,7 +188,7 @@ TEST_CASE("state_text: versions of the user's own part")
     CHECK(read(later).state.later == "speed 17\n");
     CHECK(written(read(later).state) == later);
 
-    detail::text_state bad = state("own");
+    text_state bad = state("own");
     for (const char* lines : {"\n", "x", "done 3\n", "x\n\n", "x\nfailed\n"}) {
         bad.later = lines;
         CHECK(written(bad) == written(state("own")));
@@ -199,17 +199,17 @@ TEST_CASE("state_text: versions of the user's own part")
 TEST_CASE("state_text: files of an older version of the user's own part are read, and upgraded")
 {
     std::size_t files = 0;
-    golden_states::each_old([&](std::string_view name, const detail::text_state& old) {
+    golden_states::each_old([&](std::string_view name, const text_state& old) {
         CAPTURE(name);
         const std::string bytes = tests_support::golden("session/" + std::string(name) + ".text");
         CHECK(written(old, golden_states::old_options) == bytes);
-        detail::text_state_read r = detail::read_text_state(bytes, golden_states::options);
+        text_state::read_result r = detail::read_text_state(bytes, golden_states::options);
         REQUIRE(r.outcome == state_read::ok);
         CHECK(r.state == old);
         CHECK(r.state.version.major == 1);
         r.state.own = "receipt=" + r.state.own;
         const std::string now = written(r.state, golden_states::options);
-        const detail::text_state_read again = detail::read_text_state(now, golden_states::options);
+        const text_state::read_result again = detail::read_text_state(now, golden_states::options);
         REQUIRE(again.outcome == state_read::ok);
         CHECK(again.state.version == golden_states::options.version);
         CHECK(again.state.own == "receipt=r17");
@@ -228,7 +228,7 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
     const std::uint64_t most = small.budget.for_value() - detail::envelope_bytes - 1;
     std::uint64_t accepted = 0;
     for (std::uint64_t n = most - 20; n != most + 20; ++n) {
-        detail::text_state s = state(std::string(n, 'x'));
+        text_state s = state(std::string(n, 'x'));
         const auto out = detail::write_text_state(s, small);
         CHECK(out.has_value() == (n <= most));
         const std::string unchecked =
@@ -236,7 +236,7 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
         CHECK(read(unchecked).outcome == (n <= most ? state_read::ok : state_read::too_large));
         if (!out) {
             CHECK(out.error() == state_budget::too_large{n + 48, 488});
-            CHECK(read(unchecked).problem == detail::text_state_read::problem_type::no_reserve);
+            CHECK(read(unchecked).problem == text_state::read_result::problem_type::no_reserve);
             continue;
         }
         ++accepted;
@@ -250,7 +250,7 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
             const auto failed = detail::write_text_state(s, small);
             REQUIRE(failed.has_value());
             CHECK(failed->size() <= small.budget.bytes);
-            const detail::text_state_read r = read(*failed);
+            const text_state::read_result r = read(*failed);
             REQUIRE(r.outcome == state_read::ok);
             const std::string& kept = r.state.progress.failed->text;
             CHECK(why.starts_with(kept));
@@ -266,7 +266,7 @@ TEST_CASE("state_text: what is accepted can be written as failed, at every size 
 
 TEST_CASE("state_text: a state that has failed is read up to the whole budget")
 {
-    detail::text_state s = state(std::string(800, 'x'));
+    text_state s = state(std::string(800, 'x'));
     CHECK(written(s) == "state: too large: 848 bytes, and 488 is the maximum without the bytes "
                         "reserved for a failure: increase the budget, or store the large part "
                         "elsewhere");

@@ -234,11 +234,11 @@ TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and cou
     REQUIRE(start.has_value());
     CHECK((*start).done[0] == waybill::detail::position_run{12, 12});
     CHECK((*start).done.size() == 1'996);
-    const auto out =
-        waybill::encode(t, {.max_bytes = 505, .if_more = tracker_budget::when_too_long::leave_out});
+    const auto out = waybill::encode(
+        t, {.max_bytes = 505, .if_too_long = tracker_budget::when_too_long::leave_out});
     CHECK(out == waybill::encoded_done{"", 0, 2'000, encoded_done::encoded_as::left_out});
-    const auto refused =
-        waybill::encode(t, {.max_bytes = 505, .if_more = tracker_budget::when_too_long::refuse});
+    const auto refused = waybill::encode(
+        t, {.max_bytes = 505, .if_too_long = tracker_budget::when_too_long::refuse});
     CHECK(refused == waybill::encoded_done{"", 0, 2'000, encoded_done::encoded_as::refused});
     CHECK(waybill::encode(t, {.max_bytes = 0}) == out);
     for (std::uint64_t most = 0; most <= 700; ++most) {

@@ -56,7 +56,7 @@ public:
     }
     void succeeded(steady_time now)
     {
-        answered();
+        not_throttled();
         if (shared_) shared_.succeeded(now);
         else tokens_.succeeded(now);
     }
@@ -78,7 +78,7 @@ public:
 
     /// Reports that the broker has processed a batch. The next throttling counts as the first
     /// again.
-    void answered() noexcept { throttles_ = 0; }
+    void not_throttled() noexcept { throttles_ = 0; }
 
     friend bool operator==(const pace&, const pace&) = default;
 

@@ -75,7 +75,7 @@ private:
 {
     if (s.origin()) return true;
     if (!s.finished()) return false;
-    s.on(batch_sender::opened{}, now);
+    s.on(batch_sender::input_opened{}, now);
     return true;
 }
 
@@ -126,7 +126,7 @@ public:
                         s_.on(batch_sender::flushed{}, now);
                         return;
                     }
-                    if (s_.finished()) s_.on(batch_sender::closed{}, now);
+                    if (s_.finished()) s_.on(batch_sender::input_closed{}, now);
                     going_ = false;
                 });
         }

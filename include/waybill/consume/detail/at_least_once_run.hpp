@@ -75,10 +75,10 @@ private:
             [&](batch_machine::write_dead_letter a) {
                 machine_.on(batch_machine::done{seen(letters_.put(letter(a)), why_)});
             },
-            [&](batch_machine::ask a) {
+            [&](batch_machine::decide_all_failed a) {
                 // The reason of the last event that failed.
                 why_.text = reasons_.rbegin()->second;
-                machine_.on(batch_machine::answered{detail::asked(ask_, a.failed)});
+                machine_.on(batch_machine::all_failed_decided{detail::asked(ask_, a.failed)});
             },
             [&](at_least_once_machine::commit_to a) { commit_to(a.event); },
             [&](batch_machine::check_commit) { check_commit(); }, [](idle) {});
@@ -114,7 +114,7 @@ private:
 
     static at_least_once_policy as_can_be(at_least_once_policy p)
     {
-        if (std::is_same_v<Ask, no_outage_check>) p.ask_from = highest_size;
+        if (std::is_same_v<Ask, no_outage_check>) p.decide_all_failed_from = highest_size;
         return p;
     }
 

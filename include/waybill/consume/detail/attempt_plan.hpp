@@ -31,7 +31,7 @@ struct attempt_offer {
     std::uint64_t incarnation = 0;
     std::uint64_t epoch = 0;
     /// The only other incarnation that counts as dead; 0 for none. If empty, all others do.
-    std::optional<std::uint64_t> ended{};
+    std::optional<std::uint64_t> expired_incarnation{};
     /// The last delivery of `incarnation` returned a report: its record does not count as a death.
     bool returned = false;
 
@@ -62,7 +62,7 @@ struct attempt_plan {
 
     crash_record known = *found;
     const bool same = known.by == o.incarnation;
-    const bool gone = same ? !o.returned : known.by == o.ended.value_or(known.by);
+    const bool gone = same ? !o.returned : known.by == o.expired_incarnation.value_or(known.by);
     const bool died = known.by != 0 && gone;
     if (died && known.deaths != UINT32_MAX) ++known.deaths;
     known.by = 0;

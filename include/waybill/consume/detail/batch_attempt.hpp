@@ -19,8 +19,11 @@ namespace waybill::inline v0_2::detail {
 class batch_attempt {
 public:
     batch_attempt(std::uint64_t incarnation, std::uint64_t epoch,
-                  std::optional<std::uint64_t> ended, bool returned)
-        : incarnation_(incarnation), epoch_(epoch), ended_(ended), returned_(returned)
+                  std::optional<std::uint64_t> expired_incarnation, bool returned)
+        : incarnation_(incarnation),
+          epoch_(epoch),
+          expired_incarnation_(expired_incarnation),
+          returned_(returned)
     {
     }
 
@@ -36,8 +39,8 @@ public:
     {
         if (r.found) {
             const std::uint64_t within = r.within == highest_size ? r.found->suspects : r.within;
-            const attempt_offer o{from, events, within, incarnation_, epoch_, ended_,
-                                  returned_};
+            const attempt_offer o{
+                from, events, within, incarnation_, epoch_, expired_incarnation_, returned_};
             plan_ = plan_attempt(r.found, o, deaths);
             return;
         }
@@ -77,7 +80,7 @@ public:
 private:
     std::uint64_t incarnation_;
     std::uint64_t epoch_;
-    std::optional<std::uint64_t> ended_;
+    std::optional<std::uint64_t> expired_incarnation_;
     bool returned_;
     attempt_plan plan_;
     bool stored_ = false;

@@ -14,25 +14,25 @@ namespace waybill::inline v0_2::detail {
 /// The part of a policy that the state machine needs. Copied once per batch, so it is small.
 struct batch_rules {
     explicit constexpr batch_rules(const batch_policy& p, bool counts_deaths) noexcept
-        : ask_from(p.ask_from),
+        : decide_all_failed_from(p.decide_all_failed_from),
           tries(p.tries == 0 ? 1 : p.tries),
           deaths(p.deaths),
           on_exhausted(p.on_exhausted),
           savepoints(p.savepoints),
           keeps_letters(p.dead_letters.keeps != dead_letter_body::discard),
           always_reads(p.check_commit == batch_policy::commit_check::always),
-          attempts(p.attempts && counts_deaths)
+          crash_records(p.crash_records && counts_deaths)
     {
     }
 
-    std::uint64_t ask_from;
+    std::uint64_t decide_all_failed_from;
     std::uint32_t tries;
     std::uint32_t deaths;
     batch_policy::when_exhausted on_exhausted;
     bool savepoints;
     bool keeps_letters;
     bool always_reads;
-    bool attempts;
+    bool crash_records;
 
     friend bool operator==(const batch_rules&, const batch_rules&) = default;
 };

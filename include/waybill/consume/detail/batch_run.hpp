@@ -59,11 +59,18 @@ class batch_run {
 public:
     batch_run(Store& store, const assignment& mine, ordered_batch<I> b, Handler& handler,
               wall_time now, const batch_policy& p, Ask& ask)
-        : store_(store), mine_(mine), exceptions_(mine, counted(mine, p), b), at_(b.first),
-          events_(b.events), to_(waybill::position_of(*b.final)), handler_(handler), ask_(ask),
-          now_(now), policy_(p),
-          machine_(events_, mine.from, to_, mine.epoch, as_can_be(p), mine.incarnation, mine.ended,
-                   exceptions_.returned_before())
+        : store_(store),
+          mine_(mine),
+          exceptions_(mine, counted(mine, p), b),
+          at_(b.first),
+          events_(b.events),
+          to_(waybill::position_of(*b.final)),
+          handler_(handler),
+          ask_(ask),
+          now_(now),
+          policy_(p),
+          machine_(events_, mine.from, to_, mine.epoch, as_can_be(p), mine.incarnation,
+                   mine.expired_incarnation, exceptions_.returned_before())
     {
     }
 
@@ -83,15 +90,15 @@ private:
     /// count them.
     static std::uint32_t counted(const assignment& mine, const batch_policy& p)
     {
-        const bool rows = crash_record_store<Store> && p.attempts && mine.incarnation != 0;
+        const bool rows = crash_record_store<Store> && p.crash_records && mine.incarnation != 0;
         return rows ? 0 : p.deaths == 0 ? 1 : p.deaths;
     }
 
     static batch_policy as_can_be(batch_policy p)
     {
         p.savepoints = p.savepoints && savepoint_scope<transaction>;
-        p.attempts = p.attempts && crash_record_store<Store>;
-        if (std::is_same_v<Ask, no_outage_check>) p.ask_from = highest_size;
+        p.crash_records = p.crash_records && crash_record_store<Store>;
+        if (std::is_same_v<Ask, no_outage_check>) p.decide_all_failed_from = highest_size;
         return p;
     }
 
@@ -140,7 +147,9 @@ private:
                 machine_.on(batch_machine::done{seen(put(letter(a)))});
                 reasons_.erase(a.event);
             },
-            [&](batch_machine::ask a) { machine_.on(batch_machine::answered{asked(a.failed)}); },
+            [&](batch_machine::decide_all_failed a) {
+                machine_.on(batch_machine::all_failed_decided{asked(a.failed)});
+            },
             [&](batch_machine::advance) { advance(); }, [&](batch_machine::commit) { commit(); },
             [&](batch_machine::rollback) { rollback(); },
             [&](batch_machine::check_commit) { check_commit(); }, [](idle) {});

@@ -71,8 +71,8 @@ public:
         newest_ = later(newest_, r.dead_lettered_at);
         if (r.dead_lettered_at >= now_ - policy_.spike.within) ++plan_.recent;
         add(plan_.before, r);
-        if (r.held) add(plan_.held, r);
-        if (!r.held && is_old(r)) return;
+        if (r.redriving) add(plan_.redriving, r);
+        if (!r.redriving && is_old(r)) return;
         ++plan_.after.rows;
         left_.add(r.bytes);
     }
@@ -90,7 +90,7 @@ public:
     /// Second pass: removes the row if a limit requires it. Call it for all rows, oldest first.
     void consider(const prune_plan::row& r, std::uint64_t index)
     {
-        if (r.held) return;
+        if (r.redriving) return;
         if (is_old(r)) return take(r, index, prune_plan::removal::limit::age);
         const bool rows = plan_.after.rows > rows_;
         if (!rows && left_.size() <= bytes_) return;

@@ -64,6 +64,13 @@ inline void note_failure(dead_letter& d, const fault& reason, wall_time now,
     if (d.tries != UINT32_MAX) ++d.tries;
 }
 
+/// True for a fault whose cause is not the event.
+[[nodiscard]] constexpr bool is_not_of_event(fault_kind kind) noexcept
+{
+    return kind == fault_kind::infrastructure || kind == fault_kind::ownership_lost ||
+           kind == fault_kind::cancelled;
+}
+
 /// Commits the removal of a letter, and returns `as` if it is applied. If the outcome of the commit
 /// is unknown, the letter decides: it is still there, or it was removed by this call or another
 /// one.

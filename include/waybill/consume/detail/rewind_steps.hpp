@@ -46,19 +46,19 @@ template <class Store>
     else return {};
 }
 
-/// True if `stored`, found after a commit with an unknown outcome, is the checkpoint that this
-/// rewind wrote; false if it is the one before. Empty if another owner has moved it.
-[[nodiscard]] inline std::optional<bool> moved_back(const std::optional<checkpoint>& stored,
-                                                    const assignment& mine,
-                                                    const std::optional<position>& to)
+/// The outcome of a commit by the checkpoint `stored` that was found after it. `unknown` if another
+/// owner has moved it.
+[[nodiscard]] inline commit_outcome outcome_of_rewind(const std::optional<checkpoint>& stored,
+                                                      const assignment& mine,
+                                                      const std::optional<position>& to)
 {
-    const auto stands_at = [&](const position& p) {
+    const auto is_at = [&](const position& p) {
         return stored && stored->at.sequence == p.sequence;
     };
     // A reset by another owner has the same result.
-    const bool ours = to ? stands_at(*to) && stored->epoch == mine.epoch : !stored;
-    if (!ours && !stands_at(*mine.from)) return {};
-    return ours;
+    const bool ours = to ? is_at(*to) && stored->epoch == mine.epoch : !stored;
+    if (ours) return commit_outcome::applied;
+    return is_at(*mine.from) ? commit_outcome::not_applied : commit_outcome::unknown;
 }
 
 }  // namespace waybill::inline v0_2::detail

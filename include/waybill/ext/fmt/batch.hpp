@@ -220,7 +220,7 @@ struct line_of<send_policy> {
     [[nodiscard]] static std::string text(const T& p)
     {
         std::string said = fmt::format("{}; ", line(p.limit));
-        said += p.exact_sizes ? "exact sizes" : "header " + bytes(p.header);
+        said += p.exact_sizes ? "exact sizes" : "header " + bytes(p.item_overhead);
         said += fmt::format(", {} in flight, ", p.in_flight);
         if (p.ordered) said += "ordered by key, ";
         if (p.one_key) said += "one key a batch, ";

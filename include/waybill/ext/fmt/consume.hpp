@@ -116,10 +116,10 @@ struct line_of<batch_policy> {
             said += ", bodies of at most " + bytes(letters.body_bytes);
         if (p.check_commit != usual.check_commit)
             said += fmt::format(", read back {}", name(p.check_commit));
-        if (p.ask_from != usual.ask_from) {
-            said += ", ask from " + counted(p.ask_from, "event", "events");
+        if (p.decide_all_failed_from != usual.decide_all_failed_from) {
+            said += ", ask from " + counted(p.decide_all_failed_from, "event", "events");
         }
-        if (!p.attempts) said += ", deaths not counted";
+        if (!p.crash_records) said += ", deaths not counted";
         if (p.deaths != usual.deaths) said += ", " + counted(p.deaths, "death", "deaths");
         return said;
     }
@@ -174,8 +174,10 @@ struct line_of<at_least_once_policy> {
             said += ", bodies of at most " + bytes(letters.body_bytes);
         if (p.check_commit != usual.check_commit)
             said += fmt::format(", read back {}", name(p.check_commit));
-        if (p.ask_from == unlimited) said += ", never asks";
-        else if (p.ask_from != usual.ask_from) said += ", asks from " + events(p.ask_from);
+        if (p.decide_all_failed_from == unlimited)
+            said += ", never asks";
+        else if (p.decide_all_failed_from != usual.decide_all_failed_from)
+            said += ", asks from " + events(p.decide_all_failed_from);
         return said + "; " + line(p.keys);
     }
 };
@@ -270,7 +272,7 @@ struct line_of<prune_plan> {
         if (p.wrong) return fmt::format("remove nothing of {}; {}", line(p.before), line(*p.wrong));
         std::string said = fmt::format("remove {} of {}; {} left", p.removals.size(),
                                        line(p.before), line(p.after));
-        if (p.held.rows != 0) said += fmt::format("; held {}", line(p.held));
+        if (p.redriving.rows != 0) said += fmt::format("; held {}", line(p.redriving));
         if (p.spike) said += fmt::format("; spike, {} recent", p.recent);
         if (p.full) said += "; full";
         if (!p.in_order) said += "; rows not in order";

@@ -196,7 +196,7 @@ struct line_of<lock_renewal::renew> {
 };
 
 template <>
-struct line_of<receive_planner_types::take_due> {
+struct line_of<receive_planner_types::take_due_pairs> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {

@@ -127,7 +127,7 @@ struct line_of<circuit_breaker_types::config> {
             said += fmt::format("{} in a row", o.consecutive_failures);
         if (o.transient_counts) said += ", transient ones too";
         return said + fmt::format("; calls of at most {}, {} to open, {}", line(o.timeout),
-                                  counted(o.half_open_ramp, "step", "steps"),
+                                  counted(o.half_open_steps, "step", "steps"),
                                   line(o.break_duration));
     }
 };

@@ -63,7 +63,8 @@ struct line_of<step_properties_read::finding> : enumerator_line {};
 template <>
 struct line_of<sweep_item::sweep_verdict> : enumerator_line {};
 template <>
-struct line_of<detail::text_state_read::problem_type> : enumerator_line {};
+struct line_of<text_state::read_result::problem_type> : enumerator_line {
+};
 
 [[nodiscard]] inline std::string letters(std::uint64_t n)
 {
@@ -89,7 +90,7 @@ struct line_of<opened_state> {
 };
 
 template <>
-struct line_of<detail::text_state_read> {
+struct line_of<text_state::read_result> {
     template <class T>
     [[nodiscard]] static std::string text(const T& r)
     {
@@ -247,7 +248,7 @@ struct line_of<pipeline_policy> {
         return fmt::format(
             "{}: at most {} of a step, in hand for {}, {} of {}; unreadable: {}, "
             "refused: {}",
-            name(p.mode), counted(p.retry.max_attempts, "try", "tries"), line(p.patience),
+            name(p.mode), counted(p.retry.max_attempts, "try", "tries"), line(p.max_wait_in_hand),
             counted(p.deliveries, "delivery", "deliveries"),
             p.broker_deliveries == detail::highest_size ? std::string("any number")
                                                         : fmt::format("{}", p.broker_deliveries),

@@ -57,7 +57,7 @@ template <detail::json_value Json>
 void to_json(Json& j, const send_policy& p)
 {
     j = {{"limit", p.limit},
-         {"header", detail::size_or_unlimited(p.header)},
+         {"header", detail::size_or_unlimited(p.item_overhead)},
          {"exact_sizes", p.exact_sizes},
          {"in_flight", p.in_flight},
          {"ordered", p.ordered},
@@ -74,7 +74,7 @@ void read_value(const json_place<Json>& at, send_policy& into)
 {
     json_fields(at)
         .may("limit", into.limit)
-        .may_size("header", into.header)
+        .may_size("header", into.item_overhead)
         .may("exact_sizes", into.exact_sizes)
         .may("in_flight", into.in_flight)
         .may("ordered", into.ordered)

@@ -119,9 +119,9 @@ void to_json(Json& j, const batch_policy& p)
          {"keeps", p.dead_letters.keeps},
          {"body_bytes", detail::size_or_unlimited(p.dead_letters.body_bytes)},
          {"summary_bytes", detail::size_or_unlimited(p.dead_letters.summary_bytes)},
-         {"ask_from", detail::size_or_unlimited(p.ask_from)},
+         {"ask_from", detail::size_or_unlimited(p.decide_all_failed_from)},
          {"read_back", p.check_commit},
-         {"attempts", p.attempts},
+         {"attempts", p.crash_records},
          {"deaths", p.deaths}};
 }
 
@@ -137,9 +137,9 @@ void read_value(const json_place<Json>& at, batch_policy& into)
         .may("keeps", into.dead_letters.keeps)
         .may_size("body_bytes", into.dead_letters.body_bytes)
         .may_size("summary_bytes", into.dead_letters.summary_bytes)
-        .may_size("ask_from", into.ask_from)
+        .may_size("ask_from", into.decide_all_failed_from)
         .may("read_back", into.check_commit)
-        .may("attempts", into.attempts)
+        .may("attempts", into.crash_records)
         .may("deaths", into.deaths)
         .done();
     into.dead_letters.reason_bytes = reason_bytes;
@@ -165,7 +165,7 @@ void to_json(Json& j, const at_least_once_policy& p)
     j = {{"tries", p.tries},
          {"on_exhausted", p.on_exhausted},
          {"commit_every", detail::size_or_unlimited(p.commit_every)},
-         {"ask_from", detail::size_or_unlimited(p.ask_from)},
+         {"ask_from", detail::size_or_unlimited(p.decide_all_failed_from)},
          {"reason_bytes", detail::size_or_unlimited(p.dead_letters.reason_bytes)},
          {"keeps", p.dead_letters.keeps},
          {"body_bytes", detail::size_or_unlimited(p.dead_letters.body_bytes)},
@@ -182,7 +182,7 @@ void read_value(const json_place<Json>& at, at_least_once_policy& into)
         .may("tries", into.tries)
         .may("on_exhausted", into.on_exhausted)
         .may_size("commit_every", into.commit_every)
-        .may_size("ask_from", into.ask_from)
+        .may_size("ask_from", into.decide_all_failed_from)
         .may_size("reason_bytes", reason_bytes)
         .may("keeps", into.dead_letters.keeps)
         .may_size("body_bytes", into.dead_letters.body_bytes)
@@ -249,8 +249,8 @@ void to_json(Json& j, const prune_plan::totals& t)
 template <detail::json_value Json>
 void to_json(Json& j, const prune_plan& p)
 {
-    j = {{"removals", p.removals}, {"before", p.before}, {"after", p.after},
-         {"held", p.held},         {"recent", p.recent}, {"spike", p.spike},
+    j = {{"removals", p.removals}, {"before", p.before},    {"after", p.after},
+         {"held", p.redriving},    {"recent", p.recent},    {"spike", p.spike},
          {"full", p.full},         {"in_order", p.in_order}};
     if (p.wrong) j["wrong"] = *p.wrong;
 }
@@ -369,7 +369,7 @@ void to_json(Json& j, const batch_machine::write_dead_letter& a)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const batch_machine::ask& a)
+void to_json(Json& j, const batch_machine::decide_all_failed& a)
 {
     j = {{"act", "ask"}, {"failed", a.failed}};
 }

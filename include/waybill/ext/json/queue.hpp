@@ -193,7 +193,7 @@ void to_json(Json& j, const lock_renewal::renew& a)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const receive_planner::take_due& a)
+void to_json(Json& j, const receive_planner::take_due_pairs& a)
 {
     j = {{"act", "take_due"}, {"first", a.first}, {"most", a.max_pairs}};
 }
@@ -271,7 +271,7 @@ void read_value(const json_place<Json>& at, deferred& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const deferred_messages::handed& h)
+void to_json(Json& j, const deferred_messages::taken& h)
 {
     j = {{"entry", h.entry}, {"ticket", h.ticket}};
 }

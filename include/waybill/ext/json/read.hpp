@@ -40,6 +40,7 @@
 #include <waybill/ext/json/detail/base64.hpp>
 #include <waybill/ext/json/detail/enum_text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
+#include <waybill/ext/json/detail/path.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -92,58 +93,6 @@ void to_json(Json& j, const json_error& e)
     if (!e.found.empty()) detail::put_text(j, "found", e.found);
 }
 
-namespace detail {
-
-/// A short form of a value for an error. An object or array is only named, not written.
-template <json_value Json>
-[[nodiscard]] std::string shown(const Json& v)
-{
-    if (v.is_object()) return "an object";
-    if (v.is_array()) return "an array";
-    if (v.is_binary() || v.is_discarded()) return "no JSON value";
-    constexpr auto replace = Json::error_handler_t::replace;
-    if (const auto* s = v.template get_ptr<const std::string*>()) {
-        constexpr std::size_t most = 60;
-        const Json begin(std::string(utf8_prefix(*s, most)));
-        return begin.dump(-1, ' ', true, replace) + (s->size() > most ? "..." : "");
-    }
-    return v.dump(-1, ' ', true, replace);
-}
-
-/// Maximum size of an error's path in bytes. Half of it holds the longest step: 60 bytes, all
-/// escaped.
-inline constexpr std::size_t max_path_bytes = 300;
-
-/// The first and the last steps of a path that is too long, with "/..." between them. A path that
-/// was shortened before still contains only one "/...".
-[[nodiscard]] inline std::string shortened_path(std::string path)
-{
-    if (path.size() <= max_path_bytes) return path;
-    constexpr std::string_view gap = "/...";
-    constexpr std::string_view gap_before_a_step = "/.../";
-    constexpr std::size_t half = (max_path_bytes - gap.size()) / 2;
-    const std::size_t head = lesser(path.rfind('/', half), path.find(gap_before_a_step));
-    std::size_t tail = lesser(path.find('/', path.size() - half), path.size());
-    const std::size_t last_gap = path.rfind(gap_before_a_step);
-    if (last_gap != path.npos) tail = greater(tail, last_gap + gap.size());
-    return path.substr(0, head).append(gap).append(path, tail);
-}
-
-/// `path` with one more step, escaped as in RFC 6901. Only the first 60 bytes of a step are kept.
-[[nodiscard]] inline std::string path_to(std::string_view path, std::string_view step)
-{
-    std::string longer(path);
-    longer += '/';
-    for (const char c : utf8_prefix(step, 60)) {
-        if (c == '~') longer += "~0";
-        else if (c == '/') longer += "~1";
-        else longer += c;
-    }
-    return shortened_path(std::move(longer));
-}
-
-}  // namespace detail
-
 /// A JSON value, its path, and the error to set.
 template <detail::json_value Json>
 struct json_place {
@@ -158,20 +107,6 @@ struct json_place {
 };
 template <detail::json_value Json>
 json_place(const Json&, std::string, std::optional<json_error>&) -> json_place<Json>;
-
-namespace detail {
-
-template <json_value Json>
-[[nodiscard]] std::optional<std::uint64_t> whole_number(const Json& v)
-{
-    if (const auto* n = v.template get_ptr<const typename Json::number_unsigned_t*>()) return *n;
-    if (const auto* n = v.template get_ptr<const typename Json::number_integer_t*>()) {
-        if (*n >= 0) return detail::as_size(*n);
-    }
-    return {};
-}
-
-}  // namespace detail
 
 /// Reads a number or a count: a whole number in [0, 2^64).
 template <detail::json_value Json>

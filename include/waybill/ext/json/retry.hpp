@@ -131,7 +131,7 @@ void to_json(Json& j, const circuit_breaker_types::config& o)
          {"in_a_row", detail::size_or_unlimited(o.consecutive_failures)},
          {"timeout", o.timeout},
          {"shut_for", o.break_duration},
-         {"ramp", o.half_open_ramp},
+         {"ramp", o.half_open_steps},
          {"transient_counts", o.transient_counts}};
 }
 
@@ -145,7 +145,7 @@ void read_value(const json_place<Json>& at, circuit_breaker_types::config& into)
         .may_size("in_a_row", into.consecutive_failures)
         .may("timeout", into.timeout)
         .may("shut_for", into.break_duration)
-        .may("ramp", into.half_open_ramp)
+        .may("ramp", into.half_open_steps)
         .may("transient_counts", into.transient_counts)
         .done();
 }

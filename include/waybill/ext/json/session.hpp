@@ -103,7 +103,7 @@ void to_json(Json& j, const pipeline_policy& p)
 {
     j = {{"mode", p.mode},
          {"retry", p.retry},
-         {"patience", p.patience},
+         {"patience", p.max_wait_in_hand},
          {"deliveries", p.deliveries},
          {"broker_deliveries", detail::size_or_unlimited(p.broker_deliveries)},
          {"unreadable", p.unreadable},
@@ -118,7 +118,7 @@ void read_value(const json_place<Json>& at, pipeline_policy& into)
     json_fields(at)
         .may("mode", into.mode)
         .may("retry", into.retry)
-        .may("patience", into.patience)
+        .may("patience", into.max_wait_in_hand)
         .may("deliveries", into.deliveries)
         .may_size("broker_deliveries", into.broker_deliveries)
         .may("unreadable", into.unreadable)

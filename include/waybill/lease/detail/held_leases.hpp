@@ -53,7 +53,8 @@ public:
         std::uint64_t epoch = 0;
         std::uint64_t version = 0;
         std::uint64_t highest = 0;  ///< The highest epoch that was seen for this partition.
-        std::optional<std::uint64_t> ended{};  ///< The value for `assignment::ended`.
+        /// The value for `assignment::expired_incarnation`.
+        std::optional<std::uint64_t> expired_incarnation{};
         steady_time trusted_until = steady_time::lowest();
 
         friend bool operator==(const entry&, const entry&) = default;
@@ -160,20 +161,21 @@ public:
         return claims;
     }
 
-    /// Sets `ended` after a claim, from the row that was read before it. Without a row, `ended` is
-    /// empty. If another owner had the row, `ended` is its incarnation if its lease had expired,
-    /// else 0. If `self` had the row, an earlier claim with a lost result has set `ended` already.
+    /// Sets `expired_incarnation` after a claim, from the row that was read before it. Without a
+    /// row, `expired_incarnation` is empty. If another owner had the row, `expired_incarnation` is
+    /// its incarnation if its lease had expired, else 0. If `self` had the row, an earlier claim
+    /// with a lost result has set `expired_incarnation` already.
     template <class Observer>
     void set_expired_incarnation(std::uint32_t partition, const Observer& seen,
                                  const owner_id& self)
     {
         if (partition >= partitions()) return;
-        std::optional<std::uint64_t>& ended = entries_[partition].ended;
+        std::optional<std::uint64_t>& expired_incarnation = entries_[partition].expired_incarnation;
         const auto* const stored = seen.row_of(partition);
         if (!stored) {
-            ended.reset();
+            expired_incarnation.reset();
         } else if (stored->owner != self) {
-            ended = seen.expired(partition) ? stored->owner.incarnation : 0;
+            expired_incarnation = seen.expired(partition) ? stored->owner.incarnation : 0;
         }
     }
 

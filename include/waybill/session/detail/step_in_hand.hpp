@@ -71,14 +71,14 @@ struct step_in_hand : step_facts {
         return step == expected_step(*this, s) ? s.tries : 0;
     }
 
-    /// The rest of the pause before the next try, at most `patience`; the lowest duration if the
-    /// step was not tried.
+    /// The rest of the pause before the next try, at most `max_wait_in_hand`; the lowest duration
+    /// if the step was not tried.
     [[nodiscard]] constexpr duration pause_left(const pipeline_policy& p,
                                                 const session_progress& s) const noexcept
     {
         const std::uint64_t tries = tried(s);
         if (tries == 0) return duration::lowest();
-        return lesser(rest_of_pause(p.retry, tries, s.changed, wall), p.patience);
+        return lesser(rest_of_pause(p.retry, tries, s.changed, wall), p.max_wait_in_hand);
     }
 
     /// True if the session has done this step or a later one. Call it before `pass`.

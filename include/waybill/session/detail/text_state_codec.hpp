@@ -41,8 +41,8 @@ static_assert(max_progress_lines_bytes <= state_budget::min_failure_reserve);
     return body.substr(0, end + 1);
 }
 
-inline void refuse(detail::text_state_read& r, state_read outcome,
-                   detail::text_state_read::problem_type p, std::uint64_t size = 0,
+inline void refuse(text_state::read_result& r, state_read outcome,
+                   text_state::read_result::problem_type p, std::uint64_t size = 0,
                    std::uint64_t most = 0)
 {
     r.outcome = outcome;
@@ -52,24 +52,24 @@ inline void refuse(detail::text_state_read& r, state_read outcome,
 }
 
 inline void read_text_body(std::string_view body, const text_state_options& o,
-                           detail::text_state_read& r)
+                           text_state::read_result& r)
 {
     const std::optional<std::string_view> lines = lines_of(body);
     if (!lines)
-        return refuse(r, state_read::corrupt, detail::text_state_read::problem_type::bad_line);
+        return refuse(r, state_read::corrupt, text_state::read_result::problem_type::bad_line);
     read_progress p = read_progress_lines(*lines);
     if (p.outcome == progress_lines::newer) {
-        return refuse(r, state_read::newer, detail::text_state_read::problem_type::newer_reason,
+        return refuse(r, state_read::newer, text_state::read_result::problem_type::newer_reason,
                       p.line);
     }
     if (p.outcome == progress_lines::corrupt) {
-        return refuse(r, state_read::corrupt, detail::text_state_read::problem_type::bad_line,
+        return refuse(r, state_read::corrupt, text_state::read_result::problem_type::bad_line,
                       p.line);
     }
     const std::string_view own = body.substr(lines->size() + 1);
     const std::uint64_t value = value_bytes(p.later.size(), own.size());
     if (!p.progress.failed && value > o.budget.for_value()) {
-        return refuse(r, state_read::too_large, detail::text_state_read::problem_type::no_reserve,
+        return refuse(r, state_read::too_large, text_state::read_result::problem_type::no_reserve,
                       value, o.budget.for_value());
     }
     r.state.own = own;
@@ -79,10 +79,10 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 }
 
 /// Reads a state. `bytes` is nullopt if there is no state; the result is `absent` then.
-[[nodiscard]] inline detail::text_state_read read_text_state(std::optional<std::string_view> bytes,
+[[nodiscard]] inline text_state::read_result read_text_state(std::optional<std::string_view> bytes,
                                                              const text_state_options& o = {})
 {
-    detail::text_state_read r;
+    text_state::read_result r;
     r.state.version = o.version;
     r.envelope = open_state(bytes, o.budget.bytes);
     const std::string_view body = r.envelope.body;
@@ -91,11 +91,11 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
     if (r.outcome == state_read::absent) return r;
     const schema_version v = r.envelope.version;
     if (r.outcome != state_read::ok) {
-        r.problem = detail::text_state_read::problem_type::envelope;
+        r.problem = text_state::read_result::problem_type::envelope;
     } else if (r.envelope.format != state_format::text) {
-        detail::refuse(r, state_read::corrupt, detail::text_state_read::problem_type::other_format);
+        detail::refuse(r, state_read::corrupt, text_state::read_result::problem_type::other_format);
     } else if (v.major > o.version.major) {
-        detail::refuse(r, state_read::newer, detail::text_state_read::problem_type::newer_version,
+        detail::refuse(r, state_read::newer, text_state::read_result::problem_type::newer_version,
                        v.major, o.version.major);
     } else {
         detail::read_text_body(body, o, r);
@@ -106,11 +106,11 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 /// Reads a state; `came` is `step_origin::state`. If there is no state and `came` is not empty, the
 /// session was redriven and begins with the user's part of `came`; `outcome` is `absent` in this
 /// case. If `came` cannot be read or its user's part is too large, the result contains that error.
-[[nodiscard]] inline detail::text_state_read read_text_state(std::optional<std::string_view> bytes,
+[[nodiscard]] inline text_state::read_result read_text_state(std::optional<std::string_view> bytes,
                                                              const text_state_options& o,
                                                              std::string_view came)
 {
-    detail::text_state_read r = read_text_state(bytes, o);
+    text_state::read_result r = read_text_state(bytes, o);
     if (r.outcome != state_read::absent || came.empty()) return r;
     r = read_text_state(came, o);
     if (r.outcome != state_read::ok) return r;
@@ -119,7 +119,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
     const std::uint64_t value = detail::value_bytes(0, r.state.own.size());
     if (value > o.budget.for_value()) {  // the state of a failed session may be larger
         r.state = {};
-        detail::refuse(r, state_read::too_large, detail::text_state_read::problem_type::no_reserve,
+        detail::refuse(r, state_read::too_large, text_state::read_result::problem_type::no_reserve,
                        value, o.budget.for_value());
         return r;
     }
@@ -129,14 +129,14 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 }
 
 /// The lines of a later version; empty if `later` cannot be the result of reading.
-[[nodiscard]] inline std::string_view written_later(const detail::text_state& s) noexcept
+[[nodiscard]] inline std::string_view written_later(const text_state& s) noexcept
 {
     return are_later_lines(s.later) ? std::string_view(s.later) : std::string_view();
 }
 
 /// The size of a state with the complete text of its failure. `write_text_state` cuts that text if
 /// the budget is smaller.
-[[nodiscard]] inline std::uint64_t text_state_size(const detail::text_state& s)
+[[nodiscard]] inline std::uint64_t text_state_size(const text_state& s)
 {
     const std::uint64_t value = detail::value_bytes(detail::written_later(s).size(), s.own.size());
     return saturating_add(value, write_progress(s.progress).size());
@@ -145,7 +145,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 /// Writes a state. If the user's part was accepted before the failure, a failure can always be
 /// written. `later` is omitted if it cannot be the result of reading.
 [[nodiscard]] inline result<std::string, state_budget::too_large> write_text_state(
-    const detail::text_state& s, const text_state_options& o = {})
+    const text_state& s, const text_state_options& o = {})
 {
     const std::string_view later = detail::written_later(s);
     const std::uint64_t value = detail::value_bytes(later.size(), s.own.size());

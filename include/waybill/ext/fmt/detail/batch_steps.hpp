@@ -109,7 +109,7 @@ struct line_of<batch_machine_types::write_dead_letter> {
 };
 
 template <>
-struct line_of<batch_machine_types::ask> {
+struct line_of<batch_machine_types::decide_all_failed> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {

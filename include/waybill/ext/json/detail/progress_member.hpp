@@ -216,6 +216,29 @@ template <json_value Json>
     return names->size() - (!in_failure && names->count("failed") != 0 ? 1 : 0);
 }
 
+/// Writes the failure of `m`, with `text` as its text.
+template <class Out>
+void put_failure(Out& out, const progress_member& m, std::string_view text)
+{
+    const step_failure& f = *m.known.failed;
+    out.name("failed");
+    out.open(6 + count_later(m.later, true));
+    out.name("at");
+    out.text(waybill::to_text(f.at));
+    out.name("reason");
+    out.text(waybill::name(f.reason));
+    out.name("sequence");
+    out.number(f.sequence);
+    out.name("step");
+    out.number(f.step);
+    out.name("text");
+    out.text(text);
+    out.name("tries");
+    out.number(f.tries);
+    put_later(out, m.later, true);
+    out.close();
+}
+
 /// Writes the value of the member, with `failure` as the text of its failure.
 template <class Out>
 void put_progress(Out& out, const progress_member& m, std::string_view failure)
@@ -240,24 +263,7 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
     time("begun", p.begun);
     time("changed", p.changed);
     number("done", p.done);
-    if (p.failed) {
-        out.name("failed");
-        out.open(6 + count_later(m.later, true));
-        out.name("at");
-        out.text(waybill::to_text(p.failed->at));
-        out.name("reason");
-        out.text(waybill::name(p.failed->reason));
-        out.name("sequence");
-        out.number(p.failed->sequence);
-        out.name("step");
-        out.number(p.failed->step);
-        out.name("text");
-        out.text(failure);
-        out.name("tries");
-        out.number(p.failed->tries);
-        put_later(out, m.later, true);
-        out.close();
-    }
+    if (p.failed) put_failure(out, m, failure);
     number("first", p.first);
     number("parked", p.dead_lettered);
     number("total", p.total);
