@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <waybill/core/detail/saturating.hpp>
-#include <waybill/core/utf8.hpp>
+#include <waybill/core/text.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
 
 namespace waybill::inline v0_2::detail {
