@@ -52,7 +52,7 @@ struct quiet {
     using member = waybill::steady_time waybill::detail::pace::*;
     friend member inside(quiet);
 };
-template struct door<attempts, &waybill::batch_sender::attempts_>;
+template struct door<attempts, &waybill::batch_sender::next_attempt_>;
 template struct door<flights, &waybill::batch_sender::flights_>;
 template struct door<queue, &waybill::batch_sender::queue_>;
 template struct door<pace, &waybill::batch_sender::pace_>;
@@ -110,7 +110,7 @@ inline void turn_back(waybill::batch_sender& s, send_audit::audit& a, waybill::s
         turned(x.not_before, waybill::steady_time::lowest());
     }
     waybill::detail::send_queue& q = s.*inside(queue());
-    (q.*inside(draft())).since = start;
+    (q.*inside(draft())).started_at = start;
     now = start;
 }
 
@@ -118,9 +118,9 @@ inline void forget_what_is_over(waybill::batch_sender& s)
 {
     waybill::detail::send_items& items = (s.*inside(queue())).items();
     for (std::uint64_t n = items.begin(); n != items.end(); ++n) {
-        if (items[n].kind != waybill::detail::send_item::state::over) continue;
+        if (items[n].state != waybill::detail::item_state::ended) continue;
         items[n] = waybill::detail::send_item();
-        items[n].kind = waybill::detail::send_item::state::over;
+        items[n].state = waybill::detail::item_state::ended;
     }
 }
 

@@ -64,11 +64,11 @@ public:
     explicit batch_sender(const send_policy& p, const calibration& known = {},
                           shared_budget budget = {}, std::uint64_t first_attempt = 0)
         : policy_(p),
-          learnt_(known == calibration() ? detail::calibrator(p.limit, p.item_overhead)
-                                         : detail::calibrator(known.under(p.limit))),
+          calibrator_(known == calibration() ? detail::calibrator(p.limit, p.item_overhead)
+                                             : detail::calibrator(known.under(p.limit))),
           queue_(p),
           pace_(p.retry, p.budget, budget),
-          attempts_(first_attempt)
+          next_attempt_(first_attempt)
     {
         if (policy_.in_flight == 0) policy_.in_flight = 1;
     }
@@ -78,18 +78,18 @@ public:
     [[nodiscard]] action next(steady_time now) const
     {
         if (!settlements_.empty()) return settlements_.front();
-        if (const replace* r = queue_.outsized()) return *r;
+        if (const replace* r = queue_.first_replace_request()) return *r;
         std::optional<steady_time> wake;
         for (const detail::flight& f : flights_) {
-            if (f.on_its_way) continue;
+            if (f.in_flight) continue;
             const steady_time due = detail::later(pace_.not_before(), f.not_before);
-            if (due <= now) return sending(f.attempt, f.parts, f.sizes, f.closed);
+            if (due <= now) return sending(f.attempt, f.runs, f.sizes, f.closed);
             wake = wake ? detail::earlier(*wake, due) : due;
         }
-        if (queue_.may_go() && flights_.size() < policy_.in_flight) {
+        if (queue_.can_be_sent() && flights_.size() < policy_.in_flight) {
             const steady_time due = detail::later(pace_.not_before(), queue_.due());
-            const detail::send_draft& d = queue_.head();
-            if (due <= now) return sending(attempts_, d.parts, d.sizes, queue_.closed());
+            const detail::send_draft& d = queue_.draft();
+            if (due <= now) return sending(next_attempt_, d.runs, d.sizes, queue_.close_reason());
             wake = wake ? detail::earlier(*wake, due) : due;
         }
         if (wake) return wait_until{*wake};
@@ -111,155 +111,158 @@ public:
 
     [[gnu::always_inline]] event_result on(const queued& q, steady_time now)
     {
-        if (!queue_.push_sure(q.bytes)) push(q, now);
+        if (!queue_.push_if_certain(q.bytes)) push(q, now);
         return event_result::applied;
     }
 
     event_result on(const replaced& r, steady_time now)
     {
-        return put_in_place(r.item, r.bytes, now);
+        return end_replace(r.item, r.bytes, now);
     }
     event_result on(const not_replaced& k, steady_time now)
     {
-        return put_in_place(k.item, std::nullopt, now);
+        return end_replace(k.item, std::nullopt, now);
     }
     event_result on(const resumed& r, steady_time) { return queue_.resume(r.key); }
 
     event_result on(flushed, steady_time now)
     {
-        queue_.hurry(end());
-        cut(now, cutting::on);
+        queue_.flush_before(end());
+        update_draft(now, draft_change::extend);
         return event_result::applied;
     }
 
     event_result on(stopped, steady_time now)
     {
         if (std::exchange(stopped_, true)) return event_result::stale;
-        while (const detail::flight* f = flights_.to_be_repeated()) {
-            queue_.settle_all(f->parts, item_outcome::in_doubt, settlements_);
-            flights_.drop(*f);
+        while (const detail::flight* f = flights_.first_to_repeat()) {
+            queue_.settle_all(f->runs, item_outcome::in_doubt, settlements_);
+            flights_.remove(*f);
         }
-        cut(now, cutting::again);
+        update_draft(now, draft_change::recut);
         return event_result::applied;
     }
 
     event_result on(const started& s, steady_time now)
     {
-        if (const detail::flight* f = flights_.find(s.attempt); f && f->on_its_way)
+        if (const detail::flight* f = flights_.find(s.attempt); f && f->in_flight)
             return event_result::stale;
-        detail::flight* f = in_flight_with(s.attempt, now);
+        detail::flight* f = flight_of(s.attempt, now);
         if (!f) return event_result::stale;
-        f->on_its_way = true;
+        f->in_flight = true;
         return event_result::applied;
     }
 
     event_result on(const accepted& a, steady_time now)
     {
-        detail::flight* f = in_flight_with(a.attempt, now);
+        detail::flight* f = flight_of(a.attempt, now);
         if (!f) return event_result::stale;
-        const cutting how = share(*f, a.actual.value_or(0)) ? cutting::again : cutting::fit;
-        learnt_.accepted(f->sizes, a.actual, f->full(learnt_), f->cut);
+        const draft_change change = distribute_surplus(*f, a.actual.value_or(0))
+                                        ? draft_change::recut
+                                        : draft_change::refit;
+        calibrator_.accepted(f->sizes, a.actual, f->full(calibrator_), f->cut);
         pace_.succeeded(now);
-        if (f->sizes.items == 1) queue_.tried_alone(f->parts.front().first, true);
-        queue_.settle_all(f->parts, item_outcome::accepted, settlements_);
-        land(*f, now, how);
+        if (f->sizes.items == 1) queue_.record_single(f->runs.front().first, true);
+        queue_.settle_all(f->runs, item_outcome::accepted, settlements_);
+        end_flight(*f, now, change);
         return event_result::applied;
     }
 
     event_result on(const too_large& r, steady_time now)
     {
-        if (!r.item_sizes.empty() && r.item_sizes.size() != items_of(r.attempt)) {
-            return invalid_or_late(r.attempt);
+        if (!r.item_sizes.empty() && r.item_sizes.size() != item_count_of(r.attempt)) {
+            return invalid_or_stale(r.attempt);
         }
-        detail::flight* f = in_flight_with(r.attempt, now);
+        detail::flight* f = flight_of(r.attempt, now);
         if (!f) return event_result::stale;
         pace_.not_throttled();
-        share(*f, r.actual.value_or(0));
-        const std::uint64_t guess = learnt_.predict(f->sizes);
-        learnt_.refused(f->sizes, r.actual, r.limit, queue_.items().samples(f->parts, r.item_sizes),
-                        f->cut);
-        if (f->sizes.items > 1) flights_.outdate();
+        distribute_surplus(*f, r.actual.value_or(0));
+        const std::uint64_t predicted = calibrator_.predict(f->sizes);
+        calibrator_.refused(f->sizes, r.actual, r.limit,
+                            queue_.items().samples(f->runs, r.item_sizes), f->cut);
+        if (f->sizes.items > 1) flights_.mark_older();
         // An earlier send of the same batch may have arrived.
-        if (f->tries != 0) return hand_back(*f, now);
+        if (f->unknown_outcomes != 0) return end_in_doubt(*f, now);
         if (f->sizes.items == 1) {
-            const std::uint64_t n = f->parts.front().first;
-            const std::uint64_t told = r.item_sizes.empty() ? 0 : r.item_sizes.front();
-            queue_.tried_alone(n, false);
-            queue_.give_back(f->parts);
-            queue_.outsize(n, r.actual.value_or(told > guess ? told : guess),
-                           r.limit.value_or(learnt_.limit()), settlements_);
+            const std::uint64_t n = f->runs.front().first;
+            const std::uint64_t item_size = r.item_sizes.empty() ? 0 : r.item_sizes.front();
+            queue_.record_single(n, false);
+            queue_.give_back(f->runs);
+            queue_.handle_too_large(
+                n, r.actual.value_or(item_size > predicted ? item_size : predicted),
+                r.limit.value_or(calibrator_.limit()), settlements_);
         } else {
-            queue_.items().shrink(f->parts, f->sizes, learnt_, r.item_sizes, r.actual);
-            queue_.give_back(f->parts);
+            queue_.items().learn_refusal(f->runs, f->sizes, calibrator_, r.item_sizes, r.actual);
+            queue_.give_back(f->runs);
         }
-        land(*f, now, cutting::again);
+        end_flight(*f, now, draft_change::recut);
         return event_result::applied;
     }
 
     event_result on(const partial& p, steady_time now)
     {
-        const std::uint64_t items = items_of(p.attempt);
+        const std::uint64_t items = item_count_of(p.attempt);
         for (const batch_sender::entry_fault& e : p.failed) {
-            if (e.index >= items) return invalid_or_late(p.attempt);
+            if (e.index >= items) return invalid_or_stale(p.attempt);
         }
-        detail::flight* f = in_flight_with(p.attempt, now);
+        detail::flight* f = flight_of(p.attempt, now);
         if (!f) return event_result::stale;
-        settlements_.make_room(2 * p.failed.size() + f->parts.size());
+        settlements_.make_room(2 * p.failed.size() + f->runs.size());
         pace_.not_throttled();
         if (p.failed.size() < items) pace_.succeeded(now);
         // A batch that was accepted in part was not too large.
-        learnt_.accepted(f->sizes, std::nullopt, f->full(learnt_), f->cut);
-        queue_.items().mark(f->parts, detail::send_item::state::over);
-        failures seen;
+        calibrator_.accepted(f->sizes, std::nullopt, f->full(calibrator_), f->cut);
+        queue_.items().set_state(f->runs, detail::item_state::ended);
+        failure_summary failures;
         for (const batch_sender::entry_fault& e : p.failed) {
             detail::send_item& i = queue_.items()[f->item_at(e.index)];
-            const bool told_twice = i.kind != detail::send_item::state::over;
-            if (e.kind != fault_kind::none && !told_twice) fail(*f, i, e.kind, seen, now);
+            const bool repeated = i.state != detail::item_state::ended;
+            if (e.kind != fault_kind::none && !repeated) fail(*f, i, e.kind, failures, now);
         }
-        finish(*f, seen, now, p.random, p.retry_after);
+        finish(*f, failures, now, p.random, p.retry_after);
         return event_result::applied;
     }
 
     event_result on(const throttled& t, steady_time now)
     {
-        detail::flight* f = in_flight_with(t.attempt, now);
+        detail::flight* f = flight_of(t.attempt, now);
         if (!f) return event_result::stale;
         pace_.throttled(now, t.random, t.retry_after);
-        if (f->tries != 0 && stopped_) return hand_back(*f, now);
-        if (f->tries == 0) {
-            queue_.give_back(f->parts);
-            land(*f, now, cutting::again);
+        if (f->unknown_outcomes != 0 && stopped_) return end_in_doubt(*f, now);
+        if (f->unknown_outcomes == 0) {
+            queue_.give_back(f->runs);
+            end_flight(*f, now, draft_change::recut);
         } else {
-            f->on_its_way = false;  // an earlier result was unknown: the batch stays the same
+            f->in_flight = false;  // an earlier result was unknown: the batch stays the same
         }
         return event_result::applied;
     }
 
     event_result on(const failed& e, steady_time now)
     {
-        if (e.kind == fault_kind::none) return invalid_or_late(e.attempt);
-        detail::flight* f = in_flight_with(e.attempt, now);
+        if (e.kind == fault_kind::none) return invalid_or_stale(e.attempt);
+        detail::flight* f = flight_of(e.attempt, now);
         if (!f) return event_result::stale;
-        if (f->tries != 0 && detail::pace::retriable(e.kind))
+        if (f->unknown_outcomes != 0 && detail::pace::retriable(e.kind))
             return on(outcome_unknown{e.attempt, e.random}, now);
         pace_.not_throttled();
-        failures seen;
-        queue_.items().for_each(f->parts,
-                                [&](detail::send_item& i) { fail(*f, i, e.kind, seen, now); });
-        finish(*f, seen, now, e.random, {});
+        failure_summary failures;
+        queue_.items().for_each(f->runs,
+                                [&](detail::send_item& i) { fail(*f, i, e.kind, failures, now); });
+        finish(*f, failures, now, e.random, {});
         return event_result::applied;
     }
 
     event_result on(const outcome_unknown& u, steady_time now)
     {
-        detail::flight* f = in_flight_with(u.attempt, now);
+        detail::flight* f = flight_of(u.attempt, now);
         if (!f) return event_result::stale;
-        ++f->tries;
-        const bool repeat =
-            policy_.on_unknown == send_policy::when_unknown::repeat && pace_.again(f->tries);
-        if (stopped_ || !repeat || !pace_.spend(now)) return hand_back(*f, now);
-        f->on_its_way = false;
-        f->not_before = pace_.retry_at(now, f->tries, u.random, {});
+        ++f->unknown_outcomes;
+        const bool repeat = policy_.on_unknown == send_policy::when_unknown::repeat &&
+                            pace_.again(f->unknown_outcomes);
+        if (stopped_ || !repeat || !pace_.spend(now)) return end_in_doubt(*f, now);
+        f->in_flight = false;
+        f->not_before = pace_.retry_at(now, f->unknown_outcomes, u.random, {});
         return event_result::applied;
     }
 
@@ -272,7 +275,7 @@ public:
     }
 
     /// The knowledge so far, to be stored for the next sender.
-    [[nodiscard]] calibration learnt() const noexcept { return learnt_.state(); }
+    [[nodiscard]] calibration learnt() const noexcept { return calibrator_.state(); }
     [[nodiscard]] const send_policy& policy() const noexcept { return policy_; }
     /// The number of the next item to be queued.
     [[nodiscard]] std::uint64_t end() const noexcept { return queue_.end(); }
@@ -285,11 +288,14 @@ public:
     /// True after `stopped`: no new batch is sent.
     [[nodiscard]] bool has_stopped() const noexcept { return stopped_; }
     /// True if no item is waiting, in flight or to be settled.
-    [[nodiscard]] bool finished() const noexcept { return settlements_.empty() && queue_.done(); }
+    [[nodiscard]] bool finished() const noexcept
+    {
+        return settlements_.empty() && queue_.all_ended();
+    }
     /// A number above the numbers of all attempts that `next` has returned.
-    [[nodiscard]] std::uint64_t attempts_end() const noexcept { return attempts_ + 1; }
+    [[nodiscard]] std::uint64_t attempts_end() const noexcept { return next_attempt_ + 1; }
     /// The number of attempts in flight.
-    [[nodiscard]] std::size_t in_flight() const noexcept { return flights_.on_their_way(); }
+    [[nodiscard]] std::size_t in_flight() const noexcept { return flights_.in_flight_count(); }
 
     /// The report of the calls of send_all that ended with an exception. The next call for the same
     /// input returns it together with its own. Empty after a call that returned.
@@ -300,158 +306,171 @@ public:
 private:
     friend struct detail::notes_of;
 
-    struct failures {                // of one result
-        std::uint32_t tries = 0;     // highest number of tries of an item to be sent again
-        std::optional<bool> paid{};  // the result of `spend`, once for all items
-        bool stop = false;
+    /// The failed items of one result.
+    struct failure_summary {
+        std::uint32_t max_failed_attempts = 0;  // of an item that is sent again
+        std::optional<bool> retry_paid{};       // the result of `spend`, once for all items
+        bool stops_sender = false;
     };
 
-    [[nodiscard]] send sending(std::uint64_t attempt, const std::vector<item_range>& parts,
+    [[nodiscard]] send sending(std::uint64_t attempt, const std::vector<item_range>& runs,
                                const detail::batch_sizes& sizes, batch_close_reason reason) const
     {
-        return {attempt, {parts.data(), parts.size()}, learnt_.predict(sizes), reason};
+        return {attempt, {runs.data(), runs.size()}, calibrator_.predict(sizes), reason};
     }
 
     void push(queued q, steady_time now)
     {
         // `next` may have returned the draft, so it gets a new number.
-        if (queue_.lingers() && queue_.push_shown(q.bytes)) return void(++attempts_);
+        if (queue_.lingers() && queue_.push_visible(q.bytes)) return void(++next_attempt_);
         queue_.push(q, settlements_);
-        cut(now, cutting::on);
+        update_draft(now, draft_change::extend);
     }
 
     /// How the draft changes: it grows, is refitted to new knowledge, or is cut again from the
     /// head.
-    enum class cutting : std::uint8_t { on, fit, again };
+    enum class draft_change : std::uint8_t { extend, refit, recut };
 
-    /// If `next` may have returned the draft (`asked`) and it changes, it gets a new number. A
-    /// result for the old number is then stale, and settles nothing that was never sent.
-    void cut(steady_time now, cutting how) { cut(now, how, is_head(attempts_)); }
-    void cut(steady_time now, cutting how, bool asked)
+    /// Updates the draft. `draft_seen`: `next` may have returned it. If such a draft changes, it
+    /// gets a new number: a result for the old number is then stale, and settles nothing that was
+    /// never sent.
+    void update_draft(steady_time now, draft_change change)
+    {
+        update_draft(now, change, is_draft(next_attempt_));
+    }
+    void update_draft(steady_time now, draft_change change, bool draft_seen)
     {
         if (stopped_) {
-            flights_.mark_away(queue_.items());
+            flights_.mark_in_flight(queue_.items());
             return queue_.end_waiting(settlements_);
         }
-        const std::uint64_t items = queue_.head().sizes.items;
-        if (how == cutting::on) queue_.extend(learnt_, now, settlements_);
-        if (how == cutting::fit && !queue_.refit(learnt_, now, settlements_)) how = cutting::again;
-        if (how == cutting::again) {
-            flights_.mark_away(queue_.items());
-            queue_.recut(learnt_, now, settlements_);
+        const std::uint64_t items = queue_.draft().sizes.items;
+        if (change == draft_change::extend) queue_.extend(calibrator_, now, settlements_);
+        if (change == draft_change::refit && !queue_.refit(calibrator_, now, settlements_))
+            change = draft_change::recut;
+        if (change == draft_change::recut) {
+            flights_.mark_in_flight(queue_.items());
+            queue_.recut(calibrator_, now, settlements_);
         }
-        const bool changed = how == cutting::again || queue_.head().sizes.items != items;
-        if (asked && (changed || !queue_.may_go())) ++attempts_;
+        const bool changed = change == draft_change::recut || queue_.draft().sizes.items != items;
+        if (draft_seen && (changed || !queue_.can_be_sent())) ++next_attempt_;
     }
 
-    /// Uses the reported size of a batch whose items had only a share of a reported sum. Corrects
-    /// the other items of that sum. True if any of them changed.
-    bool share(const detail::flight& f, std::uint64_t actual)
+    /// Batch `f` has `actual` bytes, as reported. If its items had only shares of a reported sum,
+    /// adds the difference to the other items of that sum. True if any of them changed.
+    bool distribute_surplus(const detail::flight& f, std::uint64_t actual)
     {
-        if (f.sizes.reported == 0 || f.sizes.guessed != 0 || actual == 0) return false;
-        flights_.mark_away(queue_.items());
+        if (f.sizes.shared_items == 0 || f.sizes.estimated_items != 0 || actual == 0) return false;
+        flights_.mark_in_flight(queue_.items());
         const double size = static_cast<double>(actual);
-        const double less = static_cast<double>(learnt_.predict(f.sizes)) - size;
-        const std::uint64_t others = queue_.items().share(
-            f.parts.back().end(), less, size / static_cast<double>(f.sizes.items));
-        learnt_.shared(f.sizes, less, others);
+        const double surplus = static_cast<double>(calibrator_.predict(f.sizes)) - size;
+        const std::uint64_t others = queue_.items().distribute_surplus(
+            f.runs.back().end(), surplus, size / static_cast<double>(f.sizes.items));
+        calibrator_.observe_surplus(f.sizes, surplus, others);
         return others != 0;
     }
 
-    event_result put_in_place(std::uint64_t item, std::optional<std::uint64_t> bytes,
-                              steady_time now)
+    event_result end_replace(std::uint64_t item, std::optional<std::uint64_t> bytes,
+                             steady_time now)
     {
-        const replace* asked = queue_.outsized();
-        if (!asked) return event_result::stale;
-        if (asked->item != item) return event_result::invalid;
+        const replace* request = queue_.first_replace_request();
+        if (!request) return event_result::stale;
+        if (request->item != item) return event_result::invalid;
         queue_.replace(bytes, settlements_);
-        cut(now, cutting::again);
+        update_draft(now, draft_change::recut);
         return event_result::applied;
     }
 
-    [[nodiscard]] bool is_head(std::uint64_t attempt) const
+    [[nodiscard]] bool is_draft(std::uint64_t attempt) const
     {
-        return attempt == attempts_ && queue_.may_go() && flights_.size() < policy_.in_flight;
+        return attempt == next_attempt_ && queue_.can_be_sent() &&
+               flights_.size() < policy_.in_flight;
     }
 
-    [[nodiscard]] std::uint64_t items_of(std::uint64_t attempt) const
+    [[nodiscard]] std::uint64_t item_count_of(std::uint64_t attempt) const
     {
         if (const detail::flight* f = flights_.find(attempt)) return f->sizes.items;
-        return is_head(attempt) ? queue_.head().sizes.items : 0;
+        return is_draft(attempt) ? queue_.draft().sizes.items : 0;
     }
 
-    [[nodiscard]] event_result invalid_or_late(std::uint64_t attempt) const
+    [[nodiscard]] event_result invalid_or_stale(std::uint64_t attempt) const
     {
-        return items_of(attempt) == 0 ? event_result::stale : event_result::invalid;
+        return item_count_of(attempt) == 0 ? event_result::stale : event_result::invalid;
     }
 
     /// The flight that a result belongs to, or null. Starts the attempt if `started` is missing.
-    [[nodiscard]] detail::flight* in_flight_with(std::uint64_t attempt, steady_time now)
+    [[nodiscard]] detail::flight* flight_of(std::uint64_t attempt, steady_time now)
     {
         if (detail::flight* f = flights_.find(attempt)) return f;
-        if (!is_head(attempt)) return nullptr;
+        if (!is_draft(attempt)) return nullptr;
         flights_.make_room();
         std::vector<item_range> buffer = flights_.buffer();
-        detail::flight& f = flights_.add(attempts_++, queue_.head().sizes, queue_.closed(),
-                                 learnt_.next_cut());
-        f.parts = queue_.take_head(std::move(buffer));
-        learnt_.hold_probes(flights_.probe());
-        cut(now, cutting::on, false);
+        detail::flight& f = flights_.add(next_attempt_++, queue_.draft().sizes,
+                                         queue_.close_reason(), calibrator_.next_cut());
+        f.runs = queue_.take_draft(std::move(buffer));
+        calibrator_.hold_probes(flights_.has_probe());
+        update_draft(now, draft_change::extend, false);
         return &f;
     }
 
     /// Ends a flight. If items came back or a key is free again, the draft is cut again.
-    void land(detail::flight& f, steady_time now, cutting how)
+    void end_flight(detail::flight& f, steady_time now, draft_change change)
     {
         const bool waited =
             f.closed == batch_close_reason::deadline || f.closed == batch_close_reason::end;
         // Items that have waited once do not wait again.
-        if (waited && how == cutting::again) queue_.hurry(f.parts.back().end());
+        if (waited && change == draft_change::recut) queue_.flush_before(f.runs.back().end());
         // Before `drop`, as `next` saw it: this flight may have been the last one allowed.
-        const bool asked = is_head(attempts_);
-        flights_.drop(f);
-        learnt_.hold_probes(flights_.probe());
+        const bool draft_seen = is_draft(next_attempt_);
+        flights_.remove(f);
+        calibrator_.hold_probes(flights_.has_probe());
         queue_.trim();
-        cut(now, policy_.ordered ? cutting::again : how, asked);
+        update_draft(now, policy_.ordered ? draft_change::recut : change, draft_seen);
     }
 
     /// Ends the items of a flight as `in_doubt`: the outcome is unknown, and they are not
     /// repeated.
-    event_result hand_back(detail::flight& f, steady_time now)
+    event_result end_in_doubt(detail::flight& f, steady_time now)
     {
-        queue_.settle_all(f.parts, item_outcome::in_doubt, settlements_);
-        land(f, now, cutting::again);
+        queue_.settle_all(f.runs, item_outcome::in_doubt, settlements_);
+        end_flight(f, now, draft_change::recut);
         return event_result::applied;
     }
 
-    void fail(const detail::flight& f, detail::send_item& i, fault_kind kind, failures& seen,
-              steady_time now)
+    void fail(const detail::flight& f, detail::send_item& i, fault_kind kind,
+              failure_summary& failures, steady_time now)
     {
         const bool stop = kind == fault_kind::cancelled || kind == fault_kind::ownership_lost;
-        bool retry = f.tries == 0 && detail::pace::retriable(kind) && pace_.again(i.tries + 1U);
-        if (retry) retry = seen.paid ? *seen.paid : *(seen.paid = pace_.spend(now));
-        if (stop) seen.stop = true;
-        detail::send_queue::fail(i, kind, stop || retry, f.tries != 0);
-        if (retry && ++i.tries > seen.tries) seen.tries = i.tries;
+        bool retry = f.unknown_outcomes == 0 && detail::pace::retriable(kind) &&
+                     pace_.again(i.failed_attempts + 1U);
+        if (retry) {
+            if (!failures.retry_paid) failures.retry_paid = pace_.spend(now);
+            retry = *failures.retry_paid;
+        }
+        if (stop) failures.stops_sender = true;
+        detail::send_queue::fail(i, kind, stop || retry, f.unknown_outcomes != 0);
+        if (retry && ++i.failed_attempts > failures.max_failed_attempts)
+            failures.max_failed_attempts = i.failed_attempts;
     }
 
     /// Settles the ended items of a flight with failures. The others wait again.
-    void finish(detail::flight& f, const failures& seen, steady_time now, double random,
+    void finish(detail::flight& f, const failure_summary& failures, steady_time now, double random,
                 duration hint)
     {
-        queue_.settle(f.parts, settlements_);
-        if (seen.tries != 0) pace_.failed(now, seen.tries, random, hint);
-        land(f, now, cutting::again);
-        if (seen.stop) on(stopped{}, now);
+        queue_.settle(f.runs, settlements_);
+        if (failures.max_failed_attempts != 0)
+            pace_.failed(now, failures.max_failed_attempts, random, hint);
+        end_flight(f, now, draft_change::recut);
+        if (failures.stops_sender) on(stopped{}, now);
     }
 
     send_policy policy_;
-    detail::calibrator learnt_;
+    detail::calibrator calibrator_;
     detail::send_queue queue_;
     detail::pace pace_;
     detail::flights flights_;
     detail::settlements settlements_;
-    std::uint64_t attempts_;               // number of the next new attempt
+    std::uint64_t next_attempt_;           // number of the next attempt
     std::optional<std::uint64_t> origin_;  // first item of the open input
     detail::send_notes notes_;
     bool stopped_ = false;

@@ -658,8 +658,8 @@ TEST_CASE("sender: once refusals end it is back to full batches")
             s.on(batch_sender::queued(100U, n), steady_time());
         s.on(batch_sender::flushed{}, steady_time());
         const auto believes = [&](std::uint64_t items) {
-            detail::batch_sizes b{.exact = 100 * items, .items = items};
-            if (!exact) b = {.bodies = 100 * items, .guessed = items, .items = items};
+            detail::batch_sizes b{.exact_bytes = 100 * items, .items = items};
+            if (!exact) b = {.body_bytes = 100 * items, .estimated_items = items, .items = items};
             return items <= p.limit.items && detail::calibrator(s.learnt()).fits(b);
         };
         std::vector<std::uint64_t> capped;

@@ -202,13 +202,15 @@ TEST_CASE("a margin grows with the batch")
             const std::uint64_t items = roll.usual(200);
             const std::uint64_t body = roll.usual(500);
             const auto of = [&](std::uint64_t n) {
-                return detail::batch_sizes{
-                    .bodies = n * body, .guessed = n, .reported = n / 3, .items = n};
+                return detail::batch_sizes{.body_bytes = n * body,
+                                           .estimated_items = n,
+                                           .shared_items = n / 3,
+                                           .items = n};
             };
             const detail::batch_sizes twice = of(2 * items);
             const double spread = std::sqrt(c.items().variance(
-                static_cast<double>(twice.bodies), static_cast<double>(twice.guessed),
-                static_cast<double>(twice.reported), 1));
+                static_cast<double>(twice.body_bytes), static_cast<double>(twice.estimated_items),
+                static_cast<double>(twice.shared_items), 1));
             if (spread > 0.24 * static_cast<double>(c.budget())) continue;
             std::uint64_t before = 0;
             for (std::uint64_t n = 3; n <= 2 * items; n += 3) {

@@ -26,11 +26,11 @@ namespace {
 
 constexpr batch_sizes of(std::uint64_t bodies, std::uint64_t items)
 {
-    return {.bodies = bodies, .guessed = items, .items = items};
+    return {.body_bytes = bodies, .estimated_items = items, .items = items};
 }
 constexpr batch_sizes exactly(std::uint64_t bytes, std::uint64_t items)
 {
-    return {.exact = bytes, .items = items};
+    return {.exact_bytes = bytes, .items = items};
 }
 
 constexpr batch_limits standard{.bytes = 1'000, .envelope = 10};
@@ -62,7 +62,8 @@ static_assert(std::is_trivially_copyable_v<calibrator>);
 // What a batch is expected to have: the envelope, the bodies, a guess for each that is guessed.
 static_assert(calibrator(standard, 5).predict(of(100, 3)) == 125);
 static_assert(
-    calibrator(standard, 5).predict({.bodies = 100, .guessed = 3, .exact = 50, .items = 5}) == 175);
+    calibrator(standard, 5)
+        .predict({.body_bytes = 100, .estimated_items = 3, .exact_bytes = 50, .items = 5}) == 175);
 static_assert(calibrator(standard).predict(of(100, 3)) == 110);
 static_assert(calibrator(standard, unlimited).predict(of(1, 2)) == unlimited);
 static_assert(calibrator(standard).predict(of(unlimited, 1)) == unlimited);
@@ -71,8 +72,10 @@ static_assert(calibrator().predict({}) == 0);
 static_assert(
     calibrator(calibration{.items = {.ratio = 0.25, .header = 2}}).predict(of(1'000, 10)) == 270);
 static_assert(calibrator(calibration{.items = {.header = -200}}).predict(of(100, 1)) == 1);
-static_assert(calibrator(calibration{.items = {.header = -200}})
-                  .predict({.bodies = 6'400, .guessed = 64, .exact = 50, .items = 65}) == 150);
+static_assert(
+    calibrator(calibration{.items = {.header = -200}})
+        .predict({.body_bytes = 6'400, .estimated_items = 64, .exact_bytes = 50, .items = 65}) ==
+    150);
 
 static_assert(calibrator(standard).budget() == 1'000 && calibrator(standard).limit() == 1'000);
 static_assert(calibrator().budget() == unlimited);
@@ -292,8 +295,8 @@ public:
                 if (body_ == 0) draw(w);
                 batch_sizes with = b;
                 ++with.items;
-                (w.exact ? with.exact : with.bodies) += w.exact ? whole_ : body_;
-                if (!w.exact) ++with.guessed;
+                (w.exact ? with.exact_bytes : with.body_bytes) += w.exact ? whole_ : body_;
+                if (!w.exact) ++with.estimated_items;
                 if ((!known.fits(with) && b.items != 0) || b.items == 50'000) break;
                 b = with;
                 actual += whole_;
@@ -587,7 +590,8 @@ TEST_CASE("calibration: what two workers have learnt is made one")
     using waybill::merged;
     calibrator with_sizes(waybill::batch_limits{.bytes = 262'144}, 54);
     calibrator without_sizes = with_sizes;
-    const waybill::detail::batch_sizes b{.bodies = 200'000, .guessed = 1'000, .items = 1'000};
+    const waybill::detail::batch_sizes b{
+        .body_bytes = 200'000, .estimated_items = 1'000, .items = 1'000};
     with_sizes.refused(b, 300'000, 250'000);
     without_sizes.refused(b, {}, {});
     const calibration told = with_sizes.state();

@@ -352,12 +352,12 @@ TEST_CASE("overhead: a change is adopted at once and is no deviation of items, h
 TEST_CASE("overhead: a sum that spans a change says what comes next is like its second part")
 {
     overhead o(item_estimate{.header = 300, .noise = 25, .seen = 4});
-    o.shared(100, 22'000, 50);  // the first 100 had 80 each, so the other 50 have 740
+    o.observe_surplus(100, 22'000, 50);  // the first 100 had 80 each, so the other 50 have 740
     CHECK(near(o.state().header, 740, 0));
     const overhead before = o;
-    o.shared(100, 200, 50);  // is a deviation
-    o.shared(100, 22'000, 12);  // of too few
-    o.shared(100, 22'000, 0);
+    o.observe_surplus(100, 200, 50);     // is a deviation
+    o.observe_surplus(100, 22'000, 12);  // of too few
+    o.observe_surplus(100, 22'000, 0);
     CHECK(o == before);
 }
 

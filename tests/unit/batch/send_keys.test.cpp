@@ -61,21 +61,21 @@ TEST_CASE("send_keys: holds items behind the one that stopped it, until it is re
     CHECK(!k[s].stopped());
     k.stop(s, 3);
     CHECK(k[s].stopped());
-    CHECK(!k[s].holds(2));
-    CHECK(!k[s].holds(3));
-    CHECK(k[s].holds(4));
+    CHECK(!k[s].blocks(2));
+    CHECK(!k[s].blocks(3));
+    CHECK(k[s].blocks(4));
     k.stop(s, 6);  // it has stopped before that
-    CHECK(k[s].holds(4));
+    CHECK(k[s].blocks(4));
     k.stop(s, 1);
-    CHECK(k[s].holds(2));
+    CHECK(k[s].blocks(2));
     CHECK(!k.resume(6, 9));
     CHECK(k.resume(5, 9));
     CHECK(!k.resume(5, 9));
-    CHECK(k[s].holds(8));
-    CHECK(!k[s].holds(9));
+    CHECK(k[s].blocks(8));
+    CHECK(!k[s].blocks(9));
     k.stop(s, 9);
-    CHECK(!k[s].holds(9));
-    CHECK(k[s].holds(10));
+    CHECK(!k[s].blocks(9));
+    CHECK(k[s].blocks(10));
     k.leave(s);
     k.leave(s);
     CHECK(k.enter(5) == s);  // a key that has stopped is remembered
@@ -136,8 +136,8 @@ TEST_CASE("send_keys: the same as a map, whatever comes and goes")
                 const model::state& want = i->second;
                 const std::uint32_t s = again.enter(i->first);
                 for (std::uint32_t n = 1; n < want.items; ++n) (void)again.enter(i->first);
-                again[s].from = want.from;
-                again[s].below = want.below;
+                again[s].stopped_at = want.from;
+                again[s].blocked_end = want.below;
                 if (want.items == 0) again.leave(s);
             }
             for (const auto& [name, want] : m.keys) {
@@ -164,7 +164,7 @@ TEST_CASE("send_keys: a copy goes its own way")
     CHECK(!(a == b));
     a.stop(s, 0);
     CHECK(a == b);
-    a[s].away = true;
+    a[s].in_flight = true;
     CHECK(!(a == b));
 }
 

@@ -70,8 +70,8 @@ namespace {
 detail::batch_sizes sizes_of(const sending& x, const numbers& bodies, bool exact)
 {
     detail::batch_sizes b{.items = x.items.size()};
-    for (const std::uint64_t n : x.items) (exact ? b.exact : b.bodies) += bodies[n];
-    if (!exact) b.guessed = b.items;
+    for (const std::uint64_t n : x.items) (exact ? b.exact_bytes : b.body_bytes) += bodies[n];
+    if (!exact) b.estimated_items = b.items;
     return b;
 }
 

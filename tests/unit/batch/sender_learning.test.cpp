@@ -112,10 +112,10 @@ constexpr detail::calibrator with_large_items(int batches)
                                      .refused = 64'000,
                                      .consecutive_accepted = 1'024,
                                      .probe_after = 1'024});
-    for (int n = 0; n != batches; ++n) c.accepted({.exact = 60'000, .items = 1}, {}, true);
+    for (int n = 0; n != batches; ++n) c.accepted({.exact_bytes = 60'000, .items = 1}, {}, true);
     return c;
 }
-constexpr detail::batch_sizes two_of_them{.exact = 120'000, .items = 2};
+constexpr detail::batch_sizes two_of_them{.exact_bytes = 120'000, .items = 2};
 
 }  // namespace
 
@@ -129,7 +129,7 @@ constexpr batch_limits large{.bytes = 2'000, .envelope = 10};
 
 constexpr detail::batch_sizes of(std::uint64_t bodies, std::uint64_t items)
 {
-    return {.bodies = bodies, .guessed = items, .items = items};
+    return {.body_bytes = bodies, .estimated_items = items, .items = items};
 }
 
 // Knows the limit and the items by what a refusal told.
@@ -149,8 +149,8 @@ constexpr calibration tried = [] {
 // Knows the limit alone, between what went through and what did not.
 constexpr calibration between = [] {
     detail::calibrator c(small);
-    c.accepted({.exact = 300, .items = 3}, {}, true);
-    c.refused({.exact = 600, .items = 6}, {}, {});
+    c.accepted({.exact_bytes = 300, .items = 3}, {}, true);
+    c.refused({.exact_bytes = 600, .items = 6}, {}, {});
     return c.state();
 }();
 // Knows a limit that is below another one, and was probing for that.

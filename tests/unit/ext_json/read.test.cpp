@@ -114,8 +114,8 @@ TEST_CASE("what is written is read back")
 TEST_CASE("a calibration goes on where it stopped")
 {
     detail::calibrator learnt(batch_limits{.bytes = 10'000, .envelope = 10}, 5);
-    learnt.accepted({.bodies = 2'000, .guessed = 10, .items = 10}, 2'300, true);
-    learnt.refused({.bodies = 9'000, .guessed = 10, .items = 10}, {}, {});
+    learnt.accepted({.body_bytes = 2'000, .estimated_items = 10, .items = 10}, 2'300, true);
+    learnt.refused({.body_bytes = 9'000, .estimated_items = 10, .items = 10}, {}, {});
     const auto again = parse_json<calibration>(json(learnt.state()).dump());
     REQUIRE(again.has_value());
     CHECK(*again == learnt.state());

@@ -24,28 +24,28 @@ namespace waybill::inline v0_2::detail {
 /// One attempt to send a batch, until its outcome is known.
 struct flight {
     std::uint64_t attempt = 0;
-    std::vector<item_range> parts{};
+    std::vector<item_range> runs{};
     batch_sizes sizes{};
     batch_close_reason closed = batch_close_reason::end;
-    bool on_its_way = true;  ///< False while the batch waits for its repetition at `not_before`.
+    bool in_flight = true;  ///< False while the batch waits for its repetition at `not_before`.
     cut_with cut = cut_with::latest;
-    std::uint32_t tries = 0;  ///< Number of unknown outcomes so far.
+    std::uint32_t unknown_outcomes = 0;  ///< Number of unknown outcomes so far.
     steady_time not_before{};
 
     /// True if the batch was closed for its bytes. False for a single item that is predicted to
     /// exceed the limit by itself: it is no evidence for the limit.
-    [[nodiscard]] bool full(const calibrator& known) const
+    [[nodiscard]] bool full(const calibrator& estimates) const
     {
-        const bool alone = sizes.items == 1 && known.predict(sizes) > known.limit();
+        const bool alone = sizes.items == 1 && estimates.predict(sizes) > estimates.limit();
         return closed == batch_close_reason::bytes && !alone;
     }
     /// The number of the item at `index` in the batch, counted from 0. `index` must be less than
     /// `sizes.items`.
     [[nodiscard]] std::uint64_t item_at(std::uint64_t index) const
     {
-        const item_range* part = parts.data();
-        for (; index >= part->count; ++part) index -= part->count;
-        return part->first + index;
+        const item_range* run = runs.data();
+        for (; index >= run->count; ++run) index -= run->count;
+        return run->first + index;
     }
 
     friend bool operator==(const flight&, const flight&) = default;
@@ -57,17 +57,17 @@ public:
     [[nodiscard]] auto begin() const noexcept { return list_.begin(); }
     [[nodiscard]] auto end() const noexcept { return list_.end(); }
     [[nodiscard]] std::size_t size() const noexcept { return list_.size(); }
-    [[nodiscard]] std::size_t on_their_way() const noexcept
+    [[nodiscard]] std::size_t in_flight_count() const noexcept
     {
         std::size_t n = 0;
-        for (const flight& f : list_) n += f.on_its_way ? 1U : 0U;
+        for (const flight& f : list_) n += f.in_flight ? 1U : 0U;
         return n;
     }
     /// The first flight that waits for its repetition; null if there is none.
-    [[nodiscard]] const flight* to_be_repeated() const
+    [[nodiscard]] const flight* first_to_repeat() const
     {
         for (const flight& f : list_) {
-            if (!f.on_its_way) return &f;
+            if (!f.in_flight) return &f;
         }
         return nullptr;
     }
@@ -87,14 +87,14 @@ public:
         return nullptr;
     }
 
-    /// Reserves memory. The next `add`, and the `drop` of that flight, then do not allocate.
+    /// Reserves memory. The next `add`, and the `remove` of that flight, then do not allocate.
     void make_room()
     {
         detail::make_room(list_);
-        detail::make_room(spare_, list_.size() + 1);
+        detail::make_room(spare_buffers_, list_.size() + 1);
     }
 
-    /// Appends a flight without parts, constructed in place: copying an object right after single
+    /// Appends a flight without runs, constructed in place: copying an object right after single
     /// bytes of it were written is slow.
     flight& add(std::uint64_t attempt, const batch_sizes& sizes, batch_close_reason closed,
                 cut_with cut)
@@ -107,16 +107,16 @@ public:
         return f;
     }
 
-    void drop(const flight& f)
+    void remove(const flight& f)
     {
         const auto i = static_cast<std::size_t>(&f - list_.data());
-        list_[i].parts.clear();
-        spare_.push_back(std::move(list_[i].parts));
+        list_[i].runs.clear();
+        spare_buffers_.push_back(std::move(list_[i].runs));
         list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(i));
     }
 
     /// True if a probe is in flight.
-    [[nodiscard]] bool probe() const noexcept
+    [[nodiscard]] bool has_probe() const noexcept
     {
         for (const flight& f : list_) {
             if (f.cut == cut_with::probe) return true;
@@ -125,24 +125,24 @@ public:
     }
 
     /// Marks all flights as cut before the last refusal.
-    void outdate() noexcept
+    void mark_older() noexcept
     {
         for (flight& f : list_) f.cut = cut_with::older;
     }
 
-    /// Marks the items of all flights as `away`, for a caller that iterates over all items.
-    void mark_away(send_items& items) const
+    /// Marks the items of all flights as `in_flight`, for a caller that iterates over all items.
+    void mark_in_flight(send_items& items) const
     {
-        for (const flight& f : list_) items.mark(f.parts, send_item::state::away);
+        for (const flight& f : list_) items.set_state(f.runs, item_state::in_flight);
     }
 
     /// An empty list of runs with capacity for one. Reuses the buffer of a dropped flight if any.
     [[nodiscard]] std::vector<item_range> buffer()
     {
         std::vector<item_range> b;
-        if (!spare_.empty()) {
-            b.swap(spare_.back());
-            spare_.pop_back();
+        if (!spare_buffers_.empty()) {
+            b.swap(spare_buffers_.back());
+            spare_buffers_.pop_back();
         }
         detail::make_room(b);
         return b;
@@ -153,7 +153,7 @@ public:
 
 private:
     std::vector<flight> list_;
-    std::vector<std::vector<item_range>> spare_;
+    std::vector<std::vector<item_range>> spare_buffers_;
 };
 
 }  // namespace waybill::inline v0_2::detail

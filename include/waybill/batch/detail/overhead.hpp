@@ -31,14 +31,14 @@ namespace waybill::inline v0_2::detail {
 
 /// Sums over samples of single items, for the regression. Sizes in bytes.
 struct item_samples {
-    double n = 0;             ///< Number of samples.
-    double bodies = 0;        ///< Sum of the bodies.
-    double body_squares = 0;  ///< Sum of the squares of the bodies.
-    double beyond = 0;        ///< Sum of the bytes beyond each body.
-    double squares = 0;       ///< Sum of the squares of the bytes beyond each body.
-    double products = 0;      ///< Sum of the products of each body and the bytes beyond it.
-    double most = 0;          ///< Highest number of bytes beyond a body.
-    double most_body = 0;     ///< Body of the item with `most`.
+    double n = 0;                ///< Number of samples.
+    double bodies = 0;           ///< Sum of the bodies.
+    double body_squares = 0;     ///< Sum of the squares of the bodies.
+    double beyond = 0;           ///< Sum of the bytes beyond each body.
+    double squares = 0;          ///< Sum of the squares of the bytes beyond each body.
+    double products = 0;         ///< Sum of the products of each body and the bytes beyond it.
+    double max_beyond = 0;       ///< Highest number of bytes beyond a body.
+    double max_beyond_body = 0;  ///< Body of the item with `max_beyond`.
 
     /// Adds an item of `whole` bytes on the wire with a body of `body` bytes. Ignores an item with
     /// an unknown size (`highest_size`, which stands for negative sizes, too).
@@ -47,14 +47,14 @@ struct item_samples {
         if (body == highest_size || whole == highest_size) return;
         const double b = static_cast<double>(body);
         const double x = static_cast<double>(whole) - b;
-        count(b, x, 1);
-        if (n > 1 && x <= most) return;
-        most = x;
-        most_body = b;
+        add_weighted(b, x, 1);
+        if (n > 1 && x <= max_beyond) return;
+        max_beyond = x;
+        max_beyond_body = b;
     }
 
     /// Adds a body of `body` bytes with `x` bytes beyond it, `weight` times; -1 removes it.
-    constexpr void count(double body, double x, double weight) noexcept
+    constexpr void add_weighted(double body, double x, double weight) noexcept
     {
         n += weight;
         bodies += weight * body;
@@ -79,126 +79,130 @@ public:
     /// caller's sizes are complete. This holds until evidence contradicts it.
     constexpr explicit overhead(double header) noexcept
     {
-        known_.header = header;
-        if (header > 0) doubt();
+        estimate_.header = header;
+        if (header > 0) set_initial_variances();
     }
 
     /// Restores a state. An invalid state is discarded, except a positive header, which becomes the
     /// first estimate. Invalid are numbers out of range and impossible variances.
-    constexpr explicit overhead(const calibration::item_estimate& s) noexcept : known_(s)
+    constexpr explicit overhead(const calibration::item_estimate& s) noexcept : estimate_(s)
     {
         if (!sound(s)) *this = overhead(sane(s.header) && s.header > 0 ? s.header : 0);
-        if (known_.seen > enough) known_.seen = enough;
+        if (estimate_.seen > max_seen) estimate_.seen = max_seen;
     }
 
     [[nodiscard]] constexpr const calibration::item_estimate& state() const noexcept
     {
-        return known_;
+        return estimate_;
     }
 
     /// The expected bytes beyond the bodies of `items` items whose bodies have `bodies` bytes.
     [[nodiscard]] constexpr double mean(double bodies, double items) const noexcept
     {
-        return (known_.ratio - 1) * bodies + known_.header * items;
+        return (estimate_.ratio - 1) * bodies + estimate_.header * items;
     }
 
-    /// The variance of these bytes. The uncertainty of the mean is multiplied by `doubt`. `told` is
-    /// the number of further items from a batch whose total size was reported. Each has the weight
-    /// `told_share`.
-    [[nodiscard]] constexpr double variance(double bodies, double items, double told,
+    /// The variance of these bytes. The uncertainty of the mean is multiplied by `doubt`.
+    /// `shared_items` is the number of further items whose sizes are shares of a reported sum. Each
+    /// has the weight `shared_item_weight`.
+    [[nodiscard]] constexpr double variance(double bodies, double items, double shared_items,
                                             double doubt) const noexcept
     {
-        return doubt * doubt_of(bodies, items) + noise_of(items, told);
+        return doubt * doubt_of(bodies, items) + noise_of(items, shared_items);
     }
 
     /// The highest `variance` of a batch with bodies in [`fewest_bodies`, `most_bodies`] and items
     /// in [`fewest`, `most`]. The uncertainty of the mean is convex in both: its maximum is at a
     /// corner.
     [[nodiscard]] constexpr double widest_variance(double fewest_bodies, double most_bodies,
-                                                   double fewest, double most, double told,
+                                                   double fewest, double most, double shared_items,
                                                    double doubt) const noexcept
     {
         const double corners[] = {doubt_of(fewest_bodies, fewest), doubt_of(fewest_bodies, most),
                                   doubt_of(most_bodies, fewest), doubt_of(most_bodies, most)};
         double widest = 0;
         for (const double corner : corners) widest = corner > widest ? corner : widest;
-        return doubt * widest + noise_of(most, told);
+        return doubt * widest + noise_of(most, shared_items);
     }
 
     /// True if the estimate counts as exact, because no evidence has contradicted it.
     [[nodiscard]] constexpr bool believed() const noexcept
     {
-        return !(known_.header_variance > 0) && !(known_.noise > 0);
+        return !(estimate_.header_variance > 0) && !(estimate_.noise > 0);
     }
 
     /// Learns from a reported size: `sum` bytes beyond the bodies.
-    constexpr void observe(double bodies, double items, double told, double sum) noexcept
+    constexpr void observe(double bodies, double items, double shared_items, double sum) noexcept
     {
         if (!(items > 0)) return;
         const double error = sum - mean(bodies, items);
         const double square = error * error;
-        if (believed() && square > 0) doubt();
-        const double noise = noise_of(items, told);
-        if (square > change * (doubt_of(bodies, items) + noise)) {
+        if (believed() && square > 0) set_initial_variances();
+        const double noise = noise_of(items, shared_items);
+        if (square > change_threshold * (doubt_of(bodies, items) + noise)) {
             // A sum below zero is not caused by a header.
-            if (sum < 0 && bodies > 0) known_.ratio_variance += square / (bodies * bodies);
-            else known_.header_variance += square / (items * items);
+            if (sum < 0 && bodies > 0) estimate_.ratio_variance += square / (bodies * bodies);
+            else estimate_.header_variance += square / (items * items);
             // Not a change, because the last one was recent: the items differ more than expected.
-            if (known_.seen != 0 && known_.seen != enough) widen(second_change, square / items);
-            known_.seen = 1;
+            if (estimate_.seen != 0 && estimate_.seen != max_seen)
+                scale_noise(second_change_factor, square / items);
+            estimate_.seen = 1;
         } else {
             learn_noise(square, doubt_of(bodies, items), noise);
-            follow(bodies, items, error, noise, known_.seen == enough);
+            track_drift(bodies, items, error, noise, estimate_.seen == max_seen);
             // A change has widened the noise, but recent errors are far smaller.
-            const double most = noise_over_error * items * known_.error * known_.error;
-            if (known_.seen == enough && known_.noise > most) widen(1, most);
+            const double max_noise = noise_over_error * items * estimate_.error * estimate_.error;
+            if (estimate_.seen == max_seen && estimate_.noise > max_noise)
+                scale_noise(1, max_noise);
         }
         correct(bodies, items, error, doubt_of(bodies, items), noise, 1);
-        if (!sound(known_)) forget();
+        if (!sound(estimate_)) reset();
     }
 
-    /// The broker reported one size for `items` and `others` together. The first `items` had `less`
-    /// bytes below their share. A difference above five standard deviations is a change of the
-    /// header, which is then adjusted to `others`. Ignored if `others` is at most `items` / 8.
-    constexpr void shared(double items, double less, double others) noexcept
+    /// The broker reported one size for `items` and `others` together. The first `items` were
+    /// `surplus` bytes smaller than their shares. A difference above five standard deviations is a
+    /// change of the header, which is then adjusted to `others`. Ignored if `others` is at most
+    /// `items` / 8.
+    constexpr void observe_surplus(double items, double surplus, double others) noexcept
     {
-        if (!(less * less > change * known_.noise * items)) return;
-        if (!(others > items * told_share)) return;
-        known_.header += less / others;
-        if (!sound(known_)) forget();
+        if (!(surplus * surplus > change_threshold * estimate_.noise * items)) return;
+        if (!(others > items * shared_item_weight)) return;
+        estimate_.header += surplus / others;
+        if (!sound(estimate_)) reset();
     }
 
     /// Learns from a size that is not reported. The bytes beyond the bodies were more than `bound`
     /// if `above` is true, otherwise at most `bound`.
-    constexpr void bounded(double bodies, double items, double told, double bound,
+    constexpr void bounded(double bodies, double items, double shared_items, double bound,
                            bool above) noexcept
     {
         if (!(items > 0)) return;
-        if (believed() && above) doubt();
+        if (believed() && above) set_initial_variances();
         const double widest = (bound + bodies) * widest_spread;
-        const double most = widest * widest / items;
-        if (!above && known_.noise > most) widen(1, most);
-        const double noise = noise_of(items, told);
-        double doubted = doubt_of(bodies, items);
-        double spread = detail::root(doubted + noise);
+        const double max_noise = widest * widest / items;
+        if (!above && estimate_.noise > max_noise) scale_noise(1, max_noise);
+        const double noise = noise_of(items, shared_items);
+        double mean_variance = doubt_of(bodies, items);
+        double spread = detail::root(mean_variance + noise);
         if (!(spread > 0)) return;
-        double k = (bound - mean(bodies, items)) / spread;
-        if (!above && k > certain) return;
-        if (!above && k < close) widen(accepted_close, unbounded);
-        if (above && k > doubtful) widen(refused_far, unbounded);
-        if (above ? k > refused_unexpected : k < accepted_unexpected) {  // the distance is unknown
-            double deviation = k * spread / (explained * items);
+        double distance = (bound - mean(bodies, items)) / spread;
+        if (!above && distance > acceptance_certain) return;
+        if (!above && distance < acceptance_likely) scale_noise(accepted_close, unbounded);
+        if (above && distance > refusal_unlikely) scale_noise(refused_far, unbounded);
+        // The true distance is then unknown.
+        if (above ? distance > refused_unexpected : distance < accepted_unexpected) {
+            double deviation = distance * spread / (explained * items);
             const double smallest = (bound + bodies) / items / smallest_excess;
             if (above && deviation < smallest) deviation = smallest;
-            known_.header_variance += deviation * deviation;
-            doubted = doubt_of(bodies, items);
-            spread = detail::root(doubted + noise);
-            k = (bound - mean(bodies, items)) / spread;
+            estimate_.header_variance += deviation * deviation;
+            mean_variance = doubt_of(bodies, items);
+            spread = detail::root(mean_variance + noise);
+            distance = (bound - mean(bodies, items)) / spread;
         }
-        const double h = above ? detail::hazard(k) : detail::hazard(-k);
-        const double less = above ? h * (h - k) : h * (h + k);
-        correct(bodies, items, above ? h * spread : -h * spread, doubted, noise, less);
-        if (!sound(known_)) forget();
+        const double h = above ? detail::hazard(distance) : detail::hazard(-distance);
+        const double reduction = above ? h * (h - distance) : h * (h + distance);
+        correct(bodies, items, above ? h * spread : -h * spread, mean_variance, noise, reduction);
+        if (!sound(estimate_)) reset();
     }
 
     /// Learns from the sizes of at least 2 single items. From `outlier_samples` on, a sample is
@@ -208,60 +212,66 @@ public:
     constexpr void sampled(item_samples s) noexcept
     {
         if (s.n < 2) return;
-        const double distance = s.most - s.mean();
+        const double distance = s.max_beyond - s.mean();
         if (s.n >= outlier_samples && distance * distance > s.variance() * s.n / 2) {
-            s.count(s.most_body, s.most, -1);
+            s.add_weighted(s.max_beyond_body, s.max_beyond, -1);
         }
-        const double body = s.bodies / s.n;
-        const double bodies = s.body_squares / s.n - body * body;
-        const double both = s.products / s.n - body * s.mean();
-        const double part = both * both;
-        const double all = bodies * s.variance();
-        const bool spread = bodies > rounding * body * body;
+        const double mean_body = s.bodies / s.n;
+        const double body_variance = s.body_squares / s.n - mean_body * mean_body;
+        const double covariance = s.products / s.n - mean_body * s.mean();
+        const double squared_covariance = covariance * covariance;
+        const double variance_product = body_variance * s.variance();
+        const bool bodies_differ = body_variance > rounding * mean_body * mean_body;
         // Squared correlation: above 7/8 for 4 samples, 11/16 for 7, 1/2 for more.
-        const bool clear =
-            spread && (s.n >= line_samples ? part > all / 2 : part * 16 > (18 - s.n) * all);
-        const bool line = s.n >= line_samples ? spread : s.n >= slope_samples && clear;
-        double slope = known_.ratio - 1;
-        if (line) slope = clear ? both / bodies : 0;
-        double noise = s.variance() - 2 * slope * both + slope * slope * bodies;
-        if (!(noise > least)) noise = least;
-        double doubted = vague;
-        if (line) doubted = noise < vague * s.n * bodies ? noise / (s.n * bodies) : vague;
-        known_ = {.ratio = 1 + slope,
-                  .header = s.mean() - slope * body,
-                  .ratio_variance = doubted,
-                  .covariance = -body * doubted,
-                  .header_variance = noise / s.n + body * body * doubted,
-                  .noise = noise,
-                  .seen = enough};
-        if (!sound(known_)) forget();
+        const bool correlated =
+            bodies_differ &&
+            (s.n >= line_samples ? squared_covariance > variance_product / 2
+                                 : squared_covariance * 16 > (18 - s.n) * variance_product);
+        const bool slope_known =
+            s.n >= line_samples ? bodies_differ : s.n >= slope_samples && correlated;
+        double slope = estimate_.ratio - 1;
+        if (slope_known) slope = correlated ? covariance / body_variance : 0;
+        double noise = s.variance() - 2 * slope * covariance + slope * slope * body_variance;
+        if (!(noise > min_noise)) noise = min_noise;
+        double ratio_variance = default_ratio_variance;
+        if (slope_known)
+            ratio_variance = noise < default_ratio_variance * s.n * body_variance
+                                 ? noise / (s.n * body_variance)
+                                 : default_ratio_variance;
+        estimate_ = {.ratio = 1 + slope,
+                     .header = s.mean() - slope * mean_body,
+                     .ratio_variance = ratio_variance,
+                     .covariance = -mean_body * ratio_variance,
+                     .header_variance = noise / s.n + mean_body * mean_body * ratio_variance,
+                     .noise = noise,
+                     .seen = max_seen};
+        if (!sound(estimate_)) reset();
     }
 
     friend bool operator==(const overhead&, const overhead&) = default;
 
 private:
-    static constexpr double least = 0.25;         // bytes squared; a smaller noise needs no margin
-    static constexpr double vague = 0.15 * 0.15;  // variance of a ratio without evidence
-    static constexpr std::uint32_t enough = 4;
+    static constexpr double min_noise = 0.25;  // bytes squared; a smaller noise needs no margin
+    static constexpr double default_ratio_variance = 0.15 * 0.15;  // of a ratio without evidence
+    static constexpr std::uint32_t max_seen = 4;
 
     // `bench/run simulation` measures the requests of the filter with these values. The thresholds
     // matter most if refusals have no numbers (row "ours, R" of its table). With
     // `refused_unexpected` 4, scenario S10 takes 2.4 times the fewest requests instead of 1.4. With
-    // `close` 3, S2 takes 1.06 times instead of 1.02.
+    // `acceptance_likely` 3, S2 takes 1.06 times instead of 1.02.
 
     // Reported sizes. An error above 5 standard deviations has a probability of 1 in 2 million.
-    static constexpr double change = 5 * 5;
-    static constexpr double second_change = 4;         // doubles the standard deviation at most
+    static constexpr double change_threshold = 5 * 5;
+    static constexpr double second_change_factor = 4;  // doubles the standard deviation at most
     static constexpr double noise_over_error = 4 * 4;  // a standard deviation of 4 mean errors
     // Nearly all further items of a reported batch are in the next one, with nearly all of the sum.
-    static constexpr double told_share = 1.0 / 8;
+    static constexpr double shared_item_weight = 1.0 / 8;
 
-    // Outcomes without a size. `k` is the distance to the limit in standard deviations; the tail of
-    // the normal distribution beyond it is the probability of a refusal.
-    static constexpr double certain = 6;                 // 1e-9: an acceptance shows nothing
-    static constexpr double close = 4;                   // 3e-5: an acceptance shows little noise
-    static constexpr double doubtful = 1.3;              // 10 %: a refusal shows more noise
+    // Outcomes without a size, by the distance to the limit in standard deviations. The tail of the
+    // normal distribution beyond it is the probability of a refusal.
+    static constexpr double acceptance_certain = 6;      // 1e-9: an acceptance shows nothing
+    static constexpr double acceptance_likely = 4;       // 3e-5: an acceptance shows little noise
+    static constexpr double refusal_unlikely = 1.3;      // 10 %: a refusal shows more noise
     static constexpr double refused_unexpected = 2.5;    // 0.6 %: a refusal shows a wrong mean
     static constexpr double accepted_unexpected = -1.5;  // 93 %: an acceptance shows a wrong mean
     static constexpr double explained = 1.5;             // distance after the variance has grown
@@ -309,39 +319,39 @@ private:
     }
 
     /// Resets a state whose numbers are out of range.
-    constexpr void forget() noexcept
+    constexpr void reset() noexcept
     {
-        known_ = {};
-        doubt();
+        estimate_ = {};
+        set_initial_variances();
     }
 
-    constexpr void doubt() noexcept
+    constexpr void set_initial_variances() noexcept
     {
-        const double header = header_doubt + known_.header;
-        const double item = noise_doubt + known_.header / 4;
-        known_.header_variance = header * header;
-        known_.ratio_variance = ratio_doubt * ratio_doubt;
-        known_.noise = item * item;
+        const double header = header_doubt + estimate_.header;
+        const double item = noise_doubt + estimate_.header / 4;
+        estimate_.header_variance = header * header;
+        estimate_.ratio_variance = ratio_doubt * ratio_doubt;
+        estimate_.noise = item * item;
     }
 
-    [[nodiscard]] constexpr double noise_of(double items, double told) const noexcept
+    [[nodiscard]] constexpr double noise_of(double items, double shared_items) const noexcept
     {
-        return known_.noise * (items + told * told_share);
+        return estimate_.noise * (items + shared_items * shared_item_weight);
     }
 
     [[nodiscard]] constexpr double doubt_of(double bodies, double items) const noexcept
     {
-        const double d = bodies * bodies * known_.ratio_variance +
-                         2 * bodies * items * known_.covariance +
-                         items * items * known_.header_variance;
+        const double d = bodies * bodies * estimate_.ratio_variance +
+                         2 * bodies * items * estimate_.covariance +
+                         items * items * estimate_.header_variance;
         return d > 0 ? d : 0;
     }
 
-    constexpr void widen(double factor, double most) noexcept
+    constexpr void scale_noise(double factor, double max_noise) noexcept
     {
-        const double noise = known_.noise * factor;
-        known_.noise = noise > most ? most : noise;
-        if (known_.noise < least) known_.noise = least;
+        const double noise = estimate_.noise * factor;
+        estimate_.noise = noise > max_noise ? max_noise : noise;
+        if (estimate_.noise < min_noise) estimate_.noise = min_noise;
     }
 
     // An error has less weight if the uncertainty of the mean exceeds the variance among items.
@@ -349,50 +359,55 @@ private:
     {
         const double all = doubt + noise;
         if (!(all > 0)) return;
-        if (known_.seen != enough) ++known_.seen;
-        const double share = known_.seen == enough ? noise_weight : 1.0 / (known_.seen + 1);
+        if (estimate_.seen != max_seen) ++estimate_.seen;
+        const double share = estimate_.seen == max_seen ? noise_weight : 1.0 / (estimate_.seen + 1);
         const double weight = share * noise / all;
-        known_.noise += weight * known_.noise * (square / all - 1);
-        if (known_.noise < least) known_.noise = least;
+        estimate_.noise += weight * estimate_.noise * (square / all - 1);
+        if (estimate_.noise < min_noise) estimate_.noise = min_noise;
     }
 
-    constexpr void follow(double bodies, double items, double sum, double noise,
-                          bool faster) noexcept
+    constexpr void track_drift(double bodies, double items, double sum, double noise,
+                               bool raise_gain) noexcept
     {
         const double error = sum / items;
-        known_.drift += drift_weight * (error - known_.drift);
-        known_.error += drift_weight * ((error < 0 ? -error : error) - known_.error);
-        if (!faster || !(known_.error > 0)) return;
-        const double one_sided = known_.drift / known_.error;
+        estimate_.drift += drift_weight * (error - estimate_.drift);
+        estimate_.error += drift_weight * ((error < 0 ? -error : error) - estimate_.error);
+        if (!raise_gain || !(estimate_.error > 0)) return;
+        const double one_sided = estimate_.drift / estimate_.error;
         double gain = one_sided * one_sided;
         if (gain > highest_gain) gain = highest_gain;
-        const double lacking = noise * gain / (1 - gain) - doubt_of(bodies, items);
-        if (!(lacking > 0)) return;
-        known_.header_variance += lacking / (items * items) / 2;
-        if (bodies > 0) known_.ratio_variance += lacking / (bodies * bodies) / 2;
+        const double missing_variance = noise * gain / (1 - gain) - doubt_of(bodies, items);
+        if (!(missing_variance > 0)) return;
+        estimate_.header_variance += missing_variance / (items * items) / 2;
+        if (bodies > 0) estimate_.ratio_variance += missing_variance / (bodies * bodies) / 2;
     }
 
     constexpr void correct(double bodies, double items, double error, double doubt, double noise,
-                           double less) noexcept
+                           double reduction) noexcept
     {
         const double all = doubt + noise;
         if (!(all > 0)) return;
-        const double r = bodies * known_.ratio_variance + items * known_.covariance;
-        const double h = bodies * known_.covariance + items * known_.header_variance;
-        known_.ratio += r * error / all;
-        known_.header += h * error / all;
-        known_.ratio_variance -= less * r * r / all;
-        known_.covariance -= less * r * h / all;
-        known_.header_variance -= less * h * h / all;
+        const double r = bodies * estimate_.ratio_variance + items * estimate_.covariance;
+        const double h = bodies * estimate_.covariance + items * estimate_.header_variance;
+        estimate_.ratio += r * error / all;
+        estimate_.header += h * error / all;
+        estimate_.ratio_variance -= reduction * r * r / all;
+        estimate_.covariance -= reduction * r * h / all;
+        estimate_.header_variance -= reduction * h * h / all;
         // Rounding can make a vanishing variance negative, or the covariance impossible.
-        if (known_.ratio_variance < 0) known_.ratio_variance = 0;
-        if (known_.header_variance < 0) known_.header_variance = 0;
-        const double most = detail::root(known_.ratio_variance * known_.header_variance);
-        if (known_.covariance > most) known_.covariance = most;
-        if (known_.covariance < -most) known_.covariance = -most;
+        if (estimate_.ratio_variance < 0) estimate_.ratio_variance = 0;
+        if (estimate_.header_variance < 0) estimate_.header_variance = 0;
+        const double max_covariance =
+            detail::root(estimate_.ratio_variance * estimate_.header_variance);
+        if (estimate_.covariance > max_covariance) {
+            estimate_.covariance = max_covariance;
+        }
+        if (estimate_.covariance < -max_covariance) {
+            estimate_.covariance = -max_covariance;
+        }
     }
 
-    calibration::item_estimate known_;
+    calibration::item_estimate estimate_;
 };
 
 }  // namespace waybill::inline v0_2::detail

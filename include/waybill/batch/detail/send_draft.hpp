@@ -25,14 +25,14 @@ namespace waybill::inline v0_2::detail {
 
 class send_draft {
 public:
-    std::vector<item_range> parts;         ///< The items of the draft, in ascending order.
+    std::vector<item_range> runs;          ///< The items of the draft, in ascending order.
     batch_sizes sizes;                     ///< The sums over these items.
-    std::uint64_t scan = 0;                ///< Number of the next item to examine.
+    std::uint64_t next_item = 0;           ///< Number of the next item to examine.
     std::uint64_t max_items = unlimited;   ///< Maximum number of items.
     std::uint32_t key = 0;                 ///< Key slot of the first item, if keys are used.
-    std::uint32_t busy = 0;                ///< Items skipped because of a busy key.
-    steady_time since;                     ///< Time at which the first item was added.
-    batch_close_reason closed = batch_close_reason::end;
+    std::uint32_t busy_skips = 0;          ///< Items skipped because their key is in flight.
+    steady_time started_at;                ///< Time at which the first item was added.
+    batch_close_reason close_reason = batch_close_reason::end;
     bool full = false;
 
     [[nodiscard]] bool empty() const noexcept { return sizes.items == 0; }
@@ -40,166 +40,171 @@ public:
     /// Empties the draft and continues with item `from`.
     void begin(std::uint64_t from, send_items& items)
     {
-        items.expect(0);
+        items.announce(0);
         // Member by member: clang 14 moves a whole draft through the stack with shifted bytes, and
         // the processor stalls until all items are written.
-        parts.clear();
+        runs.clear();
         sizes = {};
-        scan = from;
+        next_item = from;
         max_items = unlimited;
         key = 0;
-        busy = 0;
-        since = {};
-        closed = batch_close_reason::end;
+        busy_skips = 0;
+        started_at = {};
+        close_reason = batch_close_reason::end;
         full = false;
-        as_far_as_ = {};
+        margin_bound_ = {};
         margin_ = highest_size;
-        sure_end_ = 0;
+        look_ahead_end_ = 0;
     }
 
     void close(batch_close_reason reason) noexcept
     {
         full = true;
-        closed = reason;
+        close_reason = reason;
     }
 
     /// After new knowledge: admits more items again if the draft was full only by its bytes.
     void reopen(const batch_limits& l) noexcept
     {
-        as_far_as_ = {};
+        margin_bound_ = {};
         margin_ = highest_size;
         const bool more = sizes.items < max_items && sizes.items < l.items;
-        if (closed == batch_close_reason::bytes && more) full = false;
+        if (close_reason == batch_close_reason::bytes && more) full = false;
     }
 
     /// Adds item `n` if it fits. Otherwise closes the draft and returns false. Also closes the
     /// draft if the item fills it. An empty draft admits any item: if only an estimated header
-    /// makes it too large, the broker decides. An item that goes `alone` is known to be too large.
-    [[nodiscard]] bool admit(std::uint64_t n, const send_item& i, const calibrator& known,
-                             const batch_limits& l, bool one_key, bool alone)
+    /// makes it too large, the broker decides. An item that is known to be too large is
+    /// `sent_alone`.
+    [[nodiscard]] bool admit(std::uint64_t n, const send_item& i, const calibrator& estimates,
+                             const batch_limits& l, bool one_key, bool sent_alone)
     {
         batch_sizes with = sizes;
         count(with, i);
         if (empty()) {
-            max_items = alone ? 1 : i.max_items == send_item::any_number ? unlimited : i.max_items;
+            max_items = i.max_items == send_item::no_maximum ? unlimited : i.max_items;
+            if (sent_alone) max_items = 1;
             key = i.key;
         } else if (one_key && i.key != key) {
             close(batch_close_reason::key);
             return false;
         }
-        bool fits = !alone && fits_for_sure(with, known);
-        if (!fits && !alone) {
-            look(with, known);
-            fits = fits_for_sure(with, known) || known.fits(with);
+        bool fits = !sent_alone && certainly_fits(with, estimates);
+        if (!fits && !sent_alone) {
+            compute_margin(with, estimates);
+            fits = certainly_fits(with, estimates) || estimates.fits(with);
         }
         if (!fits && !empty()) {
             close(batch_close_reason::bytes);
             return false;
         }
-        if (!parts.empty() && parts.back().end() == n) ++parts.back().count;
-        else parts.push_back({n, 1});
+        if (!runs.empty() && runs.back().end() == n) ++runs.back().count;
+        else runs.push_back({n, 1});
         sizes = with;
         if (!fits || with.items >= max_items) close(batch_close_reason::bytes);
         if (fits && with.items >= l.items) close(batch_close_reason::items);
         return true;
     }
 
-    [[nodiscard]] bool looks_ahead() const noexcept { return sure_end_ != 0; }
+    [[nodiscard]] bool looks_ahead() const noexcept { return look_ahead_end_ != 0; }
 
-    /// How many more items can be taken, if their bytes fit. Requires that all taken items are
-    /// shown.
-    [[nodiscard]] std::uint64_t sure_items() const noexcept
+    /// The maximum number of further calls of `take_ahead`. Requires a draft with all taken items.
+    [[nodiscard]] std::uint64_t certain_items() const noexcept
     {
-        return saturating_sub(sure_end_, scan);
+        return saturating_sub(look_ahead_end_, next_item);
     }
 
-    /// Takes the next item of `bytes` bytes if it certainly fits. The draft contains it after
-    /// `show`. A negative rest has the highest bit set, so one branch tests the rest and `bytes`.
-    [[nodiscard, gnu::always_inline]] bool take(std::uint64_t bytes) noexcept
+    /// Takes the next item of `bytes` bytes if it certainly fits. The draft contains it only after
+    /// `add_taken`. A negative rest has the highest bit set, so one branch tests the rest and
+    /// `bytes`.
+    [[nodiscard, gnu::always_inline]] bool take_ahead(std::uint64_t bytes) noexcept
     {
-        const std::uint64_t rest = sure_bytes_ - bytes;
+        const std::uint64_t rest = certain_bytes_ - bytes;
         if (((rest | bytes) >> 63U) != 0) return false;
-        sure_bytes_ = rest - each_;
+        certain_bytes_ = rest - item_extra_bytes_;
         return true;
     }
 
     /// Adds the taken items to the draft: all items below `end`.
-    void show(std::uint64_t end) noexcept
+    void add_taken(std::uint64_t end) noexcept
     {
-        if (!looks_ahead() || scan == end) return;
-        const std::uint64_t items = end - scan;
-        const std::uint64_t bytes = looked_bytes_ - sure_bytes_ - items * each_;
-        looked_bytes_ = sure_bytes_;
-        (exact_ ? sizes.exact : sizes.bodies) += bytes;
-        if (!exact_) sizes.guessed += items;
+        if (!looks_ahead() || next_item == end) return;
+        const std::uint64_t items = end - next_item;
+        const std::uint64_t bytes =
+            certain_bytes_at_add_ - certain_bytes_ - items * item_extra_bytes_;
+        certain_bytes_at_add_ = certain_bytes_;
+        (exact_ ? sizes.exact_bytes : sizes.body_bytes) += bytes;
+        if (!exact_) sizes.estimated_items += items;
         sizes.items += items;
-        parts.back().count += items;
-        scan += items;
+        runs.back().count += items;
+        next_item += items;
     }
 
     /// The same, and ends the look-ahead.
-    void catch_up(send_items& items) noexcept
+    void end_look_ahead(send_items& items) noexcept
     {
-        show(items.end());
-        sure_end_ = 0;
-        items.expect(0);
+        add_taken(items.end());
+        look_ahead_end_ = 0;
+        items.announce(0);
     }
 
     /// Computes how much certainly fits after the last item. All items must be `exact`, or none.
-    void look_ahead(const calibrator& known, const batch_limits& l, bool exact)
+    void look_ahead(const calibrator& estimates, const batch_limits& l, bool exact)
     {
-        if (full || empty() || parts.back().end() != scan || !serves(sizes)) return;
+        if (full || empty() || runs.back().end() != next_item || !margin_holds(sizes)) return;
         exact_ = exact;
         const std::uint64_t items = lesser(lesser(l.items, max_items) - 1, highest_size / 4);
         if (sizes.items >= items) return;
         std::uint64_t more = items - sizes.items;
         std::uint64_t bodies = highest_size;
         if (!exact) {
-            more = lesser(more, as_far_as_.guessed - sizes.guessed);
-            bodies = as_far_as_.bodies - sizes.bodies;
+            more = lesser(more, margin_bound_.estimated_items - sizes.estimated_items);
+            bodies = margin_bound_.body_bytes - sizes.body_bytes;
         }
-        sure(known, l, more, bodies);
+        compute_certain_bytes(estimates, l, more, bodies);
     }
 
-    /// The look-ahead is not part of the value. Requires that all taken items are shown.
+    /// The look-ahead is not part of the value. Requires drafts with all taken items.
     friend bool operator==(const send_draft& a, const send_draft& b)
     {
-        return a.parts == b.parts && a.sizes == b.sizes && a.scan == b.scan &&
-               a.max_items == b.max_items && a.key == b.key && a.since == b.since &&
-               a.closed == b.closed && a.full == b.full;
+        return a.runs == b.runs && a.sizes == b.sizes && a.next_item == b.next_item &&
+               a.max_items == b.max_items && a.key == b.key && a.started_at == b.started_at &&
+               a.close_reason == b.close_reason && a.full == b.full;
     }
 
 private:
     static void count(batch_sizes& s, const send_item& i)
     {
         ++s.items;
-        if (i.size == send_item::known::body) {
-            ++s.guessed;
-            s.bodies = saturating_add(s.bodies, i.bytes);
+        if (i.basis == size_basis::body) {
+            ++s.estimated_items;
+            s.body_bytes = saturating_add(s.body_bytes, i.bytes);
         } else {
-            s.exact = saturating_add(s.exact, i.bytes);
-            if (i.size == send_item::known::sum) ++s.reported;
+            s.exact_bytes = saturating_add(s.exact_bytes, i.bytes);
+            if (i.basis == size_basis::share_of_sum) ++s.shared_items;
         }
     }
 
     /// True if the computed margin holds for such a batch.
-    [[nodiscard]] bool serves(const batch_sizes& b) const noexcept
+    [[nodiscard]] bool margin_holds(const batch_sizes& b) const noexcept
     {
-        return margin_ != highest_size && b.bodies <= as_far_as_.bodies &&
-               b.guessed <= as_far_as_.guessed && b.reported <= as_far_as_.reported;
+        return margin_ != highest_size && b.body_bytes <= margin_bound_.body_bytes &&
+               b.estimated_items <= margin_bound_.estimated_items &&
+               b.shared_items <= margin_bound_.shared_items;
     }
 
-    [[nodiscard]] bool fits_for_sure(const batch_sizes& b, const calibrator& known) const
+    [[nodiscard]] bool certainly_fits(const batch_sizes& b, const calibrator& estimates) const
     {
-        return serves(b) && saturating_add(known.predict(b), margin_) < known.budget();
+        return margin_holds(b) &&
+               saturating_add(estimates.predict(b), margin_) < estimates.budget();
     }
 
     /// Computes one margin for all batches from `b` to a full one. Assumes that further items are
     /// like those in `b`; their bodies may have any number of bytes that fits.
-    void look(const batch_sizes& b, const calibrator& known)
+    void compute_margin(const batch_sizes& b, const calibrator& estimates)
     {
-        const std::uint64_t size = known.predict(b);
-        const std::uint64_t budget = known.budget();
+        const std::uint64_t size = estimates.predict(b);
+        const std::uint64_t budget = estimates.budget();
         if (size == 0 || size >= budget) return;
         const double room = static_cast<double>(budget - size);
         // A number out of range counts as 0: the margin then holds for fewer batches.
@@ -208,47 +213,48 @@ private:
             const double more = static_cast<double>(n) * room / static_cast<double>(size);
             return saturating_add(n, whole(more));
         };
-        const double ratio = known.items().state().ratio;
-        const bool sane = b.guessed != 0 && ratio > 1.0 / 64;
-        as_far_as_ = {saturating_add(b.bodies, sane ? whole(room / ratio) : 0), grown(b.guessed), 0,
-                      grown(b.reported), 0};
-        margin_ = known.widest_margin(b, as_far_as_);
+        const double ratio = estimates.items().state().ratio;
+        const bool sane = b.estimated_items != 0 && ratio > 1.0 / 64;
+        margin_bound_ = {saturating_add(b.body_bytes, sane ? whole(room / ratio) : 0),
+                         grown(b.estimated_items), 0, grown(b.shared_items), 0};
+        margin_ = estimates.widest_margin(b, margin_bound_);
     }
 
-    void sure(const calibrator& known, const batch_limits& l, std::uint64_t items,
-              std::uint64_t bodies)
+    void compute_certain_bytes(const calibrator& estimates, const batch_limits& l,
+                               std::uint64_t items, std::uint64_t bodies)
     {
-        const std::uint64_t taken = saturating_add(known.predict(sizes), margin_);
-        const std::uint64_t budget = lesser(known.budget(), highest_size / 2);
+        const std::uint64_t taken = saturating_add(estimates.predict(sizes), margin_);
+        const std::uint64_t budget = lesser(estimates.budget(), highest_size / 2);
         if (taken >= budget) return;
         std::uint64_t bytes = budget - taken;
-        each_ = 0;
+        item_extra_bytes_ = 0;
         if (!exact_) {
             // In bytes of bodies: an item takes its body times `ratio` on the wire, plus the
             // header.
-            const calibration::item_estimate& o = known.items().state();
+            const calibration::item_estimate& o = estimates.items().state();
             if (!(o.ratio > 1.0 / 64) || !(o.ratio < 100)) return;
             const double room = static_cast<double>(bytes - 1) / o.ratio;
             bytes = room < 1e18 ? static_cast<std::uint64_t>(room) : highest_size / 4;
             if (o.header > 0 && o.header < 1e15) {
-                each_ = static_cast<std::uint64_t>(o.header / o.ratio) + 1;
+                item_extra_bytes_ = static_cast<std::uint64_t>(o.header / o.ratio) + 1;
             } else if (o.header > 0) {
                 return;
             }
         }
         // An item that is too large alone never certainly fits.
-        bytes = lesser(lesser(bytes, bodies), saturating_sub(known.limit(), l.envelope));
-        if (bytes <= each_ || l.single < bytes) return;
-        looked_bytes_ = sure_bytes_ = bytes - (each_ == 0 ? 1 : each_);
-        sure_end_ = scan + items;
+        bytes = lesser(lesser(bytes, bodies), saturating_sub(estimates.limit(), l.envelope));
+        if (bytes <= item_extra_bytes_ || l.single < bytes) return;
+        certain_bytes_at_add_ = certain_bytes_ =
+            bytes - (item_extra_bytes_ == 0 ? 1 : item_extra_bytes_);
+        look_ahead_end_ = next_item + items;
     }
 
-    batch_sizes as_far_as_;                // margin_ holds for batches up to this one
-    std::uint64_t margin_ = highest_size;  // margin for these batches
-    std::uint64_t sure_bytes_ = 0;         // bytes of an item that certainly fits; may be negative
-    std::uint64_t each_ = 0;               // bytes that each item takes beyond its own
-    std::uint64_t sure_end_ = 0;           // items from here on may not fit; 0: no look-ahead
-    std::uint64_t looked_bytes_ = 0;       // sure_bytes_ when taken items were last shown
+    batch_sizes margin_bound_;             // margin_ holds for batches up to these sizes
+    std::uint64_t margin_ = highest_size;  // bytes
+    std::uint64_t certain_bytes_ = 0;     // an item up to this size certainly fits; may be negative
+    std::uint64_t item_extra_bytes_ = 0;  // bytes of an item beyond its body
+    std::uint64_t look_ahead_end_ = 0;    // items from this number on may not fit; 0: no look-ahead
+    std::uint64_t certain_bytes_at_add_ = 0;  // certain_bytes_ at the last add_taken()
     bool exact_ = false;
 };
 

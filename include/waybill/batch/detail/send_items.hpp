@@ -19,33 +19,35 @@
 
 namespace waybill::inline v0_2::detail {
 
+enum class item_state : std::uint8_t {
+    waiting,    ///< To be sent.
+    oversized,  ///< Too large; the caller is to replace it.
+    in_flight,  ///< In a batch in flight; set only if a draft begins before the item.
+    ended,      ///< Accepted or settled otherwise.
+    failed,     ///< Failed permanently; `max_items` contains the fault kind.
+    in_doubt,   ///< Failed, but an earlier send of the same batch may have arrived.
+};
+
+/// The meaning of an item's bytes.
+enum class size_basis : std::uint8_t {
+    body,          ///< The body; the overhead is estimated.
+    share_of_sum,  ///< A share of the size that the broker reported for several items.
+    reported,      ///< The whole size as the broker reported it. It may be wrong.
+    exact,         ///< The whole size.
+};
+
 struct send_item {
-    enum class state : std::uint8_t {
-        waiting,    ///< To be sent.
-        oversized,  ///< Too large; the caller is to replace it.
-        away,       ///< In a batch in flight; set only if a draft begins before the item.
-        over,       ///< Ended: accepted or settled otherwise.
-        gone,       ///< Failed permanently; `max_items` contains the fault kind.
-        in_doubt,   ///< Failed, but an earlier send of the same batch may have arrived.
-    };
-    enum class known : std::uint8_t {
-        body,   ///< `bytes` is the body; the overhead is estimated.
-        sum,    ///< `bytes` is a share of a size that was reported for several items.
-        told,   ///< `bytes` is the whole size as the broker reported it. It may be wrong.
-        exact,  ///< `bytes` is the whole size.
-    };
-
-    std::uint64_t bytes = 0;               ///< Size in bytes; `size` defines its meaning.
+    std::uint64_t bytes = 0;               ///< Size in bytes; `basis` defines its meaning.
     std::uint32_t key = 0;                 ///< Key slot, if keys are used.
-    std::uint16_t max_items = any_number;  ///< Maximum items in a batch that begins with this one.
-    std::uint8_t tries = 0;                ///< Failures, without refusals and throttling.
-    state kind : 3 = state::waiting;
-    known size : 2 = known::body;
-    std::uint8_t replaced : 1 = 0;  ///< 1: `replace` has been requested once.
-    std::uint8_t last : 1 = 0;      ///< 1: the last item of a reported sum.
-    std::uint8_t tried : 1 = 0;     ///< 1: sent although it exceeds a reported limit.
+    std::uint16_t max_items = no_maximum;  ///< Maximum items in a batch that begins with this one.
+    std::uint8_t failed_attempts = 0;      ///< Without refusals for size and throttling.
+    item_state state : 3 = item_state::waiting;
+    size_basis basis : 2 = size_basis::body;
+    std::uint8_t replace_handled : 1 = 0;  ///< 1: a replace request for it has ended.
+    std::uint8_t last_of_sum : 1 = 0;      ///< 1: the last item of a reported sum.
+    std::uint8_t on_trial : 1 = 0;         ///< 1: sent although it exceeds a reported limit.
 
-    static constexpr std::uint16_t any_number = 0xFFFF;
+    static constexpr std::uint16_t no_maximum = 0xFFFF;
 
     friend bool operator==(const send_item&, const send_item&) = default;
 };
@@ -53,16 +55,14 @@ static_assert(sizeof(send_item) == 16, "an unsettled item takes 16 bytes");
 
 class send_items {
 public:
-    using state = send_item::state;
-
     send_items() = default;
     ~send_items() = default;
     /// A copy contains the items, without unused memory.
     send_items(const send_items& o)
-        : items_(o.items_.data() + o.dead_, o.items_.data() + o.tail_),
+        : items_(o.items_.data() + o.head_, o.items_.data() + o.tail_),
           tail_(items_.size()),
-          room_(items_.size()),
-          base_(o.base_)
+          capacity_(items_.size()),
+          head_number_(o.head_number_)
     {
     }
     send_items(send_items&& o) noexcept { swap(o); }
@@ -73,208 +73,220 @@ public:
     }
 
     /// The number of the first item that has not ended; `end()` if all have.
-    [[nodiscard]] std::uint64_t begin() const noexcept { return base_; }
+    [[nodiscard]] std::uint64_t begin() const noexcept { return head_number_; }
     /// The number of the next item to be queued.
-    [[nodiscard]] std::uint64_t end() const noexcept { return base_ + (tail_ - dead_); }
-    [[nodiscard]] send_item& operator[](std::uint64_t n) { return items_[dead_ + (n - base_)]; }
+    [[nodiscard]] std::uint64_t end() const noexcept { return head_number_ + (tail_ - head_); }
+    [[nodiscard]] send_item& operator[](std::uint64_t n)
+    {
+        return items_[head_ + (n - head_number_)];
+    }
 
-    /// Adds an item like `like`, with `bytes` bytes. One 16-byte copy is faster than two 8-byte
+    /// Adds a copy of `prototype` with `bytes` bytes. One 16-byte copy is faster than two 8-byte
     /// copies.
-    send_item& push(const send_item& like, std::uint64_t bytes)
+    send_item& push(const send_item& prototype, std::uint64_t bytes)
     {
         make_room();
-        push_expected(like, bytes);
+        push_announced(prototype, bytes);
         return items_[tail_ - 1];
     }
 
-    /// Announces up to `more` calls of `push_expected`, limited to the allocated memory.
-    void expect(std::uint64_t more) noexcept
+    /// Announces up to `count` calls of `push_announced`, limited to the allocated memory.
+    void announce(std::uint64_t count) noexcept
     {
-        expected_ = tail_ + lesser(more, room_ - tail_);
+        announced_end_ = tail_ + lesser(count, capacity_ - tail_);
     }
-    [[nodiscard]] bool expects() const noexcept { return tail_ < expected_; }
-    void push_expected(const send_item& like, std::uint64_t bytes)
+    /// True if `push_announced` may be called.
+    [[nodiscard]] bool has_announced() const noexcept { return tail_ < announced_end_; }
+    void push_announced(const send_item& prototype, std::uint64_t bytes)
     {
         send_item& added = items_[tail_++];
-        added = like;
+        added = prototype;
         added.bytes = bytes;
     }
 
     /// Allocates, so that the next `push` cannot fail.
     void make_room()
     {
-        if (tail_ == room_) grow();
+        if (tail_ == capacity_) grow();
     }
 
     template <class F>
-    void for_each(const std::vector<item_range>& parts, F&& f)
+    void for_each(const std::vector<item_range>& runs, F&& f)
     {
-        for (const item_range& r : parts) {
+        for (const item_range& r : runs) {
             send_item* i = &(*this)[r.first];
             for (send_item* const end = i + r.count; i != end; ++i) f(*i);
         }
     }
 
-    /// Sets the state of all items in `parts`.
-    void mark(const std::vector<item_range>& parts, state s)
+    /// Sets the state of all items in `runs`.
+    void set_state(const std::vector<item_range>& runs, item_state s)
     {
-        for_each(parts, [s](send_item& i) { i.kind = s; });
+        for_each(runs, [s](send_item& i) { i.state = s; });
     }
 
-    /// Ends all items in `parts`. Usually they are the head of the list and are removed at once.
-    void end(const std::vector<item_range>& parts)
+    /// Ends all items in `runs`. Usually they are the head of the list and are removed at once.
+    void end_items(const std::vector<item_range>& runs)
     {
-        if (parts.size() != 1 || parts.front().first != base_) return mark(parts, state::over);
-        dead_ += static_cast<std::size_t>(parts.front().count);
-        base_ += parts.front().count;
+        if (runs.size() != 1 || runs.front().first != head_number_) {
+            return set_state(runs, item_state::ended);
+        }
+        head_ += static_cast<std::size_t>(runs.front().count);
+        head_number_ += runs.front().count;
     }
 
-    /// Samples of the items whose overhead was estimated. `sizes` contains the reported size of
-    /// each item of the batch, in batch order, or is empty.
-    [[nodiscard]] item_samples samples(const std::vector<item_range>& parts,
-                                       std::span<const std::uint64_t> sizes)
+    /// Samples of the items whose overhead was estimated. `reported_sizes` contains the reported
+    /// size of each item of the batch, in batch order, or is empty.
+    [[nodiscard]] item_samples samples(const std::vector<item_range>& runs,
+                                       std::span<const std::uint64_t> reported_sizes)
     {
-        item_samples seen;
-        if (sizes.empty()) return seen;
-        const std::uint64_t* whole = sizes.data();
-        for_each(parts, [&](const send_item& i) {
-            if (i.size == send_item::known::body) seen.add(i.bytes, plausible(i.bytes, *whole));
-            ++whole;
+        item_samples result;
+        if (reported_sizes.empty()) return result;
+        const std::uint64_t* reported = reported_sizes.data();
+        for_each(runs, [&](const send_item& i) {
+            if (i.basis == size_basis::body) {
+                result.add(i.bytes, plausible_size(i.bytes, *reported));
+            }
+            ++reported;
         });
-        return seen;
+        return result;
     }
 
-    /// Learns from a refused batch. Its first item stores a maximum for the items of a batch that
-    /// begins with it: fewer than now, so the next batch is smaller, whatever was learnt. `sizes`
-    /// contains the whole size of each item, or is empty. `actual` is the size of the batch, if
-    /// known.
-    void shrink(const std::vector<item_range>& parts, const batch_sizes& b, const calibrator& known,
-                std::span<const std::uint64_t> sizes, std::optional<std::uint64_t> actual)
+    /// Learns from a refused batch `b`. Its first item stores a maximum for the items of a batch
+    /// that begins with it: fewer than now. So the next batch is smaller, whatever was learnt.
+    /// `reported_sizes` contains the whole size of each item, or is empty. `actual` is the size of
+    /// the batch, if known.
+    void learn_refusal(const std::vector<item_range>& runs, const batch_sizes& b,
+                       const calibrator& estimates, std::span<const std::uint64_t> reported_sizes,
+                       std::optional<std::uint64_t> actual)
     {
-        send_item& head = (*this)[parts.front().first];
-        std::uint64_t most = lesser(b.items - 1, send_item::any_number - 1U);
-        if (head.max_items != send_item::any_number) {
-            most = actual ? lesser(most, b.items - b.items / 8) : b.items / 2;
+        send_item& first = (*this)[runs.front().first];
+        std::uint64_t max_items = lesser(b.items - 1, send_item::no_maximum - 1U);
+        if (first.max_items != send_item::no_maximum) {
+            max_items = actual ? lesser(max_items, b.items - b.items / 8) : b.items / 2;
         }
-        head.max_items = static_cast<std::uint16_t>(most);
-        if (sizes.empty() && !actual) return;
-        double share = 0;
-        if (sizes.empty() && b.guessed + b.reported != 0) {
-            share = static_cast<double>(*actual) - static_cast<double>(known.predict(b));
-            share /= static_cast<double>(b.guessed + b.reported);
+        first.max_items = static_cast<std::uint16_t>(max_items);
+        if (reported_sizes.empty() && !actual) return;
+        double correction = 0;  // bytes for each item whose size is not known exactly
+        if (reported_sizes.empty() && b.estimated_items + b.shared_items != 0) {
+            correction = static_cast<double>(*actual) - static_cast<double>(estimates.predict(b));
+            correction /= static_cast<double>(b.estimated_items + b.shared_items);
         }
-        const std::uint64_t* told = sizes.data();
-        double rest = 0;
-        for_each(parts, [&](send_item& i) {
-            i.last = 0;
-            if (!sizes.empty()) {
-                i.bytes = plausible(i.bytes, *told++);
-                i.size = send_item::known::told;
-            } else if (i.size < send_item::known::told) {
-                const bool guessed = i.size == send_item::known::body;
-                const double body = static_cast<double>(i.bytes);
-                give(i, body + share + (guessed ? known.items().mean(body, 1) : 0), rest);
-                i.size = send_item::known::sum;
+        const std::uint64_t* reported = reported_sizes.data();
+        double fraction = 0;
+        for_each(runs, [&](send_item& i) {
+            i.last_of_sum = 0;
+            if (!reported_sizes.empty()) {
+                i.bytes = plausible_size(i.bytes, *reported++);
+                i.basis = size_basis::reported;
+            } else if (i.basis < size_basis::reported) {
+                const bool estimated = i.basis == size_basis::body;
+                const double bytes = static_cast<double>(i.bytes);
+                const double beyond_body = estimated ? estimates.items().mean(bytes, 1) : 0;
+                set_bytes(i, bytes + correction + beyond_body, fraction);
+                i.basis = size_basis::share_of_sum;
             }
         });
-        (*this)[parts.back().end() - 1].last = 1;
+        (*this)[runs.back().end() - 1].last_of_sum = 1;
     }
 
-    /// Items of a reported sum took `less` bytes less than their share; more if it is negative.
-    /// Adds the difference to the other items of that sum, which wait from `n` on, and returns
-    /// their number. Returns 0, without a change, if their mean would then not be within a factor
-    /// of 8 of `mean`.
-    std::uint64_t share(std::uint64_t n, double less, double mean)
+    /// The items of a reported sum before item `next` were `surplus` bytes smaller than their
+    /// shares; larger if it is negative. Adds the surplus to the waiting items of that sum, which
+    /// begin at `next`, and returns their number. Returns 0, without a change, if the mean of these
+    /// items would then not be within a factor of 8 of `mean_bytes`.
+    std::uint64_t distribute_surplus(std::uint64_t next, double surplus, double mean_bytes)
     {
-        if (n == base_ || (n - 1 >= base_ && (*this)[n - 1].last != 0)) return 0;
-        std::uint64_t end = n;
-        double sum = less;
-        for (bool last = false; !last && end != this->end(); ++end) {
-            const send_item& i = (*this)[end];
-            if (i.size != send_item::known::sum || i.kind != state::waiting) break;
+        if (next == head_number_) return 0;
+        if (next - 1 >= head_number_ && (*this)[next - 1].last_of_sum != 0) return 0;
+        std::uint64_t sum_end = next;
+        double sum = surplus;
+        for (bool last = false; !last && sum_end != end(); ++sum_end) {
+            const send_item& i = (*this)[sum_end];
+            if (i.basis != size_basis::share_of_sum || i.state != item_state::waiting) break;
             sum += static_cast<double>(i.bytes);
-            last = i.last != 0;
+            last = i.last_of_sum != 0;
         }
-        const double others = static_cast<double>(end - n);
-        if (!(sum > others * mean / 8) || !(sum < others * mean * 8)) return 0;
-        double rest = 0;
-        for (std::uint64_t k = n; k != end; ++k) {
-            send_item& i = (*this)[k];
-            give(i, static_cast<double>(i.bytes) + less / others, rest);
+        const double count = static_cast<double>(sum_end - next);
+        if (!(sum > count * mean_bytes / 8) || !(sum < count * mean_bytes * 8)) return 0;
+        double fraction = 0;
+        for (std::uint64_t n = next; n != sum_end; ++n) {
+            send_item& i = (*this)[n];
+            set_bytes(i, static_cast<double>(i.bytes) + surplus / count, fraction);
         }
-        return end - n;
+        return sum_end - next;
     }
 
-    /// Removes ended items at the head. Moves the rest down if more than half of the buffer is
-    /// unused.
+    /// Removes ended items at the head. Moves the open items to the start of the buffer if more
+    /// than half of it is unused.
     void trim()
     {
-        while (dead_ != tail_ && items_[dead_].kind == state::over) {
-            ++dead_;
-            ++base_;
+        while (head_ != tail_ && items_[head_].state == item_state::ended) {
+            ++head_;
+            ++head_number_;
         }
-        if (dead_ <= tail_ / 2) return;
-        expected_ = expected_ < dead_ ? 0 : expected_ - dead_;
-        tail_ -= dead_;
-        for (std::size_t i = 0; i != tail_; ++i) items_[i] = items_[dead_ + i];
-        dead_ = 0;
+        if (head_ <= tail_ / 2) return;
+        announced_end_ = announced_end_ < head_ ? 0 : announced_end_ - head_;
+        tail_ -= head_;
+        for (std::size_t i = 0; i != tail_; ++i) items_[i] = items_[head_ + i];
+        head_ = 0;
     }
 
-    /// Ended items at the head and the mark `away` are not part of the value.
+    /// Ended items at the head and the state `in_flight` are not part of the value.
     friend bool operator==(const send_items& a, const send_items& b)
     {
-        if (a.base_ != b.base_ || a.end() != b.end()) return false;
-        for (std::size_t i = a.dead_, j = b.dead_; i != a.tail_; ++i, ++j) {
-            if (!(unmarked(a.items_[i]) == unmarked(b.items_[j]))) return false;
+        if (a.head_number_ != b.head_number_ || a.end() != b.end()) return false;
+        for (std::size_t i = a.head_, j = b.head_; i != a.tail_; ++i, ++j) {
+            if (!(without_in_flight(a.items_[i]) == without_in_flight(b.items_[j]))) return false;
         }
         return true;
     }
 
 private:
     /// The reported size of an item, but at least a 64th of its body: no encoder compresses more.
-    [[nodiscard]] static std::uint64_t plausible(std::uint64_t body, std::uint64_t told) noexcept
+    [[nodiscard]] static std::uint64_t plausible_size(std::uint64_t body,
+                                                      std::uint64_t reported) noexcept
     {
-        return greater(told, body / 64 + (body % 64 != 0 ? 1 : 0));
+        return greater(reported, body / 64 + (body % 64 != 0 ? 1 : 0));
     }
 
-    /// Sets an item's size to `bytes` plus `rest`, rounded down, and keeps the fraction in `rest`.
-    /// So the sizes add up to the reported sum.
-    static void give(send_item& i, double bytes, double& rest) noexcept
+    /// Sets an item's size to `bytes` plus `fraction`, rounded down, and stores the remainder in
+    /// `fraction`. So the sizes of several items add up to the reported sum.
+    static void set_bytes(send_item& i, double bytes, double& fraction) noexcept
     {
-        rest += bytes;
-        if (!(rest < 1.8e19)) i.bytes = highest_size;
-        else i.bytes = rest > 0 ? static_cast<std::uint64_t>(rest) : 0;
-        rest -= static_cast<double>(i.bytes);
+        fraction += bytes;
+        if (!(fraction < 1.8e19)) i.bytes = highest_size;
+        else i.bytes = fraction > 0 ? static_cast<std::uint64_t>(fraction) : 0;
+        fraction -= static_cast<double>(i.bytes);
     }
 
     void swap(send_items& o) noexcept
     {
         items_.swap(o.items_);
-        std::swap(dead_, o.dead_);
+        std::swap(head_, o.head_);
         std::swap(tail_, o.tail_);
-        std::swap(room_, o.room_);
-        std::swap(expected_, o.expected_);
-        std::swap(base_, o.base_);
+        std::swap(capacity_, o.capacity_);
+        std::swap(announced_end_, o.announced_end_);
+        std::swap(head_number_, o.head_number_);
     }
 
-    [[nodiscard]] static send_item unmarked(send_item i) noexcept
+    [[nodiscard]] static send_item without_in_flight(send_item i) noexcept
     {
-        if (i.kind == state::away) i.kind = state::waiting;
+        if (i.state == item_state::in_flight) i.state = item_state::waiting;
         return i;
     }
 
     [[gnu::noinline]] void grow()
     {
         items_.resize(tail_ < 32 ? 64 : 2 * tail_);
-        room_ = items_.size();
+        capacity_ = items_.size();
     }
 
-    std::vector<send_item> items_;  // number base_ is at items_[dead_]; its size is the room
-    std::size_t dead_ = 0;          // ended items at the head of items_
-    std::size_t tail_ = 0;          // position of the next item
-    std::size_t room_ = 0;          // items_.size()
-    std::size_t expected_ = 0;      // push_expected() may be called while tail_ is below this
-    std::uint64_t base_ = 0;        // number of the first item
+    std::vector<send_item> items_;   // the items are in [head_, tail_); the rest is unused
+    std::size_t head_ = 0;           // index of the first item
+    std::size_t tail_ = 0;           // index of the next item to be queued
+    std::size_t capacity_ = 0;       // items_.size()
+    std::size_t announced_end_ = 0;  // push_announced() may be called while tail_ is below this
+    std::uint64_t head_number_ = 0;  // number of the item at head_
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -21,14 +21,17 @@ namespace waybill::inline v0_2::detail {
 class send_keys {
 public:
     struct slot {
-        std::uint64_t key = 0;    ///< The caller's number.
-        std::uint64_t from = 0;   ///< The item that did not arrive; later items are blocked.
-        std::uint64_t below = 0;  ///< End of the blocked items; `highest_size` while stopped.
-        std::uint32_t items = 0;  ///< Number of open items.
-        bool away = false;        ///< Items of the key are in an attempt in flight.
+        std::uint64_t key = 0;          ///< The caller's number.
+        std::uint64_t stopped_at = 0;   ///< First item that did not arrive; later ones are blocked.
+        std::uint64_t blocked_end = 0;  ///< End of the blocked items; `highest_size` if stopped.
+        std::uint32_t items = 0;        ///< Number of open items.
+        bool in_flight = false;         ///< Items of the key are in an attempt in flight.
 
-        [[nodiscard]] bool stopped() const noexcept { return below == highest_size; }
-        [[nodiscard]] bool holds(std::uint64_t n) const noexcept { return from < n && n < below; }
+        [[nodiscard]] bool stopped() const noexcept { return blocked_end == highest_size; }
+        [[nodiscard]] bool blocks(std::uint64_t n) const noexcept
+        {
+            return stopped_at < n && n < blocked_end;
+        }
         friend bool operator==(const slot&, const slot&) = default;
     };
 
@@ -57,8 +60,8 @@ public:
     void stop(std::uint32_t s, std::uint64_t item)
     {
         slot& k = slots_[s];
-        if (!k.stopped() || item < k.from) k.from = item;
-        k.below = highest_size;
+        if (!k.stopped() || item < k.stopped_at) k.stopped_at = item;
+        k.blocked_end = highest_size;
     }
 
     /// Lets a stopped key continue with items from number `next` on. False if it was not stopped.
@@ -66,7 +69,7 @@ public:
     {
         const std::uint32_t s = find(key);
         if (s == none || !slots_[s].stopped()) return false;
-        slots_[s].below = next;
+        slots_[s].blocked_end = next;
         if (slots_[s].items == 0) remove(s);
         return true;
     }
@@ -74,7 +77,7 @@ public:
     /// The keys and their states are the value, not the positions of the slots.
     friend bool operator==(const send_keys& a, const send_keys& b)
     {
-        if (a.open_ != b.open_) return false;
+        if (a.slot_count_ != b.slot_count_) return false;
         for (const std::uint32_t s : a.index_) {
             if (s == none) continue;
             const std::uint32_t other = b.find(a.slots_[s].key);
@@ -84,7 +87,7 @@ public:
     }
 
 private:
-    [[nodiscard]] std::size_t place(std::uint64_t key) const
+    [[nodiscard]] std::size_t hash_index(std::uint64_t key) const
     {
         std::uint64_t h = key * 0x9E37'79B9'7F4A'7C15U;
         h ^= h >> 32;
@@ -94,7 +97,8 @@ private:
     [[nodiscard]] std::uint32_t find(std::uint64_t key) const
     {
         if (index_.empty()) return none;
-        for (std::size_t i = place(key); index_[i] != none; i = (i + 1) & (index_.size() - 1)) {
+        for (std::size_t i = hash_index(key); index_[i] != none;
+             i = (i + 1) & (index_.size() - 1)) {
             if (slots_[index_[i]].key == key) return index_[i];
         }
         return none;
@@ -102,23 +106,23 @@ private:
 
     std::uint32_t add(std::uint64_t key)
     {
-        if ((open_ + 1) * 2 > index_.size()) grow();
-        std::uint32_t s = free_;
+        if ((slot_count_ + 1) * 2 > index_.size()) grow();
+        std::uint32_t s = first_free_;
         if (s == none) {
             slots_.push_back({});
             s = static_cast<std::uint32_t>(slots_.size() - 1);
         } else {
-            free_ = slots_[s].items;
+            first_free_ = slots_[s].items;
         }
         slots_[s] = {.key = key};
         insert(s);
-        ++open_;
+        ++slot_count_;
         return s;
     }
 
     void insert(std::uint32_t s)
     {
-        std::size_t i = place(slots_[s].key);
+        std::size_t i = hash_index(slots_[s].key);
         while (index_[i] != none) i = (i + 1) & (index_.size() - 1);
         index_[i] = s;
     }
@@ -137,24 +141,24 @@ private:
     void remove(std::uint32_t s)
     {
         const std::size_t mask = index_.size() - 1;
-        std::size_t hole = place(slots_[s].key);
+        std::size_t hole = hash_index(slots_[s].key);
         while (index_[hole] != s) hole = (hole + 1) & mask;
         for (std::size_t i = (hole + 1) & mask; index_[i] != none; i = (i + 1) & mask) {
-            const std::size_t wanted = place(slots_[index_[i]].key);
-            if (((i - wanted) & mask) < ((i - hole) & mask)) continue;
+            const std::size_t home = hash_index(slots_[index_[i]].key);
+            if (((i - home) & mask) < ((i - hole) & mask)) continue;
             index_[hole] = index_[i];
             hole = i;
         }
         index_[hole] = none;
-        slots_[s].items = free_;  // links the free slots
-        free_ = s;
-        --open_;
+        slots_[s].items = first_free_;  // links the free slots
+        first_free_ = s;
+        --slot_count_;
     }
 
     std::vector<slot> slots_;
     std::vector<std::uint32_t> index_;
-    std::uint32_t free_ = none;
-    std::size_t open_ = 0;
+    std::uint32_t first_free_ = none;
+    std::size_t slot_count_ = 0;
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -26,13 +26,11 @@ namespace waybill::inline v0_2::detail {
 
 class send_queue {
 public:
-    using state = send_item::state;
-
     explicit send_queue(const send_policy& p)
         : limits_(p.limit),
           linger_(p.linger),
           too_large_(p.on_too_large),
-          fresh_{.size = p.exact_sizes ? send_item::known::exact : send_item::known::body},
+          prototype_{.basis = p.exact_sizes ? size_basis::exact : size_basis::body},
           ordered_(p.ordered),
           one_key_(p.one_key)
     {
@@ -42,239 +40,243 @@ public:
     [[nodiscard]] std::uint64_t begin() const noexcept { return items_.begin(); }
     [[nodiscard]] std::uint64_t end() const noexcept { return items_.end(); }
     [[nodiscard]] send_items& items() noexcept { return items_; }
-    [[nodiscard]] const send_draft& head() const noexcept { return draft_; }
+    [[nodiscard]] const send_draft& draft() const noexcept { return draft_; }
 
     /// True if all items have ended.
-    [[nodiscard]] bool done() const noexcept { return begin() == end(); }
+    [[nodiscard]] bool all_ended() const noexcept { return begin() == end(); }
 
     /// True if an item that is queued now would be examined for the next batch. After `stopped`, no
     /// item is examined, and there is no look-ahead.
     [[nodiscard]] bool wants_more(bool stopped) const noexcept
     {
         if (draft_.looks_ahead()) return true;
-        return !stopped && !draft_.full && outsized_.empty() && draft_.scan == end();
+        return !stopped && !draft_.full && replace_requests_.empty() && draft_.next_item == end();
     }
 
     /// The first item that the caller is to replace, or null.
-    [[nodiscard]] const batch_sender_types::replace* outsized() const noexcept
+    [[nodiscard]] const batch_sender_types::replace* first_replace_request() const noexcept
     {
-        return outsized_.empty() ? nullptr : &outsized_.front();
+        return replace_requests_.empty() ? nullptr : &replace_requests_.front();
     }
 
     /// True if a draft is sent after a time even if it is not full.
     [[nodiscard]] bool lingers() const noexcept { return linger_ != duration::highest(); }
 
     /// True if the draft can be sent, now or later, without further items.
-    [[nodiscard]] bool may_go() const noexcept
+    [[nodiscard]] bool can_be_sent() const noexcept
     {
-        return !draft_.empty() && (draft_.full || hurries() || lingers());
+        return !draft_.empty() && (draft_.full || is_flushed() || lingers());
     }
     /// The time from which the draft can be sent.
     [[nodiscard]] steady_time due() const noexcept
     {
-        if (draft_.full || hurries()) return steady_time::lowest();
-        return draft_.since + linger_;
+        if (draft_.full || is_flushed()) return steady_time::lowest();
+        return draft_.started_at + linger_;
     }
     /// The close reason of the draft if it is sent.
-    [[nodiscard]] batch_close_reason closed() const noexcept
+    [[nodiscard]] batch_close_reason close_reason() const noexcept
     {
-        if (draft_.full) return draft_.closed;
-        return hurries() ? batch_close_reason::end : batch_close_reason::deadline;
+        if (draft_.full) return draft_.close_reason;
+        return is_flushed() ? batch_close_reason::end : batch_close_reason::deadline;
     }
 
     /// Items below this number do not wait for a full batch.
-    void hurry(std::uint64_t below) noexcept
+    void flush_before(std::uint64_t below) noexcept
     {
-        draft_.catch_up(items_);
-        if (below > hurry_) hurry_ = below;
+        draft_.end_look_ahead(items_);
+        if (below > flushed_end_) flushed_end_ = below;
     }
 
     /// Queues an item. All allocations come first, also for the draft and for the item's outcome.
-    void push(const batch_sender_types::queued& q, settlements& notes)
+    void push(const batch_sender_types::queued& q, settlements& outcomes)
     {
-        draft_.catch_up(items_);
-        detail::make_room(draft_.parts);
-        detail::make_room(outsized_);
-        notes.make_room(1);
+        draft_.end_look_ahead(items_);
+        detail::make_room(draft_.runs);
+        detail::make_room(replace_requests_);
+        outcomes.make_room(1);
         items_.make_room();
         std::uint32_t key = 0;
         if (ordered_ || one_key_) key = keys_.enter(q.key);
-        items_.push(fresh_, q.bytes).key = key;
+        items_.push(prototype_, q.bytes).key = key;
     }
 
     /// Queues an item and adds it to the draft, if it certainly fits. False, without a change, if
     /// not.
-    [[nodiscard, gnu::always_inline]] bool push_sure(std::uint64_t bytes)
+    [[nodiscard, gnu::always_inline]] bool push_if_certain(std::uint64_t bytes)
     {
-        if (!items_.expects() || !draft_.take(bytes)) return false;
-        items_.push_expected(fresh_, bytes);
+        if (!items_.has_announced() || !draft_.take_ahead(bytes)) return false;
+        items_.push_announced(prototype_, bytes);
         return true;
     }
 
-    /// The same for a draft that lingers. It may be sent at any time, so it shows the item at once.
-    [[nodiscard]] bool push_shown(std::uint64_t bytes)
+    /// The same for a draft that lingers. It may be sent at any time, so it gets the item at once.
+    [[nodiscard]] bool push_visible(std::uint64_t bytes)
     {
         items_.make_room();
-        if (draft_.sure_items() == 0 || !draft_.take(bytes)) return false;
-        items_.push(fresh_, bytes);
-        draft_.show(end());
+        if (draft_.certain_items() == 0 || !draft_.take_ahead(bytes)) return false;
+        items_.push(prototype_, bytes);
+        draft_.add_taken(end());
         return true;
     }
 
     /// Lets the draft grow until it is full or the queue ends. Items that cannot be sent end at
     /// once.
-    void extend(const calibrator& known, steady_time now, settlements& notes)
+    void extend(const calibrator& estimates, steady_time now, settlements& outcomes)
     {
-        draft_.catch_up(items_);
-        for (; !draft_.full && draft_.scan != end(); ++draft_.scan) {
-            send_item& i = items_[draft_.scan];
-            if (i.kind == state::oversized) break;
-            if (i.kind != state::waiting) continue;
+        draft_.end_look_ahead(items_);
+        for (; !draft_.full && draft_.next_item != end(); ++draft_.next_item) {
+            send_item& i = items_[draft_.next_item];
+            if (i.state == item_state::oversized) break;
+            if (i.state != item_state::waiting) continue;
             if (ordered_) {
-                if (keys_[i.key].holds(draft_.scan)) {
-                    end(draft_.scan, item_outcome::blocked_by_key, notes);
+                if (keys_[i.key].blocks(draft_.next_item)) {
+                    end_item(draft_.next_item, item_outcome::blocked_by_key, outcomes);
                     continue;
                 }
-                // At most `farthest` items of busy keys are skipped, so that no batch walks a long
+                // Skips at most `max_busy_skips` items of busy keys, so that no batch walks a long
                 // queue.
-                if (keys_[i.key].away) {
-                    if (draft_.busy == farthest) break;
-                    ++draft_.busy;
+                if (keys_[i.key].in_flight) {
+                    if (draft_.busy_skips == max_busy_skips) break;
+                    ++draft_.busy_skips;
                     continue;
                 }
             }
             const std::uint64_t whole = saturating_add(limits_.envelope, i.bytes);
             const bool single = i.bytes > limits_.single;
-            const bool large = single || too_large(i, whole, known);
-            if (large && !goes_alone(i, whole, known)) {
-                if (whole <= known.ceiling() && trial_is_open()) break;  // wait for the trial
-                const std::uint64_t limit = single ? limits_.single : known.limit();
-                if (outsize(draft_.scan, single ? i.bytes : whole, limit, notes)) break;
+            const bool large = single || too_large(i, whole, estimates);
+            if (large && !is_sent_alone(i, whole, estimates)) {
+                if (whole <= estimates.ceiling() && trial_is_open()) break;  // wait for the trial
+                const std::uint64_t limit = single ? limits_.single : estimates.limit();
+                if (handle_too_large(draft_.next_item, single ? i.bytes : whole, limit, outcomes))
+                    break;
                 continue;
             }
-            if (draft_.empty()) draft_.since = now;
-            if (!draft_.admit(draft_.scan, i, known, limits_, one_key_, large)) return;
+            if (draft_.empty()) draft_.started_at = now;
+            if (!draft_.admit(draft_.next_item, i, estimates, limits_, one_key_, large)) return;
         }
         // No look-ahead for a draft that `next` may have returned: its changes must be visible.
-        const bool waits = !draft_.empty() && !hurries() && draft_.scan == end();
+        const bool waits = !draft_.empty() && !is_flushed() && draft_.next_item == end();
         if (waits && !ordered_ && !one_key_) {
-            draft_.look_ahead(known, limits_, fresh_.size == send_item::known::exact);
-            if (!lingers()) items_.expect(draft_.sure_items());
+            draft_.look_ahead(estimates, limits_, prototype_.basis == size_basis::exact);
+            if (!lingers()) items_.announce(draft_.certain_items());
         }
         trim();
     }
 
     /// Refits the draft after new knowledge: it may admit more items. False if it is now too large.
-    [[nodiscard]] bool refit(const calibrator& known, steady_time now, settlements& notes)
+    [[nodiscard]] bool refit(const calibrator& estimates, steady_time now, settlements& outcomes)
     {
-        draft_.catch_up(items_);
-        if (draft_.sizes.items > 1 && !known.fits(draft_.sizes)) return false;
+        draft_.end_look_ahead(items_);
+        if (draft_.sizes.items > 1 && !estimates.fits(draft_.sizes)) return false;
         draft_.reopen(limits_);
-        extend(known, now, notes);
+        extend(estimates, now, outcomes);
         return true;
     }
 
-    /// Cuts the draft again from the head. Items in flight must be marked as `away`. A draft that
-    /// waits to fill keeps its start time.
-    void recut(const calibrator& known, steady_time now, settlements& notes)
+    /// Cuts the draft again from the head. Items in flight must have the state `in_flight`. A draft
+    /// that waits to fill keeps its start time.
+    void recut(const calibrator& estimates, steady_time now, settlements& outcomes)
     {
-        draft_.catch_up(items_);
-        const steady_time since = draft_.empty() ? now : draft_.since;
+        draft_.end_look_ahead(items_);
+        const steady_time since = draft_.empty() ? now : draft_.started_at;
         draft_.begin(begin(), items_);
-        extend(known, now, notes);
-        if (!draft_.empty()) draft_.since = earlier(draft_.since, since);
+        extend(estimates, now, outcomes);
+        if (!draft_.empty()) draft_.started_at = earlier(draft_.started_at, since);
     }
 
-    /// Removes the runs of the draft and begins the next draft after it. The scan has passed these
-    /// items, so they need no mark until a draft is cut from the head again. `buffer` is for the
-    /// runs of the next draft.
-    [[nodiscard]] std::vector<item_range> take_head(std::vector<item_range> buffer)
+    /// Removes the runs of the draft and begins the next draft after it. The next draft examines
+    /// only later items, so these get the state `in_flight` only if a draft is cut from the head
+    /// again. `buffer` is for the runs of the next draft.
+    [[nodiscard]] std::vector<item_range> take_draft(std::vector<item_range> buffer)
     {
         if (ordered_) {
-            items_.for_each(draft_.parts, [this](send_item& i) { keys_[i.key].away = true; });
+            items_.for_each(draft_.runs, [this](send_item& i) { keys_[i.key].in_flight = true; });
         }
-        buffer.swap(draft_.parts);
-        draft_.begin(draft_.scan, items_);
+        buffer.swap(draft_.runs);
+        draft_.begin(draft_.next_item, items_);
         return buffer;
     }
 
-    /// Records the outcome of an item that was sent alone, for the trials of other items.
-    void tried_alone(std::uint64_t n, bool accepted)
+    /// Records the outcome of a batch with the single item `n`, for the trials of other items.
+    void record_single(std::uint64_t n, bool accepted)
     {
-        if (items_[n].size != fresh_.size) return;  // a reported size may differ from its own
+        if (items_[n].basis != prototype_.basis) return;  // a reported size may differ from its own
         const std::uint64_t whole = saturating_add(limits_.envelope, items_[n].bytes);
         if (accepted) trials_.accepted(whole);
         else trials_.refused(whole);
     }
 
-    /// Lets all items in `parts` wait again.
-    void give_back(const std::vector<item_range>& parts)
+    /// Lets all items in `runs` wait again.
+    void give_back(const std::vector<item_range>& runs)
     {
-        landed(parts);
-        items_.mark(parts, state::waiting);
+        release_keys(runs);
+        items_.set_state(runs, item_state::waiting);
     }
 
     /// An item fits into no batch. True if the caller is asked to replace it; otherwise it ends.
-    bool outsize(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit, settlements& notes)
+    bool handle_too_large(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit,
+                          settlements& outcomes)
     {
         send_item& i = items_[n];
-        if (too_large_ == send_policy::when_too_large::replace && i.replaced == 0) {
-            i.kind = state::oversized;
-            outsized_.push_back({n, bytes, limit, limits_.envelope});
+        if (too_large_ == send_policy::when_too_large::replace && i.replace_handled == 0) {
+            i.state = item_state::oversized;
+            replace_requests_.push_back({n, bytes, limit, limits_.envelope});
             return true;
         }
-        end_too_large(n, bytes, limit, notes);
+        end_too_large(n, bytes, limit, outcomes);
         return false;
     }
 
-    /// Replaces the first item of `outsized`: `bytes` is its new size. If empty, the item ends.
-    void replace(std::optional<std::uint64_t> bytes, settlements& notes)
+    /// Ends the first replace request. `bytes` is the item's new size. If empty, the item ends.
+    void replace(std::optional<std::uint64_t> bytes, settlements& outcomes)
     {
-        const batch_sender_types::replace a = outsized_.front();
-        outsized_.erase(outsized_.begin());
+        const batch_sender_types::replace a = replace_requests_.front();
+        replace_requests_.erase(replace_requests_.begin());
         send_item& i = items_[a.item];
-        i.replaced = 1;
+        i.replace_handled = 1;
         if (!bytes) {
-            end_too_large(a.item, a.bytes, a.limit, notes);
+            end_too_large(a.item, a.bytes, a.limit, outcomes);
             return;
         }
         i.bytes = *bytes;
-        i.size = fresh_.size;
-        i.tried = 0;
-        i.max_items = send_item::any_number;
-        i.kind = state::waiting;
+        i.basis = prototype_.basis;
+        i.on_trial = 0;
+        i.max_items = send_item::no_maximum;
+        i.state = item_state::waiting;
     }
 
-    /// Sets the state of a failed item: waiting if it may be sent `again`, otherwise gone. If an
-    /// earlier send of the same batch may have arrived, it is in doubt instead.
+    /// Sets the state of a failed item: waiting if it is to be sent `again`, otherwise failed. If
+    /// an earlier send of the same batch may have arrived, it is in doubt instead.
     static void fail(send_item& i, fault_kind kind, bool again, bool may_have_arrived)
     {
-        i.kind = may_have_arrived ? state::in_doubt : again ? state::waiting : state::gone;
-        if (i.kind == state::gone) i.max_items = static_cast<std::uint16_t>(kind);
+        i.state = may_have_arrived ? item_state::in_doubt
+                  : again          ? item_state::waiting
+                                   : item_state::failed;
+        if (i.state == item_state::failed) i.max_items = static_cast<std::uint16_t>(kind);
     }
 
     /// Processes the result of a batch. Ends the items that do not wait again, by their states, and
     /// reports their outcomes in runs.
-    void settle(const std::vector<item_range>& parts, settlements& notes)
+    void settle(const std::vector<item_range>& runs, settlements& outcomes)
     {
-        landed(parts);
+        release_keys(runs);
         batch_sender_types::report s;
         const auto note = [&] {
-            if (s.items.count != 0) notes.push(s);
+            if (s.items.count != 0) outcomes.push(s);
             s.items.count = 0;
         };
-        for (const item_range& r : parts) {
+        for (const item_range& r : runs) {
             for (std::uint64_t n = r.first; n != r.end(); ++n) {
                 const send_item& i = items_[n];
-                if (i.kind == state::waiting) continue;
+                if (i.state == item_state::waiting) continue;
                 item_outcome o = item_outcome::accepted;
                 fault_kind kind = fault_kind::none;
-                if (i.kind == state::in_doubt) o = item_outcome::in_doubt;
-                if (i.kind == state::gone) {
+                if (i.state == item_state::in_doubt) o = item_outcome::in_doubt;
+                if (i.state == item_state::failed) {
                     o = item_outcome::failed;
                     kind = static_cast<fault_kind>(i.max_items);
                 }
-                end(n, o);
+                end_item(n, o);
                 if (s.items.end() != n || s.outcome != o || s.kind != kind) note();
                 if (s.items.count == 0) s = {{n, 0}, o, kind};
                 ++s.items.count;
@@ -283,29 +285,29 @@ public:
         note();
     }
 
-    /// Ends all items in `parts` with the same outcome.
-    void settle_all(const std::vector<item_range>& parts, item_outcome o, settlements& notes)
+    /// Ends all items in `runs` with the same outcome.
+    void settle_all(const std::vector<item_range>& runs, item_outcome o, settlements& outcomes)
     {
-        notes.make_room(parts.size());
-        landed(parts);
-        if (!ordered_ && !one_key_) items_.end(parts);
-        for (const item_range& r : parts) {
+        outcomes.make_room(runs.size());
+        release_keys(runs);
+        if (!ordered_ && !one_key_) items_.end_items(runs);
+        for (const item_range& r : runs) {
             if (ordered_ || one_key_) {
-                for (std::uint64_t n = r.first; n != r.end(); ++n) end(n, o);
+                for (std::uint64_t n = r.first; n != r.end(); ++n) end_item(n, o);
             }
-            notes.push({r, o});
+            outcomes.push({r, o});
         }
     }
 
-    /// Ends all waiting items as `unsent`. Items in flight must be marked as `away`.
-    void end_waiting(settlements& notes)
+    /// Ends all waiting items as `unsent`. Items in flight must have the state `in_flight`.
+    void end_waiting(settlements& outcomes)
     {
         draft_.begin(begin(), items_);
-        outsized_.clear();
-        for (; draft_.scan != end(); ++draft_.scan) {
-            const state s = items_[draft_.scan].kind;
-            if (s != state::waiting && s != state::oversized) continue;
-            end(draft_.scan, item_outcome::unsent, notes);
+        replace_requests_.clear();
+        for (; draft_.next_item != end(); ++draft_.next_item) {
+            const item_state s = items_[draft_.next_item].state;
+            if (s != item_state::waiting && s != item_state::oversized) continue;
+            end_item(draft_.next_item, item_outcome::unsent, outcomes);
         }
         trim();
     }
@@ -319,68 +321,73 @@ public:
     void trim()
     {
         items_.trim();
-        if (draft_.scan < begin()) draft_.scan = begin();
+        if (draft_.next_item < begin()) draft_.next_item = begin();
     }
 
     friend bool operator==(const send_queue& a, const send_queue& b)
     {
         send_draft x = a.draft_, y = b.draft_;
-        x.show(a.end());
-        y.show(b.end());
+        x.add_taken(a.end());
+        y.add_taken(b.end());
         return a.items_ == b.items_ && x == y && a.keys_ == b.keys_ &&
-               a.outsized_ == b.outsized_ && a.hurry_ == b.hurry_ && a.limits_ == b.limits_ &&
-               a.linger_ == b.linger_ && a.trials_ == b.trials_;
+               a.replace_requests_ == b.replace_requests_ && a.flushed_end_ == b.flushed_end_ &&
+               a.limits_ == b.limits_ && a.linger_ == b.linger_ && a.trials_ == b.trials_;
     }
 
 private:
-    static constexpr std::uint32_t farthest = 4'096;  // skipped items of busy keys
+    static constexpr std::uint32_t max_busy_skips = 4'096;  // items whose key is in flight
 
-    [[nodiscard]] bool hurries() const noexcept { return draft_.parts.front().first < hurry_; }
+    [[nodiscard]] bool is_flushed() const noexcept
+    {
+        return draft_.runs.front().first < flushed_end_;
+    }
 
     /// True if an item is too large. A reported limit below the highest known limit may count bytes
     /// on the wire. So if the item's size is estimated, its predicted size decides.
     [[nodiscard]] static bool too_large(const send_item& i, std::uint64_t whole,
-                                        const calibrator& known)
+                                        const calibrator& estimates)
     {
-        if (whole == highest_size || whole > known.ceiling()) return true;
-        if (whole <= known.limit()) return false;
-        if (i.size != send_item::known::body) return true;
-        return known.predict({.bodies = i.bytes, .guessed = 1, .items = 1}) > known.limit();
+        if (whole == highest_size || whole > estimates.ceiling()) return true;
+        if (whole <= estimates.limit()) return false;
+        if (i.basis != size_basis::body) return true;
+        return estimates.predict({.body_bytes = i.bytes, .estimated_items = 1, .items = 1}) >
+               estimates.limit();
     }
 
     /// True if the broker decides about an item that is too large by current knowledge: if the
     /// policy requires it; if its size was reported, alone or in a sum, and may be wrong; or to
     /// test a reported limit.
-    [[nodiscard]] bool goes_alone(send_item& i, std::uint64_t whole, const calibrator& known)
+    [[nodiscard]] bool is_sent_alone(send_item& i, std::uint64_t whole, const calibrator& estimates)
     {
         if (whole == highest_size) return false;
         if (too_large_ == send_policy::when_too_large::send_alone) return true;
-        if (i.size == send_item::known::sum || i.size == send_item::known::told) return true;
-        if (i.bytes > limits_.single || whole > known.ceiling()) return false;
-        if (i.tried == 0 && !trial_is_open() && trials_.wants(draft_.scan, whole, known.limit())) {
-            i.tried = 1;
+        if (i.basis == size_basis::share_of_sum || i.basis == size_basis::reported) return true;
+        if (i.bytes > limits_.single || whole > estimates.ceiling()) return false;
+        if (i.on_trial == 0 && !trial_is_open() &&
+            trials_.begin_trial(draft_.next_item, whole, estimates.limit())) {
+            i.on_trial = 1;
         }
-        return i.tried != 0;
+        return i.on_trial != 0;
     }
 
     /// True if an item before the next one is being tried.
     [[nodiscard]] bool trial_is_open()
     {
-        const std::uint64_t n = trials_.last();
-        if (n < begin() || n >= draft_.scan) return false;
-        return items_[n].tried != 0 && items_[n].kind != state::over;
+        const std::uint64_t n = trials_.last_trial();
+        if (n < begin() || n >= draft_.next_item) return false;
+        return items_[n].on_trial != 0 && items_[n].state != item_state::ended;
     }
 
-    void landed(const std::vector<item_range>& parts)
+    void release_keys(const std::vector<item_range>& runs)
     {
         if (!ordered_) return;
-        items_.for_each(parts, [this](send_item& i) { keys_[i.key].away = false; });
+        items_.for_each(runs, [this](send_item& i) { keys_[i.key].in_flight = false; });
     }
 
-    void end(std::uint64_t n, item_outcome o)
+    void end_item(std::uint64_t n, item_outcome o)
     {
         send_item& i = items_[n];
-        i.kind = state::over;
+        i.state = item_state::ended;
         if (!ordered_ && !one_key_) return;
         const bool stops = o == item_outcome::too_large || o == item_outcome::failed ||
                            o == item_outcome::in_doubt;
@@ -388,35 +395,35 @@ private:
         keys_.leave(i.key);
     }
 
-    void end(std::uint64_t n, item_outcome o, settlements& notes)
+    void end_item(std::uint64_t n, item_outcome o, settlements& outcomes)
     {
-        end(n, o);
-        notes.push({{n, 1}, o});
+        end_item(n, o);
+        outcomes.push({{n, 1}, o});
     }
 
     void end_too_large(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit,
-                       settlements& notes)
+                       settlements& outcomes)
     {
-        end(n, item_outcome::too_large);
-        notes.push({{n, 1},
-                    item_outcome::too_large,
-                    fault_kind::permanent,
-                    bytes,
-                    limit,
-                    limits_.envelope});
+        end_item(n, item_outcome::too_large);
+        outcomes.push({{n, 1},
+                       item_outcome::too_large,
+                       fault_kind::permanent,
+                       bytes,
+                       limit,
+                       limits_.envelope});
     }
 
     batch_limits limits_;
     duration linger_;
     send_policy::when_too_large too_large_;
-    send_item fresh_;  // the template for queued items
+    send_item prototype_;  // copied for each queued item
     bool ordered_;
     bool one_key_;
-    std::uint64_t hurry_ = 0;
+    std::uint64_t flushed_end_ = 0;
     send_items items_;
     send_keys keys_;
     send_draft draft_;
-    std::vector<batch_sender_types::replace> outsized_;
+    std::vector<batch_sender_types::replace> replace_requests_;
     send_trials trials_;
 };
 

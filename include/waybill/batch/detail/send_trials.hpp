@@ -19,42 +19,46 @@ namespace waybill::inline v0_2::detail {
 class send_trials {
 public:
     /// True if item `n` is to be sent alone. It has `bytes` bytes, more than the reported `limit`.
-    [[nodiscard]] bool wants(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit) noexcept
+    [[nodiscard]] bool begin_trial(std::uint64_t n, std::uint64_t bytes,
+                                   std::uint64_t limit) noexcept
     {
         if (limit != limit_) {
             limit_ = limit;
-            passed_ = 0;
-            every_ = 1;
+            skipped_count_ = 0;
+            trial_interval_ = 1;
         }
-        if (bytes >= refused_) {
-            if (++passed_ < every_) return false;
-            passed_ = 0;
-            if (every_ < 32) every_ *= 2;
+        if (bytes >= smallest_refused_) {
+            if (++skipped_count_ < trial_interval_) return false;
+            skipped_count_ = 0;
+            if (trial_interval_ < 32) trial_interval_ *= 2;
         }
-        last_ = n;
+        last_trial_ = n;
         return true;
     }
 
     /// An item of `bytes` bytes was refused alone.
-    void refused(std::uint64_t bytes) noexcept { refused_ = lesser(refused_, bytes); }
+    void refused(std::uint64_t bytes) noexcept
+    {
+        smallest_refused_ = lesser(smallest_refused_, bytes);
+    }
     /// An item of `bytes` bytes was accepted alone. Voids the refusal of an item that was no
     /// larger.
     void accepted(std::uint64_t bytes) noexcept
     {
-        if (bytes >= refused_) refused_ = highest_size;
+        if (bytes >= smallest_refused_) smallest_refused_ = highest_size;
     }
 
     /// The number of the last item to be tried, or the highest number.
-    [[nodiscard]] std::uint64_t last() const noexcept { return last_; }
+    [[nodiscard]] std::uint64_t last_trial() const noexcept { return last_trial_; }
 
     friend bool operator==(const send_trials&, const send_trials&) = default;
 
 private:
     std::uint64_t limit_ = 0;
-    std::uint64_t last_ = highest_size;
-    std::uint64_t refused_ = highest_size;  // smallest size that was refused alone
-    std::uint32_t passed_ = 0;              // items since the last trial
-    std::uint32_t every_ = 1;               // every n-th item is tried
+    std::uint64_t last_trial_ = highest_size;
+    std::uint64_t smallest_refused_ = highest_size;  // smallest size that was refused alone
+    std::uint32_t skipped_count_ = 0;                // items since the last trial
+    std::uint32_t trial_interval_ = 1;               // every n-th item is tried
 };
 
 }  // namespace waybill::inline v0_2::detail

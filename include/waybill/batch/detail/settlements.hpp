@@ -27,15 +27,18 @@ void make_room(std::vector<T>& list, std::size_t more = 1)
 
 class settlements {
 public:
-    [[nodiscard]] bool empty() const noexcept { return at_ == list_.size(); }
-    [[nodiscard]] const batch_sender_types::report& front() const noexcept { return list_[at_]; }
+    [[nodiscard]] bool empty() const noexcept { return first_index_ == reports_.size(); }
+    [[nodiscard]] const batch_sender_types::report& front() const noexcept
+    {
+        return reports_[first_index_];
+    }
 
-    void make_room(std::size_t more) { detail::make_room(list_, more); }
+    void make_room(std::size_t more) { detail::make_room(reports_, more); }
 
     void push(const batch_sender_types::report& s)
     {
-        if (list_.size() - at_ > 1) {
-            batch_sender_types::report& last = list_.back();
+        if (reports_.size() - first_index_ > 1) {
+            batch_sender_types::report& last = reports_.back();
             batch_sender_types::report joined = s;
             joined.items = {last.items.first, last.items.count + s.items.count};
             if (last.items.end() == s.items.first && s.outcome != item_outcome::too_large &&
@@ -44,14 +47,15 @@ public:
                 return;
             }
         }
-        list_.push_back(s);
+        reports_.push_back(s);
     }
 
     void pop()
     {
-        if (++at_ > list_.size() / 2) {
-            list_.erase(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(at_));
-            at_ = 0;
+        if (++first_index_ > reports_.size() / 2) {
+            reports_.erase(reports_.begin(),
+                           reports_.begin() + static_cast<std::ptrdiff_t>(first_index_));
+            first_index_ = 0;
         }
     }
 
@@ -59,8 +63,8 @@ public:
     /// O(outcomes).
     [[nodiscard]] std::uint64_t first(std::uint64_t otherwise) const noexcept
     {
-        for (std::size_t i = at_; i < list_.size(); ++i) {
-            otherwise = lesser(otherwise, list_[i].items.first);
+        for (std::size_t i = first_index_; i < reports_.size(); ++i) {
+            otherwise = lesser(otherwise, reports_[i].items.first);
         }
         return otherwise;
     }
@@ -68,16 +72,16 @@ public:
     /// Recorded outcomes are not part of the value.
     friend bool operator==(const settlements& a, const settlements& b)
     {
-        if (a.list_.size() - a.at_ != b.list_.size() - b.at_) return false;
-        for (std::size_t i = a.at_, j = b.at_; i < a.list_.size(); ++i, ++j) {
-            if (!(a.list_[i] == b.list_[j])) return false;
+        if (a.reports_.size() - a.first_index_ != b.reports_.size() - b.first_index_) return false;
+        for (std::size_t i = a.first_index_, j = b.first_index_; i < a.reports_.size(); ++i, ++j) {
+            if (!(a.reports_[i] == b.reports_[j])) return false;
         }
         return true;
     }
 
 private:
-    std::vector<batch_sender_types::report> list_;
-    std::size_t at_ = 0;
+    std::vector<batch_sender_types::report> reports_;
+    std::size_t first_index_ = 0;
 };
 
 }  // namespace waybill::inline v0_2::detail
