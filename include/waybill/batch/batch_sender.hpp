@@ -259,7 +259,7 @@ public:
         if (!f) return event_result::stale;
         ++f->unknown_outcomes;
         const bool repeat = policy_.on_unknown == send_policy::when_unknown::repeat &&
-                            pace_.again(f->unknown_outcomes);
+                            pace_.may_retry(f->unknown_outcomes);
         if (stopped_ || !repeat || !pace_.spend(now)) return end_in_doubt(*f, now);
         f->in_flight = false;
         f->not_before = pace_.retry_at(now, f->unknown_outcomes, u.random, {});
@@ -442,7 +442,7 @@ private:
     {
         const bool stop = kind == fault_kind::cancelled || kind == fault_kind::ownership_lost;
         bool retry = f.unknown_outcomes == 0 && detail::pace::retriable(kind) &&
-                     pace_.again(i.failed_attempts + 1U);
+                     pace_.may_retry(i.failed_attempts + 1U);
         if (retry) {
             if (!failures.retry_paid) failures.retry_paid = pace_.spend(now);
             retry = *failures.retry_paid;

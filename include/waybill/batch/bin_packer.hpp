@@ -80,9 +80,9 @@ public:
             detail::tally<detail::kept_framing<Item, Size>> with;
             if (at != end) with = this->all_[at].sum;
             if (with.full || (best != end && with.bytes <= this->all_[best].sum.bytes)) continue;
-            const add_result what = with.add(this->limits_, this->framing_, std::as_const(item));
-            if (what == add_result::too_large) return what;
-            if (what == add_result::full) continue;
+            const add_result result = with.add(this->limits_, this->framing_, std::as_const(item));
+            if (result == add_result::too_large) return result;
+            if (result == add_result::full) continue;
             best = at;
             counted = std::move(with);
         }
@@ -120,12 +120,12 @@ template <class Items,
                                         {.open = bins});
     packed_bins p;
     for (std::size_t i = 0; i != items.size(); ++i) {
-        add_result what = open.try_add(i, {});
-        if (what == add_result::full) {
+        add_result result = open.try_add(i, {});
+        if (result == add_result::full) {
             p.batches.push_back(open.take({}));
-            what = open.try_add(i, {});
+            result = open.try_add(i, {});
         }
-        if (what == add_result::too_large) p.too_large.push_back(i);
+        if (result == add_result::too_large) p.too_large.push_back(i);
         while (open.due({})) p.batches.push_back(open.take({}));
     }
     while (!open.empty()) p.batches.push_back(open.take({}));

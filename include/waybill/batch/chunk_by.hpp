@@ -43,9 +43,9 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
                                              const F& size = {})
 {
     if (first == last) return {first, first};
-    const detail::room_for<F, I> r(l);
-    std::uint64_t own = detail::size_ahead(first, last, size);
-    return detail::cut(first, last, r, size, own, 0);
+    const detail::limits_for<F, I> r(l);
+    std::uint64_t item_bytes = detail::first_size(first, last, size);
+    return detail::cut(first, last, r, size, item_bytes, 0);
 }
 
 /// Cuts [first, last) into chunks within `l`. The chunks point into the input. Constant time; each

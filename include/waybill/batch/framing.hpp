@@ -86,21 +86,21 @@ struct framed {
 
     template <class Item>
     [[nodiscard]] constexpr std::uint64_t envelope(const Item& item) const
-        requires requires(const Model& m, const F& f) { m.envelope(detail::shown(f, item)); }
+        requires requires(const Model& m, const F& f) { m.envelope(detail::projected(f, item)); }
     {
-        return detail::as_size(model.envelope(detail::shown(of, item)));
+        return detail::as_size(model.envelope(detail::projected(of, item)));
     }
     template <class Item>
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const Item& item) const
-        requires requires(const Model& m, const F& f) { m.delta(s, detail::shown(f, item)); }
+        requires requires(const Model& m, const F& f) { m.delta(s, detail::projected(f, item)); }
     {
-        return detail::as_size(model.delta(s, detail::shown(of, item)));
+        return detail::as_size(model.delta(s, detail::projected(of, item)));
     }
     template <class Item>
     constexpr void push(state& s, const Item& item) const
-        requires requires(const Model& m, const F& f) { m.push(s, detail::shown(f, item)); }
+        requires requires(const Model& m, const F& f) { m.push(s, detail::projected(f, item)); }
     {
-        model.push(s, detail::shown(of, item));
+        model.push(s, detail::projected(of, item));
     }
 
     Model model;

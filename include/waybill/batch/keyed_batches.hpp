@@ -87,15 +87,15 @@ public:
         std::size_t at = find(key);
         detail::tally<detail::kept_framing<Item, Size>> with;
         if (at != this->open()) with = this->all_[at].sum;
-        const add_result what = with.add(this->limits_, this->framing_, std::as_const(item));
-        if (what == add_result::added) {
+        const add_result result = with.add(this->limits_, this->framing_, std::as_const(item));
+        if (result == add_result::added) {
             return this->put(at, {.key = key}, std::move(with), std::forward<T>(item), now);
         }
-        if (what == add_result::full) {
+        if (result == add_result::full) {
             this->all_[at].sum = std::move(with);
             for (; at != 0; --at) std::swap(this->all_[at], this->all_[at - 1]);
         }
-        return what;
+        return result;
     }
     /// The same for a value that `Item` is constructed from. The size is that of the new item.
     template <class T>

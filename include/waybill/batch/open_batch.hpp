@@ -85,13 +85,13 @@ public:
     add_result try_add(T&& item, steady_time now)
     {
         detail::tally<framing_type> with = tally_;
-        const add_result what = with.add(limits_, framing_, std::as_const(item));
-        if (what == add_result::added) {
+        const add_result result = with.add(limits_, framing_, std::as_const(item));
+        if (result == add_result::added) {
             items_.emplace_back(std::forward<T>(item));
             if (items_.size() == 1) opened_ = now;
         }
         tally_ = std::move(with);
-        return what;
+        return result;
     }
     /// The same for a value that `Item` is constructed from. The size is that of the new item.
     template <class T>
@@ -104,8 +104,8 @@ public:
     /// True if the batch has items and is full or past its deadline.
     [[nodiscard]] bool due(steady_time now) const
     {
-        const auto by = deadline();
-        return by && (tally_.full || now >= *by);
+        const auto due_time = deadline();
+        return due_time && (tally_.full || now >= *due_time);
     }
 
     /// The time when the batch is due if no more items come; `opened` if it is full. Empty if the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// resend_buffer: an input that can be read only once, with the items that are read but not settled.
+// resend_buffer: an input that can be read only once, with the items read but not yet settled.
 //
 // A forward range can be read again; lines from a pipe cannot. A resend buffer keeps each item
 // until its outcome is known. So a refused batch can be cut again, and a sender that must wait can
@@ -36,7 +36,7 @@ class resend_buffer {
 public:
     using value_type = std::iter_value_t<I>;
 
-    resend_buffer(I first, S last) : at_(std::move(first)), last_(std::move(last)) {}
+    resend_buffer(I first, S last) : next_(std::move(first)), end_(std::move(last)) {}
 
     /// Reads a range that must outlive the buffer. Calls its begin() once, here.
     template <class R>
@@ -58,60 +58,64 @@ public:
     /// returns the same item. So no item is lost if an exception occurs in between.
     [[nodiscard]] const value_type* peek()
     {
-        if (peeked_) return &held_.back();
-        if (read_) {
-            ++at_;
-            read_ = false;
+        if (has_peeked_) return &items_.back();
+        if (next_is_read_) {
+            ++next_;
+            next_is_read_ = false;
         }
-        if (at_ == last_) return nullptr;
-        held_.push_back(*at_);
-        read_ = peeked_ = true;
-        return &held_.back();
+        if (next_ == end_) return nullptr;
+        items_.push_back(*next_);
+        next_is_read_ = has_peeked_ = true;
+        return &items_.back();
     }
     /// Counts the item that peek() returned as pulled.
-    void take() noexcept { peeked_ = false; }
+    void take() noexcept { has_peeked_ = false; }
 
     /// The item with number `n`, which must be in [first(), pulled()).
     [[nodiscard]] const value_type* at(std::uint64_t n) const
     {
-        return held_.data() + dead_ + (n - first_);
+        return items_.data() + released_count_ + (n - first_number_);
     }
-    [[nodiscard]] value_type* at(std::uint64_t n) { return held_.data() + dead_ + (n - first_); }
+    [[nodiscard]] value_type* at(std::uint64_t n)
+    {
+        return items_.data() + released_count_ + (n - first_number_);
+    }
 
     /// The number of items pulled so far.
-    [[nodiscard]] std::uint64_t pulled() const noexcept { return first_ + size(); }
+    [[nodiscard]] std::uint64_t pulled() const noexcept { return first_number_ + size(); }
 
     /// The number of items that are kept.
     [[nodiscard]] std::size_t size() const noexcept
     {
-        return held_.size() - dead_ - (peeked_ ? 1U : 0U);
+        return items_.size() - released_count_ - (has_peeked_ ? 1U : 0U);
     }
 
     /// The number of the first item that is kept.
-    [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
+    [[nodiscard]] std::uint64_t first() const noexcept { return first_number_; }
 
     /// Drops the items with numbers below `n`. Amortized constant time per item.
     void release(std::uint64_t n)
     {
         const std::uint64_t all = pulled();
         if (n > all) n = all;
-        if (n <= first_) return;
-        dead_ += n - first_;
-        first_ = n;
-        if (dead_ > held_.size() / 2) {
-            held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(dead_));
-            dead_ = 0;
+        if (n <= first_number_) return;
+        released_count_ += n - first_number_;
+        first_number_ = n;
+        if (released_count_ > items_.size() / 2) {
+            items_.erase(items_.begin(),
+                         items_.begin() + static_cast<std::ptrdiff_t>(released_count_));
+            released_count_ = 0;
         }
     }
 
 private:
-    I at_;
-    S last_;
-    bool read_ = false;    // *at_ is in held_; at_ must be incremented before the next read
-    bool peeked_ = false;  // the last item in held_ does not count as pulled yet
-    std::vector<value_type> held_;
-    std::size_t dead_ = 0;     // the number of dropped items at the beginning of held_
-    std::uint64_t first_ = 0;  // the number of held_[dead_]
+    I next_;                          // next position of the input
+    S end_;                           // end of the input
+    bool next_is_read_ = false;       // *next_ is in items_; increment next_ before reading it
+    bool has_peeked_ = false;         // the last item of items_ does not count as pulled yet
+    std::vector<value_type> items_;   // the released items, then the kept ones
+    std::size_t released_count_ = 0;  // number of released items in items_
+    std::uint64_t first_number_ = 0;  // number of the first kept item
 };
 
 template <class R>

@@ -65,11 +65,11 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
 [[nodiscard]] send_report send_all(I first, S last, const F& size, batch_sender& s, Clock now,
                                    Send&& send, Replace&& replace = {})
 {
-    if (!detail::open_for(s, detail::time_of(now))) return {.other_input = true};
+    if (!detail::open_input(s, detail::time_of(now))) return {.other_input = true};
     const std::uint64_t taken = s.end() - *s.origin();
-    detail::walked_source<I, S, F> source(std::move(first), std::move(last), size, taken);
+    detail::forward_source<I, S, F> source(std::move(first), std::move(last), size, taken);
     if (source.taken() != taken) return {.other_input = true};
-    return detail::sending(source, s, now, send, replace).run();
+    return detail::send_loop(source, s, now, send, replace).run();
 }
 
 /// The same for a container or view that can be walked again.
@@ -89,13 +89,13 @@ template <class I, class S, detail::queueing<const std::iter_value_t<I>&> F,
 [[nodiscard]] send_report send_all(resend_buffer<I, S>& box, const F& size, batch_sender& s,
                                    Clock now, Send&& send, Replace&& replace = {})
 {
-    if (!detail::open_for(s, detail::time_of(now))) return {.other_input = true};
+    if (!detail::open_input(s, detail::time_of(now))) return {.other_input = true};
     const std::uint64_t taken = s.end() - *s.origin();
     const std::uint64_t settled_before = detail::saturating_sub(box.pulled(), taken);
     const std::uint64_t first_needed = settled_before + (s.first_open() - *s.origin());
     if (box.pulled() < taken || box.first() > first_needed) return {.other_input = true};
-    detail::kept_source<resend_buffer<I, S>, F> source(box, size, settled_before);
-    return detail::sending(source, s, now, send, replace).run();
+    detail::buffered_source<resend_buffer<I, S>, F> source(box, size, settled_before);
+    return detail::send_loop(source, s, now, send, replace).run();
 }
 
 }  // namespace waybill::inline v0_2

@@ -248,7 +248,8 @@ struct batch_sender_types {
         /// The failed entries, in any order.
         std::span<const entry_fault> failed{};
         duration retry_after{};  ///< Pause that the broker requires, or 0.
-        double random = 1.0;     ///< Random value in [0, 1) for jitter; 1: longest pause.
+        /// Random value in [0, 1) for the jitter. The default 1 selects the longest pause.
+        double random = 1.0;
 
         friend bool operator==(const partial& a, const partial& b)
         {
@@ -261,7 +262,8 @@ struct batch_sender_types {
     struct throttled {
         std::uint64_t attempt = 0;
         duration retry_after{};  ///< Pause that the broker requires, or 0.
-        double random = 1.0;     ///< Random value in [0, 1) for jitter; 1: longest pause.
+        /// Random value in [0, 1) for the jitter. The default 1 selects the longest pause.
+        double random = 1.0;
 
         friend bool operator==(const throttled&, const throttled&) = default;
     };
@@ -271,7 +273,8 @@ struct batch_sender_types {
         std::uint64_t attempt = 0;
         fault_kind kind = fault_kind::transient;
         std::string text{};   ///< The broker's text, for the report; not used by the sender.
-        double random = 1.0;  ///< Random value in [0, 1) for jitter; 1: longest pause.
+        /// Random value in [0, 1) for the jitter. The default 1 selects the longest pause.
+        double random = 1.0;
 
         friend bool operator==(const failed&, const failed&) = default;
     };
@@ -279,7 +282,8 @@ struct batch_sender_types {
     /// The batch may or may not have arrived: a timeout, a broken connection.
     struct outcome_unknown {
         std::uint64_t attempt = 0;
-        double random = 1.0;  ///< Random value in [0, 1) for jitter; 1: longest pause.
+        /// Random value in [0, 1) for the jitter. The default 1 selects the longest pause.
+        double random = 1.0;
 
         friend bool operator==(const outcome_unknown&, const outcome_unknown&) = default;
     };

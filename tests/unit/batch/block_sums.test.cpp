@@ -20,7 +20,7 @@ namespace block_sums_test {
 using waybill::detail::as_size;
 using waybill::detail::highest_size;
 using waybill::detail::plain_integers;
-using waybill::detail::within;
+using waybill::detail::take_while_fits;
 
 template <class Items>
 constexpr bool plain = plain_integers<decltype(std::declval<Items&>().begin()),
@@ -54,8 +54,8 @@ constexpr bool alike(const std::vector<N>& all, std::uint64_t single, std::uint6
         const N* const stop = all.data() + all.size();
         std::uint64_t expected_left = left;
         const std::size_t expected = count_one_by_one(at, stop, single, expected_left);
-        const auto to = within(at, stop, single, left);
-        if (to.at != at + expected || to.left != expected_left) return false;
+        const auto to = take_while_fits(at, stop, single, left);
+        if (to.at != at + expected || to.bytes_left != expected_left) return false;
     }
     return true;
 }

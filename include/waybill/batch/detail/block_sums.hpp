@@ -44,11 +44,11 @@ struct block {
         std::conditional_t<sizeof(N) <= 4, std::uint32_t, std::uint64_t>>;
 
     // The largest safe value: it is not negative, and the sum of 64 fits into `wide`.
-    static constexpr std::uint64_t known =
+    static constexpr std::uint64_t max_safe =
         lesser(wide(~wide{}) / 64, std::uint64_t{bits(~bits{})} >> std::is_signed_v<N>);
 
     wide sum = 0;
-    bits any = 0;
+    bits all_bits = 0;
 };
 
 /// Sums `Count` numbers. Compilers vectorise this loop; the gain is highest for narrow types. gcc
@@ -65,7 +65,7 @@ constexpr block<N> block_of(const N* at)
         const auto front = static_cast<bits>(at[i]);
         const auto back = static_cast<bits>(at[i + Count / 2]);
         b.sum = static_cast<wide>(b.sum + static_cast<wide>(wide{front} + wide{back}));
-        b.any = static_cast<bits>(b.any | static_cast<bits>(front | back));
+        b.all_bits = static_cast<bits>(b.all_bits | static_cast<bits>(front | back));
     }
     return b;
 }
@@ -81,11 +81,11 @@ using lanes [[gnu::vector_size(16)]] = std::uint64_t;
 template <int Count, class N>
 inline block<N> block_of_lanes(const N* at)
 {
-    const auto count = [](lanes& sum, lanes& any, const N* two) {
+    const auto count = [](lanes& sum, lanes& all_bits, const N* pair) {
         lanes n;
-        std::memcpy(&n, two, sizeof n);
+        std::memcpy(&n, pair, sizeof n);
         sum += n;
-        any |= n;
+        all_bits |= n;
     };
     lanes a{}, b{}, c{}, d{}, any_a{}, any_b{}, any_c{}, any_d{};
 #pragma GCC unroll 2
@@ -96,15 +96,15 @@ inline block<N> block_of_lanes(const N* at)
         count(d, any_d, at + i + 6);
     }
     const lanes sum = (a + b) + (c + d);
-    const lanes any = (any_a | any_b) | (any_c | any_d);
+    const lanes all_bits = (any_a | any_b) | (any_c | any_d);
     using bits = typename block<N>::bits;
-    return {static_cast<bits>(sum[0] + sum[1]), static_cast<bits>(any[0] | any[1])};
+    return {static_cast<bits>(sum[0] + sum[1]), static_cast<bits>(all_bits[0] | all_bits[1])};
 }
 #endif
 
-/// The sum of `Count` numbers. The largest value if a number may exceed `lower` or `known`.
+/// The sum of `Count` numbers. The largest value if a number may exceed `max_value` or `max_safe`.
 template <int Count, class N>
-[[nodiscard]] constexpr std::uint64_t block_sum(const N* at, std::uint64_t lower)
+[[nodiscard]] constexpr std::uint64_t block_sum(const N* at, std::uint64_t max_value)
 {
     block<N> b;
 #ifdef __GNUC__
@@ -112,40 +112,42 @@ template <int Count, class N>
     else
 #endif
         b = detail::block_of<Count>(at);
-    if (b.any > lesser(lower, block<N>::known)) [[unlikely]] return highest_size;
+    if (b.all_bits > lesser(max_value, block<N>::max_safe)) [[unlikely]]
+        return highest_size;
     return b.sum;
 }
 
-/// Result of within(): the first number that was not taken, and the rest of the sum.
+/// Result of take_while_fits(): the first number that was not taken, and the rest of the sum.
 template <class N>
-struct reached {
+struct block_result {
     const N* at;
-    std::uint64_t left;
+    std::uint64_t bytes_left;
 };
 
-/// Takes numbers from [at, stop) while each is at most `single` and their sum is at most `left`.
-/// `left` must be less than the largest value.
+/// Takes numbers from [at, stop) while each is at most `single` and their sum is at most
+/// `bytes_left`, which must be less than the largest value.
 template <class N>
-[[nodiscard]] constexpr reached<N> within(const N* at, const N* stop, std::uint64_t single,
-                                          std::uint64_t left)
+[[nodiscard]] constexpr block_result<N> take_while_fits(const N* at, const N* stop,
+                                                        std::uint64_t single,
+                                                        std::uint64_t bytes_left)
 {
     while (at != stop) {
         const auto take = [&]<int Count>(std::integral_constant<int, Count>) {
             for (; stop - at >= Count; at += Count) {
                 const std::uint64_t sum = detail::block_sum<Count>(at, single);
-                if (sum > left) return;
-                left -= sum;
+                if (sum > bytes_left) return;
+                bytes_left -= sum;
             }
         };
         take(std::integral_constant<int, 64>{});
         take(std::integral_constant<int, 8>{});
         for (const N* end = stop - at < 64 ? stop : at + 64; at != end; ++at) {
-            const std::uint64_t own = as_size(*at);
-            if (own > left || own > single) return {at, left};
-            left -= own;
+            const std::uint64_t item_bytes = as_size(*at);
+            if (item_bytes > bytes_left || item_bytes > single) return {at, bytes_left};
+            bytes_left -= item_bytes;
         }
     }
-    return {at, left};
+    return {at, bytes_left};
 }
 
 }  // namespace waybill::inline v0_2::detail

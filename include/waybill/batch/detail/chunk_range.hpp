@@ -35,8 +35,9 @@ public:
 
         iterator() = default;
         [[gnu::always_inline]] constexpr explicit iterator(const chunk_range& r)
-            : range_(&r), cut_{r.first_, r.first_},
-              next_(detail::size_ahead(r.first_, r.last_, r.size_))
+            : range_(&r),
+              cut_{r.first_, r.first_},
+              next_size_(detail::first_size(r.first_, r.last_, r.size_))
         {
             advance();
         }
@@ -69,18 +70,18 @@ public:
                 cut_ = {cut_.last, cut_.last};
                 return;
             }
-            std::uint64_t own = next_;
-            cut_ = detail::cut(cut_.last, r.last_, r.room_, r.size_, own, cut_.count);
-            next_ = own;
+            std::uint64_t item_bytes = next_size_;
+            cut_ = detail::cut(cut_.last, r.last_, r.limits_, r.size_, item_bytes, cut_.count);
+            next_size_ = item_bytes;
         }
 
         const chunk_range* range_ = nullptr;
         chunk<I> cut_;
-        std::uint64_t next_ = 0;  // the size of the item after the chunk, measured once
+        std::uint64_t next_size_ = 0;  // the size of the item after the chunk, measured once
     };
 
     constexpr chunk_range(I first, S last, const batch_limits& l, F size)
-        : first_(std::move(first)), last_(std::move(last)), room_(l), size_(std::move(size))
+        : first_(std::move(first)), last_(std::move(last)), limits_(l), size_(std::move(size))
     {
     }
 
@@ -90,7 +91,7 @@ public:
 private:
     I first_;
     S last_;
-    detail::room_for<F, I> room_;
+    detail::limits_for<F, I> limits_;
     F size_;
 };
 

@@ -23,19 +23,20 @@
 namespace waybill::inline v0_2::detail {
 
 // The limits in the form that the loops compare with, computed once.
-struct room {
-    constexpr explicit room(const batch_limits& l) noexcept
+struct chunk_limits {
+    constexpr explicit chunk_limits(const batch_limits& l) noexcept
         : items(l.items == 0 ? 1 : l.items), envelope(l.envelope)
     {
-        constexpr std::uint64_t known = highest_size - 1;  // the largest sum that is not saturated
-        const std::uint64_t bytes = lesser(l.bytes, known);
-        space = saturating_sub(bytes, l.envelope);
-        if (l.envelope <= bytes) too_large = lesser(l.single, space) + 1;
+        constexpr std::uint64_t max_exact =
+            highest_size - 1;  // the largest sum that is not saturated
+        const std::uint64_t bytes = lesser(l.bytes, max_exact);
+        item_space = saturating_sub(bytes, l.envelope);
+        if (l.envelope <= bytes) too_large = lesser(l.single, item_space) + 1;
     }
 
     std::uint64_t items;
     std::uint64_t envelope;
-    std::uint64_t space = 0;      // bytes for items
+    std::uint64_t item_space = 0;  // bytes for items
     std::uint64_t too_large = 0;  // the smallest size that fits into no batch
 };
 
@@ -44,7 +45,7 @@ template <class F, class I>
 concept framing_at = framing<F, std::remove_cvref_t<std::iter_reference_t<I>>>;
 
 template <class F, class I>
-using room_for = std::conditional_t<framing_at<F, I>, batch_limits, room>;
+using limits_for = std::conditional_t<framing_at<F, I>, batch_limits, chunk_limits>;
 
 template <class I, class F>
 constexpr std::uint64_t size_at(const I& at, const F& size)
@@ -54,7 +55,7 @@ constexpr std::uint64_t size_at(const I& at, const F& size)
 
 // The size of the first item, to be passed to cut(). 0 for a framing or an empty input.
 template <class I, class S, class F>
-constexpr std::uint64_t size_ahead(const I& at, const S& last, const F& size)
+constexpr std::uint64_t first_size(const I& at, const S& last, const F& size)
 {
     if constexpr (!framing_at<F, I>) {
         if (at != last) return detail::size_at(at, size);
@@ -62,17 +63,17 @@ constexpr std::uint64_t size_ahead(const I& at, const S& last, const F& size)
     return 0;
 }
 
-// Takes items from `at` to `bound` while they fit. Returns true if an item does not fit; `own` is
-// then its size. Without `Single`, an item is limited only by the rest of the space.
+// Takes items from `at` to `bound` while they fit. Returns true if an item does not fit;
+// `item_bytes` is then its size. Without `Single`, only `bytes_left` limits an item.
 template <bool Single, class I, class F>
-[[gnu::always_inline]] constexpr bool take_items(I& at, const I& bound, const room& r,
-                                                 const F& size, std::uint64_t& own,
-                                                 std::uint64_t& left)
+[[gnu::always_inline]] constexpr bool take_items(I& at, const I& bound, const chunk_limits& limits,
+                                                 const F& size, std::uint64_t& item_bytes,
+                                                 std::uint64_t& bytes_left)
 {
     for (; at != bound; ++at) {
-        own = detail::size_at(at, size);
-        if (own > left || (Single && own >= r.too_large)) return true;
-        left -= own;
+        item_bytes = detail::size_at(at, size);
+        if (item_bytes > bytes_left || (Single && item_bytes >= limits.too_large)) return true;
+        bytes_left -= item_bytes;
     }
     return false;
 }
@@ -81,92 +82,99 @@ template <bool Single, class I, class F>
 // items, item by item is faster: `bench/run batch`, rows "blocks". The previous chunk predicts the
 // length of this one.
 inline constexpr std::uint64_t long_chunk = 96;
-inline constexpr std::uint64_t before_blocks = 128;  // items of a short chunk that are taken singly
+inline constexpr std::uint64_t single_before_blocks = 128;  // if the previous chunk was short
 
 // Takes up to `count` integers from `at` in blocks. Returns true if an item does not fit.
 template <class I>
-[[gnu::always_inline]] constexpr bool take_blocks(I& at, std::uint64_t count, const room& r,
-                                                  std::uint64_t& left)
+[[gnu::always_inline]] constexpr bool take_blocks(I& at, std::uint64_t count,
+                                                  const chunk_limits& limits,
+                                                  std::uint64_t& bytes_left)
 {
     const auto* const here = &*at;
     const auto* const end = here + count;
-    const auto to = detail::within(here, end, r.too_large - 1, left);
-    left = to.left;
+    const auto to = detail::take_while_fits(here, end, limits.too_large - 1, bytes_left);
+    bytes_left = to.bytes_left;
     at += to.at - here;
     return to.at != end;
 }
 
 // Takes items from `at` until the chunk ends, in a sequence whose length is known.
 template <class I, class S, class F>
-[[gnu::always_inline]] constexpr batch_close_reason
-take_counted(const I& first, I& at, const S& last, const room& r, const F& size, std::uint64_t& own,
-             std::uint64_t& left, std::uint64_t before)
+[[gnu::always_inline]] constexpr batch_close_reason take_sized(
+    const I& first, I& at, const S& last, const chunk_limits& limits, const F& size,
+    std::uint64_t& item_bytes, std::uint64_t& bytes_left, std::uint64_t previous_count)
 {
-    constexpr bool bare = std::same_as<F, std::identity> && plain_integers<I, S>;
-    const std::uint64_t most = lesser(static_cast<std::uint64_t>(last - first), r.items);
-    const std::uint64_t singly =
-        bare ? lesser(most, before < long_chunk ? before_blocks : 1) : most;
-    const I bound = first + static_cast<std::iter_difference_t<I>>(singly);
-    const bool refused = r.too_large > r.space
-                             ? detail::take_items<false>(at, bound, r, size, own, left)
-                             : detail::take_items<true>(at, bound, r, size, own, left);
+    constexpr bool sums_in_blocks = std::same_as<F, std::identity> && plain_integers<I, S>;
+    const std::uint64_t max_count = lesser(static_cast<std::uint64_t>(last - first), limits.items);
+    const std::uint64_t single_count =
+        sums_in_blocks ? lesser(max_count, previous_count < long_chunk ? single_before_blocks : 1)
+                       : max_count;
+    const I bound = first + static_cast<std::iter_difference_t<I>>(single_count);
+    const bool refused =
+        limits.too_large > limits.item_space
+            ? detail::take_items<false>(at, bound, limits, size, item_bytes, bytes_left)
+            : detail::take_items<true>(at, bound, limits, size, item_bytes, bytes_left);
     batch_close_reason reason = refused ? batch_close_reason::bytes : batch_close_reason::items;
-    if constexpr (bare) {
-        if (!refused && most > singly && detail::take_blocks(at, most - singly, r, left)) {
-            own = detail::size_at(at, size);
+    if constexpr (sums_in_blocks) {
+        if (!refused && max_count > single_count &&
+            detail::take_blocks(at, max_count - single_count, limits, bytes_left)) {
+            item_bytes = detail::size_at(at, size);
             reason = batch_close_reason::bytes;
         }
     }
     if (reason == batch_close_reason::items) {
         if (at == last) reason = batch_close_reason::end;
-        else own = detail::size_at(at, size);
+        else item_bytes = detail::size_at(at, size);
     }
     return reason;
 }
 
 // Takes items from `at` until the chunk ends, and counts them. `taken` is 1 before the call.
 template <class I, class S, class F>
-[[gnu::always_inline]] constexpr batch_close_reason
-take_uncounted(I& at, const S& last, const room& r, const F& size, std::uint64_t& own,
-               std::uint64_t& left, std::uint64_t& taken)
+[[gnu::always_inline]] constexpr batch_close_reason take_unsized(
+    I& at, const S& last, const chunk_limits& limits, const F& size, std::uint64_t& item_bytes,
+    std::uint64_t& bytes_left, std::uint64_t& taken)
 {
     for (;; ++at, ++taken) {
         if (at == last) return batch_close_reason::end;
-        own = detail::size_at(at, size);
-        if (taken == r.items) return batch_close_reason::items;
-        if (own > left || own >= r.too_large) return batch_close_reason::bytes;
-        left -= own;
+        item_bytes = detail::size_at(at, size);
+        if (taken == limits.items) return batch_close_reason::items;
+        if (item_bytes > bytes_left || item_bytes >= limits.too_large)
+            return batch_close_reason::bytes;
+        bytes_left -= item_bytes;
     }
 }
 
-// Cuts a chunk off [first, last), which must not be empty. Before the call, `own` is the size of
-// the first item; after it, the size of the item after the chunk, if there is one. So each item is
-// measured once, and no branch has to test whether the next size is already known. `before` is the
-// number of items of the previous chunk. always_inline: see chunk_range.hpp. In the functions
-// above, it saves 4 to 5 % of the instructions with g++ 12 in chunks of 8 (`bench/run batch`,
-// strings).
+// Cuts a chunk off [first, last), which must not be empty. Before the call, `item_bytes` is the
+// size of the first item; after it, the size of the item after the chunk, if there is one. So each
+// item is measured once, and no branch has to test whether the next size is already known.
+// `previous_count` is the number of items of the previous chunk. always_inline: see
+// chunk_range.hpp. In the functions above, it saves 4 to 5 % of the instructions with g++ 12 in
+// chunks of 8 (`bench/run batch`, strings).
 template <class I, class S, class F>
-[[gnu::always_inline]] constexpr chunk<I> cut(I first, const S& last, const room& r, const F& size,
-                                              std::uint64_t& own, std::uint64_t before)
+[[gnu::always_inline]] constexpr chunk<I> cut(I first, const S& last, const chunk_limits& limits,
+                                              const F& size, std::uint64_t& item_bytes,
+                                              std::uint64_t previous_count)
 {
     I at = first;
     ++at;
-    if (own >= r.too_large) {
-        const std::uint64_t whole = saturating_add(r.envelope, own);
-        if (at != last) own = detail::size_at(at, size);
+    if (item_bytes >= limits.too_large) {
+        const std::uint64_t whole = saturating_add(limits.envelope, item_bytes);
+        if (at != last) item_bytes = detail::size_at(at, size);
         return {first, at, whole, 1, false, batch_close_reason::bytes};
     }
     // Subtracting from the rest cannot wrap; adding to a sum could.
-    std::uint64_t left = r.space - own;
+    std::uint64_t bytes_left = limits.item_space - item_bytes;
     std::uint64_t taken = 1;
     batch_close_reason reason{};
     if constexpr (std::random_access_iterator<I> && std::sized_sentinel_for<S, I>) {
-        reason = detail::take_counted(first, at, last, r, size, own, left, before);
+        reason = detail::take_sized(first, at, last, limits, size, item_bytes, bytes_left,
+                                    previous_count);
         taken = static_cast<std::uint64_t>(at - first);
     } else {
-        reason = detail::take_uncounted(at, last, r, size, own, left, taken);
+        reason = detail::take_unsized(at, last, limits, size, item_bytes, bytes_left, taken);
     }
-    return {first, at, r.envelope + (r.space - left), taken, true, reason};
+    return {first, at, limits.envelope + (limits.item_space - bytes_left), taken, true, reason};
 }
 
 // The same for a framing. Sizes depend on the place, so no size is passed on to the next chunk.

@@ -44,22 +44,22 @@ struct plain_framing {
     F size;
 };
 
-// The item that `of` returns for `item`.
+// The result of the conversion `of` for `item`: a callable, or a pointer to a member.
 template <class F, class Item>
     requires requires(const F& of, const Item& item) { of(item); }
-constexpr decltype(auto) shown(const F& of, const Item& item)
-{
-    return of(item);
+    constexpr decltype(auto) projected(const F& of, const Item& item)
+    {
+        return of(item);
 }
 
 template <class Owner, class Member, std::derived_from<Owner> Item>
-constexpr decltype(auto) shown(Member Owner::* const& of, const Item& item)
+constexpr decltype(auto) projected(Member Owner::*const& of, const Item& item)
 {
     if constexpr (std::is_function_v<Member>) return (item.*of)();
     else return (item.*of);
 }
 
-/// A framing that adds `batch` bytes to each batch and `item_bytes` bytes to each item. Saturates.
+/// A framing that adds bytes to each batch and to each item. Saturates.
 template <class F>
 struct reserving {
     using state = typename F::state;
@@ -68,13 +68,13 @@ struct reserving {
     [[nodiscard]] constexpr std::uint64_t envelope(const Item& item) const
         requires requires(const F& f, const Item& i) { f.envelope(i); }
     {
-        return saturating_add(batch, as_size(inner.envelope(item)));
+        return saturating_add(bytes_per_batch, as_size(inner.envelope(item)));
     }
     template <class Item>
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const Item& item) const
         requires requires(const F& f, const state& a, const Item& i) { f.delta(a, i); }
     {
-        return saturating_add(item_bytes, as_size(inner.delta(s, item)));
+        return saturating_add(bytes_per_item, as_size(inner.delta(s, item)));
     }
     template <class Item>
     constexpr void push(state& s, const Item& item) const
@@ -84,8 +84,8 @@ struct reserving {
     }
 
     F inner;
-    std::uint64_t batch = 0;
-    std::uint64_t item_bytes = 0;
+    std::uint64_t bytes_per_batch = 0;
+    std::uint64_t bytes_per_item = 0;
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -32,19 +32,19 @@ public:
     /// Nothing may be sent before this time.
     [[nodiscard]] steady_time not_before() const noexcept { return not_before_; }
 
-    /// True if `tries` attempts are fewer than the policy allows.
-    [[nodiscard]] bool again(std::uint32_t tries) const noexcept
+    /// True if `attempts` attempts are fewer than the policy allows.
+    [[nodiscard]] bool may_retry(std::uint32_t attempts) const noexcept
     {
-        return tries < policy_.max_attempts;
+        return attempts < policy_.max_attempts;
     }
 
-    /// The time of the next attempt after `tries` attempts; `now` if the policy retries at once.
+    /// The time of the next attempt after `attempts` attempts; `now` if the policy retries at once.
     /// `random` in [0, 1) is the random value for the jitter. `hint` is the pause that the broker
     /// wants.
-    [[nodiscard]] steady_time retry_at(steady_time now, std::uint32_t tries, double random,
+    [[nodiscard]] steady_time retry_at(steady_time now, std::uint32_t attempts, double random,
                                        duration hint) const noexcept
     {
-        const retry_action a = decide(policy_, tries, fault_kind::transient, random, now, hint);
+        const retry_action a = decide(policy_, attempts, fault_kind::transient, random, now, hint);
         const wait_until* w = std::get_if<wait_until>(&a);
         return w ? w->time : now;
     }
@@ -62,23 +62,22 @@ public:
     }
 
     /// Pauses after a failure. The caller has paid for the retry with `spend`.
-    void failed(steady_time now, std::uint32_t tries, double random, duration hint)
+    void failed(steady_time now, std::uint32_t attempts, double random, duration hint)
     {
-        not_before_ = later(not_before_, retry_at(now, tries, random, hint));
+        not_before_ = later(not_before_, retry_at(now, attempts, random, hint));
     }
 
     /// Pauses after throttling, for at least 1 ns. With no pause at all, a driver that follows
     /// `next` could send forever at the same time.
     void throttled(steady_time now, double random, duration hint)
     {
-        if (throttles_ != ~std::uint32_t{0}) ++throttles_;
-        const duration rest = pause(policy_.pauses, throttles_, random, hint);
+        if (consecutive_throttles_ != ~std::uint32_t{0}) ++consecutive_throttles_;
+        const duration rest = pause(policy_.pauses, consecutive_throttles_, random, hint);
         not_before_ = later(not_before_, now + greater(rest, duration::nanoseconds(1)));
     }
 
-    /// Reports that the broker has processed a batch. The next throttling counts as the first
-    /// again.
-    void not_throttled() noexcept { throttles_ = 0; }
+    /// Reports that the broker has processed a batch. The next throttling counts as the first.
+    void not_throttled() noexcept { consecutive_throttles_ = 0; }
 
     friend bool operator==(const pace&, const pace&) = default;
 
@@ -86,7 +85,7 @@ private:
     retry_policy policy_;
     retry_token_bucket tokens_;
     shared_budget shared_;
-    std::uint32_t throttles_ = 0;  // in a row
+    std::uint32_t consecutive_throttles_ = 0;
     steady_time not_before_ = steady_time::lowest();
 };
 

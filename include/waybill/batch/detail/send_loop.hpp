@@ -28,25 +28,25 @@ struct notes_of {
 
 /// A guard for one attempt. Reports `outcome_unknown` if `send` throws or its result cannot be
 /// processed: the batch may have arrived.
-class unanswered {
+class attempt_guard {
 public:
-    unanswered(batch_sender& s, const batch_sender::send& a, steady_time now)
+    attempt_guard(batch_sender& s, const batch_sender::send& a, steady_time now)
         : s_(s), attempt_(a.attempt), bytes_(a.bytes), now_(now)
     {
         s_.on(batch_sender::started{attempt_}, now);
         ++report().sends;
     }
-    unanswered(const unanswered&) = delete;
-    unanswered& operator=(const unanswered&) = delete;
-    ~unanswered()
+    attempt_guard(const attempt_guard&) = delete;
+    attempt_guard& operator=(const attempt_guard&) = delete;
+    ~attempt_guard()
     {
-        if (!open_) return;
+        if (!pending_) return;
         count(batch_sender::outcome_unknown{});
         s_.on(batch_sender::outcome_unknown{attempt_}, now_);
     }
-    void over(const send_outcome& o) noexcept
+    void complete(const send_outcome& o) noexcept
     {
-        open_ = false;
+        pending_ = false;
         count(o);
     }
 
@@ -66,12 +66,12 @@ private:
     std::uint64_t attempt_;
     std::uint64_t bytes_;
     steady_time now_;
-    bool open_ = true;
+    bool pending_ = true;
 };
 
 /// Opens an input unless one is open. False if the sender has unsettled items that were queued
 /// without an open input.
-[[nodiscard]] inline bool open_for(batch_sender& s, steady_time now)
+[[nodiscard]] inline bool open_input(batch_sender& s, steady_time now)
 {
     if (s.origin()) return true;
     if (!s.finished()) return false;
@@ -89,49 +89,49 @@ struct keep_too_large {
 };
 
 template <class Source, class Clock, class Send, class Replace>
-class sending {
+class send_loop {
 public:
-    sending(Source& source, batch_sender& s, Clock& clock, Send& send, Replace& replace)
+    send_loop(Source& source, batch_sender& s, Clock& clock, Send& send, Replace& replace)
         : source_(source),
           s_(s),
           clock_(clock),
           send_(send),
           replace_(replace),
-          origin_(*s.origin()),
+          input_begin_(*s.origin()),
           notes_(notes_of::in(s))
     {
     }
 
     send_report run()
     {
-        while (going_) {
+        while (running_) {
             const steady_time now = time_of(clock_);
             match(
                 s_.next(now),
                 [&](const batch_sender::send& a) {
                     if (!feed(now)) transmit(a, now);
                 },
-                [&](const batch_sender::report& x) { note(x, now); },
+                [&](const batch_sender::report& x) { record(x, now); },
                 [&](const batch_sender::replace& r) { replace(r, now); },
                 [&](const wait_until& w) {
                     if (feed(now)) return;
                     notes_.report.waiting = w.time;
-                    going_ = false;
+                    running_ = false;
                 },
                 [&](idle) {
                     if (feed(now)) return;
                     // After a failed allocation, waiting items may be in no batch. Flushing cuts
                     // them.
-                    if (!s_.finished() && !std::exchange(flushed_anyway_, true)) {
+                    if (!s_.finished() && !std::exchange(flushed_when_idle_, true)) {
                         s_.on(batch_sender::flushed{}, now);
                         return;
                     }
                     if (s_.finished()) s_.on(batch_sender::input_closed{}, now);
-                    going_ = false;
+                    running_ = false;
                 });
         }
         notes_.report.stopped = s_.has_stopped();
-        notes_.report.taken = s_.end() - origin_;
+        notes_.report.taken = s_.end() - input_begin_;
         return std::exchange(notes_, {}).report;
     }
 
@@ -139,30 +139,30 @@ private:
     void transmit(const batch_sender::send& a, steady_time now)
     {
         const std::uint64_t attempt = a.attempt;
-        auto batch = source_.batch(a, origin_);
-        unanswered guard(s_, a, now);
+        auto batch = source_.batch(a, input_begin_);
+        attempt_guard guard(s_, a, now);
         // `started` has moved the runs into the flight. The view in `batch` is still valid.
         send_outcome o = send_(batch);
         notes_.failure.clear();
         if (batch_sender::failed* f = std::get_if<batch_sender::failed>(&o))
             notes_.failure = std::move(f->text);
-        const event_result h = std::visit(
+        const event_result result = std::visit(
             [&](auto& event) {
                 event.attempt = attempt;
                 return s_.on(event, time_of(clock_));
             },
             o);
         // An invalid result does not show what has arrived.
-        if (h == event_result::invalid)
+        if (result == event_result::invalid)
             s_.on(batch_sender::outcome_unknown{attempt}, time_of(clock_));
-        guard.over(o);
+        guard.complete(o);
     }
 
     /// `replace_` may send, store and throw. After an exception the same item is requested again.
     void replace(batch_sender::replace r, steady_time now)
     {
         const std::uint64_t item = r.item;
-        r.item -= origin_;
+        r.item -= input_begin_;
         fault f = replace_(source_.item(r.item), std::as_const(r));
         notes_.not_replaced.clear();
         if (f.ok()) {
@@ -173,9 +173,9 @@ private:
         }
     }
 
-    void note(const batch_sender::report& x, steady_time now)
+    void record(const batch_sender::report& x, steady_time now)
     {
-        item_report r{{x.items.first - origin_, x.items.count},
+        item_report r{{x.items.first - input_begin_, x.items.count},
                       x.outcome,
                       x.kind,
                       x.bytes,
@@ -187,7 +187,7 @@ private:
         notes_.report.add(std::move(r));
         if (x.outcome == item_outcome::too_large) notes_.not_replaced.clear();
         s_.on(batch_sender::reported{x.items}, now);
-        source_.release(saturating_sub(s_.first_open(), origin_));
+        source_.release(saturating_sub(s_.first_open(), input_begin_));
     }
 
     /// Queues the next item if the next batch has room, before any action: items of a failed batch
@@ -210,11 +210,11 @@ private:
     Clock& clock_;
     Send& send_;
     Replace& replace_;
-    std::uint64_t origin_;
+    std::uint64_t input_begin_;
     send_notes& notes_;
-    bool going_ = true;
+    bool running_ = true;
     bool flushed_ = false;
-    bool flushed_anyway_ = false;
+    bool flushed_when_idle_ = false;
 };
 
 }  // namespace waybill::inline v0_2::detail

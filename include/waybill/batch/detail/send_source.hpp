@@ -2,7 +2,7 @@
 //
 // send_source: the inputs of `send_all`, as the loop reads them.
 //
-// `walked_source` is an input that can be walked again, `kept_source` one in a `resend_buffer`.
+// `forward_source` reads an input that can be walked again, `buffered_source` a `resend_buffer`.
 
 #ifndef WAYBILL_BATCH_DETAIL_SEND_SOURCE_HPP
 #define WAYBILL_BATCH_DETAIL_SEND_SOURCE_HPP
@@ -27,19 +27,19 @@ concept queueing = sizer<F, Item> || requires(const F& size, Item&& item) {
 
 /// An input that can be walked again. Items are found by walking from the first unsettled one.
 template <class I, class S, class F>
-class walked_source {
+class forward_source {
 public:
-    walked_source(I first, S last, const F& size, std::uint64_t taken)
-        : here_(first), next_(std::move(first)), last_(std::move(last)), size_(size)
+    forward_source(I first, S last, const F& size, std::uint64_t taken)
+        : first_open_(first), next_(std::move(first)), last_(std::move(last)), size_(size)
     {
-        while (taken_ != taken && next_ != last_) {
+        while (taken_count_ != taken && next_ != last_) {
             ++next_;
-            ++taken_;
+            ++taken_count_;
         }
     }
 
     /// The number of items taken. After construction it is too low if the input is too short.
-    [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
+    [[nodiscard]] std::uint64_t taken() const noexcept { return taken_count_; }
 
     /// The next item. `take` is a second step, so an exception between the two loses no item.
     [[nodiscard]] std::optional<batch_sender::queued> peek()
@@ -50,79 +50,88 @@ public:
     void take()
     {
         ++next_;
-        ++taken_;
+        ++taken_count_;
     }
 
-    /// The item with number `n`. `measure` returns its current size.
-    [[nodiscard]] decltype(auto) item(std::uint64_t n) const { return *seek(here_, n - place_); }
+    /// The item with number `n`, counted from the first item of the input. `measure` returns its
+    /// current size.
+    [[nodiscard]] decltype(auto) item(std::uint64_t n) const
+    {
+        return *seek(first_open_, n - released_count_);
+    }
     [[nodiscard]] batch_sender::queued measure(std::uint64_t n) const
     {
         return batch_sender::queued(detail::measured(size_, item(n)));
     }
 
-    [[nodiscard]] auto batch(const batch_sender::send& a, std::uint64_t origin)
+    /// The items of `a` as a range. `input_begin` is the sender's number of the first item of the
+    /// input.
+    [[nodiscard]] auto batch(const batch_sender::send& a, std::uint64_t input_begin)
     {
-        return sent_batch<I>(seek(here_, a.items.front().first - origin - place_), a);
+        const std::uint64_t first = a.items.front().first - input_begin;
+        return sent_batch<I>(seek(first_open_, first - released_count_), a);
     }
 
+    /// Items with numbers below `n` are settled and are not read again.
     void release(std::uint64_t n)
     {
-        if (n > taken_) n = taken_;
-        if (n <= place_) return;
-        here_ = seek(here_, n - place_);
-        place_ = n;
+        if (n > taken_count_) n = taken_count_;
+        if (n <= released_count_) return;
+        first_open_ = seek(first_open_, n - released_count_);
+        released_count_ = n;
     }
 
 private:
-    static I seek(I from, std::uint64_t steps)
+    static I seek(I from, std::uint64_t distance)
     {
-        std::advance(from, static_cast<std::iter_difference_t<I>>(steps));
+        std::advance(from, static_cast<std::iter_difference_t<I>>(distance));
         return from;
     }
 
-    I here_;  // item number place_
-    I next_;  // item number taken_
+    I first_open_;  // the item with number released_count_
+    I next_;        // the item with number taken_count_
     S last_;
     const F& size_;
-    std::uint64_t place_ = 0;
-    std::uint64_t taken_ = 0;
+    std::uint64_t released_count_ = 0;
+    std::uint64_t taken_count_ = 0;
 };
 
 /// An input whose open items are stored in a `resend_buffer`.
-template <class Box, class F>
-class kept_source {
+template <class Buffer, class F>
+class buffered_source {
 public:
-    kept_source(Box& box, const F& size, std::uint64_t settled)
-        : box_(box), size_(size), base_(settled)
+    buffered_source(Buffer& buffer, const F& size, std::uint64_t settled_before)
+        : buffer_(buffer), size_(size), settled_before_(settled_before)
     {
     }
 
     [[nodiscard]] std::optional<batch_sender::queued> peek()
     {
-        const auto* item = box_.peek();
+        const auto* item = buffer_.peek();
         if (!item) return {};
         return batch_sender::queued(detail::measured(size_, *item));
     }
-    void take() noexcept { box_.take(); }
+    void take() noexcept { buffer_.take(); }
 
-    [[nodiscard]] auto& item(std::uint64_t n) const { return *box_.at(base_ + n); }
+    [[nodiscard]] auto& item(std::uint64_t n) const { return *buffer_.at(settled_before_ + n); }
     [[nodiscard]] batch_sender::queued measure(std::uint64_t n) const
     {
         return batch_sender::queued(detail::measured(size_, std::as_const(item(n))));
     }
 
-    [[nodiscard]] auto batch(const batch_sender::send& a, std::uint64_t origin)
+    [[nodiscard]] auto batch(const batch_sender::send& a, std::uint64_t input_begin)
     {
-        const auto* first = std::as_const(box_).at(base_ + a.items.front().first - origin);
+        const std::uint64_t number = settled_before_ + a.items.front().first - input_begin;
+        const auto* first = std::as_const(buffer_).at(number);
         return sent_batch<decltype(first)>(first, a);
     }
 
-    void release(std::uint64_t n) { box_.release(base_ + n); }
+    void release(std::uint64_t n) { buffer_.release(settled_before_ + n); }
 
 private:
-    Box& box_;
+    Buffer& buffer_;
     const F& size_;
-    std::uint64_t base_;  // items of the box that were settled before this input was opened
+    std::uint64_t settled_before_;  // items of the buffer that earlier inputs have settled
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -14,7 +14,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// A forward range over the items of an attempt. Usually they are one part of the input; a partial
+/// A forward range over the items of an attempt. Usually they are one run of the input; a partial
 /// failure leaves gaps. Valid during the call that receives it.
 template <std::forward_iterator I>
 class sent_batch {
@@ -29,24 +29,24 @@ public:
         using pointer = void;
 
         iterator() = default;
-        iterator(I at, const item_range* part) : at_(std::move(at)), part_(part), left_(part->count)
+        iterator(I at, const item_range* run)
+            : at_(std::move(at)), run_(run), left_in_run_(run->count)
         {
         }
 
         [[nodiscard]] reference operator*() const { return *at_; }
         iterator& operator++()
         {
-            if (--left_ != 0) {
+            if (--left_in_run_ != 0) {
                 ++at_;
                 return *this;
             }
-            const std::uint64_t before = part_->end();
-            ++part_;
+            const std::uint64_t before = run_->end();
+            ++run_;
             // After the last run the position stays: the run alone identifies the end.
-            if (part_ != last_) {
-                std::advance(at_,
-                             static_cast<std::iter_difference_t<I>>(part_->first - before + 1));
-                left_ = part_->count;
+            if (run_ != last_) {
+                std::advance(at_, static_cast<std::iter_difference_t<I>>(run_->first - before + 1));
+                left_in_run_ = run_->count;
             }
             return *this;
         }
@@ -58,15 +58,15 @@ public:
         }
         friend bool operator==(const iterator& a, const iterator& b)
         {
-            return a.part_ == b.part_ && a.left_ == b.left_;
+            return a.run_ == b.run_ && a.left_in_run_ == b.left_in_run_;
         }
 
     private:
         friend sent_batch;
         I at_{};
-        const item_range* part_ = nullptr;
+        const item_range* run_ = nullptr;
         const item_range* last_ = nullptr;
-        std::uint64_t left_ = 0;
+        std::uint64_t left_in_run_ = 0;
     };
 
     sent_batch(I first, const batch_sender_types::send& a) : first_(std::move(first)), send_(a) {}
@@ -80,7 +80,7 @@ public:
     [[nodiscard]] iterator end() const
     {
         iterator i;
-        i.part_ = send_.items.end();
+        i.run_ = send_.items.end();
         return i;
     }
 

@@ -141,8 +141,8 @@ private:
 
     [[nodiscard]] bool due_at(std::size_t at, steady_time now) const
     {
-        const auto by = deadline_of(at);
-        return by && (all_[at].sum.full || now >= *by);
+        const auto due_time = deadline_of(at);
+        return due_time && (all_[at].sum.full || now >= *due_time);
     }
 
     void close_one(batch_close_reason reason, steady_time now)

@@ -52,13 +52,13 @@ struct tally {
         if (!full && items != 0 && items >= l.items) {
             close(batch_close_reason::items);  // `l` is lower now
         }
-        std::uint64_t own = 0;
+        std::uint64_t item_bytes = 0;
         if (!full) {
-            own = as_size(f.delta(state, item));
+            item_bytes = as_size(f.delta(state, item));
             const std::uint64_t so_far = items == 0 ? envelope_of(l, f, item) : bytes;
-            if (fits(l, so_far, own)) {
+            if (fits(l, so_far, item_bytes)) {
                 f.push(state, item);
-                bytes = so_far + own;
+                bytes = so_far + item_bytes;
                 if (++items >= l.items) close(batch_close_reason::items);
                 return add_result::added;
             }
@@ -66,9 +66,9 @@ struct tally {
         }
         // A framing without a state returns the same bytes for every position.
         if (full || !std::is_empty_v<typename F::state>) {
-            own = as_size(f.delta(typename F::state{}, item));
+            item_bytes = as_size(f.delta(typename F::state{}, item));
         }
-        if (!fits(l, envelope_of(l, f, item), own)) return add_result::too_large;
+        if (!fits(l, envelope_of(l, f, item), item_bytes)) return add_result::too_large;
         if (!full) close(batch_close_reason::bytes);
         return add_result::full;
     }
@@ -84,10 +84,10 @@ struct tally {
 
 private:
     [[nodiscard]] static constexpr bool fits(batch_limits l, std::uint64_t so_far,
-                                             std::uint64_t own)
+                                             std::uint64_t item_bytes)
     {
         l.envelope = so_far;
-        return l.fits_alone(own);
+        return l.fits_alone(item_bytes);
     }
 };
 
