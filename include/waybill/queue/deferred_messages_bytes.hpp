@@ -40,16 +40,16 @@ namespace waybill::inline v0_2 {
 [[nodiscard]] inline std::string save(const deferred_messages& book)
 {
     detail::sealed_writer<detail::deferral_format> out;
-    out.whole(book.size());
+    out.integer(book.size());
     std::uint64_t sequence = 0;
     std::uint64_t due = 0;
     book.each([&](const deferred& d) {
-        out.whole(d.sequence - sequence);
-        out.difference(detail::stored_nanoseconds(d.due) - due);
+        out.integer(d.sequence - sequence);
+        out.signed_integer(detail::stored_nanoseconds(d.due) - due);
         sequence = d.sequence;
         due = detail::stored_nanoseconds(d.due);
-        out.difference(detail::stored_nanoseconds(d.since) - due);
-        out.whole(d.attempts);
+        out.signed_integer(detail::stored_nanoseconds(d.since) - due);
+        out.integer(d.attempts);
         out.text(d.session);
         out.text(d.id);
     });
@@ -67,7 +67,7 @@ template <std::same_as<deferred_messages> B>
             deferred_messages::load_error::code::bad_options, 0, *bad});
     }
     detail::sealed_reader<detail::deferral_format> in(bytes);
-    const std::uint64_t count = in.whole();
+    const std::uint64_t count = in.integer();
     if (count > in.left() / detail::deferral_least)
         in.fail(deferred_messages::load_error::code::corrupt);
     if (in.error()) return unexpected(*in.error());
@@ -75,14 +75,14 @@ template <std::same_as<deferred_messages> B>
     result<B, deferred_messages::load_error> loaded = B(options);
     deferred d;
     for (std::uint64_t n = 0; n != count; ++n) {
-        const std::uint64_t above = in.whole();
+        const std::uint64_t above = in.integer();
         if (n != 0 && above == 0) in.fail(deferred_messages::load_error::code::unsorted);
         if (above > detail::highest_size - d.sequence)
             in.fail(deferred_messages::load_error::code::out_of_range);
         d.sequence += above;
-        d.due = detail::stored_time(detail::stored_nanoseconds(d.due) + in.difference());
-        d.since = detail::stored_time(detail::stored_nanoseconds(d.due) + in.difference());
-        const std::uint64_t attempts = in.whole();
+        d.due = detail::stored_time(detail::stored_nanoseconds(d.due) + in.signed_integer());
+        d.since = detail::stored_time(detail::stored_nanoseconds(d.due) + in.signed_integer());
+        const std::uint64_t attempts = in.integer();
         if (attempts > UINT32_MAX) in.fail(deferred_messages::load_error::code::out_of_range);
         d.attempts = static_cast<std::uint32_t>(attempts);
         d.session = in.text();

@@ -29,8 +29,8 @@ public:
     template <class Ring>
     [[nodiscard]] Measure all(const Ring& r) const
     {
-        if (older_ == 0) return newer_;
-        return Measure::combine(r.beside(r.first()), newer_);
+        if (older_count_ == 0) return newer_;
+        return Measure::combine(r.measure_at(r.first()), newer_);
     }
 
     /// Adds a sample: the newest measured one, or for a commutative measure any sample of the newer
@@ -44,7 +44,7 @@ public:
     template <class Ring, class Sample>
     void came_first(Ring&, Sample s)
     {
-        before_newest_ = newer_;
+        newer_without_newest_ = newer_;
         newer_ = Measure::combine(newer_, Measure::of(s));
     }
     /// Like `came`, for a sample of the newer part that is not the newest. `told_again` stays
@@ -52,7 +52,7 @@ public:
     template <class Ring, class Sample>
     void came_late(Ring& r, Sample s)
     {
-        before_newest_ = Measure::combine(before_newest_, Measure::of(s));
+        newer_without_newest_ = Measure::combine(newer_without_newest_, Measure::of(s));
         came(r, s);
     }
 
@@ -61,7 +61,7 @@ public:
     template <class Ring, class Sample>
     void told_again(Ring&, Sample s)
     {
-        newer_ = Measure::combine(before_newest_, Measure::of(s));
+        newer_ = Measure::combine(newer_without_newest_, Measure::of(s));
     }
 
     /// Removes the n oldest samples. Requires: all of them are measured.
@@ -69,12 +69,12 @@ public:
     void forget(Ring& r, std::uint64_t n)
     {
         r.drop(n);
-        if (n <= older_) older_ -= n;
-        else turn(r, r.measured());
+        if (n <= older_count_) older_count_ -= n;
+        else rebuild(r, r.measured());
     }
 
     /// The number of samples in the older part.
-    [[nodiscard]] std::uint64_t older() const noexcept { return older_; }
+    [[nodiscard]] std::uint64_t older() const noexcept { return older_count_; }
 
     /// Called after the ring has grown and its samples have moved. This class stores no places.
     void moved(std::uint64_t, std::uint64_t) noexcept {}
@@ -84,15 +84,15 @@ public:
     template <class Ring>
     void start_anew(Ring& r)
     {
-        turn(r, r.measured() - r.measured() / 4);
+        rebuild(r, r.measured() - r.measured() / 4);
     }
 
 private:
     /// Recomputes all measures with the `older` oldest measured samples as the older part.
     template <class Ring>
-    void turn(Ring& r, std::uint64_t older)
+    void rebuild(Ring& r, std::uint64_t older)
     {
-        older_ = older;
+        older_count_ = older;
         const auto border = r.place_of(older);
         auto p = border;
         Measure sum = Measure::identity();
@@ -102,19 +102,19 @@ private:
             sum = Measure::combine(sum, Measure::of(r.at(p)));
         }
         newer_ = sum;
-        before_newest_ = before;
+        newer_without_newest_ = before;
         sum = Measure::identity();
         p = border;
         for (std::uint64_t n = older; n != 0; --n) {
             p = r.before(p);
             sum = Measure::combine(Measure::of(r.at(p)), sum);
-            r.beside(p) = sum;
+            r.measure_at(p) = sum;
         }
     }
 
-    std::uint64_t older_ = 0;
+    std::uint64_t older_count_ = 0;
     Measure newer_ = Measure::identity();
-    Measure before_newest_ = Measure::identity();
+    Measure newer_without_newest_ = Measure::identity();
 };
 
 }  // namespace waybill::inline v0_2

@@ -95,11 +95,11 @@ struct bin_losses {
 
 template <measure Measure, class Time = wall_time>
 class bins {
-    using kept = std::map<Time, Measure>;
+    using bin_map = std::map<Time, Measure>;
 
     template <bool Gaps>
     class cursor {
-        using place = typename kept::const_iterator;
+        using place = typename bin_map::const_iterator;
 
     public:
         using iterator_concept = std::forward_iterator_tag;
@@ -110,7 +110,7 @@ class bins {
         using reference = value_type;
 
         cursor() = default;
-        cursor(const bins& b, place at) : bins_(&b), at_(at) { arrive(); }
+        cursor(const bins& b, place at) : bins_(&b), at_(at) { read_start(); }
 
         [[nodiscard]] value_type operator*() const
         {
@@ -124,10 +124,10 @@ class bins {
                 from_ = bins_->bounds(from_).until;
                 return *this;
             }
-            const Time behind = bins_->bounds(from_).until;
+            const Time next_bin = bins_->bounds(from_).until;
             ++at_;
-            arrive();
-            if (Gaps && at_ != bins_->bins_.end()) from_ = behind;
+            read_start();
+            if (Gaps && at_ != bins_->bins_.end()) from_ = next_bin;
             return *this;
         }
         cursor operator++(int)
@@ -142,7 +142,7 @@ class bins {
         }
 
     private:
-        void arrive() { from_ = at_ == bins_->bins_.end() ? Time{} : at_->first; }
+        void read_start() { from_ = at_ == bins_->bins_.end() ? Time{} : at_->first; }
 
         const bins* bins_ = nullptr;
         place at_{};  // the current bin or, within a gap, the next bin with samples
@@ -188,7 +188,7 @@ public:
             ++losses_.no_weight;
             return binned::no_weight;
         }
-        Measure* m = open(bounds(s.at).from);
+        Measure* m = find_or_add(bounds(s.at).from);
         if (m == nullptr) {
             ++losses_.no_room;
             return binned::no_room;
@@ -253,19 +253,19 @@ private:
         const std::uint64_t width = static_cast<std::uint64_t>(options_.width.count());
         const auto after = static_cast<std::uint64_t>(at) - static_cast<std::uint64_t>(origin);
         if (at >= origin) {
-            const Time from = t - part(after % width);
+            const Time from = t - nanoseconds(after % width);
             return {from, from + options_.width};
         }
         // The end of the bin is at most one width after `t`, and at most the origin.
-        const Time until = t + part((0 - after - 1) % width + 1);
+        const Time until = t + nanoseconds((0 - after - 1) % width + 1);
         return {until - options_.width, until};
     }
-    [[nodiscard]] static constexpr duration part(std::uint64_t ns) noexcept
+    [[nodiscard]] static constexpr duration nanoseconds(std::uint64_t ns) noexcept
     {
         return duration::nanoseconds(static_cast<std::int64_t>(ns));
     }
 
-    [[nodiscard]] Measure* open(Time from)
+    [[nodiscard]] Measure* find_or_add(Time from)
     {
         if (!bins_.empty()) {
             const auto newest = std::prev(bins_.end());
@@ -277,7 +277,7 @@ private:
     }
 
     bin_options<Time> options_;
-    kept bins_;
+    bin_map bins_;
     bin_losses losses_;
 };
 

@@ -15,7 +15,7 @@
 //   2. Merging equals adding all values to one histogram: equal by ==, in any order.
 //   3. Memory: 8 bytes a bucket, for all powers of two between the lowest and highest magnitude of
 //      each sign. 10 KiB for values from 1 to a million; at most 2,098 powers of two a sign,
-//      2 MiB. A value within that range allocates nothing.
+//      2 MiB. A value whose power of two is covered allocates nothing.
 //   4. Values that are not finite and weights of 0 are not added, but counted. If the total weight
 //      reaches 2^64 - 1 it saturates, and there is no quantile.
 // A value without locks: one thread at a time.
@@ -65,18 +65,18 @@ public:
     template <detail::measurable V>
     constexpr bool add(V value, std::uint64_t weight = 1)
     {
-        return take(static_cast<double>(value), weight);
+        return add_double(static_cast<double>(value), weight);
     }
 
     /// Adds all values of another histogram. O(buckets of both). If an allocation fails, nothing is
     /// added.
     constexpr void merge(const log_histogram& o)
     {
-        above_.reserve(o.above_.first, o.above_.end());
-        below_.add(o.below_);  // the last call that may fail to allocate
-        above_.add(o.above_);
-        zeros_ = detail::saturating_add(zeros_, o.zeros_);
-        if (o.points_ != 0) note(o.lowest_, o.highest_, o.points_, o.weight_);
+        positive_.reserve(o.positive_.first, o.positive_.end());
+        negative_.add(o.negative_);  // the last call that may fail to allocate
+        positive_.add(o.positive_);
+        zero_weight_ = detail::saturating_add(zero_weight_, o.zero_weight_);
+        if (o.value_count_ != 0) add_totals(o.lowest_, o.highest_, o.value_count_, o.weight_);
         not_finite_ = detail::saturating_add(not_finite_, o.not_finite_);
         no_weight_ = detail::saturating_add(no_weight_, o.no_weight_);
     }
@@ -91,23 +91,23 @@ public:
         if (rank == 1) return lowest_;
         if (rank == weight_) return highest_;
         std::uint64_t seen = 0;  // cannot overflow, since weight_ has not
-        for (std::uint32_t n = below_.end(); n != below_.first; --n) {
-            seen += below_[n - 1];
+        for (std::uint32_t n = negative_.end(); n != negative_.first; --n) {
+            seen += negative_[n - 1];
             if (seen >= rank) return clamped(-middle_of(n - 1));
         }
-        seen += zeros_;
+        seen += zero_weight_;
         if (seen >= rank) return 0.0;
-        for (std::uint32_t n = above_.first; n != above_.end(); ++n) {
-            seen += above_[n];
+        for (std::uint32_t n = positive_.first; n != positive_.end(); ++n) {
+            seen += positive_[n];
             if (seen >= rank) return clamped(middle_of(n));
         }
         return highest_;
     }
 
-    [[nodiscard]] constexpr bool empty() const noexcept { return points_ == 0; }
+    [[nodiscard]] constexpr bool empty() const noexcept { return value_count_ == 0; }
 
     /// The number of values that were added, and their total weight. Both saturate.
-    [[nodiscard]] constexpr std::uint64_t points() const noexcept { return points_; }
+    [[nodiscard]] constexpr std::uint64_t points() const noexcept { return value_count_; }
     [[nodiscard]] constexpr std::uint64_t weight() const noexcept { return weight_; }
 
     /// The exact lowest and highest value. Empty without values.
@@ -127,19 +127,19 @@ public:
     /// The number of allocated buckets, 8 bytes each.
     [[nodiscard]] constexpr std::uint64_t buckets() const noexcept
     {
-        return above_.weights.size() + below_.weights.size();
+        return positive_.weights.size() + negative_.weights.size();
     }
 
     friend bool operator==(const log_histogram&, const log_histogram&) = default;
 
 private:
-    static constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
-    static constexpr std::uint32_t octave = std::uint32_t{1} << Bits;
+    static constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63U;
+    static constexpr std::uint32_t buckets_per_power = std::uint32_t{1} << Bits;
     // Powers of two are numbered from the smallest denormal number. The first 52 are denormal.
-    static constexpr std::uint32_t denormals = 52;
+    static constexpr std::uint32_t denormal_powers = 52;
 
     /// The weights of consecutive buckets, ordered by magnitude. Covers whole powers of two.
-    struct side {
+    struct bucket_run {
         std::uint32_t first = 0;
         std::vector<std::uint64_t> weights;
 
@@ -176,14 +176,14 @@ private:
         constexpr void add(std::uint32_t bucket, std::uint64_t weight)
         {
             if (bucket - first >= weights.size()) {  // also true below `first`: it wraps
-                const std::uint32_t from = bucket & ~(octave - 1);
-                cover(from, from + octave);
+                const std::uint32_t from = bucket & ~(buckets_per_power - 1);
+                cover(from, from + buckets_per_power);
             }
             std::uint64_t& w = weights[bucket - first];
             w = detail::saturating_add(w, weight);
         }
 
-        constexpr void add(const side& o)
+        constexpr void add(const bucket_run& o)
         {
             cover(o.first, o.end());
             for (std::uint32_t n = o.first; n != o.end(); ++n) {
@@ -192,17 +192,17 @@ private:
             }
         }
 
-        friend bool operator==(const side&, const side&) = default;
+        friend bool operator==(const bucket_run&, const bucket_run&) = default;
     };
 
     constexpr void swap(log_histogram& o) noexcept
     {
-        std::swap(above_.first, o.above_.first);
-        above_.weights.swap(o.above_.weights);
-        std::swap(below_.first, o.below_.first);
-        below_.weights.swap(o.below_.weights);
-        std::swap(zeros_, o.zeros_);
-        std::swap(points_, o.points_);
+        std::swap(positive_.first, o.positive_.first);
+        positive_.weights.swap(o.positive_.weights);
+        std::swap(negative_.first, o.negative_.first);
+        negative_.weights.swap(o.negative_.weights);
+        std::swap(zero_weight_, o.zero_weight_);
+        std::swap(value_count_, o.value_count_);
         std::swap(weight_, o.weight_);
         std::swap(lowest_, o.lowest_);
         std::swap(highest_, o.highest_);
@@ -210,7 +210,7 @@ private:
         std::swap(no_weight_, o.no_weight_);
     }
 
-    constexpr bool take(double value, std::uint64_t weight)
+    constexpr bool add_double(double value, std::uint64_t weight)
     {
         if (!detail::is_finite(value)) {
             ++not_finite_;
@@ -223,20 +223,20 @@ private:
         const auto bits = std::bit_cast<std::uint64_t>(value);
         if (value == 0) {
             value = 0;  // removes the sign of -0
-            zeros_ = detail::saturating_add(zeros_, weight);
+            zero_weight_ = detail::saturating_add(zero_weight_, weight);
         } else {
-            (value < 0 ? below_ : above_).add(bucket_of(bits & ~sign), weight);
+            (value < 0 ? negative_ : positive_).add(bucket_of(bits & ~sign_bit), weight);
         }
-        note(value, value, 1, weight);
+        add_totals(value, value, 1, weight);
         return true;
     }
 
-    constexpr void note(double low, double high, std::uint64_t points,
-                        std::uint64_t weight) noexcept
+    constexpr void add_totals(double low, double high, std::uint64_t points,
+                              std::uint64_t weight) noexcept
     {
-        if (points_ == 0 || low < lowest_) lowest_ = low;
-        if (points_ == 0 || highest_ < high) highest_ = high;
-        points_ = detail::saturating_add(points_, points);
+        if (value_count_ == 0 || low < lowest_) lowest_ = low;
+        if (value_count_ == 0 || highest_ < high) highest_ = high;
+        value_count_ = detail::saturating_add(value_count_, points);
         weight_ = detail::saturating_add(weight_, weight);
     }
 
@@ -244,22 +244,22 @@ private:
     /// back.
     [[nodiscard]] static constexpr std::uint32_t bucket_of(std::uint64_t bits) noexcept
     {
-        std::uint32_t skipped = denormals - 1;
+        std::uint32_t skipped = denormal_powers - 1;
         if ((bits >> 52U) == 0) {
             // Shifts the highest set bit into the exponent field, which becomes 1.
             const auto up = static_cast<std::uint32_t>(53 - std::bit_width(bits));
             bits <<= up;
             skipped -= up;
         }
-        return static_cast<std::uint32_t>(bits >> (52U - Bits)) + skipped * octave;
+        return static_cast<std::uint32_t>(bits >> (52U - Bits)) + skipped * buckets_per_power;
     }
 
     /// The middle of a bucket. For a bucket with a single denormal number, that number.
     [[nodiscard]] static constexpr double middle_of(std::uint32_t bucket) noexcept
     {
-        const std::uint32_t power = bucket / octave;
-        const std::uint32_t up = power < denormals ? denormals - power : 0;
-        const std::uint64_t upper = bucket - (denormals - 1 - up) * octave;
+        const std::uint32_t power = bucket / buckets_per_power;
+        const std::uint32_t up = power < denormal_powers ? denormal_powers - power : 0;
+        const std::uint64_t upper = bucket - (denormal_powers - 1 - up) * buckets_per_power;
         const std::uint64_t bits = ((upper * 2 + 1) << (51U - Bits)) >> up;
         return std::bit_cast<double>(bits);
     }
@@ -271,10 +271,10 @@ private:
         return highest_ < value ? highest_ : value;
     }
 
-    side above_;
-    side below_;  // by magnitude: the value farthest from zero is last
-    std::uint64_t zeros_ = 0;
-    std::uint64_t points_ = 0;
+    bucket_run positive_;  // weights of the values above zero
+    bucket_run negative_;  // weights of the values below zero, by magnitude
+    std::uint64_t zero_weight_ = 0;
+    std::uint64_t value_count_ = 0;
     std::uint64_t weight_ = 0;
     double lowest_ = 0;
     double highest_ = 0;

@@ -165,11 +165,13 @@ struct extremes {
     friend bool operator==(const extremes&, const extremes&) = default;
 };
 
-/// The mean, and the variance around it. Combined as in Chan, Golub and LeVeque 1979.
+/// The mean and the variance. The formulas of `combine` are those of Chan, Golub and LeVeque 1979:
+/// the mean of `a` moves towards that of `b` by the share of `b`, and the distance of both means
+/// adds to the squares.
 template <class V>
 struct moments {
-    double centre = 0;
-    double squares = 0;  ///< The sum of the squared distances from `centre`.
+    double centre = 0;   ///< The mean.
+    double squares = 0;  ///< The sum of the squared distances from the mean.
 
     template <class S>
     [[nodiscard]] static constexpr moments of(const S& s) noexcept
@@ -183,9 +185,10 @@ struct moments {
         if (a.weight() == 0) return {b.centre, b.squares};
         const double wa = static_cast<double>(a.weight());
         const double wb = static_cast<double>(b.weight());
-        const double apart = b.centre - a.centre;
-        const double part = wb / (wa + wb);
-        return {a.centre + apart * part, a.squares + b.squares + apart * apart * wa * part};
+        const double mean_difference = b.centre - a.centre;
+        const double share_of_b = wb / (wa + wb);
+        return {a.centre + mean_difference * share_of_b,
+                a.squares + b.squares + mean_difference * mean_difference * wa * share_of_b};
     }
     friend bool operator==(const moments&, const moments&) = default;
 };
@@ -287,7 +290,7 @@ struct measures : counted<V>, detail::single_part<Parts<V>, V, Parts<V>...>::typ
         } else if constexpr (std::integral<V>) {
             return empty() ? std::optional<std::uint64_t>() : this->total.clamped_unsigned();
         } else {
-            return number(floating());
+            return if_finite(floating_sum());
         }
     }
 
@@ -303,9 +306,10 @@ struct measures : counted<V>, detail::single_part<Parts<V>, V, Parts<V>...>::typ
         } else if constexpr (std::integral<V>) {
             return this->total.approximately() / static_cast<double>(weight());
         } else {
-            const std::optional<double> m = number(floating() / static_cast<double>(weight()));
+            const std::optional<double> m =
+                if_finite(floating_sum() / static_cast<double>(weight()));
             if constexpr (requires(const measures& x) { x.centre; }) {
-                return m ? m : number(this->centre);
+                return m ? m : if_finite(this->centre);
             }
             return m;
         }
@@ -335,7 +339,7 @@ struct measures : counted<V>, detail::single_part<Parts<V>, V, Parts<V>...>::typ
         requires requires(const measures& m) { m.squares; }
     {
         if (empty()) return {};
-        return number(this->squares / static_cast<double>(weight()));
+        return if_finite(this->squares / static_cast<double>(weight()));
     }
 
     [[nodiscard]] constexpr std::optional<V> first() const noexcept
@@ -352,7 +356,7 @@ struct measures : counted<V>, detail::single_part<Parts<V>, V, Parts<V>...>::typ
     friend bool operator==(const measures&, const measures&) = default;
 
 private:
-    [[nodiscard]] constexpr double floating() const noexcept
+    [[nodiscard]] constexpr double floating_sum() const noexcept
     {
         if constexpr (requires(const measures& m) { m.total.approximately(); }) {
             return this->total.approximately();
@@ -360,7 +364,7 @@ private:
             return this->total;
         }
     }
-    [[nodiscard]] constexpr std::optional<double> number(double x) const noexcept
+    [[nodiscard]] constexpr std::optional<double> if_finite(double x) const noexcept
     {
         return empty() || !detail::is_finite(x) ? std::optional<double>() : x;
     }

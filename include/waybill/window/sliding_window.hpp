@@ -68,19 +68,24 @@ public:
 
     /// After a move the source has no samples. Its clock, options and losses stay as they were.
     sliding_window(sliding_window&& o) noexcept
-        : options_(o.options_), ring_(std::move(o.ring_)), how_(std::move(o.how_)),
-          times_(o.times_), wary_(o.wary_), missing_(o.missing_), losses_(o.losses_)
+        : options_(o.options_),
+          ring_(std::move(o.ring_)),
+          policy_(std::move(o.policy_)),
+          times_(o.times_),
+          cautious_appends_(o.cautious_appends_),
+          missing_(o.missing_),
+          losses_(o.losses_)
     {
-        o.how_.start_anew(o.ring_);
+        o.policy_.start_anew(o.ring_);
     }
     sliding_window& operator=(sliding_window&& o) noexcept
     {
         sliding_window from(std::move(o));
         options_ = from.options_;
         ring_ = std::move(from.ring_);
-        how_ = std::move(from.how_);
+        policy_ = std::move(from.policy_);
         times_ = from.times_;
-        wary_ = from.wary_;
+        cautious_appends_ = from.cautious_appends_;
         missing_ = from.missing_;
         losses_ = from.losses_;
         return *this;
@@ -97,12 +102,13 @@ public:
     }
     insert_result insert(sample_type s)
     {
-        if (const insert_result no = refusal(s); no != insert_result::newest) return no;
+        if (const insert_result rejected = reject(s); rejected != insert_result::newest)
+            return rejected;
         if (ring_.empty() || ring_.newest().at < s.at) {
             append(s);
             return insert_result::newest;
         }
-        return place(s);
+        return insert_in_order(s);
     }
 
     /// Moves the clock to `now`, then inserts the sample.
@@ -138,16 +144,18 @@ public:
     /// leaves or whose time has come.
     void advance(Time now)
     {
-        if (now <= times_.now && times_.told) return;
-        const bool first = !times_.told;
-        tell(now);
+        if (now <= times_.now && times_.clock_known) return;
+        const bool first = !times_.clock_known;
+        set_clock(now);
         if (first) [[unlikely]] drop_future();
-        if (ring_.waiting() != 0) [[unlikely]] let_in();
+        if (ring_.waiting() != 0) [[unlikely]]
+            measure_due_samples();
         std::uint64_t n = 0;
-        for (auto p = ring_.first(); n != ring_.size() && ring_.at(p).at < times_.first; ++n) {
+        for (auto p = ring_.first(); n != ring_.size() && ring_.at(p).at < times_.window_begin;
+             ++n) {
             p = ring_.after(p);
         }
-        if (n != 0) how_.forget(ring_, n);
+        if (n != 0) policy_.forget(ring_, n);
     }
 
     /// Moves the clock to `now` and returns the summary of the samples in (now - span, now]. O(1)
@@ -155,9 +163,10 @@ public:
     [[nodiscard, gnu::always_inline]] summary query(Time now)
     {
         advance(now);
-        if (!ring_.empty() && times_.now < ring_.newest().at && ring_.waiting() == 0) keep_out();
-        return {how_.all(ring_), times_.now, options_.span,
-                missing_ && !(*missing_ < times_.first)};
+        if (!ring_.empty() && times_.now < ring_.newest().at && ring_.waiting() == 0)
+            exclude_later_samples();
+        return {policy_.all(ring_), times_.now, options_.span,
+                missing_ && !(*missing_ < times_.window_begin)};
     }
 
     /// The number of samples, including those after the clock, and the n-th oldest of them, from 0.
@@ -173,7 +182,7 @@ public:
     /// The latest time passed to the window. Empty before the first.
     [[nodiscard]] std::optional<Time> clock() const noexcept
     {
-        return times_.told ? times_.now : std::optional<Time>();
+        return times_.clock_known ? times_.now : std::optional<Time>();
     }
     [[nodiscard]] const window_options& options() const noexcept { return options_; }
     [[nodiscard]] const window_losses& losses() const noexcept { return losses_; }
@@ -204,19 +213,19 @@ private:
     /// Times derived from the clock. A sample only has to be compared with them.
     struct times {
         Time now{};
-        Time first = Time::lowest();    ///< Samples before this time have left.
+        Time window_begin = Time::lowest();  ///< Samples before this time have left.
         Time latest = Time::highest();  ///< Samples after this time are not inserted.
-        bool told = false;
+        bool clock_known = false;
     };
 
     /// Sets the clock. If the window begins before the lowest time, the difference saturates and no
     /// sample has left.
-    void tell(Time now) noexcept
+    void set_clock(Time now) noexcept
     {
         times_.now = now;
-        times_.told = true;
+        times_.clock_known = true;
         if (options_.span != duration::highest()) {
-            times_.first = now - (options_.span - duration::nanoseconds(1));
+            times_.window_begin = now - (options_.span - duration::nanoseconds(1));
         }
         if (options_.ahead != duration::highest()) times_.latest = now + options_.ahead;
     }
@@ -229,39 +238,39 @@ private:
         if (n == ring_.size()) return;
         losses_.future += ring_.size() - n;
         ring_.drop_newest(ring_.size() - n);
-        how_.start_anew(ring_);
+        policy_.start_anew(ring_);
     }
 
     // By default each sample is measured when it is inserted, even if it is after the clock. If a
-    // query finds such a sample, `keep_out` recomputes all measures without the samples after the
-    // clock; these wait. From then on, new samples after the clock wait, too, until `wary_` samples
-    // at or before the clock have been appended. So recomputations are rare enough to cost O(1) a
-    // sample on average.
+    // query finds such a sample, `exclude_later_samples` recomputes all measures without the
+    // samples after the clock; these wait. From then on, new samples after the clock wait, too,
+    // until `cautious_appends_` samples at or before the clock have been appended. So
+    // recomputations are rare enough to cost O(1) a sample on average.
 
     /// Makes all samples after the clock wait for their time, and recomputes the measures.
-    [[gnu::noinline]] void keep_out()
+    [[gnu::noinline]] void exclude_later_samples()
     {
         std::uint64_t n = 0;
         while (n != ring_.size() && times_.now < ring_[ring_.size() - 1 - n].at) ++n;
         ring_.wait(n);
-        wary_ = ring_.size();
-        how_.start_anew(ring_);
+        cautious_appends_ = ring_.size();
+        policy_.start_anew(ring_);
     }
 
     /// Measures the waiting samples whose time has come.
-    [[gnu::noinline]] void let_in()
+    [[gnu::noinline]] void measure_due_samples()
     {
-        wary_ = ring_.size();
+        cautious_appends_ = ring_.size();
         while (ring_.waiting() != 0) {
             const sample_type s = ring_[ring_.measured()];
             if (times_.now < s.at) return;
             ring_.wait(ring_.waiting() - 1);
-            count_in(s);
+            add_to_measure(s);
         }
     }
 
     /// Counts and returns the reason not to insert a sample; `newest` if there is none.
-    [[nodiscard]] insert_result refusal(sample_type s)
+    [[nodiscard]] insert_result reject(sample_type s)
     {
         if (!detail::is_finite(s.value)) {
             ++losses_.not_finite;
@@ -271,7 +280,7 @@ private:
             ++losses_.no_weight;
             return insert_result::no_weight;
         }
-        if (s.at < times_.first) {
+        if (s.at < times_.window_begin) {
             ++losses_.too_old;
             return insert_result::too_old;
         }
@@ -286,18 +295,18 @@ private:
     {
         if (ring_.size() == ring_.room()) make_room();
         ring_.push(s);
-        if (wary_ != 0) {
+        if (cautious_appends_ != 0) {
             if (times_.now < s.at) return ring_.wait(ring_.waiting() + 1);
-            --wary_;
+            --cautious_appends_;
         }
-        count_in(s);
+        add_to_measure(s);
     }
 
-    void count_in(sample_type s)
+    void add_to_measure(sample_type s)
     {
         if (options_.on_equal_time == window_options::equal_time::replace)
-            how_.came_first(ring_, s);
-        else how_.came(ring_, s);
+            policy_.came_first(ring_, s);
+        else policy_.came(ring_, s);
     }
 
     /// Makes room in a full ring: the ring grows or, at `max_points`, the oldest sample is removed.
@@ -308,30 +317,30 @@ private:
             const auto first = ring_.first();
             const bool limited = options_.max_points != detail::highest_size;
             ring_.grow(limited ? options_.max_points : room < 16 ? 16 : 2 * room);
-            how_.moved(first, room);
+            policy_.moved(first, room);
             return;
         }
-        push_out(ring_.oldest().at);
-        if (ring_.measured() != 0) return how_.forget(ring_, 1);
+        count_pushed_out(ring_.oldest().at);
+        if (ring_.measured() != 0) return policy_.forget(ring_, 1);
         ring_.drop(1);
         ring_.wait(ring_.waiting() - 1);
     }
-    void push_out(Time at) noexcept
+    void count_pushed_out(Time at) noexcept
     {
         ++losses_.pushed_out;
         missed(at);
     }
 
     /// Inserts a sample that is not later than the newest one.
-    [[nodiscard, gnu::noinline]] insert_result place(sample_type s)
+    [[nodiscard, gnu::noinline]] insert_result insert_in_order(sample_type s)
     {
         std::uint64_t n = ring_.size();
         while (n != 0 && s.at < ring_[n - 1].at) --n;
         if (options_.on_equal_time == window_options::equal_time::replace && n != 0 &&
             ring_[n - 1].at == s.at) {
             ring_[n - 1] = s;
-            if (n == ring_.measured() && n > how_.older()) how_.told_again(ring_, s);
-            else if (n <= ring_.measured()) how_.start_anew(ring_);
+            if (n == ring_.measured() && n > policy_.older()) policy_.told_again(ring_, s);
+            else if (n <= ring_.measured()) policy_.start_anew(ring_);
             return insert_result::replaced;
         }
         if (n == ring_.size()) {
@@ -340,7 +349,7 @@ private:
         }
         if (ring_.size() == options_.max_points) {
             if (n == 0) {
-                push_out(s.at);  // it would be the oldest, and the window is full
+                count_pushed_out(s.at);  // it would be the oldest, and the window is full
                 return insert_result::too_old;
             }
             --n;
@@ -351,22 +360,22 @@ private:
         if (n > measured || (n == measured && times_.now < s.at)) {
             ring_.wait(ring_.waiting() + 1);
         } else if (n == measured) {
-            count_in(s);
-        } else if (any_order<Measure> && n >= how_.older()) {
+            add_to_measure(s);
+        } else if (any_order<Measure> && n >= policy_.older()) {
             if (options_.on_equal_time == window_options::equal_time::replace)
-                how_.came_late(ring_, s);
-            else how_.came(ring_, s);
+                policy_.came_late(ring_, s);
+            else policy_.came(ring_, s);
         } else {
-            how_.start_anew(ring_);
+            policy_.start_anew(ring_);
         }
         return insert_result::late;
     }
 
     window_options options_;
     detail::sample_ring<sample_type, Measure> ring_;
-    How<Measure> how_;
+    How<Measure> policy_;
     times times_;
-    std::uint64_t wary_ = 0;  // appended samples until the default mode resumes
+    std::uint64_t cautious_appends_ = 0;  // appended samples until the default mode resumes
     std::optional<Time> missing_;
     window_losses losses_;
 };

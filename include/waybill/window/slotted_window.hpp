@@ -9,9 +9,9 @@
 //
 // A sketch cannot remove a value. So time is divided into slots, each with a sketch of its own
 // (concept `quantile_sketch`).
-//   1. A query merges all slots that (now - span, now] touches. So it may also count older samples
-//      of the oldest slot, and samples after now in the slot of now: less than a width each. It is
-//      exact if `now` and `span` are whole multiples of the width, where slots end.
+//   1. A query merges all slots that overlap (now - span, now]. So it may also count samples
+//      less than one width before the window, in the oldest slot, and less than one width after
+//      now, in the slot of now. It is exact if `now` and `span` are multiples of the width.
 //   2. A query never contains a slot outside the window. The latest time passed in counts.
 //   3. A sample is not inserted, but counted by reason, if its slot is before the window or more
 //      than one slot after that of now. A sample in the next slot counts when the clock is there.
@@ -62,9 +62,11 @@ struct slot_options {
     if (span < width) {
         return config_error{"width", width, "nanoseconds must be at most the span", span};
     }
-    if (const std::uint64_t fewest = (span - 1) / slot_options::max_slots + 1; width < fewest) {
+    if (const std::uint64_t min_width = (span - 1) / slot_options::max_slots + 1;
+        width < min_width) {
         return config_error{"width", width,
-                            "nanoseconds must be at least span / slot_options::max_slots", fewest};
+                            "nanoseconds must be at least span / slot_options::max_slots",
+                            min_width};
     }
     return {};
 }
@@ -78,18 +80,18 @@ public:
     /// Options that `validate` would refuse are corrected: the span to at least 1 ns, and the width
     /// to the nearest valid width. Every slot begins as a copy of `empty`.
     explicit slotted_window(const slot_options& o = {}, const Sketch& empty = Sketch())
-        : options_(o), empty_(empty)
+        : options_(o), empty_sketch_(empty)
     {
         const duration one = duration::nanoseconds(1);
         options_.span = detail::greater(options_.span, one);
         const std::int64_t span = options_.span.count();
-        const std::int64_t fewest =
+        const std::int64_t min_width =
             (span - 1) / static_cast<std::int64_t>(slot_options::max_slots) + 1;
-        options_.width = detail::greater(options_.width, duration::nanoseconds(fewest));
+        options_.width = detail::greater(options_.width, duration::nanoseconds(min_width));
         options_.width = detail::lesser(options_.width, options_.span);
         // The slots that a window may touch, and the slot after that of now.
         const std::int64_t count = (span - 1) / options_.width.count() + 3;
-        slots_.resize(static_cast<std::size_t>(count), slot{0, false, empty_});
+        slots_.resize(static_cast<std::size_t>(count), slot{0, false, empty_sketch_});
     }
 
     slotted_window(const slotted_window&) = default;
@@ -104,12 +106,12 @@ public:
     /// clock. One `add`, and one copy of the empty sketch if the slot is new.
     insert_result insert(Time at, double value, Time now)
     {
-        return put(at, value, 1, now, [&](Sketch& s) { s.add(value); });
+        return insert_into_slot(at, value, 1, now, [&](Sketch& s) { s.add(value); });
     }
     insert_result insert(Time at, double value, std::uint64_t weight, Time now)
         requires detail::weighted_sketch<Sketch>
     {
-        return put(at, value, weight, now, [&](Sketch& s) { s.add(value, weight); });
+        return insert_into_slot(at, value, weight, now, [&](Sketch& s) { s.add(value, weight); });
     }
 
     /// Moves the clock to `now`. An earlier time than before changes nothing.
@@ -122,15 +124,15 @@ public:
     [[nodiscard]] Sketch query(Time now)
     {
         advance(now);
-        Sketch all = empty_;
-        const auto take = [&](std::int64_t number) {
-            const slot& s = slots_[place_of(number)];
+        Sketch all = empty_sketch_;
+        const auto merge_slot = [&](std::int64_t number) {
+            const slot& s = slots_[slot_index_of(number)];
             if (s.used && s.number == number) all.merge(s.sketch);
         };
         if (slots_.empty()) return all;
-        const std::int64_t newest = slot_of(*clock_);
-        for (std::int64_t n = oldest(); n < newest; ++n) take(n);
-        take(newest);
+        const std::int64_t newest = slot_number_of(*clock_);
+        for (std::int64_t n = oldest_number(); n < newest; ++n) merge_slot(n);
+        merge_slot(newest);
         return all;
     }
     /// The quantile q in [0, 1] of the window. For several quantiles of one time, use `query` once.
@@ -157,22 +159,24 @@ private:
         friend bool operator==(const slot&, const slot&) = default;
     };
 
-    /// Slot n is (n * width - width, n * width].
-    [[nodiscard]] std::int64_t slot_of(Time t) const noexcept
+    /// The number n of the slot ((n - 1) * width, n * width] that contains `t`: t / width, rounded
+    /// up. Integer division rounds towards zero, so only a positive remainder needs a correction.
+    [[nodiscard]] std::int64_t slot_number_of(Time t) const noexcept
     {
         const std::int64_t ns = t.since_epoch().count();
         const std::int64_t width = options_.width.count();
         return ns / width + (ns % width > 0 ? 1 : 0);
     }
 
-    /// The oldest slot that the window touches. The excluded start of the window may be in the slot
-    /// before.
-    [[nodiscard]] std::int64_t oldest() const noexcept
+    /// The number of the oldest slot that overlaps the window. The start of the window is excluded,
+    /// so the first time in it is one nanosecond later.
+    [[nodiscard]] std::int64_t oldest_number() const noexcept
     {
-        return slot_of(*clock_ - options_.span + duration::nanoseconds(1));
+        return slot_number_of(*clock_ - options_.span + duration::nanoseconds(1));
     }
 
-    [[nodiscard]] std::size_t place_of(std::int64_t number) const noexcept
+    /// The index of a slot in `slots_`: its number modulo their count, also if it is negative.
+    [[nodiscard]] std::size_t slot_index_of(std::int64_t number) const noexcept
     {
         const auto count = static_cast<std::int64_t>(slots_.size());
         const std::int64_t rest = number % count;
@@ -180,7 +184,7 @@ private:
     }
 
     template <class F>
-    insert_result put(Time at, double value, std::uint64_t weight, Time now, F add)
+    insert_result insert_into_slot(Time at, double value, std::uint64_t weight, Time now, F add)
     {
         advance(now);
         if (!detail::is_finite(value)) {
@@ -191,9 +195,9 @@ private:
             ++losses_.no_weight;
             return insert_result::no_weight;
         }
-        const std::int64_t number = slot_of(at);
-        const std::int64_t newest = slot_of(*clock_);
-        if (slots_.empty() || number < oldest()) {
+        const std::int64_t number = slot_number_of(at);
+        const std::int64_t newest = slot_number_of(*clock_);
+        if (slots_.empty() || number < oldest_number()) {
             ++losses_.too_old;
             return insert_result::too_old;
         }
@@ -201,10 +205,10 @@ private:
             ++losses_.future;
             return insert_result::future;
         }
-        slot& s = slots_[place_of(number)];
+        slot& s = slots_[slot_index_of(number)];
         if (!s.used || s.number != number) {
             s.used = false;  // if the copy fails to allocate, the slot is empty
-            s.sketch = empty_;
+            s.sketch = empty_sketch_;
             s.number = number;
             s.used = true;
         }
@@ -213,7 +217,7 @@ private:
     }
 
     slot_options options_;
-    Sketch empty_;
+    Sketch empty_sketch_;
     std::vector<slot> slots_;
     std::optional<Time> clock_;
     window_losses losses_;

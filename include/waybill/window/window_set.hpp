@@ -128,7 +128,7 @@ public:
 
     std::optional<insert_result> insert(const Key& key, const sample_type& s)
     {
-        if (const auto found = kept_.find(key); found != kept_.end()) {
+        if (const auto found = entries_.find(key); found != entries_.end()) {
             return insert(found->second, s);
         }
         if (is_full()) {
@@ -136,14 +136,14 @@ public:
             return {};
         }
         if (is_idle(s.at)) {
-            ++gone_.too_old;
+            ++removed_losses_.too_old;
             return insert_result::too_old;
         }
-        entry fresh{Window(options_.window), s.at};
-        const insert_result what = insert(fresh, s);
-        if (fresh.window.size() != 0) keep(key, std::move(fresh));
-        else add(gone_, fresh.window.losses());
-        return what;
+        entry created{Window(options_.window), s.at};
+        const insert_result result = insert(created, s);
+        if (created.window.size() != 0) add_entry(key, std::move(created));
+        else add(removed_losses_, created.window.losses());
+        return result;
     }
 
     /// Moves the clock to `now`, then inserts the sample.
@@ -172,20 +172,20 @@ public:
     bool merge(const Key& key, const Window& w)
     {
         if (w.clock()) evict_idle(*w.clock());
-        const auto found = kept_.find(key);
-        const bool known = found != kept_.end();
+        const auto found = entries_.find(key);
+        const bool known = found != entries_.end();
         Window both = merged(known ? found->second.window : Window(options_.window), w);
         if (clock_) both.advance(*clock_);
         time_type last = known ? found->second.last : time_type::lowest();
         if (both.size() != 0) last = detail::later(last, both[both.size() - 1].at);
         if (known) {
-            add(gone_, found->second.window.losses());
+            add(removed_losses_, found->second.window.losses());
             found->second = {std::move(both), last};
         } else if (both.size() != 0 && !is_idle(last)) {
             if (is_full()) return false;
-            keep(key, {std::move(both), last});
+            add_entry(key, {std::move(both), last});
         }
-        add(gone_, w.losses());
+        add(removed_losses_, w.losses());
         return true;
     }
 
@@ -194,8 +194,8 @@ public:
     [[nodiscard]] std::optional<summary> query(const Key& key, time_type now)
     {
         evict_idle(now);
-        const auto found = kept_.find(key);
-        if (found == kept_.end()) return {};
+        const auto found = entries_.find(key);
+        if (found == entries_.end()) return {};
         return found->second.window.query(*clock_);
     }
 
@@ -205,7 +205,7 @@ public:
     void for_each(time_type now, F f)
     {
         evict_idle(now);
-        for (auto& [key, e] : kept_) f(key, e.window.query(*clock_));
+        for (auto& [key, e] : entries_) f(key, e.window.query(*clock_));
     }
 
     /// Moves the clock to `now` and removes idle keys.
@@ -216,19 +216,19 @@ public:
     {
         const bool first = !clock_;
         if (!clock_ || *clock_ < now) clock_ = now;
-        if (first) file_anew();
+        if (first) rebuild_index();
         std::uint64_t n = 0;
-        while (!filed_.empty() && is_idle(filed_.begin()->first)) {
-            auto node = filed_.extract(filed_.begin());
-            const auto found = kept_.find(node.mapped());
-            if (found == kept_.end()) continue;
+        while (!by_sample_time_.empty() && is_idle(by_sample_time_.begin()->first)) {
+            auto node = by_sample_time_.extract(by_sample_time_.begin());
+            const auto found = entries_.find(node.mapped());
+            if (found == entries_.end()) continue;
             if (!is_idle(found->second.last)) {
                 node.key() = found->second.last;
-                filed_.insert(std::move(node));
+                by_sample_time_.insert(std::move(node));
                 continue;
             }
-            add(gone_, found->second.window.losses());
-            kept_.erase(found);
+            add(removed_losses_, found->second.window.losses());
+            entries_.erase(found);
             ++n;
         }
         return n;
@@ -237,27 +237,27 @@ public:
     /// The window of a key, to be stored. A null pointer if the key is unknown.
     [[nodiscard]] const Window* find(const Key& key) const
     {
-        const auto found = kept_.find(key);
-        return found == kept_.end() ? nullptr : &found->second.window;
+        const auto found = entries_.find(key);
+        return found == entries_.end() ? nullptr : &found->second.window;
     }
     /// Calls f(key, window) for all windows in the order of their keys, to store them.
     template <class F>
         requires std::invocable<F&, const Key&, const Window&>
     void for_each_window(F f) const
     {
-        for (const auto& [key, e] : kept_) f(key, e.window);
+        for (const auto& [key, e] : entries_) f(key, e.window);
     }
 
-    [[nodiscard]] std::uint64_t size() const noexcept { return kept_.size(); }
-    [[nodiscard]] bool empty() const noexcept { return kept_.empty(); }
+    [[nodiscard]] std::uint64_t size() const noexcept { return entries_.size(); }
+    [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
 
     /// The number of samples that were refused because there were too many keys.
     [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
     /// The losses of all windows, removed windows included.
     [[nodiscard]] window_losses losses() const
     {
-        window_losses all = gone_;
-        for (const auto& [key, e] : kept_) add(all, e.window.losses());
+        window_losses all = removed_losses_;
+        for (const auto& [key, e] : entries_) add(all, e.window.losses());
         return all;
     }
 
@@ -270,7 +270,7 @@ public:
     friend bool operator==(const window_set& a, const window_set& b)
     {
         return a.options_ == b.options_ && a.clock_ == b.clock_ && a.refused_ == b.refused_ &&
-               a.gone_ == b.gone_ && a.kept_ == b.kept_;
+               a.removed_losses_ == b.removed_losses_ && a.entries_ == b.entries_;
     }
 
 private:
@@ -284,39 +284,39 @@ private:
         [[nodiscard]] bool operator()(const Key& a, const Key& b) const { return a < b; }
     };
 
-    [[nodiscard]] bool is_full() const noexcept { return kept_.size() >= options_.max_keys; }
+    [[nodiscard]] bool is_full() const noexcept { return entries_.size() >= options_.max_keys; }
     [[nodiscard]] bool is_idle(time_type last) const noexcept
     {
         return options_.idle != duration::highest() && clock_ && *clock_ - last >= options_.idle;
     }
 
-    /// For the first time passed in: removes samples that are too far ahead of it, and files all
+    /// For the first time passed in: removes samples that are too far ahead of it, and indexes all
     /// keys again by their newest sample.
-    void file_anew()
+    void rebuild_index()
     {
-        filed_.clear();
-        for (auto& [key, e] : kept_) {
+        by_sample_time_.clear();
+        for (auto& [key, e] : entries_) {
             e.window.advance(*clock_);
             const std::uint64_t n = e.window.size();
             e.last = n == 0 ? time_type::lowest() : e.window[n - 1].at;
-            if (options_.idle != duration::highest()) filed_.emplace(e.last, key);
+            if (options_.idle != duration::highest()) by_sample_time_.emplace(e.last, key);
         }
     }
 
     insert_result insert(entry& e, const sample_type& s)
     {
         if (clock_) e.window.advance(*clock_);
-        const insert_result what = e.window.insert(s);
-        if (what == insert_result::newest) e.last = detail::later(e.last, s.at);
-        return what;
+        const insert_result result = e.window.insert(s);
+        if (result == insert_result::newest) e.last = detail::later(e.last, s.at);
+        return result;
     }
 
-    // `filed_` comes first: if the second allocation fails, a filed key without a window is dropped
-    // later. A window that is not filed would stay for ever.
-    void keep(const Key& key, entry&& e)
+    // `by_sample_time_` comes first: if the second allocation fails, an indexed key without a
+    // window is removed later. A window that is not indexed would stay for ever.
+    void add_entry(const Key& key, entry&& e)
     {
-        if (options_.idle != duration::highest()) filed_.emplace(e.last, key);
-        kept_.emplace(key, std::move(e));
+        if (options_.idle != duration::highest()) by_sample_time_.emplace(e.last, key);
+        entries_.emplace(key, std::move(e));
     }
 
     static void add(window_losses& sum, const window_losses& l) noexcept
@@ -329,14 +329,14 @@ private:
     }
 
     window_set_options options_;
-    std::map<Key, entry, by_less> kept_;
+    std::map<Key, entry, by_less> entries_;
     // Each key by the time of one of its samples, not always the newest. When that time is idle,
-    // the key is removed, or filed by its newest sample if that is not idle. So a sample needs no
+    // the key is removed, or indexed by its newest sample if that is not idle. So a sample needs no
     // update here.
-    std::multimap<time_type, Key> filed_;
+    std::multimap<time_type, Key> by_sample_time_;
     std::optional<time_type> clock_;
     std::uint64_t refused_ = 0;
-    window_losses gone_;
+    window_losses removed_losses_;
 };
 
 }  // namespace waybill::inline v0_2

@@ -97,13 +97,13 @@ template <detail::storable_window W>
         if (n != 0) at = detail::read_step(in, steps, at, head.count - n, INT64_MAX / ns);
         unit = detail::unit_of(at * ns, unit);
         typename W::sample_type s{wall_time::at(duration::nanoseconds(at * ns)), V{}};
-        if constexpr (std::integral<V>) bits += in.difference();
-        else bits ^= in.middle();
+        if constexpr (std::integral<V>) bits += in.signed_integer();
+        else bits ^= in.trimmed_integer();
         s.value = detail::value_of<V>(bits);
         if (detail::bits_of<V>(s.value) != bits) in.fail(snapshot_error::code::out_of_range);
         if (!detail::is_finite(s.value)) in.fail(snapshot_error::code::not_finite);
         if constexpr (W::weighted) {
-            const std::uint64_t weight = in.whole();
+            const std::uint64_t weight = in.integer();
             if (weight == 0 || weight > UINT32_MAX) in.fail(snapshot_error::code::out_of_range);
             s.weight = static_cast<std::uint32_t>(weight);
         }

@@ -34,8 +34,8 @@ public:
     template <class Ring>
     [[nodiscard]] Measure all(const Ring& r) const
     {
-        if (older_ == 0) return newer_;
-        return Measure::combine(r.beside(r.first()), newer_);
+        if (older_count_ == 0) return newer_;
+        return Measure::combine(r.measure_at(r.first()), newer_);
     }
 
     /// Adds a sample: the newest measured one, or for a commutative measure any sample of the newer
@@ -45,23 +45,23 @@ public:
     {
         // Each branch combines into the final destination. A copy of a measure that was just
         // written in pieces of another size would wait for these writes.
-        if (older_ == 0) {
-            r.beside(r.first()) = Measure::of(s);
-            return begin(r);
+        if (older_count_ == 0) {
+            r.measure_at(r.first()) = Measure::of(s);
+            return restart(r);
         }
-        if (between_ + done_ == 0) {
+        if (unconverted_count_ + converted_count_ == 0) {
             middle_ = Measure::combine(newer_, Measure::of(s));
-            turn(r);
+            begin_conversion(r);
         } else {
             newer_ = Measure::combine(newer_, Measure::of(s));
         }
-        step(r);
+        convert_next(r);
     }
     /// Like `came`, for the newest measured sample. A later `told_again` can replace this sample.
     template <class Ring, class Sample>
     void came_first(Ring& r, Sample s)
     {
-        before_newest_ = newer_;
+        newer_without_newest_ = newer_;
         came(r, s);
     }
     /// Like `came`, for a sample of the newer part that is not the newest. `told_again` stays
@@ -69,7 +69,7 @@ public:
     template <class Ring, class Sample>
     void came_late(Ring& r, Sample s)
     {
-        before_newest_ = Measure::combine(before_newest_, Measure::of(s));
+        newer_without_newest_ = Measure::combine(newer_without_newest_, Measure::of(s));
         came(r, s);
     }
 
@@ -78,7 +78,7 @@ public:
     template <class Ring, class Sample>
     void told_again(Ring&, Sample s)
     {
-        newer_ = Measure::combine(before_newest_, Measure::of(s));
+        newer_ = Measure::combine(newer_without_newest_, Measure::of(s));
     }
 
     /// Removes the n oldest samples, in constant time each. Requires: all of them are measured.
@@ -87,28 +87,28 @@ public:
     {
         for (; n != 0; --n) {
             r.drop(1);
-            if (--older_ == 0) {
-                if (r.measured() != 0) r.beside(r.first()) = newer_;
-                begin(r);
+            if (--older_count_ == 0) {
+                if (r.measured() != 0) r.measure_at(r.first()) = newer_;
+                restart(r);
                 continue;
             }
-            if (between_ + done_ == 0) {
+            if (unconverted_count_ + converted_count_ == 0) {
                 middle_ = newer_;
-                turn(r);
+                begin_conversion(r);
             }
-            step(r);
+            convert_next(r);
         }
     }
 
     /// The number of samples before the newer part: b - f.
-    [[nodiscard]] std::uint64_t older() const noexcept { return older_; }
+    [[nodiscard]] std::uint64_t older() const noexcept { return older_count_; }
 
     /// Called after the ring has grown. `first` is the former place of the oldest sample, and
     /// `room` the former room of the ring.
     void moved(std::uint64_t first, std::uint64_t room) noexcept
     {
-        l_ = l_ < first ? l_ + room - first : l_ - first;
-        a_ = a_ < first ? a_ + room - first : a_ - first;
+        l_place_ = l_place_ < first ? l_place_ + room - first : l_place_ - first;
+        a_place_ = a_place_ < first ? a_place_ + room - first : a_place_ - first;
     }
 
     /// Recomputes all measures after samples have changed. A quarter of the samples stays in the
@@ -118,11 +118,11 @@ public:
     {
         // Invariant: l - f == e - b + 1.
         const std::uint64_t newer = r.measured() / 4;
-        older_ = r.measured() - newer;
-        between_ = 0;
-        done_ = older_ == 0 ? 0 : older_ - newer - 1;
+        older_count_ = r.measured() - newer;
+        unconverted_count_ = 0;
+        converted_count_ = older_count_ == 0 ? 0 : older_count_ - newer - 1;
         middle_ = Measure::identity();
-        const auto border = r.place_of(older_);
+        const auto border = r.place_of(older_count_);
         auto p = border;
         Measure sum = Measure::identity();
         Measure before = sum;
@@ -131,63 +131,64 @@ public:
             sum = Measure::combine(sum, Measure::of(r.at(p)));
         }
         newer_ = sum;
-        before_newest_ = before;
+        newer_without_newest_ = before;
         sum = Measure::identity();
         p = border;
-        for (std::uint64_t n = older_; n != 0; --n) {
+        for (std::uint64_t n = older_count_; n != 0; --n) {
             p = r.before(p);
             sum = Measure::combine(Measure::of(r.at(p)), sum);
-            r.beside(p) = sum;
+            r.measure_at(p) = sum;
         }
     }
 
 private:
     // Starts with at most one sample, whose measure is beside it.
     template <class Ring>
-    void begin(Ring& r)
+    void restart(Ring& r)
     {
-        older_ = r.measured();
-        between_ = done_ = 0;
+        older_count_ = r.measured();
+        unconverted_count_ = converted_count_ = 0;
         newer_ = Measure::identity();
     }
 
     // Makes the newer samples the middle ones, [r, a).
     template <class Ring>
-    void turn(Ring& r)
+    void begin_conversion(Ring& r)
     {
-        l_ = r.first();
-        a_ = r.place_of(r.measured());
-        between_ = older_;
-        older_ = r.measured();
+        l_place_ = r.first();
+        a_place_ = r.place_of(r.measured());
+        unconverted_count_ = older_count_;
+        older_count_ = r.measured();
         newer_ = Measure::identity();
     }
 
     template <class Ring>
-    [[gnu::always_inline]] void step(Ring& r)
+    [[gnu::always_inline]] void convert_next(Ring& r)
     {
-        if (between_ == 0) {
-            --done_;
+        if (unconverted_count_ == 0) {
+            --converted_count_;
             return;
         }
-        Measure& left = r.beside(l_);
+        Measure& left = r.measure_at(l_place_);
         left = Measure::combine(left, middle_);
-        l_ = r.after(l_);
-        const auto behind = a_;
-        a_ = r.before(a_);
-        const Measure one = Measure::of(r.at(a_));
-        r.beside(a_) = done_ == 0 ? one : Measure::combine(one, r.beside(behind));
-        --between_;
-        ++done_;
+        l_place_ = r.after(l_place_);
+        const auto after_a = a_place_;
+        a_place_ = r.before(a_place_);
+        const Measure one = Measure::of(r.at(a_place_));
+        r.measure_at(a_place_) =
+            converted_count_ == 0 ? one : Measure::combine(one, r.measure_at(after_a));
+        --unconverted_count_;
+        ++converted_count_;
     }
 
-    std::uint64_t older_ = 0;    // b - f
-    std::uint64_t between_ = 0;  // r - l, and a - r
-    std::uint64_t done_ = 0;     // b - a
-    std::uint64_t l_ = 0;        // place of l, used only if between_ != 0
-    std::uint64_t a_ = 0;        // place of a, used only if between_ != 0
+    std::uint64_t older_count_ = 0;        // b - f
+    std::uint64_t unconverted_count_ = 0;  // r - l, and a - r
+    std::uint64_t converted_count_ = 0;    // b - a
+    std::uint64_t l_place_ = 0;            // place of l, used only if unconverted_count_ != 0
+    std::uint64_t a_place_ = 0;            // place of a, used only if unconverted_count_ != 0
     Measure middle_ = Measure::identity();
     Measure newer_ = Measure::identity();
-    Measure before_newest_ = Measure::identity();
+    Measure newer_without_newest_ = Measure::identity();
 };
 
 }  // namespace waybill::inline v0_2

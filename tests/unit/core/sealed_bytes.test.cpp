@@ -66,7 +66,7 @@ std::optional<note_error> after(void (*read)(reader&), const std::string& body)
 
 void whole(reader& in)
 {
-    (void)in.whole();
+    (void)in.integer();
     in.end();
 }
 
@@ -83,8 +83,8 @@ TEST_CASE("sealed_bytes: byte for byte")
 {
     writer out(100);
     out.byte(7);
-    out.whole(300);
-    out.difference(0U - std::uint64_t{1});
+    out.integer(300);
+    out.signed_integer(0U - std::uint64_t{1});
     out.text("text");
     CHECK(std::move(out).finish() == sealed("wbn\2\7\xAC\2\1\4text"));
     CHECK(writer().finish() == sealed("wbn\2"));
@@ -96,14 +96,14 @@ TEST_CASE("sealed_bytes: numbers come back on either side of zero")
         for (const std::uint64_t low : {0U, 1U, 2U}) {
             const std::uint64_t n = (std::uint64_t{1} << shift) - 1 + low;
             writer out;
-            out.whole(n);
-            out.difference(n);
-            out.difference(0U - n);
+            out.integer(n);
+            out.signed_integer(n);
+            out.signed_integer(0U - n);
             const std::string stored = std::move(out).finish();
             reader in(stored);
-            CHECK(in.whole() == n);
-            CHECK(in.difference() == n);
-            CHECK(in.difference() == 0U - n);
+            CHECK(in.integer() == n);
+            CHECK(in.signed_integer() == n);
+            CHECK(in.signed_integer() == 0U - n);
             in.end();
             CHECK_FALSE(in.error().has_value());
         }
@@ -150,15 +150,15 @@ TEST_CASE("sealed_bytes: what is wrong is told of what was read last")
     reader in(bytes);
     CHECK(in.left() == 4);
     CHECK(in.byte() == 5);
-    CHECK(in.whole() == 6);
-    CHECK(in.more() == 7);
+    CHECK(in.integer() == 6);
+    CHECK(in.next_byte() == 7);
     in.fail(problem::too_long);
     CHECK(in.error() == note_error{problem::too_long, 5});
     CHECK(in.left() == 0);
     CHECK(in.byte() == 0);
-    CHECK(in.more() == 0);
-    CHECK(in.whole() == 0);
-    CHECK(in.difference() == 0);
+    CHECK(in.next_byte() == 0);
+    CHECK(in.integer() == 0);
+    CHECK(in.signed_integer() == 0);
     CHECK(in.text().empty());
     in.end();
     in.fail(problem::newer);

@@ -61,9 +61,9 @@ struct key {
         return {w.*Older, w.*Between, w.*Done, w.*L, w.*A, w.*Middle, w.*Newer};
     }
 };
-template struct key<&worst_case<stretch>::older_, &worst_case<stretch>::between_,
-                    &worst_case<stretch>::done_, &worst_case<stretch>::l_,
-                    &worst_case<stretch>::a_, &worst_case<stretch>::middle_,
+template struct key<&worst_case<stretch>::older_count_, &worst_case<stretch>::unconverted_count_,
+                    &worst_case<stretch>::converted_count_, &worst_case<stretch>::l_place_,
+                    &worst_case<stretch>::a_place_, &worst_case<stretch>::middle_,
                     &worst_case<stretch>::newer_>;
 
 // Of samples from the n-th oldest on.
@@ -75,7 +75,7 @@ stretch of(const ring& r, std::uint64_t from, std::uint64_t to)
 }
 const stretch& beside(const ring& r, std::uint64_t n)
 {
-    return r.beside(r.place_of(n));
+    return r.measure_at(r.place_of(n));
 }
 
 bool holds(const ring& r, const worst_case<stretch>& w)

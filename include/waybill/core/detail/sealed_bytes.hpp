@@ -3,18 +3,18 @@
 // sealed_bytes: stores integers and texts as bytes with a format name, a version and a checksum.
 //
 //     detail::sealed_writer<note_format> out;
-//     out.whole(note.number);
+//     out.integer(note.number);
 //     out.text(note.line);
 //     store(key, std::move(out).finish());
 //     ...
 //     detail::sealed_reader<note_format> in(bytes);
-//     const std::uint64_t number = in.whole();
+//     const std::uint64_t number = in.integer();
 //     const std::string_view line = in.text();
 //     in.end();
 //     if (in.error()) return unexpected(*in.error());      // a note_error
 //
 // Guarantees
-//   1. Each value has exactly one encoding. Accepted bytes equal the written bytes.
+//   1. Each value has exactly one encoding. The reader accepts only bytes that a writer produces.
 //   2. The reader keeps the first error and its position. Later reads return 0 and empty texts, so
 //      one check at the end is enough.
 //   3. Reading does not allocate. If the checksum is wrong, nothing is read.
@@ -46,25 +46,26 @@ namespace waybill::inline v0_2::detail {
 template <class F>
 class sealed_writer {
 public:
-    /// Reserves `room` bytes: a hint, not a limit.
-    explicit sealed_writer(std::size_t room = 0) : bytes_(F::magic)
+    /// Reserves `expected_size` bytes: a hint, not a limit.
+    explicit sealed_writer(std::size_t expected_size = 0) : bytes_(F::magic)
     {
-        bytes_.reserve(room);
+        bytes_.reserve(expected_size);
         byte(F::version);
     }
 
     void byte(std::uint8_t b) { bytes_ += static_cast<char>(b); }
 
-    void whole(std::uint64_t n) { put_varint(bytes_, n); }
+    /// Writes an unsigned integer as a varint.
+    void integer(std::uint64_t n) { put_varint(bytes_, n); }
 
-    /// Writes a signed number, passed in two's complement, as a zigzag varint. It is short if the
-    /// number is close to zero.
-    void difference(std::uint64_t n) { whole(zigzag(static_cast<std::int64_t>(n))); }
+    /// Writes a signed integer, passed in two's complement, as a zigzag varint. It is short if the
+    /// integer is close to zero.
+    void signed_integer(std::uint64_t n) { integer(zigzag(static_cast<std::int64_t>(n))); }
 
     /// Writes the length of t and then its bytes.
     void text(std::string_view t)
     {
-        whole(t.size());
+        integer(t.size());
         bytes_ += t;
     }
 
@@ -85,91 +86,91 @@ public:
     using error_type = typename F::error_type;
     using problem_type = typename F::problem_type;
 
-    constexpr explicit sealed_reader(std::string_view bytes) noexcept { open(bytes); }
+    constexpr explicit sealed_reader(std::string_view bytes) noexcept { check_frame(bytes); }
 
     [[nodiscard]] constexpr const std::optional<error_type>& error() const noexcept
     {
         return error_;
     }
-    [[nodiscard]] constexpr std::size_t left() const noexcept { return rest_.size(); }
+    [[nodiscard]] constexpr std::size_t left() const noexcept { return unread_.size(); }
 
     /// Records an error at the start of the last value read. Only the first error is kept.
     constexpr void fail(problem_type p) noexcept
     {
         if (error_) return;
-        error_ = error_type{p, from_};
-        rest_ = {};
+        error_ = error_type{p, value_begin_};
+        unread_ = {};
     }
 
     [[nodiscard]] constexpr std::uint8_t byte() noexcept
     {
-        begin();
-        return more();
+        begin_value();
+        return next_byte();
     }
 
-    /// The next byte of the last value read. An error is reported at the start of that value.
-    [[nodiscard]] constexpr std::uint8_t more() noexcept
+    /// One more byte of the last value read. An error is reported at the start of that value.
+    [[nodiscard]] constexpr std::uint8_t next_byte() noexcept
     {
-        if (rest_.empty()) {
+        if (unread_.empty()) {
             fail(problem_type::corrupt);
             return 0;
         }
-        const auto b = static_cast<std::uint8_t>(rest_.front());
-        rest_.remove_prefix(1);
+        const auto b = static_cast<std::uint8_t>(unread_.front());
+        unread_.remove_prefix(1);
         return b;
     }
 
-    [[nodiscard]] constexpr std::uint64_t whole() noexcept
+    [[nodiscard]] constexpr std::uint64_t integer() noexcept
     {
-        begin();
-        const std::optional<std::uint64_t> n = take_varint(rest_);
+        begin_value();
+        const std::optional<std::uint64_t> n = take_varint(unread_);
         if (!n) fail(problem_type::corrupt);
         return n.value_or(0);
     }
 
-    [[nodiscard]] constexpr std::uint64_t difference() noexcept
+    [[nodiscard]] constexpr std::uint64_t signed_integer() noexcept
     {
-        return static_cast<std::uint64_t>(from_zigzag(whole()));
+        return static_cast<std::uint64_t>(from_zigzag(integer()));
     }
 
     /// The text as a view into the bytes.
     [[nodiscard]] constexpr std::string_view text() noexcept
     {
-        const std::uint64_t size = whole();
+        const std::uint64_t size = integer();
         if (size > left()) fail(problem_type::corrupt);
-        const std::string_view t = rest_.substr(0, static_cast<std::size_t>(size));
-        rest_.remove_prefix(t.size());
+        const std::string_view t = unread_.substr(0, static_cast<std::size_t>(size));
+        unread_.remove_prefix(t.size());
         return t;
     }
 
     /// Fails if unread bytes remain.
     constexpr void end() noexcept
     {
-        begin();
+        begin_value();
         if (left() != 0) fail(problem_type::corrupt);
     }
 
 private:
-    constexpr void begin() noexcept { from_ = size_ - rest_.size(); }
+    constexpr void begin_value() noexcept { value_begin_ = content_size_ - unread_.size(); }
 
-    constexpr void open(std::string_view bytes) noexcept
+    constexpr void check_frame(std::string_view bytes) noexcept
     {
         constexpr std::string_view magic = F::magic;
         if (bytes.empty()) return fail(problem_type::empty);
         if (!magic.starts_with(bytes.substr(0, magic.size()))) return fail(F::foreign);
-        from_ = bytes.size();
-        if (from_ < magic.size() + 1 + seal_bytes) return fail(problem_type::too_short);
-        from_ = size_ = bytes.size() - seal_bytes;
+        value_begin_ = bytes.size();
+        if (value_begin_ < magic.size() + 1 + seal_bytes) return fail(problem_type::too_short);
+        value_begin_ = content_size_ = bytes.size() - seal_bytes;
         if (!seal_holds(bytes)) return fail(problem_type::corrupt);
-        rest_ = bytes.substr(magic.size(), size_ - magic.size());
+        unread_ = bytes.substr(magic.size(), content_size_ - magic.size());
         const std::uint8_t version = byte();
         if (version == 0) fail(F::foreign);
         if (version > F::version) fail(problem_type::newer);
     }
 
-    std::string_view rest_;
-    std::size_t size_ = 0;  // size of the bytes without the checksum.
-    std::size_t from_ = 0;  // position of the last value read.
+    std::string_view unread_;
+    std::size_t content_size_ = 0;  // size of the bytes without the checksum
+    std::size_t value_begin_ = 0;   // position of the last value read
     std::optional<error_type> error_;
 };
 

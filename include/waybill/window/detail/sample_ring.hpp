@@ -57,8 +57,8 @@ public:
     }
 
     [[nodiscard]] const Sample& at(place p) const noexcept { return samples_[p]; }
-    [[nodiscard]] const Measure& beside(place p) const noexcept { return measures_[p]; }
-    [[nodiscard]] Measure& beside(place p) noexcept { return measures_[p]; }
+    [[nodiscard]] const Measure& measure_at(place p) const noexcept { return measures_[p]; }
+    [[nodiscard]] Measure& measure_at(place p) noexcept { return measures_[p]; }
 
     /// The n-th oldest sample, from 0. Requires: n < size().
     [[nodiscard]] Sample& operator[](std::uint64_t n) noexcept { return samples_[place_of(n)]; }
@@ -105,12 +105,12 @@ public:
         size_ -= n;
     }
 
-    /// Makes room for `most` samples, which must exceed size(). The place of each sample becomes
-    /// its index.
-    void grow(std::uint64_t most)
+    /// Makes room for `new_room` samples, which must exceed size(). The place of each sample
+    /// becomes its index.
+    void grow(std::uint64_t new_room)
     {
-        std::vector<Sample> samples(most);
-        std::vector<Measure> measures(most, Measure::identity());
+        std::vector<Sample> samples(new_room);
+        std::vector<Measure> measures(new_room, Measure::identity());
         place from = oldest_;
         for (std::uint64_t n = 0; n != size_; ++n, from = after(from)) {
             samples[n] = samples_[from];
@@ -118,7 +118,7 @@ public:
         }
         samples_.swap(samples);
         measures_.swap(measures);
-        room_ = most;
+        room_ = new_room;
         oldest_ = 0;
         newest_ = before(size_);
     }

@@ -2,8 +2,8 @@
 //
 // snapshot_bytes: writes and reads the numbers of a stored window.
 //
-// Part of window_snapshot.hpp. Every number has exactly one valid encoding. So accepted bytes are
-// identical to the bytes that were written.
+// Part of window_snapshot.hpp. Every number has exactly one valid encoding. So the reader
+// accepts only bytes that the writer produces.
 
 #ifndef WAYBILL_WINDOW_DETAIL_SNAPSHOT_BYTES_HPP
 #define WAYBILL_WINDOW_DETAIL_SNAPSHOT_BYTES_HPP
@@ -28,22 +28,22 @@ struct snapshot_format {
 
 /// Which bytes of `x` are written: the number of leading zero bytes * 16 + the number of bytes from
 /// there to the last that is not zero. 0 for 0.
-[[nodiscard]] constexpr std::uint8_t bytes_used(std::uint64_t x) noexcept
+[[nodiscard]] constexpr std::uint8_t used_bytes(std::uint64_t x) noexcept
 {
     if (x == 0) return 0;
-    const int in_front = std::countl_zero(x) / 8;
-    const int behind = std::countr_zero(x) / 8;
-    return static_cast<std::uint8_t>(in_front * 16 + (8 - in_front - behind));
+    const int leading = std::countl_zero(x) / 8;
+    const int trailing = std::countr_zero(x) / 8;
+    return static_cast<std::uint8_t>(leading * 16 + (8 - leading - trailing));
 }
 
 class snapshot_writer : public sealed_writer<snapshot_format> {
 public:
     explicit snapshot_writer(std::size_t samples) : sealed_writer(32 + 3 * samples) {}
 
-    /// Writes `bytes_used`, then these bytes, the lowest first.
-    void middle(std::uint64_t x)
+    /// Writes `used_bytes`, then these bytes, the lowest first.
+    void trimmed_integer(std::uint64_t x)
     {
-        const std::uint8_t used = bytes_used(x);
+        const std::uint8_t used = used_bytes(x);
         byte(used);
         if (x != 0) x >>= static_cast<unsigned>(std::countr_zero(x) / 8 * 8);
         for (int n = used % 16; n != 0; --n, x >>= 8U) byte(static_cast<std::uint8_t>(x & 0xFFU));
@@ -54,17 +54,17 @@ class snapshot_reader : public sealed_reader<snapshot_format> {
 public:
     using sealed_reader::sealed_reader;
 
-    [[nodiscard]] std::uint64_t middle() noexcept
+    [[nodiscard]] std::uint64_t trimmed_integer() noexcept
     {
         const std::uint8_t used = byte();
-        const unsigned in_front = used / 16U;
+        const unsigned leading = used / 16U;
         const unsigned count = used % 16U;
-        if (in_front + count > 8) fail(snapshot_error::code::corrupt);
+        if (leading + count > 8) fail(snapshot_error::code::corrupt);
         std::uint64_t x = 0;
         for (unsigned n = 0; n != count && !error(); ++n) {
-            x |= static_cast<std::uint64_t>(more()) << 8U * (8 - in_front - count + n);
+            x |= static_cast<std::uint64_t>(next_byte()) << 8U * (8 - leading - count + n);
         }
-        if (bytes_used(x) != used) fail(snapshot_error::code::corrupt);
+        if (used_bytes(x) != used) fail(snapshot_error::code::corrupt);
         return error() ? 0 : x;
     }
 };

@@ -25,15 +25,15 @@ inline constexpr std::uint8_t coarsest_unit = 4;
 inline constexpr std::uint8_t snapshot_weighted = 4;
 inline constexpr std::uint8_t snapshot_clocked = 8;
 
-/// The coarsest unit of which `ns` is a multiple, but no coarser than `than`.
-[[nodiscard]] constexpr std::uint8_t unit_of(std::int64_t ns, std::uint8_t than) noexcept
+/// The coarsest unit of which `ns` is a multiple, but no coarser than `coarsest`.
+[[nodiscard]] constexpr std::uint8_t unit_of(std::int64_t ns, std::uint8_t coarsest) noexcept
 {
-    while (ns % snapshot_units[than] != 0) --than;
-    return than;
+    while (ns % snapshot_units[coarsest] != 0) --coarsest;
+    return coarsest;
 }
 
 /// The difference modulo 2^64. Added to `from` it always results in `to`.
-[[nodiscard]] constexpr std::int64_t apart(std::int64_t to, std::int64_t from) noexcept
+[[nodiscard]] constexpr std::int64_t difference_of(std::int64_t to, std::int64_t from) noexcept
 {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) -
                                      static_cast<std::uint64_t>(from));
@@ -113,15 +113,15 @@ void write_head(snapshot_writer& out, const W& w, std::uint8_t unit)
     std::uint8_t kind = snapshot_kind<W>();
     std::uint8_t clock_unit = 0;
     if (const std::optional<wall_time> clock = w.clock()) {
-        after = apart(clock->since_epoch().count(), first);
+        after = difference_of(clock->since_epoch().count(), first);
         kind |= snapshot_clocked;
         clock_unit = unit_of(after, coarsest_unit);
     }
     out.byte(kind);
     out.byte(static_cast<std::uint8_t>(clock_unit * 16 + unit));
-    out.whole(count);
-    if (count != 0) out.difference(ticks_of(first, unit));
-    if (w.clock()) out.difference(ticks_of(after, clock_unit));
+    out.integer(count);
+    if (count != 0) out.signed_integer(ticks_of(first, unit));
+    if (w.clock()) out.signed_integer(ticks_of(after, clock_unit));
 }
 
 /// Writes the samples: the step to each one, with a count of equal steps after it, and the value.
@@ -134,29 +134,30 @@ void write_samples(snapshot_writer& out, const W& w, std::uint8_t unit)
         return ticks_of(ns_of(w, n), unit) - ticks_of(ns_of(w, n - 1), unit);
     };
     std::uint64_t step = 0;
-    std::uint64_t same_until = 1;
+    std::uint64_t equal_steps_end = 1;
     std::uint64_t bits = 0;
     for (std::uint64_t n = 0; n != count; ++n) {
-        if (n >= same_until) {
-            const std::uint64_t longer = step_to(n) - step;
-            out.difference(longer);
-            step += longer;
-            same_until = n + 1;
-            while (longer == 0 && same_until != count && step_to(same_until) == step) ++same_until;
-            if (longer == 0) out.whole(same_until - n - 1);
+        if (n >= equal_steps_end) {
+            const std::uint64_t step_change = step_to(n) - step;
+            out.signed_integer(step_change);
+            step += step_change;
+            equal_steps_end = n + 1;
+            while (step_change == 0 && equal_steps_end != count && step_to(equal_steps_end) == step)
+                ++equal_steps_end;
+            if (step_change == 0) out.integer(equal_steps_end - n - 1);
         }
         const std::uint64_t value = bits_of<V>(w[n].value);
-        if constexpr (std::integral<V>) out.difference(value - bits);
-        else out.middle(value ^ bits);
+        if constexpr (std::integral<V>) out.signed_integer(value - bits);
+        else out.trimmed_integer(value ^ bits);
         bits = value;
-        if constexpr (W::weighted) out.whole(weight_of(w[n]));
+        if constexpr (W::weighted) out.integer(weight_of(w[n]));
     }
 }
 
 /// Reads a number of units since the epoch. Fails if it is out of range in nanoseconds.
 [[nodiscard]] inline std::int64_t read_ticks(snapshot_reader& in, std::uint8_t unit) noexcept
 {
-    const auto ticks = static_cast<std::int64_t>(in.difference());
+    const auto ticks = static_cast<std::int64_t>(in.signed_integer());
     const std::int64_t u = snapshot_units[unit];
     if (ticks <= INT64_MAX / u && ticks >= INT64_MIN / u) return ticks;
     in.fail(snapshot_error::code::out_of_range);
@@ -165,9 +166,9 @@ void write_samples(snapshot_writer& out, const W& w, std::uint8_t unit)
 
 /// The state of reading the times of samples after the first.
 struct snapshot_steps {
-    std::uint64_t step = 0;  ///< From the previous sample to the last one read.
-    std::uint64_t same = 0;  ///< The number of further steps of the same length.
-    bool again = false;      ///< The last step had the length of the one before it.
+    std::uint64_t step = 0;              ///< From the previous sample to the last one read.
+    std::uint64_t equal_steps_left = 0;  ///< The number of further steps of the same length.
+    bool repeated = false;               ///< The last step had the length of the one before it.
 };
 
 /// Reads the time of the sample after that at `from`, in units. `left` is the number of samples to
@@ -176,17 +177,17 @@ struct snapshot_steps {
                                             std::int64_t from, std::uint64_t left,
                                             std::int64_t latest) noexcept
 {
-    if (s.same != 0) {
-        --s.same;
+    if (s.equal_steps_left != 0) {
+        --s.equal_steps_left;
     } else {
-        const std::uint64_t longer = in.difference();
-        if (longer == 0 && s.again) in.fail(snapshot_error::code::corrupt);
-        s.again = longer == 0;
-        s.step += longer;
-        if (s.again) s.same = in.whole();
-        if (s.same >= left) in.fail(snapshot_error::code::corrupt);
+        const std::uint64_t step_change = in.signed_integer();
+        if (step_change == 0 && s.repeated) in.fail(snapshot_error::code::corrupt);
+        s.repeated = step_change == 0;
+        s.step += step_change;
+        if (s.repeated) s.equal_steps_left = in.integer();
+        if (s.equal_steps_left >= left) in.fail(snapshot_error::code::corrupt);
     }
-    if (s.step <= static_cast<std::uint64_t>(apart(latest, from))) {
+    if (s.step <= static_cast<std::uint64_t>(difference_of(latest, from))) {
         return static_cast<std::int64_t>(static_cast<std::uint64_t>(from) + s.step);
     }
     const bool back = s.step > static_cast<std::uint64_t>(INT64_MAX);
@@ -197,9 +198,10 @@ struct snapshot_steps {
 [[nodiscard]] inline snapshot_head read_head(snapshot_reader& in, std::uint8_t kind) noexcept
 {
     snapshot_head h;
-    const std::uint8_t theirs = in.byte();
-    h.clocked = (theirs & snapshot_clocked) != 0;
-    if ((theirs & ~unsigned{snapshot_clocked}) != kind) in.fail(snapshot_error::code::other_kind);
+    const std::uint8_t stored_kind = in.byte();
+    h.clocked = (stored_kind & snapshot_clocked) != 0;
+    if ((stored_kind & ~unsigned{snapshot_clocked}) != kind)
+        in.fail(snapshot_error::code::other_kind);
     const std::uint8_t units = in.byte();
     h.unit = units % 16;
     h.clock_unit = units / 16;
@@ -207,13 +209,14 @@ struct snapshot_steps {
         in.fail(snapshot_error::code::corrupt);
         h.unit = h.clock_unit = 0;
     }
-    h.count = in.whole();
+    h.count = in.integer();
     if (h.count > in.left()) in.fail(snapshot_error::code::corrupt);  // at least one byte each
     if (h.count != 0) h.first = read_ticks(in, h.unit);
     if (h.clocked) {
         const std::int64_t after = read_ticks(in, h.clock_unit) * snapshot_units[h.clock_unit];
         if (unit_of(after, coarsest_unit) != h.clock_unit) in.fail(snapshot_error::code::corrupt);
-        const std::int64_t ns = apart(h.first * snapshot_units[h.unit], apart(0, after));
+        const std::int64_t ns =
+            difference_of(h.first * snapshot_units[h.unit], difference_of(0, after));
         h.clock = wall_time::at(duration::nanoseconds(ns));
     }
     return h;
