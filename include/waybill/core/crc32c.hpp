@@ -32,21 +32,22 @@ namespace waybill::inline v0_2 {
 [[nodiscard]] constexpr std::uint32_t crc32c(std::string_view bytes,
                                              std::uint32_t so_far = 0) noexcept
 {
-    std::uint32_t rest = ~so_far;
-    const char* at = bytes.data();
-    std::size_t left = bytes.size();
-    for (; left >= detail::crc32c_table::at_once; left -= 16) {
-        std::uint32_t next = 0;
-        for (std::size_t n = 16; n-- != 0; rest >>= 8U) {
-            next ^= detail::crc32c_steps.of[n][(rest ^ static_cast<unsigned char>(*at++)) & 0xFFU];
+    std::uint32_t crc = ~so_far;
+    const char* position = bytes.data();
+    std::size_t bytes_left = bytes.size();
+    for (; bytes_left >= detail::crc32c_table::at_once; bytes_left -= 16) {
+        std::uint32_t next_crc = 0;
+        for (std::size_t n = 16; n-- != 0; crc >>= 8U) {
+            next_crc ^=
+                detail::crc32c_steps.of[n][(crc ^ static_cast<unsigned char>(*position++)) & 0xFFU];
         }
-        rest = next;
+        crc = next_crc;
     }
-    for (; left != 0; --left, ++at) {
-        const std::uint32_t step = (rest ^ static_cast<unsigned char>(*at)) & 0xFFU;
-        rest = (rest >> 8U) ^ detail::crc32c_steps.of[0][step];
+    for (; bytes_left != 0; --bytes_left, ++position) {
+        const std::uint32_t index = (crc ^ static_cast<unsigned char>(*position)) & 0xFFU;
+        crc = (crc >> 8U) ^ detail::crc32c_steps.of[0][index];
     }
-    return ~rest;
+    return ~crc;
 }
 
 }  // namespace waybill::inline v0_2

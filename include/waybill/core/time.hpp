@@ -93,44 +93,44 @@ public:
 
     template <detail::chrono_point T>
         requires(Clock::template accepts<T>)
-    constexpr time_on(const T& t) noexcept : since_(t.time_since_epoch())
+    constexpr time_on(const T& t) noexcept : since_epoch_(t.time_since_epoch())
     {
     }
 
     [[nodiscard]] static constexpr time_on at(duration since_epoch) noexcept
     {
         time_on t;
-        t.since_ = since_epoch;
+        t.since_epoch_ = since_epoch;
         return t;
     }
     [[nodiscard]] static constexpr time_on lowest() noexcept { return at(duration::lowest()); }
     [[nodiscard]] static constexpr time_on highest() noexcept { return at(duration::highest()); }
 
-    [[nodiscard]] constexpr duration since_epoch() const noexcept { return since_; }
+    [[nodiscard]] constexpr duration since_epoch() const noexcept { return since_epoch_; }
 
     template <detail::chrono_point T>
         requires(Clock::template accepts<T>)
     [[nodiscard]] constexpr explicit operator T() const noexcept
     {
-        return T(static_cast<typename T::duration>(since_));
+        return T(static_cast<typename T::duration>(since_epoch_));
     }
 
     [[nodiscard]] friend constexpr time_on operator+(time_on t, duration d) noexcept
     {
-        return at(t.since_ + d);
+        return at(t.since_epoch_ + d);
     }
     [[nodiscard]] friend constexpr time_on operator-(time_on t, duration d) noexcept
     {
-        return at(t.since_ - d);
+        return at(t.since_epoch_ - d);
     }
     [[nodiscard]] friend constexpr duration operator-(time_on a, time_on b) noexcept
     {
-        return a.since_ - b.since_;
+        return a.since_epoch_ - b.since_epoch_;
     }
     friend auto operator<=>(const time_on&, const time_on&) = default;
 
 private:
-    duration since_;
+    duration since_epoch_;
 };
 
 namespace detail {

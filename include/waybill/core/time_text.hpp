@@ -36,11 +36,11 @@ namespace waybill::inline v0_2 {
     const auto ns = static_cast<std::uint64_t>(d.count() < 0 ? -d.count() : d.count());
     std::string line = d.count() < 0 ? "-" : "";
     for (const detail::time_unit& u : detail::time_units) {
-        const auto one = static_cast<std::uint64_t>(u.ns);
+        const auto unit_ns = static_cast<std::uint64_t>(u.ns);
         const bool decimal = u.name != "h" && u.name != "min";
-        if (decimal ? ns < one : ns % one != 0) continue;
-        line += std::to_string(ns / one);
-        detail::append_fraction(line, ns % one, one);
+        if (decimal ? ns < unit_ns : ns % unit_ns != 0) continue;
+        line += std::to_string(ns / unit_ns);
+        detail::append_fraction(line, ns % unit_ns, unit_ns);
         line += u.name;
         break;
     }
@@ -50,7 +50,7 @@ namespace waybill::inline v0_2 {
 /// The time as ISO 8601 in UTC, with the necessary decimals.
 [[nodiscard]] inline std::string to_text(wall_time t)
 {
-    char line[detail::time_most] = {};
+    char line[detail::max_time_size] = {};
     return std::string(line, detail::put_time(line, t));
 }
 
@@ -71,14 +71,14 @@ namespace waybill::inline v0_2 {
     }
     for (const detail::time_unit& u : detail::time_units) {
         if (u.name != unit) continue;
-        const auto one = static_cast<std::uint64_t>(u.ns);
+        const auto unit_ns = static_cast<std::uint64_t>(u.ns);
         const bool decimal = u.name != "h" && u.name != "min";
         if (!decimal && written != unit) return {};
-        const std::optional<std::uint64_t> part = detail::take_fraction(written, one);
-        if (!part || written != unit) return {};
+        const std::optional<std::uint64_t> fraction_ns = detail::take_fraction(written, unit_ns);
+        if (!fraction_ns || written != unit) return {};
         constexpr auto most = static_cast<std::uint64_t>(INT64_MAX);
-        if (*whole > (most - *part) / one) return {};
-        const auto ns = static_cast<std::int64_t>(*whole * one + *part);
+        if (*whole > (most - *fraction_ns) / unit_ns) return {};
+        const auto ns = static_cast<std::int64_t>(*whole * unit_ns + *fraction_ns);
         return duration::nanoseconds(negative ? -ns : ns);
     }
     return {};
@@ -100,16 +100,16 @@ namespace waybill::inline v0_2 {
     if (!minute) return {};
     const auto second = detail::take_field(written, 2, '\0');
     if (!second) return {};
-    const auto part = detail::take_fraction(written, 1'000'000'000);
-    if (!part || written != "Z") return {};
+    const auto fraction_ns = detail::take_fraction(written, 1'000'000'000);
+    if (!fraction_ns || written != "Z") return {};
 
     const std::int64_t days = detail::days_to({*year, *month, *day});
-    const detail::civil_date back = detail::date_of(days);
-    const bool exists = back.year == *year && back.month == *month && back.day == *day;
+    const detail::civil_date date = detail::date_of(days);
+    const bool exists = date.year == *year && date.month == *month && date.day == *day;
     if (!exists || *hour > 23 || *minute > 59 || *second > 59) return {};
 
     const std::int64_t seconds = days * 86'400 + *hour * 3'600 + *minute * 60 + *second;
-    const auto ns = static_cast<std::int64_t>(*part);
+    const auto ns = static_cast<std::int64_t>(*fraction_ns);
     // Round the seconds towards zero: near the lowest time, the rounded-down seconds alone would
     // overflow.
     const std::int64_t whole = seconds < 0 && ns != 0 ? seconds + 1 : seconds;

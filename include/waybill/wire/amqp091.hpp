@@ -98,9 +98,9 @@ body_frames_size(std::uint64_t body, std::uint64_t frame_max = default_frame_max
 {
     if (body == 0) return 0;
     if (frame_max <= frame_overhead) return waybill::detail::highest_size;
-    const std::uint64_t room =
+    const std::uint64_t max_frame_body =
         waybill::detail::lesser(frame_max - frame_overhead, 0xFFFF'FFFF);  // 32-bit lengths
-    const std::uint64_t frames = body / room + (body % room == 0 ? 0U : 1U);
+    const std::uint64_t frames = body / max_frame_body + (body % max_frame_body == 0 ? 0U : 1U);
     return waybill::detail::saturating_add(body,
                                            waybill::detail::saturating_mul(frames, frame_overhead));
 }

@@ -86,9 +86,9 @@ struct field {
 {
     std::uint64_t sum = 0;
     for (const field& f : fields) {
-        const std::uint64_t own =
+        const std::uint64_t field_bytes =
             waybill::detail::saturating_add(detail::short_string(f.name), f.content.size());
-        sum = waybill::detail::saturating_add(sum, own);
+        sum = waybill::detail::saturating_add(sum, field_bytes);
     }
     return detail::with_length(sum);
 }

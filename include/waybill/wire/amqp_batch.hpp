@@ -79,15 +79,15 @@ struct batch {
     /// Bytes of the envelope for a batch that begins with `first`; 0 with `lone::bare`.
     [[nodiscard]] constexpr std::uint64_t envelope(const message& first) const noexcept
     {
-        return lone == amqp::lone::bare ? 0 : head(first);
+        return lone == amqp::lone::bare ? 0 : envelope_size(first);
     }
 
     /// Bytes that `m` adds as the next message. Linear in its map entries.
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const message& m) const noexcept
     {
-        const std::uint64_t own = size<P>(m);
-        if (lone == amqp::lone::bare && s.empty) return own;
-        return waybill::detail::saturating_add(s.owed_by_first, wrapped<P>(own));
+        const std::uint64_t encoded = size<P>(m);
+        if (lone == amqp::lone::bare && s.empty) return encoded;
+        return waybill::detail::saturating_add(s.owed_by_first, wrapped<P>(encoded));
     }
 
     /// Adds `m` to the batch. Linear in its map entries.
@@ -95,9 +95,9 @@ struct batch {
     {
         s.owed_by_first = 0;
         if (lone == amqp::lone::bare && s.empty) {
-            const std::uint64_t own = size<P>(m);
+            const std::uint64_t encoded = size<P>(m);
             s.owed_by_first = waybill::detail::saturating_add(
-                head(m), waybill::detail::saturating_sub(wrapped<P>(own), own));
+                envelope_size(m), waybill::detail::saturating_sub(wrapped<P>(encoded), encoded));
         }
         s.empty = false;
     }
@@ -117,7 +117,7 @@ private:
     }
 
     // Bytes of all sections of the envelope before its body.
-    [[nodiscard]] constexpr std::uint64_t head(const message& first) const noexcept
+    [[nodiscard]] constexpr std::uint64_t envelope_size(const message& first) const noexcept
     {
         message e = carries;
         if (copies_message_id || copies_properties) e.message_id = copied(first.message_id);
@@ -138,7 +138,7 @@ private:
         }
         if (copies_message_annotations) e.message_annotations = first.message_annotations;
         if (copies_application_properties) e.properties = first.properties;
-        return detail::head_size<P>(e);
+        return detail::sections_before_body<P>(e);
     }
 };
 

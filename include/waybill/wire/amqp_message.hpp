@@ -83,10 +83,10 @@ public:
     /// A body of one AMQP value instead of data.
     [[nodiscard]] static constexpr content value(const amqp::value& v) noexcept
     {
-        content made;
-        made.kind_ = kind::value;
-        made.value_ = v;
-        return made;
+        content result;
+        result.kind_ = kind::value;
+        result.value_ = v;
+        return result;
     }
 
     [[nodiscard]] constexpr kind what() const noexcept { return kind_; }

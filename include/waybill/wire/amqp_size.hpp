@@ -53,7 +53,8 @@ template <profile P>
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t size(const message& m) noexcept
 {
-    return waybill::detail::saturating_add(detail::head_size<P>(m), detail::body_size<P>(m.body));
+    return waybill::detail::saturating_add(detail::sections_before_body<P>(m),
+                                           detail::body_size<P>(m.body));
 }
 
 /// `size` as a function object, for functions that take a size function: `chunk_by(messages,

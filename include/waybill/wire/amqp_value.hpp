@@ -35,7 +35,7 @@ public:
 
     template <class S>
         requires detail::text<S> || detail::blob<S>
-    constexpr octets(const S& s) noexcept : length_(known(detail::length(s)))
+    constexpr octets(const S& s) noexcept : length_(present_length(detail::length(s)))
     {
     }
 
@@ -43,14 +43,14 @@ public:
         requires detail::text<S> || detail::blob<S>
     constexpr octets(const std::optional<S>& s) noexcept
     {
-        if (s) length_ = known(detail::length(*s));
+        if (s) length_ = present_length(detail::length(*s));
     }
 
     constexpr octets(std::nullopt_t) noexcept {}
 
     /// From a length in octets.
     template <waybill::detail::countable N>
-    constexpr explicit octets(N n) noexcept : length_(known(waybill::detail::as_size(n)))
+    constexpr explicit octets(N n) noexcept : length_(present_length(waybill::detail::as_size(n)))
     {
     }
 
@@ -66,7 +66,7 @@ private:
 
     // 2^64 - 1 means absent. No encoder can write that many octets, so one less has the same
     // effect.
-    static constexpr std::uint64_t known(std::uint64_t n) noexcept
+    static constexpr std::uint64_t present_length(std::uint64_t n) noexcept
     {
         return waybill::detail::lesser(n, absent - 1);
     }
@@ -99,7 +99,7 @@ public:
     /// The AMQP integer of the same width and sign: ubyte to ulong, byte to long.
     template <detail::number N>
     constexpr value(N n) noexcept
-        : kind_(kind::number), narrow_(typed(n)), plain_(untyped(n)), wide_(9)
+        : kind_(kind::number), narrow_(typed_size(n)), plain_(untyped_size(n)), wide_(9)
     {
     }
 
@@ -109,7 +109,7 @@ public:
     constexpr value(F f) noexcept
         : kind_(kind::number),
           narrow_(sizeof(F) + 1),
-          plain_(untyped(static_cast<double>(f))),
+          plain_(untyped_size(static_cast<double>(f))),
           wide_(9)
     {
     }
@@ -192,16 +192,16 @@ private:
     }
 
     template <class N>
-    [[nodiscard]] static constexpr std::uint8_t typed(N n) noexcept
+    [[nodiscard]] static constexpr std::uint8_t typed_size(N n) noexcept
     {
-        constexpr std::uint8_t whole = sizeof(N) + 1;
-        if constexpr (sizeof(N) < 4) return whole;
-        else if constexpr (std::is_signed_v<N>) return n >= -128 && n <= 127 ? 2 : whole;
-        else return n == 0 ? 1 : n <= 255 ? 2 : whole;
+        constexpr std::uint8_t full_size = sizeof(N) + 1;
+        if constexpr (sizeof(N) < 4) return full_size;
+        else if constexpr (std::is_signed_v<N>) return n >= -128 && n <= 127 ? 2 : full_size;
+        else return n == 0 ? 1 : n <= 255 ? 2 : full_size;
     }
 
     template <class N>
-    [[nodiscard]] static constexpr std::uint8_t untyped(N n) noexcept
+    [[nodiscard]] static constexpr std::uint8_t untyped_size(N n) noexcept
     {
         const auto positive = static_cast<std::uint64_t>(n);
         if (n > 0) return positive <= 255 ? 2 : positive <= 0xFFFF'FFFF ? 5 : 9;
@@ -209,14 +209,14 @@ private:
         return negative >= -128 ? 2 : negative > -0x7FFF'FFFF ? 5 : 9;
     }
 
-    [[nodiscard]] static constexpr std::uint8_t untyped(double d) noexcept
+    [[nodiscard]] static constexpr std::uint8_t untyped_size(double d) noexcept
     {
         if (!(d <= 0) && !(d > 0)) return 1;          // NaN
         constexpr double exact = 9007199254740992.0;  // larger doubles are integers of 9 bytes
         if (d >= exact || d <= -exact) return 9;
         const auto n = static_cast<std::int64_t>(d);
-        const auto back = static_cast<double>(n);
-        return back < d || back > d ? 9 : untyped(n);
+        const auto rounded = static_cast<double>(n);
+        return rounded < d || rounded > d ? 9 : untyped_size(n);
     }
 
     std::uint64_t length_ = 0;
@@ -254,16 +254,16 @@ public:
     template <waybill::detail::countable N>
     [[nodiscard]] static constexpr identifier string(N n) noexcept
     {
-        return made(value::string(n));
+        return of_value(value::string(n));
     }
 
     template <waybill::detail::countable N>
     [[nodiscard]] static constexpr identifier binary(N n) noexcept
     {
-        return made(value::binary(n));
+        return of_value(value::binary(n));
     }
 
-    [[nodiscard]] static constexpr identifier uuid() noexcept { return made(value::uuid()); }
+    [[nodiscard]] static constexpr identifier uuid() noexcept { return of_value(value::uuid()); }
 
     [[nodiscard]] constexpr bool given() const noexcept
     {
@@ -275,7 +275,7 @@ public:
     friend bool operator==(const identifier&, const identifier&) = default;
 
 private:
-    [[nodiscard]] static constexpr identifier made(const value& v) noexcept
+    [[nodiscard]] static constexpr identifier of_value(const value& v) noexcept
     {
         identifier id;
         id.value_ = v;

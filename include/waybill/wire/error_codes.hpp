@@ -133,16 +133,16 @@ struct error_table {
                                                    const error_table& then,
                                                    std::string_view code) noexcept
 {
-    const std::optional<answer> own = find(first, code);
-    return own ? own : find(then, code);
+    const std::optional<answer> prior = find(first, code);
+    return prior ? prior : find(then, code);
 }
 
 [[nodiscard]] constexpr std::optional<answer> find(std::span<const error_code> first,
                                                    const error_table& then,
                                                    std::int64_t number) noexcept
 {
-    const std::optional<answer> own = find(first, number);
-    return own ? own : find(then, number);
+    const std::optional<answer> prior = find(first, number);
+    return prior ? prior : find(then, number);
 }
 
 }  // namespace waybill::inline v0_2::wire

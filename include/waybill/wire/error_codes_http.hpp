@@ -62,26 +62,27 @@ inline constexpr error_code pubsub_codes[] = {
 
 }  // namespace detail
 
-/// HTTP status codes, for a service without its own table. If a service defines a different
-/// meaning, put it into your own list, which has priority. Codes that are not from RFC 9110 name
-/// their RFC.
+/// HTTP status codes, for a service without a table of its own. If the service defines another
+/// meaning of a code, put the code into your own list, which has priority. The codes are those of
+/// RFC 9110. A comment beside any other code names its RFC.
 /// Not in the table: 409 and 412, whose meaning depends on the service.
 ///   - 500, 502, 504: the request may have been executed.
-///   - 503: unknown, like gRPC's UNAVAILABLE. An overloaded server sends 503 before it accepts
-///     anything. A proxy may send 503 after it lost a server that already has the request (Envoy:
-///     https://github.com/envoyproxy/envoy/issues/1979). A server may send it after it did the work
+///   - 503: `unknown`, like UNAVAILABLE in gRPC. An overloaded server sends it instead of executing
+///     the request. But a proxy may send it if the connection to the server is lost after the
+///     server has received the request (Envoy: https://github.com/envoyproxy/envoy/issues/1979),
+///     and a server after it has executed the request
 ///     (https://github.com/envoyproxy/envoy/issues/23089). With a Retry-After, or from a service
-///     that is known to refuse with 503, the meaning is `throttled`: put that into your own list.
-///   - 413: with a Retry-After it is temporary; a smaller request also helps then.
-///   - 405, 411, 501, 505: method, framing and version are equal for all messages. No message is
-///     the cause; do not dead-letter messages for them.
+///     that uses 503 only for refusals, the meaning is `throttled`: put that into your own list.
+///   - 413: temporary if it has a Retry-After; a smaller request also helps then.
+///   - 405, 411, 501, 505: the method, framing or version is wrong, which is the same for all
+///     messages. No message is the cause; do not dead-letter messages for these codes.
 inline constexpr error_table http_errors{
     "HTTP", detail::http_codes, "2022-06", "https://www.rfc-editor.org/rfc/rfc9110"};
 
-/// Publish. RESOURCE_EXHAUSTED is the quota here. In other gRPC services it is also the code for a
-/// message that is too large.
-/// Not in the table: INVALID_ARGUMENT, which is also the code for a request that is too large; its
-/// text decides (refusal_text.hpp).
+/// The codes of Publish. RESOURCE_EXHAUSTED means an exceeded quota. In other gRPC services it is
+/// also the code for a message that is too large.
+/// Not in the table: INVALID_ARGUMENT, which is also the code for a request that is too large. Its
+/// text shows which of the two it is (refusal_text.hpp).
 inline constexpr error_table pubsub_errors{
     "Google Pub/Sub", detail::pubsub_codes, "2026-11",
     "https://docs.cloud.google.com/pubsub/docs/reference/error-codes"};

@@ -75,10 +75,10 @@ namespace detail {
             if (next < l.lowest || next > l.highest) break;
             l = {l.follow};
         }
-        const bool broken = l.follow == 0 || left != 0;
-        if (broken) ++m.replaced;
-        if (e == escapes::ascii) m.bytes += !broken && l.follow == 3 ? 12U : 6U;
-        else m.bytes += broken ? 3U : l.follow + 1U;
+        const bool invalid = l.follow == 0 || left != 0;
+        if (invalid) ++m.replaced;
+        if (e == escapes::ascii) m.bytes += !invalid && l.follow == 3 ? 12U : 6U;
+        else m.bytes += invalid ? 3U : l.follow + 1U;
     }
     return m;
 }

@@ -47,7 +47,8 @@ size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) 
     if (!r.headers.empty()) [[unlikely]] {
         return detail::size_with_headers(r, offset_delta, timestamp_delta);
     }
-    return detail::placed(r, detail::short_texts(r), offset_delta, timestamp_delta);
+    return detail::size_at_position(r, detail::short_key_and_value(r), offset_delta,
+                                    timestamp_delta);
 }
 
 /// Upper bound of the size of the record at any position of any batch: its fields and 21 bytes.

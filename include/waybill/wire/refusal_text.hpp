@@ -39,21 +39,21 @@ namespace waybill::inline v0_2::wire {
 [[nodiscard]] constexpr std::optional<refusal_numbers> read_refusal(dialect d,
                                                                     std::string_view text) noexcept
 {
-    std::optional<refusal_numbers> answer{};
+    std::optional<refusal_numbers> numbers{};
     for (const detail::phrase& p : detail::phrases_of(d)) {
-        const std::string_view head = p.words.substr(0, p.words.find('%'));
-        for (std::size_t at = text.find(head); at != std::string_view::npos;
-             at = text.find(head, at + 1)) {
-            if (!detail::begins_at(text, at)) continue;
+        const std::string_view prefix = p.words.substr(0, p.words.find('%'));
+        for (std::size_t at = text.find(prefix); at != std::string_view::npos;
+             at = text.find(prefix, at + 1)) {
+            if (!detail::may_begin_at(text, at)) continue;
             refusal_numbers found{};
-            const detail::reading how = detail::read_at(p, text.substr(at), found);
-            if (how == detail::reading::nothing) continue;
-            if (how == detail::reading::impossible) return std::nullopt;
-            if (answer && *answer != found) return std::nullopt;
-            answer = found;
+            const detail::reading result = detail::read_at(p, text.substr(at), found);
+            if (result == detail::reading::no_match) continue;
+            if (result == detail::reading::invalid_number) return std::nullopt;
+            if (numbers && *numbers != found) return std::nullopt;
+            numbers = found;
         }
     }
-    return answer;
+    return numbers;
 }
 
 }  // namespace waybill::inline v0_2::wire

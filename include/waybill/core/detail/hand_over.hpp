@@ -25,9 +25,9 @@ template <class... Actions>
 struct actions {
     template <class Handlers>
     static constexpr bool handled = (std::invocable<Handlers&, Actions> && ...);
-    template <class Handlers, class Answer>
-    static constexpr bool answered =
-        (std::same_as<std::invoke_result_t<Handlers&, Actions>, Answer> && ...);
+    template <class Handlers, class Result>
+    static constexpr bool returns =
+        (std::same_as<std::invoke_result_t<Handlers&, Actions>, Result> && ...);
 };
 template <class Variant>
 struct actions_in {

@@ -20,9 +20,9 @@ namespace waybill::inline v0_2::detail {
 /// d times n, saturating. Zero if d is negative.
 [[nodiscard]] constexpr duration times(duration d, std::uint64_t n) noexcept
 {
-    constexpr auto most = static_cast<std::uint64_t>(INT64_MAX);
+    constexpr auto max_ns = static_cast<std::uint64_t>(INT64_MAX);
     const auto ns = static_cast<std::uint64_t>(greater(d, duration{}).count());
-    return duration::nanoseconds(static_cast<std::int64_t>(lesser(saturating_mul(ns, n), most)));
+    return duration::nanoseconds(static_cast<std::int64_t>(lesser(saturating_mul(ns, n), max_ns)));
 }
 
 /// The absolute value of d in nanoseconds, as an error reports it.
@@ -39,16 +39,16 @@ namespace waybill::inline v0_2::detail {
                                                  std::string_view rule,
                                                  std::uint64_t bound) noexcept
 {
-    const bool below = share < 0;
-    const double size = below ? -share : share;
-    if (!(size < 1e15)) return {field, highest_size, rule, bound, below};
-    const double all = size * 1'000;
-    auto n = static_cast<std::uint64_t>(all + 0.5);
-    if (below && n == 0) n = 1;
+    const bool negative = share < 0;
+    const double absolute = negative ? -share : share;
+    if (!(absolute < 1e15)) return {field, highest_size, rule, bound, negative};
+    const double thousandths = absolute * 1'000;
+    auto n = static_cast<std::uint64_t>(thousandths + 0.5);
+    if (negative && n == 0) n = 1;
     const auto limit = static_cast<double>(bound);
-    if (!below && n == bound && all > limit) ++n;
-    if (!below && n == bound && all < limit) --n;
-    return {field, n, rule, bound, below};
+    if (!negative && n == bound && thousandths > limit) ++n;
+    if (!negative && n == bound && thousandths < limit) --n;
+    return {field, n, rule, bound, negative};
 }
 
 }  // namespace waybill::inline v0_2::detail

@@ -108,27 +108,29 @@ struct civil_date {
 {
     days += 719'468;
     const std::int64_t era = (days >= 0 ? days : days - 146'096) / 146'097;
-    const std::int64_t of_era = days - era * 146'097;
-    const std::int64_t year = (of_era - of_era / 1'460 + of_era / 36'524 - of_era / 146'096) / 365;
-    const std::int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
-    const std::int64_t month = (5 * of_year + 2) / 153;
+    const std::int64_t day_of_era = days - era * 146'097;
+    const std::int64_t year =
+        (day_of_era - day_of_era / 1'460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
+    const std::int64_t day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
+    const std::int64_t month = (5 * day_of_year + 2) / 153;
     return {year + era * 400 + (month >= 10 ? 1 : 0), month + (month < 10 ? 3 : -9),
-            of_year - (153 * month + 2) / 5 + 1};
+            day_of_year - (153 * month + 2) / 5 + 1};
 }
 
 [[nodiscard]] constexpr std::int64_t days_to(const civil_date& d) noexcept
 {
     const std::int64_t year = d.month > 2 ? d.year : d.year - 1;
     const std::int64_t era = (year >= 0 ? year : year - 399) / 400;
-    const std::int64_t of_era = year - era * 400;
-    const std::int64_t of_year = (153 * (d.month + (d.month > 2 ? -3 : 9)) + 2) / 5 + d.day - 1;
-    return era * 146'097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719'468;
+    const std::int64_t day_of_era = year - era * 400;
+    const std::int64_t day_of_year = (153 * (d.month + (d.month > 2 ? -3 : 9)) + 2) / 5 + d.day - 1;
+    return era * 146'097 + day_of_era * 365 + day_of_era / 4 - day_of_era / 100 + day_of_year -
+           719'468;
 }
 
-inline constexpr std::size_t time_most = 30;  // the maximum length of a wall time
+inline constexpr std::size_t max_time_size = 30;  // the maximum length of a wall time
 
-/// Writes the time to `to`, which must have space for `time_most` characters. Returns the number of
-/// characters written.
+/// Writes the time to `to`, which must have space for `max_time_size` characters. Returns the
+/// number of characters written.
 constexpr std::size_t put_time(char* to, wall_time t) noexcept
 {
     constexpr std::int64_t second = 1'000'000'000;
@@ -136,7 +138,7 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
     const std::int64_t seconds = ns / second - (ns % second < 0 ? 1 : 0);
     const std::int64_t days = seconds / 86'400 - (seconds % 86'400 < 0 ? 1 : 0);
     const civil_date date = date_of(days);
-    const auto of_day = static_cast<std::uint64_t>(seconds - days * 86'400);
+    const auto second_of_day = static_cast<std::uint64_t>(seconds - days * 86'400);
     std::size_t size = 0;
     const auto put = [&](std::size_t digits, std::uint64_t n, char after) {
         put_digits(to + size, digits, n);
@@ -146,9 +148,9 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
     put(4, static_cast<std::uint64_t>(date.year), '-');  // 1677 to 2262: always four digits
     put(2, static_cast<std::uint64_t>(date.month), '-');
     put(2, static_cast<std::uint64_t>(date.day), 'T');
-    put(2, of_day / 3'600, ':');
-    put(2, of_day / 60 % 60, ':');
-    put(2, of_day % 60, '.');
+    put(2, second_of_day / 3'600, ':');
+    put(2, second_of_day / 60 % 60, ':');
+    put(2, second_of_day % 60, '.');
     const std::int64_t rest = ns % second;
     put(9, static_cast<std::uint64_t>(rest < 0 ? rest + second : rest), 'Z');
     --size;

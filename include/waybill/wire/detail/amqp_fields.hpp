@@ -15,7 +15,7 @@
 
 namespace waybill::inline v0_2::wire::amqp::detail {
 
-inline constexpr std::uint64_t longest = 0xFFFF'FFFF;  // the largest 32-bit length
+inline constexpr std::uint64_t max_length = 0xFFFF'FFFF;  // the largest 32-bit length
 
 // A section begins with 0x00 and the ulong of its descriptor, in short or long form.
 template <profile P>
@@ -34,27 +34,27 @@ template <profile P>
                                                std::uint64_t bytes) noexcept
 {
     if (can_be_short && bytes <= 254 && count <= 255) return bytes + 3;
-    return bytes > longest - 4 || count > longest ? waybill::detail::highest_size : bytes + 9;
+    return bytes > max_length - 4 || count > max_length ? waybill::detail::highest_size : bytes + 9;
 }
 
-// Bytes of consecutive values. The sums need not saturate: `seen_` records a length over 32 bits.
-// Without such a length, an overflow takes more than 2^31 values of 4 GiB.
+// Bytes of consecutive values. The sums need not saturate: `length_bits_` records a length over 32
+// bits. Without such a length, an overflow takes more than 2^31 values of 4 GiB.
 template <profile P>
-class sum {
+class size_sum {
 public:
-    constexpr void fixed(std::uint64_t n) noexcept { bytes_ += n; }
+    constexpr void add_bytes(std::uint64_t n) noexcept { bytes_ += n; }
 
-    constexpr void text(std::uint64_t octets) noexcept
+    constexpr void add_text(std::uint64_t octets) noexcept
     {
         bytes_ += octets + prefix<P>(octets);
-        seen_ |= octets;
+        length_bits_ |= octets;
     }
 
-    constexpr void put(const value& v) noexcept
+    constexpr void add(const value& v) noexcept
     {
         constexpr encoder e = P::rules;
         const std::uint64_t n = v.length();
-        seen_ |= n;
+        length_bits_ |= n;
         if (e.binary_or_null && v.what() == value::kind::binary && n == 0) {
             bytes_ += 1;
             return;
@@ -66,31 +66,31 @@ public:
     }
 
     // A numeric identifier is a ulong with every encoder.
-    constexpr void put(const identifier& id) noexcept
+    constexpr void add(const identifier& id) noexcept
     {
         const value& v = id.as_value();
-        if (v.what() == value::kind::number) fixed(P::rules.widest ? v.wide() : v.narrow());
-        else put(v);
+        if (v.what() == value::kind::number) add_bytes(P::rules.widest ? v.wide() : v.narrow());
+        else add(v);
     }
 
     // A separate sum per entry, so that its additions do not wait for those of the previous entry.
-    constexpr void put(const property& p) noexcept
+    constexpr void add(const property& p) noexcept
     {
-        sum one;
-        one.text(p.name.size());
-        one.put(p.value);
-        bytes_ += one.bytes_;
-        seen_ |= one.seen_;
+        size_sum entry;
+        entry.add_text(p.name.size());
+        entry.add(p.value);
+        bytes_ += entry.bytes_;
+        length_bits_ |= entry.length_bits_;
     }
 
     [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
     {
-        return seen_ > longest ? waybill::detail::highest_size : bytes_;
+        return length_bits_ > max_length ? waybill::detail::highest_size : bytes_;
     }
 
 private:
     std::uint64_t bytes_ = 0;
-    std::uint64_t seen_ = 0;  // bitwise or of all lengths
+    std::uint64_t length_bits_ = 0;  // bitwise or of all lengths
 };
 
 // The fields of a list in their order. An unwritten field is a null of one byte if a later field is
@@ -101,48 +101,50 @@ public:
     // Counts the next field. Returns true if the caller has to add its size.
     constexpr bool next(bool is_given, bool is_written) noexcept
     {
-        ++at_;
-        given_ = given_ || is_given;
+        ++field_count_;
+        any_given_ = any_given_ || is_given;
         if (!is_written) return false;
-        ++written_;
-        last_ = at_;
+        ++written_count_;
+        last_written_ = field_count_;
         return true;
     }
 
-    // Adds an optional field. If its value is `idle`, it is written only if `writes_idle` is set.
+    // Adds an optional field. A value equal to `default_value` is written only if `writes_default`
+    // is set.
     template <class T>
-    constexpr void put(const std::optional<T>& field, bool writes_idle, T idle) noexcept
+    constexpr void add(const std::optional<T>& field, bool writes_default, T default_value) noexcept
     {
         if (!field) {
-            ++at_;
-        } else if (next(true, writes_idle || *field != idle)) {
-            sum_.fixed(width(*field));
+            ++field_count_;
+        } else if (next(true, writes_default || *field != default_value)) {
+            sum_.add_bytes(width(*field));
         }
     }
 
-    constexpr void put(const octets& field) noexcept
+    constexpr void add(const octets& field) noexcept
     {
-        if (next(field.given(), field.given())) text(field);
+        if (next(field.given(), field.given())) add_text(field);
     }
 
-    constexpr void put(const identifier& field) noexcept
+    constexpr void add(const identifier& field) noexcept
     {
-        if (next(field.given(), field.given())) sum_.put(field);
+        if (next(field.given(), field.given())) sum_.add(field);
     }
 
-    constexpr void fixed(std::uint64_t bytes) noexcept { sum_.fixed(bytes); }
-    constexpr void text(const octets& field) noexcept { sum_.text(field.size()); }
+    constexpr void add_bytes(std::uint64_t bytes) noexcept { sum_.add_bytes(bytes); }
+    constexpr void add_text(const octets& field) noexcept { sum_.add_text(field.size()); }
 
-    [[nodiscard]] constexpr std::uint64_t section_size(section when) const noexcept
+    [[nodiscard]] constexpr std::uint64_t section_size(section rule) const noexcept
     {
-        if (last_ == 0) {
+        if (last_written_ == 0) {
             const bool is_written =
-                when == section::always || (when == section::if_given && given_);
+                rule == section::always || (rule == section::if_given && any_given_);
             if (!is_written) return 0;
             if (P::rules.trims_nulls) return descriptor<P> + 1;  // list0
         }
-        const std::uint64_t count = P::rules.trims_nulls ? last_ : at_;
-        const std::uint64_t bytes = waybill::detail::saturating_add(sum_.bytes(), count - written_);
+        const std::uint64_t count = P::rules.trims_nulls ? last_written_ : field_count_;
+        const std::uint64_t bytes =
+            waybill::detail::saturating_add(sum_.bytes(), count - written_count_);
         return waybill::detail::saturating_add(descriptor<P>,
                                                compound(P::rules.short_lists, count, bytes));
     }
@@ -156,30 +158,30 @@ private:
         return value(n).narrow();
     }
 
-    sum<P> sum_;
-    std::uint64_t at_ = 0;
-    std::uint64_t last_ = 0;
-    std::uint64_t written_ = 0;
-    bool given_ = false;
+    size_sum<P> sum_;
+    std::uint64_t field_count_ = 0;
+    std::uint64_t last_written_ = 0;
+    std::uint64_t written_count_ = 0;
+    bool any_given_ = false;
 };
 
 // Bytes of a value, including its constructor.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t value_size(const value& v) noexcept
 {
-    sum<P> all;
-    all.put(v);
-    return all.bytes();
+    size_sum<P> sum;
+    sum.add(v);
+    return sum.bytes();
 }
 
 // Bytes of a map without a descriptor.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t entries_size(const entries& map) noexcept
 {
-    sum<P> all;
-    for (const property& each : map) all.put(each);
+    size_sum<P> sum;
+    for (const property& each : map) sum.add(each);
     return compound(P::rules.short_maps, waybill::detail::saturating_mul(map.size(), 2),
-                    all.bytes());
+                    sum.bytes());
 }
 
 }  // namespace waybill::inline v0_2::wire::amqp::detail

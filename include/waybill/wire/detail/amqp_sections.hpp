@@ -23,11 +23,11 @@ template <profile P>
     // delivery-count.
     if (e.widest) return descriptor<P> + 9 + (2 + 2 + 5 + 2 + 5);
     fields<P> f;
-    f.put(m.durable, e.writes_defaults, false);
-    f.put(m.priority, e.writes_defaults, std::uint8_t{4});
-    f.put(m.ttl, e.writes_zero_ttl, std::uint32_t{0});
-    f.put(m.first_acquirer, e.writes_defaults, false);
-    f.put(m.delivery_count, e.writes_defaults, std::uint32_t{0});
+    f.add(m.durable, e.writes_defaults, false);
+    f.add(m.priority, e.writes_defaults, std::uint8_t{4});
+    f.add(m.ttl, e.writes_zero_ttl, std::uint32_t{0});
+    f.add(m.first_acquirer, e.writes_defaults, false);
+    f.add(m.delivery_count, e.writes_defaults, std::uint32_t{0});
     return f.section_size(e.header);
 }
 
@@ -36,28 +36,28 @@ template <profile P>
 {
     constexpr encoder e = P::rules;
     fields<P> f;
-    f.put(m.message_id);
+    f.add(m.message_id);
     if (f.next(m.user_id.given(),
                m.user_id.given() && !(e.binary_or_null && m.user_id.size() == 0))) {
-        f.text(m.user_id);
+        f.add_text(m.user_id);
     }
-    f.put(m.to);
-    f.put(m.subject);
-    f.put(m.reply_to);
-    f.put(m.correlation_id);
-    f.put(m.content_type);
-    f.put(m.content_encoding);
-    f.put(m.absolute_expiry_time, e.writes_zero_times, std::int64_t{0});
-    f.put(m.creation_time, e.writes_zero_times, std::int64_t{0});
-    f.put(m.group_id);
+    f.add(m.to);
+    f.add(m.subject);
+    f.add(m.reply_to);
+    f.add(m.correlation_id);
+    f.add(m.content_type);
+    f.add(m.content_encoding);
+    f.add(m.absolute_expiry_time, e.writes_zero_times, std::int64_t{0});
+    f.add(m.creation_time, e.writes_zero_times, std::int64_t{0});
+    f.add(m.group_id);
     const std::uint32_t sequence = m.group_sequence.value_or(0);
     const bool has_sequence = e.widest ? true
                               : e.sequences_groups ? m.group_id.given() || sequence != 0
                                                    : m.group_sequence.has_value();
     if (f.next(m.group_sequence.has_value(), has_sequence)) {
-        f.fixed(e.widest ? 5 : value(sequence).narrow());
+        f.add_bytes(e.widest ? 5 : value(sequence).narrow());
     }
-    f.put(m.reply_to_group_id);
+    f.add(m.reply_to_group_id);
     return f.section_size(e.properties);
 }
 
@@ -79,7 +79,7 @@ template <profile P>
 
 // All sections before the body.
 template <profile P>
-[[nodiscard]] constexpr std::uint64_t head_size(const message& m) noexcept
+[[nodiscard]] constexpr std::uint64_t sections_before_body(const message& m) noexcept
 {
     std::uint64_t bytes = waybill::detail::saturating_add(header_size<P>(m), properties_size<P>(m));
     bytes = waybill::detail::saturating_add(bytes, map_size<P>(m.delivery_annotations));

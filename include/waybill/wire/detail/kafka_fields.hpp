@@ -37,21 +37,21 @@ inline constexpr std::uint64_t too_large = highest_int32 + 1;
 
 // A fast path for short records. A record has at least six varints, and computing their widths
 // takes several times as long as adding the lengths. Nearly all lengths are short: one byte, or two
-// bytes from 64 on. `short_sum` assumes this for all of them, with one comparison each, and
+// bytes from 64 on. `short_fields` assumes this for all of them, with one comparison each, and
 // collects the bits of all lengths. One check of these bits at the end verifies the assumption. If
 // it fails, a separate function computes the record again without it, so that the fast path stays
 // small enough to inline. Headers have separate functions, too: a loop in the same function uses
 // registers that a record without headers needs.
-inline constexpr std::uint64_t short_end = 8'192;
+inline constexpr std::uint64_t short_length_end = 8'192;
 
 [[nodiscard]] constexpr std::uint64_t second_byte(std::uint64_t n) noexcept
 {
     return n > 63 ? 1U : 0U;
 }
 
-struct short_sum {
+struct short_fields {
     std::uint64_t bytes = 0;
-    std::uint64_t bits = 0;
+    std::uint64_t length_bits = 0;
 
     // The caller counts the first byte of the length field. With `if`, the compilers use the carry
     // of the comparison (g++ 12, clang 14, -O2); adding a bool took two instructions more.
@@ -59,13 +59,13 @@ struct short_sum {
     {
         bytes += length;
         if (length > 63) ++bytes;
-        bits |= length;
+        length_bits |= length;
     }
 
     constexpr void add_headers(std::span<const header> all) noexcept
     {
-        bits |= all.size();
-        if (bits >= short_end) return;
+        length_bits |= all.size();
+        if (length_bits >= short_length_end) return;
         bytes += 2 * all.size() + detail::second_byte(all.size());
         for (const header& h : all) {
             add(h.key.size());
@@ -94,9 +94,10 @@ struct short_sum {
 }
 
 // Key and value, without the first byte of each length field.
-[[nodiscard, gnu::always_inline]] constexpr short_sum short_texts(const record& r) noexcept
+[[nodiscard, gnu::always_inline]] constexpr short_fields short_key_and_value(
+    const record& r) noexcept
 {
-    short_sum sum;
+    short_fields sum;
     if (r.key) [[likely]] sum.add(r.key->size());
     if (r.value) [[likely]] sum.add(r.value->size());
     return sum;
@@ -105,10 +106,10 @@ struct short_sum {
 // Bytes of key, value and headers with their length fields.
 [[nodiscard]] constexpr std::uint64_t fields(const record& r) noexcept
 {
-    short_sum sum = detail::short_texts(r);
+    short_fields sum = detail::short_key_and_value(r);
     sum.bytes += 3;  // the first bytes of two lengths and of the header count
     if (!r.headers.empty()) sum.add_headers(r.headers);
-    return sum.bits < short_end ? sum.bytes : detail::long_fields(r);
+    return sum.length_bits < short_length_end ? sum.bytes : detail::long_fields(r);
 }
 
 [[nodiscard, gnu::noinline]] constexpr std::uint64_t
@@ -122,20 +123,21 @@ long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_de
 }
 
 // Bytes of the record at its position. `fields` is the sum of key, value and headers.
-[[nodiscard, gnu::always_inline]] constexpr std::uint64_t
-placed(const record& r, short_sum fields, std::uint64_t offset_delta,
-       std::int64_t timestamp_delta) noexcept
+[[nodiscard, gnu::always_inline]] constexpr std::uint64_t size_at_position(
+    const record& r, short_fields fields, std::uint64_t offset_delta,
+    std::int64_t timestamp_delta) noexcept
 {
-    // A timestamp difference in [-64, 63] takes one byte. A difference below -64 makes `away`
-    // large, so the record is not treated as short.
-    const std::uint64_t away = static_cast<std::uint64_t>(timestamp_delta) + 64;
+    // A timestamp difference in [-64, 63] takes one byte. A difference below -64 makes
+    // `shifted_delta` large, so the record is not treated as short.
+    const std::uint64_t shifted_delta = static_cast<std::uint64_t>(timestamp_delta) + 64;
     // One byte each for the attributes and the lengths of record, key, value and headers. Two bytes
     // each for the two differences, minus one if one byte is enough.
-    std::uint64_t rest = 9;
-    rest -= static_cast<std::uint64_t>(offset_delta < 64);
-    rest -= static_cast<std::uint64_t>(away < 128);
-    const std::uint64_t bytes = fields.bytes + rest;
-    if ((fields.bits | offset_delta | away | bytes) >= short_end) [[unlikely]] {
+    std::uint64_t overhead = 9;
+    overhead -= static_cast<std::uint64_t>(offset_delta < 64);
+    overhead -= static_cast<std::uint64_t>(shifted_delta < 128);
+    const std::uint64_t bytes = fields.bytes + overhead;
+    const std::uint64_t all_bits = fields.length_bits | offset_delta | shifted_delta | bytes;
+    if (all_bits >= short_length_end) [[unlikely]] {
         return detail::long_size(r, offset_delta, timestamp_delta);
     }
     return bytes + (bytes > 64 ? 1U : 0U);  // the record length does not count its own byte
@@ -145,9 +147,9 @@ placed(const record& r, short_sum fields, std::uint64_t offset_delta,
 size_with_headers(const record& r, std::uint64_t offset_delta,
                   std::int64_t timestamp_delta) noexcept
 {
-    short_sum fields = detail::short_texts(r);
+    short_fields fields = detail::short_key_and_value(r);
     fields.add_headers(r.headers);
-    return detail::placed(r, fields, offset_delta, timestamp_delta);
+    return detail::size_at_position(r, fields, offset_delta, timestamp_delta);
 }
 
 // The timestamp difference as a producer computes it. It wraps around between the extremes, and so

@@ -28,7 +28,7 @@ constexpr bool is_name(char c) noexcept { return is_word(c) || c == '.' || c == 
 
 // The result of reading one phrase at one position. A complete phrase with an impossible number is
 // not skipped: the text probably has another meaning.
-enum class reading : std::uint8_t { nothing, impossible, numbers };
+enum class reading : std::uint8_t { no_match, invalid_number, numbers };
 
 // A text that is read from its beginning. If the requested part is absent, the result is empty.
 class reader {
@@ -58,13 +58,13 @@ public:
     // the text must not continue with a unit, a fraction, more digits or a mark of a shortened
     // text. A byte that is not ASCII may be part of one of these: a space inside a French number,
     // or the ellipsis character.
-    constexpr bool ends(bool after_number) const noexcept
+    constexpr bool may_end(bool after_number) const noexcept
     {
         if (rest_.empty()) return true;
         const char c = rest_.front();
         if (is_word(c)) return false;
         if (!after_number) return true;
-        if (static_cast<unsigned char>(c) >= 0x80 || cut()) return false;
+        if (static_cast<unsigned char>(c) >= 0x80 || is_shortened()) return false;
         const bool joins = c == '.' || c == ',' || c == '\'' || c == '-' || c == ' ' || c == '\t';
         if (joins && rest_.size() > 1 && is_digit(rest_[1])) return false;
         return c != '%' && !((c == ' ' || c == '\t') && unit_follows());
@@ -72,7 +72,7 @@ public:
 
     // Returns true for a mark of a shortened text, directly or after a space: "...", "[...]",
     // "(truncated", "<truncated" and similar ones.
-    constexpr bool cut() const noexcept
+    constexpr bool is_shortened() const noexcept
     {
         std::size_t at = lower(0) == ' ' ? 1 : 0;
         const char c = lower(at);
@@ -123,7 +123,7 @@ private:
 
 // Returns true if a phrase may begin at `at`: at the start of a word. The n, r or t of an escaped
 // line break or tab is not part of the word after it.
-constexpr bool begins_at(std::string_view text, std::size_t at) noexcept
+constexpr bool may_begin_at(std::string_view text, std::size_t at) noexcept
 {
     if (at == 0 || !is_word(text[at - 1])) return true;
     const char c = text[at - 1];
@@ -143,32 +143,32 @@ constexpr reading read_at(const phrase& p, std::string_view text, refusal_number
     reader r(text);
     refusal_numbers found{};
     found.of = p.of;
-    bool possible = true;
-    bool number = false;
+    bool valid = true;
+    bool after_number = false;
     for (std::size_t i = 0; i < p.words.size(); ++i) {
         if (p.words[i] != '%') {
-            if (number && r.cut()) return reading::nothing;
-            number = false;
-            if (!r.skip(p.words[i])) return reading::nothing;
+            if (after_number && r.is_shortened()) return reading::no_match;
+            after_number = false;
+            if (!r.skip(p.words[i])) return reading::no_match;
             continue;
         }
-        number = false;
+        after_number = false;
         const char kind = p.words[++i];
         if (kind == 'w') {
-            if (r.partition().empty()) return reading::nothing;
+            if (r.partition().empty()) return reading::no_match;
             continue;
         }
         const std::string_view digits = r.digits();
-        if (digits.empty()) return reading::nothing;
-        number = true;
+        if (digits.empty()) return reading::no_match;
+        after_number = true;
         if (kind == 'n') continue;
         const std::optional<std::uint64_t> value = size_of(digits);
-        possible = possible && value;
+        valid = valid && value;
         (kind == 'a' ? found.actual : found.limit) = value;
     }
-    if (!r.ends(number)) return reading::nothing;
-    if (!possible || (found.actual && found.limit && *found.actual <= *found.limit)) {
-        return reading::impossible;
+    if (!r.may_end(after_number)) return reading::no_match;
+    if (!valid || (found.actual && found.limit && *found.actual <= *found.limit)) {
+        return reading::invalid_number;
     }
     into = found;
     return reading::numbers;

@@ -256,7 +256,7 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
     };
     const auto time = [&](std::string_view word, wall_time t) {
         if (t == wall_time{}) return;
-        char line[time_most] = {};
+        char line[max_time_size] = {};
         out.name(word);
         out.text(std::string_view(line, put_time(line, t)));
     };
