@@ -331,7 +331,7 @@ private:
                predict(b) > limit_ && saturating_add(envelope_, b.body_bytes) <= limit_;
     }
 
-    /// The bytes of a batch of `size` bytes that are left for the overhead of guessed items.
+    /// The part of `size` bytes, the size of batch `b`, that is left for the estimated overhead.
     [[nodiscard]] constexpr double beyond_bodies(const batch_sizes& b, std::uint64_t size) const
     {
         return static_cast<double>(size) - static_cast<double>(envelope_) -
