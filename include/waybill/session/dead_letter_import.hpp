@@ -76,27 +76,27 @@ public:
         if (over() || written_) return event_result::stale;
         if (p.kind == fault_kind::none)
             written_ = true;
-        else if (p.kind == fault_kind::permanent && may_be_bare())
+        else if (p.kind == fault_kind::permanent && can_drop_body())
             dead_letter_.bare = true;
         else
-            end_ = import_outcome::left;
+            outcome_ = import_outcome::left;
         return event_result::applied;
     }
 
     event_result on(const pipeline_types::completed& c, steady_time)
     {
         if (over() || !written_) return event_result::stale;
-        end_ = c.kind == fault_kind::none ? import_outcome::drained : import_outcome::uncertain;
+        outcome_ = c.kind == fault_kind::none ? import_outcome::drained : import_outcome::uncertain;
         return event_result::applied;
     }
 
-    [[nodiscard]] import_outcome outcome() const noexcept { return end_; }
-    [[nodiscard]] bool over() const noexcept { return end_ != import_outcome::running; }
+    [[nodiscard]] import_outcome outcome() const noexcept { return outcome_; }
+    [[nodiscard]] bool over() const noexcept { return outcome_ != import_outcome::running; }
 
     friend bool operator==(const dead_letter_import&, const dead_letter_import&) = default;
 
 private:
-    [[nodiscard]] bool may_be_bare() const noexcept
+    [[nodiscard]] bool can_drop_body() const noexcept
     {
         return refused_ == pipeline_policy::when_refused::without_body && !dead_letter_.bare;
     }
@@ -104,7 +104,7 @@ private:
     pipeline_types::write_dead_letter dead_letter_;
     pipeline_policy::when_refused refused_ = pipeline_policy::when_refused::hold;
     bool written_ = false;
-    import_outcome end_ = import_outcome::running;
+    import_outcome outcome_ = import_outcome::running;
 };
 
 }  // namespace waybill::inline v0_2

@@ -71,37 +71,37 @@ public:
     [[nodiscard]] static result<job, job_error> make(std::string id, std::uint64_t total)
     {
         if (total == 0) return unexpected(job_error{job_error::code::no_steps, id.size()});
-        return checked(std::move(id), total);
+        return make_if_valid(std::move(id), total);
     }
     /// A job whose number of steps is still unknown. Errors: those of `id_problem`.
     [[nodiscard]] static result<job, job_error> make(std::string id)
     {
-        return checked(std::move(id), 0);
+        return make_if_valid(std::move(id), 0);
     }
 
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
     [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
     /// The number of steps issued by `next` and `last`.
-    [[nodiscard]] std::uint64_t numbered() const noexcept { return numbered_; }
+    [[nodiscard]] std::uint64_t numbered() const noexcept { return last_issued_; }
     /// True if the total is known and all steps are issued. Another `next` would return a step
     /// after the last, which a pipeline dead-letters.
-    [[nodiscard]] bool complete() const noexcept { return total_ != 0 && numbered_ >= total_; }
+    [[nodiscard]] bool complete() const noexcept { return total_ != 0 && last_issued_ >= total_; }
 
     /// Continues after step `numbered`. For a sender that restarts.
-    void resume_after(std::uint64_t numbered) noexcept { numbered_ = numbered; }
+    void resume_after(std::uint64_t numbered) noexcept { last_issued_ = numbered; }
 
     /// Issues the next step and returns its properties.
     [[nodiscard]] step_properties next()
     {
-        numbered_ = detail::saturating_add(numbered_, 1);
-        return step(numbered_);
+        last_issued_ = detail::saturating_add(last_issued_, 1);
+        return step(last_issued_);
     }
     /// Issues the next step as the last one. If the total is known, `next` marks the last step by
     /// its number. A call of `last` before that step contradicts the total, and a pipeline
     /// dead-letters the step.
     [[nodiscard]] step_properties last()
     {
-        if (total_ == 0) total_ = detail::saturating_add(numbered_, 1);
+        if (total_ == 0) total_ = detail::saturating_add(last_issued_, 1);
         step_properties s = next();
         s.last = true;
         return s;
@@ -122,7 +122,7 @@ public:
         if (id.size() > max_id_bytes) return job_error::code::too_long;
         if (!is_utf8(id)) return job_error::code::not_utf8;
         if (detail::has_control_character(id)) return job_error::code::control_character;
-        if (detail::ends_as_redriven(id)) return job_error::code::redriven_end;
+        if (detail::has_redrive_suffix(id)) return job_error::code::redriven_end;
         return std::nullopt;
     }
 
@@ -137,7 +137,7 @@ public:
 private:
     job(std::string id, std::uint64_t total) : id_(std::move(id)), total_(total) {}
 
-    static result<job, job_error> checked(std::string id, std::uint64_t total)
+    static result<job, job_error> make_if_valid(std::string id, std::uint64_t total)
     {
         if (const auto p = id_problem(id)) return unexpected(job_error{*p, id.size()});
         return job(std::move(id), total);
@@ -145,7 +145,7 @@ private:
 
     std::string id_;
     std::uint64_t total_ = 0;
-    std::uint64_t numbered_ = 0;
+    std::uint64_t last_issued_ = 0;
 };
 
 /// One line for a log, with the action to take.

@@ -53,64 +53,65 @@ public:
     /// The next action. `idle`: receive the next message, or nothing if the pipeline is over.
     [[nodiscard]] action next(steady_time now) const
     {
-        if (pauses(now)) return wait_until{not_before_};
-        switch (step_) {
-            case step::load: return load_state{};
-            case step::execute:
+        if (is_pausing(now)) return wait_until{not_before_};
+        switch (phase_) {
+            case phase::load: return load_state{};
+            case phase::execute:
                 return execute{facts_.step,
-                               detail::saturating_add(detail::greater(tries_, facts_.died()), 1)};
-            case step::save: return save_state{saving_ != saving::done};
-            case step::dead_letter: return dead_letter_;
-            case step::complete: return complete{};
-            case step::clear: return clear_state{};
-            case step::back: return give_back{not_before_, how_};
-            case step::idle: case step::over: break;
+                               detail::saturating_add(
+                                   detail::greater(tries_, facts_.earlier_deliveries()), 1)};
+            case phase::save: return save_state{save_purpose_ != save_purpose::step_done};
+            case phase::dead_letter: return dead_letter_;
+            case phase::complete: return complete{};
+            case phase::clear: return clear_state{};
+            case phase::give_back: return give_back{not_before_, give_back_reason_};
+            case phase::idle: case phase::over: break;
         }
         return idle{};
     }
 
     event_result on(state_loaded s, steady_time now)
     {
-        if (step_ != step::load) return event_result::stale;
-        if (s.kind == fault_kind::ownership_lost) return lose();
+        if (phase_ != phase::load) return event_result::stale;
+        if (s.kind == fault_kind::ownership_lost) return end_with_lost_lock();
         facts_.deliveries = s.deliveries;
-        if (s.kind != fault_kind::none) return unsure(s.kind, now);
+        if (s.kind != fault_kind::none) return give_back_unconfirmed(s.kind, now);
         found_ = s.found;
-        if (found_ > state_read::ok) text_ = utf8_prefix(s.reason, policy_.reason_bytes);
+        if (found_ > state_read::ok) reason_text_ = utf8_prefix(s.reason, policy_.reason_bytes);
         progress_ = found_ == state_read::ok ? std::move(s.progress) : session_progress{};
-        return go_on();
+        return enter_idle_phase();
     }
 
     /// Takes the next message. `stale` unless the pipeline is idle; the caller then gives the
     /// message back.
     event_result on(const step_received& m, steady_time now)
     {
-        if (step_ != step::idle) return event_result::stale;
+        if (phase_ != phase::idle) return event_result::stale;
         facts_ = {m.facts, m.wall, now};
         not_before_ = steady_time::lowest();
         running_ = false;
         dead_letter_ = {};
-        tries_ = facts_.tried(progress_);
+        tries_ = facts_.earlier_tries(progress_);
         ended_.reset();
         if (found_ != state_read::absent && found_ != state_read::ok) {
-            if (!detail::holds(policy_, found_))
+            if (!detail::holds_steps(policy_, found_))
                 return start_dead_letter(dead_letter_reason::unreadable, 0, 0, 0);
             return give_back_session(fault_kind::none, now + policy_.retry.pauses.cap,
                                      step_outcome::state_unreadable);
         }
-        if (progress_.failed) return park_behind(*progress_.failed);
-        if (const auto reason = facts_.refused(policy_, progress_, tries_)) {
+        if (progress_.failed) return dead_letter_after_failure(*progress_.failed);
+        if (const auto reason = facts_.refusal_reason(policy_, progress_, tries_)) {
             return fail(*reason, {}, tries_, now);
         }
-        if (detail::is_repeated(facts_, progress_, stops()))
-            return remove_message(step_outcome::repeated);
+        if (detail::is_repeated(facts_, progress_, stops_on_failure()))
+            return complete_message(step_outcome::repeated);
         not_before_ = now + facts_.pause_left(policy_, progress_);
-        return begin(now);
+        return begin_attempt(now);
     }
 
     event_result on(const step_begun&, steady_time now)
     {
-        if (step_ != step::execute || pauses(now)) return event_result::stale;
+        if (phase_ != phase::execute || is_pausing(now)) return event_result::stale;
         if (!running_) {
             running_ = true;
             return event_result::applied;
@@ -124,21 +125,21 @@ public:
         }
         tries_ = tries;
         running_ = false;
-        return begin(now);
+        return begin_attempt(now);
     }
 
     event_result on(const executed& e, steady_time now)
     {
-        if (step_ != step::execute || pauses(now)) return event_result::stale;
+        if (phase_ != phase::execute || is_pausing(now)) return event_result::stale;
         running_ = false;
         switch (e.reason.kind) {
             case fault_kind::none: return succeed(now);
-            case fault_kind::ownership_lost: return lose();
-            case fault_kind::cancelled: return put_off(e.reason.kind, now, now);
+            case fault_kind::ownership_lost: return end_with_lost_lock();
+            case fault_kind::cancelled: return postpone(e.reason.kind, now, now);
             case fault_kind::infrastructure: {
                 const auto by =
                     facts_.pause_for(e.reason.kind, policy_.retry, e.random, e.retry_after);
-                return put_off(e.reason.kind, now + by, now);
+                return postpone(e.reason.kind, now + by, now);
             }
             case fault_kind::permanent:
                 return fail(dead_letter_reason::failed, e.reason.text,
@@ -146,91 +147,97 @@ public:
             case fault_kind::transient: break;
         }
         const std::uint64_t tries = detail::saturating_add(tries_, 1);
-        const retry_action then = decide(policy_.retry, detail::as_tries(tries), e.reason.kind,
-                                         e.random, now, e.retry_after);
-        if (std::holds_alternative<give_up>(then)) {
+        const retry_action decision = decide(policy_.retry, detail::clamped_tries(tries),
+                                             e.reason.kind, e.random, now, e.retry_after);
+        if (std::holds_alternative<give_up>(decision)) {
             return fail(dead_letter_reason::exhausted, e.reason.text, tries, now);
         }
         tries_ = tries;
-        const auto* const w = std::get_if<wait_until>(&then);
+        const auto* const w = std::get_if<wait_until>(&decision);
         const steady_time until = w != nullptr ? w->time : now;
-        const bool too_long = until - now > policy_.max_wait_in_hand && !late();
-        if (stopping_ || too_long) return put_off(e.reason.kind, until, now);
+        const bool too_long = until - now > policy_.max_wait_in_hand && !is_late();
+        if (stopping_ || too_long) return postpone(e.reason.kind, until, now);
         not_before_ = until;
-        return begin(now);
+        return begin_attempt(now);
     }
 
     event_result on(const state_saved& s, steady_time now)
     {
-        if (step_ != step::save || pauses(now)) return event_result::stale;
-        if (s.kind == fault_kind::ownership_lost) return lose();
-        if (saving_ == saving::tries) return go(step::back);
+        if (phase_ != phase::save || is_pausing(now)) return event_result::stale;
+        if (s.kind == fault_kind::ownership_lost) return end_with_lost_lock();
+        if (save_purpose_ == save_purpose::attempts) return enter_phase(phase::give_back);
         if (s.kind == fault_kind::none) {
             found_ = state_read::ok;
-            if (saving_ == saving::failed) return go(step::dead_letter);
-            if (saving_ == saving::begun) {
-                return stopping_ ? put_off(fault_kind::cancelled, now, now) : go(step::execute);
+            if (save_purpose_ == save_purpose::failure) return enter_phase(phase::dead_letter);
+            if (save_purpose_ == save_purpose::attempt_start) {
+                return stopping_ ? postpone(fault_kind::cancelled, now, now)
+                                 : enter_phase(phase::execute);
             }
-            return remove_message(saving_ == saving::done ? step_outcome::done
-                                                          : step_outcome::dead_lettered);
+            return complete_message(save_purpose_ == save_purpose::step_done
+                                        ? step_outcome::done
+                                        : step_outcome::dead_lettered);
         }
-        if (saving_ == saving::done && s.kind == fault_kind::permanent) {
-            return fail(dead_letter_reason::failed, detail::never_taken(s.reason),
+        if (save_purpose_ == save_purpose::step_done && s.kind == fault_kind::permanent) {
+            return fail(dead_letter_reason::failed, detail::refused_state_text(s.reason),
                         detail::saturating_add(tries_, 1), now);
         }
-        return unsure(s.kind, now);
+        return give_back_unconfirmed(s.kind, now);
     }
 
     event_result on(const step_dead_lettered& p, steady_time now)
     {
-        if (step_ != step::dead_letter) return event_result::stale;
-        if (p.kind == fault_kind::ownership_lost) return lose();
+        if (phase_ != phase::dead_letter) return event_result::stale;
+        if (p.kind == fault_kind::ownership_lost) return end_with_lost_lock();
         if (p.kind == fault_kind::permanent && detail::drops_body(policy_, dead_letter_)) {
             dead_letter_.bare = true;
             return event_result::applied;
         }
-        if (p.kind != fault_kind::none) return unsure(p.kind, now);
-        if (counts_parked_) return save(saving::parked, now);
-        return remove_message(step_outcome::dead_lettered);
+        if (p.kind != fault_kind::none) return give_back_unconfirmed(p.kind, now);
+        if (counts_dead_letter_) return save(save_purpose::dead_letter_count, now);
+        return complete_message(step_outcome::dead_lettered);
     }
 
     /// If completion is not confirmed, the state is not cleared: the message could be delivered
     /// again without it.
     event_result on(const completed& c, steady_time now)
     {
-        if (step_ != step::complete) return event_result::stale;
-        if (c.kind == fault_kind::ownership_lost) return lose();
-        if (c.kind != fault_kind::none) return unsure(c.kind, now, step_outcome::lost);
-        ended_ = end_;
+        if (phase_ != phase::complete) return event_result::stale;
+        if (c.kind == fault_kind::ownership_lost) return end_with_lost_lock();
+        if (c.kind != fault_kind::none)
+            return give_back_unconfirmed(c.kind, now, step_outcome::lost);
+        ended_ = pending_outcome_;
         const bool clears = found_ == state_read::ok && detail::ends_session(facts_, progress_);
-        return clears ? go(step::clear) : go_on();
+        return clears ? enter_phase(phase::clear) : enter_idle_phase();
     }
 
     event_result on(const state_cleared& c, steady_time)
     {
-        if (step_ != step::clear) return event_result::stale;
-        if (c.kind != fault_kind::none) return go(step::over);
+        if (phase_ != phase::clear) return event_result::stale;
+        if (c.kind != fault_kind::none) return enter_phase(phase::over);
         found_ = state_read::absent;
         progress_ = {};
-        return go_on();
+        return enter_idle_phase();
     }
 
     event_result on(const given_back&, steady_time)
     {
-        if (step_ != step::back) return event_result::stale;
-        ended_ = end_;
-        return go(step::over);
+        if (phase_ != phase::give_back) return event_result::stale;
+        ended_ = pending_outcome_;
+        return enter_phase(phase::over);
     }
 
-    event_result on(const lock_lost&, steady_time) { return over() ? event_result::stale : lose(); }
+    event_result on(const lock_lost&, steady_time)
+    {
+        return over() ? event_result::stale : end_with_lost_lock();
+    }
 
     event_result on(const stop_requested&, steady_time now)
     {
-        if (step_ == step::over || stopping_) return event_result::stale;
+        if (phase_ == phase::over || stopping_) return event_result::stale;
         stopping_ = true;
-        if (step_ == step::load || step_ == step::idle) return go(step::over);
-        return pauses(now) ? put_off(fault_kind::cancelled, not_before_, now)
-                           : event_result::applied;
+        if (phase_ == phase::load || phase_ == phase::idle) return enter_phase(phase::over);
+        return is_pausing(now) ? postpone(fault_kind::cancelled, not_before_, now)
+                               : event_result::applied;
     }
 
     /// The progress in the state. If `save_state` is the next action: the progress to write.
@@ -241,13 +248,16 @@ public:
     [[nodiscard]] std::optional<step_outcome> ended() const noexcept { return ended_; }
     /// True if the pipeline has no further action. Close the session. The next lock needs a new
     /// pipeline.
-    [[nodiscard]] bool over() const noexcept { return step_ == step::over; }
+    [[nodiscard]] bool over() const noexcept { return phase_ == phase::over; }
     /// True if a message is in hand, the state is to be cleared, or the session is to be given
     /// back.
-    [[nodiscard]] bool busy() const noexcept { return step_ > step::idle && step_ < step::over; }
+    [[nodiscard]] bool busy() const noexcept
+    {
+        return phase_ > phase::idle && phase_ < phase::over;
+    }
     /// True if the next action is for the message in hand: `busy` without `clear_state` and
     /// `give_back`.
-    [[nodiscard]] bool in_hand() const noexcept { return busy() && step_ < step::clear; }
+    [[nodiscard]] bool in_hand() const noexcept { return busy() && phase_ < phase::clear; }
     /// True if the call for `execute` has begun and `executed` has not been reported.
     [[nodiscard]] bool running() const noexcept { return running_; }
     /// The message that was received last.
@@ -256,15 +266,15 @@ public:
     [[nodiscard]] std::string_view reason() const noexcept
     {
         const bool unread = dead_letter_.reason == dead_letter_reason::unreadable;
-        if (unread && text_.empty()) return waybill::describe(found_);
+        if (unread && reason_text_.empty()) return waybill::describe(found_);
         if (progress_.failed) return progress_.failed->text;
-        return text_;
+        return reason_text_;
     }
 
     friend bool operator==(const pipeline&, const pipeline&) = default;
 
 private:
-    enum class step : std::uint8_t {
+    enum class phase : std::uint8_t {
         load,
         idle,
         execute,
@@ -272,132 +282,145 @@ private:
         dead_letter,
         complete,
         clear,
-        back,
+        give_back,
         over
     };
-    enum class saving : std::uint8_t { begun, done, tries, failed, parked };
+    /// The change of the progress that a `save_state` writes.
+    enum class save_purpose : std::uint8_t {
+        attempt_start,
+        step_done,
+        attempts,
+        failure,
+        dead_letter_count,
+    };
 
-    event_result go(step s)
+    event_result enter_phase(phase p)
     {
-        step_ = s;
+        phase_ = p;
         return event_result::applied;
     }
 
-    event_result remove_message(step_outcome e)
+    event_result complete_message(step_outcome e)
     {
-        end_ = e;
-        return go(step::complete);
+        pending_outcome_ = e;
+        return enter_phase(phase::complete);
     }
 
-    event_result go_on() { return go(stopping_ ? step::over : step::idle); }
+    event_result enter_idle_phase() { return enter_phase(stopping_ ? phase::over : phase::idle); }
 
-    event_result lose()
+    event_result end_with_lost_lock()
     {
-        if (step_ != step::clear && step_ != step::idle) ended_ = step_outcome::lost;
-        return go(step::over);
+        if (phase_ != phase::clear && phase_ != phase::idle) ended_ = step_outcome::lost;
+        return enter_phase(phase::over);
     }
 
     event_result give_back_session(fault_kind kind, steady_time until,
                                    step_outcome e = step_outcome::given_back)
     {
-        end_ = e;
-        how_ = kind;
+        pending_outcome_ = e;
+        give_back_reason_ = kind;
         not_before_ = until;
-        return go(step::back);
+        return enter_phase(phase::give_back);
     }
 
-    event_result unsure(fault_kind kind, steady_time now, step_outcome e = step_outcome::given_back)
+    event_result give_back_unconfirmed(fault_kind kind, steady_time now,
+                                       step_outcome e = step_outcome::given_back)
     {
         return give_back_session(kind, now + facts_.pause_for(kind, policy_.retry), e);
     }
 
-    /// True if the step is to run, or to be saved before it runs, and its pause is not over.
-    bool pauses(steady_time now) const
+    /// True if the next action is the start of an attempt, or its save, and the pause before it has
+    /// not ended.
+    bool is_pausing(steady_time now) const
     {
-        const bool begins = step_ == step::save && saving_ == saving::begun;
-        return now < not_before_ && (begins || step_ == step::execute);
+        const bool begins = phase_ == phase::save && save_purpose_ == save_purpose::attempt_start;
+        return now < not_before_ && (begins || phase_ == phase::execute);
     }
 
-    /// If the broker does not count deliveries, each attempt is saved after its pause, before it
-    /// starts. A late step is never saved before it starts.
-    event_result begin(steady_time now)
+    /// Starts an attempt. If the broker does not count deliveries, the attempt is saved first,
+    /// after its pause. Exception: no attempt of a late step is saved.
+    event_result begin_attempt(steady_time now)
     {
-        if (facts_.deliveries != 0 || late()) return go(step::execute);
-        before_ = progress_;
+        if (facts_.deliveries != 0 || is_late()) return enter_phase(phase::execute);
+        progress_before_attempt_ = progress_;
         const steady_time begins = now < not_before_ ? not_before_ : now;
-        return save_tries(saving::begun, detail::saturating_add(tries_, 1), begins);
+        return save_attempts(save_purpose::attempt_start, detail::saturating_add(tries_, 1),
+                             begins);
     }
 
-    /// Gives the session back and saves the attempts if the state does not have them. If each
-    /// attempt is saved at its start, this save also reports its end. Unless the fault is
-    /// transient, it undoes all changes that the start of the attempt made to the progress.
-    event_result put_off(fault_kind kind, steady_time until, steady_time now)
+    /// Gives the session back until `until`. Before that, saves the attempts if the state does not
+    /// contain them. If each attempt is saved at its start, this save records its end: unless the
+    /// fault is transient, the progress is again that from before the attempt.
+    event_result postpone(fault_kind kind, steady_time until, steady_time now)
     {
-        const bool begun = !pauses(now);
+        const bool begun = !is_pausing(now);
         give_back_session(kind, until);
-        if (late()) return event_result::applied;
+        if (is_late()) return event_result::applied;
         if (facts_.deliveries == 0) {
-            if (kind != fault_kind::transient) progress_ = before_;
-            return begun ? save(saving::tries, now) : event_result::applied;
+            if (kind != fault_kind::transient) progress_ = progress_before_attempt_;
+            return begun ? save(save_purpose::attempts, now) : event_result::applied;
         }
-        if (tries_ == facts_.tried(progress_)) return event_result::applied;
-        return save_tries(saving::tries, tries_, now);
+        if (tries_ == facts_.earlier_tries(progress_)) return event_result::applied;
+        return save_attempts(save_purpose::attempts, tries_, now);
     }
 
-    event_result save_tries(saving what, std::uint64_t tries, steady_time now)
+    event_result save_attempts(save_purpose purpose, std::uint64_t tries, steady_time now)
     {
-        // Steps that were left out count as done. Otherwise the attempts would be those of another
-        // step.
+        // Missing steps count as done, because the state stores the attempts of step `done` + 1.
         if (facts_.step > detail::expected_step(facts_, progress_))
             progress_.done = facts_.step - 1;
         progress_.tries = tries;
-        return save(what, now);
+        return save(purpose, now);
     }
 
-    event_result save(saving what, steady_time now)
+    event_result save(save_purpose purpose, steady_time now)
     {
-        facts_.tell(progress_, now, dead_letter_.reason != dead_letter_reason::contradiction,
-                    stops());
-        if (what == saving::parked) facts_.pass(progress_, true);
-        saving_ = what;
-        return go(step::save);
+        facts_.update_progress(progress_, now,
+                               dead_letter_.reason != dead_letter_reason::contradiction,
+                               stops_on_failure());
+        if (purpose == save_purpose::dead_letter_count) facts_.mark_dead_lettered(progress_);
+        save_purpose_ = purpose;
+        return enter_phase(phase::save);
     }
 
-    bool late() const { return facts_.late(progress_); }
+    bool is_late() const { return facts_.is_late(progress_); }
 
     event_result succeed(steady_time now)
     {
-        if (late()) return remove_message(step_outcome::done);
-        before_ = progress_;
-        facts_.pass(progress_);
-        return save(saving::done, now);
+        if (is_late()) return complete_message(step_outcome::done);
+        progress_before_attempt_ = progress_;
+        facts_.mark_done(progress_);
+        return save(save_purpose::step_done, now);
     }
 
-    /// Fails the message in hand. All that may throw happens before the first change.
-    event_result fail(dead_letter_reason reason, std::string_view said, std::uint64_t tries,
+    /// Fails the message in hand. `reported` is the error text of the handler; if it is empty, the
+    /// text is generated. All allocations happen before the first change.
+    event_result fail(dead_letter_reason reason, std::string_view reported, std::uint64_t tries,
                       steady_time now)
     {
-        const std::string made = said.empty() ? describe(reason, facts_, progress_) : std::string();
-        std::string told(utf8_prefix(said.empty() ? made : said, policy_.reason_bytes));
-        if (step_ == step::save) progress_ = before_;
+        const std::string generated =
+            reported.empty() ? describe(reason, facts_, progress_) : std::string();
+        std::string text(
+            utf8_prefix(reported.empty() ? generated : reported, policy_.reason_bytes));
+        if (phase_ == phase::save) progress_ = progress_before_attempt_;
         if (reason == dead_letter_reason::ended_process)
-            tries = detail::greater(tries, facts_.died());
+            tries = detail::greater(tries, facts_.earlier_deliveries());
         start_dead_letter(reason, facts_.sequence, facts_.step, tries);
-        if (!stops()) {
-            counts_parked_ = reason != dead_letter_reason::contradiction;
-            text_ = std::move(told);
+        if (!stops_on_failure()) {
+            counts_dead_letter_ = reason != dead_letter_reason::contradiction;
+            reason_text_ = std::move(text);
             return event_result::applied;
         }
         const wall_time at = facts_.wall_at(now);
         progress_.failed = step_failure{facts_.step, facts_.sequence, reason,
-                                                          tries,       std::move(told), at};
+                                                          tries,       std::move(text), at};
         progress_.tries = 0;
-        return save(saving::failed, now);
+        return save(save_purpose::failure, now);
     }
 
     /// Dead-letters a message of a failed session. If the message that caused the failure is
     /// delivered again, it keeps its reason and attempts.
-    event_result park_behind(const step_failure& f)
+    event_result dead_letter_after_failure(const step_failure& f)
     {
         const bool cause = f.sequence == facts_.sequence && f.step == facts_.step;
         return start_dead_letter(cause ? f.reason : dead_letter_reason::session_failed, f.sequence,
@@ -407,29 +430,33 @@ private:
     event_result start_dead_letter(dead_letter_reason reason, std::uint64_t cause,
                                    std::uint64_t cause_step, std::uint64_t tries)
     {
-        counts_parked_ = false;
-        dead_letter_ = {reason, cause, cause_step, tries, false, !stops()};
-        return go(step::dead_letter);
+        counts_dead_letter_ = false;
+        dead_letter_ = {reason, cause, cause_step, tries, false, !stops_on_failure()};
+        return enter_phase(phase::dead_letter);
     }
 
-    bool stops() const { return policy_.mode == pipeline_policy::pipeline_mode::stop_on_failure; }
+    bool stops_on_failure() const
+    {
+        return policy_.mode == pipeline_policy::pipeline_mode::stop_on_failure;
+    }
 
     pipeline_policy policy_;
-    step step_ = step::load;
-    saving saving_ = saving::done;
+    phase phase_ = phase::load;
+    save_purpose save_purpose_ = save_purpose::step_done;
     state_read found_ = state_read::absent;
-    fault_kind how_ = fault_kind::none;  // the fault for `give_back`
+    fault_kind give_back_reason_ = fault_kind::none;  // the fault for `give_back`
     bool stopping_ = false;
     bool running_ = false;
-    bool counts_parked_ = false;  // the state counts the dead letter after it is written
+    bool counts_dead_letter_ = false;  // the state counts the dead letter after it is written
     session_progress progress_;
-    session_progress before_;  // before the last attempt
+    session_progress progress_before_attempt_;  // before the last attempt
     detail::step_in_hand facts_;
     steady_time not_before_ = steady_time::lowest();
     std::uint64_t tries_ = 0;  // ended attempts of the step in hand, saved or not
     write_dead_letter dead_letter_;
-    std::string text_;
-    step_outcome end_ = step_outcome::done;  // the outcome once the current actions are confirmed
+    std::string reason_text_;
+    step_outcome pending_outcome_ =
+        step_outcome::done;  // the outcome once the current actions are confirmed
     std::optional<step_outcome> ended_;
 };
 

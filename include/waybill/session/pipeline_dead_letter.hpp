@@ -78,12 +78,14 @@ struct pipeline_dead_letter {
     dead_letter_reason reason = dead_letter_reason::failed;
     /// The sequence number of the message that stopped the session; 0 if there is none.
     std::uint64_t cause = 0;
-    /// The next step of the session, with which a redrive begins: the one after the last step that
-    /// is done. 0 if it was unknown when the dead letter was written.
+    /// The step with which a redrive resumes the session: the step after the last one that is done.
+    /// 0 if it was unknown when the dead letter was written.
     std::uint64_t resume_at = 0;
-    bool alone = false;  ///< The session continued without this step.
-    /// A redrive has sent all dead letters of the session up to this step, including this one. 0 if
-    /// no redrive has.
+    /// True if the steps of the session are independent (`pipeline_mode::independent`): the session
+    /// has continued without this step. A redrive sends this dead letter without the others.
+    bool alone = false;
+    /// The last step that a redrive has sent, if it has sent this dead letter; otherwise 0. It has
+    /// sent all dead letters of the session up to that step.
     std::uint64_t sent_to = 0;
     std::string text{};            ///< The reason, at most `reason_bytes`, cut between characters.
     std::uint64_t tries = 0;       ///< The number of tries in this session.
@@ -171,11 +173,12 @@ namespace detail {
 /// Adds the state to the dead letter that stopped the session and to that of the last step. An
 /// independent step does not get the state, because its session continues with it.
 inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::string_view state,
-                       std::uint64_t most)
+                       std::uint64_t max_bytes)
 {
-    const bool kept = l.is_cause() || is_last(step_facts::of(l.properties, l.sequence, 0), p);
-    if (l.alone || !kept || l.resume_at == 0) return;
-    l.state_omitted = state.size() > most;
+    const bool keeps_state =
+        l.is_cause() || is_last(step_facts::of(l.properties, l.sequence, 0), p);
+    if (l.alone || !keeps_state || l.resume_at == 0) return;
+    l.state_omitted = state.size() > max_bytes;
     if (!l.state_omitted) l.state = std::string(state);
 }
 
@@ -205,7 +208,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
         a.reason != dead_letter_reason::unreadable && a.reason != dead_letter_reason::broker;
     if (known) l.resume_at = detail::resume_step(l.properties, l.is_cause(), progress);
     l.alone = a.alone;
-    l.text = detail::beginning(reason, options.reason_bytes);
+    l.text = detail::text_prefix(reason, options.reason_bytes);
     l.tries = a.tries;
     l.enqueued = m.enqueued;
     l.dead_lettered_at = now;

@@ -134,9 +134,10 @@ public:
         if (policy_.chunk == 0) policy_.chunk = 1;
         for (const redrive_plan::planned_session& s : plan.sessions) {
             if (s.held != redrive_plan::skip_reason::none) break;
-            const bool at_once = !s.mark_before_removal && !s.marks.alone && !s.marks.unnumbered;
+            const bool removed_at_once =
+                !s.mark_before_removal && !s.marks.alone && !s.marks.unnumbered;
             sessions_.push_back(
-                {s.end(), s.first_sent, s.mark_before_removal, s.keeps_first, at_once});
+                {s.end(), s.first_sent, s.mark_before_removal, s.keeps_first, removed_at_once});
         }
         begin_round();
     }
@@ -145,26 +146,26 @@ public:
     {
         if (over()) return idle{};
         if (now < not_before_) return wait_until{not_before_};
-        if (phase_ == phase::send) return resubmit{at_, to_send()};
-        if (phase_ == phase::mark) return mark_sent{session_, to_mark()};
-        const std::uint64_t count = to_remove();
-        return remove_dead_letters{at_ - count, count};
+        if (phase_ == phase::send) return resubmit{position_, send_count()};
+        if (phase_ == phase::mark) return mark_sent{current_session_, mark_count()};
+        const std::uint64_t count = removal_count();
+        return remove_dead_letters{position_ - count, count};
     }
 
     event_result on(const resubmitted& r, steady_time now)
     {
         if (over() || phase_ != phase::send) return event_result::stale;
-        const std::uint64_t asked = to_send();
-        if (r.accepted > asked) return event_result::invalid;
-        at_ += r.accepted;
+        const std::uint64_t requested = send_count();
+        if (r.accepted > requested) return event_result::invalid;
+        position_ += r.accepted;
         sent_ += r.accepted;
-        if (r.accepted == asked) {
-            go_on();
+        if (r.accepted == requested) {
+            reset_attempts();
             skip_sent();
         } else if (r.kind == fault_kind::permanent) {
-            refuse();
+            skip_refused_session();
         } else {
-            again(r.kind, r.accepted, now);
+            retry_later(r.kind, r.accepted, now);
         }
         return event_result::applied;
     }
@@ -172,17 +173,17 @@ public:
     event_result on(const sessions_marked& m, steady_time now)
     {
         if (over() || phase_ != phase::mark) return event_result::stale;
-        if (m.kind == fault_kind::permanent && to_mark() != 1) {
-            one_by_one_ = true;
-            mark_behind(session_);
+        if (m.kind == fault_kind::permanent && mark_count() != 1) {
+            marks_one_by_one_ = true;
+            mark_from(current_session_);
         } else if (m.kind == fault_kind::permanent) {
-            refused_.push_back(begin_of(session_));
-            sessions_[session_].stays = true;
-            mark_behind(session_ + 1);
+            refused_.push_back(begin_of(current_session_));
+            sessions_[current_session_].mark_refused = true;
+            mark_from(current_session_ + 1);
         } else if (m.kind != fault_kind::none) {
-            again(m.kind, 0, now);
+            retry_later(m.kind, 0, now);
         } else {
-            mark_behind(session_ + to_mark());
+            mark_from(current_session_ + mark_count());
         }
         return event_result::applied;
     }
@@ -190,23 +191,23 @@ public:
     event_result on(const dead_letters_removed& r, steady_time now)
     {
         if (over() || phase_ != phase::remove) return event_result::stale;
-        const std::uint64_t asked = to_remove();
-        if (r.removed > asked) return event_result::invalid;
-        at_ -= r.removed;
+        const std::uint64_t requested = removal_count();
+        if (r.removed > requested) return event_result::invalid;
+        position_ -= r.removed;
         removed_ += r.removed;
-        if (r.removed != asked) {
-            again(r.kind, r.removed, now);
+        if (r.removed != requested) {
+            retry_later(r.kind, r.removed, now);
         } else {
-            go_on();
+            reset_attempts();
             skip_kept();
         }
         return event_result::applied;
     }
 
-    [[nodiscard]] redrive_outcome outcome() const noexcept { return state_; }
-    [[nodiscard]] bool over() const noexcept { return state_ != redrive_outcome::running; }
+    [[nodiscard]] redrive_outcome outcome() const noexcept { return outcome_; }
+    [[nodiscard]] bool over() const noexcept { return outcome_ != redrive_outcome::running; }
     /// The fault that stopped the redrive; `none` if it was not stopped.
-    [[nodiscard]] fault_kind reason() const noexcept { return why_; }
+    [[nodiscard]] fault_kind reason() const noexcept { return stop_reason_; }
     /// The number of dead letters that the broker accepted.
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
     /// The number of dead letters that were removed.
@@ -220,14 +221,14 @@ public:
 private:
     enum class phase : std::uint8_t { send, mark, remove };
 
-    struct extent {
+    struct session_extent {
         std::uint64_t end = 0;  // one past its last dead letter
         bool first_sent = false;
         bool mark_before_removal = false;
         bool keeps_first = false;
-        bool at_once = false;  // the table removes all of it or nothing
-        bool stays = false;    // its mark was refused
-        friend bool operator==(const extent&, const extent&) = default;
+        bool removed_at_once = false;  // the table removes all of it or nothing
+        bool mark_refused = false;     // its mark was refused
+        friend bool operator==(const session_extent&, const session_extent&) = default;
     };
 
     [[nodiscard]] std::uint64_t begin_of(std::size_t session) const noexcept
@@ -235,31 +236,35 @@ private:
         return session == 0 ? 0 : sessions_[session - 1].end;
     }
 
-    /// At most one chunk, and only up to the next dead letter that was sent before.
-    [[nodiscard]] std::uint64_t to_send() const noexcept
+    /// The number of dead letters to send next. At most one chunk, and only up to the next dead
+    /// letter that an earlier redrive sent.
+    [[nodiscard]] std::uint64_t send_count() const noexcept
     {
-        std::size_t s = session_;
-        while (s + 1 != last_ && !sessions_[s + 1].first_sent) ++s;
-        return detail::lesser(policy_.chunk, sessions_[s].end - at_);
+        std::size_t s = current_session_;
+        while (s + 1 != round_end_ && !sessions_[s + 1].first_sent) ++s;
+        return detail::lesser(policy_.chunk, sessions_[s].end - position_);
     }
 
-    [[nodiscard]] std::uint64_t to_mark() const noexcept
+    [[nodiscard]] std::uint64_t mark_count() const noexcept
     {
-        return one_by_one_ ? 1 : last_ - session_;
+        return marks_one_by_one_ ? 1 : round_end_ - current_session_;
     }
 
-    /// At most one chunk or one session removed at once, and only down to the next dead letter that
-    /// stays.
-    [[nodiscard]] std::uint64_t to_remove() const noexcept
+    /// The number of dead letters in the next removal. At most one chunk, or one session with
+    /// `removed_at_once`, and only down to the next dead letter that is kept.
+    [[nodiscard]] std::uint64_t removal_count() const noexcept
     {
-        std::size_t s = session_;
-        while (s != first_ && !sessions_[s].keeps_first && !sessions_[s - 1].stays) --s;
+        std::size_t s = current_session_;
+        while (s != round_begin_ && !sessions_[s].keeps_first && !sessions_[s - 1].mark_refused)
+            --s;
         const std::uint64_t kept = sessions_[s].keeps_first ? 1 : 0;
-        const std::uint64_t all = at_ - begin_of(s) - kept;
-        return s == session_ && sessions_[s].at_once ? all : detail::lesser(policy_.chunk, all);
+        const std::uint64_t all = position_ - begin_of(s) - kept;
+        return s == current_session_ && sessions_[s].removed_at_once
+                   ? all
+                   : detail::lesser(policy_.chunk, all);
     }
 
-    void go_on() noexcept
+    void reset_attempts() noexcept
     {
         tries_ = 0;
         not_before_ = steady_time::lowest();
@@ -267,18 +272,19 @@ private:
 
     void begin_round()
     {
-        go_on();
-        first_ = last_;
-        if (first_ == sessions_.size()) {
-            state_ = redrive_outcome::finished;
+        reset_attempts();
+        round_begin_ = round_end_;
+        if (round_begin_ == sessions_.size()) {
+            outcome_ = redrive_outcome::finished;
             return;
         }
-        at_ = begin_of(first_);
-        const std::uint64_t begin = at_;
-        ++last_;
-        while (last_ != sessions_.size() && sessions_[last_].end - begin <= policy_.chunk) ++last_;
-        next_ = last_;
-        session_ = first_;
+        position_ = begin_of(round_begin_);
+        const std::uint64_t begin = position_;
+        ++round_end_;
+        while (round_end_ != sessions_.size() && sessions_[round_end_].end - begin <= policy_.chunk)
+            ++round_end_;
+        next_round_begin_ = round_end_;
+        current_session_ = round_begin_;
         phase_ = phase::send;
         skip_sent();
     }
@@ -286,10 +292,11 @@ private:
     /// Moves to the next dead letter to be sent, or to the marks.
     void skip_sent()
     {
-        while (session_ != last_) {
-            if (at_ == begin_of(session_) && sessions_[session_].first_sent) ++at_;
-            if (at_ < sessions_[session_].end) return;
-            ++session_;
+        while (current_session_ != round_end_) {
+            if (position_ == begin_of(current_session_) && sessions_[current_session_].first_sent)
+                ++position_;
+            if (position_ < sessions_[current_session_].end) return;
+            ++current_session_;
         }
         begin_marking();
     }
@@ -297,18 +304,19 @@ private:
     void begin_marking()
     {
         phase_ = phase::mark;
-        one_by_one_ = false;
-        mark_behind(first_);
+        marks_one_by_one_ = false;
+        mark_from(round_begin_);
     }
 
-    /// Marks from this session on. If no session is left to be marked, moves to the removal.
-    void mark_behind(std::size_t session)
+    /// Moves to the first session from `session` on that needs a mark. Without one, begins the
+    /// removal.
+    void mark_from(std::size_t session)
     {
-        go_on();
-        session_ = session;
-        for (std::size_t s = session; s != last_; ++s) {
+        reset_attempts();
+        current_session_ = session;
+        for (std::size_t s = session; s != round_end_; ++s) {
             if (!sessions_[s].mark_before_removal) continue;
-            if (one_by_one_) session_ = s;
+            if (marks_one_by_one_) current_session_ = s;
             return;
         }
         begin_removing();
@@ -316,10 +324,10 @@ private:
 
     void begin_removing()
     {
-        go_on();
+        reset_attempts();
         phase_ = phase::remove;
-        session_ = last_;
-        at_ = begin_of(session_);
+        current_session_ = round_end_;
+        position_ = begin_of(current_session_);
         skip_kept();
     }
 
@@ -327,33 +335,35 @@ private:
     /// round.
     void skip_kept()
     {
-        while (at_ != begin_of(first_)) {
-            while (at_ <= begin_of(session_)) --session_;
-            if (sessions_[session_].stays) {
-                at_ = begin_of(session_);
+        while (position_ != begin_of(round_begin_)) {
+            while (position_ <= begin_of(current_session_)) --current_session_;
+            if (sessions_[current_session_].mark_refused) {
+                position_ = begin_of(current_session_);
                 continue;
             }
-            if (at_ - begin_of(session_) != 1 || !sessions_[session_].keeps_first) return;
-            --at_;
+            if (position_ - begin_of(current_session_) != 1 ||
+                !sessions_[current_session_].keeps_first)
+                return;
+            --position_;
         }
-        last_ = next_;
+        round_end_ = next_round_begin_;
         begin_round();
     }
 
     /// Ends the round before the session of this dead letter. The next round begins after that
     /// session.
-    void refuse()
+    void skip_refused_session()
     {
-        refused_.push_back(at_);
-        while (sessions_[session_].end <= at_) ++session_;
-        next_ = session_ + 1;
-        last_ = session_;
-        go_on();
+        refused_.push_back(position_);
+        while (sessions_[current_session_].end <= position_) ++current_session_;
+        next_round_begin_ = current_session_ + 1;
+        round_end_ = current_session_;
+        reset_attempts();
         begin_marking();
     }
 
     /// Retries after a failure. If a part was done, this attempt is the first one again.
-    void again(fault_kind kind, std::uint64_t done, steady_time now)
+    void retry_later(fault_kind kind, std::uint64_t done, steady_time now)
     {
         if (kind == fault_kind::none) kind = fault_kind::transient;  // not done, with no reason
         tries_ = done != 0 ? 1 : tries_ == UINT32_MAX ? tries_ : tries_ + 1;
@@ -361,26 +371,29 @@ private:
         not_before_ = steady_time::lowest();
         if (const auto* w = std::get_if<wait_until>(&then)) not_before_ = w->time;
         if (std::holds_alternative<give_up>(then)) {
-            why_ = kind;
-            state_ = redrive_outcome::stopped;
+            stop_reason_ = kind;
+            outcome_ = redrive_outcome::stopped;
         }
     }
 
     redrive_policy policy_;
-    std::vector<extent> sessions_;  // sessions to be sent
+    std::vector<session_extent> sessions_;  // sessions to be sent
     std::vector<std::uint64_t> refused_;
     phase phase_ = phase::send;
-    std::size_t first_ = 0;    // first session of this round
-    std::size_t last_ = 0;     // one past the last session of this round
-    std::size_t next_ = 0;     // first session of the next round
-    std::size_t session_ = 0;  // current session
-    std::uint64_t at_ = 0;     // sent up to here; in the removal: not yet removed up to here
+    // Indexes of sessions. A round sends, marks and removes the sessions in [begin, end).
+    std::size_t round_begin_ = 0;
+    std::size_t round_end_ = 0;
+    std::size_t next_round_begin_ = 0;
+    std::size_t current_session_ = 0;
+    // Index of a dead letter. Phase `send`: all before it are sent. Phase `remove`: all from it on
+    // are removed or kept.
+    std::uint64_t position_ = 0;
     // mark one session per action, because a mark of this round was refused
-    bool one_by_one_ = false;
+    bool marks_one_by_one_ = false;
     std::uint32_t tries_ = 0;
     steady_time not_before_ = steady_time::lowest();
-    fault_kind why_ = fault_kind::none;
-    redrive_outcome state_ = redrive_outcome::running;
+    fault_kind stop_reason_ = fault_kind::none;
+    redrive_outcome outcome_ = redrive_outcome::running;
     std::uint64_t sent_ = 0;
     std::uint64_t removed_ = 0;
 };

@@ -196,7 +196,7 @@ struct redrive_plan {
                     s.generation, detail::saturating_add(l.origin.tries, l.tries)};
         r.origin.message_id = l.origin.generation == 0 ? l.message_id : l.origin.message_id;
         if (letter == s.offset && !s.first_sent && !s.marks.alone) {
-            r.origin.state = detail::state_of(letters.subspan(s.offset, s.count));
+            r.origin.state = detail::latest_state(letters.subspan(s.offset, s.count));
         }
         r.message_id = detail::redriven_message_id(r.origin.session, r.origin.sequence,
                                                    s.generation, max_id_bytes);
@@ -224,23 +224,23 @@ struct redrive_plan {
 [[nodiscard]] inline std::string describe(const redrive_plan::session_marks& m)
 {
     std::string line;
-    const auto say = [&](bool is, std::string_view what) {
-        if (!is) return;
+    const auto append_if = [&](bool condition, std::string_view text) {
+        if (!condition) return;
         if (!line.empty()) line += ", ";
-        line += what;
+        line += text;
     };
-    say(m.start_unknown, "the next step is unknown");
-    say(m.head_missing, "its first step is missing");
-    say(m.hole, "a step is missing");
-    say(m.contradictory, "contradictory");
-    say(m.unnumbered, "without steps");
-    say(m.open, "open");
-    say(m.alone, "each alone");
-    say(m.repeated, "a step is repeated");
-    say(m.disordered, "disordered");
-    say(m.sequence_wrapped, "sequence numbers wrapped");
-    say(m.state_omitted, "its state was too large for the dead letter");
-    say(m.without_state, "without its state");
+    append_if(m.start_unknown, "the next step is unknown");
+    append_if(m.head_missing, "its first step is missing");
+    append_if(m.hole, "a step is missing");
+    append_if(m.contradictory, "contradictory");
+    append_if(m.unnumbered, "without steps");
+    append_if(m.open, "open");
+    append_if(m.alone, "each alone");
+    append_if(m.repeated, "a step is repeated");
+    append_if(m.disordered, "disordered");
+    append_if(m.sequence_wrapped, "sequence numbers wrapped");
+    append_if(m.state_omitted, "its state was too large for the dead letter");
+    append_if(m.without_state, "without its state");
     return line;
 }
 

@@ -18,7 +18,7 @@
 //   2. A step that is undone, because the store refuses its state for good, leaves no changes.
 //   3. A late independent step leaves no changes: its pipeline does not save.
 // Codecs: `text_state_codec` for bytes; `state_codec<T>` of ext/json/state_codec.hpp for a type of
-// the user. The caller keeps codec and place alive.
+// the user. The caller keeps the codec and the place of the stored state (`held`) alive.
 
 #ifndef WAYBILL_SESSION_SESSION_STATE_HPP
 #define WAYBILL_SESSION_SESSION_STATE_HPP
@@ -134,7 +134,7 @@ private:
 
 namespace detail {
 
-/// Reads and writes the stored state of one session; `locked_session_state` is a model.
+/// The place of the stored state of one session; `locked_session_state` is a model.
 ///
 ///     place.load()         result<std::optional<std::string>>; nullopt if there is no state
 ///     place.save(bytes)    fault
@@ -165,9 +165,9 @@ public:
     session_state(const Codec& codec, Place& place) : codec_(&codec), place_(&place) {}
     session_state(const Codec&& codec, Place& place) = delete;  // the codec is kept by reference
 
-    /// Reads the state. `came` is `step_origin::state`. A redriven session without a stored state
-    /// begins with the state that came with its first message. If the place returns an error, the
-    /// result contains it and the state in memory does not change.
+    /// Loads the state. `came` is `step_origin::state` of the message: the state that a redrive has
+    /// sent with it. A redriven session without a stored state begins with `came`. If the stored
+    /// state cannot be loaded, the result contains the fault, and the state in memory is unchanged.
     [[nodiscard]] pipeline_types::state_loaded load(std::string_view came)
     {
         pipeline_types::state_loaded answer;
@@ -178,7 +178,7 @@ public:
             answer.reason = std::move(bytes.error().text);
             return answer;
         }
-        tried_.reset();
+        attempted_value_.reset();
         state_ = codec_->decode(*bytes, came);
         bytes_ = std::move(*bytes).value_or(std::string());
         answer.found = state_.outcome;
@@ -192,14 +192,14 @@ public:
     template <class F>
     [[nodiscard]] auto attempt(F&& step)
     {
-        using answer_type = std::remove_cvref_t<std::invoke_result_t<F&, value_type&>>;
-        static_assert(std::same_as<answer_type, fault> || std::same_as<answer_type, result<void>> ||
-                          std::same_as<answer_type, pipeline_types::executed>,
+        using result_type = std::remove_cvref_t<std::invoke_result_t<F&, value_type&>>;
+        static_assert(std::same_as<result_type, fault> || std::same_as<result_type, result<void>> ||
+                          std::same_as<result_type, pipeline_types::executed>,
                       "attempt: the step must return a fault, a result<void> or executed");
-        tried_.reset();
+        attempted_value_.reset();
         value_type next = state_.value;
         auto answer = step(next);
-        if (went_well(answer)) tried_ = std::move(next);
+        if (succeeded(answer)) attempted_value_ = std::move(next);
         return answer;
     }
 
@@ -210,14 +210,14 @@ public:
     {
         if (state_.outcome > state_read::ok)
             return permanent("the stored state is not overwritten: " + describe(state_));
-        if (a.undone) tried_.reset();
-        outcome next(state_, tried_, progress);
+        if (a.undone) attempted_value_.reset();
+        state_change change(state_, attempted_value_, progress);
         auto bytes = codec_->encode(state_);
         if (!bytes) return permanent(describe(bytes.error()));
         fault f = place_->save(*bytes);
         if (!f.ok()) return f;
-        next.stays();
-        tried_.reset();
+        change.commit();
+        attempted_value_.reset();
         state_.stored(*bytes);
         bytes_ = *std::move(bytes);
         return f;
@@ -228,7 +228,7 @@ public:
     {
         fault f = place_->clear();
         if (!f.ok()) return f;
-        tried_.reset();
+        attempted_value_.reset();
         bytes_.clear();
         state_ = codec_->decode(std::nullopt);
         return f;
@@ -242,46 +242,47 @@ public:
     [[nodiscard]] const state& read() const noexcept { return state_; }
 
 private:
-    static bool went_well(const fault& f) noexcept { return f.ok(); }
-    static bool went_well(const result<void>& r) noexcept { return r.has_value(); }
-    static bool went_well(const pipeline_types::executed& e) noexcept { return e.reason.ok(); }
+    static bool succeeded(const fault& f) noexcept { return f.ok(); }
+    static bool succeeded(const result<void>& r) noexcept { return r.has_value(); }
+    static bool succeeded(const pipeline_types::executed& e) noexcept { return e.reason.ok(); }
 
-    /// Puts the new value and progress into the state; the destructor restores the old ones unless
-    /// `stays` was called.
-    class outcome {
+    /// Sets the new value and progress of the state. The destructor restores the old ones unless
+    /// `commit` was called.
+    class state_change {
     public:
-        outcome(state& s, std::optional<value_type>& tried, const session_progress& p)
-            : state_(s), tried_(tried), progress_(p)
+        state_change(state& s, std::optional<value_type>& attempted_value,
+                     const session_progress& p)
+            : state_(s), attempted_value_(attempted_value), progress_(p)
         {
-            exchange();
+            swap_values();
         }
-        ~outcome()
+        ~state_change()
         {
-            if (!stays_) exchange();
+            if (!committed_) swap_values();
         }
-        outcome(const outcome&) = delete;
-        outcome& operator=(const outcome&) = delete;
+        state_change(const state_change&) = delete;
+        state_change& operator=(const state_change&) = delete;
 
-        void stays() noexcept { stays_ = true; }
+        void commit() noexcept { committed_ = true; }
 
     private:
-        void exchange()
+        void swap_values()
         {
-            if (tried_) std::swap(state_.value, *tried_);
+            if (attempted_value_) std::swap(state_.value, *attempted_value_);
             std::swap(state_.progress, progress_);
         }
 
         state& state_;
-        std::optional<value_type>& tried_;
+        std::optional<value_type>& attempted_value_;
         session_progress progress_;
-        bool stays_ = false;
+        bool committed_ = false;
     };
 
     const Codec* codec_;
     Place* place_;
     state state_{};
     std::string bytes_{};
-    std::optional<value_type> tried_{};
+    std::optional<value_type> attempted_value_{};
 };
 
 }  // namespace waybill::inline v0_2

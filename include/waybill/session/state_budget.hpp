@@ -5,16 +5,16 @@
 //     waybill::state_budget b{.bytes = 262'144, .failure_reserve = 2'048};
 //     b.for_value()                      // 260,096: for the user's own part and the envelope
 //
-// Brokers limit the bytes of a state. If the user's part fills the limit, a failure cannot be
-// stored, and the steps after the failed one would run. The reserve prevents this.
+// A broker limits the size of a state. The reserve is for the report of a failure. Without it, the
+// user's part could fill the state, the failure could not be stored, and later steps would run.
 //
 // Guarantees
-//   1. A value within `for_value()` can be written with any progress; the text of a failure is cut
-//      to the remaining bytes. A reader with the same budget refuses larger values.
-//   2. Exception: the state of a failed session may fill the budget. It can be written again with
-//      the same progress, but perhaps not with a longer one. For that case, `text_state_codec`
-//      reports that the state is too large; `state_codec` of ext/json/state_codec.hpp omits the
-//      value.
+//   1. A user's part of at most `for_value()` bytes, envelope included, can be written with any
+//      progress and any failure. The error text is cut to the free bytes of the reserve. A reader
+//      with the same budget refuses a larger user's part.
+//   2. Exception: the state of a failed session may have all `bytes`. It can be written again with
+//      the same progress. If a longer progress does not fit, `text_state_codec` reports
+//      `too_large`, and `state_codec` of ext/json/state_codec.hpp omits the user's part.
 
 #ifndef WAYBILL_SESSION_STATE_BUDGET_HPP
 #define WAYBILL_SESSION_STATE_BUDGET_HPP
@@ -37,8 +37,8 @@ struct state_budget {
         friend bool operator==(const too_large&, const too_large&) = default;
     };
 
-    /// The minimum reserve: numbers and times of a failure at their longest, and a few bytes of
-    /// text.
+    /// The minimum of `failure_reserve`: the longest numbers and times of a progress with a
+    /// failure, and some bytes of its error text.
     static constexpr std::uint64_t min_failure_reserve = 512;
 
     std::uint64_t bytes = 262'144;          ///< Maximum size of a state, envelope included.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// step: the numbers of a step in its message, and the reasons for dead-lettering a step.
+// step: the properties of a step in its message, the facts about a received message, and the
+// reasons for dead-lettering a step.
 //
-// A session is one job, for example an order with 5 steps or an import with 4,567 products. Each
-// step is a message. The messages of a session have the same session id and arrive in order. A
-// consumer needs the number of a step, the first and last step, and the delivery count.
+// A session is one job, for example an order with 5 steps or an import of 4,567 products. Each step
+// is one message. All messages of a session have its session id, and the broker delivers them in
+// order. The sender writes the number of the step into the message (`step_properties`). A pipeline
+// receives these numbers with the broker's sequence number and delivery count (`step_facts`).
 
 #ifndef WAYBILL_SESSION_STEP_HPP
 #define WAYBILL_SESSION_STEP_HPP

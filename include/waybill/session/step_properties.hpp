@@ -142,35 +142,38 @@ template <class F>
 {
     step_properties_read r;
     r.outcome = step_properties_read::finding::ok;
-    detail::property_reader<std::remove_reference_t<F>, step_properties_read> in(find, r);
-    const bool said = in.texts(step_properties::names::session, r.properties.session);
+    detail::property_reader<std::remove_reference_t<F>, step_properties_read> reader(find, r);
+    const bool has_session =
+        reader.read_text(step_properties::names::session, r.properties.session);
     if (!session.empty()) {
-        if (said && r.properties.session != session) {
-            in.wrong(step_properties_read::finding::other_session, step_properties::names::session,
-                     r.properties.session);
+        if (has_session && r.properties.session != session) {
+            reader.set_error(step_properties_read::finding::other_session,
+                             step_properties::names::session, r.properties.session);
         }
         r.properties.session = std::string(session);
     }
     if (r.properties.session.empty())
-        in.wrong(step_properties_read::finding::absent, step_properties::names::session, {});
-    if (!in.number(step_properties::names::step, r.properties.step)) {
-        in.wrong(step_properties_read::finding::absent, step_properties::names::step, {});
+        reader.set_error(step_properties_read::finding::absent, step_properties::names::session,
+                         {});
+    if (!reader.read_number(step_properties::names::step, r.properties.step)) {
+        reader.set_error(step_properties_read::finding::absent, step_properties::names::step, {});
     }
-    in.number(step_properties::names::first, r.properties.first);
-    in.number(step_properties::names::total, r.properties.total);
-    in.flag(step_properties::names::last, r.properties.last);
-    in.number(step_properties::names::generation, r.origin.generation);
+    reader.read_number(step_properties::names::first, r.properties.first);
+    reader.read_number(step_properties::names::total, r.properties.total);
+    reader.read_flag(step_properties::names::last, r.properties.last);
+    reader.read_number(step_properties::names::generation, r.origin.generation);
     if (r.origin.generation != 0) {
-        if (!in.texts(step_properties::names::origin, r.origin.session)) {
-            in.wrong(step_properties_read::finding::absent, step_properties::names::origin, {});
+        if (!reader.read_text(step_properties::names::origin, r.origin.session)) {
+            reader.set_error(step_properties_read::finding::absent, step_properties::names::origin,
+                             {});
         }
-        if (!in.number(step_properties::names::origin_sequence, r.origin.sequence)) {
-            in.wrong(step_properties_read::finding::absent, step_properties::names::origin_sequence,
-                     {});
+        if (!reader.read_number(step_properties::names::origin_sequence, r.origin.sequence)) {
+            reader.set_error(step_properties_read::finding::absent,
+                             step_properties::names::origin_sequence, {});
         }
-        in.number(step_properties::names::tries, r.origin.tries);
-        in.texts(step_properties::names::state, r.origin.state);
-        in.texts(step_properties::names::origin_message, r.origin.message_id);
+        reader.read_number(step_properties::names::tries, r.origin.tries);
+        reader.read_text(step_properties::names::state, r.origin.state);
+        reader.read_text(step_properties::names::origin_message, r.origin.message_id);
     }
     if (!r.properties.session.empty()) r.odd_id = job::id_problem(r.properties.session);
     if (r.odd_id == job_error::code::redriven_end && r.origin.generation != 0) r.odd_id.reset();

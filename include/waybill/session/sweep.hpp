@@ -145,9 +145,8 @@ struct sweep_item {
 
 namespace detail {
 
-[[nodiscard]] inline std::optional<sweep_item::sweep_verdict> swept(const session_progress& p,
-                                                                    duration age,
-                                                                    const sweep_policy& s) noexcept
+[[nodiscard]] inline std::optional<sweep_item::sweep_verdict> verdict_of(
+    const session_progress& p, duration age, const sweep_policy& s) noexcept
 {
     if (p.failed) {
         if (age > s.keep_failed) return sweep_item::sweep_verdict::clear_failed;
@@ -169,7 +168,7 @@ namespace detail {
 [[nodiscard]] inline std::vector<sweep_item> plan_sweep(
     std::span<const sweep_item::swept_state> states, wall_time now, const sweep_policy& p = {})
 {
-    const bool wrong = validate(p).has_value();
+    const bool invalid_policy = validate(p).has_value();
     std::vector<sweep_item> items;
     for (std::size_t i = 0; i != states.size(); ++i) {
         const sweep_item::swept_state& s = states[i];
@@ -179,14 +178,14 @@ namespace detail {
                 {i, sweep_item::sweep_verdict::unreadable, s.outcome, {}, s.written, 0, 0});
             continue;
         }
-        const bool says = s.progress.changed != wall_time{};
-        const wall_time changed = says ? s.progress.changed : s.written;
+        const bool has_change_time = s.progress.changed != wall_time{};
+        const wall_time changed = has_change_time ? s.progress.changed : s.written;
         sweep_item item{i,       sweep_item::sweep_verdict::ageless, s.outcome,       now - changed,
                         changed, s.progress.done,        s.progress.total};
         if (changed == wall_time{}) item.age = {};
-        else if (const auto v = detail::swept(s.progress, item.age, p)) item.verdict = *v;
+        else if (const auto v = detail::verdict_of(s.progress, item.age, p)) item.verdict = *v;
         else continue;
-        if (!wrong || !item.clears()) items.push_back(item);
+        if (!invalid_policy || !item.clears()) items.push_back(item);
     }
     return items;
 }

@@ -74,7 +74,7 @@ struct state_as_read {
         if (all.size() < envelope_bytes || !all.starts_with("waybill/1 "))
             return crc32c(all);
         std::uint64_t digits = 0;
-        for (const char c : all.substr(38, envelope_sum)) {
+        for (const char c : all.substr(38, checksum_digits)) {
             digits = digits << 8U | static_cast<unsigned char>(c);
         }
         return digits;

@@ -18,44 +18,45 @@
 namespace waybill::inline v0_2::detail {
 
 /// The result of a call as a fault. An error of the kind `none` becomes `infrastructure`.
-[[nodiscard]] inline fault said(fault f) { return f; }
-[[nodiscard]] inline fault said(const result<void>& r)
+[[nodiscard]] inline fault to_fault(fault f) { return f; }
+[[nodiscard]] inline fault to_fault(const result<void>& r)
 {
     if (r) return {};
-    const bool says_none = r.error().kind == fault_kind::none;
-    return {says_none ? fault_kind::infrastructure : r.error().kind, r.error().text};
+    const bool without_kind = r.error().kind == fault_kind::none;
+    return {without_kind ? fault_kind::infrastructure : r.error().kind, r.error().text};
 }
 
 template <class Calls, class Action>
-inline constexpr bool takes = std::invocable<Calls&, Action>;
+inline constexpr bool has_one_call = std::invocable<Calls&, Action>;
 
 template <class Calls, class Action>
-using answer_to = std::remove_cvref_t<std::invoke_result_t<Calls&, Action>>;
+using result_of_call = std::remove_cvref_t<std::invoke_result_t<Calls&, Action>>;
 
 /// True for exactly `fault` and `result<void>`. A type that converts to one of them, such as a
 /// number or an error code of another library, does not report a result.
-template <class Answer>
-inline constexpr bool says_how = std::same_as<Answer, fault> || std::same_as<Answer, result<void>>;
+template <class Result>
+inline constexpr bool is_fault_result =
+    std::same_as<Result, fault> || std::same_as<Result, result<void>>;
 
 template <class Calls, class... Actions>
-inline constexpr bool all_say_how = (says_how<answer_to<Calls, Actions>> && ...);
+inline constexpr bool are_fault_results = (is_fault_result<result_of_call<Calls, Actions>> && ...);
 
 /// Refuses calls whose result has another type. `All` has a call for each action.
 template <class All>
 constexpr void check_results() noexcept
 {
-    using load_answer = answer_to<All, pipeline::load_state>;
-    static_assert(std::same_as<load_answer, pipeline::state_loaded>,
+    using load_result = result_of_call<All, pipeline::load_state>;
+    static_assert(std::same_as<load_result, pipeline::state_loaded>,
                   "process_step: load_state must return state_loaded{kind, progress}");
-    using run_answer = answer_to<All, pipeline::execute>;
-    static_assert(says_how<run_answer> || std::same_as<run_answer, pipeline::executed>,
+    using run_result = result_of_call<All, pipeline::execute>;
+    static_assert(is_fault_result<run_result> || std::same_as<run_result, pipeline::executed>,
                   "process_step: execute must return a fault, a result<void> or executed");
-    static_assert(all_say_how<All, pipeline::save_state, pipeline::write_dead_letter,
-                              complete, pipeline::clear_state>,
+    static_assert(are_fault_results<All, pipeline::save_state, pipeline::write_dead_letter,
+                                    complete, pipeline::clear_state>,
                   "process_step: save_state, write_dead_letter, complete and clear_state must "
                   "return a fault or a result<void>, so that a failed call is noticed");
-    using wait_answer = answer_to<All, wait_until>;
-    static_assert(says_how<wait_answer> || std::is_void_v<wait_answer>,
+    using wait_result = result_of_call<All, wait_until>;
+    static_assert(is_fault_result<wait_result> || std::is_void_v<wait_result>,
                   "process_step: wait_until must return a fault, a result<void> or void");
 }
 
@@ -68,20 +69,22 @@ constexpr void check_step_calls() noexcept
                   "process_step: the clock is a constant time, so no pause would end: pass the "
                   "function now, not the time now()");
     // Each call takes its action by value or by const reference.
-    static_assert(takes<All, pipeline::load_state>,
+    static_assert(has_one_call<All, pipeline::load_state>,
                   "process_step: no call for load_state, or more than one");
-    static_assert(takes<All, pipeline::execute>,
+    static_assert(has_one_call<All, pipeline::execute>,
                   "process_step: no call for execute, or more than one");
-    static_assert(takes<All, pipeline::save_state>,
+    static_assert(has_one_call<All, pipeline::save_state>,
                   "process_step: no call for save_state, or more than one");
-    static_assert(takes<All, pipeline::write_dead_letter>,
+    static_assert(has_one_call<All, pipeline::write_dead_letter>,
                   "process_step: no call for write_dead_letter, or more than one");
-    static_assert(takes<All, complete>, "process_step: no call for complete, or more than one");
-    static_assert(takes<All, pipeline::clear_state>,
+    static_assert(has_one_call<All, complete>,
+                  "process_step: no call for complete, or more than one");
+    static_assert(has_one_call<All, pipeline::clear_state>,
                   "process_step: no call for clear_state, or more than one");
-    static_assert(takes<All, pipeline::give_back>,
+    static_assert(has_one_call<All, pipeline::give_back>,
                   "process_step: no call for give_back, or more than one");
-    static_assert(takes<All, wait_until>, "process_step: no call for wait_until, or more than one");
+    static_assert(has_one_call<All, wait_until>,
+                  "process_step: no call for wait_until, or more than one");
     check_results<All>();
 }
 

@@ -27,18 +27,18 @@ namespace waybill::inline v0_2::detail {
 /// The last known state of a session whose dead letters are given in their order. The dead letter
 /// with the highest `resume_at` has the latest state. If a redriven session has completed no step,
 /// that state may lack the one sent with the first message; `origin.state` is returned instead.
-[[nodiscard]] inline std::string_view state_of(
+[[nodiscard]] inline std::string_view latest_state(
     std::span<const pipeline_dead_letter> session) noexcept
 {
     const pipeline_dead_letter& first = session.front();
-    const pipeline_dead_letter* last = nullptr;
+    const pipeline_dead_letter* latest = nullptr;
     for (const pipeline_dead_letter& l : session) {
         if (l.state.empty()) continue;
-        if (last == nullptr || l.resume_at > last->resume_at) last = &l;
+        if (latest == nullptr || l.resume_at > latest->resume_at) latest = &l;
     }
-    if (last == nullptr) return first.origin.state;
-    const bool none_done = last->resume_at <= first.properties.first;
-    return none_done && !first.origin.state.empty() ? first.origin.state : last->state;
+    if (latest == nullptr) return first.origin.state;
+    const bool none_done = latest->resume_at <= first.properties.first;
+    return none_done && !first.origin.state.empty() ? first.origin.state : latest->state;
 }
 
 }  // namespace waybill::inline v0_2::detail

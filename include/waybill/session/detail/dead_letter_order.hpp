@@ -39,7 +39,7 @@ struct order_key {
 
 using order_keys = std::span<order_key>;
 
-constexpr void sort_few(order_keys keys) noexcept
+constexpr void insertion_sort(order_keys keys) noexcept
 {
     for (std::size_t i = 1; i < keys.size(); ++i) {
         const order_key k = keys[i];
@@ -56,11 +56,11 @@ constexpr void sort_few(order_keys keys) noexcept
 }
 
 /// Stable radix sort from the least significant byte. Bytes that are equal in all keys are skipped.
-/// At most 48 keys: insertion sort. `room` is scratch memory of the size of `keys`.
-constexpr void sort_keys(order_keys keys, order_keys room) noexcept
+/// At most 48 keys: insertion sort. `scratch` is scratch memory of the size of `keys`.
+constexpr void sort_keys(order_keys keys, order_keys scratch) noexcept
 {
-    constexpr std::size_t few = 48;
-    if (keys.size() <= few) return sort_few(keys);
+    constexpr std::size_t max_insertion_sort = 48;
+    if (keys.size() <= max_insertion_sort) return insertion_sort(keys);
     std::array<std::array<std::size_t, 256>, 16> counts{};
     bool in_order = true;
     for (std::size_t i = 0; i != keys.size(); ++i) {
@@ -68,17 +68,17 @@ constexpr void sort_keys(order_keys keys, order_keys room) noexcept
         for (unsigned n = 0; n != 16; ++n) ++counts[n][byte_of(keys[i], n)];
     }
     if (in_order) return;
-    bool in_room = false;
+    bool in_scratch = false;
     for (unsigned n = 0; n != 16; ++n) {
-        const order_keys from = in_room ? room : keys;
-        const order_keys to = in_room ? keys : room;
+        const order_keys from = in_scratch ? scratch : keys;
+        const order_keys to = in_scratch ? keys : scratch;
         if (counts[n][byte_of(from[0], n)] == from.size()) continue;
         std::size_t before = 0;
         for (std::size_t& c : counts[n]) before += std::exchange(c, before);
         for (const order_key& k : from) to[counts[n][byte_of(k, n)]++] = k;
-        in_room = !in_room;
+        in_scratch = !in_scratch;
     }
-    for (std::size_t i = 0; in_room && i != keys.size(); ++i) keys[i] = room[i];
+    for (std::size_t i = 0; in_scratch && i != keys.size(); ++i) keys[i] = scratch[i];
 }
 
 /// Eight bytes of a text from `from` as a big-endian number, padded with zeros. It sorts as the
@@ -93,7 +93,8 @@ constexpr void sort_keys(order_keys keys, order_keys room) noexcept
 }
 
 /// The length of the common prefix of two texts, in bytes.
-[[nodiscard]] constexpr std::size_t in_common(std::string_view a, std::string_view b) noexcept
+[[nodiscard]] constexpr std::size_t common_prefix_size(std::string_view a,
+                                                       std::string_view b) noexcept
 {
     const std::size_t most = a.size() < b.size() ? a.size() : b.size();
     std::size_t n = 0;
@@ -112,8 +113,8 @@ public:
         if (in_order()) return;
         make_keys(letters_.size());
         for (order_key& k : keys_) k.minor = letters_[k.index].sequence;
-        by_text(keys_, 0);
-        apply(letters_);
+        sort_by_session_id(keys_, 0);
+        move_letters(letters_);
     }
 
     /// Stable sort of `count` dead letters from `offset` by `key(letter, index)`.
@@ -123,8 +124,8 @@ public:
         make_keys(count);
         const std::span<pipeline_dead_letter> part = letters_.subspan(offset, count);
         for (order_key& k : keys_) k.major = key(part[k.index], offset + k.index);
-        sort_keys(keys_, room_);
-        apply(part);
+        sort_keys(keys_, scratch_);
+        move_letters(part);
     }
 
 private:
@@ -136,9 +137,9 @@ private:
     [[nodiscard]] bool in_order() const noexcept
     {
         for (std::size_t i = 1; i < letters_.size(); ++i) {
-            const int way = session(i - 1).compare(session(i));
-            const bool falls = letters_[i].sequence < letters_[i - 1].sequence;
-            if (way > 0 || (way == 0 && falls)) return false;
+            const int id_order = session(i - 1).compare(session(i));
+            const bool sequence_descends = letters_[i].sequence < letters_[i - 1].sequence;
+            if (id_order > 0 || (id_order == 0 && sequence_descends)) return false;
         }
         return true;
     }
@@ -146,12 +147,12 @@ private:
     void make_keys(std::size_t count)
     {
         keys_.assign(count, {});
-        room_.resize(count);
+        scratch_.resize(count);
         for (std::size_t i = 0; i != count; ++i) keys_[i].index = i;
     }
 
     /// Sorts keys whose session ids have the first `from` bytes in common.
-    void by_text(order_keys keys, std::size_t from)
+    void sort_by_session_id(order_keys keys, std::size_t from)
     {
         if (keys.size() < 2) return;
         std::size_t common = session(keys[0].index).size();
@@ -159,17 +160,17 @@ private:
         for (const order_key& k : keys.subspan(1)) {
             const std::string_view first = session(keys[0].index);
             const std::string_view other = session(k.index);
-            const std::size_t n = from + in_common(first.substr(from), other.substr(from));
+            const std::size_t n = from + common_prefix_size(first.substr(from), other.substr(from));
             same = same && n == first.size() && n == other.size();
             if (n < common) common = n;
         }
-        for (order_key& k : keys) k.major = same ? 0 : part_of(session(k.index), common);
-        sort_keys(keys, order_keys(room_).first(keys.size()));
+        for (order_key& k : keys) k.major = same ? 0 : id_part_key(session(k.index), common);
+        sort_keys(keys, order_keys(scratch_).first(keys.size()));
         for (std::size_t at = 0; !same && at != keys.size();) {
             std::size_t end = at + 1;
             while (end != keys.size() && keys[end].major == keys[at].major) ++end;
-            const bool go_on = (keys[at].major & 0xFFU) == part_bytes;
-            if (go_on) by_text(keys.subspan(at, end - at), common + part_bytes);
+            const bool ids_continue = (keys[at].major & 0xFFU) == part_bytes;
+            if (ids_continue) sort_by_session_id(keys.subspan(at, end - at), common + part_bytes);
             at = end;
         }
     }
@@ -177,7 +178,7 @@ private:
     /// Seven bytes of a text from `from`, and the number of bytes left (at most 7) as the lowest
     /// byte. The end of a text sorts before any byte. Texts that end within these bytes are equal
     /// if the keys are.
-    [[nodiscard]] static std::uint64_t part_of(std::string_view text, std::size_t from) noexcept
+    [[nodiscard]] static std::uint64_t id_part_key(std::string_view text, std::size_t from) noexcept
     {
         const std::size_t rest = text.size() - from;
         const std::uint64_t bytes = bytes_at(text, from) & ~std::uint64_t{0xFF};
@@ -187,24 +188,24 @@ private:
 
     /// Moves each dead letter to the position of its key, cycle by cycle, with one temporary for
     /// each cycle.
-    void apply(std::span<pipeline_dead_letter> part)
+    void move_letters(std::span<pipeline_dead_letter> part)
     {
         for (std::size_t i = 0; i != part.size(); ++i) {
             if (keys_[i].index == i) continue;
-            pipeline_dead_letter aside = std::move(part[i]);
+            pipeline_dead_letter displaced = std::move(part[i]);
             std::size_t at = i;
             while (keys_[at].index != i) {
                 part[at] = std::move(part[keys_[at].index]);
                 at = std::exchange(keys_[at].index, at);
             }
-            part[at] = std::move(aside);
+            part[at] = std::move(displaced);
             keys_[at].index = at;
         }
     }
 
     std::span<pipeline_dead_letter> letters_;
     std::vector<order_key> keys_;
-    std::vector<order_key> room_;
+    std::vector<order_key> scratch_;
 };
 
 }  // namespace waybill::inline v0_2::detail

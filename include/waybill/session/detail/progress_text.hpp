@@ -65,12 +65,13 @@ inline constexpr std::uint64_t max_progress_lines_bytes = 328;
     return n;
 }
 
-/// The longest prefix with at most `most` bytes when escaped, cut between UTF-8 characters.
+/// The longest prefix with at most `max_bytes` bytes when escaped, cut between UTF-8 characters.
 [[nodiscard]] constexpr std::string_view escaped_prefix(std::string_view text,
-                                                        std::uint64_t most) noexcept
+                                                        std::uint64_t max_bytes) noexcept
 {
     std::size_t n = 0;
-    for (; n != text.size() && escaped_size(text[n]) <= most; ++n) most -= escaped_size(text[n]);
+    for (; n != text.size() && escaped_size(text[n]) <= max_bytes; ++n)
+        max_bytes -= escaped_size(text[n]);
     return utf8_prefix(text, n);
 }
 
@@ -169,9 +170,9 @@ struct read_progress {
     friend bool operator==(const read_progress&, const read_progress&) = default;
 };
 
-/// The progress as lines. The error text is cut to `text_most` bytes, counted when escaped.
+/// The progress as lines. The error text is cut to `max_text_bytes` bytes, counted when escaped.
 [[nodiscard]] inline std::string write_progress(const session_progress& p,
-                                                std::uint64_t text_most = highest_size)
+                                                std::uint64_t max_text_bytes = highest_size)
 {
     std::string out;
     const auto number = [&](std::string_view word, std::uint64_t n) {
@@ -200,7 +201,7 @@ struct read_progress {
         out += std::to_string(f.step) + ' ' + std::to_string(f.sequence) + ' ';
         out += name(f.reason);
         out += ' ' + std::to_string(f.tries) + ' ' + to_text(f.at) + ' ';
-        detail::append_escaped(out, detail::escaped_prefix(f.text, text_most));
+        detail::append_escaped(out, detail::escaped_prefix(f.text, max_text_bytes));
         out += '\n';
     }
     number("first", p.first);
@@ -230,15 +231,15 @@ struct read_progress {
 {
     const std::string_view word = take_word(line);
     if (word == "failed") return read_failure(line, p);
-    bool good = false;
-    if (word == "done") good = take_number(line, p.done);
-    if (word == "total") good = take_number(line, p.total);
-    if (word == "parked") good = take_number(line, p.dead_lettered);
-    if (word == "tries") good = take_number(line, p.tries);
-    if (word == "begun") good = take_time(line, p.begun);
-    if (word == "changed") good = take_time(line, p.changed);
-    if (word == "first") good = take_number(line, p.first);
-    return good && line.empty() ? progress_lines::ok : progress_lines::corrupt;
+    bool parsed = false;
+    if (word == "done") parsed = take_number(line, p.done);
+    if (word == "total") parsed = take_number(line, p.total);
+    if (word == "parked") parsed = take_number(line, p.dead_lettered);
+    if (word == "tries") parsed = take_number(line, p.tries);
+    if (word == "begun") parsed = take_time(line, p.begun);
+    if (word == "changed") parsed = take_time(line, p.changed);
+    if (word == "first") parsed = take_number(line, p.first);
+    return parsed && line.empty() ? progress_lines::ok : progress_lines::corrupt;
 }
 
 /// The first line without its end, or all of the text if it has no line end.
@@ -264,7 +265,7 @@ struct read_progress {
 {
     read_progress r;
     std::string_view rest = lines;
-    const auto bad = [&r](progress_lines outcome) {
+    const auto refused = [&r](progress_lines outcome) {
         r.outcome = outcome;
         r.progress = {};
         r.later = {};
@@ -272,12 +273,12 @@ struct read_progress {
     };
     while (!rest.empty()) {
         const std::string_view line = detail::first_line(rest);
-        std::string_view after = line;
-        if (!detail::is_progress_word(detail::take_word(after))) break;
+        std::string_view unparsed = line;
+        if (!detail::is_progress_word(detail::take_word(unparsed))) break;
         ++r.line;
-        if (line.size() == rest.size()) return bad(progress_lines::corrupt);
+        if (line.size() == rest.size()) return refused(progress_lines::corrupt);
         const progress_lines outcome = detail::read_line(line, r.progress);
-        if (outcome != progress_lines::ok) return bad(outcome);
+        if (outcome != progress_lines::ok) return refused(outcome);
         rest.remove_prefix(line.size() + 1);
     }
     // Refuse any order or form other than the written one.
@@ -287,10 +288,10 @@ struct read_progress {
         for (std::size_t n = 0; n != written.size() && written[n] == lines[n]; ++n) {
             if (written[n] == '\n') ++r.line;
         }
-        return bad(progress_lines::corrupt);
+        return refused(progress_lines::corrupt);
     }
     ++r.line;
-    if (!detail::are_later_lines(rest)) return bad(progress_lines::corrupt);
+    if (!detail::are_later_lines(rest)) return refused(progress_lines::corrupt);
     r.later = rest;
     r.line = 0;
     return r;

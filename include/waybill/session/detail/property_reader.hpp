@@ -26,14 +26,14 @@ class property_reader {
 public:
     property_reader(F& find, Read& read) : find_(find), read_(read) {}
 
-    bool texts(std::string_view name, std::string& to)
+    bool read_text(std::string_view name, std::string& to)
     {
         const auto found = find_(name);
         if (found) to = std::string(std::string_view(*found));
         return static_cast<bool>(found);
     }
     /// Returns false if the property is missing or wrong.
-    bool number(std::string_view name, std::uint64_t& to)
+    bool read_number(std::string_view name, std::uint64_t& to)
     {
         const auto found = find_(name);
         if (!found || !read_.ok()) return false;
@@ -44,18 +44,18 @@ public:
             return true;
         }
         const bool large = read.outcome == row_key::finding::too_large;
-        return wrong(large ? finding::too_large : finding::not_number, name, text);
+        return set_error(large ? finding::too_large : finding::not_number, name, text);
     }
-    void flag(std::string_view name, bool& to)
+    void read_flag(std::string_view name, bool& to)
     {
         const auto found = find_(name);
         if (!found || !read_.ok()) return;
         const std::string_view text(*found);
         to = text == "true" || text == "True" || text == "1";
         if (to || text == "false" || text == "False" || text == "0") return;
-        wrong(finding::not_bool, name, text);
+        set_error(finding::not_bool, name, text);
     }
-    bool wrong(finding outcome, std::string_view name, std::string_view value)
+    bool set_error(finding outcome, std::string_view name, std::string_view value)
     {
         if (!read_.ok()) return false;
         read_.outcome = outcome;

@@ -48,11 +48,11 @@ public:
             std::size_t end = at + 1;
             while (end != letters_.size() && session(end) == session(at)) ++end;
             add_session(at, end - at);
-            for (redrive_plan::planned_session& l : later_) add(std::move(l));
-            later_.clear();
+            for (redrive_plan::planned_session& l : split_off_) add(std::move(l));
+            split_off_.clear();
             at = end;
         }
-        move_apart();
+        group_by_disposition();
     }
 
 private:
@@ -81,7 +81,7 @@ private:
             s.total = s.count;
             return decide(std::move(s));
         }
-        s.first = stands_at(s);
+        s.first = stopped_at_step(s);
         separate_done_steps(s);
         if (s.count == 0) return;
         check_steps(s);
@@ -114,7 +114,7 @@ private:
         rest.held = redrive_plan::skip_reason::filtered;
         s.count = selected;
         if (selected == 0) return add(std::move(rest));
-        later_.push_back(std::move(rest));
+        split_off_.push_back(std::move(rest));
     }
 
     /// Holds back dead letters without a step, because their position is unknown. If none in the
@@ -133,7 +133,7 @@ private:
         rest.count = none;
         rest.held = redrive_plan::skip_reason::damaged;
         set_session_id(rest);
-        later_.push_back(std::move(rest));
+        split_off_.push_back(std::move(rest));
     }
 
     /// Separates steps that the session has already done.
@@ -188,17 +188,18 @@ private:
         s.generation = saturating_add(one.origin.generation, 1);
         s.id = redriven_session(origin_session(one), s.generation, plan_.max_id_bytes);
         s.marks.contradictory = one.origin.generation == highest_size;
-        const pipeline_dead_letter* before = nullptr;
+        const pipeline_dead_letter* previous = nullptr;
         for (const pipeline_dead_letter& l : part(s)) {
             s.marks.unnumbered = s.marks.unnumbered || l.properties.step == 0;
             s.marks.state_omitted = s.marks.state_omitted || l.state_omitted;
             if (l.kept != dead_letter_body::body && l.sent_to == 0) ++s.without_body;
             // Equal origins would give equal message ids, and the broker would drop one message.
-            const bool twice = before != nullptr && origin_sequence(*before) == origin_sequence(l);
-            s.marks.contradictory = s.marks.contradictory || twice ||
+            const bool same_origin =
+                previous != nullptr && origin_sequence(*previous) == origin_sequence(l);
+            s.marks.contradictory = s.marks.contradictory || same_origin ||
                                     origin_session(l) != origin_session(one) ||
                                     l.origin.generation != one.origin.generation;
-            before = &l;
+            previous = &l;
         }
     }
 
@@ -207,31 +208,31 @@ private:
     /// range. The dead letters after this position were sent first.
     void put_in_order(redrive_plan::planned_session& s)
     {
-        std::size_t falls = 0;
+        std::size_t descents = 0;
         std::size_t jump = 0;
         const letters_part all = part(s);
         for (std::size_t i = 1; i < all.size(); ++i) {
-            if (all[i].properties.step < all[i - 1].properties.step) ++falls;
+            if (all[i].properties.step < all[i - 1].properties.step) ++descents;
             const bool same = partition_of(all[i].sequence) == partition_of(all[i - 1].sequence);
-            if (same && all[i].sequence - all[i - 1].sequence > half_of_numbers) jump = i;
+            if (same && all[i].sequence - all[i - 1].sequence > half_of_sequence_range) jump = i;
         }
         const bool by_jump = s.marks.unnumbered && jump != 0;
-        const bool one_turn = falls == 1 && jump != 0 &&
+        const bool wrapped_once = descents == 1 && jump != 0 &&
                               all[jump].properties.step < all[jump - 1].properties.step &&
                               all.back().properties.step <= all.front().properties.step;
-        if (s.marks.unnumbered ? !by_jump : falls == 0) return;
-        s.marks.sequence_wrapped = by_jump || one_turn;
+        if (s.marks.unnumbered ? !by_jump : descents == 0) return;
+        s.marks.sequence_wrapped = by_jump || wrapped_once;
         s.marks.disordered = !s.marks.sequence_wrapped;
-        const std::uint64_t turn = s.offset + jump;
+        const std::uint64_t wrap_position = s.offset + jump;
         order_.by_key(s.offset, all.size(), [&](const pipeline_dead_letter& l, std::size_t at) {
-            return by_jump ? std::uint64_t{at < turn} : l.properties.step;
+            return by_jump ? std::uint64_t{at < wrap_position} : l.properties.step;
         });
     }
 
     /// The step at which the session stopped: the highest `resume_at` of its dead letters, and not
     /// after the lowest step that failed, was exhausted or came after a gap. Without `resume_at` it
     /// is known only for a session that has not begun.
-    [[nodiscard]] std::uint64_t stands_at(redrive_plan::planned_session& s) const
+    [[nodiscard]] std::uint64_t stopped_at_step(redrive_plan::planned_session& s) const
     {
         const pipeline_dead_letter& first = letter(s.offset);
         std::uint64_t at = 0;
@@ -253,7 +254,7 @@ private:
 
     void check_steps(redrive_plan::planned_session& s) const
     {
-        const bool mixed = s.marks.contradictory;
+        const bool contradictory_before = s.marks.contradictory;
         const letters_part all = part(s);
         std::uint64_t sent = 0;
         for (const pipeline_dead_letter& l : all) sent = greater(sent, l.sent_to);
@@ -261,35 +262,38 @@ private:
         s.marks.head_missing = sent == 0 && all.front().properties.step != s.first;
 
         // A total that an earlier redrive sent has precedence over the totals of the dead letters.
-        const std::uint64_t told = all.front().sent_to != 0 ? all.front().properties.total : 0;
-        std::uint64_t total = told;
-        std::uint64_t before = greater(sent, all.front().properties.step);
+        const std::uint64_t sent_total =
+            all.front().sent_to != 0 ? all.front().properties.total : 0;
+        std::uint64_t total = sent_total;
+        std::uint64_t previous = greater(sent, all.front().properties.step);
         for (std::size_t i = 0; i != all.size(); ++i) {
             const step_properties& now = all[i].properties;
-            const std::uint64_t said = now.total != 0 ? now.total : now.last ? now.step : total;
-            const std::uint64_t end = told != 0 ? told : said;
+            const std::uint64_t stated_total = now.total != 0 ? now.total
+                                               : now.last     ? now.step
+                                                              : total;
+            const std::uint64_t end = sent_total != 0 ? sent_total : stated_total;
             s.marks.contradictory = s.marks.contradictory || (total != 0 && total != end);
             total = greater(total, end);
             s.marks.repeated =
                 s.marks.repeated || (i != 0 && now.step == all[i - 1].properties.step);
-            s.marks.hole = s.marks.hole || (now.step > before && now.step - before > 1);
-            before = greater(before, now.step);
+            s.marks.hole = s.marks.hole || (now.step > previous && now.step - previous > 1);
+            previous = greater(previous, now.step);
         }
-        s.marks.contradictory = s.marks.contradictory || (total != 0 && before > total);
-        s.marks.open = total == 0 || before < total;
+        s.marks.contradictory = s.marks.contradictory || (total != 0 && previous > total);
+        s.marks.open = total == 0 || previous < total;
         s.total = total;
         if (s.marks.alone) {
             s.marks.hole = s.marks.open = false;
-            s.marks.contradictory = mixed;
-            s.total = before;
+            s.marks.contradictory = contradictory_before;
+            s.total = previous;
             return;
         }
-        set_end(s, sent, before);
+        set_range(s, sent, previous);
     }
 
     /// Sets where the new session begins and ends, and whether its first dead letter is kept.
     /// `sent`: the last step of an earlier redrive. `last`: the last step present or sent.
-    void set_end(redrive_plan::planned_session& s, std::uint64_t sent, std::uint64_t last) const
+    void set_range(redrive_plan::planned_session& s, std::uint64_t sent, std::uint64_t last) const
     {
         const std::uint64_t total = s.total;
         if (s.marks.damaged() && sent == 0) s.first = letter(s.offset).properties.step;
@@ -307,7 +311,8 @@ private:
     void decide(redrive_plan::planned_session s)
     {
         const bool needs_state = s.first > 1 && !s.first_sent && !s.marks.alone;
-        s.marks.without_state = needs_state && !s.marks.state_omitted && state_of(part(s)).empty();
+        s.marks.without_state =
+            needs_state && !s.marks.state_omitted && latest_state(part(s)).empty();
         if (s.held == redrive_plan::skip_reason::none && s.marks.damaged() && !options_.damaged) {
             s.held = redrive_plan::skip_reason::damaged;
         } else if (s.held == redrive_plan::skip_reason::none && s.without_body != 0 &&
@@ -330,20 +335,21 @@ private:
         return h == redrive_plan::skip_reason::filtered ? plan_.filtered : plan_.held;
     }
 
-    /// Moves dead letters to be sent to the beginning, and those that the filter does not select to
-    /// the end.
-    void move_apart()
+    /// Groups the dead letters: first those to be sent, then those held back, then those that the
+    /// filter does not select.
+    void group_by_disposition()
     {
         const auto rank = [](redrive_plan::skip_reason h) -> std::uint64_t {
             return h == redrive_plan::skip_reason::none       ? 0U
                    : h == redrive_plan::skip_reason::filtered ? 2U
                                                               : 1U;
         };
-        bool apart = true;
+        bool already_grouped = true;
         for (std::size_t i = 1; i < plan_.sessions.size(); ++i) {
-            apart = apart && rank(plan_.sessions[i - 1].held) <= rank(plan_.sessions[i].held);
+            already_grouped =
+                already_grouped && rank(plan_.sessions[i - 1].held) <= rank(plan_.sessions[i].held);
         }
-        if (apart) return;
+        if (already_grouped) return;
         std::size_t now = 0;
         order_.by_key(0, letters_.size(), [&](const pipeline_dead_letter&, std::size_t at) {
             while (at >= plan_.sessions[now].end()) ++now;
@@ -363,15 +369,15 @@ private:
         plan_.sessions = std::move(sorted);
     }
 
-    static constexpr std::uint64_t half_of_numbers = std::uint64_t{1} << 47U;
+    static constexpr std::uint64_t half_of_sequence_range = std::uint64_t{1} << 47U;
 
     std::span<pipeline_dead_letter> letters_;
     const redrive_filter& filter_;
     const redrive_options& options_;
     redrive_plan& plan_;
     dead_letter_order order_;
-    std::vector<redrive_plan::planned_session>
-        later_;  // parts of the current session, added after it
+    // Parts of the current session that are not sent with it. They are added after it.
+    std::vector<redrive_plan::planned_session> split_off_;
 };
 
 }  // namespace waybill::inline v0_2::detail

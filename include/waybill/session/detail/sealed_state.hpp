@@ -38,8 +38,8 @@ inline constexpr std::uint64_t envelope_bytes = 47;
 
 inline constexpr std::string_view envelope_magic = "waybill/";
 /// Maximum bytes of the line in any version, line end included.
-inline constexpr std::size_t envelope_most = 128;
-inline constexpr std::size_t envelope_sum = 8;  ///< Digits of the checksum.
+inline constexpr std::size_t max_envelope_bytes = 128;
+inline constexpr std::size_t checksum_digits = 8;  ///< Hexadecimal digits of the checksum.
 
 /// Offsets in the line "waybill/1 json 00001.00000 0000000123 0123abcd": format, version of the
 /// user's part, size of the body and checksum. A blank or dot precedes each of them.
@@ -47,7 +47,7 @@ struct envelope_layout {
     static constexpr std::size_t format_at = 10, format_digits = 4;
     static constexpr std::size_t major_at = 15, minor_at = 21, version_digits = 5;
     static constexpr std::size_t size_at = 27, size_digits = 10;
-    static constexpr std::size_t sum_at = 38;
+    static constexpr std::size_t checksum_at = 38;
 };
 
 /// Writes the line to the first 47 bytes, which the caller has reserved. The body follows them.
@@ -63,27 +63,29 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     put_digits(line + at::size_at, at::size_digits, size);
     bytes.replace(0, envelope_bytes, line, envelope_bytes);
     const std::string_view all = bytes;
-    const std::string_view after = all.substr(at::sum_at + envelope_sum);  // the line end on
-    const std::uint32_t sum = crc32c(after, crc32c(all.substr(0, at::sum_at)));
-    put_digits(bytes.data() + at::sum_at, envelope_sum, sum, 16);
+    const std::string_view line_end_and_body = all.substr(at::checksum_at + checksum_digits);
+    const std::uint32_t checksum =
+        crc32c(line_end_and_body, crc32c(all.substr(0, at::checksum_at)));
+    put_digits(bytes.data() + at::checksum_at, checksum_digits, checksum, 16);
 }
 
 /// The position of the line end, in every version. 0 if there is no line end or the line is too
 /// short.
 [[nodiscard]] constexpr std::size_t envelope_end(std::string_view bytes) noexcept
 {
-    const std::size_t end = bytes.substr(0, envelope_most).find('\n');
-    const bool none = end == std::string_view::npos || end < envelope_magic.size() + envelope_sum;
+    const std::size_t end = bytes.substr(0, max_envelope_bytes).find('\n');
+    const bool none =
+        end == std::string_view::npos || end < envelope_magic.size() + checksum_digits;
     return none ? 0 : end;
 }
 
 /// True if the last word of the line is the checksum of all other bytes.
-[[nodiscard]] constexpr bool envelope_holds(std::string_view bytes, std::size_t end) noexcept
+[[nodiscard]] constexpr bool has_valid_checksum(std::string_view bytes, std::size_t end) noexcept
 {
-    const std::size_t at = end - envelope_sum;
-    const std::optional<std::uint64_t> sum = digits_in(bytes.substr(at, envelope_sum), 16);
-    if (!sum || bytes[at - 1] != ' ') return false;
-    return *sum == crc32c(bytes.substr(end), crc32c(bytes.substr(0, at)));
+    const std::size_t at = end - checksum_digits;
+    const std::optional<std::uint64_t> checksum = digits_in(bytes.substr(at, checksum_digits), 16);
+    if (!checksum || bytes[at - 1] != ' ') return false;
+    return *checksum == crc32c(bytes.substr(end), crc32c(bytes.substr(0, at)));
 }
 
 /// Reads a version 1 line with a valid checksum into `s`. False if no version 1 writer makes such a
@@ -110,7 +112,7 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
 }
 
 /// The total size in bytes that a version 1 line states, valid or not. 0 if it states none.
-[[nodiscard]] constexpr std::uint64_t told_size(std::string_view bytes) noexcept
+[[nodiscard]] constexpr std::uint64_t stated_size(std::string_view bytes) noexcept
 {
     using at = envelope_layout;
     if (bytes.size() < at::size_at + at::size_digits || !bytes.starts_with("waybill/1 ")) return 0;
@@ -126,16 +128,16 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     return at == std::string_view::npos ? std::string_view() : bytes.substr(at);
 }
 
-/// Checks bytes that begin with "waybill/". Copies the facts of the line into `s`.
-[[nodiscard]] constexpr opened_state::problem_type look_into(std::string_view bytes,
-                                                             opened_state& s) noexcept
+/// Checks bytes that begin with "waybill/", and copies version, format and stated size into `s`.
+[[nodiscard]] constexpr opened_state::problem_type check_envelope(std::string_view bytes,
+                                                                  opened_state& s) noexcept
 {
-    const std::uint64_t told = told_size(bytes);
-    s.expected = told;
+    const std::uint64_t stated = stated_size(bytes);
+    s.expected = stated;
     const std::size_t end = envelope_end(bytes);
-    if (end == 0 || !envelope_holds(bytes, end)) {
-        if (bytes.size() < told) return opened_state::problem_type::too_short;
-        if (told != 0 && bytes.size() > told) return opened_state::problem_type::too_long;
+    if (end == 0 || !has_valid_checksum(bytes, end)) {
+        if (bytes.size() < stated) return opened_state::problem_type::too_short;
+        if (stated != 0 && bytes.size() > stated) return opened_state::problem_type::too_long;
         return end == 0 ? opened_state::problem_type::no_line
                         : opened_state::problem_type::checksum;
     }
@@ -148,7 +150,7 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
         s.expected = *version;
         return opened_state::problem_type::newer_envelope;
     }
-    if (told != bytes.size() || !read_envelope(line, s))
+    if (stated != bytes.size() || !read_envelope(line, s))
         return opened_state::problem_type::bad_line;
     return s.problem;
 }
@@ -189,19 +191,19 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     } else if (!detail::envelope_magic.starts_with(bytes->substr(0, 8))) {
         s.problem = opened_state::problem_type::foreign;
     } else {
-        s.problem = detail::look_into(*bytes, s);
+        s.problem = detail::check_envelope(*bytes, s);
         if (s.problem == opened_state::problem_type::none) s.body = bytes->substr(envelope_bytes);
     }
     if (s.problem == opened_state::problem_type::none) return s;
-    const bool later = s.problem == opened_state::problem_type::newer_envelope ||
+    const bool newer = s.problem == opened_state::problem_type::newer_envelope ||
                        s.problem == opened_state::problem_type::newer_format;
-    s.outcome = later ? state_read::newer : state_read::corrupt;
-    if (!later) s.version = {0, 0};
+    s.outcome = newer ? state_read::newer : state_read::corrupt;
+    if (!newer) s.version = {0, 0};
     return s;
 }
 
-/// The result of `open_state` for bytes that were sealed a moment ago, without body. It does not
-/// compute the checksum again.
+/// The result of `open_state` for the bytes that `seal_state` has just returned, without the body.
+/// It does not verify the checksum.
 [[nodiscard]] constexpr opened_state sealed_just_now(std::string_view bytes) noexcept
 {
     opened_state s;

@@ -23,7 +23,7 @@ namespace waybill::inline v0_2::detail {
 }
 
 /// True if an id ends in "~" and a number without leading zeros, as ids of redriven sessions do.
-[[nodiscard]] constexpr bool ends_as_redriven(std::string_view id) noexcept
+[[nodiscard]] constexpr bool has_redrive_suffix(std::string_view id) noexcept
 {
     std::size_t at = id.size();
     while (at != 0 && id[at - 1] >= '0' && id[at - 1] <= '9') --at;

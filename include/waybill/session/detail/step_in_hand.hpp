@@ -24,49 +24,50 @@
 
 namespace waybill::inline v0_2::detail {
 
-[[nodiscard]] constexpr std::uint32_t as_tries(std::uint64_t n) noexcept
+[[nodiscard]] constexpr std::uint32_t clamped_tries(std::uint64_t n) noexcept
 {
     return static_cast<std::uint32_t>(lesser(n, UINT32_MAX));
 }
 
-/// The rest of the pause after `tries` tries that were saved at `since`. Few brokers can delay a
-/// session for all consumers, so the next holder may receive it early. The result is at most the
-/// whole pause, even if clocks differ.
+/// The rest of the pause after `tries` tries, if the last one was saved at `since`. Few brokers can
+/// delay a session for all consumers, so the next holder may receive it before the pause ends. The
+/// result is at most the whole pause, even if clocks differ.
 [[nodiscard]] constexpr duration rest_of_pause(const retry_policy& p, std::uint64_t tries,
                                                wall_time since, wall_time now) noexcept
 {
-    const retry_action then = decide(p, as_tries(tries), fault_kind::transient, 0.5, steady_time{});
+    const retry_action then =
+        decide(p, clamped_tries(tries), fault_kind::transient, 0.5, steady_time{});
     const wait_until* w = std::get_if<wait_until>(&then);
     if (w == nullptr) return {};
-    const duration all = w->time - steady_time{};
-    return lesser(greater(all - (now - since), duration{}), all);
+    const duration whole_pause = w->time - steady_time{};
+    return lesser(greater(whole_pause - (now - since), duration{}), whole_pause);
 }
 
-/// True if a dead letter that is refused for good is written again without its body.
+/// True if a permanently refused dead letter is to be written again without its body.
 [[nodiscard]] constexpr bool drops_body(const pipeline_policy& p,
                                         const pipeline_types::write_dead_letter& a) noexcept
 {
     return p.refused == pipeline_policy::when_refused::without_body && !a.bare;
 }
 
-/// True if steps wait until the state, which cannot be read, is repaired.
-[[nodiscard]] constexpr bool holds(const pipeline_policy& p, state_read found) noexcept
+/// True if the steps of a session with the unreadable state `found` wait until it is repaired.
+[[nodiscard]] constexpr bool holds_steps(const pipeline_policy& p, state_read found) noexcept
 {
     return found == state_read::newer || p.unreadable == pipeline_policy::when_unreadable::hold;
 }
 
 struct step_in_hand : step_facts {
-    wall_time wall{};        // time of receipt
-    steady_time received{};  // time of receipt
+    wall_time wall{};        // when the message was received
+    steady_time received{};  // the same time on the steady clock
 
     /// The number of earlier deliveries; each of them ended without completing the message.
-    [[nodiscard]] constexpr std::uint64_t died() const noexcept
+    [[nodiscard]] constexpr std::uint64_t earlier_deliveries() const noexcept
     {
         return saturating_sub(deliveries, 1);
     }
 
     /// The number of tries in earlier deliveries, according to the state.
-    [[nodiscard]] constexpr std::uint64_t tried(const session_progress& s) const noexcept
+    [[nodiscard]] constexpr std::uint64_t earlier_tries(const session_progress& s) const noexcept
     {
         return step == expected_step(*this, s) ? s.tries : 0;
     }
@@ -76,31 +77,36 @@ struct step_in_hand : step_facts {
     [[nodiscard]] constexpr duration pause_left(const pipeline_policy& p,
                                                 const session_progress& s) const noexcept
     {
-        const std::uint64_t tries = tried(s);
+        const std::uint64_t tries = earlier_tries(s);
         if (tries == 0) return duration::lowest();
         return lesser(rest_of_pause(p.retry, tries, s.changed, wall), p.max_wait_in_hand);
     }
 
-    /// True if the session has done this step or a later one. Call it before `pass`.
-    [[nodiscard]] constexpr bool late(const session_progress& s) const noexcept
+    /// True if the session has done this step or a later one. Call it before `mark_done`.
+    [[nodiscard]] constexpr bool is_late(const session_progress& s) const noexcept
     {
         return step <= s.done;
     }
 
-    /// Records in the state that this step is over. A late step does not change `done`. A late step
-    /// that fails again is counted again in `dead_lettered`, but `dead_lettered` is at most `done`.
-    constexpr void pass(session_progress& s, bool parked = false) const noexcept
+    /// Records that this step is done. A late step changes nothing.
+    constexpr void mark_done(session_progress& s) const noexcept
     {
-        if (!late(s)) {
-            s.done = step;
-            s.tries = 0;
-        }
-        if (parked) s.dead_lettered = lesser(saturating_add(s.dead_lettered, 1), s.done);
+        if (is_late(s)) return;
+        s.done = step;
+        s.tries = 0;
+    }
+
+    /// Records that this step is done and dead-lettered. Each failure of a late step is counted
+    /// again, but `dead_lettered` is at most `done`.
+    constexpr void mark_dead_lettered(session_progress& s) const noexcept
+    {
+        mark_done(s);
+        s.dead_lettered = lesser(saturating_add(s.dead_lettered, 1), s.done);
     }
 
     /// The reason to dead-letter the step without running it; nullopt if it runs or is repeated. A
     /// repeated step is completed without running it.
-    [[nodiscard]] constexpr std::optional<dead_letter_reason> refused(
+    [[nodiscard]] constexpr std::optional<dead_letter_reason> refusal_reason(
         const pipeline_policy& p, const session_progress& s, std::uint64_t tries) const noexcept
     {
         const bool stops = p.mode == pipeline_policy::pipeline_mode::stop_on_failure;
@@ -108,19 +114,20 @@ struct step_in_hand : step_facts {
         if (is_repeated(*this, s, stops)) return {};
         if (stops && step != expected_step(*this, s)) return dead_letter_reason::gap;
         if (tries >= greater(p.retry.max_attempts, 1)) return dead_letter_reason::exhausted;
-        if (died() >= greater(p.deliveries, 1)) return dead_letter_reason::ended_process;
+        if (earlier_deliveries() >= greater(p.deliveries, 1))
+            return dead_letter_reason::ended_process;
         return {};
     }
 
-    /// Writes the current time into the state. If `agree`, also the last step and, unless steps may
-    /// be missing (`in_order` is false), the first step.
-    constexpr void tell(session_progress& s, steady_time now, bool agree,
-                        bool in_order) const noexcept
+    /// Updates the times in the progress. If `numbers_agree` (no contradiction), also writes the
+    /// number of the last step, and with `in_order` that of the first step.
+    constexpr void update_progress(session_progress& s, steady_time now, bool numbers_agree,
+                                   bool in_order) const noexcept
     {
         if (s.begun == wall_time{}) s.begun = wall;
         s.changed = wall_at(now);
-        if (agree && s.total == 0) s.total = is_last(*this, s) ? step : total;
-        if (agree && in_order && s.first == 0 && first > 1 && !s.failed) s.first = first;
+        if (numbers_agree && s.total == 0) s.total = is_last(*this, s) ? step : total;
+        if (numbers_agree && in_order && s.first == 0 && first > 1 && !s.failed) s.first = first;
     }
 
     /// The wall time at `now`, from the wall time of receipt. If the steady clock jumps back, it is
@@ -137,9 +144,9 @@ struct step_in_hand : step_facts {
                                                double random = 0.5,
                                                duration hint = {}) const noexcept
     {
-        const duration by = pause(p.pauses, as_tries(deliveries), random, hint);
-        const bool longest = deliveries == 0 || kind == fault_kind::permanent;
-        return longest ? greater(by, p.pauses.cap) : by;
+        const duration usual_pause = pause(p.pauses, clamped_tries(deliveries), random, hint);
+        const bool at_least_cap = deliveries == 0 || kind == fault_kind::permanent;
+        return at_least_cap ? greater(usual_pause, p.pauses.cap) : usual_pause;
     }
 
     friend bool operator==(const step_in_hand&, const step_in_hand&) = default;

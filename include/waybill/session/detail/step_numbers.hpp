@@ -73,7 +73,7 @@ namespace waybill::inline v0_2::detail {
 
 /// The reason of a step that succeeded but whose state is refused for good; `reason` is that of the
 /// store.
-[[nodiscard]] inline std::string never_taken(std::string_view reason)
+[[nodiscard]] inline std::string refused_state_text(std::string_view reason)
 {
     std::string line = "the store permanently refuses the state after this step";
     if (!reason.empty()) line.append(": ").append(reason);

@@ -22,79 +22,85 @@ namespace waybill::inline v0_2::detail {
 template <class All, class Clock>
 class step_run {
 public:
-    /// `same`: `m` is the message that the pipeline has, or had last.
+    /// `same` is true if `m` is the message that the pipeline received last.
     step_run(pipeline& pipe, const pipeline::step_received& m, bool same, All& call, Clock& clock)
-        : pipe_(pipe), message_(m), call_(call), clock_(clock),
-          behind_(pipe.busy() && pipe.ended() && !same), received_(pipe.busy() && same)
+        : pipe_(pipe),
+          message_(m),
+          call_(call),
+          clock_(clock),
+          previous_message_ended_(pipe.busy() && pipe.ended() && !same),
+          has_message_(pipe.busy() && same)
     {
     }
 
     step_outcome run()
     {
-        while (open_) step();
-        if (behind_ && !taken_) return step_outcome::lost;
+        while (more_actions_) run_action();
+        if (previous_message_ended_ && !accepted_) return step_outcome::lost;
         return pipe_.ended().value_or(step_outcome::lost);
     }
 
 private:
     /// The time is read after the call, because the call takes time.
     template <class Event>
-    event_result tell(const Event& event)
+    event_result report(const Event& event)
     {
         return pipe_.on(event, waybill::detail::time_of(clock_));
     }
 
-    void step()
+    void run_action()
     {
         match(
             pipe_.next(waybill::detail::time_of(clock_)),
             [&](pipeline::load_state a) {
                 pipeline::state_loaded found = call_(a);
                 if (found.deliveries == 0) found.deliveries = message_.facts.deliveries;
-                tell(found);
+                report(found);
             },
             [&](pipeline::execute a) { execute(a); },
             [&](pipeline::save_state a) {
-                const fault f = said(call_(a));
-                tell(pipeline::state_saved{f.kind, f.text});
+                const fault f = to_fault(call_(a));
+                report(pipeline::state_saved{f.kind, f.text});
             },
             [&](pipeline::write_dead_letter a) {
-                tell(pipeline::step_dead_lettered{said(call_(a)).kind});
+                report(pipeline::step_dead_lettered{to_fault(call_(a)).kind});
             },
-            [&](complete a) { tell(pipeline::completed{said(call_(a)).kind}); },
-            [&](pipeline::clear_state a) { tell(pipeline::state_cleared{said(call_(a)).kind}); },
+            [&](complete a) { report(pipeline::completed{to_fault(call_(a)).kind}); },
+            [&](pipeline::clear_state a) {
+                report(pipeline::state_cleared{to_fault(call_(a)).kind});
+            },
             [&](pipeline::give_back a) {
                 static_cast<void>(call_(a));
-                tell(pipeline::given_back{});
+                report(pipeline::given_back{});
             },
             [&](wait_until a) { wait(a); },
             [&](idle) {
-                open_ = !received_ && tell(message_) == event_result::applied;
-                received_ = true;
-                taken_ = taken_ || open_;
+                more_actions_ = !has_message_ && report(message_) == event_result::applied;
+                has_message_ = true;
+                accepted_ = accepted_ || more_actions_;
             });
     }
 
     void execute(const pipeline::execute& a)
     {
-        tell(pipeline::step_begun{});
+        report(pipeline::step_begun{});
         if (!pipe_.running()) return;  // the last call threw: the attempt is counted first
-        if constexpr (std::same_as<answer_to<All, pipeline::execute>, pipeline::executed>)
-            tell(call_(a));
+        if constexpr (std::same_as<result_of_call<All, pipeline::execute>, pipeline::executed>)
+            report(call_(a));
         else
-            tell(pipeline::executed{said(call_(a))});
+            report(pipeline::executed{to_fault(call_(a))});
     }
 
     void wait(wait_until a)
     {
-        if constexpr (std::is_void_v<answer_to<All, wait_until>>) {
+        if constexpr (std::is_void_v<result_of_call<All, wait_until>>) {
             call_(a);
         } else {
-            const fault f = said(call_(a));
+            const fault f = to_fault(call_(a));
             if (f.kind == fault_kind::ownership_lost)
-                tell(lock_lost{});
+                report(lock_lost{});
             else if (!f.ok())
-                tell(stop_requested{});
+                report(stop_requested{});
         }
     }
 
@@ -102,10 +108,10 @@ private:
     const pipeline::step_received& message_;
     All& call_;
     Clock& clock_;
-    bool behind_;    // the message before this one has ended; the state is still to be cleared
-    bool received_;  // the pipeline has this message
-    bool taken_ = false;
-    bool open_ = true;
+    bool previous_message_ended_;  // but its last action, `clear_state` or `give_back`, is pending
+    bool has_message_;             // the pipeline has received `message_`
+    bool accepted_ = false;        // `message_` was received in this run
+    bool more_actions_ = true;
 };
 
 }  // namespace waybill::inline v0_2::detail

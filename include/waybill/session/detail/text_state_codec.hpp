@@ -41,14 +41,14 @@ static_assert(max_progress_lines_bytes <= state_budget::min_failure_reserve);
     return body.substr(0, end + 1);
 }
 
-inline void refuse(text_state::read_result& r, state_read outcome,
-                   text_state::read_result::problem_type p, std::uint64_t size = 0,
-                   std::uint64_t most = 0)
+inline void set_read_error(text_state::read_result& r, state_read outcome,
+                           text_state::read_result::problem_type p, std::uint64_t size = 0,
+                           std::uint64_t max_bytes = 0)
 {
     r.outcome = outcome;
     r.problem = p;
     r.size = size;
-    r.max_bytes = most;
+    r.max_bytes = max_bytes;
 }
 
 inline void read_text_body(std::string_view body, const text_state_options& o,
@@ -56,21 +56,23 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 {
     const std::optional<std::string_view> lines = lines_of(body);
     if (!lines)
-        return refuse(r, state_read::corrupt, text_state::read_result::problem_type::bad_line);
+        return set_read_error(r, state_read::corrupt,
+                              text_state::read_result::problem_type::bad_line);
     read_progress p = read_progress_lines(*lines);
     if (p.outcome == progress_lines::newer) {
-        return refuse(r, state_read::newer, text_state::read_result::problem_type::newer_reason,
-                      p.line);
+        return set_read_error(r, state_read::newer,
+                              text_state::read_result::problem_type::newer_reason, p.line);
     }
     if (p.outcome == progress_lines::corrupt) {
-        return refuse(r, state_read::corrupt, text_state::read_result::problem_type::bad_line,
-                      p.line);
+        return set_read_error(r, state_read::corrupt,
+                              text_state::read_result::problem_type::bad_line, p.line);
     }
     const std::string_view own = body.substr(lines->size() + 1);
     const std::uint64_t value = value_bytes(p.later.size(), own.size());
     if (!p.progress.failed && value > o.budget.for_value()) {
-        return refuse(r, state_read::too_large, text_state::read_result::problem_type::no_reserve,
-                      value, o.budget.for_value());
+        return set_read_error(r, state_read::too_large,
+                              text_state::read_result::problem_type::no_reserve, value,
+                              o.budget.for_value());
     }
     r.state.own = own;
     r.state.later = p.later;
@@ -93,34 +95,38 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
     if (r.outcome != state_read::ok) {
         r.problem = text_state::read_result::problem_type::envelope;
     } else if (r.envelope.format != state_format::text) {
-        detail::refuse(r, state_read::corrupt, text_state::read_result::problem_type::other_format);
+        detail::set_read_error(r, state_read::corrupt,
+                               text_state::read_result::problem_type::other_format);
     } else if (v.major > o.version.major) {
-        detail::refuse(r, state_read::newer, text_state::read_result::problem_type::newer_version,
-                       v.major, o.version.major);
+        detail::set_read_error(r, state_read::newer,
+                               text_state::read_result::problem_type::newer_version, v.major,
+                               o.version.major);
     } else {
         detail::read_text_body(body, o, r);
     }
     return r;
 }
 
-/// Reads a state; `came` is `step_origin::state`. If there is no state and `came` is not empty, the
-/// session was redriven and begins with the user's part of `came`; `outcome` is `absent` in this
-/// case. If `came` cannot be read or its user's part is too large, the result contains that error.
+/// Reads a state; `origin_state` is `step_origin::state`. If there is no state and `origin_state`
+/// is not empty, the session was redriven. It begins with the user's part of `origin_state`, and
+/// `outcome` is `absent`. If `origin_state` cannot be read or its user's part is too large, the
+/// result contains that error.
 [[nodiscard]] inline text_state::read_result read_text_state(std::optional<std::string_view> bytes,
                                                              const text_state_options& o,
-                                                             std::string_view came)
+                                                             std::string_view origin_state)
 {
     text_state::read_result r = read_text_state(bytes, o);
-    if (r.outcome != state_read::absent || came.empty()) return r;
-    r = read_text_state(came, o);
+    if (r.outcome != state_read::absent || origin_state.empty()) return r;
+    r = read_text_state(origin_state, o);
     if (r.outcome != state_read::ok) return r;
     r.state.progress = {};
     r.state.later = {};
     const std::uint64_t value = detail::value_bytes(0, r.state.own.size());
     if (value > o.budget.for_value()) {  // the state of a failed session may be larger
         r.state = {};
-        detail::refuse(r, state_read::too_large, text_state::read_result::problem_type::no_reserve,
-                       value, o.budget.for_value());
+        detail::set_read_error(r, state_read::too_large,
+                               text_state::read_result::problem_type::no_reserve, value,
+                               o.budget.for_value());
         return r;
     }
     r.outcome = state_read::absent;
@@ -129,7 +135,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 }
 
 /// The lines of a later version; empty if `later` cannot be the result of reading.
-[[nodiscard]] inline std::string_view written_later(const text_state& s) noexcept
+[[nodiscard]] inline std::string_view later_lines_to_write(const text_state& s) noexcept
 {
     return are_later_lines(s.later) ? std::string_view(s.later) : std::string_view();
 }
@@ -138,7 +144,8 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 /// the budget is smaller.
 [[nodiscard]] inline std::uint64_t text_state_size(const text_state& s)
 {
-    const std::uint64_t value = detail::value_bytes(detail::written_later(s).size(), s.own.size());
+    const std::uint64_t value =
+        detail::value_bytes(detail::later_lines_to_write(s).size(), s.own.size());
     return saturating_add(value, write_progress(s.progress).size());
 }
 
@@ -147,17 +154,18 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 [[nodiscard]] inline result<std::string, state_budget::too_large> write_text_state(
     const text_state& s, const text_state_options& o = {})
 {
-    const std::string_view later = detail::written_later(s);
+    const std::string_view later = detail::later_lines_to_write(s);
     const std::uint64_t value = detail::value_bytes(later.size(), s.own.size());
-    const std::uint64_t most = s.progress.failed ? o.budget.bytes : o.budget.for_value();
-    if (value > most) return unexpected(state_budget::too_large{value, most});
+    const std::uint64_t max_bytes = s.progress.failed ? o.budget.bytes : o.budget.for_value();
+    if (value > max_bytes) return unexpected(state_budget::too_large{value, max_bytes});
 
     // All lines except the text of the failure fit into the reserve. The text fills what is left.
     std::string lines = write_progress(s.progress, 0);
     if (s.progress.failed) {
-        const std::uint64_t all = saturating_add(value, lines.size());
-        if (all > most) return unexpected(state_budget::too_large{all, most});
-        lines = write_progress(s.progress, most - all);
+        const std::uint64_t size_without_text = saturating_add(value, lines.size());
+        if (size_without_text > max_bytes)
+            return unexpected(state_budget::too_large{size_without_text, max_bytes});
+        lines = write_progress(s.progress, max_bytes - size_without_text);
     }
     std::string bytes;
     bytes.reserve(value + lines.size());
