@@ -108,15 +108,15 @@ public:
     /// Adds an entry, or replaces the entry with the same number, also if that is in hand.
     defer_result defer(deferred entry)
     {
-        const bool known = rows_.contains(entry.sequence);
-        if (!known && rows_.size() >= options_.max_messages) return defer_result::full;
-        put(static_cast<deferred&&>(entry));
+        const bool known = entries_.contains(entry.sequence);
+        if (!known && entries_.size() >= options_.max_messages) return defer_result::full;
+        add_or_replace(static_cast<deferred&&>(entry));
         return known ? defer_result::replaced : defer_result::added;
     }
 
     /// Adds or replaces a stored entry, even if the book is full: a lower `max_messages` than
     /// before must not lose a message.
-    void restore(deferred entry) { put(static_cast<deferred&&>(entry)); }
+    void restore(deferred entry) { add_or_replace(static_cast<deferred&&>(entry)); }
 
     /// Ends expired holds, then returns at most `most` entries that are due at wall time `now`. The
     /// returned entries are in hand until a report or the end of the hold, `at` plus `hold`.
@@ -124,22 +124,23 @@ public:
         wall_time now, steady_time at, std::uint64_t most,
         deferral_options::hand_out_order order = deferral_options::hand_out_order::by_due)
     {
-        while (!held_.empty() && steady_time::at(held_.begin()->at) <= at) {
-            set_free(row_of(held_.begin()->sequence));
+        while (!in_hand_.empty() && steady_time::at(in_hand_.begin()->at) <= at) {
+            end_hold(entry_at(in_hand_.begin()->sequence));
         }
         std::vector<taken> out;
         for (auto s = due_.begin(); s != due_.end() && out.size() < most; ++s) {
             if (wall_time::at(s->at) > now) break;
-            out.push_back({row_of(s->sequence).entry, tickets_.last + out.size() + 1});
+            out.push_back({entry_at(s->sequence).entry, tickets_.last + out.size() + 1});
         }
-        if (order == deferral_options::hand_out_order::group_by_partition) out = grouped(out);
+        if (order == deferral_options::hand_out_order::group_by_partition)
+            out = grouped_by_partition(out);
         tickets_.last += out.size();
         for (const taken& h : out) {
-            row& r = row_of(h.entry.sequence);
-            slot_set::node_type node = taken_out(r);
+            tracked_entry& r = entry_at(h.entry.sequence);
+            schedule::node_type node = extract_key(r);
             r.ticket = h.ticket;
-            r.until = at + options_.hold;
-            put_in(r, place::held, node);
+            r.hold_end = at + options_.hold;
+            insert_key(r, entry_state::in_hand, node);
         }
         return out;
     }
@@ -148,8 +149,8 @@ public:
     /// in its queue. If there is no such entry, returns `stale`.
     event_result settled(std::uint64_t sequence) noexcept
     {
-        if (!rows_.contains(sequence)) return event_result::stale;
-        forget(sequence);
+        if (!entries_.contains(sequence)) return event_result::stale;
+        erase_entry(sequence);
         return event_result::applied;
     }
 
@@ -157,16 +158,16 @@ public:
     /// it was deferred again, its hold ended, or it is in hand with a newer ticket.
     event_result settled(std::uint64_t sequence, std::uint64_t ticket) noexcept
     {
-        return in_hand_with(sequence, ticket) ? settled(sequence) : event_result::stale;
+        return find_in_hand(sequence, ticket) ? settled(sequence) : event_result::stale;
     }
 
     /// Ends the hold of an entry that was not processed. `take` can return it again; its due time
     /// stays. If the entry is not in hand with this ticket, returns `stale`.
     event_result give_back(std::uint64_t sequence, std::uint64_t ticket) noexcept
     {
-        row* r = in_hand_with(sequence, ticket);
+        tracked_entry* r = find_in_hand(sequence, ticket);
         if (!r) return event_result::stale;
-        set_free(*r);
+        end_hold(*r);
         return event_result::applied;
     }
 
@@ -174,11 +175,11 @@ public:
     /// in hand with this ticket, returns `stale`.
     event_result hold_on(std::uint64_t sequence, std::uint64_t ticket, steady_time at) noexcept
     {
-        row* r = in_hand_with(sequence, ticket);
+        tracked_entry* r = find_in_hand(sequence, ticket);
         if (!r) return event_result::stale;
-        slot_set::node_type node = taken_out(*r);
-        r->until = at + options_.hold;
-        put_in(*r, place::held, node);
+        schedule::node_type node = extract_key(*r);
+        r->hold_end = at + options_.hold;
+        insert_key(*r, entry_state::in_hand, node);
         return event_result::applied;
     }
 
@@ -193,58 +194,63 @@ public:
     /// When the next hold ends; empty if no entry is in hand. Constant time.
     [[nodiscard]] std::optional<steady_time> next_release() const noexcept
     {
-        if (held_.empty()) return {};
-        return steady_time::at(held_.begin()->at);
+        if (in_hand_.empty()) return {};
+        return steady_time::at(in_hand_.begin()->at);
     }
 
     /// The entry with this number, in hand or not; null if there is none. The pointer is valid
     /// until the entry is replaced or settled.
     [[nodiscard]] const deferred* find(std::uint64_t sequence) const noexcept
     {
-        const auto i = rows_.find(sequence);
-        return i == rows_.end() ? nullptr : &i->second.entry;
+        const auto i = entries_.find(sequence);
+        return i == entries_.end() ? nullptr : &i->second.entry;
     }
 
     /// True if `take` returned the entry and no report followed. An expired hold ends at the next
     /// `take`; until then the entry is in hand.
     [[nodiscard]] bool is_in_hand(std::uint64_t sequence) const noexcept
     {
-        const auto i = rows_.find(sequence);
-        return i != rows_.end() && i->second.where == place::held;
+        const auto i = entries_.find(sequence);
+        return i != entries_.end() && i->second.state == entry_state::in_hand;
     }
 
     /// Calls f(entry) for each entry, in ascending order of numbers. Linear time.
     template <class F>
     void each(F&& f) const
     {
-        for (const auto& [sequence, r] : rows_) f(r.entry);
+        for (const auto& [sequence, r] : entries_) f(r.entry);
     }
 
-    [[nodiscard]] std::uint64_t size() const noexcept { return rows_.size(); }
-    [[nodiscard]] bool empty() const noexcept { return rows_.empty(); }
-    [[nodiscard]] std::uint64_t in_hand() const noexcept { return held_.size(); }
+    [[nodiscard]] std::uint64_t size() const noexcept { return entries_.size(); }
+    [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+    [[nodiscard]] std::uint64_t in_hand() const noexcept { return in_hand_.size(); }
     [[nodiscard]] const deferral_options& options() const noexcept { return options_; }
 
     /// Equal options, equal entries, and the same entries in hand with equal tickets and ends of
     /// hold. Tickets of entries that are not in hand are ignored.
     friend bool operator==(const deferred_messages& a, const deferred_messages& b)
     {
-        return a.rows_ == b.rows_ && a.options_ == b.options_;
+        return a.entries_ == b.entries_ && a.options_ == b.options_;
     }
 
 private:
-    enum class place : std::uint8_t { due, held, behind };
+    enum class entry_state : std::uint8_t {
+        due,      // `take` returns it from its due time on
+        in_hand,  // `take` has returned it, and its hold has not ended
+        waiting,  // for another entry of its session
+    };
 
-    struct row {
+    struct tracked_entry {
         deferred entry{};
-        place where = place::due;
-        std::uint64_t ticket = 0;  // the last one; valid only in hand
-        steady_time until{};       // end of the hold; valid only in hand
+        entry_state state = entry_state::due;
+        std::uint64_t ticket = 0;  // the last ticket; valid only in hand
+        steady_time hold_end{};    // valid only in hand
 
-        bool operator==(const row& other) const noexcept
+        bool operator==(const tracked_entry& other) const noexcept
         {
-            if (where != other.where || !(entry == other.entry)) return false;
-            return where != place::held || (ticket == other.ticket && until == other.until);
+            if (state != other.state || !(entry == other.entry)) return false;
+            return state != entry_state::in_hand ||
+                   (ticket == other.ticket && hold_end == other.hold_end);
         }
     };
 
@@ -262,169 +268,172 @@ private:
         ~counter() = default;
     };
 
-    // An entry is in one of three lists. `held_` is sorted by end of hold, the others by due time.
-    // The lists have the same node type, so moving an entry between them needs no allocation.
-    struct slot {
+    // Each state has a schedule of its entries. `in_hand_` is sorted by the end of the hold, `due_`
+    // and `waiting_` by the due time. All three have the same node type, so that a change of state
+    // needs no allocation.
+    struct schedule_key {
         duration at{};
         std::uint64_t sequence = 0;
 
-        friend auto operator<=>(const slot&, const slot&) = default;
+        friend auto operator<=>(const schedule_key&, const schedule_key&) = default;
     };
-    using slot_set = std::set<slot>;
+    using schedule = std::set<schedule_key>;
 
-    // The entries of a session. All except the front one are in `behind_`.
-    struct line {
-        std::set<std::uint64_t> members{};
+    // The entries of a session with session order. `front` is due or in hand; all others wait.
+    struct session_entries {
+        std::set<std::uint64_t> sequences{};
         std::optional<std::uint64_t> front{};
     };
-    using lines = std::map<std::string, line>;
+    using session_map = std::map<std::string, session_entries>;
 
-    [[nodiscard]] bool in_line(const deferred& d) const noexcept
+    [[nodiscard]] bool has_session_order(const deferred& d) const noexcept
     {
         return options_.session_order && !d.session.empty();
     }
 
-    [[nodiscard]] row& row_of(std::uint64_t sequence) noexcept
+    [[nodiscard]] tracked_entry& entry_at(std::uint64_t sequence) noexcept
     {
-        return rows_.find(sequence)->second;
+        return entries_.find(sequence)->second;
     }
 
-    [[nodiscard]] slot_set& list(place p) noexcept
+    [[nodiscard]] schedule& schedule_of(entry_state state) noexcept
     {
-        return p == place::due ? due_ : p == place::held ? held_ : behind_;
+        return state == entry_state::due       ? due_
+               : state == entry_state::in_hand ? in_hand_
+                                               : waiting_;
     }
 
-    [[nodiscard]] static slot slot_of(const row& r) noexcept
+    [[nodiscard]] static schedule_key key_of(const tracked_entry& r) noexcept
     {
-        const bool held = r.where == place::held;
-        return {held ? r.until.since_epoch() : r.entry.due.since_epoch(), r.entry.sequence};
+        const bool held = r.state == entry_state::in_hand;
+        return {held ? r.hold_end.since_epoch() : r.entry.due.since_epoch(), r.entry.sequence};
     }
 
-    [[nodiscard]] row* in_hand_with(std::uint64_t sequence, std::uint64_t ticket) noexcept
+    [[nodiscard]] tracked_entry* find_in_hand(std::uint64_t sequence, std::uint64_t ticket) noexcept
     {
-        const auto i = rows_.find(sequence);
-        const bool theirs = i != rows_.end() && i->second.where == place::held;
-        return theirs && i->second.ticket == ticket ? &i->second : nullptr;
+        const auto i = entries_.find(sequence);
+        const bool found = i != entries_.end() && i->second.state == entry_state::in_hand;
+        return found && i->second.ticket == ticket ? &i->second : nullptr;
     }
 
-    [[nodiscard]] slot_set::node_type taken_out(const row& r) noexcept
+    [[nodiscard]] schedule::node_type extract_key(const tracked_entry& r) noexcept
     {
-        return list(r.where).extract(slot_of(r));
+        return schedule_of(r.state).extract(key_of(r));
     }
 
-    void put_in(row& r, place to, slot_set::node_type& node) noexcept
+    void insert_key(tracked_entry& r, entry_state to, schedule::node_type& node) noexcept
     {
-        r.where = to;
-        node.value() = slot_of(r);
-        list(to).insert(static_cast<slot_set::node_type&&>(node));
+        r.state = to;
+        node.value() = key_of(r);
+        schedule_of(to).insert(static_cast<schedule::node_type&&>(node));
     }
 
-    void move_to(row& r, place to) noexcept
+    void set_state(tracked_entry& r, entry_state to) noexcept
     {
-        slot_set::node_type node = taken_out(r);
-        put_in(r, to, node);
+        schedule::node_type node = extract_key(r);
+        insert_key(r, to, node);
     }
 
-    void set_free(row& r) noexcept
+    void end_hold(tracked_entry& r) noexcept
     {
-        move_to(r, place::due);
-        if (in_line(r.entry)) update_front(sessions_in_order_.find(r.entry.session)->second);
+        set_state(r, entry_state::due);
+        if (has_session_order(r.entry)) update_front(sessions_.find(r.entry.session)->second);
     }
 
-    /// Makes the lowest number the front, unless the front is in hand.
-    void update_front(line& l) noexcept
+    /// Makes the entry with the lowest number the front, unless the current front is in hand.
+    void update_front(session_entries& s) noexcept
     {
-        if (l.front) {
-            row& r = row_of(*l.front);
-            if (r.where == place::held || *l.front == *l.members.begin()) return;
-            move_to(r, place::behind);
+        if (s.front) {
+            tracked_entry& r = entry_at(*s.front);
+            if (r.state == entry_state::in_hand || *s.front == *s.sequences.begin()) return;
+            set_state(r, entry_state::waiting);
         }
-        l.front = *l.members.begin();
-        move_to(row_of(*l.front), place::due);
+        s.front = *s.sequences.begin();
+        set_state(entry_at(*s.front), entry_state::due);
     }
 
-    void forget(std::uint64_t sequence) noexcept
+    void erase_entry(std::uint64_t sequence) noexcept
     {
-        const auto i = rows_.find(sequence);
-        const row& r = i->second;
-        list(r.where).erase(slot_of(r));
-        if (in_line(r.entry)) {
-            const auto at = sessions_in_order_.find(r.entry.session);
-            line& l = at->second;
-            l.members.erase(sequence);
-            if (l.front == sequence) l.front.reset();
-            if (l.members.empty())
-                sessions_in_order_.erase(at);
+        const auto i = entries_.find(sequence);
+        const tracked_entry& r = i->second;
+        schedule_of(r.state).erase(key_of(r));
+        if (has_session_order(r.entry)) {
+            const auto at = sessions_.find(r.entry.session);
+            session_entries& s = at->second;
+            s.sequences.erase(sequence);
+            if (s.front == sequence) s.front.reset();
+            if (s.sequences.empty())
+                sessions_.erase(at);
             else
-                update_front(l);
+                update_front(s);
         }
-        rows_.erase(i);
+        entries_.erase(i);
     }
 
-    void put(deferred&& entry)
+    void add_or_replace(deferred&& entry)
     {
         // All allocations happen before the first change; the merges only relink nodes.
         const std::uint64_t sequence = entry.sequence;
-        const bool ordered = in_line(entry);
-        slot_set new_slot{{entry.due.since_epoch(), sequence}};
-        lines new_line;
-        std::set<std::uint64_t> new_member;
+        const bool ordered = has_session_order(entry);
+        schedule new_key{{entry.due.since_epoch(), sequence}};
+        session_map new_session;
+        std::set<std::uint64_t> new_sequence;
         if (ordered) {
-            new_line.try_emplace(entry.session);
-            new_member.insert(sequence);
+            new_session.try_emplace(entry.session);
+            new_sequence.insert(sequence);
         }
-        std::map<std::uint64_t, row> new_row;
-        row& r = new_row.try_emplace(sequence).first->second;
+        std::map<std::uint64_t, tracked_entry> new_entry;
+        tracked_entry& r = new_entry.try_emplace(sequence).first->second;
         r.entry = static_cast<deferred&&>(entry);
-        r.where = ordered ? place::behind : place::due;
+        r.state = ordered ? entry_state::waiting : entry_state::due;
 
-        if (rows_.contains(sequence)) forget(sequence);
-        rows_.merge(new_row);
-        list(r.where).merge(new_slot);
+        if (entries_.contains(sequence)) erase_entry(sequence);
+        entries_.merge(new_entry);
+        schedule_of(r.state).merge(new_key);
         if (!ordered) return;
-        sessions_in_order_.merge(new_line);
-        line& l = sessions_in_order_.find(r.entry.session)->second;
-        l.members.merge(new_member);
-        update_front(l);
+        sessions_.merge(new_session);
+        session_entries& s = sessions_.find(r.entry.session)->second;
+        s.sequences.merge(new_sequence);
+        update_front(s);
     }
 
     /// Puts the entries of a partition next to each other. Partitions are in the order of their
     /// first entries, and entries keep their order within a partition.
-    [[nodiscard]] static std::vector<taken> grouped(std::vector<taken>& from)
+    [[nodiscard]] static std::vector<taken> grouped_by_partition(std::vector<taken>& from)
     {
         std::map<std::uint16_t, std::uint64_t> first;
-        std::map<std::pair<std::uint64_t, std::uint64_t>, taken*> by_place;
+        std::map<std::pair<std::uint64_t, std::uint64_t>, taken*> by_partition;
         std::uint64_t n = 0;
         for (taken& h : from) {
             const auto p =
                 first.try_emplace(detail::partition_of(h.entry.sequence), n).first->second;
-            by_place.try_emplace(std::pair{p, n++}, &h);
+            by_partition.try_emplace(std::pair{p, n++}, &h);
         }
         std::vector<taken> to;
         to.reserve(from.size());
-        for (const auto& [key, h] : by_place) to.push_back(static_cast<taken&&>(*h));
+        for (const auto& [key, h] : by_partition) to.push_back(static_cast<taken&&>(*h));
         return to;
     }
 
     deferral_options options_;
     counter tickets_;
-    std::map<std::uint64_t, row> rows_;
-    lines sessions_in_order_;
-    slot_set due_;
-    slot_set held_;
-    slot_set behind_;
+    std::map<std::uint64_t, tracked_entry> entries_;
+    session_map sessions_;
+    schedule due_;
+    schedule in_hand_;
+    schedule waiting_;
 };
 
 /// A description of the error in one line.
 [[nodiscard]] inline std::string describe(const deferred_messages::load_error& e)
 {
-    std::string line = "deferral book: ";
-    line += name(e.kind);
+    std::string text = "deferral book: ";
+    text += name(e.kind);
     if (e.kind == deferred_messages::load_error::code::bad_options)
-        return line + ": " + describe(e.options);
-    line += " at byte ";
-    line += std::to_string(e.offset);
-    return line;
+        return text + ": " + describe(e.options);
+    text += " at byte ";
+    text += std::to_string(e.offset);
+    return text;
 }
 
 }  // namespace waybill::inline v0_2

@@ -68,7 +68,7 @@ template <std::same_as<deferred_messages> B>
     }
     detail::sealed_reader<detail::deferral_format> in(bytes);
     const std::uint64_t count = in.integer();
-    if (count > in.left() / detail::deferral_least)
+    if (count > in.left() / detail::min_entry_bytes)
         in.fail(deferred_messages::load_error::code::corrupt);
     if (in.error()) return unexpected(*in.error());
 

@@ -123,13 +123,14 @@ struct lock_renewal_types {
 
 namespace detail {
 
-/// Time between the start of a renewal and the end of a lock with the duration `lasts`. At most
-/// three quarters of `lasts`, so that a margin for long locks does not renew a short one at once.
-[[nodiscard]] constexpr duration renewed_early(const lock_renewal_types::config& o,
-                                               duration lasts) noexcept
+/// The time before the end of a lock at which its renewal starts. `lasts` is the duration of the
+/// lock. At most three quarters of it, so that a `margin` chosen for long locks does not renew a
+/// short lock at once.
+[[nodiscard]] constexpr duration renewal_lead_time(const lock_renewal_types::config& o,
+                                                   duration lasts) noexcept
 {
-    constexpr double most = 0.75;
-    return lesser(greater(lasts * o.renew_left, o.margin), lasts * most);
+    constexpr double max_share = 0.75;
+    return lesser(greater(lasts * o.renew_left, o.margin), lasts * max_share);
 }
 
 }  // namespace detail
@@ -155,17 +156,17 @@ namespace detail {
     if (auto bad = above_zero("lock_renewal.answer_timeout", o.answer_timeout)) return bad;
     if (auto bad = above_zero("lock_renewal.max_duration", o.max_duration)) return bad;
     if (auto bad = validate(o.pauses)) return bad;
-    const duration early = detail::renewed_early(o, o.lock);
-    if (o.pauses.base >= early) {
+    const duration lead_time = detail::renewal_lead_time(o, o.lock);
+    if (o.pauses.base >= lead_time) {
         return config_error{"lock_renewal.pauses.base", detail::magnitude(o.pauses.base),
                             "nanoseconds must be less than the rest of the lock at a renewal",
-                            detail::magnitude(early)};
+                            detail::magnitude(lead_time)};
     }
-    if (o.answer_timeout >= early - o.pauses.base) {
+    if (o.answer_timeout >= lead_time - o.pauses.base) {
         return config_error{"lock_renewal.answer_timeout", detail::magnitude(o.answer_timeout),
                             "nanoseconds must be less than the rest of the lock at a renewal minus "
                             "pauses.base",
-                            detail::magnitude(early - o.pauses.base)};
+                            detail::magnitude(lead_time - o.pauses.base)};
     }
     return {};
 }
@@ -180,54 +181,55 @@ public:
     /// `idle`. Idle before `lock_taken` and after the end.
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     {
-        if (!taken_ || ended(now)) return idle{};
-        const steady_time over = detail::earlier(until_, limit_);
-        if (given_up_) return wait_until{over};
-        if (asked_ && now < unanswered_at())
-            return wait_until{detail::earlier(unanswered_at(), over)};
-        const steady_time from = asked_ ? after_silence() : not_before_;
-        if (now < from) return wait_until{detail::earlier(from, over)};
+        if (!lock_taken_ || ended(now)) return idle{};
+        const steady_time end = detail::earlier(lock_end_, renewals_end_);
+        if (refused_permanently_) return wait_until{end};
+        if (renewal_pending_ && now < result_deadline())
+            return wait_until{detail::earlier(result_deadline(), end)};
+        const steady_time earliest = renewal_pending_ ? retry_after_timeout() : not_before_;
+        if (now < earliest) return wait_until{detail::earlier(earliest, end)};
         return renew{attempt_ + 1};
     }
 
     constexpr event_result on(const lock_taken& e, steady_time now) noexcept
     {
-        if (taken_) return event_result::stale;
-        taken_ = true;
+        if (lock_taken_) return event_result::stale;
+        lock_taken_ = true;
         const bool endless = options_.max_duration == duration::highest();
-        limit_ = endless ? steady_time::highest() : now + options_.max_duration;
-        lasts_until(now, e.lasts);
+        renewals_end_ = endless ? steady_time::highest() : now + options_.max_duration;
+        set_lock_end(now, e.lasts);
         return event_result::applied;
     }
 
     constexpr event_result on(const renewal_started& e, steady_time now) noexcept
     {
         if (is_over(now) || e.attempt != attempt_ + 1) return event_result::stale;
-        if (asked_ && now < unanswered_at()) return event_result::invalid;
-        if (asked_ && failures_ != UINT32_MAX) ++failures_;  // the previous renewal had no result
+        if (renewal_pending_ && now < result_deadline()) return event_result::invalid;
+        if (renewal_pending_ && failures_ != UINT32_MAX)
+            ++failures_;  // the previous renewal had no result
         attempt_ = e.attempt;
-        asked_ = true;
-        asked_at_ = now;
-        draw_ = e.random;
+        renewal_pending_ = true;
+        renewal_started_at_ = now;
+        pending_random_ = e.random;
         return event_result::applied;
     }
 
     constexpr event_result on(const lock_renewed& e, steady_time now) noexcept
     {
-        if (is_over(now) || !asked_ || e.attempt != attempt_) return event_result::stale;
-        asked_ = false;
+        if (is_over(now) || !renewal_pending_ || e.attempt != attempt_) return event_result::stale;
+        renewal_pending_ = false;
         failures_ = 0;
-        lasts_until(asked_at_, e.lasts);
+        set_lock_end(renewal_started_at_, e.lasts);
         return event_result::applied;
     }
 
     constexpr event_result on(const renewal_failed& e, steady_time now) noexcept
     {
-        if (is_over(now) || !asked_ || e.attempt != attempt_) return event_result::stale;
+        if (is_over(now) || !renewal_pending_ || e.attempt != attempt_) return event_result::stale;
         if (e.kind == fault_kind::none) return event_result::invalid;
-        asked_ = false;
+        renewal_pending_ = false;
         if (e.kind == fault_kind::ownership_lost) ended_ = lock_outcome::lost;
-        if (e.kind == fault_kind::permanent) given_up_ = true;
+        if (e.kind == fault_kind::permanent) refused_permanently_ = true;
         if (e.kind == fault_kind::cancelled)
             not_before_ = now + detail::greater(options_.pauses.base, {});
         if (e.kind == fault_kind::transient || e.kind == fault_kind::infrastructure) {
@@ -239,34 +241,34 @@ public:
 
     constexpr event_result on(const lock_released&, steady_time now) noexcept
     {
-        return ends(lock_outcome::released, now);
+        return end_with(lock_outcome::released, now);
     }
 
     constexpr event_result on(const lock_lost&, steady_time now) noexcept
     {
-        return ends(lock_outcome::lost, now);
+        return end_with(lock_outcome::lost, now);
     }
 
     /// Why the renewals have ended at `now`. Empty before `lock_taken` and while the lock is kept.
     [[nodiscard]] constexpr std::optional<lock_outcome> ended(steady_time now) const noexcept
     {
-        if (ended_ || !taken_) return ended_;
-        if (now < detail::earlier(until_, limit_)) return {};
-        return until_ <= limit_ ? lock_outcome::expired : lock_outcome::too_long;
+        if (ended_ || !lock_taken_) return ended_;
+        if (now < detail::earlier(lock_end_, renewals_end_)) return {};
+        return lock_end_ <= renewals_end_ ? lock_outcome::expired : lock_outcome::too_long;
     }
 
     /// True if the lock has expired on the caller's clock, for every value of `ended`.
     [[nodiscard]] constexpr bool expired(steady_time now) const noexcept
     {
-        return taken_ && now >= until_;
+        return lock_taken_ && now >= lock_end_;
     }
 
     /// How long the lock is certainly still held. Zero if it is not held.
     [[nodiscard]] constexpr duration left(steady_time now) const noexcept
     {
-        const bool held = taken_ && ended_ != lock_outcome::lost &&
+        const bool held = lock_taken_ && ended_ != lock_outcome::lost &&
                           ended_ != lock_outcome::released && ended_ != lock_outcome::expired;
-        return held ? detail::greater(until_ - now, duration{}) : duration{};
+        return held ? detail::greater(lock_end_ - now, duration{}) : duration{};
     }
 
     /// Number of renewals started.
@@ -275,65 +277,67 @@ public:
     friend bool operator==(const lock_renewal&, const lock_renewal&) = default;
 
 private:
-    /// Stores an end caused by time, so that a clock that is set back does not undo it.
+    /// True before `lock_taken` and after the end. Stores an end by time, so that a clock that
+    /// jumps back does not undo it.
     constexpr bool is_over(steady_time now) noexcept
     {
         ended_ = ended(now);
-        return ended_ || !taken_;
+        return ended_ || !lock_taken_;
     }
 
-    constexpr event_result ends(lock_outcome how, steady_time now) noexcept
+    constexpr event_result end_with(lock_outcome outcome, steady_time now) noexcept
     {
         if (!is_over(now)) {
-            ended_ = how;
+            ended_ = outcome;
             return event_result::applied;
         }
         // A lock that was kept too long is still held until this event.
-        if (ended_ != lock_outcome::too_long || now >= until_) return event_result::stale;
-        until_ = now;
+        if (ended_ != lock_outcome::too_long || now >= lock_end_) return event_result::stale;
+        lock_end_ = now;
         return event_result::applied;
     }
 
-    constexpr void lasts_until(steady_time asked, std::optional<duration> told) noexcept
+    constexpr void set_lock_end(steady_time requested_at,
+                                std::optional<duration> reported_duration) noexcept
     {
-        const duration lasts = told ? *told : options_.lock;
-        until_ = asked + lasts;
-        not_before_ = until_ - detail::renewed_early(options_, lasts);
+        const duration lasts = reported_duration ? *reported_duration : options_.lock;
+        lock_end_ = requested_at + lasts;
+        not_before_ = lock_end_ - detail::renewal_lead_time(options_, lasts);
     }
 
     [[nodiscard]] constexpr duration pause_at(steady_time at, std::uint32_t n, double random,
                                               duration hint) const noexcept
     {
         const backoff& b = options_.pauses;
-        const duration most =
-            detail::greater(detail::greater(until_ - at, duration{}) * 0.5, b.base);
-        const duration asked = detail::lesser(
+        const duration max_pause =
+            detail::greater(detail::greater(lock_end_ - at, duration{}) * 0.5, b.base);
+        const duration hinted_pause = detail::lesser(
             hint, detail::greater(detail::greater(b.cap, duration{}), b.highest_hint));
-        return detail::greater(detail::lesser(pause(b, n, random), most), asked);
+        return detail::greater(detail::lesser(pause(b, n, random), max_pause), hinted_pause);
     }
 
-    [[nodiscard]] constexpr steady_time unanswered_at() const noexcept
+    [[nodiscard]] constexpr steady_time result_deadline() const noexcept
     {
-        return asked_at_ + options_.answer_timeout;
+        return renewal_started_at_ + options_.answer_timeout;
     }
 
-    [[nodiscard]] constexpr steady_time after_silence() const noexcept
+    [[nodiscard]] constexpr steady_time retry_after_timeout() const noexcept
     {
         const std::uint32_t n = failures_ == UINT32_MAX ? failures_ : failures_ + 1;
-        return unanswered_at() + pause_at(unanswered_at(), n, draw_, {});
+        return result_deadline() + pause_at(result_deadline(), n, pending_random_, {});
     }
 
     config options_;
-    steady_time until_{};       // end of the lock
-    steady_time limit_{};       // end of the renewals: the time of lock_taken plus `max_duration`
-    steady_time not_before_{};  // earliest start of the next renewal, if none is under way
-    steady_time asked_at_{};
-    double draw_ = 0.5;
+    steady_time lock_end_{};
+    steady_time renewals_end_{};  // the time of `lock_taken` plus `max_duration`
+    steady_time not_before_{};    // earliest start of the next renewal, if none is pending
+    steady_time renewal_started_at_{};
+    double pending_random_ = 0.5;  // `random` of the last `renewal_started`
     std::uint32_t attempt_ = 0;
     std::uint32_t failures_ = 0;  // consecutive failures
-    bool taken_ = false;
-    bool asked_ = false;     // a renewal was started and has no result, in time or not
-    bool given_up_ = false;  // after a permanent fault the lock is left to expire
+    bool lock_taken_ = false;
+    bool renewal_pending_ = false;      // it has no result; `answer_timeout` may have passed
+    bool refused_permanently_ = false;  // no renewal follows; the lock expires
     std::optional<lock_outcome> ended_{};
 };
 

@@ -98,20 +98,22 @@ public:
         steady_time until = breaker_.next_change(now);
         for (const work& w : works_) {
             const stage s = stage_of(w, now);
-            if (s == stage::original) return settle_original{w.number, w.original};
-            if (s == stage::message) return settle_message{w.number, w.message, w.gone};
-            if (s == stage::overdue) return settle_message{w.number, settle_as::give_back};
-            if (s == stage::in_hand) until = detail::earlier(until, w.pass.deadline);
+            if (s == stage::settle_original) return settle_original{w.number, w.original};
+            if (s == stage::settle_message)
+                return settle_message{w.number, w.message, w.original_gone};
+            if (s == stage::give_back) return settle_message{w.number, settle_as::give_back};
+            if (s == stage::handle) until = detail::earlier(until, w.permit.deadline);
         }
         for (const work& w : works_) {
-            if (stage_of(w, now) == stage::taken) return receive_deferred{w.number};
+            if (stage_of(w, now) == stage::fetch_original) return receive_deferred{w.number};
         }
-        const std::uint64_t most = room(now);
-        if (most != 0) {
-            const bool changed = breaker_.generation(now) != looked_in_;
-            if (changed || !(now < look_at_)) return take_due_pairs{next_number_, most};
-            if (!(now < receive_at_)) return receive{next_number_, most};
-            until = detail::earlier(until, detail::earlier(look_at_, receive_at_));
+        const std::uint64_t capacity = room(now);
+        if (capacity != 0) {
+            const bool changed = breaker_.generation(now) != last_request_generation_;
+            if (changed || !(now < next_pair_request_))
+                return take_due_pairs{next_number_, capacity};
+            if (!(now < next_receive_)) return receive{next_number_, capacity};
+            until = detail::earlier(until, detail::earlier(next_pair_request_, next_receive_));
         }
         if (until == steady_time::highest()) return idle{};
         return wait_until{until};
@@ -122,14 +124,15 @@ public:
     {
         if (e.pairs > options_.max_in_flight - works_.size()) return event_result::invalid;
         works_.reserve(options_.max_in_flight);  // a copied vector has no reserve
-        looked_in_ = breaker_.generation(now);
-        const steady_time soon = now + detail::greater(options_.pause, duration{});
-        look_at_ = now;
+        last_request_generation_ = breaker_.generation(now);
+        const steady_time after_pause = now + detail::greater(options_.pause, duration{});
+        next_pair_request_ = now;
         if (e.kind != fault_kind::none)
-            look_at_ = soon;
+            next_pair_request_ = after_pause;
         else if (e.pairs == 0)
-            look_at_ = detail::earlier(now < e.next ? e.next : soon, now + look_often());
-        for (std::uint64_t i = 0; i != e.pairs; ++i) begin(stage::taken, now);
+            next_pair_request_ =
+                detail::earlier(now < e.next ? e.next : after_pause, now + poll_interval());
+        for (std::uint64_t i = 0; i != e.pairs; ++i) add_work(stage::fetch_original, now);
         return event_result::applied;
     }
 
@@ -138,8 +141,8 @@ public:
     {
         if (e.messages > options_.max_in_flight - works_.size()) return event_result::invalid;
         works_.reserve(options_.max_in_flight);
-        receive_at_ = e.messages != 0 ? now : now + detail::greater(options_.pause, duration{});
-        for (std::uint64_t i = 0; i != e.messages; ++i) begin(stage::in_hand, now);
+        next_receive_ = e.messages != 0 ? now : now + detail::greater(options_.pause, duration{});
+        for (std::uint64_t i = 0; i != e.messages; ++i) add_work(stage::handle, now);
         return event_result::applied;
     }
 
@@ -147,72 +150,75 @@ public:
     /// completed.
     event_result on(const original_fetched& e, steady_time now)
     {
-        work* w = find(e.work, stage::taken, now);
+        work* w = find(e.work, stage::fetch_original, now);
         if (w == nullptr) return event_result::stale;
         if (e.result == settle_result::done) {
-            w->at = stage::in_hand;
+            w->current = stage::handle;
             return event_result::applied;
         }
         // No handler was called, so the circuit breaker gets neither a success nor a failure.
-        breaker_.record(w->pass, fault_kind::cancelled, now);
-        w->gone = e.result == settle_result::not_found;
-        w->message = w->gone ? settle_as::complete : settle_as::give_back;
-        w->at = stage::message;
+        breaker_.record(w->permit, fault_kind::cancelled, now);
+        w->original_gone = e.result == settle_result::not_found;
+        w->message = w->original_gone ? settle_as::complete : settle_as::give_back;
+        w->current = stage::settle_message;
         return event_result::applied;
     }
 
     /// A success completes the work, a permanent fault dead-letters it, other faults give it back.
     event_result on(const work_done& e, steady_time now)
     {
-        work* w = find(e.work, stage::in_hand, now);
+        work* w = find(e.work, stage::handle, now);
         if (w == nullptr) return event_result::stale;
-        breaker_.record(w->pass, e.kind, now, e.random);
-        settle_as how = settle_as::give_back;
-        if (e.kind == fault_kind::none) how = settle_as::complete;
-        if (e.kind == fault_kind::permanent) how = settle_as::dead_letter;
-        if (!w->pair) {
-            w->message = how;
-            w->at = stage::message;
-            if (e.deferred) end(*w);
+        breaker_.record(w->permit, e.kind, now, e.random);
+        settle_as handled_as = settle_as::give_back;
+        if (e.kind == fault_kind::none) handled_as = settle_as::complete;
+        if (e.kind == fault_kind::permanent) handled_as = settle_as::dead_letter;
+        if (!w->is_pair) {
+            w->message = handled_as;
+            w->current = stage::settle_message;
+            if (e.deferred) remove_work(*w);
             return event_result::applied;
         }
-        w->original = e.deferred ? settle_as::give_back : how;
-        const bool over = e.deferred || how != settle_as::give_back;
-        w->message = over ? settle_as::complete : settle_as::give_back;
-        w->again = e.deferred;
-        w->at = stage::original;
+        w->original = e.deferred ? settle_as::give_back : handled_as;
+        const bool pair_done = e.deferred || handled_as != settle_as::give_back;
+        w->message = pair_done ? settle_as::complete : settle_as::give_back;
+        w->deferred_again = e.deferred;
+        w->current = stage::settle_original;
         return event_result::applied;
     }
 
     event_result on(const original_settled& e, steady_time now)
     {
-        work* w = find(e.work, stage::original, now);
+        work* w = find(e.work, stage::settle_original, now);
         if (w == nullptr) return event_result::stale;
         // The original may still exist, and could never be fetched without its pointer. If it was
         // deferred again, it has a new pointer.
-        if (e.result == settle_result::failed && !w->again) w->message = settle_as::give_back;
-        w->at = stage::message;
+        if (e.result == settle_result::failed && !w->deferred_again)
+            w->message = settle_as::give_back;
+        w->current = stage::settle_message;
         return event_result::applied;
     }
 
     /// The reported outcome is ignored: an unsettled message is redelivered after its lock expires.
     event_result on(const message_settled& e, steady_time now)
     {
-        work* w = find(e.work, stage::message, now);
-        if (w == nullptr) w = find(e.work, stage::overdue, now);
+        work* w = find(e.work, stage::settle_message, now);
+        if (w == nullptr) w = find(e.work, stage::give_back, now);
         if (w == nullptr) return event_result::stale;
-        if (w->at == stage::taken) breaker_.record(w->pass, fault_kind::cancelled, now);
-        const bool back = w->at != stage::message || w->message == settle_as::give_back;
-        const steady_time soon = now + detail::greater(options_.pause, duration{});
-        if (back) (w->pair ? look_at_ : receive_at_) = soon;
-        end(*w);
+        if (w->current == stage::fetch_original)
+            breaker_.record(w->permit, fault_kind::cancelled, now);
+        const bool give_back =
+            w->current != stage::settle_message || w->message == settle_as::give_back;
+        const steady_time after_pause = now + detail::greater(options_.pause, duration{});
+        if (give_back) (w->is_pair ? next_pair_request_ : next_receive_) = after_pause;
+        remove_work(*w);
         return event_result::applied;
     }
 
     /// Brings the next request for pairs forward to `due` if that is earlier.
     event_result on(const pair_scheduled& e, steady_time)
     {
-        look_at_ = detail::earlier(look_at_, e.due);
+        next_pair_request_ = detail::earlier(next_pair_request_, e.due);
         return event_result::applied;
     }
 
@@ -232,20 +238,20 @@ public:
 
 private:
     enum class stage : std::uint8_t {
-        taken,     // a pointer; its original is to be fetched
-        in_hand,   // the handler runs
-        original,  // the original is to be settled
-        message,   // the message or pointer is to be settled
-        overdue,   // to be given back: the handler is late, or the permit is void, or stopping
+        fetch_original,   // of a pair, with its pointer in hand
+        handle,           // the handler runs
+        settle_original,  // of a pair
+        settle_message,   // a fresh message, or the pointer of a pair
+        give_back,        // the handler is late, or the permit is void, or `stop` was called
     };
 
     struct work {
         std::uint64_t number = 0;
-        circuit_breaker_types::permit pass{};
-        stage at = stage::taken;
-        bool pair = false;
-        bool gone = false;
-        bool again = false;  // deferred again
+        circuit_breaker_types::permit permit{};
+        stage current = stage::fetch_original;
+        bool is_pair = false;
+        bool original_gone = false;
+        bool deferred_again = false;  // deferred again
         settle_as original = settle_as::give_back;
         settle_as message = settle_as::give_back;
         friend bool operator==(const work&, const work&) = default;
@@ -253,17 +259,17 @@ private:
 
     [[nodiscard]] stage stage_of(const work& w, steady_time now) const
     {
-        const bool lost = !(now < w.pass.deadline);
-        if (w.at == stage::in_hand && lost) return stage::overdue;
-        if (w.at != stage::taken) return w.at;
-        const bool may = !lost && !stopping_ && may_pass(w, now);
-        return may ? stage::taken : stage::overdue;
+        const bool permit_expired = !(now < w.permit.deadline);
+        if (w.current == stage::handle && permit_expired) return stage::give_back;
+        if (w.current != stage::fetch_original) return w.current;
+        const bool can_continue = !permit_expired && !stopping_ && has_permit(w, now);
+        return can_continue ? stage::fetch_original : stage::give_back;
     }
 
     /// In state `forced_closed`, work passes without a valid permit, too.
-    [[nodiscard]] bool may_pass(const work& w, steady_time now) const
+    [[nodiscard]] bool has_permit(const work& w, steady_time now) const
     {
-        return breaker_.has(w.pass, now) ||
+        return breaker_.has(w.permit, now) ||
                breaker_.state(now) == circuit_breaker_types::circuit_state::forced_closed;
     }
 
@@ -273,18 +279,18 @@ private:
         return detail::lesser(options_.max_in_flight - works_.size(), breaker_.room(now));
     }
 
-    [[nodiscard]] duration look_often() const
+    [[nodiscard]] duration poll_interval() const
     {
         return detail::greater(options_.poll_interval, duration::nanoseconds(1));
     }
 
     /// If the circuit breaker has opened and gives no permit, the work is given back unhandled.
-    void begin(stage s, steady_time now)
+    void add_work(stage s, steady_time now)
     {
-        work w{.number = next_number_++, .at = s, .pair = s == stage::taken};
+        work w{.number = next_number_++, .current = s, .is_pair = s == stage::fetch_original};
         if (const auto p = breaker_.try_acquire(now))
-            w.pass = *p;
-        else w.at = stage::message;
+            w.permit = *p;
+        else w.current = stage::settle_message;
         works_.push_back(w);
     }
 
@@ -302,15 +308,16 @@ private:
         return w != nullptr && stage_of(*w, now) == s ? w : nullptr;
     }
 
-    void end(const work& w) { works_.erase(works_.begin() + (&w - works_.data())); }
+    void remove_work(const work& w) { works_.erase(works_.begin() + (&w - works_.data())); }
 
     config options_;
     circuit_breaker breaker_;
     std::vector<work> works_;
     std::uint64_t next_number_ = 0;
-    std::uint64_t looked_in_ = 0;  // the circuit breaker's, at the last request for pairs
-    steady_time look_at_ = steady_time::lowest();
-    steady_time receive_at_ = steady_time::lowest();
+    // Generation of the circuit breaker at the last request for pairs.
+    std::uint64_t last_request_generation_ = 0;
+    steady_time next_pair_request_ = steady_time::lowest();
+    steady_time next_receive_ = steady_time::lowest();
     bool stopping_ = false;
 };
 

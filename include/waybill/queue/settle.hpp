@@ -113,7 +113,7 @@ struct settle_check {
     const bool endless = p.max_deliveries <= t.max_deliveries &&
                          (detail::renews_deliveries(p) || !p.release_counts);
     c.longest_outage =
-        detail::until_delivery(p, t, endless ? detail::highest_size : c.max_deliveries);
+        detail::time_until_delivery(p, t, endless ? detail::highest_size : c.max_deliveries);
     const duration live = detail::greater(t.time_to_live, duration{});
     if (live < c.longest_outage) {
         const duration last_hold = detail::outage_hold(p, t, UINT32_MAX, 1.0);
@@ -123,7 +123,7 @@ struct settle_check {
     const bool counted = p.on_outage != settle_policy::when_down::abandon || p.release_counts;
     const std::uint64_t tries = counted ? c.max_tries : detail::highest_size;
     c.longest_outage_if_counted =
-        detail::lesser(c.longest_outage, detail::until_delivery(p, t, tries));
+        detail::lesser(c.longest_outage, detail::time_until_delivery(p, t, tries));
     return c;
 }
 

@@ -196,20 +196,20 @@ public:
             if (report_due(e, now)) return report_of(e);
         }
         std::optional<settle_kind> most_urgent;
-        steady_time ends;
+        steady_time earliest_lock_end;
         for (const settle_kind k : settle_kinds) {
-            const std::optional<steady_time> lock = due(k, now);
-            if (!lock || (most_urgent && *lock >= ends)) continue;
+            const std::optional<steady_time> lock_end = due(k, now);
+            if (!lock_end || (most_urgent && *lock_end >= earliest_lock_end)) continue;
             most_urgent = k;
-            ends = *lock;
+            earliest_lock_end = *lock_end;
         }
-        if (most_urgent) return call(*most_urgent, now);
+        if (most_urgent) return most_urgent_batch(*most_urgent, now);
 
         std::optional<steady_time> until;
         for (const entry& e : entries_) {
-            if (e.at != stage::waiting) continue;
+            if (e.current != stage::waiting) continue;
             const steady_time due_at =
-                detail::earlier(detail::later(e.not_before, latest(e)), e.locked_until);
+                detail::earlier(detail::later(e.not_before, latest_call_time(e)), e.locked_until);
             until = until ? detail::earlier(*until, due_at) : due_at;
         }
         if (until) return wait_until{*until};
@@ -221,18 +221,18 @@ public:
         entry e;
         e.item = next_item_;
         e.kind = d.kind;
-        e.since = now;
+        e.decided_at = now;
         e.locked_until = now + d.lock_left;
         entries_.push_back(e);
         ++next_item_;
-        no_more_ = false;
+        no_linger_ = false;
         return event_result::applied;
     }
 
     event_result on(const last_decided&, steady_time)
     {
         if (entries_.empty()) return event_result::stale;
-        no_more_ = true;
+        no_linger_ = true;
         return event_result::applied;
     }
 
@@ -241,8 +241,8 @@ public:
         if (s.call != next_call_) return event_result::stale;
         for (const std::uint64_t item : s.items) {
             entry* const e = find(item);
-            if (e == nullptr || e->at != stage::waiting) continue;
-            e->at = stage::called;
+            if (e == nullptr || e->current != stage::waiting) continue;
+            e->current = stage::called;
             e->call = s.call;
             next_call_ = s.call + 1;
         }
@@ -259,14 +259,14 @@ public:
             const bool none = f->kind == fault_kind::none;
             faults[f->index] = none ? fault_kind::infrastructure : f->kind;
         }
-        const std::set<std::uint64_t> different(s.items.begin(), s.items.end());
-        if (different.size() != s.items.size()) return event_result::invalid;
+        const std::set<std::uint64_t> distinct_items(s.items.begin(), s.items.end());
+        if (distinct_items.size() != s.items.size()) return event_result::invalid;
         event_result applied = event_result::stale;
         for (std::size_t i = 0; i != s.items.size(); ++i) {
             entry* const e = find(s.items[i]);
-            if (e == nullptr || e->at == stage::ended) continue;
-            if (s.call != (e->at == stage::called ? e->call : next_call_)) continue;
-            answer(*e, faults[i], s.random, now);
+            if (e == nullptr || e->current == stage::ended) continue;
+            if (s.call != (e->current == stage::called ? e->call : next_call_)) continue;
+            record_result(*e, faults[i], s.random, now);
             applied = event_result::applied;
         }
         if (applied == event_result::applied && s.call == next_call_) ++next_call_;
@@ -279,7 +279,7 @@ public:
         if (e == nullptr) return event_result::stale;
         if (!report_due(*e, now)) return event_result::invalid;
         entries_.erase(entries_.begin() + (e - entries_.data()));
-        if (entries_.empty()) no_more_ = false;
+        if (entries_.empty()) no_linger_ = false;
         return event_result::applied;
     }
 
@@ -297,12 +297,12 @@ private:
     struct entry {
         std::uint64_t item = 0;
         settle_kind kind = settle_kind::complete;
-        stage at = stage::waiting;
+        stage current = stage::waiting;
         settle_outcome outcome = settle_outcome::lost;
         fault_kind fault = fault_kind::none;
         std::uint32_t tries = 0;
         std::uint64_t call = 0;  // if called: the number of that call
-        steady_time since{};
+        steady_time decided_at{};
         steady_time locked_until{};
         steady_time not_before = steady_time::lowest();
         friend bool operator==(const entry&, const entry&) = default;
@@ -311,27 +311,27 @@ private:
     /// Whether a report is due. If a lock ends during a call, the result of the call comes first.
     [[nodiscard]] static bool report_due(const entry& e, steady_time now)
     {
-        if (e.at != stage::waiting) return e.at == stage::ended;
+        if (e.current != stage::waiting) return e.current == stage::ended;
         const bool first_call_due = e.kind == settle_kind::complete && e.tries == 0;
         return e.locked_until <= now && !first_call_due;
     }
 
     [[nodiscard]] static report report_of(const entry& e)
     {
-        const settle_outcome outcome = e.at == stage::ended ? e.outcome : settle_outcome::lost;
+        const settle_outcome outcome = e.current == stage::ended ? e.outcome : settle_outcome::lost;
         return {e.item, e.kind, outcome, e.fault, e.tries};
     }
 
     /// The latest time at which its call should begin.
-    [[nodiscard]] steady_time latest(const entry& e) const
+    [[nodiscard]] steady_time latest_call_time(const entry& e) const
     {
-        if (e.tries != 0 || no_more_) return e.not_before;
-        return detail::earlier(e.since + policy_.linger, e.locked_until - policy_.to_settle);
+        if (e.tries != 0 || no_linger_) return e.not_before;
+        return detail::earlier(e.decided_at + policy_.linger, e.locked_until - policy_.to_settle);
     }
 
-    [[nodiscard]] static bool ready(const entry& e, settle_kind k, steady_time now)
+    [[nodiscard]] static bool is_ready(const entry& e, settle_kind k, steady_time now)
     {
-        return e.kind == k && e.at == stage::waiting && e.not_before <= now;
+        return e.kind == k && e.current == stage::waiting && e.not_before <= now;
     }
 
     /// If a call of this kind is due, the earliest end of a lock of its messages; else no value.
@@ -339,14 +339,14 @@ private:
     {
         std::uint64_t waiting = 0;
         bool is_due = false;
-        steady_time ends = steady_time::highest();
+        steady_time earliest_lock_end = steady_time::highest();
         for (const entry& e : entries_) {
-            if (!ready(e, k, now)) continue;
+            if (!is_ready(e, k, now)) continue;
             ++waiting;
-            ends = detail::earlier(ends, e.locked_until);
-            is_due = is_due || latest(e) <= now;
+            earliest_lock_end = detail::earlier(earliest_lock_end, e.locked_until);
+            is_due = is_due || latest_call_time(e) <= now;
         }
-        if (is_due || waiting >= policy_.items) return ends;
+        if (is_due || waiting >= policy_.items) return earliest_lock_end;
         return {};
     }
 
@@ -359,11 +359,11 @@ private:
     };
 
     /// The call for the most urgent messages of this kind.
-    [[nodiscard]] settle_batch call(settle_kind k, steady_time now) const
+    [[nodiscard]] settle_batch most_urgent_batch(settle_kind k, steady_time now) const
     {
         std::set<const entry*, more_urgent> chosen;
         for (const entry& e : entries_) {
-            if (!ready(e, k, now)) continue;
+            if (!is_ready(e, k, now)) continue;
             if (chosen.size() < policy_.items) {
                 chosen.insert(chosen.end(), &e);
             } else if (more_urgent{}(&e, *chosen.rbegin())) {
@@ -373,7 +373,8 @@ private:
         }
         settle_batch b{next_call_, k, {}};
         for (const entry& e : entries_) {
-            if (ready(e, k, now) && !more_urgent{}(*chosen.rbegin(), &e)) b.items.push_back(e.item);
+            if (is_ready(e, k, now) && !more_urgent{}(*chosen.rbegin(), &e))
+                b.items.push_back(e.item);
         }
         return b;
     }
@@ -382,39 +383,39 @@ private:
     [[nodiscard]] entry* find(std::uint64_t item)
     {
         std::size_t first = 0;
-        std::size_t last = entries_.size();
-        while (first != last) {
-            const std::size_t middle = first + (last - first) / 2;
+        std::size_t latest_retry = entries_.size();
+        while (first != latest_retry) {
+            const std::size_t middle = first + (latest_retry - first) / 2;
             entry& e = entries_[middle];
             if (e.item == item) return &e;
-            (e.item < item ? first : last) = e.item < item ? middle + 1 : middle;
+            (e.item < item ? first : latest_retry) = e.item < item ? middle + 1 : middle;
         }
         return nullptr;
     }
 
-    void answer(entry& e, fault_kind kind, double random, steady_time now)
+    void record_result(entry& e, fault_kind kind, double random, steady_time now)
     {
         ++e.tries;
         e.fault = kind;
-        e.at = stage::ended;
+        e.current = stage::ended;
         e.outcome = settle_outcome::given_up;
         if (kind == fault_kind::none) e.outcome = settle_outcome::done;
         if (kind == fault_kind::ownership_lost) e.outcome = settle_outcome::lost;
         if (kind != fault_kind::transient && kind != fault_kind::infrastructure) return;
         if (e.tries >= policy_.tries) return;
         // Retry. The pause ends in time for another call.
-        const steady_time last = e.locked_until - policy_.to_settle;
+        const steady_time latest_retry = e.locked_until - policy_.to_settle;
         e.outcome = settle_outcome::lost;
-        if (last <= now) return;
-        e.at = stage::waiting;
-        e.not_before = detail::earlier(now + pause(policy_.pauses, e.tries, random), last);
+        if (latest_retry <= now) return;
+        e.current = stage::waiting;
+        e.not_before = detail::earlier(now + pause(policy_.pauses, e.tries, random), latest_retry);
     }
 
     config policy_;
     std::vector<entry> entries_;  // not yet reported, in the order of `decided`
     std::uint64_t next_item_ = 0;
     std::uint64_t next_call_ = 0;
-    bool no_more_ = false;
+    bool no_linger_ = false;
 };
 
 }  // namespace waybill::inline v0_2

@@ -22,7 +22,7 @@ struct deferral_format {
     static constexpr std::string_view magic = "wbd";
     static constexpr std::uint8_t version = 1;
 };
-inline constexpr std::size_t deferral_least = 6;  // bytes of an entry: 4 numbers, 2 empty texts
+inline constexpr std::size_t min_entry_bytes = 6;  // bytes of an entry: 4 numbers, 2 empty texts
 
 [[nodiscard]] inline std::uint64_t stored_nanoseconds(wall_time t) noexcept
 {

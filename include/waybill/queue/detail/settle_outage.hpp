@@ -36,19 +36,20 @@ namespace waybill::inline v0_2::detail {
 /// The time from the first delivery in an outage to the n-th, with the lowest random values. Pauses
 /// that still grow after 2,000 deliveries, the maximum of Service Bus, are assumed to stay
 /// constant.
-[[nodiscard]] constexpr duration until_delivery(const settle_policy& p, const delivery_terms& t,
-                                                std::uint64_t n) noexcept
+[[nodiscard]] constexpr duration time_until_delivery(const settle_policy& p,
+                                                     const delivery_terms& t,
+                                                     std::uint64_t n) noexcept
 {
-    constexpr std::uint32_t summed = 2'000;
+    constexpr std::uint32_t max_summed = 2'000;
     if (n == highest_size) return duration::highest();
-    const duration full = outage_hold(p, t, UINT32_MAX, 0.0);
-    duration at{};
+    const duration constant_hold = outage_hold(p, t, UINT32_MAX, 0.0);
+    duration elapsed{};
     for (std::uint32_t i = 1; i < n; ++i) {
         const duration hold = outage_hold(p, t, i, 0.0);
-        if (hold == full || i == summed) return at + times(hold, n - i);
-        at = at + hold;
+        if (hold == constant_hold || i == max_summed) return elapsed + times(hold, n - i);
+        elapsed = elapsed + hold;
     }
-    return at;
+    return elapsed;
 }
 
 }  // namespace waybill::inline v0_2::detail

@@ -22,9 +22,12 @@ class settled_delivery {
 public:
     constexpr settled_delivery(const settle_policy& p, const queue_delivery& d,
                                fault_kind kind) noexcept
-        : policy_(p), kind_(kind), count_(greater(d.count, 1)),
+        : policy_(p),
+          kind_(kind),
+          count_(greater(d.count, 1)),
           tries_(greater(saturating_sub(d.tries == 0 ? count_ : d.tries, d.outage_deliveries), 1)),
-          last_(p.max_deliveries != highest_size && count_ >= greater(p.max_deliveries, 1))
+          is_last_delivery_(p.max_deliveries != highest_size &&
+                            count_ >= greater(p.max_deliveries, 1))
     {
     }
 
@@ -44,8 +47,8 @@ public:
                                        policy_.levels.max_attempts()};
         }
         const auto* const wait = std::get_if<wait_until>(&next);
-        if (wait != nullptr && policy_.can_defer) return put_off(now, wait->time - steady_time{});
-        if (last_) return no_more();
+        if (wait != nullptr && policy_.can_defer) return defer_by(now, wait->time - steady_time{});
+        if (is_last_delivery_) return dead_letter_last_delivery();
         if (wait != nullptr) return let_lock_expire{let_lock_expire::cause::pause};
         return abandon{};
     }
@@ -53,45 +56,46 @@ public:
     [[nodiscard]] constexpr settlement infrastructure(double random, wall_time now,
                                                       duration hint) const noexcept
     {
-        const bool counts = last_ && policy_.release_counts;
+        const bool last_and_counted = is_last_delivery_ && policy_.release_counts;
         const settle_policy::when_down on_outage = policy_.on_outage;
-        if (on_outage == settle_policy::when_down::abandon && !counts) return abandon{false};
+        if (on_outage == settle_policy::when_down::abandon && !last_and_counted)
+            return abandon{false};
         const bool defers =
-            last_ ? policy_.defer_renews : on_outage == settle_policy::when_down::defer;
+            is_last_delivery_ ? policy_.defer_renews : on_outage == settle_policy::when_down::defer;
         if (defers && policy_.can_defer) {
             const auto n = static_cast<std::uint32_t>(lesser(count_, UINT32_MAX));
-            return put_off(now, pause(policy_.levels.pauses, n, random, hint));
+            return defer_by(now, pause(policy_.levels.pauses, n, random, hint));
         }
-        if (counts) return no_more();
-        if (last_) return abandon{false};
+        if (last_and_counted) return dead_letter_last_delivery();
+        if (is_last_delivery_) return abandon{false};
         return let_lock_expire{let_lock_expire::cause::outage};
     }
 
     [[nodiscard]] constexpr settlement cancelled(wall_time now) const noexcept
     {
-        if (!last_ || !policy_.release_counts) return abandon{false};
-        if (policy_.can_defer) return put_off(now, {});
-        return no_more();
+        if (!is_last_delivery_ || !policy_.release_counts) return abandon{false};
+        if (policy_.can_defer) return defer_by(now, {});
+        return dead_letter_last_delivery();
     }
 
 private:
-    [[nodiscard]] constexpr settlement no_more() const noexcept
+    [[nodiscard]] constexpr settlement dead_letter_last_delivery() const noexcept
     {
         return dead_letter_message{dead_letter_message::cause::last_delivery, kind_, count_,
                                    policy_.max_deliveries};
     }
 
-    [[nodiscard]] constexpr settlement put_off(wall_time now, duration by) const noexcept
+    [[nodiscard]] constexpr settlement defer_by(wall_time now, duration pause_length) const noexcept
     {
-        if (last_ && !policy_.defer_renews) return no_more();
-        return defer{now + lesser(greater(by, duration{}), policy_.longest_defer)};
+        if (is_last_delivery_ && !policy_.defer_renews) return dead_letter_last_delivery();
+        return defer{now + lesser(greater(pause_length, duration{}), policy_.longest_defer)};
     }
 
     const settle_policy& policy_;
     fault_kind kind_;
     std::uint64_t count_;
     std::uint64_t tries_;
-    bool last_;  // the broker dead-letters the message instead of another delivery
+    bool is_last_delivery_;  // the broker dead-letters the message instead of another delivery
 };
 
 }  // namespace waybill::inline v0_2::detail
