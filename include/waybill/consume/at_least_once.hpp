@@ -121,23 +121,24 @@ public:
 
     /// `events`: the number of events. If it is 0, the state machine ends at once with `empty`.
     explicit at_least_once_machine(std::uint64_t events, const at_least_once_policy& p = {})
-        : policy_(p), events_(events)
+        : policy_(p), event_count_(events)
     {
         if (policy_.tries == 0) policy_.tries = 1;
         if (policy_.commit_every == 0) policy_.commit_every = 1;
-        if (events_ == 0) outcome(batch_outcome::empty);
+        if (event_count_ == 0) end_batch(batch_outcome::empty);
     }
 
     /// The next action; `idle` after the end.
     [[nodiscard]] action next() const
     {
-        switch (step_) {
-            case step::handle: return handle{event_};
-            case step::dead_letter: return failed_[written_];
-            case step::decide_all_failed: return decide_all_failed{dead_ + failed_.size()};
-            case step::commit: return commit_to{done_ - 1};
-            case step::read_back: return check_commit{};
-            case step::over: break;
+        switch (phase_) {
+            case phase::handle: return handle{event_};
+            case phase::dead_letter: return failed_events_[acknowledged_count_];
+            case phase::decide_all_failed:
+                return decide_all_failed{dead_letter_count_ + failed_events_.size()};
+            case phase::commit: return commit_to{done_count_ - 1};
+            case phase::read_back: return check_commit{};
+            case phase::over: break;
         }
         return idle{};
     }
@@ -146,21 +147,21 @@ public:
     /// The handler returned.
     event_result on(const handled& h)
     {
-        if (step_ != step::handle) return event_result::stale;
+        if (phase_ != phase::handle) return event_result::stale;
         ++tries_;
         switch (h.kind) {
             case fault_kind::none:
-                if (h.skipped) return to_event(event_ + 1);
-                worked_ = true;
+                if (h.skipped) return go_to_event(event_ + 1);
+                any_took_effect_ = true;
                 // The failed events before it get their dead letters first.
-                if (!failed_.empty()) return write();
-                ++handled_;
-                return to_event(event_ + 1);
+                if (!failed_events_.empty()) return write_dead_letters();
+                ++handled_count_;
+                return go_to_event(event_ + 1);
             case fault_kind::transient:
                 if (tries_ < policy_.tries) return event_result::applied;
                 if (policy_.on_exhausted == batch_policy::when_exhausted::redeliver) break;
-                return failed(h.kind);
-            case fault_kind::permanent: return failed(h.kind);
+                return record_failed_event(h.kind);
+            case fault_kind::permanent: return record_failed_event(h.kind);
             case fault_kind::infrastructure:
             case fault_kind::ownership_lost:
             case fault_kind::cancelled: break;
@@ -171,69 +172,72 @@ public:
     /// The sink acknowledged the dead letter, or failed.
     event_result on(const done& d)
     {
-        if (step_ != step::dead_letter) return event_result::stale;
-        if (d.kind == fault_kind::transient && ++puts_ < policy_.tries)
+        if (phase_ != phase::dead_letter) return event_result::stale;
+        if (d.kind == fault_kind::transient && ++dead_letter_tries_ < policy_.tries)
             return event_result::applied;
         if (d.kind != fault_kind::none) return stop(d.kind);
-        ++dead_;
-        puts_ = 0;
-        done_ = failed_[written_++].event + 1;
-        return written_ == failed_.size() ? written() : event_result::applied;
+        ++dead_letter_count_;
+        dead_letter_tries_ = 0;
+        done_count_ = failed_events_[acknowledged_count_++].event + 1;
+        return acknowledged_count_ == failed_events_.size() ? dead_letters_done()
+                                                            : event_result::applied;
     }
 
     /// Decides whether a batch without any success becomes dead letters.
     event_result on(const all_failed_decided& a)
     {
-        if (step_ != step::decide_all_failed) return event_result::stale;
-        if (a.what == if_all_failed::go_on) return write();
-        return stop(failed_.back().kind);
+        if (phase_ != phase::decide_all_failed) return event_result::stale;
+        if (a.what == if_all_failed::go_on) return write_dead_letters();
+        return stop(failed_events_.back().kind);
     }
 
     /// The result of the compare-and-set of the checkpoint; its outcome may be unknown.
     event_result on(const advanced& a)
     {
-        if (step_ != step::commit) return event_result::stale;
-        ++commits_;
-        commit_how_ = a.kind;
+        if (phase_ != phase::commit) return event_result::stale;
+        ++commit_tries_;
+        commit_fault_kind_ = a.kind;
         if (a.kind == fault_kind::none) {
             if (a.outcome == advance_outcome::applied) {
-                if (policy_.check_commit == batch_policy::commit_check::unknown) return covered();
-                commit_how_ = fault_kind::infrastructure;  // the fault if the read finds no commit
-                return go(step::read_back);
+                if (policy_.check_commit == batch_policy::commit_check::unknown)
+                    return commit_confirmed();
+                // The fault if the read finds no commit.
+                commit_fault_kind_ = fault_kind::infrastructure;
+                return enter_phase(phase::read_back);
             }
-            commit_how_ = fault_kind::ownership_lost;
+            commit_fault_kind_ = fault_kind::ownership_lost;
             // The conflict may be a commit of this owner that arrived after an earlier read.
-            if (a.outcome == advance_outcome::conflict) return go(step::read_back);
+            if (a.outcome == advance_outcome::conflict) return enter_phase(phase::read_back);
         }
-        if (commit_how_ == fault_kind::ownership_lost) {
-            return not_covered(batch_outcome::ownership_lost, commit_how_);
+        if (commit_fault_kind_ == fault_kind::ownership_lost) {
+            return end_uncommitted(batch_outcome::ownership_lost, commit_fault_kind_);
         }
-        if (a.kind == fault_kind::cancelled) to_end(batch_outcome::cancelled, a.kind, true);
-        return go(step::read_back);
+        if (a.kind == fault_kind::cancelled) plan_end(batch_outcome::cancelled, a.kind, true);
+        return enter_phase(phase::read_back);
     }
 
     /// The checkpoint was read back, or could not be read.
     event_result on(const stood& s)
     {
-        if (step_ != step::read_back) return event_result::stale;
-        if (s.kind != fault_kind::none) return not_covered(batch_outcome::unknown, s.kind);
+        if (phase_ != phase::read_back) return event_result::stale;
+        if (s.kind != fault_kind::none) return end_uncommitted(batch_outcome::unknown, s.kind);
         switch (s.at) {
-            case checkpoint_stands::after: return covered();
+            case checkpoint_stands::after: return commit_confirmed();
             case checkpoint_stands::before: {
-                if (commits_ < policy_.tries && commit_how_ != fault_kind::cancelled) {
-                    return go(step::commit);
+                if (commit_tries_ < policy_.tries && commit_fault_kind_ != fault_kind::cancelled) {
+                    return enter_phase(phase::commit);
                 }
-                if (stop_) return outcome(*stop_);
+                if (planned_end_) return end_batch(*planned_end_);
                 // The old checkpoint is unchanged, so a refusal is a fault of the store.
-                const bool refused = commit_how_ == fault_kind::ownership_lost;
-                return not_covered(batch_outcome::redeliver,
-                                   refused ? fault_kind::infrastructure : commit_how_);
+                const bool refused = commit_fault_kind_ == fault_kind::ownership_lost;
+                return end_uncommitted(batch_outcome::redeliver,
+                                       refused ? fault_kind::infrastructure : commit_fault_kind_);
             }
             case checkpoint_stands::moved:
-                return not_covered(batch_outcome::unknown, fault_kind::infrastructure);
+                return end_uncommitted(batch_outcome::unknown, fault_kind::infrastructure);
             case checkpoint_stands::elsewhere: break;
         }
-        return not_covered(batch_outcome::ownership_lost, fault_kind::ownership_lost);
+        return end_uncommitted(batch_outcome::ownership_lost, fault_kind::ownership_lost);
     }
 
     template <class Event>
@@ -246,11 +250,14 @@ public:
     /// that are not covered.
     [[nodiscard]] std::optional<batch_outcome> ended() const noexcept { return end_; }
     /// The kind of the fault that ended the batch; `none` without a fault.
-    [[nodiscard]] fault_kind reason() const noexcept { return end_ ? why_ : fault_kind::none; }
+    [[nodiscard]] fault_kind reason() const noexcept
+    {
+        return end_ ? end_fault_kind_ : fault_kind::none;
+    }
     /// True if that fault came from the checkpoint, not from an event or its dead letter.
-    [[nodiscard]] bool checkpoint_failed() const noexcept { return end_ && at_checkpoint_; }
+    [[nodiscard]] bool checkpoint_failed() const noexcept { return end_ && checkpoint_faulted_; }
     /// Number of events done, from the first on: handled, skipped, or dead letter acknowledged.
-    [[nodiscard]] std::uint64_t done_events() const noexcept { return done_; }
+    [[nodiscard]] std::uint64_t done_events() const noexcept { return done_count_; }
     /// Number of done events whose commit is confirmed. They are not delivered again.
     [[nodiscard]] std::uint64_t covered_events() const noexcept { return covered_.events; }
     /// Covered events that took effect.
@@ -277,7 +284,7 @@ public:
     friend bool operator==(const at_least_once_machine&, const at_least_once_machine&) = default;
 
 private:
-    enum class step : std::uint8_t {
+    enum class phase : std::uint8_t {
         handle,
         dead_letter,
         decide_all_failed,
@@ -293,117 +300,122 @@ private:
         friend bool operator==(const counts&, const counts&) = default;
     };
 
-    event_result go(step s)
+    event_result enter_phase(phase p)
     {
-        step_ = s;
+        phase_ = p;
         return event_result::applied;
     }
 
-    event_result outcome(batch_outcome e)
+    event_result end_batch(batch_outcome e)
     {
         end_ = e;
-        return go(step::over);
+        return enter_phase(phase::over);
     }
 
     /// After the commit of the done events, the batch ends with `e`.
-    void to_end(batch_outcome e, fault_kind reason, bool at_checkpoint)
+    void plan_end(batch_outcome e, fault_kind reason, bool at_checkpoint)
     {
-        stop_ = e;
-        why_ = reason;
-        at_checkpoint_ = at_checkpoint;
+        planned_end_ = e;
+        end_fault_kind_ = reason;
+        checkpoint_faulted_ = at_checkpoint;
     }
 
     /// The commit of the done events was not confirmed.
-    event_result not_covered(batch_outcome e, fault_kind reason)
+    event_result end_uncommitted(batch_outcome e, fault_kind reason)
     {
-        to_end(e, reason, true);
-        return outcome(e);
+        plan_end(e, reason, true);
+        return end_batch(e);
     }
 
     /// Goes to event `n`, or after the last event to the next step.
-    event_result to_event(std::uint64_t n)
+    event_result go_to_event(std::uint64_t n)
     {
         event_ = n;
         tries_ = 0;
-        if (failed_.empty()) done_ = n;
-        const bool last = event_ == events_;
-        const bool enough = last || event_ - covered_.events >= policy_.commit_every;
-        if (failed_.empty()) return go(enough ? step::commit : step::handle);
+        if (failed_events_.empty()) done_count_ = n;
+        const bool last = event_ == event_count_;
+        const bool commit_due = last || event_ - covered_.events >= policy_.commit_every;
+        if (failed_events_.empty()) return enter_phase(commit_due ? phase::commit : phase::handle);
         // No event took effect so far.
-        if (enough && dead_ + failed_.size() >= policy_.decide_all_failed_from)
-            return go(step::decide_all_failed);
-        return last ? write() : go(step::handle);
+        if (commit_due &&
+            dead_letter_count_ + failed_events_.size() >= policy_.decide_all_failed_from)
+            return enter_phase(phase::decide_all_failed);
+        return last ? write_dead_letters() : enter_phase(phase::handle);
     }
 
     /// The event failed for good. If no event took effect yet, the cause may be a shared
     /// dependency.
-    event_result failed(fault_kind kind)
+    event_result record_failed_event(fault_kind kind)
     {
-        failed_.push_back({event_, kind, tries_});
-        if (worked_ || events_ < policy_.decide_all_failed_from) return write();
-        return to_event(event_ + 1);
+        failed_events_.push_back({event_, kind, tries_});
+        if (any_took_effect_ || event_count_ < policy_.decide_all_failed_from)
+            return write_dead_letters();
+        return go_to_event(event_ + 1);
     }
 
-    event_result write()
+    event_result write_dead_letters()
     {
-        if (policy_.dead_letters.keeps != dead_letter_body::discard) return go(step::dead_letter);
-        for (const write_dead_letter& d : failed_) {
+        if (policy_.dead_letters.keeps != dead_letter_body::discard)
+            return enter_phase(phase::dead_letter);
+        for (const write_dead_letter& d : failed_events_) {
             if (dropped_.size() < batch_report::max_dropped_events) dropped_.push_back(d);
         }
-        dead_ += failed_.size();
-        return written();
+        dead_letter_count_ += failed_events_.size();
+        return dead_letters_done();
     }
 
     /// All failed events are acknowledged. The current event is either the last of them or
     /// succeeded.
-    event_result written()
+    event_result dead_letters_done()
     {
-        const bool last_too = failed_.back().event == event_;
-        const bool last_worked = worked_ && !last_too;
-        failed_.clear();
-        written_ = 0;
-        if (last_worked) ++handled_;
-        return to_event(last_too || last_worked ? event_ + 1 : event_);
+        const bool last_failed = failed_events_.back().event == event_;
+        const bool last_took_effect = any_took_effect_ && !last_failed;
+        failed_events_.clear();
+        acknowledged_count_ = 0;
+        if (last_took_effect) ++handled_count_;
+        return go_to_event(last_failed || last_took_effect ? event_ + 1 : event_);
     }
 
     /// Stops at the current event. The done events are committed first, unless ownership is lost.
     event_result stop(fault_kind kind)
     {
         const bool lost = kind == fault_kind::ownership_lost;
-        const bool wanted = kind == fault_kind::cancelled;
-        to_end(wanted ? batch_outcome::cancelled : batch_outcome::redeliver, kind, false);
-        if (lost) stop_ = batch_outcome::ownership_lost;
-        return lost || done_ == covered_.events ? outcome(*stop_) : go(step::commit);
+        const bool cancelled = kind == fault_kind::cancelled;
+        plan_end(cancelled ? batch_outcome::cancelled : batch_outcome::redeliver, kind, false);
+        if (lost) planned_end_ = batch_outcome::ownership_lost;
+        return lost || done_count_ == covered_.events ? end_batch(*planned_end_)
+                                                      : enter_phase(phase::commit);
     }
 
-    event_result covered()
+    event_result commit_confirmed()
     {
-        covered_ = {done_, handled_, dead_};
-        commits_ = 0;
-        if (done_ == events_) to_end(batch_outcome::committed, fault_kind::none, false);
-        return stop_ ? outcome(*stop_) : go(step::handle);
+        covered_ = {done_count_, handled_count_, dead_letter_count_};
+        commit_tries_ = 0;
+        if (done_count_ == event_count_)
+            plan_end(batch_outcome::committed, fault_kind::none, false);
+        return planned_end_ ? end_batch(*planned_end_) : enter_phase(phase::handle);
     }
 
     at_least_once_policy policy_;
-    std::uint64_t events_;
+    std::uint64_t event_count_;
 
-    step step_ = step::handle;
-    std::uint64_t event_ = 0;                 // number of the current event
-    std::uint32_t tries_ = 0;                 // of the current event
-    bool worked_ = false;                     // at least one event took effect
-    std::vector<write_dead_letter> failed_;   // not acknowledged yet, in order
-    std::vector<write_dead_letter> dropped_;  // the first dropped events
-    std::size_t written_ = 0;                 // entries of failed_ that are acknowledged
-    std::uint32_t puts_ = 0;                  // tries of the next dead letter
-    std::uint32_t commits_ = 0;               // tries of the current commit
-    std::uint64_t done_ = 0;
-    std::uint64_t handled_ = 0;
-    std::uint64_t dead_ = 0;
+    phase phase_ = phase::handle;
+    std::uint64_t event_ = 0;                       // number of the current event
+    std::uint32_t tries_ = 0;                       // of the current event
+    bool any_took_effect_ = false;                  // at least one event took effect
+    std::vector<write_dead_letter> failed_events_;  // without dead letter yet, in order
+    std::vector<write_dead_letter> dropped_;        // the first dropped events
+    std::size_t acknowledged_count_ = 0;            // dead letters written for them
+    std::uint32_t dead_letter_tries_ = 0;           // tries of the next dead letter
+    std::uint32_t commit_tries_ = 0;                // tries of the current commit
+    std::uint64_t done_count_ = 0;
+    std::uint64_t handled_count_ = 0;
+    std::uint64_t dead_letter_count_ = 0;
     counts covered_;
-    fault_kind commit_how_ = fault_kind::none;  // result of the last commit
-    std::optional<batch_outcome> stop_;         // the end after the done events are committed
-    fault_kind why_ = fault_kind::none;         // the fault that belongs to the end
-    bool at_checkpoint_ = false;                // why_ is a fault of the checkpoint
+    fault_kind commit_fault_kind_ = fault_kind::none;  // result of the last commit
+    std::optional<batch_outcome> planned_end_;    // the end after the done events are committed
+    fault_kind end_fault_kind_ = fault_kind::none;     // the fault that belongs to the end
+    bool checkpoint_faulted_ = false;             // `end_fault_kind_` came from the checkpoint
     std::optional<batch_outcome> end_;
 };
 

@@ -62,32 +62,33 @@ public:
     {
         if (from) from_ = from->sequence;
         if (policy_.crash_records) {
-            stage_ = stage::storing_record;
-            step_ = step::load_record;
+            purpose_ = purpose::storing_record;
+            phase_ = phase::load_record;
         }
-        if (events_ == 0) outcome(batch_outcome::empty);
+        if (events_ == 0) end_batch(batch_outcome::empty);
     }
 
     /// The next action; `idle` after the end.
     [[nodiscard]] action next() const
     {
-        switch (step_) {
-            case step::load_record: return load_crash_record{};
-            case step::shorten: return shorten{record_.plan().events};
-            case step::begin: return begin{};
-            case step::store_record: return record_change();
-            case step::savepoint: return savepoint{};
-            case step::handle: return handle{event_};
-            case step::release: return release_savepoint{};
-            case step::roll_back_event: return rollback_to_savepoint{};
-            case step::dead_letter: return letter();
-            case step::write_kept: return replay_.dead_letters()[written_];
-            case step::decide_all_failed: return decide_all_failed{dead_lettered_ + dropped_};
-            case step::advance: return advance{};
-            case step::commit: return commit{};
-            case step::rollback: return rollback{};
-            case step::read_back: return check_commit{};
-            case step::ended_: break;
+        switch (phase_) {
+            case phase::load_record: return load_crash_record{};
+            case phase::shorten: return shorten{record_.plan().events};
+            case phase::begin: return begin{};
+            case phase::store_record: return record_change();
+            case phase::savepoint: return savepoint{};
+            case phase::handle: return handle{event_};
+            case phase::release: return release_savepoint{};
+            case phase::roll_back_event: return rollback_to_savepoint{};
+            case phase::dead_letter: return current_dead_letter();
+            case phase::write_kept: return replay_.dead_letters()[written_count_];
+            case phase::decide_all_failed:
+                return decide_all_failed{dead_letter_count_ + dropped_count_};
+            case phase::advance: return advance{};
+            case phase::commit: return commit{};
+            case phase::rollback: return rollback{};
+            case phase::read_back: return check_commit{};
+            case phase::ended: break;
         }
         return idle{};
     }
@@ -96,18 +97,19 @@ public:
     /// The crash record was loaded, or could not be loaded.
     event_result on(const crash_record_loaded& r)
     {
-        if (step_ != step::load_record) return event_result::stale;
-        if (restoring_record()) return record_.is_own(r) ? go(step::begin) : outcome(*planned_end_);
+        if (phase_ != phase::load_record) return event_result::stale;
+        if (restoring_record())
+            return record_.is_own(r) ? enter_phase(phase::begin) : end_batch(*planned_end_);
         if (r.kind != fault_kind::none) return fail(r.kind, false);
         if (record_.is_of_later_owner(r)) return fail(fault_kind::ownership_lost, false);
         record_.make_plan(r, from_, events_, policy_.deaths);
-        return record_.plan().events < events_ ? go(step::shorten) : go_to_begin();
+        return record_.plan().events < events_ ? enter_phase(phase::shorten) : go_to_begin();
     }
 
     /// The batch was shortened.
     event_result on(const shortened& s)
     {
-        if (step_ != step::shorten) return event_result::stale;
+        if (phase_ != phase::shorten) return event_result::stale;
         events_ = record_.plan().events;
         to_ = s.to.sequence;
         return go_to_begin();
@@ -116,23 +118,23 @@ public:
     /// A step whose result event is `done` succeeded or failed.
     event_result on(const done& d)
     {
-        if (step_ == step::rollback) return after_rollback();
-        if (!answered_by_done(step_)) return event_result::stale;
-        if (d.kind != fault_kind::none) return fail(d.kind, step_ != step::begin);
-        switch (step_) {
-            case step::begin:
-                if (stage_ != stage::batch) return go(step::store_record);
+        if (phase_ == phase::rollback) return after_rollback();
+        if (!expects_done(phase_)) return event_result::stale;
+        if (d.kind != fault_kind::none) return fail(d.kind, phase_ != phase::begin);
+        switch (phase_) {
+            case phase::begin:
+                if (purpose_ != purpose::batch) return enter_phase(phase::store_record);
                 return record_.plan().poison_message ? dead_letter_poison_message()
                                                      : go_to_event(0);
-            case step::store_record: return go(step::commit);
-            case step::savepoint: return go(step::handle);
-            case step::release: ++handled_; return go_to_event(event_ + 1);
-            case step::roll_back_event: return after_failure();
-            case step::dead_letter: ++dead_lettered_; return go_to_event(event_ + 1);
-            case step::write_kept:
-                ++dead_lettered_;
-                return ++written_ == replay_.dead_letters().size() ? after_all()
-                                                                   : event_result::applied;
+            case phase::store_record: return enter_phase(phase::commit);
+            case phase::savepoint: return enter_phase(phase::handle);
+            case phase::release: ++handled_count_; return go_to_event(event_ + 1);
+            case phase::roll_back_event: return after_failure();
+            case phase::dead_letter: ++dead_letter_count_; return go_to_event(event_ + 1);
+            case phase::write_kept:
+                ++dead_letter_count_;
+                return ++written_count_ == replay_.dead_letters().size() ? after_last_event()
+                                                                         : event_result::applied;
             default: return event_result::stale;
         }
     }
@@ -140,14 +142,14 @@ public:
     /// The handler returned.
     event_result on(const handled& h)
     {
-        if (step_ != step::handle) return event_result::stale;
+        if (phase_ != phase::handle) return event_result::stale;
         ++tries_;
-        fault_ = h.kind;
+        last_fault_kind_ = h.kind;
         switch (h.kind) {
             case fault_kind::none:
                 if (h.skipped) break;
-                if (policy_.savepoints) return go(step::release);
-                ++handled_;
+                if (policy_.savepoints) return enter_phase(phase::release);
+                ++handled_count_;
                 return go_to_event(event_ + 1);
             case fault_kind::transient:
                 if (tries_ >= policy_.tries &&
@@ -160,56 +162,56 @@ public:
             case fault_kind::ownership_lost:
             case fault_kind::cancelled: return fail(h.kind, true);
         }
-        return go(policy_.savepoints ? step::roll_back_event : step::rollback);
+        return enter_phase(policy_.savepoints ? phase::roll_back_event : phase::rollback);
     }
 
     /// The decision about a batch in which every event failed.
     event_result on(const all_failed_decided& a)
     {
-        if (step_ != step::decide_all_failed) return event_result::stale;
+        if (phase_ != phase::decide_all_failed) return event_result::stale;
         if (a.what == if_all_failed::redeliver) return fail(fault_kind::infrastructure, true);
-        return go(step::advance);
+        return enter_phase(phase::advance);
     }
 
     /// The result of the compare-and-set of the checkpoint.
     event_result on(const advanced& a)
     {
-        if (step_ != step::advance) return event_result::stale;
+        if (phase_ != phase::advance) return event_result::stale;
         if (a.kind != fault_kind::none) return fail(a.kind, true);
         if (a.outcome != advance_outcome::applied) return fail(fault_kind::ownership_lost, true);
-        return go(policy_.crash_records ? step::store_record : step::commit);
+        return enter_phase(policy_.crash_records ? phase::store_record : phase::commit);
     }
 
     /// The result of the commit; its outcome may be unknown.
     event_result on(const committed& c)
     {
-        if (step_ != step::commit) return event_result::stale;
-        if (restoring_record()) return outcome(*planned_end_);
-        if (stage_ == stage::storing_record) {
+        if (phase_ != phase::commit) return event_result::stale;
+        if (restoring_record()) return end_batch(*planned_end_);
+        if (purpose_ == purpose::storing_record) {
             if (c.outcome != commit_outcome::not_applied) record_.set_stored();
             if (c.outcome != commit_outcome::applied)
                 return fail(fault_kind::infrastructure, false);
-            stage_ = stage::batch;
-            return go(step::begin);
+            purpose_ = purpose::batch;
+            return enter_phase(phase::begin);
         }
         if (policy_.always_reads || c.outcome == commit_outcome::unknown) {
-            return go(step::read_back);
+            return enter_phase(phase::read_back);
         }
-        if (c.outcome == commit_outcome::applied) return outcome(batch_outcome::committed);
+        if (c.outcome == commit_outcome::applied) return end_batch(batch_outcome::committed);
         return fail(fault_kind::infrastructure, false);
     }
 
     /// The checkpoint was read back, or could not be read.
     event_result on(const loaded& r)
     {
-        if (step_ != step::read_back) return event_result::stale;
+        if (phase_ != phase::read_back) return event_result::stale;
         if (r.kind != fault_kind::none) {
-            fault_ = r.kind;
+            last_fault_kind_ = r.kind;
             planned_end_ = batch_outcome::unknown;
             return restore_record_and_end();
         }
         const bool same_owner = r.stored && r.stored->epoch == epoch_;
-        if (same_owner && r.stored->at.sequence == to_) return outcome(batch_outcome::committed);
+        if (same_owner && r.stored->at.sequence == to_) return end_batch(batch_outcome::committed);
         const bool before = r.stored ? from_ && r.stored->at.sequence == *from_ : !from_;
         return fail(before ? fault_kind::infrastructure : fault_kind::ownership_lost, false);
     }
@@ -225,28 +227,28 @@ public:
     /// The kind of the fault that ended the batch; `none` if it is committed.
     [[nodiscard]] fault_kind reason() const noexcept
     {
-        return end_ == batch_outcome::committed ? fault_kind::none : fault_;
+        return end_ == batch_outcome::committed ? fault_kind::none : last_fault_kind_;
     }
     /// Events that took effect. Only valid if the batch is committed.
-    [[nodiscard]] std::uint64_t handled_events() const noexcept { return handled_; }
+    [[nodiscard]] std::uint64_t handled_events() const noexcept { return handled_count_; }
     /// Events with a dead letter. Only valid if the batch is committed.
-    [[nodiscard]] std::uint64_t dead_lettered() const noexcept { return dead_lettered_; }
+    [[nodiscard]] std::uint64_t dead_lettered() const noexcept { return dead_letter_count_; }
     /// Events that failed for good and were not stored. Only valid if the batch is committed.
-    [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+    [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_count_; }
     /// Events that the handler skipped. Only valid if the batch is committed.
-    [[nodiscard]] std::uint64_t skipped_events() const noexcept { return skipped_; }
+    [[nodiscard]] std::uint64_t skipped_events() const noexcept { return skipped_count_; }
     /// The dead letters not written for dropped events, in order, at most
     /// `batch_report::max_dropped_events`.
     [[nodiscard]] const std::vector<write_dead_letter>& dropped_events() const noexcept
     {
-        return dropped_list_;
+        return dropped_events_;
     }
     /// Number of events to deliver: all, unless the batch was shortened.
     [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
     /// True if the end is decided and only the crash record remains to be restored.
     [[nodiscard]] bool restoring_record() const noexcept
     {
-        return stage_ == stage::restoring_record;
+        return purpose_ == purpose::restoring_record;
     }
     /// True if the stored crash record may be one that this delivery wrote.
     [[nodiscard]] bool may_have_stored_record() const noexcept { return record_.stored(); }
@@ -256,7 +258,7 @@ public:
     friend bool operator==(const batch_machine&, const batch_machine&) = default;
 
 private:
-    enum class step : std::uint8_t {
+    enum class phase : std::uint8_t {
         load_record,
         shorten,
         begin,
@@ -272,56 +274,56 @@ private:
         commit,
         rollback,
         read_back,
-        ended_,
+        ended,
     };
-    enum class stage : std::uint8_t { storing_record, batch, restoring_record };
+    enum class purpose : std::uint8_t { storing_record, batch, restoring_record };
 
-    static bool answered_by_done(step s)
+    static bool expects_done(phase p)
     {
-        return s == step::begin || s == step::store_record || s == step::savepoint ||
-               s == step::release || s == step::roll_back_event || s == step::dead_letter ||
-               s == step::write_kept;
+        return p == phase::begin || p == phase::store_record || p == phase::savepoint ||
+               p == phase::release || p == phase::roll_back_event || p == phase::dead_letter ||
+               p == phase::write_kept;
     }
 
-    event_result go(step s)
+    event_result enter_phase(phase p)
     {
-        step_ = s;
+        phase_ = p;
         return event_result::applied;
     }
 
-    event_result outcome(batch_outcome e)
+    event_result end_batch(batch_outcome e)
     {
         end_ = e;
-        return go(step::ended_);
+        return enter_phase(phase::ended);
     }
 
     /// Ends the delivery without effects. Rolls back first if a transaction is open.
     event_result fail(fault_kind kind, bool open)
     {
         if (!restoring_record()) {  // a fault while the record is restored changes nothing
-            fault_ = kind;
+            last_fault_kind_ = kind;
             planned_end_ = batch_outcome::redeliver;
             if (kind == fault_kind::ownership_lost) planned_end_ = batch_outcome::ownership_lost;
             if (kind == fault_kind::cancelled) planned_end_ = batch_outcome::cancelled;
         }
-        return open ? go(step::rollback) : restore_record_and_end();
+        return open ? enter_phase(phase::rollback) : restore_record_and_end();
     }
 
     /// After the end of the transaction: restores the earlier crash record if the stored one is
     /// still that of this delivery.
     event_result restore_record_and_end()
     {
-        if (!record_.stored() || restoring_record()) return outcome(*planned_end_);
-        stage_ = stage::restoring_record;
-        return go(step::load_record);
+        if (!record_.stored() || restoring_record()) return end_batch(*planned_end_);
+        purpose_ = purpose::restoring_record;
+        return enter_phase(phase::load_record);
     }
 
     /// Stores the crash record first, unless no event will be handled.
     event_result go_to_begin()
     {
         record_.set_last_event(to_);
-        if (record_.plan().poison_message) stage_ = stage::batch;
-        return go(step::begin);
+        if (record_.plan().poison_message) purpose_ = purpose::batch;
+        return enter_phase(phase::begin);
     }
 
     /// Goes to event `n` or the next one not left out; after the last event, to the next step.
@@ -330,42 +332,43 @@ private:
         tries_ = 0;
         if (policy_.savepoints) {
             event_ = n;
-            return n < events_ ? go(step::savepoint) : after_all();
+            return n < events_ ? enter_phase(phase::savepoint) : after_last_event();
         }
         event_ = n = replay_.next_to_handle(n);
         if (n < events_) {
             tries_ = replay_.tries_of(n);
-            return go(step::handle);
+            return enter_phase(phase::handle);
         }
-        written_ = 0;
-        if (replay_.dead_letters().empty()) return after_all();
-        if (policy_.keeps_letters) return go(step::write_kept);
+        written_count_ = 0;
+        if (replay_.dead_letters().empty()) return after_last_event();
+        if (policy_.keeps_letters) return enter_phase(phase::write_kept);
         const auto& letters = replay_.dead_letters();
         const std::uint64_t listed =
             detail::lesser(letters.size(), batch_report::max_dropped_events);
-        dropped_list_.assign(letters.begin(),
-                             letters.begin() + static_cast<std::ptrdiff_t>(listed));
-        dropped_ = letters.size();
-        return after_all();
+        dropped_events_.assign(letters.begin(),
+                               letters.begin() + static_cast<std::ptrdiff_t>(listed));
+        dropped_count_ = letters.size();
+        return after_last_event();
     }
 
     /// The event was undone. Retries it, skips it, or writes its dead letter.
     event_result after_failure()
     {
-        if (fault_ == fault_kind::none) {
-            ++skipped_;
+        if (last_fault_kind_ == fault_kind::none) {
+            ++skipped_count_;
             return go_to_event(event_ + 1);
         }
-        if (fault_ == fault_kind::transient && tries_ < policy_.tries) return go(step::savepoint);
+        if (last_fault_kind_ == fault_kind::transient && tries_ < policy_.tries)
+            return enter_phase(phase::savepoint);
         return write_or_drop();
     }
 
     event_result write_or_drop()
     {
-        if (policy_.keeps_letters) return go(step::dead_letter);
-        if (dropped_list_.size() < batch_report::max_dropped_events)
-            dropped_list_.push_back(letter());
-        ++dropped_;
+        if (policy_.keeps_letters) return enter_phase(phase::dead_letter);
+        if (dropped_events_.size() < batch_report::max_dropped_events)
+            dropped_events_.push_back(current_dead_letter());
+        ++dropped_count_;
         return go_to_event(event_ + 1);
     }
 
@@ -373,18 +376,19 @@ private:
     event_result dead_letter_poison_message()
     {
         event_ = 0;
-        fault_ = fault_kind::permanent;
+        last_fault_kind_ = fault_kind::permanent;
         tries_ = record_.plan().restored->deaths;
         return write_or_drop();
     }
 
-    event_result after_all()
+    event_result after_last_event()
     {
-        const std::uint64_t failed = dead_lettered_ + dropped_;
-        const bool all = failed != 0 && handled_ == 0 && !record_.plan().poison_message;
+        const std::uint64_t failed = dead_letter_count_ + dropped_count_;
+        const bool all_failed =
+            failed != 0 && handled_count_ == 0 && !record_.plan().poison_message;
         const bool asks = policy_.decide_all_failed_from != detail::highest_size &&
                           failed >= policy_.decide_all_failed_from;
-        return go(all && asks ? step::decide_all_failed : step::advance);
+        return enter_phase(all_failed && asks ? phase::decide_all_failed : phase::advance);
     }
 
     event_result after_rollback()
@@ -392,29 +396,31 @@ private:
         if (planned_end_) return restore_record_and_end();
         // Without savepoints: restart the batch with what is now known about this event.
         ++replays_;
-        handled_ = 0;
-        if (fault_ == fault_kind::transient && tries_ < policy_.tries) {
+        handled_count_ = 0;
+        if (last_fault_kind_ == fault_kind::transient && tries_ < policy_.tries) {
             replay_.count(event_, tries_);
-        } else if (fault_ != fault_kind::none) {
-            replay_.dead_letter(letter());
+        } else if (last_fault_kind_ != fault_kind::none) {
+            replay_.dead_letter(current_dead_letter());
         } else {
             replay_.skip(event_);
-            ++skipped_;
+            ++skipped_count_;
         }
-        return go(step::begin);
+        return enter_phase(phase::begin);
     }
 
-    write_dead_letter letter() const
+    write_dead_letter current_dead_letter() const
     {
-        return {event_, fault_, tries_, record_.plan().poison_message};
+        return {event_, last_fault_kind_, tries_, record_.plan().poison_message};
     }
 
     /// The change of the crash record in this transaction.
     action record_change() const
     {
-        if (stage_ == stage::storing_record) return store_crash_record{record_.plan().initial};
-        if (stage_ == stage::batch && record_.plan().left == 0) return clear_crash_record{};
-        const auto kept = stage_ == stage::batch ? record_.after(to_) : record_.plan().restored;
+        if (purpose_ == purpose::storing_record) return store_crash_record{record_.plan().initial};
+        if (purpose_ == purpose::batch && record_.plan().remaining_suspects == 0)
+            return clear_crash_record{};
+        const auto kept =
+            purpose_ == purpose::batch ? record_.record_after_commit(to_) : record_.plan().restored;
         if (kept) return store_crash_record{*kept};
         return clear_crash_record{};
     }
@@ -425,21 +431,21 @@ private:
     std::uint64_t to_;
     std::uint64_t epoch_;
 
-    stage stage_ = stage::batch;  // purpose of the transaction
-    step step_ = step::begin;
+    purpose purpose_ = purpose::batch;  // purpose of the transaction
+    phase phase_ = phase::begin;
     std::uint64_t event_ = 0;
-    std::uint32_t tries_ = 0;            // of event_, in this delivery
-    fault_kind fault_ = fault_kind::none;  // the last failure
+    std::uint32_t tries_ = 0;                        // of event_, in this delivery
+    fault_kind last_fault_kind_ = fault_kind::none;  // of the last failure
     detail::batch_attempt record_;
     detail::batch_replay replay_;  // only used without savepoints
-    std::size_t written_ = 0;
+    std::size_t written_count_ = 0;
     std::optional<batch_outcome> planned_end_;  // set before the rollback and the restore
     std::optional<batch_outcome> end_;
-    std::uint64_t handled_ = 0;
-    std::uint64_t dead_lettered_ = 0;
-    std::uint64_t dropped_ = 0;
-    std::vector<write_dead_letter> dropped_list_;
-    std::uint64_t skipped_ = 0;
+    std::uint64_t handled_count_ = 0;
+    std::uint64_t dead_letter_count_ = 0;
+    std::uint64_t dropped_count_ = 0;
+    std::vector<write_dead_letter> dropped_events_;
+    std::uint64_t skipped_count_ = 0;
     std::uint64_t replays_ = 0;
 };
 

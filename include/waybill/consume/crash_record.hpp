@@ -7,11 +7,12 @@
 // stored before the first event is handled, and removed together with the commit of the checkpoint.
 // A record that is found belongs to a delivery that did not end. The next delivery plans with it:
 //
-//     const waybill::attempt_offer offer{from, events, within, my_incarnation, my_epoch, ended};
-//     auto plan = waybill::placed(waybill::plan_attempt(found, offer, deaths), last_sequence);
+//     const detail::attempt_offer offer{from, events, within, my_incarnation, my_epoch, ended};
+//     auto plan =
+//         detail::with_last_event(detail::plan_attempt(found, offer, deaths), last_sequence);
 //     plan.events          // deliver the first n events; last_sequence is that of the last of them
 //     plan.poison_message  // it alone ended its process too often: dead-letter it
-//     plan.initial           // the crash record to store before the delivery
+//     plan.initial         // the crash record to store before the delivery
 //
 //   1. After `deaths` deaths in a row, the suspects are halved until one event is left.
 //   2. An event is a poison message only by its own deaths, delivered alone.
@@ -51,9 +52,9 @@ namespace detail {
 {
     const std::uint64_t each = detail::greater(deaths, 1);
     if (events < 2) return each;
-    std::uint64_t most = 2 * each - 1;
-    for (; events > 1; events /= 2) ++most;
-    return most;
+    std::uint64_t max_deaths = 2 * each - 1;
+    for (; events > 1; events /= 2) ++max_deaths;
+    return max_deaths;
 }
 
 }  // namespace detail

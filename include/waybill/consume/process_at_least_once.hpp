@@ -68,7 +68,8 @@ template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_
                                                          Ask&& ask = {})
 {
     const auto b = detail::ordered_after(mine.from, first, last);
-    if (b.wrong || b.events == 0) return detail::left_alone<at_least_once_report>(b, mine.from);
+    if (b.order_error || b.events == 0)
+        return detail::report_without_delivery<at_least_once_report>(b, mine.from);
     detail::at_least_once_run<Checkpoints, Letters, I, std::remove_reference_t<Handler>,
                               std::remove_reference_t<Ask>>
         delivery(checkpoints, letters, mine, b, handler, now, p, ask);

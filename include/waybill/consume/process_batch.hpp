@@ -59,7 +59,8 @@ requires checkpoint_store<Store> && dead_letter_store<Store> && sequenced<std::i
                                          Ask&& ask = {})
 {
     const auto b = detail::ordered_after(mine.from, first, last);
-    if (b.wrong || b.events == 0) return detail::left_alone<batch_report>(b, mine.from);
+    if (b.order_error || b.events == 0)
+        return detail::report_without_delivery<batch_report>(b, mine.from);
     detail::batch_run<Store, I, std::remove_reference_t<Handler>, std::remove_reference_t<Ask>>
         delivery(store, mine, b, handler, now, p, ask);
     batch_report r = delivery.run();

@@ -47,17 +47,17 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
     prune_plan plan;
     plan.wrong = validate(policy);
     detail::pruner prune(plan.wrong ? prune_policy{} : policy, now, plan);
-    for (I i = first; i != last; ++i) prune.count(row_of(*i));
-    prune.decide();
+    for (I i = first; i != last; ++i) prune.count_row(row_of(*i));
+    prune.set_limits();
     std::set<detail::aged_row> sorted;
     std::uint64_t index = 0;
     for (I i = first; i != last; ++i, ++index) {
         const prune_plan::row r = row_of(*i);
-        if (plan.in_order) prune.consider(r, index);
+        if (plan.in_order) prune.remove_if_needed(r, index);
         else if (!r.redriving)
             sorted.insert({r, index});
     }
-    for (const detail::aged_row& a : sorted) prune.consider(a.row, a.index);
+    for (const detail::aged_row& a : sorted) prune.remove_if_needed(a.row, a.index);
     prune.finish();
     return plan;
 }

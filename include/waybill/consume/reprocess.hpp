@@ -60,7 +60,7 @@ template <dead_letter_queue Store, class Fetch, class Handler>
         detail::event_handler<Handler, typename Store::transaction, E>,
         "reprocess: the handler must take (transaction&, const event&) and return a fault "
         "or an event_outcome");
-    if (std::string reason = detail::another_event(letter, **event); !reason.empty()) {
+    if (std::string reason = detail::event_mismatch(letter, **event); !reason.empty()) {
         return {reprocess_outcome::gone, permanent(std::move(reason))};
     }
 
@@ -79,7 +79,7 @@ template <dead_letter_queue Store, class Fetch, class Handler>
         return detail::reprocess_failed(
             {kind, detail::bounded_reason(o.reason.text, p.dead_letters)});
     }
-    if (kind != fault_kind::none) detail::note_failure(letter, o.reason, now, p.dead_letters);
+    if (kind != fault_kind::none) detail::record_failure(letter, o.reason, now, p.dead_letters);
     return detail::reprocess_without_effect(store, letter, kind == fault_kind::none);
 }
 

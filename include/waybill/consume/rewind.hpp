@@ -77,13 +77,13 @@ template <checkpoint_store Store>
     }
     auto tx = store.begin();
     if (!tx) return ends(rewind_outcome::not_done, tx.error());
-    const auto set = detail::set_back(store, *tx, mine, to);
+    const auto set = detail::write_earlier_checkpoint(store, *tx, mine, to);
     if (!set) return ends(rewind_outcome::not_done, set.error());
     if (*set != advance_outcome::applied) {
         return ends(rewind_outcome::ownership_lost,
                     ownership_lost("checkpoint " + std::string(name(*set))));
     }
-    const auto forgotten = detail::forget(store, *tx, mine.key);
+    const auto forgotten = detail::clear_crash_record(store, *tx, mine.key);
     if (!forgotten) return ends(rewind_outcome::not_done, forgotten.error());
     const auto done = tx->commit();
     auto outcome = done ? *done : commit_outcome::unknown;

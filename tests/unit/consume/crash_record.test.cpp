@@ -11,11 +11,11 @@
 namespace attempt_test {
 namespace {
 
-using waybill::detail::attempt_after;
+using waybill::detail::crash_record_after;
 using waybill::detail::attempt_plan;
 using waybill::crash_record;
 using waybill::detail::deaths_at_most;
-using waybill::detail::placed;
+using waybill::detail::with_last_event;
 using waybill::detail::plan_attempt;
 
 constexpr std::optional<std::uint64_t> from = 10;
@@ -30,7 +30,7 @@ constexpr attempt_plan plan(const std::optional<crash_record>& found, std::uint6
 {
     const std::uint64_t within = !found || found->to <= 10 ? 0 : found->to - 10;
     const attempt_plan p = plan_attempt(found, {from, events, within, me, now, ended, returned}, 2);
-    return placed(p, 10 + p.events);
+    return with_last_event(p, 10 + p.events);
 }
 // A row of the first `suspects` of them, and one of ours.
 constexpr crash_record row(std::uint64_t suspects, std::uint32_t deaths, std::uint64_t by)
@@ -44,7 +44,7 @@ constexpr crash_record ours(std::uint64_t suspects, std::uint32_t deaths, std::u
 
 // Nothing is known: all of it, and what is initial says so.
 static_assert(plan({}) == attempt_plan{8, false, ours(8, 0), {}, 0});
-static_assert(!attempt_after(plan({}), 18));
+static_assert(!crash_record_after(plan({}), 18));
 // A row of another checkpoint, or one that makes no sense, says nothing.
 static_assert(plan(crash_record{11, 18, 8, 5, dead, then}) == plan({}));
 static_assert(plan(crash_record{{}, 18, 8, 5, dead, then}) == plan({}));
@@ -75,7 +75,7 @@ static_assert(!plan(row(1, 1, dead), 8, 0).poison_message);
 static_assert(plan(row(8, 1, dead)).events == 4);
 static_assert(plan(row(8, 1, dead)).initial == ours(4, 2));
 static_assert(plan(row(8, 1, dead)).restored == ours(8, 2, 0));
-static_assert(attempt_after(plan(row(8, 1, dead)), 14) == crash_record{14, 18, 4, 2, 0, now});
+static_assert(crash_record_after(plan(row(8, 1, dead)), 14) == crash_record{14, 18, 4, 2, 0, now});
 // It dies as well: half of that at once. It goes well: half of the rest at once.
 static_assert(plan(row(4, 2, dead)).events == 2);
 static_assert(plan(row(4, 2, 0)).events == 2);
@@ -89,15 +89,16 @@ static_assert(!plan(row(1, 0, dead)).poison_message);
 static_assert(plan(row(1, 1, dead)).poison_message);
 static_assert(plan(row(1, 1, dead)).events == 1);
 static_assert(plan(row(1, 1, dead)).restored == ours(1, 2, 0));
-static_assert(attempt_after(plan(row(2, 2, 0)), 11) == crash_record{11, 12, 1, 0, 0, now});
+static_assert(crash_record_after(plan(row(2, 2, 0)), 11) == crash_record{11, 12, 1, 0, 0, now});
 
 // Batches may have another size after a restart. A smaller one narrows the suspects, but what many
 // did together says nothing about one by itself, and where it is called off they all are there
 // again; a larger one is cut to those that were seen.
 static_assert(plan(row(8, 0, dead), 3).initial == ours(3, 1));
 static_assert(plan(row(8, 0, dead), 3).restored == ours(8, 1, 0));
-static_assert(plan(row(8, 9, dead), 3).left == 2);
-static_assert(attempt_after(plan(row(8, 9, dead), 3), 11) == crash_record{11, 18, 2, 10, 0, now});
+static_assert(plan(row(8, 9, dead), 3).remaining_suspects == 2);
+static_assert(crash_record_after(plan(row(8, 9, dead), 3), 11) ==
+              crash_record{11, 18, 2, 10, 0, now});
 static_assert(plan(row(8, 9, dead), 1).initial == ours(1, 0));
 static_assert(!plan(row(8, 9, dead), 1).poison_message);
 static_assert(plan(row(8, 0, dead), 100).events == 8);
@@ -106,13 +107,14 @@ static_assert(plan(row(8, 0, dead), 100).events == 8);
 // the one of sequence `last`.
 constexpr attempt_plan among(const crash_record& found, std::uint64_t within, std::uint64_t last)
 {
-    return placed(plan_attempt(found, {from, 8, within, me, now}, 2), last);
+    return with_last_event(plan_attempt(found, {from, 8, within, me, now}, 2), last);
 }
 // The killer is gone, and nobody is accused in its place.
 static_assert(among(row(1, 1, dead), 0, 18) == plan({}));
 static_assert(among(row(8, 1, dead), 0, 18) == plan({}));
 // Others of them are gone: those that are left are searched, and a single one begins at no death.
-static_assert(among(row(8, 1, dead), 4, 14).events == 2 && among(row(8, 1, dead), 4, 14).left == 2);
+static_assert(among(row(8, 1, dead), 4, 14).events == 2 &&
+              among(row(8, 1, dead), 4, 14).remaining_suspects == 2);
 static_assert(among(row(8, 9, dead), 1, 18).initial == crash_record{from, 18, 1, 0, me, now});
 static_assert(!among(row(8, 9, dead), 1, 18).poison_message);
 // One by itself is a poison message only if it is the very event that was alone, not one in its
@@ -124,17 +126,20 @@ static_assert(among(row(1, 9, me), 1, 9).initial.deaths == 0);
 // One came before it: both are searched, each begins at no death.
 static_assert(among(row(1, 1, dead), 2, 11).initial == crash_record{from, 11, 1, 0, me, now});
 static_assert(!among(row(1, 1, dead), 2, 11).poison_message &&
-              among(row(1, 1, dead), 2, 11).left == 1);
-static_assert(attempt_after(among(row(1, 1, dead), 2, 9), 9) == crash_record{9, 11, 1, 0, 0, now});
+              among(row(1, 1, dead), 2, 11).remaining_suspects == 1);
+static_assert(crash_record_after(among(row(1, 1, dead), 2, 9), 9) ==
+              crash_record{9, 11, 1, 0, 0, now});
 static_assert(among(row(1, 0, dead), 2, 11).initial == crash_record{from, 11, 2, 1, me, now});
 
 // Numbers from anywhere.
 constexpr std::uint64_t largest = ~std::uint64_t{0};
-constexpr attempt_plan of_all(std::uint64_t suspects, std::uint32_t counted, std::uint64_t events, std::uint32_t deaths)
+constexpr attempt_plan of_all(std::uint64_t suspects, std::uint32_t counted, std::uint64_t events,
+                              std::uint32_t deaths)
 {
-    return placed(plan_attempt(crash_record{from, largest, suspects, counted, dead, largest},
-                               {from, events, largest, me, largest}, deaths),
-                  largest);
+    return with_last_event(
+        plan_attempt(crash_record{from, largest, suspects, counted, dead, largest},
+                     {from, events, largest, me, largest}, deaths),
+        largest);
 }
 static_assert(of_all(largest, UINT32_MAX, largest, UINT32_MAX).events == largest / 2);
 static_assert(of_all(1, UINT32_MAX, 1, UINT32_MAX).poison_message);
@@ -142,12 +147,14 @@ static_assert(of_all(1, 0, 1, 0).poison_message);  // 0 reads as 1
 static_assert(of_all(1, 0, 0, 1).events == 0);
 
 static_assert(deaths_at_most(1, 3) == 3 && deaths_at_most(0, 0) == 1);
-static_assert(deaths_at_most(2, 3) == 6 && deaths_at_most(100, 3) == 11 && deaths_at_most(128, 2) == 10);
+static_assert(deaths_at_most(2, 3) == 6 && deaths_at_most(100, 3) == 11 &&
+              deaths_at_most(128, 2) == 10);
 static_assert(deaths_at_most(largest, 3) == 5 + 63);
 
 // A log of `events` in batches, one of which ends every process. How many processes that takes, or
 // nothing where a good event is a poison message or the log is not drained.
-std::optional<std::uint64_t> deaths_of(std::uint64_t events, std::uint64_t batch, std::uint64_t deadly, std::uint32_t limit)
+std::optional<std::uint64_t> deaths_of(std::uint64_t events, std::uint64_t batch,
+                                       std::uint64_t deadly, std::uint32_t limit)
 {
     std::uint64_t done = 0;
     std::uint64_t deaths = 0;
@@ -159,7 +166,7 @@ std::optional<std::uint64_t> deaths_of(std::uint64_t events, std::uint64_t batch
         const std::optional<std::uint64_t> at = done == 0 ? std::nullopt : std::optional(done);
         const std::uint64_t within = row && row->to > done ? row->to - done : 0;
         const attempt_plan some = plan_attempt(row, {at, n, within, process, process}, limit);
-        const attempt_plan p = placed(some, done + some.events);
+        const attempt_plan p = with_last_event(some, done + some.events);
         if (p.poison_message && done != deadly) return {};
         const bool dies = !p.poison_message && deadly >= done && deadly < done + p.events;
         if (!p.poison_message) row = p.initial;
@@ -169,12 +176,14 @@ std::optional<std::uint64_t> deaths_of(std::uint64_t events, std::uint64_t batch
             continue;
         }
         done += p.events;
-        row = attempt_after(p, done);
+        row = crash_record_after(p, done);
     }
     return row ? std::nullopt : std::optional(deaths);
 }
 
-TEST_CASE("attempt: a deadly event is found in as many deaths as is said, wherever it is, and no other is blamed")
+TEST_CASE(
+    "attempt: a deadly event is found in as many deaths as is said, wherever it is, and no other "
+    "is blamed")
 {
     for (const std::uint32_t limit : {1U, 2U, 3U}) {
         for (std::uint64_t batch = 1; batch != 70; ++batch) {
@@ -190,7 +199,9 @@ TEST_CASE("attempt: a deadly event is found in as many deaths as is said, wherev
     }
 }
 
-TEST_CASE("attempt: in a long log it is found in the batch where it is, and there are no searches after it")
+TEST_CASE(
+    "attempt: in a long log it is found in the batch where it is, and there are no searches after "
+    "it")
 {
     for (std::uint64_t deadly = 0; deadly != 100; ++deadly) {
         const auto deaths = deaths_of(100, 7, deadly, 2);

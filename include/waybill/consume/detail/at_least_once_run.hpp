@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // at_least_once_run: the loop of process_at_least_once. It executes the actions of an
-// `at_least_once_machine` with the stores and the handler of the caller.
+// `at_least_once_machine` with the stores and the handler of the caller. The machine inherits most
+// of its actions and events from `batch_machine_types` (batch_steps.hpp).
 
 #ifndef WAYBILL_CONSUME_DETAIL_AT_LEAST_ONCE_RUN_HPP
 #define WAYBILL_CONSUME_DETAIL_AT_LEAST_ONCE_RUN_HPP
@@ -36,83 +37,95 @@ namespace waybill::inline v0_2::detail {
 
 template <class Checkpoints, class Letters, class I, class Handler, class Ask>
 class at_least_once_run {
+    using machine = at_least_once_machine;
+
 public:
     at_least_once_run(Checkpoints& checkpoints, Letters& letters, const assignment& mine,
                       ordered_batch<I> b, Handler& handler, wall_time now,
                       const at_least_once_policy& p, Ask& ask)
-        : checkpoints_(checkpoints), letters_(letters), mine_(mine),
-          exceptions_(mine, p.tries == 0 ? 1 : p.tries, b), at_(b.first), handler_(handler),
-          ask_(ask), now_(now), dead_letters_(p.dead_letters), keys_(mine.key, p.keys),
-          from_(mine.from), machine_(b.events, as_can_be(p))
+        : checkpoints_(checkpoints),
+          letters_(letters),
+          assignment_(mine),
+          exceptions_(mine, p.tries == 0 ? 1 : p.tries, b),
+          event_at_(b.first),
+          handler_(handler),
+          ask_(ask),
+          now_(now),
+          dead_letters_(p.dead_letters),
+          keys_(mine.key, p.keys),
+          committed_position_(mine.from),
+          machine_(b.events, supported_policy(p))
     {
     }
 
     at_least_once_report run()
     {
         while (!machine_.ended()) {
-            step();
-            if (machine_.covered_events() != covered_) {
-                covered_ = machine_.covered_events();
-                from_ = to_;
+            perform_action();
+            if (machine_.covered_events() != covered_count_) {
+                covered_count_ = machine_.covered_events();
+                committed_position_ = attempted_position_;
             }
         }
-        exceptions_.returns(false, covered_ != 0);
+        exceptions_.on_report(false, covered_count_ != 0);
         return report();
     }
 
 private:
-    void step()
+    void perform_action()
     {
         match(
             machine_.next(),
-            [&](batch_machine::handle a) {
-                const event_outcome o = handle(*at_(a.event));
+            [&](machine::handle a) {
+                const event_outcome o = handle(*event_at_(a.event));
                 const fault_kind kind = o.reason.kind;
-                if (kind == fault_kind::none) reasons_.erase(a.event);
-                if (kind != fault_kind::none) remember(a.event, o.reason);
-                machine_.on(batch_machine::handled{kind, o.skipped});
+                if (kind == fault_kind::none) reason_texts_.erase(a.event);
+                if (kind != fault_kind::none) store_event_fault(a.event, o.reason);
+                machine_.on(machine::handled{kind, o.skipped});
             },
-            [&](batch_machine::write_dead_letter a) {
-                machine_.on(batch_machine::done{seen(letters_.put(letter(a)), why_)});
+            [&](machine::write_dead_letter a) {
+                machine_.on(machine::done{record_fault(letters_.put(letter(a)), event_fault_)});
             },
-            [&](batch_machine::decide_all_failed a) {
+            [&](machine::decide_all_failed a) {
                 // The reason of the last event that failed.
-                why_.text = reasons_.rbegin()->second;
-                machine_.on(batch_machine::all_failed_decided{detail::asked(ask_, a.failed)});
+                event_fault_.text = reason_texts_.rbegin()->second;
+                machine_.on(machine::all_failed_decided{detail::decide_with(ask_, a.failed)});
             },
-            [&](at_least_once_machine::commit_to a) { commit_to(a.event); },
-            [&](batch_machine::check_commit) { check_commit(); }, [](idle) {});
+            [&](machine::commit_to a) { commit_to(a.event); },
+            [&](machine::check_commit) { check_commit(); }, [](idle) {});
     }
 
     void commit_to(std::uint64_t event)
     {
-        to_ = waybill::position_of(*at_(event));
-        commit_why_ = {};
-        const auto r = checkpoints_.commit(mine_.key, from_, to_, mine_.epoch);
-        const fault_kind kind = seen(r, commit_why_);
+        attempted_position_ = waybill::position_of(*event_at_(event));
+        commit_fault_ = {};
+        const auto r = checkpoints_.commit(assignment_.key, committed_position_,
+                                           attempted_position_, assignment_.epoch);
+        const fault_kind kind = record_fault(r, commit_fault_);
         if (r && *r != advance_outcome::applied) {
-            commit_why_ = ownership_lost("checkpoint " + std::string(name(*r)));
+            commit_fault_ = ownership_lost("checkpoint " + std::string(name(*r)));
         }
-        machine_.on(batch_machine::advanced{r ? *r : advance_outcome::conflict, kind});
+        machine_.on(machine::advanced{r ? *r : advance_outcome::conflict, kind});
     }
 
     void check_commit()
     {
-        const auto r = checkpoints_.load(mine_.key);
-        const fault_kind kind = seen(r, commit_why_);
-        const auto where = r ? at_least_once_machine::classify(*r, from_, to_, mine_.epoch)
-                             : at_least_once_machine::checkpoint_stands::before;
-        if (where == at_least_once_machine::checkpoint_stands::elsewhere) {
-            commit_why_ = ownership_lost("another owner has written the checkpoint");
-        } else if (where == at_least_once_machine::checkpoint_stands::moved) {
-            commit_why_ = infrastructure("an earlier commit was applied late");
-        } else if (r && commit_why_.ok()) {
-            commit_why_ = infrastructure("the store confirmed a commit that it does not contain");
+        const auto r = checkpoints_.load(assignment_.key);
+        const fault_kind kind = record_fault(r, commit_fault_);
+        const auto found =
+            r ? machine::classify(*r, committed_position_, attempted_position_, assignment_.epoch)
+              : machine::checkpoint_stands::before;
+        if (found == machine::checkpoint_stands::elsewhere) {
+            commit_fault_ = ownership_lost("another owner has written the checkpoint");
+        } else if (found == machine::checkpoint_stands::moved) {
+            commit_fault_ = infrastructure("an earlier commit was applied late");
+        } else if (r && commit_fault_.ok()) {
+            commit_fault_ = infrastructure("the store confirmed a commit that it does not contain");
         }
-        machine_.on(at_least_once_machine::stood{where, kind});
+        machine_.on(machine::stood{found, kind});
     }
 
-    static at_least_once_policy as_can_be(at_least_once_policy p)
+    static at_least_once_policy supported_policy(at_least_once_policy p)
     {
         if (std::is_same_v<Ask, no_outage_check>) p.decide_all_failed_from = highest_size;
         return p;
@@ -122,15 +135,15 @@ private:
     event_outcome handle(const E& e)
     {
         const auto sequence = static_cast<std::uint64_t>(e.sequence);
-        if (exceptions_.found(sequence)) return exceptions_.reason();
-        return exceptions_.during(sequence,
-                                  [&]() -> event_outcome { return handler_(e, keys_(sequence)); });
+        if (exceptions_.is_excluded(sequence)) return exceptions_.reason();
+        return exceptions_.call_and_count(
+            sequence, [&]() -> event_outcome { return handler_(e, keys_(sequence)); });
     }
 
     /// Stores the fault of a failed call and returns its kind. An error of kind `none` counts as
     /// `infrastructure`.
     template <class T>
-    static fault_kind seen(const result<T>& r, fault& reason)
+    static fault_kind record_fault(const result<T>& r, fault& reason)
     {
         if (r) return fault_kind::none;
         reason = r.error();
@@ -140,36 +153,36 @@ private:
 
     /// Stores the last fault of an event. Its dead letter may be written after other events were
     /// handled.
-    void remember(std::uint64_t event, const fault& f)
+    void store_event_fault(std::uint64_t event, const fault& f)
     {
-        why_ = {f.kind, bounded_reason(f.text, dead_letters_)};
-        reasons_.insert_or_assign(event, why_.text);
+        event_fault_ = {f.kind, bounded_reason(f.text, dead_letters_)};
+        reason_texts_.insert_or_assign(event, event_fault_.text);
     }
 
-    dead_letter letter(const batch_machine::write_dead_letter& a)
+    dead_letter letter(const machine::write_dead_letter& a)
     {
-        const fault reason{a.kind, reasons_[a.event]};
-        const auto& e = *at_(a.event);
-        const bool threw = exceptions_.found(static_cast<std::uint64_t>(e.sequence));
-        const std::uint32_t tries = threw ? exceptions_.tries() : a.tries;
-        return make_dead_letter(mine_.key, e, reason, tries, now_, dead_letters_);
+        const fault reason{a.kind, reason_texts_[a.event]};
+        const auto& e = *event_at_(a.event);
+        const bool excluded = exceptions_.is_excluded(static_cast<std::uint64_t>(e.sequence));
+        const std::uint32_t tries = excluded ? exceptions_.exception_count() : a.tries;
+        return make_dead_letter(assignment_.key, e, reason, tries, now_, dead_letters_);
     }
 
     at_least_once_report report()
     {
-        at_least_once_report r{.outcome = *machine_.ended(), .reached = from_};
+        at_least_once_report r{.outcome = *machine_.ended(), .reached = committed_position_};
         r.handled = machine_.handled_events();
         r.dead_lettered = machine_.dead_lettered();
         r.dropped = machine_.dropped();
-        for (const batch_machine::write_dead_letter& d : machine_.dropped_events()) {
+        for (const machine::write_dead_letter& d : machine_.dropped_events()) {
             if (d.event >= machine_.covered_events()) break;
             r.dropped_events.push_back(
-                {waybill::position_of(*at_(d.event)), {d.kind, reasons_[d.event]}});
+                {waybill::position_of(*event_at_(d.event)), {d.kind, reason_texts_[d.event]}});
         }
         r.skipped = machine_.skipped_events();
         r.uncovered = machine_.done_events() - machine_.covered_events();
         if (r.outcome != batch_outcome::committed) {
-            r.reason = std::move(machine_.checkpoint_failed() ? commit_why_ : why_);
+            r.reason = std::move(machine_.checkpoint_failed() ? commit_fault_ : event_fault_);
             r.reason.kind = machine_.reason();
         }
         return r;
@@ -177,21 +190,21 @@ private:
 
     Checkpoints& checkpoints_;
     Letters& letters_;
-    const assignment& mine_;
+    const assignment& assignment_;
     handler_exceptions exceptions_;
-    batch_cursor<I> at_;
+    batch_cursor<I> event_at_;
     Handler& handler_;
     Ask& ask_;
     wall_time now_;
     dead_letter_options dead_letters_;
     idempotency_keys keys_;
-    std::optional<position> from_;  // of the last confirmed commit
-    position to_;                   // of the last attempted commit
+    std::optional<position> committed_position_;  // of the last confirmed commit
+    position attempted_position_;                 // of the last attempted commit
     at_least_once_machine machine_;
-    std::uint64_t covered_ = 0;
-    fault why_;         // the fault of the last failed event or dead letter
-    fault commit_why_;  // the fault of the last commit
-    std::map<std::uint64_t, std::string> reasons_;
+    std::uint64_t covered_count_ = 0;
+    fault event_fault_;   // the fault of the last failed event or dead letter
+    fault commit_fault_;  // the fault of the last commit
+    std::map<std::uint64_t, std::string> reason_texts_;
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -4,10 +4,11 @@
 // The crash record contains the suspects; the plan halves them until one is left.
 //
 //     const detail::attempt_offer offer{from, events, within, my_incarnation, my_epoch, ended};
-//     auto plan = detail::placed(detail::plan_attempt(found, offer, deaths), last_sequence);
+//     auto plan =
+//         detail::with_last_event(detail::plan_attempt(found, offer, deaths), last_sequence);
 //     plan.events            // deliver the first n events; last_sequence is that of the last one
 //     plan.poison_message    // it alone ended its process too often: dead-letter it
-//     plan.initial             // the crash record to store before the delivery
+//     plan.initial           // the crash record to store before the delivery
 //
 // The guarantees are in crash_record.hpp.
 
@@ -43,15 +44,15 @@ struct attempt_plan {
     std::uint64_t events = 0;     ///< Number of events to deliver, from the first on.
     bool poison_message = false;  ///< The only event is a poison message: do not handle it.
     crash_record initial{};       ///< Crash record to store before the delivery.
-    std::optional<crash_record> restored{};    ///< Record to restore after an end without commit.
-    std::uint64_t left = 0;                    ///< Later events that stay suspects after a commit.
+    std::optional<crash_record> restored{};  ///< Record to restore after an end without commit.
+    std::uint64_t remaining_suspects = 0;    ///< Later events that stay suspects after a commit.
 
     friend bool operator==(const attempt_plan&, const attempt_plan&) = default;
 };
 
 /// Plans how many of the offered events to deliver: all, if there is no record of this checkpoint.
 /// `deaths` is the limit of deaths in a row; 0 counts as 1. `initial.to` is still missing: see
-/// `placed`. Constant time.
+/// `with_last_event`. Constant time.
 [[nodiscard]] constexpr attempt_plan plan_attempt(const std::optional<crash_record>& found,
                                                   const attempt_offer& o,
                                                   std::uint32_t deaths) noexcept
@@ -60,50 +61,52 @@ struct attempt_plan {
     const std::uint64_t suspects = lesser(o.within, o.events);
     if (!found || found->from != o.from || found->suspects == 0 || suspects == 0) return p;
 
-    crash_record known = *found;
-    const bool same = known.by == o.incarnation;
-    const bool gone = same ? !o.returned : known.by == o.expired_incarnation.value_or(known.by);
-    const bool died = known.by != 0 && gone;
-    if (died && known.deaths != UINT32_MAX) ++known.deaths;
-    known.by = 0;
-    known.epoch = o.epoch;
-    p.restored = known;
+    crash_record record = *found;
+    const bool own = record.by == o.incarnation;
+    const bool incarnation_ended =
+        own ? !o.returned : record.by == o.expired_incarnation.value_or(record.by);
+    const bool died = record.by != 0 && incarnation_ended;
+    if (died && record.deaths != UINT32_MAX) ++record.deaths;
+    record.by = 0;
+    record.epoch = o.epoch;
+    p.restored = record;
     // The batch may end before the last suspect, suspects may have left the log, and other events
     // may have been added. Deaths of several suspects together do not count for the last one.
-    if (suspects == 1 && known.suspects != 1) known.deaths = 0;
-    const bool often = known.deaths >= greater(deaths, 1);
+    if (suspects == 1 && record.suspects != 1) record.deaths = 0;
+    const bool limit_reached = record.deaths >= greater(deaths, 1);
     p.events = suspects;
-    p.poison_message = often && suspects == 1;
-    if (often && suspects > 1) {
+    p.poison_message = limit_reached && suspects == 1;
+    if (limit_reached && suspects > 1) {
         p.events = suspects / 2;
-        p.left = suspects - p.events;
+        p.remaining_suspects = suspects - p.events;
     }
     p.initial.suspects = p.events;
-    p.initial.deaths = p.left != 0 && p.events == 1 ? 0 : known.deaths;
+    p.initial.deaths = p.remaining_suspects != 0 && p.events == 1 ? 0 : record.deaths;
     return p;
 }
 
 /// Completes a plan with `to`, the sequence of the last delivered event. If a single event is
 /// delivered and is not the single suspect of the record, its deaths are counted from 0 again.
-[[nodiscard]] constexpr attempt_plan placed(attempt_plan p, std::uint64_t to) noexcept
+[[nodiscard]] constexpr attempt_plan with_last_event(attempt_plan p, std::uint64_t to) noexcept
 {
     p.initial.to = to;
-    const bool alone = p.restored && p.restored->suspects == 1 && p.events == 1 && p.left == 0;
-    if (!alone || p.restored->to == to) return p;
+    const bool single_suspect =
+        p.restored && p.restored->suspects == 1 && p.events == 1 && p.remaining_suspects == 0;
+    if (!single_suspect || p.restored->to == to) return p;
     return {1, false, {p.initial.from, to, 1, 0, p.initial.by, p.initial.epoch}, {}, 0};
 }
 
 /// The crash record to store in the transaction of a delivery that reached `to`. Empty if the
 /// search is over: then the record is removed.
-[[nodiscard]] constexpr std::optional<crash_record> attempt_after(const attempt_plan& p,
-                                                                  std::uint64_t to) noexcept
+[[nodiscard]] constexpr std::optional<crash_record> crash_record_after(const attempt_plan& p,
+                                                                       std::uint64_t to) noexcept
 {
-    if (p.left == 0) return {};
-    crash_record rest = *p.restored;
-    rest.from = to;
-    rest.suspects = p.left;
-    if (p.left == 1) rest.deaths = 0;
-    return rest;
+    if (p.remaining_suspects == 0) return {};
+    crash_record remaining = *p.restored;
+    remaining.from = to;
+    remaining.suspects = p.remaining_suspects;
+    if (p.remaining_suspects == 1) remaining.deaths = 0;
+    return remaining;
 }
 
 }  // namespace waybill::inline v0_2::detail

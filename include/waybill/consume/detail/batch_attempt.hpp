@@ -54,7 +54,7 @@ public:
     void set_last_event(std::uint64_t to)
     {
         if (plan_.restored)
-            plan_ = placed(plan_, to);
+            plan_ = with_last_event(plan_, to);
         else
             plan_.initial.to = to;
     }
@@ -70,9 +70,9 @@ public:
         return r.kind == fault_kind::none && r.found == plan_.initial;
     }
     /// The crash record to store together with the checkpoint `to`.
-    [[nodiscard]] std::optional<crash_record> after(std::uint64_t to) const
+    [[nodiscard]] std::optional<crash_record> record_after_commit(std::uint64_t to) const
     {
-        return attempt_after(plan_, to);
+        return crash_record_after(plan_, to);
     }
 
     friend bool operator==(const batch_attempt&, const batch_attempt&) = default;

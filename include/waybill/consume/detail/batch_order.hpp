@@ -29,7 +29,7 @@ struct ordered_batch {
     I final{};
     std::uint64_t events = 0;
     std::uint64_t repeated = 0;  // events up to the given position, before `first`
-    std::optional<fault> wrong{};
+    std::optional<fault> order_error{};
 };
 
 /// Checks that the sequence numbers ascend, and counts the leading events up to `from` as repeated.
@@ -38,25 +38,25 @@ template <std::forward_iterator I, std::sentinel_for<I> S>
 [[nodiscard]] ordered_batch<I> ordered_after(const std::optional<position>& from, I first, S last)
 {
     ordered_batch<I> b{first, first};
-    std::optional<std::uint64_t> before;
+    std::optional<std::uint64_t> previous;
     for (I at = first; at != last; ++at) {
         const std::optional<std::uint64_t> n = as_sequence((*at).sequence);
-        const bool ascends = n && (!before || *n > *before);
-        if (!before && n && from && *n <= from->sequence) {
+        const bool ascends = n && (!previous || *n > *previous);
+        if (!previous && n && from && *n <= from->sequence) {
             ++b.repeated;
             continue;
         }
         if (!ascends) {
             std::string text = "event " + std::to_string(b.repeated + b.events) + " has ";
             text += n ? "sequence " + std::to_string(*n) + ", which must be greater than " +
-                            std::to_string(*before) + " before it"
+                            std::to_string(*previous) + " before it"
                       : "a sequence that is negative or has more than 64 bits; it must be from 0 to 2^64 - 1";
-            b.wrong = permanent(std::move(text));
+            b.order_error = permanent(std::move(text));
             return b;
         }
-        if (!before) b.first = at;
+        if (!previous) b.first = at;
         b.final = at;
-        before = n;
+        previous = n;
         ++b.events;
     }
     return b;
@@ -64,13 +64,14 @@ template <std::forward_iterator I, std::sentinel_for<I> S>
 
 /// The report of a batch of which no event is delivered.
 template <class Report, class I>
-[[nodiscard]] Report left_alone(const ordered_batch<I>& b, const std::optional<position>& from)
+[[nodiscard]] Report report_without_delivery(const ordered_batch<I>& b,
+                                             const std::optional<position>& from)
 {
     Report r;
-    r.outcome = b.wrong ? batch_outcome::invalid : batch_outcome::empty;
+    r.outcome = b.order_error ? batch_outcome::invalid : batch_outcome::empty;
     r.reached = from;
     r.repeated = b.repeated;
-    if (b.wrong) r.reason = *b.wrong;
+    if (b.order_error) r.reason = *b.order_error;
     return r;
 }
 
@@ -79,22 +80,22 @@ template <class Report, class I>
 template <class I>
 class batch_cursor {
 public:
-    explicit batch_cursor(I first) : first_(first), at_(first) {}
+    explicit batch_cursor(I first) : first_(first), current_(first) {}
 
     [[nodiscard]] I operator()(std::uint64_t event)
     {
-        if (event < number_) {
-            at_ = first_;
-            number_ = 0;
+        if (event < current_event_) {
+            current_ = first_;
+            current_event_ = 0;
         }
-        for (; number_ != event; ++number_) ++at_;
-        return at_;
+        for (; current_event_ != event; ++current_event_) ++current_;
+        return current_;
     }
 
 private:
     I first_;
-    I at_;  // position of event number_
-    std::uint64_t number_ = 0;
+    I current_;  // position of `current_event_`
+    std::uint64_t current_event_ = 0;
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -43,7 +43,7 @@ concept asked_if_all_failed = std::same_as<A, no_outage_check> || requires(A& as
 
 /// The decision of the callback; `go_on` without a callback.
 template <class Ask>
-[[nodiscard]] if_all_failed asked(Ask& ask, std::uint64_t failed)
+[[nodiscard]] if_all_failed decide_with(Ask& ask, std::uint64_t failed)
 {
     if constexpr (std::is_same_v<Ask, no_outage_check>) {
         return (void)failed, if_all_failed::go_on;
@@ -60,16 +60,16 @@ public:
     batch_run(Store& store, const assignment& mine, ordered_batch<I> b, Handler& handler,
               wall_time now, const batch_policy& p, Ask& ask)
         : store_(store),
-          mine_(mine),
-          exceptions_(mine, counted(mine, p), b),
-          at_(b.first),
+          assignment_(mine),
+          exceptions_(mine, exception_limit(mine, p), b),
+          event_at_(b.first),
           events_(b.events),
           to_(waybill::position_of(*b.final)),
           handler_(handler),
           ask_(ask),
           now_(now),
           policy_(p),
-          machine_(events_, mine.from, to_, mine.epoch, as_can_be(p), mine.incarnation,
+          machine_(events_, mine.from, to_, mine.epoch, supported_policy(p), mine.incarnation,
                    mine.expired_incarnation, exceptions_.returned_before())
     {
     }
@@ -78,23 +78,24 @@ public:
     {
         while (!machine_.ended()) {
             const batch_machine::action next = machine_.next();
-            if (!on_event_step(next)) on_batch_step(next);
+            if (!on_event_action(next)) on_batch_action(next);
         }
-        exceptions_.returns(machine_.may_have_stored_record(),
-                            machine_.ended() == batch_outcome::committed);
+        exceptions_.on_report(machine_.may_have_stored_record(),
+                              machine_.ended() == batch_outcome::committed);
         return report();
     }
 
 private:
     /// The number of exceptions after which the count in memory finds an event. 0 if crash records
     /// count them.
-    static std::uint32_t counted(const assignment& mine, const batch_policy& p)
+    static std::uint32_t exception_limit(const assignment& mine, const batch_policy& p)
     {
-        const bool rows = crash_record_store<Store> && p.crash_records && mine.incarnation != 0;
-        return rows ? 0 : p.deaths == 0 ? 1 : p.deaths;
+        const bool uses_crash_records =
+            crash_record_store<Store> && p.crash_records && mine.incarnation != 0;
+        return uses_crash_records ? 0 : p.deaths == 0 ? 1 : p.deaths;
     }
 
-    static batch_policy as_can_be(batch_policy p)
+    static batch_policy supported_policy(batch_policy p)
     {
         p.savepoints = p.savepoints && savepoint_scope<transaction>;
         p.crash_records = p.crash_records && crash_record_store<Store>;
@@ -104,9 +105,9 @@ private:
 
     /// Steps that occur for each event, without the dispatch table of `match`. Returns false for
     /// other steps.
-    bool on_event_step(const batch_machine::action& next)
+    bool on_event_action(const batch_machine::action& next)
     {
-        if (std::holds_alternative<batch_machine::savepoint>(next)) return mark(), true;
+        if (std::holds_alternative<batch_machine::savepoint>(next)) return set_savepoint(), true;
         if (const auto* h = std::get_if<batch_machine::handle>(&next)) {
             return handle(h->event), true;
         }
@@ -115,37 +116,37 @@ private:
         return false;
     }
 
-    void on_batch_step(const batch_machine::action& next)
+    void on_batch_action(const batch_machine::action& next)
     {
         match(
             next, [&](batch_machine::load_crash_record) { load_record(); },
             [&](batch_machine::shorten a) {
-                to_ = waybill::position_of(*at_(a.events - 1));
+                to_ = waybill::position_of(*event_at_(a.events - 1));
                 machine_.on(batch_machine::shortened{to_});
             },
             [&](batch_machine::begin) { begin(); },
             [&](const batch_machine::store_crash_record& a) {
                 if constexpr (crash_record_store<Store>) {
                     machine_.on(batch_machine::done{
-                        seen(store_.store_crash_record(*tx_, mine_.key, a.row))});
+                        record_fault(store_.store_crash_record(*tx_, assignment_.key, a.row))});
                 }
             },
             [&](batch_machine::clear_crash_record) {
                 if constexpr (crash_record_store<Store>) {
                     machine_.on(batch_machine::done{
-                        seen(store_.clear_crash_record(*tx_, mine_.key))});
+                        record_fault(store_.clear_crash_record(*tx_, assignment_.key))});
                 }
             },
-            [&](batch_machine::savepoint) { mark(); },
+            [&](batch_machine::savepoint) { set_savepoint(); },
             [&](batch_machine::handle h) { handle(h.event); },
             [&](batch_machine::release_savepoint) { release(); },
             [&](batch_machine::rollback_to_savepoint) {
                 if constexpr (savepoint_scope<transaction>)
-                    machine_.on(batch_machine::done{seen(tx_->rollback_to_savepoint())});
+                    machine_.on(batch_machine::done{record_fault(tx_->rollback_to_savepoint())});
             },
             [&](batch_machine::write_dead_letter a) {
-                machine_.on(batch_machine::done{seen(put(letter(a)))});
-                reasons_.erase(a.event);
+                machine_.on(batch_machine::done{record_fault(put(letter(a)))});
+                reason_texts_.erase(a.event);
             },
             [&](batch_machine::decide_all_failed a) {
                 machine_.on(batch_machine::all_failed_decided{asked(a.failed)});
@@ -159,24 +160,25 @@ private:
     {
         auto begun = store_.begin();
         if (begun) tx_.emplace(*std::move(begun));
-        machine_.on(batch_machine::done{seen(begun)});
+        machine_.on(batch_machine::done{record_fault(begun)});
     }
 
     void advance()
     {
-        const auto r = store_.advance(*tx_, mine_.key, mine_.from, to_, mine_.epoch);
+        const auto r =
+            store_.advance(*tx_, assignment_.key, assignment_.from, to_, assignment_.epoch);
         if (r && *r != advance_outcome::applied) {
-            why_ = ownership_lost("checkpoint " + std::string(name(*r)));
+            last_fault_ = ownership_lost("checkpoint " + std::string(name(*r)));
         }
-        machine_.on(batch_machine::advanced{r ? *r : advance_outcome::conflict, seen(r)});
+        machine_.on(batch_machine::advanced{r ? *r : advance_outcome::conflict, record_fault(r)});
     }
 
     void commit()
     {
         const auto r = tx_->commit();
-        confirmed_ = r && *r == commit_outcome::applied;
-        if (!confirmed_) because("commit not confirmed");
-        seen(r);
+        commit_confirmed_ = r && *r == commit_outcome::applied;
+        if (!commit_confirmed_) set_infrastructure_fault("commit not confirmed");
+        record_fault(r);
         tx_.reset();
         machine_.on(batch_machine::committed{r ? *r : commit_outcome::unknown});
     }
@@ -190,101 +192,103 @@ private:
 
     void check_commit()
     {
-        auto r = store_.load(mine_.key);
-        const fault_kind kind = seen(r);
-        if (r && confirmed_) because("the store confirmed a commit that it does not contain");
+        auto r = store_.load(assignment_.key);
+        const fault_kind kind = record_fault(r);
+        if (r && commit_confirmed_)
+            set_infrastructure_fault("the store confirmed a commit that it does not contain");
         machine_.on(batch_machine::loaded{kind == fault_kind::none ? *r : std::nullopt, kind});
     }
 
     void load_record()
     {
         if constexpr (crash_record_store<Store>) {
-            const auto r = store_.load_crash_record(mine_.key);
-            batch_machine::crash_record_loaded said{r ? *r : std::nullopt, seen(r)};
+            const auto r = store_.load_crash_record(assignment_.key);
+            batch_machine::crash_record_loaded loaded{r ? *r : std::nullopt, record_fault(r)};
             if (machine_.restoring_record()) {
-                machine_.on(said);
+                machine_.on(loaded);
                 return;
             }
-            if (said.found) said.within = up_to(said.found->to);
-            machine_.on(said);
+            if (loaded.found) loaded.within = events_up_to(loaded.found->to);
+            machine_.on(loaded);
             if (r && machine_.ended()) {
-                why_ = ownership_lost("the crash record has the higher epoch " +
-                                      std::to_string(said.found->epoch));
+                last_fault_ = ownership_lost("the crash record has the higher epoch " +
+                                             std::to_string(loaded.found->epoch));
             }
         }
     }
 
     /// The number of events with a sequence of at most `to`.
-    [[nodiscard]] std::uint64_t up_to(std::uint64_t to)
+    [[nodiscard]] std::uint64_t events_up_to(std::uint64_t to)
     {
         std::uint64_t n = 0;
-        while (n != events_ && static_cast<std::uint64_t>((*at_(n)).sequence) <= to) ++n;
+        while (n != events_ && static_cast<std::uint64_t>((*event_at_(n)).sequence) <= to) ++n;
         return n;
     }
 
-    void mark()
+    void set_savepoint()
     {
         if constexpr (savepoint_scope<transaction>)
-            machine_.on(batch_machine::done{seen(tx_->savepoint())});
+            machine_.on(batch_machine::done{record_fault(tx_->savepoint())});
     }
 
     void release()
     {
         if constexpr (savepoint_scope<transaction>)
-            machine_.on(batch_machine::done{seen(tx_->release_savepoint())});
+            machine_.on(batch_machine::done{record_fault(tx_->release_savepoint())});
     }
 
     void handle(std::uint64_t event)
     {
-        const auto& e = *at_(event);
+        const auto& e = *event_at_(event);
         const auto sequence = static_cast<std::uint64_t>(e.sequence);
-        if (exceptions_.found(sequence)) return hear(event, exceptions_.reason(), false);
-        const auto said = exceptions_.during(sequence, [&] { return handler_(*tx_, e); });
-        if constexpr (std::is_same_v<decltype(said), const fault>) {
-            hear(event, said, false);
+        if (exceptions_.is_excluded(sequence))
+            return report_handled(event, exceptions_.reason(), false);
+        const auto result = exceptions_.call_and_count(sequence, [&] { return handler_(*tx_, e); });
+        if constexpr (std::is_same_v<decltype(result), const fault>) {
+            report_handled(event, result, false);
         } else {
-            const event_outcome o = said;
-            hear(event, o.reason, o.skipped);
+            const event_outcome o = result;
+            report_handled(event, o.reason, o.skipped);
         }
     }
 
     /// Stores the fault of a failed call and returns its kind. An error of kind `none` counts as
     /// `infrastructure`.
     template <class T>
-    fault_kind seen(const result<T>& r)
+    fault_kind record_fault(const result<T>& r)
     {
         if (r) return fault_kind::none;
-        const bool says_none = r.error().kind == fault_kind::none;
-        const fault_kind kind = says_none ? fault_kind::infrastructure : r.error().kind;
+        const bool without_kind = r.error().kind == fault_kind::none;
+        const fault_kind kind = without_kind ? fault_kind::infrastructure : r.error().kind;
         if (!machine_.restoring_record())
-            why_ = {kind, bounded_reason(r.error().text, policy_.dead_letters)};
+            last_fault_ = {kind, bounded_reason(r.error().text, policy_.dead_letters)};
         return kind;
     }
 
-    void because(std::string text)
+    void set_infrastructure_fault(std::string text)
     {
-        if (!machine_.restoring_record()) why_ = infrastructure(std::move(text));
+        if (!machine_.restoring_record()) last_fault_ = infrastructure(std::move(text));
     }
 
     /// Stores the last fault of an event for its dead letter, which may be written only after a
     /// replay.
-    void hear(std::uint64_t event, const fault& f, bool skipped)
+    void report_handled(std::uint64_t event, const fault& f, bool skipped)
     {
         if (f.kind != fault_kind::none) {
-            why_ = {f.kind, bounded_reason(f.text, policy_.dead_letters)};
+            last_fault_ = {f.kind, bounded_reason(f.text, policy_.dead_letters)};
             // A report lists only the first dropped events.
             const bool unlisted =
                 policy_.dead_letters.keeps == dead_letter_body::discard &&
                 machine_.dropped_events().size() == batch_report::max_dropped_events;
-            if (!unlisted) reasons_.insert_or_assign(event, why_.text);
+            if (!unlisted) reason_texts_.insert_or_assign(event, last_fault_.text);
         }
         machine_.on(batch_machine::handled{f.kind, skipped});
     }
 
-    [[nodiscard]] fault why_of(const batch_machine::write_dead_letter& a) const
+    [[nodiscard]] fault fault_of(const batch_machine::write_dead_letter& a) const
     {
         fault reason{a.kind, {}};
-        if (const auto known = reasons_.find(a.event); known != reasons_.end())
+        if (const auto known = reason_texts_.find(a.event); known != reason_texts_.end())
             reason.text = known->second;
         if (a.poison_message) {
             reason.text = "its handler did not return " + std::to_string(a.tries) +
@@ -295,10 +299,10 @@ private:
 
     dead_letter letter(const batch_machine::write_dead_letter& a)
     {
-        const auto& e = *at_(a.event);
-        const bool threw = exceptions_.found(static_cast<std::uint64_t>(e.sequence));
-        const std::uint32_t tries = threw ? exceptions_.tries() : a.tries;
-        return make_dead_letter(mine_.key, e, why_of(a), tries, now_, policy_.dead_letters);
+        const auto& e = *event_at_(a.event);
+        const bool excluded = exceptions_.is_excluded(static_cast<std::uint64_t>(e.sequence));
+        const std::uint32_t tries = excluded ? exceptions_.exception_count() : a.tries;
+        return make_dead_letter(assignment_.key, e, fault_of(a), tries, now_, policy_.dead_letters);
     }
 
     /// If the store permanently refuses a dead letter, for example for its size, it is written
@@ -316,38 +320,40 @@ private:
 
     if_all_failed asked(std::uint64_t failed)
     {
-        const if_all_failed said = detail::asked(ask_, failed);
-        if (said != if_all_failed::go_on) {
-            because("each of " + std::to_string(failed) + " events failed, the last: " + why_.text);
+        const if_all_failed decision = detail::decide_with(ask_, failed);
+        if (decision != if_all_failed::go_on) {
+            set_infrastructure_fault("each of " + std::to_string(failed) +
+                                     " events failed, the last: " + last_fault_.text);
         }
-        return said;
+        return decision;
     }
 
     batch_report report()
     {
         batch_report r;
         r.outcome = *machine_.ended();
-        r.not_delivered = exceptions_.left() + events_ - machine_.events();
+        r.not_delivered = exceptions_.removed_count() + events_ - machine_.events();
         if (r.outcome == batch_outcome::committed) {
             r.reached = std::move(to_);
             r.handled = machine_.handled_events();
             r.dead_lettered = machine_.dead_lettered();
             r.dropped = machine_.dropped();
             for (const batch_machine::write_dead_letter& d : machine_.dropped_events()) {
-                r.dropped_events.push_back({waybill::position_of(*at_(d.event)), why_of(d)});
+                r.dropped_events.push_back(
+                    {waybill::position_of(*event_at_(d.event)), fault_of(d)});
             }
             r.skipped = machine_.skipped_events();
         } else {
-            r.reason = std::move(why_);
+            r.reason = std::move(last_fault_);
             r.reason.kind = machine_.reason();
         }
         return r;
     }
 
     Store& store_;
-    const assignment& mine_;
+    const assignment& assignment_;
     handler_exceptions exceptions_;
-    batch_cursor<I> at_;
+    batch_cursor<I> event_at_;
     std::uint64_t events_;
     position to_;
     Handler& handler_;
@@ -356,9 +362,9 @@ private:
     const batch_policy& policy_;
     batch_machine machine_;
     std::optional<transaction> tx_;
-    bool confirmed_ = false;  // the store confirmed the last commit
-    fault why_;
-    std::map<std::uint64_t, std::string> reasons_;
+    bool commit_confirmed_ = false;  // the store confirmed the last commit
+    fault last_fault_;
+    std::map<std::uint64_t, std::string> reason_texts_;
 };
 
 }  // namespace waybill::inline v0_2::detail

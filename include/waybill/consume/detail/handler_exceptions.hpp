@@ -3,12 +3,12 @@
 // handler_exceptions: finds the event whose handler throws, for drivers without a crash record.
 //
 // The driver catches no exceptions. A destructor counts each exception of a handler in
-// `assignment::last`, which the caller keeps between deliveries. After `most` consecutive
+// `assignment::last`, which the caller keeps between deliveries. After `max_exceptions` consecutive
 // deliveries that ended with an exception, the batch is cut after the event whose handler threw
 // last. That event fails permanently, and its handler is not called again. Without the cut, the
 // handler of a later event could throw before the batch commits.
 //
-// A driver whose store keeps crash records passes 0 for `most`.
+// A driver whose store keeps crash records passes 0 for `max_exceptions`.
 
 #ifndef WAYBILL_CONSUME_DETAIL_HANDLER_EXCEPTIONS_HPP
 #define WAYBILL_CONSUME_DETAIL_HANDLER_EXCEPTIONS_HPP
@@ -25,20 +25,20 @@ namespace waybill::inline v0_2::detail {
 
 class handler_exceptions {
 public:
-    /// Starts a delivery of `b`. If `most` consecutive deliveries have ended with an exception, `b`
-    /// is cut after the event whose handler threw last. If `most` is 0, the batch is never cut.
-    /// Linear in the events of `b` if it may be cut, otherwise constant.
+    /// Starts a delivery of `b`. If `max_exceptions` consecutive deliveries have ended with an
+    /// exception, `b` is cut after the event whose handler threw last. If `max_exceptions` is 0,
+    /// `b` is never cut. Linear in the events of `b` if it may be cut, otherwise constant.
     template <class I>
-    handler_exceptions(const assignment& mine, std::uint32_t most, ordered_batch<I>& b)
+    handler_exceptions(const assignment& mine, std::uint32_t max_exceptions, ordered_batch<I>& b)
         : memory_(mine.last), returned_before_(memory_.returned)
     {
         memory_.returned = false;
-        if (most == 0 || memory_.exceptions < most) return;
+        if (max_exceptions == 0 || memory_.exceptions < max_exceptions) return;
         I at = b.first;
         for (std::uint64_t n = 0; n != b.events; ++n, ++at) {
             if (static_cast<std::uint64_t>((*at).sequence) != memory_.event) continue;
-            found_ = memory_.event;
-            left_ = b.events - n - 1;
+            excluded_event_ = memory_.event;
+            removed_count_ = b.events - n - 1;
             b.final = at;
             b.events = n + 1;
             return;
@@ -51,21 +51,24 @@ public:
     /// it ended with an exception.
     [[nodiscard]] bool returned_before() const noexcept { return returned_before_; }
     /// The number of events removed from the end of the batch.
-    [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
+    [[nodiscard]] std::uint64_t removed_count() const noexcept { return removed_count_; }
     /// True if the handler must not be called for this event again.
-    [[nodiscard]] bool found(std::uint64_t sequence) const noexcept { return found_ == sequence; }
+    [[nodiscard]] bool is_excluded(std::uint64_t sequence) const noexcept
+    {
+        return excluded_event_ == sequence;
+    }
     /// The number of consecutive deliveries that ended with an exception.
-    [[nodiscard]] std::uint32_t tries() const noexcept { return memory_.exceptions; }
+    [[nodiscard]] std::uint32_t exception_count() const noexcept { return memory_.exceptions; }
     [[nodiscard]] fault reason() const
     {
-        return permanent(std::to_string(tries()) +
+        return permanent(std::to_string(exception_count()) +
                          " deliveries in a row ended in an exception, the last in its handler");
     }
 
     /// Returns the result of `call` for the event `sequence`. Counts an exception that leaves
     /// `call`.
     template <class Call>
-    auto during(std::uint64_t sequence, Call&& call)
+    auto call_and_count(std::uint64_t sequence, Call&& call)
     {
         struct count {
             assignment::delivery_memory& memory;
@@ -77,27 +80,26 @@ public:
                 memory.event = sequence;
                 if (memory.exceptions != UINT32_MAX) ++memory.exceptions;
             }
-        } counting{memory_, sequence};
-        auto answer = call();
-        counting.left_by_exception = false;
-        return answer;
+        } counter{memory_, sequence};
+        auto result = call();
+        counter.left_by_exception = false;
+        return result;
     }
 
     /// Records that the delivery returns a report. `stored_record`: this delivery wrote the crash
-    /// record.
-    /// Otherwise a stored record belongs to an earlier delivery. `progress`: the checkpoint has
-    /// moved, so the count of exceptions starts again at 0.
-    void returns(bool stored_record, bool progress) noexcept
+    /// record; otherwise a stored record belongs to an earlier delivery. If `checkpoint_moved`, the
+    /// count of exceptions starts again at 0.
+    void on_report(bool stored_record, bool checkpoint_moved) noexcept
     {
         memory_.returned = stored_record || returned_before_;
-        if (progress) memory_.exceptions = 0;
+        if (checkpoint_moved) memory_.exceptions = 0;
     }
 
 private:
     assignment::delivery_memory& memory_;
     bool returned_before_;
-    std::optional<std::uint64_t> found_{};
-    std::uint64_t left_ = 0;
+    std::optional<std::uint64_t> excluded_event_{};
+    std::uint64_t removed_count_ = 0;
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -18,11 +18,11 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// The first bytes, at most `most`. UTF-8 text is cut between characters.
-[[nodiscard]] inline std::string beginning(std::string_view bytes, std::uint64_t most)
+/// The first bytes, at most `max_bytes`. UTF-8 text is cut between characters.
+[[nodiscard]] inline std::string text_prefix(std::string_view bytes, std::uint64_t max_bytes)
 {
-    const std::size_t within = lesser(bytes.size(), most);
-    return std::string(utf8_prefix(bytes, within));
+    const std::size_t size = lesser(bytes.size(), max_bytes);
+    return std::string(utf8_prefix(bytes, size));
 }
 
 /// Sets the kept part of the body, its whole size and its checksum.
@@ -34,14 +34,14 @@ inline void keep(dead_letter& d, std::string_view body, const dead_letter_option
     if (o.keeps == dead_letter_body::body && d.size > o.body_bytes)
         d.kept = dead_letter_body::summary;
     if (d.kept == dead_letter_body::body) d.body = body;
-    if (d.kept == dead_letter_body::summary) d.body = beginning(body, o.summary_bytes);
+    if (d.kept == dead_letter_body::summary) d.body = text_prefix(body, o.summary_bytes);
 }
 
 /// The reason of a failure, cut to at most `reason_bytes` bytes between characters. The result is a
 /// copy, because a long text that is cut in place would keep all of its memory.
 [[nodiscard]] inline std::string bounded_reason(std::string_view text, const dead_letter_options& o)
 {
-    return detail::beginning(text, o.reason_bytes);
+    return detail::text_prefix(text, o.reason_bytes);
 }
 
 }  // namespace waybill::inline v0_2::detail

@@ -31,8 +31,8 @@ struct as_it_is {
     if (limit == highest_size) return highest_size;
     const std::uint64_t below = saturating_sub(limit, 1);
     if (!(share > 0)) return 0;
-    const double most = static_cast<double>(limit) * share;
-    return most >= static_cast<double>(below) ? below : static_cast<std::uint64_t>(most);
+    const double allowed = static_cast<double>(limit) * share;
+    return allowed >= static_cast<double>(below) ? below : static_cast<std::uint64_t>(allowed);
 }
 
 /// An exact sum of 128 bits. A saturated sum could not be reduced again.
@@ -65,7 +65,7 @@ public:
     }
 
     /// First pass: counts a row. Call it for all rows, in any order, before `decide`.
-    void count(const prune_plan::row& r) noexcept
+    void count_row(const prune_plan::row& r) noexcept
     {
         plan_.in_order = plan_.in_order && !(r.dead_lettered_at < newest_);
         newest_ = later(newest_, r.dead_lettered_at);
@@ -74,35 +74,35 @@ public:
         if (r.redriving) add(plan_.redriving, r);
         if (!r.redriving && is_old(r)) return;
         ++plan_.after.rows;
-        left_.add(r.bytes);
+        bytes_left_.add(r.bytes);
     }
 
     /// Sets the limits for the second pass. Rows removed by age are not counted any more.
-    void decide() noexcept
+    void set_limits() noexcept
     {
         plan_.spike = policy_.spike.count != highest_size && plan_.recent >= policy_.spike.count;
         if (plan_.spike && policy_.full == prune_policy::when_full::refuse_new) return;
         const double share = plan_.spike ? 1.0 : policy_.low_water;
-        if (plan_.after.rows >= policy_.count) rows_ = low_water(policy_.count, share);
-        if (left_.size() >= policy_.bytes) bytes_ = low_water(policy_.bytes, share);
+        if (plan_.after.rows >= policy_.count) max_rows_left_ = low_water(policy_.count, share);
+        if (bytes_left_.size() >= policy_.bytes) max_bytes_left_ = low_water(policy_.bytes, share);
     }
 
     /// Second pass: removes the row if a limit requires it. Call it for all rows, oldest first.
-    void consider(const prune_plan::row& r, std::uint64_t index)
+    void remove_if_needed(const prune_plan::row& r, std::uint64_t index)
     {
         if (r.redriving) return;
-        if (is_old(r)) return take(r, index, prune_plan::removal::limit::age);
-        const bool rows = plan_.after.rows > rows_;
-        if (!rows && left_.size() <= bytes_) return;
-        take(r, index,
-             rows ? prune_plan::removal::limit::count : prune_plan::removal::limit::bytes);
+        if (is_old(r)) return add_removal(r, index, prune_plan::removal::limit::age);
+        const bool rows = plan_.after.rows > max_rows_left_;
+        if (!rows && bytes_left_.size() <= max_bytes_left_) return;
+        add_removal(r, index,
+                    rows ? prune_plan::removal::limit::count : prune_plan::removal::limit::bytes);
         --plan_.after.rows;
-        left_.subtract(r.bytes);
+        bytes_left_.subtract(r.bytes);
     }
 
     void finish() noexcept
     {
-        plan_.after.bytes = left_.size();
+        plan_.after.bytes = bytes_left_.size();
         const bool rows = policy_.count != highest_size && plan_.after.rows >= policy_.count;
         const bool bytes = policy_.bytes != highest_size && plan_.after.bytes >= policy_.bytes;
         plan_.full = rows || bytes;
@@ -120,7 +120,8 @@ private:
         to.bytes = saturating_add(to.bytes, r.bytes);
     }
 
-    void take(const prune_plan::row& r, std::uint64_t index, prune_plan::removal::limit reason)
+    void add_removal(const prune_plan::row& r, std::uint64_t index,
+                     prune_plan::removal::limit reason)
     {
         plan_.removals.push_back({r.id, index, r.bytes, r.dead_lettered_at, reason});
     }
@@ -128,10 +129,10 @@ private:
     prune_policy policy_;
     wall_time now_;
     prune_plan& plan_;
-    byte_sum left_{};
+    byte_sum bytes_left_{};
     wall_time newest_ = wall_time::lowest();
-    std::uint64_t rows_ = highest_size;   // the highest number of rows that may be left
-    std::uint64_t bytes_ = highest_size;  // the highest number of bytes that may be left
+    std::uint64_t max_rows_left_ = highest_size;   // the highest number of rows that may be left
+    std::uint64_t max_bytes_left_ = highest_size;  // the highest number of bytes that may be left
 };
 
 struct aged_row {

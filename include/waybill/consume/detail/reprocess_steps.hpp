@@ -30,23 +30,23 @@ namespace waybill::inline v0_2::detail {
 /// The reason why `e` is not the event of the letter. Empty if sequence, size and checksum are
 /// equal or unknown.
 template <class E>
-[[nodiscard]] std::string another_event([[maybe_unused]] const dead_letter& d,
-                                        [[maybe_unused]] const E& e)
+[[nodiscard]] std::string event_mismatch([[maybe_unused]] const dead_letter& d,
+                                         [[maybe_unused]] const E& e)
 {
     if constexpr (sequenced<E>) {
-        const dead_letter is =
+        const dead_letter fetched =
             make_dead_letter(d.key, e, {}, 0, {}, {.keeps = dead_letter_body::pointer});
         const std::string number = std::to_string(d.at.sequence);
-        if (is.at.sequence != d.at.sequence) {
-            return "event " + std::to_string(is.at.sequence) + " was fetched instead of event " +
-                   number;
+        if (fetched.at.sequence != d.at.sequence) {
+            return "event " + std::to_string(fetched.at.sequence) +
+                   " was fetched instead of event " + number;
         }
         // Both are 0 if the letter was made without the body, or if the body is empty.
         const bool known = d.size != 0 || d.checksum != 0;
         if constexpr (requires { e.body; }) {
-            if (known && (is.size != d.size || is.checksum != d.checksum)) {
+            if (known && (fetched.size != d.size || fetched.checksum != d.checksum)) {
                 return "event " + number + " differs from its dead letter: " +
-                       std::to_string(is.size) + " bytes, not " + std::to_string(d.size) +
+                       std::to_string(fetched.size) + " bytes, not " + std::to_string(d.size) +
                        ", or another checksum";
             }
         }
@@ -55,8 +55,8 @@ template <class E>
 }
 
 /// Adds one more failure to a letter.
-inline void note_failure(dead_letter& d, const fault& reason, wall_time now,
-                         const dead_letter_options& o)
+inline void record_failure(dead_letter& d, const fault& reason, wall_time now,
+                           const dead_letter_options& o)
 {
     d.kind = reason.kind;
     d.reason = bounded_reason(reason.text, o);
@@ -71,21 +71,21 @@ inline void note_failure(dead_letter& d, const fault& reason, wall_time now,
            kind == fault_kind::cancelled;
 }
 
-/// Commits the removal of a letter, and returns `as` if it is applied. If the outcome of the commit
-/// is unknown, the letter decides: it is still there, or it was removed by this call or another
-/// one.
+/// Commits the removal of a letter. Returns `if_applied` if the commit was applied. If the outcome
+/// of the commit is unknown, it counts as applied if the store no longer contains the letter, which
+/// this call or another one has removed.
 template <class Store>
 [[nodiscard]] reprocess_report reprocess_commit(Store& store, typename Store::transaction& tx,
-                                                const dead_letter& d, reprocess_outcome as)
+                                                const dead_letter& d, reprocess_outcome if_applied)
 {
     const auto done = tx.commit();
     auto outcome = done ? *done : commit_outcome::unknown;
     if (outcome == commit_outcome::unknown) {
-        const auto left = store.find(d.key, d.at.sequence);
-        if (!left) return {reprocess_outcome::unknown, left.error()};
-        outcome = *left ? commit_outcome::not_applied : commit_outcome::applied;
+        const auto stored = store.find(d.key, d.at.sequence);
+        if (!stored) return {reprocess_outcome::unknown, stored.error()};
+        outcome = *stored ? commit_outcome::not_applied : commit_outcome::applied;
     }
-    if (outcome == commit_outcome::applied) return {as, {}};
+    if (outcome == commit_outcome::applied) return {if_applied, {}};
     return {reprocess_outcome::not_done, infrastructure("commit not confirmed")};
 }
 

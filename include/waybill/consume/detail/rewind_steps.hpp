@@ -27,9 +27,10 @@ namespace waybill::inline v0_2::detail {
 /// Writes the earlier checkpoint in the transaction. Requires: `mine.from` is set, and `to` is set
 /// or the store has `reset`.
 template <class Store>
-[[nodiscard]] result<advance_outcome> set_back(Store& store, typename Store::transaction& tx,
-                                               const assignment& mine,
-                                               const std::optional<position>& to)
+[[nodiscard]] result<advance_outcome> write_earlier_checkpoint(Store& store,
+                                                               typename Store::transaction& tx,
+                                                               const assignment& mine,
+                                                               const std::optional<position>& to)
 {
     if constexpr (checkpoint_reset<Store>) {
         if (!to) return store.reset(tx, mine.key, *mine.from, mine.epoch);
@@ -39,8 +40,8 @@ template <class Store>
 
 /// Removes the crash record, if the store keeps crash records.
 template <class Store>
-[[nodiscard]] result<void> forget(Store& store, typename Store::transaction& tx,
-                                  const partition_key& key)
+[[nodiscard]] result<void> clear_crash_record(Store& store, typename Store::transaction& tx,
+                                              const partition_key& key)
 {
     if constexpr (crash_record_store<Store>) return store.clear_crash_record(tx, key);
     else return {};
