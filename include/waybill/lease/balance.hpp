@@ -38,8 +38,8 @@ namespace waybill::inline v0_2 {
     balance_plan plan;
     if (v.self >= v.owners) return plan;
     const detail::shares shares(v);
-    plan.mine = shares.has(v.self);
-    plan.target = shares.target(v.self);
+    plan.mine = shares.held_count(v.self);
+    plan.target = shares.target_count(v.self);
 
     std::vector<std::uint32_t> free;
     std::vector<std::uint32_t> free_for_long;
@@ -50,14 +50,14 @@ namespace waybill::inline v0_2 {
     }
     const double share = random >= 0.0 ? (random < 1.0 ? random : 0.999) : 0.0;
     const auto start = static_cast<std::uint32_t>(share * static_cast<double>(free.size()));
-    detail::serve(v, shares, free, start, plan);
+    detail::plan_claims(v, shares, free, start, plan);
     if (plan.claim.empty() && !plan.steal && !free_for_long.empty()) {
         const auto at = static_cast<std::size_t>(share * static_cast<double>(free_for_long.size()));
         plan.claim.push_back(free_for_long[at]);
     }
     plan.balanced = free.empty();
     for (std::uint32_t o = 0; o != v.owners; ++o) {
-        if (shares.exceeds(o) != 0) plan.balanced = false;
+        if (shares.surplus_count(o) != 0) plan.balanced = false;
     }
     return plan;
 }

@@ -118,13 +118,13 @@ struct lease_manager_types {
 
 namespace detail {
 
-/// True if `open`, the pending call, is `told`, the call in a result.
+/// True if a result with the call `reported` belongs to the pending call.
 template <class Call>
-[[nodiscard]] bool answers(const Call& told,
-                           const std::optional<lease_manager_types::lease_call>& open)
+[[nodiscard]] bool is_result_of(const Call& reported,
+                                const std::optional<lease_manager_types::lease_call>& pending)
 {
-    const Call* const asked = open ? std::get_if<Call>(&*open) : nullptr;
-    return asked && *asked == told;
+    const Call* const pending_call = pending ? std::get_if<Call>(&*pending) : nullptr;
+    return pending_call && *pending_call == reported;
 }
 
 }  // namespace detail

@@ -59,13 +59,13 @@ public:
         if (interruption_ == interruption::claim) return claim_of(extra_claims_.front());
         if (interruption_ == interruption::list) return list_call();
         if (interruption_ == interruption::leave && heartbeat_unknown_)
-            return heartbeat{own_heartbeat(announced_ + 1)};
-        if (interruption_ == interruption::leave) return leave{own_heartbeat(announced_)};
+            return heartbeat{own_heartbeat(heartbeat_version_ + 1)};
+        if (interruption_ == interruption::leave) return leave{own_heartbeat(heartbeat_version_)};
         if (now < not_before_) return {};
         const round_step at = current();
         switch (at.kind) {
-            case step::renew: return claim_of({nth(at.n), purpose::renew});
-            case step::announce: return heartbeat{own_heartbeat(announced_ + 1)};
+            case step::renew: return claim_of({partition_at(at.n), purpose::renew});
+            case step::announce: return heartbeat{own_heartbeat(heartbeat_version_ + 1)};
             case step::list: return list_call();
             case step::take: return claim_of(round_claims_[at.n]);
             case step::remove_departed: return leave{departed_[at.n]};
@@ -90,59 +90,60 @@ public:
 
     event_result on(const heartbeat_stored& a, steady_time now)
     {
-        if (!detail::answers(a.call, call(now))) return event_result::stale;
+        if (!detail::is_result_of(a.call, call(now))) return event_result::stale;
         record_error(a.answer);
-        ++announced_;
+        ++heartbeat_version_;
         heartbeat_unknown_ = !a.answer && interruption_ != interruption::leave;
-        return interruption_ == interruption::leave ? result_at(now)
+        return interruption_ == interruption::leave ? after_result(now)
                                                     : continue_round({step::list, 0}, now);
     }
 
     event_result on(const group_left& w, steady_time now)
     {
-        if (!detail::answers(w.call, call(now))) return event_result::stale;
+        if (!detail::is_result_of(w.call, call(now))) return event_result::stale;
         const bool left = interruption_ == interruption::leave;
         if (left) leaving_ = false;
-        return left ? result_at(now)
+        return left ? after_result(now)
                     : continue_round({step::remove_departed, current().n + 1}, now);
     }
 
     event_result on(const listed& l, steady_time now)
     {
-        if (!detail::answers(list_call(), call(now))) return event_result::stale;
-        draw_ = l.random;
+        if (!detail::is_result_of(list_call(), call(now))) return event_result::stale;
+        last_random_ = l.random;
         record_error(l.answer);
         if (interruption_ == interruption::list) return after_list(l, now);
-        if (!l.answer) return start_over(now);
+        if (!l.answer) return begin_round_early(now);
         seen_.look(*l.answer, now);
         reconcile(announced_once_);
         const bool first = !std::exchange(announced_once_, true);
-        return first && round_claims_.empty() ? start_over(now)
+        return first && round_claims_.empty() ? begin_round_early(now)
                                               : continue_round({step::take, 0}, now);
     }
 
     event_result on(const claimed& c, steady_time now)
     {
-        if (!detail::answers(c.call, call(now))) return event_result::stale;
+        if (!detail::is_result_of(c.call, call(now))) return event_result::stale;
         record_error(c.answer);
         ++claim_results_;
         if (interruption_ == interruption::claim) return after_extra_claim(c, now);
         const round_step at = current();
         const bool renewing = at.kind == step::renew;
         const planned_claim planned =
-            renewing ? planned_claim{nth(at.n), purpose::renew} : round_claims_[at.n];
+            renewing ? planned_claim{partition_at(at.n), purpose::renew} : round_claims_[at.n];
         if (planned.purpose == purpose::take)
             held_.set_expired_incarnation(planned.partition, seen_, group_.self);
         if (!c.answer) {
             held_.set_outcome_unknown(planned.partition);
-            if (renewing) first_ = planned.partition + 1;
-            return start_over(now);
+            if (renewing) first_partition_ = planned.partition + 1;
+            return begin_round_early(now);
         }
         const round_step following{at.kind, at.n + 1};
         if (c.answer->outcome == claim_result::claim_outcome::won) {
             const bool new_one = !held_.holds(planned.partition);
-            held_.won(planned.partition, *c.answer, detail::later(last_, not_before_),
-                      detail::trusted_for(group_.leases));
+            held_.set_won(planned.partition, *c.answer,
+                          detail::later(last_result_time_, not_before_),
+                          detail::trusted_for(group_.leases));
             if (stopping_ && new_one) {
                 held_.release(planned.partition);
                 extra_claims_.push_back({planned.partition, purpose::give_back});
@@ -151,7 +152,7 @@ public:
         }
         if (planned.purpose == purpose::renew) held_.suspect(planned.partition);
         // Another owner takes partitions, too. The rows are read again before the next claim.
-        return renewing ? continue_round(following, now) : start_over(now);
+        return renewing ? continue_round(following, now) : begin_round_early(now);
     }
 
     /// Starts to give back all leases. Stale if the manager is stopping already.
@@ -260,14 +261,17 @@ private:
     }
 
     /// After a failed renewal, the next round starts with the partition after it.
-    [[nodiscard]] std::uint32_t nth(std::uint32_t n) const { return (first_ + n) % partitions(); }
+    [[nodiscard]] std::uint32_t partition_at(std::uint32_t n) const
+    {
+        return (first_partition_ + n) % partitions();
+    }
 
     /// The current step of the round, after all steps without work.
     [[nodiscard]] round_step current() const
     {
-        auto at = at_;
+        auto at = current_step_;
         if (at.kind == step::renew) {
-            while (at.n < partitions() && !held_.holds(nth(at.n))) ++at.n;
+            while (at.n < partitions() && !held_.holds(partition_at(at.n))) ++at.n;
             if (at.n < partitions()) return at;
             at = {step::announce, 0};
         }
@@ -285,7 +289,7 @@ private:
         departed_.clear();
         if (stopping_ || !announced_once) return;
         const balance_plan::lease_view v = seen_.view(group_.self);
-        const balance_plan plan = balance(v, draw_);
+        const balance_plan plan = balance(v, last_random_);
         balanced_ = plan.balanced;
         const auto take = [&](std::uint32_t p) {
             if (!held_.exhausted(p)) round_claims_.push_back({p, purpose::take});
@@ -303,26 +307,27 @@ private:
         if (!won && give_back && planned.tries < 2) {
             if (c.answer) held_.suspect(planned.partition);
             ++extra_claims_.front().tries;
-            return result_at(now);
+            return after_result(now);
         }
         extra_claims_.erase(extra_claims_.begin());
         if (give_back) {
-            held_.lose(planned.partition);  // a lease that could not be given back expires
+            held_.set_lost(planned.partition);  // a lease that could not be given back expires
         } else if (won) {
-            held_.won(planned.partition, *c.answer, last_, detail::trusted_for(group_.leases));
+            held_.set_won(planned.partition, *c.answer, last_result_time_,
+                          detail::trusted_for(group_.leases));
         } else if (c.answer) {
             held_.suspect(planned.partition);
         } else {
             held_.set_outcome_unknown(planned.partition);
         }
-        return result_at(now);
+        return after_result(now);
     }
 
     /// The list that is read before uncertain rows are given back. After three failed reads the
     /// last known state of the rows is assumed.
     event_result after_list(const listed& l, steady_time now)
     {
-        if (!l.answer && ++failed_lists_ < 3) return result_at(now);
+        if (!l.answer && ++failed_lists_ < 3) return after_result(now);
         failed_lists_ = 0;
         make_room(partitions());
         if (l.answer) seen_.look(*l.answer, now);
@@ -336,7 +341,7 @@ private:
                 extra_claims_.push_back({p, purpose::give_back});
             }
         }
-        return result_at(now);
+        return after_result(now);
     }
 
     /// True if the row is uncertain, and is or may have to be given back.
@@ -381,29 +386,29 @@ private:
 
     void wait_for_next_round(steady_time now, double share = 1.0)
     {
-        const duration pause = detail::until_next_round(group_.leases, draw_) * share;
+        const duration pause = detail::until_next_round(group_.leases, last_random_) * share;
         not_before_ = now + detail::greater(pause, duration::nanoseconds(1));
-        at_ = {};
+        current_step_ = {};
     }
 
     event_result continue_round(const round_step& to, steady_time now)
     {
-        at_ = to;
+        current_step_ = to;
         if (current().kind == step::none) wait_for_next_round(now);
-        return result_at(now);
+        return after_result(now);
     }
 
     /// After an error, or if another owner was faster: another round, after half of the usual
     /// pause.
-    event_result start_over(steady_time now)
+    event_result begin_round_early(steady_time now)
     {
         wait_for_next_round(now, 0.5);
-        return result_at(now);
+        return after_result(now);
     }
 
-    event_result result_at(steady_time now)
+    event_result after_result(steady_time now)
     {
-        last_ = now;
+        last_result_time_ = now;
         choose_interruption();
         return event_result::applied;
     }
@@ -411,8 +416,8 @@ private:
     /// Selects the next task outside of the rounds, if there is one.
     void choose_interruption()
     {
-        const auto over = [&](const planned_claim& c) { return !held_.holds(c.partition); };
-        while (!extra_claims_.empty() && over(extra_claims_.front()))
+        const auto not_held = [&](const planned_claim& c) { return !held_.holds(c.partition); };
+        while (!extra_claims_.empty() && not_held(extra_claims_.front()))
             extra_claims_.erase(extra_claims_.begin());
         interruption_ = leaving_                ? interruption::leave
                         : extra_claims_.empty() ? interruption::none
@@ -428,8 +433,8 @@ private:
     std::vector<planned_claim> extra_claims_;  // outside of the rounds
     std::vector<planned_claim> round_claims_;  // of this round
     std::vector<owner_heartbeat> departed_;
-    round_step at_;
-    std::uint32_t first_ = 0;
+    round_step current_step_;
+    std::uint32_t first_partition_ = 0;
     interruption interruption_ = interruption::none;
     bool announced_once_ = false;  // a first round has announced this owner to the others
     bool stopping_ = false;
@@ -438,12 +443,12 @@ private:
     // The last announcement may be written or not. Only another one settles this.
     bool heartbeat_unknown_ = false;
     bool balanced_ = false;
-    double draw_ = 0.5;
-    std::uint64_t announced_ = 0;
+    double last_random_ = 0.5;
+    std::uint64_t heartbeat_version_ = 0;
     std::uint64_t claim_results_ = 0;  // claims with a result
     std::uint32_t failed_lists_ = 0;  // consecutive failed reads before rows are given back
     fault last_error_;
-    steady_time last_ = steady_time::lowest();
+    steady_time last_result_time_ = steady_time::lowest();
     steady_time not_before_ = steady_time::lowest();
 };
 

@@ -53,41 +53,42 @@ public:
           leases_(partitions.size())
     {
         std::uint32_t n = 0;
-        for (const std::string& name : partitions) number_.emplace(name, n++);
+        for (const std::string& name : partitions) partition_numbers_.emplace(name, n++);
     }
 
     /// Updates the state with the rows that the store contains at `now`. If `now` is earlier than
     /// before, no time has passed.
     void look(const lease_table& table, steady_time now)
     {
-        const duration longest = options_.interval + options_.interval;
+        const duration max_step = options_.interval + options_.interval;
         if (last_read_)
-            observed_for_ = observed_for_ +
-                            detail::lesser(detail::greater(now - *last_read_, duration{}), longest);
+            observed_for_ =
+                observed_for_ +
+                detail::lesser(detail::greater(now - *last_read_, duration{}), max_step);
         last_read_ = last_read_ ? detail::later(*last_read_, now) : now;
 
         std::vector<const lease*> rows(leases_.size());
         for (const lease& l : table.leases) {
             if (l.key.source != source_ || l.key.group != group_) continue;
-            const auto found = number_.find(l.key.partition);
-            if (found == number_.end()) continue;
+            const auto found = partition_numbers_.find(l.key.partition);
+            if (found == partition_numbers_.end()) continue;
             const lease*& chosen = rows[found->second];
-            if (!chosen || newer(l, *chosen)) chosen = &l;
+            if (!chosen || is_newer(l, *chosen)) chosen = &l;
         }
-        for (std::uint32_t i = 0; i != rows.size(); ++i) see(leases_[i], rows[i]);
+        for (std::uint32_t i = 0; i != rows.size(); ++i) update_lease(leases_[i], rows[i]);
 
-        for (auto& [id, seen] : owners_) seen.there = false;
+        for (auto& [id, seen] : owners_) seen.listed = false;
         for (const owner_heartbeat& p : table.owners) {
             if (p.source != source_ || p.group != group_ || p.owner.none()) continue;
             const auto [at, first] = owners_.try_emplace(p.owner);
             // Of two rows of one owner the higher version counts.
-            if (at->second.there && p.version <= at->second.version) continue;
-            if (first || p.version != at->second.version) at->second.since = observed_for_;
+            if (at->second.listed && p.version <= at->second.version) continue;
+            if (first || p.version != at->second.version) at->second.changed_at = observed_for_;
             at->second.version = p.version;
-            at->second.there = true;
+            at->second.listed = true;
         }
         for (auto at = owners_.begin(); at != owners_.end();) {
-            if (at->second.there) ++at;
+            if (at->second.listed) ++at;
             else at = owners_.erase(at);
         }
     }
@@ -104,18 +105,18 @@ public:
     {
         if (partition >= leases_.size()) return false;
         const seen_lease& l = leases_[partition];
-        return l.stored && !l.stored->owner.none() && old(l.since, options_.expiry);
+        return l.stored && !l.stored->owner.none() && unchanged_for(l.changed_at, options_.expiry);
     }
 
     /// The input of `balance` for `self`. `self` counts as alive, and its own leases as held at any
     /// age.
     [[nodiscard]] balance_plan::lease_view view(const owner_id& self) const
     {
-        using alive = std::pair<std::string_view, std::uint64_t>;
-        const auto id = [](const owner_id& o) { return alive(o.name, o.incarnation); };
-        std::map<alive, std::uint32_t> owners{{id(self), 0}};
+        using owner_key = std::pair<std::string_view, std::uint64_t>;
+        const auto id = [](const owner_id& o) { return owner_key(o.name, o.incarnation); };
+        std::map<owner_key, std::uint32_t> owners{{id(self), 0}};
         for (const auto& [owner, seen] : owners_) {
-            if (!old(seen.since, options_.expiry)) owners.emplace(id(owner), 0);
+            if (!unchanged_for(seen.changed_at, options_.expiry)) owners.emplace(id(owner), 0);
         }
         for (std::uint32_t i = 0; i != leases_.size(); ++i) {
             const std::optional<row>& r = leases_[i].stored;
@@ -131,7 +132,8 @@ public:
             if (own || (r && !r->owner.none() && !expired(i))) {
                 v.holders.push_back(owners.find(id(r->owner))->second);
             } else {
-                const bool long_ago = old(leases_[i].since, options_.expiry + options_.expiry);
+                const bool long_ago =
+                    unchanged_for(leases_[i].changed_at, options_.expiry + options_.expiry);
                 v.holders.push_back(long_ago ? balance_plan::lease_view::free_for_long
                                              : balance_plan::lease_view::free);
             }
@@ -142,12 +144,12 @@ public:
     /// Announced owners whose row has not changed for two expiries, to be removed from the store.
     [[nodiscard]] std::vector<owner_heartbeat> departed() const
     {
-        std::vector<owner_heartbeat> gone;
+        std::vector<owner_heartbeat> departed_owners;
         for (const auto& [owner, seen] : owners_) {
-            if (!old(seen.since, options_.expiry + options_.expiry)) continue;
-            gone.push_back({source_, group_, owner, seen.version});
+            if (!unchanged_for(seen.changed_at, options_.expiry + options_.expiry)) continue;
+            departed_owners.push_back({source_, group_, owner, seen.version});
         }
-        return gone;
+        return departed_owners;
     }
 
     friend bool operator==(const lease_observer&, const lease_observer&) = default;
@@ -155,24 +157,24 @@ public:
 private:
     struct seen_lease {
         std::optional<row> stored{};
-        duration since{};  // on a clock that advances only with looks
+        duration changed_at{};  // the value of `observed_for_` at its last change
 
         friend bool operator==(const seen_lease&, const seen_lease&) = default;
     };
     struct seen_owner {
         std::uint64_t version = 0;
-        duration since{};
-        bool there = false;
+        duration changed_at{};
+        bool listed = false;
 
         friend bool operator==(const seen_owner&, const seen_owner&) = default;
     };
 
-    static bool newer(const lease& a, const lease& b)
+    static bool is_newer(const lease& a, const lease& b)
     {
         return a.epoch != b.epoch ? a.epoch > b.epoch : a.version > b.version;
     }
 
-    void see(seen_lease& seen, const lease* l) const
+    void update_lease(seen_lease& seen, const lease* l) const
     {
         if (!l) {
             if (seen.stored) seen = {std::nullopt, observed_for_};
@@ -183,15 +185,15 @@ private:
         if (!same) seen = {row{l->owner, l->epoch, l->version}, observed_for_};
     }
 
-    [[nodiscard]] bool old(duration since, duration age) const
+    [[nodiscard]] bool unchanged_for(duration changed_at, duration age) const
     {
-        return observed_for_ - since >= age;
+        return observed_for_ - changed_at >= age;
     }
 
     std::string source_;
     std::string group_;
     lease_options options_;
-    std::map<std::string, std::uint32_t> number_;
+    std::map<std::string, std::uint32_t> partition_numbers_;
     std::vector<seen_lease> leases_;
     std::map<owner_id, seen_owner> owners_;
     std::optional<steady_time> last_read_;

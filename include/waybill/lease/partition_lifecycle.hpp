@@ -223,15 +223,15 @@ public:
     /// The next step, or the time until which to wait. `idle` if nothing is open.
     [[nodiscard]] constexpr action next(steady_time now) const
     {
-        if (step_ != step::idle && now < not_before_) return wait_until{not_before_};
-        switch (step_) {
-            case step::open: return open{partition_, epoch_};
-            case step::process: return process{partition_, epoch_};
-            case step::close: return close{partition_, epoch_, false};
-            case step::drop: return close{partition_, epoch_, true};
-            case step::save: return save{partition_, epoch_};
-            case step::relinquish: return release{partition_, epoch_};
-            case step::idle: break;
+        if (phase_ != phase::idle && now < not_before_) return wait_until{not_before_};
+        switch (phase_) {
+            case phase::open: return open{partition_, epoch_};
+            case phase::process: return process{partition_, epoch_};
+            case phase::close: return close{partition_, epoch_, false};
+            case phase::drop: return close{partition_, epoch_, true};
+            case phase::save: return save{partition_, epoch_};
+            case phase::release: return release{partition_, epoch_};
+            case phase::idle: break;
         }
         return idle{};
     }
@@ -240,151 +240,153 @@ public:
     /// epoch does not exceed that of each earlier assignment.
     constexpr event_result on(const assigned& a, steady_time now)
     {
-        if (a.epoch <= epoch_ || a.epoch <= following_) return event_result::stale;
-        if (step_ != step::idle) {
-            following_ = a.epoch;
-            giving_back_ = false;
-            return go(step::drop, now);
+        if (a.epoch <= epoch_ || a.epoch <= next_epoch_) return event_result::stale;
+        if (phase_ != phase::idle) {
+            next_epoch_ = a.epoch;
+            next_revoked_ = false;
+            return enter_phase(phase::drop, now);
         }
-        begin(a.epoch, now);
+        begin_assignment(a.epoch, now);
         return event_result::applied;
     }
 
     constexpr event_result on(const revoked&, steady_time now)
     {
-        if (step_ == step::drop && following_ != 0 && !giving_back_) {
-            giving_back_ = true;  // the following epoch is given back without being opened
+        if (phase_ == phase::drop && next_epoch_ != 0 && !next_revoked_) {
+            next_revoked_ = true;  // the following epoch is given back without being opened
             return event_result::applied;
         }
-        if (step_ != step::open && step_ != step::process) return event_result::stale;
-        return go(step::close, now);
+        if (phase_ != phase::open && phase_ != phase::process) return event_result::stale;
+        return enter_phase(phase::close, now);
     }
 
     constexpr event_result on(const partition_lost&, steady_time now)
     {
-        following_ = 0;
-        giving_back_ = false;
-        if (step_ == step::idle) return event_result::stale;
+        next_epoch_ = 0;
+        next_revoked_ = false;
+        if (phase_ == phase::idle) return event_result::stale;
         // A closed partition has no work to drop.
-        const bool closed = step_ == step::save || step_ == step::relinquish;
-        return go(closed ? step::idle : step::drop, now);
+        const bool closed = phase_ == phase::save || phase_ == phase::release;
+        return enter_phase(closed ? phase::idle : phase::drop, now);
     }
 
     constexpr event_result on(const woken&, steady_time now)
     {
-        if (step_ != step::process || failures_ != 0) return event_result::stale;
-        return go(step::process, now);
+        if (phase_ != phase::process || failures_ != 0) return event_result::stale;
+        return enter_phase(phase::process, now);
     }
 
     constexpr event_result on(const partition_opened& o, steady_time now)
     {
-        if (step_ != step::open || o.epoch != epoch_) return event_result::stale;
-        stored_ = o.stored;
-        if (o.kind != fault_kind::none) return again(step::open, now);
-        return go(step::process, now);
+        if (phase_ != phase::open || o.epoch != epoch_) return event_result::stale;
+        checkpoint_epoch_ = o.stored;
+        if (o.kind != fault_kind::none) return retry_later(phase::open, now);
+        return enter_phase(phase::process, now);
     }
 
     constexpr event_result on(const processed& p, steady_time now)
     {
         // The batch was in progress when the partition was revoked.
-        const bool closing = step_ == step::close;
-        if ((step_ != step::process && !closing) || p.epoch != epoch_) return event_result::stale;
+        const bool closing = phase_ == phase::close;
+        if ((phase_ != phase::process && !closing) || p.epoch != epoch_) return event_result::stale;
         processed_ = true;
         if (closing) return event_result::applied;
         switch (p.pass) {
             case batch_pass::moved:
             case batch_pass::drained:
                 failures_ = 0;
-                return go(step::process, p.pass == batch_pass::drained ? now + options_.poll : now);
-            case batch_pass::again: return again(step::process, now);
+                return enter_phase(phase::process,
+                                   p.pass == batch_pass::drained ? now + options_.poll : now);
+            case batch_pass::again: return retry_later(phase::process, now);
             case batch_pass::reopen:
             case batch_pass::lost: break;
         }
-        return again(step::open, now);
+        return retry_later(phase::open, now);
     }
 
     constexpr event_result on(const partition_closed& c, steady_time now)
     {
         if (c.epoch != epoch_) return event_result::stale;
-        if (step_ == step::close) {
+        if (phase_ == phase::close) {
             failures_ = 0;  // failures of `process` do not count for `save`
-            return go(processed_ ? step::save : step::relinquish, now);
+            return enter_phase(processed_ ? phase::save : phase::release, now);
         }
-        if (step_ != step::drop) return event_result::stale;
-        const std::uint64_t next = following_;
-        if (next == 0) return go(step::idle, now);
-        const bool back = giving_back_;
-        begin(next, now);
-        return back ? go(step::relinquish, now) : event_result::applied;
+        if (phase_ != phase::drop) return event_result::stale;
+        const std::uint64_t next = next_epoch_;
+        if (next == 0) return enter_phase(phase::idle, now);
+        const bool next_revoked = next_revoked_;
+        begin_assignment(next, now);
+        return next_revoked ? enter_phase(phase::release, now) : event_result::applied;
     }
 
     constexpr event_result on(const partition_saved& s, steady_time now)
     {
-        if (step_ != step::save || s.epoch != epoch_) return event_result::stale;
-        if (s.kind == fault_kind::ownership_lost) return go(step::idle, now);
+        if (phase_ != phase::save || s.epoch != epoch_) return event_result::stale;
+        if (s.kind == fault_kind::ownership_lost) return enter_phase(phase::idle, now);
         ++save_tries_;
-        const bool enough = s.kind == fault_kind::none || save_tries_ >= options_.save_tries;
-        return enough ? go(step::relinquish, now) : again(step::save, now);
+        const bool saved_or_given_up =
+            s.kind == fault_kind::none || save_tries_ >= options_.save_tries;
+        return saved_or_given_up ? enter_phase(phase::release, now) : retry_later(phase::save, now);
     }
 
     constexpr event_result on(const partition_released& r, steady_time now)
     {
-        if (step_ != step::relinquish || r.epoch != epoch_) return event_result::stale;
-        return go(step::idle, now);
+        if (phase_ != phase::release || r.epoch != epoch_) return event_result::stale;
+        return enter_phase(phase::idle, now);
     }
 
     /// True if nothing is open and nothing is to be given back.
-    [[nodiscard]] constexpr bool is_idle() const noexcept { return step_ == step::idle; }
+    [[nodiscard]] constexpr bool is_idle() const noexcept { return phase_ == phase::idle; }
     /// The epoch of the current assignment, or of the last one.
     [[nodiscard]] constexpr std::uint64_t epoch() const noexcept { return epoch_; }
     /// True if a batch was processed under this epoch, so that effects may have been written.
     [[nodiscard]] constexpr bool has_processed() const noexcept { return processed_; }
     /// The epoch of the checkpoint that was loaded last under `epoch()`; 0 if there was none.
-    [[nodiscard]] constexpr std::uint64_t stored() const noexcept { return stored_; }
+    [[nodiscard]] constexpr std::uint64_t stored() const noexcept { return checkpoint_epoch_; }
     /// The number of consecutive failures.
     [[nodiscard]] constexpr std::uint32_t failures() const noexcept { return failures_; }
 
     friend bool operator==(const partition_lifecycle&, const partition_lifecycle&) = default;
 
 private:
-    enum class step : std::uint8_t { idle, open, process, close, drop, save, relinquish };
+    enum class phase : std::uint8_t { idle, open, process, close, drop, save, release };
 
-    constexpr void begin(std::uint64_t epoch, steady_time now)
+    constexpr void begin_assignment(std::uint64_t epoch, steady_time now)
     {
         epoch_ = epoch;
-        following_ = 0;
-        giving_back_ = false;
+        next_epoch_ = 0;
+        next_revoked_ = false;
         failures_ = 0;
         save_tries_ = 0;
         processed_ = false;
-        stored_ = 0;
-        (void)go(step::open, now);
+        checkpoint_epoch_ = 0;
+        (void)enter_phase(phase::open, now);
     }
 
-    constexpr event_result go(step s, steady_time not_before)
+    constexpr event_result enter_phase(phase p, steady_time not_before)
     {
-        step_ = s;
+        phase_ = p;
         not_before_ = not_before;
         return event_result::applied;
     }
 
-    constexpr event_result again(step s, steady_time now)
+    constexpr event_result retry_later(phase p, steady_time now)
     {
         if (failures_ != ~std::uint32_t{0}) ++failures_;
-        return go(s, now + pause(options_.pause, failures_, 0.5));
+        return enter_phase(p, now + pause(options_.pause, failures_, 0.5));
     }
 
     std::uint32_t partition_;
     config options_;
-    step step_ = step::idle;
+    phase phase_ = phase::idle;
     std::uint64_t epoch_ = 0;
-    // The epoch of the next assignment, while the current one is dropped; 0 if none.
-    std::uint64_t following_ = 0;
-    bool giving_back_ = false;  // the next assignment was revoked as well
+    // Epoch of the next assignment, which begins when the current one is dropped; 0 for none.
+    std::uint64_t next_epoch_ = 0;
+    bool next_revoked_ = false;  // the next assignment was revoked as well
     std::uint32_t failures_ = 0;
     std::uint32_t save_tries_ = 0;
     bool processed_ = false;
-    std::uint64_t stored_ = 0;
+    std::uint64_t checkpoint_epoch_ = 0;
     steady_time not_before_;
 };
 

@@ -50,12 +50,12 @@ public:
     using action =
         std::variant<lease_manager::lease_call, open, process, close, save, wait_until, idle>;
 
-    explicit processor(const config& c) : keeper_(c.group)
+    explicit processor(const config& c) : leases_(c.group)
     {
-        for (std::uint32_t p = 0; p != keeper_.partitions(); ++p) {
-            parts_.emplace_back(p, c.lifecycle);
+        for (std::uint32_t p = 0; p != leases_.partitions(); ++p) {
+            lifecycles_.emplace_back(p, c.lifecycle);
         }
-        defeats_.resize(parts_.size());
+        conflicts_.resize(lifecycles_.size());
     }
 
     /// The next action. `wait_until` if no step is due, `idle` after the end. Linear in the
@@ -63,14 +63,14 @@ public:
     [[nodiscard]] action next(steady_time now) const
     {
         if (ended()) return idle{};
-        if (auto call = keeper_.call(now)) return *std::move(call);
+        if (auto call = leases_.call(now)) return *std::move(call);
         steady_time until = steady_time::highest();
-        for (std::uint32_t n = 0; n != parts_.size(); ++n) {
-            const std::uint32_t p = (turn_ + n) % keeper_.partitions();
-            if (auto a = step_of(p, now, until)) return *a;
+        for (std::uint32_t n = 0; n != lifecycles_.size(); ++n) {
+            const std::uint32_t p = (next_partition_ + n) % leases_.partitions();
+            if (auto a = due_action(p, now, until)) return *a;
         }
-        const auto keeper = keeper_.next(now);
-        if (const auto* w = std::get_if<wait_until>(&keeper))
+        const auto leases = leases_.next(now);
+        if (const auto* w = std::get_if<wait_until>(&leases))
             until = detail::earlier(until, w->time);
         return wait_until{until};
     }
@@ -78,8 +78,8 @@ public:
     /// The result of a lease call.
     event_result on(const lease_manager::lease_answer& a, steady_time now)
     {
-        const event_result h = keeper_.on(a, now);
-        follow(now);
+        const event_result h = leases_.on(a, now);
+        report_lease_changes(now);
         return h;
     }
 
@@ -87,20 +87,20 @@ public:
     {
         partition_lifecycle* const part = find(o.partition);
         if (!part) return event_result::invalid;
-        const defeat& d = defeats_[o.partition];
-        const bool defeated = d.times > 1 && d.epoch == o.epoch;
+        const ownership_conflict& d = conflicts_[o.partition];
+        const bool in_conflict = d.times > 1 && d.epoch == o.epoch;
         const bool raise =
             o.kind == fault_kind::none && o.epoch == part->epoch() &&
-            (defeated || o.stored > o.epoch || (o.stored == o.epoch && !part->has_processed()));
-        if (!raise) return passed_on(*part, o, o.partition, now);
+            (in_conflict || o.stored > o.epoch || (o.stored == o.epoch && !part->has_processed()));
+        if (!raise) return forward(*part, o, o.partition, now);
         // The checkpoint has this epoch or a later one: the row of the lease was lost earlier.
-        partition_opened too_early = o;
-        if (defeated) too_early.stored = detail::greater(o.stored, d.past());
-        const bool last = too_early.stored == lease::max_epoch;
-        too_early.kind = last ? fault_kind::permanent : fault_kind::transient;
-        const event_result h = part->on(too_early, now);
+        partition_opened refused_open = o;
+        if (in_conflict) refused_open.stored = detail::greater(o.stored, d.epoch_to_exceed());
+        const bool last = refused_open.stored == lease::max_epoch;
+        refused_open.kind = last ? fault_kind::permanent : fault_kind::transient;
+        const event_result h = part->on(refused_open, now);
         if (h == event_result::applied)
-            (void)keeper_.on(epoch_too_low{o.partition, too_early.stored}, now);
+            (void)leases_.on(epoch_too_low{o.partition, refused_open.stored}, now);
         return h;
     }
 
@@ -108,18 +108,18 @@ public:
     {
         partition_lifecycle* const part = find(r.partition);
         if (!part) return event_result::invalid;
-        const event_result h = passed_on(*part, r, r.partition, now);
+        const event_result h = forward(*part, r, r.partition, now);
         if (h != event_result::applied) return h;
-        defeat& d = defeats_[r.partition];
+        ownership_conflict& d = conflicts_[r.partition];
         d = {r.epoch, r.pass == partition_lifecycle::batch_pass::lost
                           ? detail::saturating_add(d.times, 1)
                           : 0};
-        if (d.times != 0) (void)keeper_.on(lease_suspected{r.partition}, now);
+        if (d.times != 0) (void)leases_.on(lease_suspected{r.partition}, now);
         return h;
     }
 
-    event_result on(const partition_closed& c, steady_time now) { return step_done(c, now); }
-    event_result on(const partition_saved& s, steady_time now) { return step_done(s, now); }
+    event_result on(const partition_closed& c, steady_time now) { return on_step_result(c, now); }
+    event_result on(const partition_saved& s, steady_time now) { return on_step_result(s, now); }
 
     event_result on(const woken& w, steady_time now)
     {
@@ -130,13 +130,13 @@ public:
     /// Starts to close, save and give back all partitions.
     event_result on(const stop_requested& s, steady_time now)
     {
-        keeper_.make_room(parts_.size());
-        const event_result h = keeper_.on(s, now);
+        leases_.make_room(lifecycles_.size());
+        const event_result h = leases_.on(s, now);
         if (h != event_result::applied) return h;
-        follow(now);
-        for (std::uint32_t p = 0; p != parts_.size(); ++p) {
-            if (!keeper_.epoch(p)) continue;
-            (void)parts_[p].on(revoked{}, now);
+        report_lease_changes(now);
+        for (std::uint32_t p = 0; p != lifecycles_.size(); ++p) {
+            if (!leases_.epoch(p)) continue;
+            (void)lifecycles_[p].on(revoked{}, now);
             give_back(p, now);
         }
         return h;
@@ -145,31 +145,33 @@ public:
     /// True if no partition is open and all leases are given back.
     [[nodiscard]] bool ended() const noexcept
     {
-        if (!keeper_.ended()) return false;
-        for (const partition_lifecycle& part : parts_) {
+        if (!leases_.ended()) return false;
+        for (const partition_lifecycle& part : lifecycles_) {
             if (!part.is_idle()) return false;
         }
         return true;
     }
-    [[nodiscard]] const lease_manager& leases() const noexcept { return keeper_; }
+    [[nodiscard]] const lease_manager& leases() const noexcept { return leases_; }
     /// The fault of a partition that cannot be opened although all stores work; empty otherwise.
     /// Opening is retried from time to time, in case a lower epoch is written to the store.
     [[nodiscard]] fault last_error(std::uint32_t partition) const
     {
         const partition_lifecycle p = part(partition);
-        const bool unused =
-            partition < parts_.size() && (!p.has_processed() || defeats_[partition].times != 0);
-        const bool shut = p.stored() == lease::max_epoch && unused && keeper_.epoch(partition);
-        return shut || keeper_.exhausted(partition) ? detail::epochs_used_up() : fault{};
+        const bool unused = partition < lifecycles_.size() &&
+                            (!p.has_processed() || conflicts_[partition].times != 0);
+        const bool never_opened =
+            p.stored() == lease::max_epoch && unused && leases_.epoch(partition);
+        return never_opened || leases_.exhausted(partition) ? detail::epochs_used_up() : fault{};
     }
     /// The state of a partition; an idle one if the partition is unknown.
     [[nodiscard]] partition_lifecycle part(std::uint32_t partition) const
     {
-        return partition < parts_.size() ? parts_[partition] : partition_lifecycle(partition);
+        return partition < lifecycles_.size() ? lifecycles_[partition]
+                                              : partition_lifecycle(partition);
     }
     [[nodiscard]] partition_key key(std::uint32_t partition) const
     {
-        return keeper_.key(partition);
+        return leases_.key(partition);
     }
 
     /// The assignment of a partition to open, from the loaded checkpoint. Its `ended` shows whether
@@ -177,22 +179,22 @@ public:
     [[nodiscard]] assignment assignment_of(const open& a,
                                            const std::optional<checkpoint>& stored) const
     {
-        return keeper_.assignment_of(a.partition, a.epoch, stored);
+        return leases_.assignment_of(a.partition, a.epoch, stored);
     }
 
     friend bool operator==(const processor&, const processor&) = default;
 
 private:
     /// Under `epoch`, the store has reported another owner in `times` consecutive batches, although
-    /// this process holds the lease. If once, the checkpoint was moved by another writer. If more
-    /// often, the row of the lease was lost earlier, and the store knows a later epoch.
-    struct defeat {
+    /// this process holds the lease. Once: another writer has moved the checkpoint. Several times:
+    /// the row of the lease was lost earlier, and the store has seen a later epoch.
+    struct ownership_conflict {
         std::uint64_t epoch = 0;
         std::uint64_t times = 0;
 
         /// The next epoch must exceed this. The distance to the epoch in the store is unknown, so
         /// it doubles each time. Requires: `times` >= 2.
-        [[nodiscard]] std::uint64_t past() const
+        [[nodiscard]] std::uint64_t epoch_to_exceed() const
         {
             constexpr std::uint64_t widest = 63;  // the highest shift of 64 bits
             const std::uint64_t doubled = times - 2;
@@ -200,25 +202,25 @@ private:
             return detail::saturating_add(epoch,
                                   many ? detail::highest_size : (std::uint64_t{1} << doubled) - 1);
         }
-        friend bool operator==(const defeat&, const defeat&) = default;
+        friend bool operator==(const ownership_conflict&, const ownership_conflict&) = default;
     };
 
     [[nodiscard]] partition_lifecycle* find(std::uint32_t partition)
     {
-        return partition < parts_.size() ? &parts_[partition] : nullptr;
+        return partition < lifecycles_.size() ? &lifecycles_[partition] : nullptr;
     }
 
     /// The next step of partition `p`, if it is due and allowed. If the partition waits, `until`
     /// becomes the earlier of the two times.
-    [[nodiscard]] std::optional<action> step_of(std::uint32_t p, steady_time now,
-                                                steady_time& until) const
+    [[nodiscard]] std::optional<action> due_action(std::uint32_t p, steady_time now,
+                                                   steady_time& until) const
     {
-        const bool trusted = keeper_.trusted(p, now);
+        const bool trusted = leases_.trusted(p, now);
         const auto only_trusted = [&](const auto& a) {
             return trusted ? std::optional<action>(a) : std::nullopt;
         };
         return match(
-            parts_[p].next(now), [&](const open& a) { return only_trusted(a); },
+            lifecycles_[p].next(now), [&](const open& a) { return only_trusted(a); },
             [&](const process& a) { return only_trusted(a); },
             [](const close& a) { return std::optional<action>(a); },
             [](const save& a) { return std::optional<action>(a); },
@@ -231,60 +233,60 @@ private:
     }
 
     template <class Event>
-    event_result passed_on(partition_lifecycle& part, const Event& e, std::uint32_t p,
-                           steady_time now)
+    event_result forward(partition_lifecycle& part, const Event& e, std::uint32_t p,
+                         steady_time now)
     {
         const event_result h = part.on(e, now);
-        if (h == event_result::applied) turn_ = p + 1;
+        if (h == event_result::applied) next_partition_ = p + 1;
         return h;
     }
 
     template <class Event>
-    event_result step_done(const Event& e, steady_time now)
+    event_result on_step_result(const Event& e, steady_time now)
     {
         partition_lifecycle* const part = find(e.partition);
         if (!part) return event_result::invalid;
-        keeper_.make_room(1);
-        const event_result h = passed_on(*part, e, e.partition, now);
+        leases_.make_room(1);
+        const event_result h = forward(*part, e, e.partition, now);
         // A following assignment is not opened.
-        if (keeper_.stopping()) (void)part->on(revoked{}, now);
+        if (leases_.stopping()) (void)part->on(revoked{}, now);
         give_back(e.partition, now);
         return h;
     }
 
     /// Reports each change of the held leases to the partitions.
-    void follow(steady_time now)
+    void report_lease_changes(steady_time now)
     {
-        if (changes_ == keeper_.changes()) return;
-        changes_ = keeper_.changes();
-        for (std::uint32_t p = 0; p != parts_.size(); ++p) {
-            const auto epoch = keeper_.epoch(p);
+        if (reported_changes_ == leases_.changes()) return;
+        reported_changes_ = leases_.changes();
+        for (std::uint32_t p = 0; p != lifecycles_.size(); ++p) {
+            const auto epoch = leases_.epoch(p);
             if (!epoch) {
-                (void)parts_[p].on(partition_lost{}, now);
-                defeats_[p] = {};
+                (void)lifecycles_[p].on(partition_lost{}, now);
+                conflicts_[p] = {};
             }
-            if (epoch && !keeper_.stopping()) (void)parts_[p].on(assigned{*epoch}, now);
+            if (epoch && !leases_.stopping()) (void)lifecycles_[p].on(assigned{*epoch}, now);
         }
     }
 
     /// Gives the lease back if that is the next step, or if it was never used before a stop.
     void give_back(std::uint32_t p, steady_time now)
     {
-        partition_lifecycle& part = parts_[p];
+        partition_lifecycle& part = lifecycles_[p];
         const auto step = part.next(now);
         if (const auto* r = std::get_if<release>(&step)) {
             (void)part.on(partition_released{p, r->epoch}, now);
-        } else if (!keeper_.stopping() || !part.is_idle()) {
+        } else if (!leases_.stopping() || !part.is_idle()) {
             return;
         }
-        (void)keeper_.on(lease_released{p}, now);
+        (void)leases_.on(lease_released{p}, now);
     }
 
-    lease_manager keeper_;
-    std::vector<partition_lifecycle> parts_;
-    std::vector<defeat> defeats_;  // for each partition
-    std::uint32_t turn_ = 0;
-    std::uint64_t changes_ = 0;
+    lease_manager leases_;
+    std::vector<partition_lifecycle> lifecycles_;
+    std::vector<ownership_conflict> conflicts_;  // for each partition
+    std::uint32_t next_partition_ = 0;
+    std::uint64_t reported_changes_ = 0;
 };
 
 [[nodiscard]] inline std::optional<config_error> validate(const processor::config& c)

@@ -40,7 +40,9 @@ TEST_CASE("lease_manager: a group that cannot work is refused")
 // A lease_manager with its store, one call at a time, and what is made of each call.
 class owner {
 public:
-    owner(memory_leases& s, const char* name, std::uint64_t incarnation, std::uint32_t partitions = 1) : store_(s)
+    owner(memory_leases& s, const char* name, std::uint64_t incarnation,
+          std::uint32_t partitions = 1)
+        : store_(s)
     {
         lease_group g{"log", "g", {}, {name, incarnation}, {ms(10), ms(40)}};
         for (std::uint32_t p = 0; p != partitions; ++p) g.partitions.push_back(std::to_string(p));
@@ -64,7 +66,8 @@ public:
             [](const lease_manager::claim& a) {
                 std::string text =
                     (a.row.owner.none() ? "give back " : "claim ") + a.row.key.partition;
-                return text + " epoch " + std::to_string(a.row.epoch) + (a.row.expected ? "" : " new");
+                return text + " epoch " + std::to_string(a.row.epoch) +
+                       (a.row.expected ? "" : " new");
             });
     }
     event_result go(std::int64_t now)
@@ -264,12 +267,12 @@ TEST_CASE("lease_manager: an unknown partition is reported like a free one")
 
     waybill::detail::held_leases held(1);
     const waybill::detail::held_leases untouched = held;
-    held.won(7, {waybill::claim_result::claim_outcome::won, 1, 1}, at(0), ms(1));
+    held.set_won(7, {waybill::claim_result::claim_outcome::won, 1, 1}, at(0), ms(1));
     held.suspect(7);
     held.distrust(7);
     held.release(7);
-    held.lose(7);
-    held.note_epoch(7, 7);
+    held.set_lost(7);
+    held.record_epoch(7, 7);
     held.set_expired_incarnation(7, k.seen(), {"a", 1});
     CHECK(held == untouched);
     CHECK(!held.holds(7));
@@ -394,7 +397,9 @@ TEST_CASE("lease_manager: an epoch below that of the checkpoint is raised at onc
     CHECK(!a.keeper->exhausted(0));  // it is ours
 }
 
-TEST_CASE("lease_manager: one who was killed is replaced after an expiry; one of the same incarnation at once")
+TEST_CASE(
+    "lease_manager: one who was killed is replaced after an expiry; one of the same incarnation at "
+    "once")
 {
     memory_leases store;
     owner a(store, "a", 1);
@@ -439,7 +444,8 @@ TEST_CASE("lease_manager: free partitions are taken, and departed owners are rem
     CHECK(owners[1].owner.name == "h");
 }
 
-TEST_CASE("lease_manager: it stops: withdraws, renews what is open, gives back what is closed, ends")
+TEST_CASE(
+    "lease_manager: it stops: withdraws, renews what is open, gives back what is closed, ends")
 {
     memory_leases store;
     owner a(store, "a", 1, 2);
@@ -512,7 +518,8 @@ bool gives_back_after(const char* lost_call)
     return a.told(41) == "ended" && store.list("log", "g")->leases[0].owner.none();
 }
 
-TEST_CASE("lease_manager: it stops after an answer got lost, reads whose the row is, and gives it back")
+TEST_CASE(
+    "lease_manager: it stops after an answer got lost, reads whose the row is, and gives it back")
 {
     CHECK(gives_back_after("claim 0 epoch 1"));      // a renewal
     CHECK(gives_back_after("claim 0 epoch 1 new"));  // it does not know that it has it
@@ -594,7 +601,8 @@ TEST_CASE("lease_manager: options that check refuses make no call without end")
     CHECK(k.trusted(0, at(100)));  // as if it expired after three rounds
 }
 
-TEST_CASE("lease_manager: the previous owner of a partition is dead if its lease has expired, else alive")
+TEST_CASE(
+    "lease_manager: the previous owner of a partition is dead if its lease has expired, else alive")
 {
     const auto ended_of = [](const owner& o) {
         return o.keeper->assignment_of(0, *o.keeper->epoch(0), {}).expired_incarnation;

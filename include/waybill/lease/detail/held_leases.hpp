@@ -35,7 +35,7 @@ struct planned_claim {
     std::uint32_t partition = 0;
     claim_purpose purpose = claim_purpose::renew;
     std::uint32_t tries = 0;
-    std::uint64_t above = 0;  ///< A new epoch exceeds this value and all epochs seen.
+    std::uint64_t above_epoch = 0;  ///< A new epoch exceeds this value and all epochs seen.
 
     friend bool operator==(const planned_claim&, const planned_claim&) = default;
 };
@@ -52,7 +52,7 @@ public:
         bool outcome_unknown = false;
         std::uint64_t epoch = 0;
         std::uint64_t version = 0;
-        std::uint64_t highest = 0;  ///< The highest epoch that was seen for this partition.
+        std::uint64_t highest_epoch = 0;  ///< The highest epoch that was seen for this partition.
         /// The value for `assignment::expired_incarnation`.
         std::optional<std::uint64_t> expired_incarnation{};
         steady_time trusted_until = steady_time::lowest();
@@ -62,9 +62,10 @@ public:
 
     explicit held_leases(std::uint64_t partitions) : entries_(partitions) {}
 
-    /// Records that a claim has won. The lease is trusted until `asked + trusted`, unless it is
-    /// released. `asked` is not later than the request of the claim.
-    void won(std::uint32_t partition, const claim_result& o, steady_time asked, duration trusted)
+    /// Records that a claim has won. The lease is trusted until `requested_at + trusted`, unless it
+    /// is released. `requested_at` is not later than the request of the claim.
+    void set_won(std::uint32_t partition, const claim_result& o, steady_time requested_at,
+                 duration trusted)
     {
         if (partition >= partitions()) return;
         entry& e = entries_[partition];
@@ -74,8 +75,8 @@ public:
         e.suspected = e.outcome_unknown = false;
         e.epoch = o.epoch;
         e.version = o.version;
-        if (!e.released) e.trusted_until = asked + trusted;
-        note_epoch(partition, o.epoch);
+        if (!e.released) e.trusted_until = requested_at + trusted;
+        record_epoch(partition, o.epoch);
     }
 
     /// Marks the lease as suspected. It is not trusted until the next read of the store decides.
@@ -102,7 +103,7 @@ public:
     }
 
     /// Records that the partition is no longer held.
-    void lose(std::uint32_t partition)
+    void set_lost(std::uint32_t partition)
     {
         if (partition >= partitions()) return;
         entry& e = entries_[partition];
@@ -127,13 +128,13 @@ public:
     bool resolve(std::uint32_t partition, const Observer& seen, const owner_id& self)
     {
         const auto* const stored = seen.row_of(partition);
-        if (stored) note_epoch(partition, stored->epoch);
+        if (stored) record_epoch(partition, stored->epoch);
         if (!stored || stored->owner != self) {
-            lose(partition);
+            set_lost(partition);
             return false;
         }
-        won(partition, {claim_result::claim_outcome::won, stored->epoch, stored->version},
-            steady_time::lowest(), {});
+        set_won(partition, {claim_result::claim_outcome::won, stored->epoch, stored->version},
+                steady_time::lowest(), {});
         return true;
     }
 
@@ -180,11 +181,11 @@ public:
     }
 
     /// Records an epoch that was seen for the partition.
-    void note_epoch(std::uint32_t partition, std::uint64_t epoch)
+    void record_epoch(std::uint32_t partition, std::uint64_t epoch)
     {
         if (partition >= partitions()) return;
         entry& e = entries_[partition];
-        if (e.highest < epoch) e.highest = epoch;
+        if (e.highest_epoch < epoch) e.highest_epoch = epoch;
     }
 
     /// The row to write for `c`. `stored` is the version that was read last; it is used for `take`.
@@ -193,7 +194,8 @@ public:
     {
         using detail::claim_purpose;
         const entry& e = (*this)[c.partition];
-        const std::uint64_t seen = e.highest < c.above ? c.above : e.highest;
+        const std::uint64_t seen =
+            e.highest_epoch < c.above_epoch ? c.above_epoch : e.highest_epoch;
         const std::uint64_t next = seen == lease::max_epoch ? seen : seen + 1;
         return {std::move(key), c.purpose == claim_purpose::give_back ? owner_id{} : self,
                 c.purpose == claim_purpose::renew ? e.epoch : next,
@@ -213,7 +215,7 @@ public:
     /// True if the highest epoch seen is `lease::max_epoch`: no higher one exists.
     [[nodiscard]] bool exhausted(std::uint32_t partition) const
     {
-        return (*this)[partition].highest == lease::max_epoch;
+        return (*this)[partition].highest_epoch == lease::max_epoch;
     }
     /// True if the partition is held and its lease has not expired for any owner at `now`.
     [[nodiscard]] bool trusted(std::uint32_t partition, steady_time now) const
@@ -240,7 +242,7 @@ private:
         using detail::claim_purpose;
         entry& e = entries_[partition];
         const bool ours = stored && stored->owner == self;
-        if (stored) note_epoch(partition, stored->epoch);
+        if (stored) record_epoch(partition, stored->epoch);
         if (e.held && ours && stored->epoch == e.epoch) {
             // The version may be from a renewal whose result was lost.
             if (uncertain(partition)) e.version = stored->version;
@@ -252,7 +254,7 @@ private:
             suspect(partition);
             return claim_purpose::renew;
         }
-        lose(partition);
+        set_lost(partition);
         return ours && !exhausted(partition) ? std::optional(claim_purpose::take) : std::nullopt;
     }
 

@@ -19,47 +19,57 @@ class shares {
 public:
     /// Requires: at least one owner.
     explicit shares(const balance_plan::lease_view& v)
-        : owners_(v.owners), has_(owners_), target_(owners_)
+        : owners_(v.owners), held_counts_(owners_), target_counts_(owners_)
     {
         for (const std::uint32_t h : v.holders) {
-            if (h < owners_) ++has_[h];
+            if (h < owners_) ++held_counts_[h];
         }
         const std::size_t all = v.holders.size();
         // Counting sort, largest first: owners with c partitions start at first[all - c].
         std::vector<std::uint32_t> first(all + 2);
-        for (const std::uint32_t n : has_) ++first[all - n + 1];
+        for (const std::uint32_t n : held_counts_) ++first[all - n + 1];
         for (std::size_t i = 1; i != first.size(); ++i) first[i] += first[i - 1];
         order_.resize(owners_);
-        for (std::uint32_t o = 0; o != owners_; ++o) order_[first[all - has_[o]]++] = o;
-        const auto least = static_cast<std::uint32_t>(all / owners_);
-        const std::size_t one_more = all % owners_;
+        for (std::uint32_t o = 0; o != owners_; ++o) order_[first[all - held_counts_[o]]++] = o;
+        const auto min_target = static_cast<std::uint32_t>(all / owners_);
+        const std::size_t larger_targets = all % owners_;
         for (std::uint32_t i = 0; i != owners_; ++i) {
-            target_[order_[i]] = least + (i < one_more ? 1 : 0);
+            target_counts_[order_[i]] = min_target + (i < larger_targets ? 1 : 0);
         }
     }
 
-    [[nodiscard]] std::uint32_t has(std::uint32_t owner) const { return has_[owner]; }
-    [[nodiscard]] std::uint32_t target(std::uint32_t owner) const { return target_[owner]; }
-    [[nodiscard]] std::uint32_t lacks(std::uint32_t owner) const
+    [[nodiscard]] std::uint32_t held_count(std::uint32_t owner) const
     {
-        return has_[owner] < target_[owner] ? target_[owner] - has_[owner] : 0;
+        return held_counts_[owner];
     }
-    [[nodiscard]] std::uint32_t exceeds(std::uint32_t owner) const
+    [[nodiscard]] std::uint32_t target_count(std::uint32_t owner) const
     {
-        return has_[owner] > target_[owner] ? has_[owner] - target_[owner] : 0;
+        return target_counts_[owner];
+    }
+    [[nodiscard]] std::uint32_t missing_count(std::uint32_t owner) const
+    {
+        return held_counts_[owner] < target_counts_[owner]
+                   ? target_counts_[owner] - held_counts_[owner]
+                   : 0;
+    }
+    [[nodiscard]] std::uint32_t surplus_count(std::uint32_t owner) const
+    {
+        return held_counts_[owner] > target_counts_[owner]
+                   ? held_counts_[owner] - target_counts_[owner]
+                   : 0;
     }
     /// Owners, sorted by their number of partitions, largest first.
     [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
 
 private:
     std::uint32_t owners_;
-    std::vector<std::uint32_t> has_;
-    std::vector<std::uint32_t> target_;
+    std::vector<std::uint32_t> held_counts_;
+    std::vector<std::uint32_t> target_counts_;
     std::vector<std::uint32_t> order_;
 };
 
-[[nodiscard]] inline std::optional<std::uint32_t> nth_of(const balance_plan::lease_view& v,
-                                                         std::uint32_t owner, std::uint32_t n)
+[[nodiscard]] inline std::optional<std::uint32_t> nth_partition_of(
+    const balance_plan::lease_view& v, std::uint32_t owner, std::uint32_t n)
 {
     for (std::uint32_t i = 0; i != v.holders.size(); ++i) {
         if (v.holders[i] == owner && n-- == 0) return i;
@@ -67,33 +77,35 @@ private:
     return {};
 }
 
-/// Serves the owners with the fewest partitions first. Each takes free partitions up to its target.
-/// The n-th owner that gets none of them steals the n-th surplus partition.
-inline void serve(const balance_plan::lease_view& v, const shares& s,
-                  const std::vector<std::uint32_t>& free, std::uint32_t start, balance_plan& plan)
+/// Plans the claims of `v.self`. Free partitions are distributed to the owners, fewest partitions
+/// first, each up to its target. The n-th owner below its target that gets none of them steals the
+/// n-th surplus partition.
+inline void plan_claims(const balance_plan::lease_view& v, const shares& s,
+                        const std::vector<std::uint32_t>& free, std::uint32_t start,
+                        balance_plan& plan)
 {
-    std::size_t given = 0;
-    std::uint32_t thieves = 0;
+    std::size_t distributed = 0;
+    std::uint32_t earlier_thieves = 0;
     for (std::size_t i = s.order().size(); i-- != 0;) {
         const std::uint32_t owner = s.order()[i];
-        const std::size_t left = free.size() - given;
-        const std::size_t part = s.lacks(owner) < left ? s.lacks(owner) : left;
+        const std::size_t left = free.size() - distributed;
+        const std::size_t own_share = s.missing_count(owner) < left ? s.missing_count(owner) : left;
         if (owner != v.self) {
-            given += part;
-            if (part == 0 && s.lacks(owner) != 0) ++thieves;
+            distributed += own_share;
+            if (own_share == 0 && s.missing_count(owner) != 0) ++earlier_thieves;
             continue;
         }
-        for (std::size_t k = 0; k != part; ++k) {
-            plan.claim.push_back(free[given + (k + start) % part]);
+        for (std::size_t k = 0; k != own_share; ++k) {
+            plan.claim.push_back(free[distributed + (k + start) % own_share]);
         }
-        if (part != 0 || s.lacks(owner) == 0) return;
+        if (own_share != 0 || s.missing_count(owner) == 0) return;
         for (const std::uint32_t victim : s.order()) {
-            const std::uint32_t extra = s.exceeds(victim);
-            if (thieves < extra) {
-                plan.steal = nth_of(v, victim, thieves);
+            const std::uint32_t surplus = s.surplus_count(victim);
+            if (earlier_thieves < surplus) {
+                plan.steal = nth_partition_of(v, victim, earlier_thieves);
                 return;
             }
-            thieves -= extra;
+            earlier_thieves -= surplus;
         }
         return;
     }
