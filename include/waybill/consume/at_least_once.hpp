@@ -13,7 +13,7 @@
 //      last event is covered, the end is `committed`, even if its commit was cancelled.
 //   4. A commit with an unknown outcome is read back, and retried if it was not applied. A refused
 //      commit ends the batch (`ownership_lost`), unless a late commit of this owner was the cause.
-//   5. It terminates: each step makes progress, uses up a try, or stops.
+//   5. It terminates: each action makes progress, uses up a try, or is the last one.
 // A later delivery repeats the event of the stop. It repeats other events only after a crash, a
 // failed commit or a change of owner: at most `commit_every`, or more while failures wait (guide).
 // A value without locks: one thread at a time.
@@ -312,7 +312,7 @@ private:
         return enter_phase(phase::over);
     }
 
-    /// After the commit of the done events, the batch ends with `e`.
+    /// Sets the outcome with which the batch ends after the commit of the done events.
     void plan_end(batch_outcome e, fault_kind reason, bool at_checkpoint)
     {
         planned_end_ = e;
@@ -364,8 +364,8 @@ private:
         return dead_letters_done();
     }
 
-    /// All failed events are acknowledged. The current event is either the last of them or
-    /// succeeded.
+    /// All dead letters of `failed_events_` are acknowledged. The current event is either the last
+    /// of them or succeeded.
     event_result dead_letters_done()
     {
         const bool last_failed = failed_events_.back().event == event_;
@@ -412,10 +412,10 @@ private:
     std::uint64_t handled_count_ = 0;
     std::uint64_t dead_letter_count_ = 0;
     counts covered_;
-    fault_kind commit_fault_kind_ = fault_kind::none;  // result of the last commit
-    std::optional<batch_outcome> planned_end_;    // the end after the done events are committed
-    fault_kind end_fault_kind_ = fault_kind::none;     // the fault that belongs to the end
-    bool checkpoint_faulted_ = false;             // `end_fault_kind_` came from the checkpoint
+    fault_kind commit_fault_kind_ = fault_kind::none;  // of the last commit
+    std::optional<batch_outcome> planned_end_;         // after the commit of the done events
+    fault_kind end_fault_kind_ = fault_kind::none;     // of the end
+    bool checkpoint_faulted_ = false;                  // that fault came from the checkpoint
     std::optional<batch_outcome> end_;
 };
 

@@ -15,7 +15,7 @@
 //   4. A commit with an unknown outcome is read back. `to` with the own epoch is committed; `from`
 //      is not committed; any other checkpoint belongs to another owner.
 //   5. No event is handled before its crash record is committed (details in the guide).
-//   6. It terminates: each step makes progress, uses up a try of an event, or rolls back.
+//   6. It terminates: each action makes progress, uses up a try of an event, or rolls back.
 //
 // A value without locks: one thread at a time.
 #ifndef WAYBILL_CONSUME_BATCH_MACHINE_HPP
@@ -115,7 +115,7 @@ public:
         return go_to_begin();
     }
 
-    /// A step whose result event is `done` succeeded or failed.
+    /// An action whose result event is `done` succeeded or failed.
     event_result on(const done& d)
     {
         if (phase_ == phase::rollback) return after_rollback();
@@ -326,7 +326,8 @@ private:
         return enter_phase(phase::begin);
     }
 
-    /// Goes to event `n` or the next one not left out; after the last event, to the next step.
+    /// Goes to event `n`, or to the next one that is not excluded by the replay. After the last
+    /// event, writes the dead letters of the replay or continues with `after_last_event`.
     event_result go_to_event(std::uint64_t n)
     {
         tries_ = 0;

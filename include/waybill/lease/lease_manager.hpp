@@ -140,11 +140,11 @@ public:
         }
         const round_step following{at.kind, at.n + 1};
         if (c.answer->outcome == claim_result::claim_outcome::won) {
-            const bool new_one = !held_.holds(planned.partition);
+            const bool newly_held = !held_.holds(planned.partition);
             held_.set_won(planned.partition, *c.answer,
                           detail::later(last_result_time_, not_before_),
                           detail::trusted_for(group_.leases));
-            if (stopping_ && new_one) {
+            if (stopping_ && newly_held) {
                 held_.release(planned.partition);
                 extra_claims_.push_back({planned.partition, purpose::give_back});
             }
@@ -333,10 +333,10 @@ private:
         if (l.answer) seen_.look(*l.answer, now);
         for (std::uint32_t p = 0; p != partitions(); ++p) {
             if (!must_be_read(p)) continue;
-            const bool new_one = !held_.holds(p);
+            const bool newly_held = !held_.holds(p);
             if (!l.answer)
                 held_.assume_unchanged(p);
-            else if (held_.resolve(p, seen_, group_.self) && new_one) {
+            else if (held_.resolve(p, seen_, group_.self) && newly_held) {
                 held_.release(p);
                 extra_claims_.push_back({p, purpose::give_back});
             }

@@ -153,14 +153,14 @@ public:
         work* w = find(e.work, stage::fetch_original, now);
         if (w == nullptr) return event_result::stale;
         if (e.result == settle_result::done) {
-            w->current = stage::handle;
+            w->current_stage = stage::handle;
             return event_result::applied;
         }
         // No handler was called, so the circuit breaker gets neither a success nor a failure.
         breaker_.record(w->permit, fault_kind::cancelled, now);
         w->original_gone = e.result == settle_result::not_found;
         w->message = w->original_gone ? settle_as::complete : settle_as::give_back;
-        w->current = stage::settle_message;
+        w->current_stage = stage::settle_message;
         return event_result::applied;
     }
 
@@ -175,7 +175,7 @@ public:
         if (e.kind == fault_kind::permanent) handled_as = settle_as::dead_letter;
         if (!w->is_pair) {
             w->message = handled_as;
-            w->current = stage::settle_message;
+            w->current_stage = stage::settle_message;
             if (e.deferred) remove_work(*w);
             return event_result::applied;
         }
@@ -183,7 +183,7 @@ public:
         const bool pair_done = e.deferred || handled_as != settle_as::give_back;
         w->message = pair_done ? settle_as::complete : settle_as::give_back;
         w->deferred_again = e.deferred;
-        w->current = stage::settle_original;
+        w->current_stage = stage::settle_original;
         return event_result::applied;
     }
 
@@ -195,7 +195,7 @@ public:
         // deferred again, it has a new pointer.
         if (e.result == settle_result::failed && !w->deferred_again)
             w->message = settle_as::give_back;
-        w->current = stage::settle_message;
+        w->current_stage = stage::settle_message;
         return event_result::applied;
     }
 
@@ -205,10 +205,10 @@ public:
         work* w = find(e.work, stage::settle_message, now);
         if (w == nullptr) w = find(e.work, stage::give_back, now);
         if (w == nullptr) return event_result::stale;
-        if (w->current == stage::fetch_original)
+        if (w->current_stage == stage::fetch_original)
             breaker_.record(w->permit, fault_kind::cancelled, now);
         const bool give_back =
-            w->current != stage::settle_message || w->message == settle_as::give_back;
+            w->current_stage != stage::settle_message || w->message == settle_as::give_back;
         const steady_time after_pause = now + detail::greater(options_.pause, duration{});
         if (give_back) (w->is_pair ? next_pair_request_ : next_receive_) = after_pause;
         remove_work(*w);
@@ -248,7 +248,7 @@ private:
     struct work {
         std::uint64_t number = 0;
         circuit_breaker_types::permit permit{};
-        stage current = stage::fetch_original;
+        stage current_stage = stage::fetch_original;
         bool is_pair = false;
         bool original_gone = false;
         bool deferred_again = false;  // deferred again
@@ -260,8 +260,8 @@ private:
     [[nodiscard]] stage stage_of(const work& w, steady_time now) const
     {
         const bool permit_expired = !(now < w.permit.deadline);
-        if (w.current == stage::handle && permit_expired) return stage::give_back;
-        if (w.current != stage::fetch_original) return w.current;
+        if (w.current_stage == stage::handle && permit_expired) return stage::give_back;
+        if (w.current_stage != stage::fetch_original) return w.current_stage;
         const bool can_continue = !permit_expired && !stopping_ && has_permit(w, now);
         return can_continue ? stage::fetch_original : stage::give_back;
     }
@@ -287,10 +287,10 @@ private:
     /// If the circuit breaker has opened and gives no permit, the work is given back unhandled.
     void add_work(stage s, steady_time now)
     {
-        work w{.number = next_number_++, .current = s, .is_pair = s == stage::fetch_original};
+        work w{.number = next_number_++, .current_stage = s, .is_pair = s == stage::fetch_original};
         if (const auto p = breaker_.try_acquire(now))
             w.permit = *p;
-        else w.current = stage::settle_message;
+        else w.current_stage = stage::settle_message;
         works_.push_back(w);
     }
 

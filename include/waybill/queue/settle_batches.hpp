@@ -207,7 +207,7 @@ public:
 
         std::optional<steady_time> until;
         for (const entry& e : entries_) {
-            if (e.current != stage::waiting) continue;
+            if (e.current_stage != stage::waiting) continue;
             const steady_time due_at =
                 detail::earlier(detail::later(e.not_before, latest_call_time(e)), e.locked_until);
             until = until ? detail::earlier(*until, due_at) : due_at;
@@ -241,8 +241,8 @@ public:
         if (s.call != next_call_) return event_result::stale;
         for (const std::uint64_t item : s.items) {
             entry* const e = find(item);
-            if (e == nullptr || e->current != stage::waiting) continue;
-            e->current = stage::called;
+            if (e == nullptr || e->current_stage != stage::waiting) continue;
+            e->current_stage = stage::called;
             e->call = s.call;
             next_call_ = s.call + 1;
         }
@@ -264,8 +264,8 @@ public:
         event_result applied = event_result::stale;
         for (std::size_t i = 0; i != s.items.size(); ++i) {
             entry* const e = find(s.items[i]);
-            if (e == nullptr || e->current == stage::ended) continue;
-            if (s.call != (e->current == stage::called ? e->call : next_call_)) continue;
+            if (e == nullptr || e->current_stage == stage::ended) continue;
+            if (s.call != (e->current_stage == stage::called ? e->call : next_call_)) continue;
             record_result(*e, faults[i], s.random, now);
             applied = event_result::applied;
         }
@@ -297,7 +297,7 @@ private:
     struct entry {
         std::uint64_t item = 0;
         settle_kind kind = settle_kind::complete;
-        stage current = stage::waiting;
+        stage current_stage = stage::waiting;
         settle_outcome outcome = settle_outcome::lost;
         fault_kind fault = fault_kind::none;
         std::uint32_t tries = 0;
@@ -311,18 +311,19 @@ private:
     /// Whether a report is due. If a lock ends during a call, the result of the call comes first.
     [[nodiscard]] static bool report_due(const entry& e, steady_time now)
     {
-        if (e.current != stage::waiting) return e.current == stage::ended;
+        if (e.current_stage != stage::waiting) return e.current_stage == stage::ended;
         const bool first_call_due = e.kind == settle_kind::complete && e.tries == 0;
         return e.locked_until <= now && !first_call_due;
     }
 
     [[nodiscard]] static report report_of(const entry& e)
     {
-        const settle_outcome outcome = e.current == stage::ended ? e.outcome : settle_outcome::lost;
+        const settle_outcome outcome =
+            e.current_stage == stage::ended ? e.outcome : settle_outcome::lost;
         return {e.item, e.kind, outcome, e.fault, e.tries};
     }
 
-    /// The latest time at which its call should begin.
+    /// The latest time at which the call for this message should begin.
     [[nodiscard]] steady_time latest_call_time(const entry& e) const
     {
         if (e.tries != 0 || no_linger_) return e.not_before;
@@ -331,10 +332,10 @@ private:
 
     [[nodiscard]] static bool is_ready(const entry& e, settle_kind k, steady_time now)
     {
-        return e.kind == k && e.current == stage::waiting && e.not_before <= now;
+        return e.kind == k && e.current_stage == stage::waiting && e.not_before <= now;
     }
 
-    /// If a call of this kind is due, the earliest end of a lock of its messages; else no value.
+    /// If a call of kind `k` is due, the earliest lock end of its messages; otherwise no value.
     [[nodiscard]] std::optional<steady_time> due(settle_kind k, steady_time now) const
     {
         std::uint64_t waiting = 0;
@@ -397,7 +398,7 @@ private:
     {
         ++e.tries;
         e.fault = kind;
-        e.current = stage::ended;
+        e.current_stage = stage::ended;
         e.outcome = settle_outcome::given_up;
         if (kind == fault_kind::none) e.outcome = settle_outcome::done;
         if (kind == fault_kind::ownership_lost) e.outcome = settle_outcome::lost;
@@ -407,7 +408,7 @@ private:
         const steady_time latest_retry = e.locked_until - policy_.to_settle;
         e.outcome = settle_outcome::lost;
         if (latest_retry <= now) return;
-        e.current = stage::waiting;
+        e.current_stage = stage::waiting;
         e.not_before = detail::earlier(now + pause(policy_.pauses, e.tries, random), latest_retry);
     }
 

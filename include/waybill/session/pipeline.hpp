@@ -265,8 +265,8 @@ public:
     /// The reason for the dead letter of the message in hand. Valid until the next event.
     [[nodiscard]] std::string_view reason() const noexcept
     {
-        const bool unread = dead_letter_.reason == dead_letter_reason::unreadable;
-        if (unread && reason_text_.empty()) return waybill::describe(found_);
+        const bool state_unreadable = dead_letter_.reason == dead_letter_reason::unreadable;
+        if (state_unreadable && reason_text_.empty()) return waybill::describe(found_);
         if (progress_.failed) return progress_.failed->text;
         return reason_text_;
     }

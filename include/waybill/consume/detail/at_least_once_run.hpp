@@ -87,7 +87,7 @@ private:
                 machine_.on(machine::done{record_fault(letters_.put(letter(a)), event_fault_)});
             },
             [&](machine::decide_all_failed a) {
-                // The reason of the last event that failed.
+                // The reason of the last failed event.
                 event_fault_.text = reason_texts_.rbegin()->second;
                 machine_.on(machine::all_failed_decided{detail::decide_with(ask_, a.failed)});
             },

@@ -80,21 +80,21 @@ template <class Report, class I>
 template <class I>
 class batch_cursor {
 public:
-    explicit batch_cursor(I first) : first_(first), current_(first) {}
+    explicit batch_cursor(I first) : first_(first), current_iterator_(first) {}
 
     [[nodiscard]] I operator()(std::uint64_t event)
     {
         if (event < current_event_) {
-            current_ = first_;
+            current_iterator_ = first_;
             current_event_ = 0;
         }
-        for (; current_event_ != event; ++current_event_) ++current_;
-        return current_;
+        for (; current_event_ != event; ++current_event_) ++current_iterator_;
+        return current_iterator_;
     }
 
 private:
     I first_;
-    I current_;  // position of `current_event_`
+    I current_iterator_;  // position of `current_event_`
     std::uint64_t current_event_ = 0;
 };
 

@@ -103,8 +103,8 @@ private:
         return p;
     }
 
-    /// Steps that occur for each event, without the dispatch table of `match`. Returns false for
-    /// other steps.
+    /// Executes the frequent actions of each event without the dispatch table of `match`. Returns
+    /// false for all other actions.
     bool on_event_action(const batch_machine::action& next)
     {
         if (std::holds_alternative<batch_machine::savepoint>(next)) return set_savepoint(), true;

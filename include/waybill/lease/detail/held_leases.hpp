@@ -204,7 +204,7 @@ public:
 
     [[nodiscard]] const entry& operator[](std::uint32_t partition) const
     {
-        return partition < partitions() ? entries_[partition] : unknown_;
+        return partition < partitions() ? entries_[partition] : unheld_entry_;
     }
     [[nodiscard]] bool holds(std::uint32_t partition) const { return (*this)[partition].held; }
     [[nodiscard]] std::optional<std::uint64_t> epoch(std::uint32_t partition) const
@@ -259,7 +259,7 @@ private:
     }
 
     std::vector<entry> entries_;
-    entry unknown_;  // the state of an unknown partition
+    entry unheld_entry_;  // the state of an unknown partition
     std::uint32_t count_ = 0;
     std::uint64_t changes_ = 0;
 };
