@@ -85,7 +85,7 @@ void read_everywhere(std::string_view bytes)
     // And where it says that it belongs.
     if (bytes.size() < 2) return;
     detail::tracker_reader in(bytes.substr(1));
-    const std::uint64_t first = in.whole();
+    const std::uint64_t first = in.take_number();
     if (first != 0) read(first - 1, bytes);
 }
 

@@ -145,21 +145,22 @@ public:
 
     /// The idle time starts at `now`.
     constexpr commit_schedule(const config& c, steady_time now) noexcept
-        : policy_(c), written_at_(now), heard_at_(now)
+        : policy_(c), confirmed_at_(now), last_time_(now)
     {
     }
 
     /// The reason for a commit that is due; empty if none is due.
     [[nodiscard]] constexpr std::optional<commit_reason> due(steady_time now) const noexcept
     {
-        if (under_way_ || (failed_ && now < not_before_)) return std::nullopt;
-        if (waiting_ == 0) {
-            if (closed_ || !reached(now, written_at_, policy_.idle_refresh)) return std::nullopt;
+        if (under_way_ || (failed_ && now < retry_at_)) return std::nullopt;
+        if (unconfirmed_count_ == 0) {
+            if (closed_ || !has_passed(now, confirmed_at_, policy_.idle_refresh))
+                return std::nullopt;
             return commit_reason::idle;
         }
         if (closed_ && policy_.on_close) return commit_reason::close;
-        const bool enough = waiting_ >= policy_.every;
-        const bool long_enough = reached(now, first_at_, policy_.interval);
+        const bool enough = unconfirmed_count_ >= policy_.every;
+        const bool long_enough = has_passed(now, first_uncommitted_at_, policy_.interval);
         if (policy_.needs == config::commit_needs::both && !(enough && long_enough))
             return std::nullopt;
         if (enough) return commit_reason::count;
@@ -167,68 +168,71 @@ public:
         return std::nullopt;
     }
 
-    [[nodiscard]] constexpr action next(steady_time now) const noexcept
     /// The next action: commit now, wait until a time, or idle until the next event.
+    [[nodiscard]] constexpr action next(steady_time now) const noexcept
     {
         if (const std::optional<commit_reason> reason = due(now)) return commit_position{*reason};
-        const std::optional<steady_time> until = wakes_at();
+        const std::optional<steady_time> until = next_commit_at();
         if (!until) return idle{};
         return wait_until{*until};
     }
 
     constexpr event_result on(const events_done& e, steady_time now) noexcept
     {
-        hear(now);
+        observe_time(now);
         if (e.events == 0) return event_result::applied;
-        if (waiting_ == started_) first_at_ = now;
-        waiting_ = detail::saturating_add(waiting_, e.events);
+        if (unconfirmed_count_ == in_commit_count_) first_uncommitted_at_ = now;
+        unconfirmed_count_ = detail::saturating_add(unconfirmed_count_, e.events);
         return event_result::applied;
     }
 
     constexpr event_result on(const commit_started&, steady_time now) noexcept
     {
         if (under_way_) return event_result::stale;
-        hear(now);
+        observe_time(now);
         under_way_ = true;
-        started_ = waiting_;
-        before_ = first_at_;
+        in_commit_count_ = unconfirmed_count_;
+        first_in_commit_at_ = first_uncommitted_at_;
         return event_result::applied;
     }
 
     constexpr event_result on(const commit_confirmed&, steady_time now) noexcept
     {
         if (!under_way_) return event_result::stale;
-        hear(now);
+        observe_time(now);
         under_way_ = false;
         failed_ = false;
-        waiting_ -= started_;
-        started_ = 0;
-        written_at_ = now;
+        unconfirmed_count_ -= in_commit_count_;
+        in_commit_count_ = 0;
+        confirmed_at_ = now;
         return event_result::applied;
     }
 
     constexpr event_result on(const commit_failed&, steady_time now) noexcept
     {
         if (!under_way_) return event_result::stale;
-        hear(now);
+        observe_time(now);
         under_way_ = false;
         failed_ = true;
-        if (started_ != 0) first_at_ = before_;
-        started_ = 0;
-        not_before_ = now + policy_.pause;
+        if (in_commit_count_ != 0) first_uncommitted_at_ = first_in_commit_at_;
+        in_commit_count_ = 0;
+        retry_at_ = now + policy_.pause;
         return event_result::applied;
     }
 
     constexpr event_result on(const schedule_closed&, steady_time now) noexcept
     {
         if (closed_) return event_result::stale;
-        hear(now);
+        observe_time(now);
         closed_ = true;
         return event_result::applied;
     }
 
     /// Events done that are not in a confirmed commit.
-    [[nodiscard]] constexpr std::uint64_t unconfirmed() const noexcept { return waiting_; }
+    [[nodiscard]] constexpr std::uint64_t unconfirmed() const noexcept
+    {
+        return unconfirmed_count_;
+    }
     [[nodiscard]] constexpr bool under_way() const noexcept { return under_way_; }
     [[nodiscard]] constexpr const config& policy() const noexcept
     {
@@ -238,53 +242,54 @@ public:
     friend bool operator==(const commit_schedule&, const commit_schedule&) = default;
 
 private:
-    /// True if at least `d` has passed; never true for the longest duration.
-    [[nodiscard]] static constexpr bool reached(steady_time now, steady_time since,
+    /// True if at least `d` has passed since `since`; never true for the longest duration.
+    [[nodiscard]] static constexpr bool has_passed(steady_time now, steady_time since,
                                                 duration d) noexcept
     {
         return d != duration::highest() && !(now < since + d);
     }
 
-    [[nodiscard]] constexpr std::optional<steady_time> wakes_at() const noexcept
+    [[nodiscard]] constexpr std::optional<steady_time> next_commit_at() const noexcept
     {
-        if (under_way_ || (waiting_ == 0 && closed_)) return std::nullopt;
-        steady_time until = waiting_ == 0 ? written_at_ + policy_.idle_refresh
-                                          : first_at_ + policy_.interval;
-        const duration span = waiting_ == 0 ? policy_.idle_refresh : policy_.interval;
+        if (under_way_ || (unconfirmed_count_ == 0 && closed_)) return std::nullopt;
+        steady_time until = unconfirmed_count_ == 0 ? confirmed_at_ + policy_.idle_refresh
+                                                    : first_uncommitted_at_ + policy_.interval;
+        const duration span = unconfirmed_count_ == 0 ? policy_.idle_refresh : policy_.interval;
         if (span == duration::highest()) until = steady_time::highest();
-        const bool enough = waiting_ >= policy_.every;
-        if (waiting_ != 0) {
+        const bool enough = unconfirmed_count_ >= policy_.every;
+        if (unconfirmed_count_ != 0) {
             if (policy_.needs == config::commit_needs::both && !enough)
                 until = steady_time::highest();
             if (policy_.needs == config::commit_needs::either && enough)
                 until = steady_time::lowest();
             if (closed_ && policy_.on_close) until = steady_time::lowest();
         }
-        if (failed_) until = detail::later(until, not_before_);
+        if (failed_) until = detail::later(until, retry_at_);
         if (until == steady_time::highest()) return std::nullopt;
         return until;
     }
 
-    /// Moves stored times back if the clock went back: none may be later than `now`.
-    constexpr void hear(steady_time now) noexcept
+    /// Stores the time. If the clock went back, moves the other stored times back, too: no event
+    /// may be later than `now`, and no retry later than `now` plus the pause.
+    constexpr void observe_time(steady_time now) noexcept
     {
-        if (now < heard_at_) {
-            first_at_ = detail::earlier(first_at_, now);
-            before_ = detail::earlier(before_, now);
-            written_at_ = detail::earlier(written_at_, now);
-            not_before_ = detail::earlier(not_before_, now + policy_.pause);
+        if (now < last_time_) {
+            first_uncommitted_at_ = detail::earlier(first_uncommitted_at_, now);
+            first_in_commit_at_ = detail::earlier(first_in_commit_at_, now);
+            confirmed_at_ = detail::earlier(confirmed_at_, now);
+            retry_at_ = detail::earlier(retry_at_, now + policy_.pause);
         }
-        heard_at_ = now;
+        last_time_ = now;
     }
 
     config policy_;
-    std::uint64_t waiting_ = 0;  // events done, not in a confirmed commit
-    std::uint64_t started_ = 0;  // part of waiting_ that is in the current commit
-    steady_time first_at_{};     // time of the first event that is in no commit
-    steady_time before_{};       // time of the first event in the current commit
-    steady_time written_at_;
-    steady_time not_before_{};
-    steady_time heard_at_;
+    std::uint64_t unconfirmed_count_ = 0;  // events done that are in no confirmed commit
+    std::uint64_t in_commit_count_ = 0;    // those of them in the commit in progress
+    steady_time first_uncommitted_at_{};   // when the first event that is in no commit was done
+    steady_time first_in_commit_at_{};     // when the first event of the last commit was done
+    steady_time confirmed_at_;             // of the last commit; at first the construction
+    steady_time retry_at_{};               // no commit before, if failed_
+    steady_time last_time_;                // the last `now`
     bool under_way_ = false;
     bool failed_ = false;
     bool closed_ = false;

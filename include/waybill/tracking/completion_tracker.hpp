@@ -82,8 +82,8 @@ public:
         start_over();
         assigned_ = true;
         any_done_ = false;
-        marked_ = placed_ = passed_any_ = from.has_value();
-        place_ = last_ = from.value_or(0);
+        has_low_water_ = position_known_ = any_offered_ = from.has_value();
+        low_position_ = last_offered_ = from.value_or(0);
     }
 
     /// Like `assign`, with the positions that an earlier owner completed out of order, and with the
@@ -91,13 +91,14 @@ public:
     constexpr void resume(tracker_start s) noexcept
     {
         assign(s.from);
-        if (!marked_ && (s.next || !s.done.empty())) {
-            placed_ = true;
-            place_ = s.next.value_or(0);
+        if (!has_low_water_ && (s.next || !s.done.empty())) {
+            position_known_ = true;
+            low_position_ = s.next.value_or(0);
         }
-        done_before_ = std::move(s.done);
-        done_before_.pass(marked_ ? detail::saturating_add(place_, 1) : place_);
-        if (marked_ && place_ == detail::highest_size) done_before_.clear();
+        earlier_done_ = std::move(s.done);
+        earlier_done_.pass(has_low_water_ ? detail::saturating_add(low_position_, 1)
+                                          : low_position_);
+        if (has_low_water_ && low_position_ == detail::highest_size) earlier_done_.clear();
     }
 
     /// The partition now belongs to another owner. Events in flight can no longer be committed, so
@@ -107,32 +108,32 @@ public:
         if (!assigned_) return;
         start_over();
         assigned_ = false;
-        passed_any_ = true;
-        last_ = detail::highest_size;
+        any_offered_ = true;
+        last_offered_ = detail::highest_size;
     }
 
     /// Begins an event. Returns its ticket, or the reason why it was not begun. O(1) amortised.
     [[nodiscard]] constexpr result<tracked_event, track_error> begin(std::uint64_t sequence)
     {
-        if (passed_any_ && sequence <= last_) return unexpected(why_not(sequence));
+        if (any_offered_ && sequence <= last_offered_) return unexpected(refusal_of(sequence));
         if (in_flight() >= options_.max_in_flight || pending() >= options_.span) {
             return unexpected(track_error::full);
         }
-        if (!done_before_.empty()) [[unlikely]] {
-            if (done_before_.holds(sequence)) return pass_done(sequence);
+        if (!earlier_done_.empty()) [[unlikely]] {
+            if (earlier_done_.holds(sequence)) return skip_done(sequence);
             slots_.make_room(sequence);
-            pass_up_to(sequence);
+            drop_done_up_to(sequence);
         } else {
             slots_.make_room(sequence);
         }
         slots_.push(sequence, true);
-        last_ = sequence;
-        passed_any_ = true;
-        if (!placed_) {
-            placed_ = true;
-            place_ = sequence;
+        last_offered_ = sequence;
+        any_offered_ = true;
+        if (!position_known_) {
+            position_known_ = true;
+            low_position_ = sequence;
         }
-        return tracked_event{sequence, generation_, number_++};
+        return tracked_event{sequence, generation_, begun_count_++};
     }
 
     /// The same for other integers and enumerations. `bool` and floating-point types are not
@@ -153,10 +154,11 @@ public:
     constexpr event_result complete(const tracked_event& t) noexcept
     {
         if (t.generation != generation_) return event_result::stale;
-        const detail::slot_closed closed = slots_.close(t.sequence, number_ - t.number);
-        if (!closed.open) return event_result::stale;
-        note_done(t.sequence);
-        if (closed.front) mark(closed.newest);
+        const detail::slot_completion completed =
+            slots_.complete(t.sequence, begun_count_ - t.number);
+        if (!completed.was_in_flight) return event_result::stale;
+        record_done(t.sequence);
+        if (completed.was_oldest) set_low_water(completed.removed);
         return event_result::applied;
     }
 
@@ -164,15 +166,16 @@ public:
     /// watermark is then at least `sequence` - 1. A repeated call changes nothing.
     constexpr void forget_below(std::uint64_t sequence) noexcept
     {
-        if (!assigned_ || sequence == 0 || (marked_ && place_ >= sequence - 1)) return;
+        if (!assigned_ || sequence == 0 || (has_low_water_ && low_position_ >= sequence - 1))
+            return;
         std::uint64_t reached = sequence - 1;
         if (in_flight() != 0 && slots_.front() < sequence) {
             reached = detail::greater(reached, slots_.drop_below(sequence));
         }
-        mark(reached);
-        done_before_.pass(sequence);
-        if (!passed_any_ || last_ < reached) last_ = reached;
-        passed_any_ = true;
+        set_low_water(reached);
+        earlier_done_.pass(sequence);
+        if (!any_offered_ || last_offered_ < reached) last_offered_ = reached;
+        any_offered_ = true;
     }
 
     /// The same for other integers and enumerations. A negative position changes nothing.
@@ -200,15 +203,15 @@ public:
             if (*done == detail::highest_size) return std::nullopt;
             return *done + 1;
         }
-        if (!placed_) return std::nullopt;
-        return place_;
+        if (!position_known_) return std::nullopt;
+        return low_position_;
     }
 
     /// The last position up to which all begun events are done; empty if there is none.
     [[nodiscard]] constexpr std::optional<std::uint64_t> low_water() const noexcept
     {
-        if (!marked_) return std::nullopt;
-        return place_;
+        if (!has_low_water_) return std::nullopt;
+        return low_position_;
     }
 
     /// The last event done, even if earlier events are in flight. Constant time with
@@ -219,16 +222,16 @@ public:
             const std::optional<std::uint64_t> done = slots_.newest_done();
             return done ? done : low_water();
         }
-        if (!any_done_ || (marked_ && place_ > high_)) return low_water();
-        return high_;
+        if (!any_done_ || (has_low_water_ && low_position_ > highest_done_)) return low_water();
+        return highest_done_;
     }
 
     /// The lowest sequence number that may come next; empty if there is none.
     [[nodiscard]] constexpr std::optional<std::uint64_t> expected() const noexcept
     {
-        if (!passed_any_) return placed_ ? place_ : 0;
-        if (last_ == detail::highest_size) return std::nullopt;
-        return last_ + 1;
+        if (!any_offered_) return position_known_ ? low_position_ : 0;
+        if (last_offered_ == detail::highest_size) return std::nullopt;
+        return last_offered_ + 1;
     }
 
     /// True if the partition is assigned and the limits permit one more event.
@@ -240,7 +243,7 @@ public:
     /// Number of events begun and not done.
     [[nodiscard]] constexpr std::uint64_t in_flight() const noexcept
     {
-        return slots_.open();
+        return slots_.in_flight();
     }
 
     /// Number of events in flight, and of events done after the oldest of them.
@@ -261,13 +264,15 @@ public:
     template <class F>
     constexpr void for_each_range(F&& f) const
     {
-        if (options_.mark == tracker_options::commit_mark::high_water || !placed_) return;
-        if (marked_ && place_ == detail::highest_size) return;
-        std::uint64_t at = marked_ ? place_ + 1 : place_;
+        if (options_.mark == tracker_options::commit_mark::high_water || !position_known_)
+            return;
+        if (has_low_water_ && low_position_ == detail::highest_size) return;
+        std::uint64_t at = has_low_water_ ? low_position_ + 1 : low_position_;
         if (in_flight() != 0) {
             const std::optional<std::uint64_t> newest = high_water();
-            const std::uint64_t end = done_before_.empty() ? newest.value_or(0) : last_;
-            for (auto o = slots_.open_from(at); o && *o <= end; o = slots_.open_from(at)) {
+            const std::uint64_t end = earlier_done_.empty() ? newest.value_or(0) : last_offered_;
+            for (auto o = slots_.in_flight_from(at); o && *o <= end;
+                 o = slots_.in_flight_from(at)) {
                 if (*o != at)
                     f(detail::tracked_range{{at, *o - 1}, true, slots_.count(at, *o - 1)});
                 f(detail::tracked_range{{*o, *o}, false, 0});
@@ -275,11 +280,11 @@ public:
                 at = *o + 1;
             }
             if (at <= end) f(detail::tracked_range{{at, end}, true, slots_.count(at, end)});
-            if (end == detail::highest_size || done_before_.empty()) return;
+            if (end == detail::highest_size || earlier_done_.empty()) return;
             at = end + 1;
         }
-        for (std::uint64_t n = 0; n != done_before_.size(); ++n) {
-            const detail::position_run r = done_before_[n];
+        for (std::uint64_t n = 0; n != earlier_done_.size(); ++n) {
+            const detail::position_run r = earlier_done_[n];
             if (r.first != at) f(detail::tracked_range{{at, r.first - 1}, false, 0});
             f(detail::tracked_range{r, true, detail::saturating_add(r.last - r.first, 1)});
             if (r.last == detail::highest_size) return;
@@ -298,7 +303,7 @@ public:
     /// Memory used in bytes, including the tracker itself.
     [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
     {
-        return sizeof(*this) + slots_.bytes() + done_before_.bytes();
+        return sizeof(*this) + slots_.bytes() + earlier_done_.bytes();
     }
 
     /// Reserves memory for `positions` dense positions and `events` events with sparse positions.
@@ -311,10 +316,11 @@ public:
     friend constexpr bool operator==(const completion_tracker& a,
                                      const completion_tracker& b) noexcept
     {
-        return a.options_ == b.options_ && a.place_ == b.place_ && a.last_ == b.last_ &&
-               a.generation_ == b.generation_ && a.number_ == b.number_ &&
-               a.assigned_ == b.assigned_ && a.marked_ == b.marked_ && a.placed_ == b.placed_ &&
-               a.passed_any_ == b.passed_any_ && a.done_before_ == b.done_before_ &&
+        return a.options_ == b.options_ && a.low_position_ == b.low_position_ &&
+               a.last_offered_ == b.last_offered_ && a.generation_ == b.generation_ &&
+               a.begun_count_ == b.begun_count_ && a.assigned_ == b.assigned_ &&
+               a.has_low_water_ == b.has_low_water_ && a.position_known_ == b.position_known_ &&
+               a.any_offered_ == b.any_offered_ && a.earlier_done_ == b.earlier_done_ &&
                a.slots_ == b.slots_;
     }
 
@@ -323,73 +329,73 @@ private:
     {
         ++generation_;
         slots_.clear();
-        done_before_.clear();
+        earlier_done_.clear();
     }
 
-    constexpr void note_done(std::uint64_t sequence) noexcept
+    constexpr void record_done(std::uint64_t sequence) noexcept
     {
         if (options_.mark == tracker_options::commit_mark::low_water ||
-            (any_done_ && sequence < high_))
+            (any_done_ && sequence < highest_done_))
             return;
         any_done_ = true;
-        high_ = sequence;
+        highest_done_ = sequence;
     }
 
-    constexpr void mark(std::uint64_t sequence) noexcept
+    constexpr void set_low_water(std::uint64_t sequence) noexcept
     {
-        marked_ = true;
-        placed_ = true;
-        place_ = sequence;
+        has_low_water_ = true;
+        position_known_ = true;
+        low_position_ = sequence;
     }
 
     /// Drops the stored positions up to `sequence`, which has been offered.
-    [[gnu::noinline]] constexpr void pass_up_to(std::uint64_t sequence) noexcept
+    [[gnu::noinline]] constexpr void drop_done_up_to(std::uint64_t sequence) noexcept
     {
-        if (sequence == detail::highest_size) done_before_.clear();
-        else done_before_.pass(sequence + 1);
+        if (sequence == detail::highest_size) earlier_done_.clear();
+        else earlier_done_.pass(sequence + 1);
     }
 
     /// The event was done by an earlier owner.
-    [[gnu::noinline]] constexpr unexpected<track_error> pass_done(std::uint64_t sequence)
+    [[gnu::noinline]] constexpr unexpected<track_error> skip_done(std::uint64_t sequence)
     {
         if (in_flight() == 0) {
-            mark(sequence);
+            set_low_water(sequence);
         } else {
             slots_.make_room(sequence);
             slots_.push(sequence, false);
-            ++number_;
-            note_done(sequence);
+            ++begun_count_;
+            record_done(sequence);
         }
-        last_ = sequence;
-        passed_any_ = true;
-        pass_up_to(sequence);
+        last_offered_ = sequence;
+        any_offered_ = true;
+        drop_done_up_to(sequence);
         return unexpected(track_error::done_before);
     }
 
-    [[nodiscard, gnu::noinline]] constexpr track_error why_not(
+    [[nodiscard, gnu::noinline]] constexpr track_error refusal_of(
         std::uint64_t sequence) const noexcept
     {
         if (!assigned_) return track_error::not_assigned;
-        if (marked_ && sequence <= place_) return track_error::behind;
+        if (has_low_water_ && sequence <= low_position_) return track_error::behind;
         const std::optional<detail::slot_event> found = slots_.from(sequence);
         if (!found || found->sequence != sequence) return track_error::not_ascending;
-        return found->open ? track_error::duplicate : track_error::done_before;
+        return found->in_flight ? track_error::duplicate : track_error::done_before;
     }
 
     tracker_options options_;
     detail::event_slots slots_;
-    detail::done_runs done_before_;  // positions after last_
-    std::uint64_t place_ = 0;        // the low watermark; without one the first position, if known
-    std::uint64_t last_ = 0;         // the highest sequence offered, if passed_any_
+    detail::done_runs earlier_done_;  // after last_offered_; done by an earlier owner
+    /// The low watermark if has_low_water_, else the first position if position_known_.
+    std::uint64_t low_position_ = 0;
+    std::uint64_t last_offered_ = 0;  // the highest position offered, if any_offered_
     std::uint32_t generation_ = 0;
-    std::uint32_t number_ = 0;  // number of events begun
-    // the highest event done, if any_done_; for commit_mark::high_water
-    std::uint64_t high_ = 0;
+    std::uint32_t begun_count_ = 0;   // number of events begun
+    std::uint64_t highest_done_ = 0;  // if any_done_; only for commit_mark::high_water
     bool any_done_ = false;
     bool assigned_ = true;
-    bool marked_ = false;
-    bool placed_ = false;
-    bool passed_any_ = false;
+    bool has_low_water_ = false;
+    bool position_known_ = false;
+    bool any_offered_ = false;
 };
 
 }  // namespace waybill::inline v0_2

@@ -99,7 +99,7 @@ struct encoded_done {
 /// no such events. Examines all pending events.
 [[nodiscard]] constexpr std::uint64_t encoded_size(const completion_tracker& t)
 {
-    return detail::plan_tracker(t, detail::highest_size).all_bytes;
+    return detail::plan_tracker(t, detail::highest_size).full_bytes;
 }
 
 /// Whether new events should be accepted: the tracker can accept them, and the encoding takes at
@@ -120,18 +120,19 @@ struct encoded_done {
 {
     detail::tracker_plan p = detail::plan_tracker(t, b.max_bytes);
     encoded_done out;
-    if (p.kept != p.all) {
+    if (p.encoded_events != p.done_events) {
         out.outcome =
-            p.kept == 0 ? encoded_done::encoded_as::left_out : encoded_done::encoded_as::cut;
-        if (b.if_too_long != tracker_budget::when_too_long::cut) p.bytes = p.kept = 0;
+            p.encoded_events == 0 ? encoded_done::encoded_as::left_out
+                                  : encoded_done::encoded_as::cut;
+        if (b.if_too_long != tracker_budget::when_too_long::cut) p.bytes = p.encoded_events = 0;
         if (b.if_too_long == tracker_budget::when_too_long::leave_out)
             out.outcome = encoded_done::encoded_as::left_out;
         if (b.if_too_long == tracker_budget::when_too_long::refuse)
             out.outcome = encoded_done::encoded_as::refused;
     }
     out.bytes = detail::write_tracker(t, p, salt);
-    out.kept = p.kept;
-    out.dropped = p.all - p.kept;
+    out.kept = p.encoded_events;
+    out.dropped = p.done_events - p.encoded_events;
     return out;
 }
 
@@ -156,7 +157,7 @@ struct encoded_done {
     if (bytes.empty()) return start;
     if (bytes.size() <= 2 + detail::seal_bytes)
         return unexpected(tracker_start::decode_error::corrupt);
-    if (!detail::tracker_holds(bytes, salt))
+    if (!detail::has_valid_checksum(bytes, salt))
         return unexpected(tracker_start::decode_error::corrupt);
     bytes.remove_suffix(detail::seal_bytes);
     const auto head = static_cast<unsigned char>(bytes.front());
@@ -165,7 +166,7 @@ struct encoded_done {
         return unexpected(tracker_start::decode_error::corrupt);
 
     detail::tracker_reader in(bytes.substr(1));
-    const std::uint64_t first = in.whole();
+    const std::uint64_t first = in.take_number();
     if (in.failed() || in.at_end()) return unexpected(tracker_start::decode_error::corrupt);
     const bool follows = from && *from != detail::highest_size && *from + 1 == first;
     const bool is_first = (head & detail::tracker_is_first) != 0;

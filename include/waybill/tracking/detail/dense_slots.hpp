@@ -20,19 +20,19 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// An event that was begun. `open` means in flight.
+/// An event that was begun: in flight, or done.
 struct slot_event {
     std::uint64_t sequence = 0;
-    bool open = false;
+    bool in_flight = false;
 
     friend bool operator==(const slot_event&, const slot_event&) = default;
 };
 
 /// The result of marking an event as done.
-struct slot_closed {
-    bool open = false;         ///< The event was in flight.
-    bool front = false;        ///< It was the oldest event in flight.
-    std::uint64_t newest = 0;  ///< If `front`: the newest event before the now oldest one.
+struct slot_completion {
+    bool was_in_flight = false;
+    bool was_oldest = false;    ///< It was the oldest event in flight.
+    std::uint64_t removed = 0;  ///< If `was_oldest`: the newest of the events removed with it.
 };
 
 class dense_slots {
@@ -49,13 +49,13 @@ public:
         return *this;
     }
 
-    [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
-    [[nodiscard]] constexpr std::uint64_t open() const noexcept { return open_; }
+    [[nodiscard]] constexpr bool empty() const noexcept { return event_count_ == 0; }
+    [[nodiscard]] constexpr std::uint64_t in_flight() const noexcept { return in_flight_count_; }
     /// Events from the oldest in flight on, in flight or done.
-    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return event_count_; }
     /// Requires: not empty.
-    [[nodiscard]] constexpr std::uint64_t front() const noexcept { return front_; }
-    [[nodiscard]] constexpr std::uint64_t last() const noexcept { return last_; }
+    [[nodiscard]] constexpr std::uint64_t front() const noexcept { return oldest_; }
+    [[nodiscard]] constexpr std::uint64_t last() const noexcept { return newest_; }
     [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
     {
         return words_.capacity() * sizeof(word);
@@ -70,7 +70,7 @@ public:
     /// True if there is room for an event at this position. It must be after the newest event.
     [[nodiscard]] constexpr bool fits(std::uint64_t sequence) const noexcept
     {
-        const std::uint64_t from = open_ == 0 ? sequence : front_;
+        const std::uint64_t from = in_flight_count_ == 0 ? sequence : oldest_;
         return (sequence >> 6U) - (from >> 6U) < words_.size();
     }
 
@@ -86,58 +86,59 @@ public:
         const std::uint64_t count = words_for(positions);
         if (count <= words_.size()) return;
         std::vector<word> wider(count, word{});
-        if (open_ != 0) {
-            for (std::uint64_t w = front_ >> 6U;; ++w) {
-                wider[w & (count - 1)] = at(w);
-                if (w == last_ >> 6U) break;
+        if (in_flight_count_ != 0) {
+            for (std::uint64_t w = oldest_ >> 6U;; ++w) {
+                wider[w & (count - 1)] = word_at(w);
+                if (w == newest_ >> 6U) break;
             }
         }
         words_.swap(wider);
     }
 
     /// Adds an event. Requires: it fits and is after the newest; the first event is in flight.
-    constexpr void push(std::uint64_t sequence, bool in_flight) noexcept
+    constexpr void push(std::uint64_t sequence, bool is_in_flight) noexcept
     {
-        if (open_ == 0) front_ = sequence;
-        word& w = at(sequence >> 6U);
+        if (in_flight_count_ == 0) oldest_ = sequence;
+        word& w = word_at(sequence >> 6U);
         const std::uint64_t bit = std::uint64_t{1} << (sequence & 63U);
         w.begun |= bit;
-        if (in_flight) {
-            w.open |= bit;
-            ++open_;
+        if (is_in_flight) {
+            w.in_flight |= bit;
+            ++in_flight_count_;
         }
-        last_ = sequence;
-        ++size_;
+        newest_ = sequence;
+        ++event_count_;
     }
 
-    /// Marks an event as done, if it is in flight. If it is the oldest one, the done events up to
-    /// the next one in flight are removed.
-    constexpr slot_closed close(std::uint64_t sequence) noexcept
+    /// Marks an event as done if it is in flight. If it is the oldest one, it is removed together
+    /// with the done events before the next one in flight.
+    constexpr slot_completion complete(std::uint64_t sequence) noexcept
     {
-        if (open_ == 0 || sequence - front_ > last_ - front_) return {};
-        word& w = at(sequence >> 6U);
+        if (in_flight_count_ == 0 || sequence - oldest_ > newest_ - oldest_) return {};
+        word& w = word_at(sequence >> 6U);
         const std::uint64_t bit = std::uint64_t{1} << (sequence & 63U);
-        if ((w.open & bit) == 0) return {};
-        w.open ^= bit;
-        --open_;
-        if (sequence != front_) return {true, false, 0};
-        if ((w.open & bit << 1U) == 0) [[unlikely]] return {true, true, drop_done()};
+        if ((w.in_flight & bit) == 0) return {};
+        w.in_flight ^= bit;
+        --in_flight_count_;
+        if (sequence != oldest_) return {true, false, 0};
+        if ((w.in_flight & bit << 1U) == 0) [[unlikely]] return {true, true, drop_done()};
         w.begun ^= bit;
-        --size_;
-        front_ = sequence + 1;
+        --event_count_;
+        oldest_ = sequence + 1;
         return {true, true, sequence};
     }
+
     /// Removes all events.
     constexpr void clear() noexcept
     {
-        if (size_ != 0) {
-            for (std::uint64_t w = front_ >> 6U;; ++w) {
-                at(w) = {};
-                if (w == last_ >> 6U) break;
+        if (event_count_ != 0) {
+            for (std::uint64_t w = oldest_ >> 6U;; ++w) {
+                word_at(w) = {};
+                if (w == newest_ >> 6U) break;
             }
         }
-        size_ = 0;
-        open_ = 0;
+        event_count_ = 0;
+        in_flight_count_ = 0;
     }
 
     /// The first event at or after this position.
@@ -147,10 +148,10 @@ public:
     }
 
     /// The first event in flight at or after this position.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> open_from(
+    [[nodiscard]] constexpr std::optional<std::uint64_t> in_flight_from(
         std::uint64_t sequence) const noexcept
     {
-        const auto found = first(sequence, &word::open);
+        const auto found = first(sequence, &word::in_flight);
         if (!found) return std::nullopt;
         return found->sequence;
     }
@@ -159,12 +160,12 @@ public:
     [[nodiscard]] constexpr std::uint64_t count(std::uint64_t first,
                                                 std::uint64_t last) const noexcept
     {
-        if (open_ == 0 || first > last_ || last < front_) return 0;
-        first = greater(first, front_);
-        last = lesser(last, last_);
+        if (in_flight_count_ == 0 || first > newest_ || last < oldest_) return 0;
+        first = greater(first, oldest_);
+        last = lesser(last, newest_);
         std::uint64_t begun = 0;
         for (std::uint64_t w = first >> 6U; w <= last >> 6U; ++w) {
-            std::uint64_t bits = at(w).begun;
+            std::uint64_t bits = word_at(w).begun;
             if (w == first >> 6U) bits &= ~std::uint64_t{0} << (first & 63U);
             if (w == last >> 6U) bits &= ~std::uint64_t{0} >> (63U - (last & 63U));
             begun += static_cast<unsigned>(std::popcount(bits));
@@ -175,9 +176,9 @@ public:
     /// The newest event done, among those after the oldest in flight.
     [[nodiscard]] constexpr std::optional<std::uint64_t> newest_done() const noexcept
     {
-        if (open_ == size_) return std::nullopt;
-        for (std::uint64_t w = last_ >> 6U;; --w) {
-            const std::uint64_t done = at(w).begun & ~at(w).open;
+        if (in_flight_count_ == event_count_) return std::nullopt;
+        for (std::uint64_t w = newest_ >> 6U;; --w) {
+            const std::uint64_t done = word_at(w).begun & ~word_at(w).in_flight;
             if (done != 0) return w * 64 + 63 - static_cast<unsigned>(std::countl_zero(done));
         }
     }
@@ -187,24 +188,25 @@ public:
     /// event is before this position.
     [[nodiscard]] constexpr std::uint64_t drop_below(std::uint64_t sequence) noexcept
     {
-        for (std::optional<std::uint64_t> o = front_; o && *o < sequence; o = open_from(*o)) {
-            at(*o >> 6U).open ^= std::uint64_t{1} << (*o & 63U);
-            --open_;
+        for (std::optional<std::uint64_t> o = oldest_; o && *o < sequence; o = in_flight_from(*o)) {
+            word_at(*o >> 6U).in_flight ^= std::uint64_t{1} << (*o & 63U);
+            --in_flight_count_;
         }
         return drop_done();
     }
 
 private:
+    /// The bits of 64 positions.
     struct word {
-        std::uint64_t open = 0;
+        std::uint64_t in_flight = 0;
         std::uint64_t begun = 0;
     };
 
-    [[nodiscard]] constexpr word& at(std::uint64_t w) noexcept
+    [[nodiscard]] constexpr word& word_at(std::uint64_t w) noexcept
     {
         return words_[w & (words_.size() - 1)];
     }
-    [[nodiscard]] constexpr const word& at(std::uint64_t w) const noexcept
+    [[nodiscard]] constexpr const word& word_at(std::uint64_t w) const noexcept
     {
         return words_[w & (words_.size() - 1)];
     }
@@ -213,69 +215,70 @@ private:
     /// last removed event.
     [[nodiscard, gnu::noinline]] constexpr std::uint64_t drop_done() noexcept
     {
-        if (open_ == 0) {
+        if (in_flight_count_ == 0) {
             clear();
-            return last_;
+            return newest_;
         }
-        std::uint64_t index = front_ >> 6U;
-        std::uint64_t newest = front_;
-        unsigned from = static_cast<unsigned>(front_ & 63U);
-        while (at(index).open == 0) {
-            newest = let_go(index, from, 64, newest);
+        std::uint64_t index = oldest_ >> 6U;
+        std::uint64_t newest = oldest_;
+        unsigned from = static_cast<unsigned>(oldest_ & 63U);
+        while (word_at(index).in_flight == 0) {
+            newest = remove_events(index, from, 64, newest);
             from = 0;
             ++index;
         }
-        const auto next = static_cast<unsigned>(std::countr_zero(at(index).open));
-        newest = let_go(index, from, next, newest);
-        front_ = index * 64 + next;
+        const auto next = static_cast<unsigned>(std::countr_zero(word_at(index).in_flight));
+        newest = remove_events(index, from, next, newest);
+        oldest_ = index * 64 + next;
         return newest;
     }
 
     /// Removes the events in the bits [from, to) of a word. Returns the newest of them, or `newest`
     /// if there is none.
-    constexpr std::uint64_t let_go(std::uint64_t index, unsigned from, unsigned to,
+    constexpr std::uint64_t remove_events(std::uint64_t index, unsigned from, unsigned to,
                                    std::uint64_t newest) noexcept
     {
-        word& w = at(index);
+        word& w = word_at(index);
         const std::uint64_t up_to = to == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
-        const std::uint64_t gone = w.begun & up_to;
-        if (gone == 0) return newest;
-        w.begun ^= gone;
+        const std::uint64_t removed = w.begun & up_to;
+        if (removed == 0) return newest;
+        w.begun ^= removed;
         // Usually there are no gaps, and no count is needed.
         const std::uint64_t all = up_to & (~std::uint64_t{0} << from);
-        size_ -= gone == all ? to - from : static_cast<unsigned>(std::popcount(gone));
-        return index * 64 + 63 - static_cast<unsigned>(std::countl_zero(gone));
+        event_count_ -=
+            removed == all ? to - from : static_cast<unsigned>(std::popcount(removed));
+        return index * 64 + 63 - static_cast<unsigned>(std::countl_zero(removed));
     }
 
     [[nodiscard]] constexpr std::optional<slot_event> first(
-        std::uint64_t sequence, std::uint64_t word::*bits_of) const noexcept
+        std::uint64_t sequence, std::uint64_t word::*bits_member) const noexcept
     {
-        if (open_ == 0 || sequence > last_) return std::nullopt;
-        sequence = greater(sequence, front_);
+        if (in_flight_count_ == 0 || sequence > newest_) return std::nullopt;
+        sequence = greater(sequence, oldest_);
         std::uint64_t index = sequence >> 6U;
-        std::uint64_t bits = at(index).*bits_of & (~std::uint64_t{0} << (sequence & 63U));
+        std::uint64_t bits = word_at(index).*bits_member & (~std::uint64_t{0} << (sequence & 63U));
         while (bits == 0) {
-            if (index++ == last_ >> 6U) return std::nullopt;
-            bits = at(index).*bits_of;
+            if (index++ == newest_ >> 6U) return std::nullopt;
+            bits = word_at(index).*bits_member;
         }
         const auto bit = static_cast<unsigned>(std::countr_zero(bits));
-        return slot_event{index * 64 + bit, (at(index).open >> bit & 1U) != 0};
+        return slot_event{index * 64 + bit, (word_at(index).in_flight >> bit & 1U) != 0};
     }
 
     constexpr void swap(dense_slots& o) noexcept
     {
         words_.swap(o.words_);
-        std::swap(front_, o.front_);
-        std::swap(last_, o.last_);
-        std::swap(size_, o.size_);
-        std::swap(open_, o.open_);
+        std::swap(oldest_, o.oldest_);
+        std::swap(newest_, o.newest_);
+        std::swap(event_count_, o.event_count_);
+        std::swap(in_flight_count_, o.in_flight_count_);
     }
 
-    std::vector<word> words_;  // zero outside of [front_, last_]
-    std::uint64_t front_ = 0;  // the oldest in flight
-    std::uint64_t last_ = 0;   // the newest begun
-    std::uint64_t size_ = 0;
-    std::uint64_t open_ = 0;
+    std::vector<word> words_;        // zero outside of [oldest_, newest_]
+    std::uint64_t oldest_ = 0;       // position of the oldest event in flight
+    std::uint64_t newest_ = 0;       // position of the newest event begun
+    std::uint64_t event_count_ = 0;  // events from the oldest on, in flight or done
+    std::uint64_t in_flight_count_ = 0;
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -31,7 +31,7 @@ constexpr void move_events(From& from, To& to) noexcept
     std::uint64_t at = from.front();
     for (std::uint64_t left = from.size(); left != 0; --left) {
         const slot_event e = *from.from(at);
-        to.push(e.sequence, e.open);
+        to.push(e.sequence, e.in_flight);
         at = e.sequence + 1;
     }
     from.clear();
@@ -41,9 +41,9 @@ class event_slots {
 public:
     [[nodiscard]] constexpr bool dense() const noexcept { return sparse_.empty(); }
     [[nodiscard]] constexpr bool empty() const noexcept { return size() == 0; }
-    [[nodiscard]] constexpr std::uint64_t open() const noexcept
+    [[nodiscard]] constexpr std::uint64_t in_flight() const noexcept
     {
-        return dense_.open() + sparse_.open();
+        return dense_.in_flight() + sparse_.in_flight();
     }
     [[nodiscard]] constexpr std::uint64_t size() const noexcept
     {
@@ -70,24 +70,24 @@ public:
     constexpr void make_room(std::uint64_t sequence)
     {
         if (dense()) {
-            if (!dense_.fits(sequence)) [[unlikely]] widen(sequence);
-        } else if (--decide_in_ == 0 || sparse_.size() == sparse_.room()) {
-            lengthen(sequence);
+            if (!dense_.fits(sequence)) [[unlikely]] make_room_dense(sequence);
+        } else if (--events_until_check_ == 0 || sparse_.size() == sparse_.capacity()) {
+            make_room_sparse(sequence);
         }
     }
 
     /// Adds an event. Requires: there is room, and the first event is in flight.
-    constexpr void push(std::uint64_t sequence, bool in_flight) noexcept
+    constexpr void push(std::uint64_t sequence, bool is_in_flight) noexcept
     {
-        if (dense()) dense_.push(sequence, in_flight);
-        else sparse_.push(sequence, in_flight);
+        if (dense()) dense_.push(sequence, is_in_flight);
+        else sparse_.push(sequence, is_in_flight);
     }
 
-    /// Marks an event as done. `since` is the number of events begun from it on, or any number if
-    /// that is not known.
-    constexpr slot_closed close(std::uint64_t sequence, std::uint32_t since) noexcept
+    /// Marks an event as done. `events_since` is the number of events begun from it on, itself
+    /// included, or any number if that is not known.
+    constexpr slot_completion complete(std::uint64_t sequence, std::uint32_t events_since) noexcept
     {
-        return dense() ? dense_.close(sequence) : sparse_.close(sequence, since);
+        return dense() ? dense_.complete(sequence) : sparse_.complete(sequence, events_since);
     }
 
     /// Removes all events before this position. Returns the newest event before the then oldest
@@ -110,10 +110,10 @@ public:
     }
 
     /// The first event in flight at or after this position.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> open_from(
+    [[nodiscard]] constexpr std::optional<std::uint64_t> in_flight_from(
         std::uint64_t sequence) const noexcept
     {
-        return dense() ? dense_.open_from(sequence) : sparse_.open_from(sequence);
+        return dense() ? dense_.in_flight_from(sequence) : sparse_.in_flight_from(sequence);
     }
 
     /// Number of events from `first` to `last`, both included.
@@ -131,7 +131,7 @@ public:
     /// True if the same events are in flight and done.
     friend constexpr bool operator==(const event_slots& a, const event_slots& b) noexcept
     {
-        if (a.size() != b.size() || a.open() != b.open()) return false;
+        if (a.size() != b.size() || a.in_flight() != b.in_flight()) return false;
         std::uint64_t at = a.empty() ? 0 : a.front();
         for (std::uint64_t left = a.size(); left != 0; --left, ++at) {
             const std::optional<slot_event> one = a.from(at);
@@ -142,35 +142,37 @@ public:
     }
 
 private:
-    [[gnu::noinline]] constexpr void widen(std::uint64_t sequence)
+    [[gnu::noinline]] constexpr void make_room_dense(std::uint64_t sequence)
     {
         if (empty()) return dense_.grow(1);
         const std::uint64_t events = size() + 1;
         const std::uint64_t distance = sequence - front();
-        if (distance < always_dense || distance / 32 < events) return dense_.grow(distance + 1);
+        const bool stays_dense = distance < min_sparse_span || distance / 32 < events;
+        if (stays_dense) return dense_.grow(distance + 1);
         sparse_.grow(greater(events, 64));
         detail::move_events(dense_, sparse_);
-        decide_in_ = greater(events, 64);
+        events_until_check_ = greater(events, 64);
     }
 
-    [[gnu::noinline]] constexpr void lengthen(std::uint64_t sequence)
+    [[gnu::noinline]] constexpr void make_room_sparse(std::uint64_t sequence)
     {
         const std::uint64_t events = size() + 1;
         const std::uint64_t distance = sequence - front();
-        decide_in_ = 1;  // if memory runs out, the next event decides again
-        if (distance < always_dense / 2 || distance / 16 < events) {
+        events_until_check_ = 1;  // if memory runs out, the next event decides again
+        if (distance < min_sparse_span / 2 || distance / 16 < events) {
             dense_.grow(distance + 1);
             return detail::move_events(sparse_, dense_);
         }
         sparse_.grow(events);
-        decide_in_ = greater(events, 64);
+        events_until_check_ = greater(events, 64);
     }
 
-    static constexpr std::uint64_t always_dense = 4'096;  // positions: one or two kilobytes
+    /// In positions. The bits of fewer positions take at most one or two kilobytes.
+    static constexpr std::uint64_t min_sparse_span = 4'096;
 
     dense_slots dense_;
     sparse_slots sparse_;  // at most one of the two contains events
-    std::uint64_t decide_in_ = 0;
+    std::uint64_t events_until_check_ = 0;
 };
 
 }  // namespace waybill::inline v0_2::detail

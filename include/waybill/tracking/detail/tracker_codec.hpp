@@ -30,36 +30,38 @@ inline constexpr unsigned tracker_is_first = 4;
 struct tracker_plan {
     tracker_form form = tracker_form::runs;
     std::uint64_t bytes = 0;      ///< Encoded size; 0 if there is nothing to write.
-    std::uint64_t end = 0;        ///< The last encoded position.
-    std::uint64_t kept = 0;       ///< Number of encoded events.
-    std::uint64_t all = 0;        ///< Number of done events, including those that do not fit.
-    std::uint64_t all_bytes = 0;  ///< Encoded size of all done events.
+    std::uint64_t last_position = 0;   ///< The last encoded position.
+    std::uint64_t encoded_events = 0;  ///< Number of encoded events.
+    std::uint64_t done_events = 0;     ///< Number of done events, with those that do not fit.
+    std::uint64_t full_bytes = 0;      ///< Encoded size of all done events.
 };
 
-/// Plans the encoding of the longest beginning that fits into `most` bytes.
-[[nodiscard]] constexpr tracker_plan plan_tracker(const completion_tracker& t, std::uint64_t most)
+/// Plans the encoding of the first done events, as many as fit into `max_bytes`.
+[[nodiscard]] constexpr tracker_plan plan_tracker(const completion_tracker& t,
+                                                  std::uint64_t max_bytes)
 {
     tracker_plan p;
     form_sizes sizes;
     for_each_run(t, [&](const tracked_range& r) {
         sizes.add(r);
         if (!r.done) return;
-        p.all = saturating_add(p.all, r.events);
-        if (r.events == 0 && p.all == 0) return;  // a gap before the first event
+        p.done_events = saturating_add(p.done_events, r.events);
+        if (r.events == 0 && p.done_events == 0) return;  // a gap before the first event
         const tracker_form form = sizes.smallest();
-        p.all_bytes = saturating_add(sizes.of(form), 1 + varint_size(sizes.first) + seal_bytes);
-        if (p.all_bytes > most) return;
+        p.full_bytes =
+            saturating_add(sizes.size_of(form), 1 + varint_size(sizes.first) + seal_bytes);
+        if (p.full_bytes > max_bytes) return;
         p.form = form;
-        p.bytes = p.all_bytes;
-        p.end = r.at.last;
-        p.kept = p.all;
+        p.bytes = p.full_bytes;
+        p.last_position = r.at.last;
+        p.encoded_events = p.done_events;
     });
     return p;
 }
 
 /// The checksum of the bytes: CRC-32C, XOR the CRC-32C of the salt unless that is 0.
-[[nodiscard]] constexpr std::uint32_t tracker_sum(std::string_view bytes,
-                                                  std::uint64_t salt) noexcept
+[[nodiscard]] constexpr std::uint32_t tracker_checksum(std::string_view bytes,
+                                                       std::uint64_t salt) noexcept
 {
     if (salt == 0) return crc32c(bytes);
     char number[8] = {};
@@ -67,15 +69,15 @@ struct tracker_plan {
     return crc32c(bytes) ^ crc32c({number, 8});
 }
 
-/// Whether the last `seal_bytes` bytes are the checksum of the others. Requires: there are others.
-[[nodiscard]] constexpr bool tracker_holds(std::string_view bytes, std::uint64_t salt) noexcept
+/// Whether the last `seal_bytes` bytes are the checksum of the others. Requires: more bytes.
+[[nodiscard]] constexpr bool has_valid_checksum(std::string_view bytes, std::uint64_t salt) noexcept
 {
     const std::size_t end = bytes.size() - seal_bytes;
     std::uint32_t sum = 0;
     for (std::size_t n = seal_bytes; n != 0; --n) {
         sum = sum << 8U | static_cast<unsigned char>(bytes[end + n - 1]);
     }
-    return sum == tracker_sum(bytes.substr(0, end), salt);
+    return sum == tracker_checksum(bytes.substr(0, end), salt);
 }
 
 [[nodiscard]] inline std::string write_tracker(const completion_tracker& t, const tracker_plan& p,
@@ -91,9 +93,9 @@ struct tracker_plan {
     put_varint(out, first);
     form_writer body(out, p.form, first);
     for_each_run(t, [&](const tracked_range& r) {
-        if (r.at.last <= p.end) body.add(r, r.at.last == p.end);
+        if (r.at.last <= p.last_position) body.add(r, r.at.last == p.last_position);
     });
-    std::uint32_t sum = tracker_sum(out, salt);
+    std::uint32_t sum = tracker_checksum(out, salt);
     for (std::size_t n = 0; n != seal_bytes; ++n, sum >>= 8U) out += static_cast<char>(sum & 0xFFU);
     return out;
 }
@@ -108,7 +110,7 @@ public:
     [[nodiscard]] std::string_view rest() const noexcept { return bytes_; }
 
     /// Returns 0 and fails if there is no number, or it is longer than necessary or than 64 bits.
-    [[nodiscard]] std::uint64_t whole() noexcept
+    [[nodiscard]] std::uint64_t take_number() noexcept
     {
         const std::optional<std::uint64_t> n = take_varint(bytes_);
         failed_ = failed_ || !n;
@@ -125,12 +127,12 @@ struct next_position {
     std::uint64_t at = 0;
     bool over = false;  ///< The largest position was read: there is no next one.
 
-    /// Skips `many` positions and reads the next one. No value if that is past the largest
+    /// Skips `count` positions and returns the one after them. No value if that is past the largest
     /// position.
-    [[nodiscard]] constexpr std::optional<std::uint64_t> step(std::uint64_t many) noexcept
+    [[nodiscard]] constexpr std::optional<std::uint64_t> skip(std::uint64_t count) noexcept
     {
-        if (over || many > highest_size - at) return std::nullopt;
-        const std::uint64_t found = at + many;
+        if (over || count > highest_size - at) return std::nullopt;
+        const std::uint64_t found = at + count;
         over = found == highest_size;
         at = found + 1;
         return found;
@@ -143,24 +145,24 @@ struct next_position {
 {
     next_position next{first};
     if (form == tracker_form::runs) {
-        if (const std::uint64_t lead = in.whole(); lead != 0) {
-            const std::optional<std::uint64_t> last = next.step(lead - 1);
+        if (const std::uint64_t first_run_length = in.take_number(); first_run_length != 0) {
+            const std::optional<std::uint64_t> last = next.skip(first_run_length - 1);
             if (!last || !out.add({first, *last})) return false;
         }
     }
     while (!in.at_end() && !in.failed()) {
         const std::uint64_t from = next.at;
-        const std::uint64_t many = in.whole();
-        const std::optional<std::uint64_t> stop = next.step(many);
+        const std::uint64_t skipped = in.take_number();
+        const std::optional<std::uint64_t> stop = next.skip(skipped);
         if (in.failed() || !stop) return false;
         if (form == tracker_form::done) {
             if (!out.add({*stop, *stop})) return false;
         } else if (form == tracker_form::open) {
             if (in.at_end()) return out.add({from, *stop});
-            if (many != 0 && !out.add({from, *stop - 1})) return false;
+            if (skipped != 0 && !out.add({from, *stop - 1})) return false;
         } else {
             const std::uint64_t done = next.at;
-            const std::optional<std::uint64_t> last = next.step(in.whole());
+            const std::optional<std::uint64_t> last = next.skip(in.take_number());
             if (in.failed() || !last || !out.add({done, *last})) return false;
         }
     }

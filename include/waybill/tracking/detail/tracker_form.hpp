@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// tracker_form: the four forms of the events done after the watermark.
+// tracker_form: four ways to encode the positions done after the watermark; the smallest is used.
 //
-// Part of tracker_bytes.hpp. The events are a sequence of runs, alternately done and open, from the
-// first position that is not committed. One pass computes the sizes of all forms without writing.
+// Part of tracker_bytes.hpp. The positions from the first one that is not committed are a sequence
+// of runs, alternately done and open. One pass computes the sizes of all forms without writing.
 
 #ifndef WAYBILL_TRACKING_DETAIL_TRACKER_FORM_HPP
 #define WAYBILL_TRACKING_DETAIL_TRACKER_FORM_HPP
@@ -29,23 +29,23 @@ enum class tracker_form : std::uint8_t {
     bits,  ///< One bit for each position.
 };
 
-/// Joins adjacent stretches of the same kind, and calls f with each complete run.
+/// Calls f with each run: adjacent ranges that are all done, or all open, are joined.
 template <class F>
 constexpr void for_each_run(const completion_tracker& t, F&& f)
 {
     tracked_range run;
-    bool any = false;
-    t.for_each_range([&](const tracked_range& s) {
-        if (any && s.done == run.done) {
-            run.at.last = s.at.last;
-            run.events = saturating_add(run.events, s.events);
+    bool has_runs = false;
+    t.for_each_range([&](const tracked_range& range) {
+        if (has_runs && range.done == run.done) {
+            run.at.last = range.at.last;
+            run.events = saturating_add(run.events, range.events);
             return;
         }
-        if (any) f(run);
-        run = s;
-        any = true;
+        if (has_runs) f(run);
+        run = range;
+        has_runs = true;
     });
-    if (any) f(run);
+    if (has_runs) f(run);
 }
 
 /// The sizes of all forms in bytes, for the runs added so far.
@@ -55,34 +55,36 @@ struct form_sizes {
     std::uint64_t open = 0;
     std::uint64_t done = 0;
     std::uint64_t bits = 0;
-    std::uint64_t tail = 0;  ///< Bytes that the last run adds to `open` if it is done, else 0.
-    bool any = false;
-    std::uint64_t before = 0;  // length of the previous run
+    /// Bytes that the last run adds to `open` if it is done, else 0.
+    std::uint64_t last_done_bytes = 0;
+    bool has_runs = false;
+    std::uint64_t previous_length = 0;  ///< Length of the previous run.
 
     constexpr void add(const tracked_range& r) noexcept
     {
-        const std::uint64_t more = r.at.last - r.at.first;
-        const std::uint64_t length = saturating_add(more, 1);
-        const auto spend = [](std::uint64_t& sum, std::uint64_t bytes) {
+        const std::uint64_t length_less_1 = r.at.last - r.at.first;
+        const std::uint64_t length = saturating_add(length_less_1, 1);
+        const auto add_bytes = [](std::uint64_t& sum, std::uint64_t bytes) {
             sum = saturating_add(sum, bytes);
         };
-        if (!any) {
+        if (!has_runs) {
             first = r.at.first;
-            if (!r.done) spend(runs, 1);  // an empty done run comes first
+            if (!r.done) add_bytes(runs, 1);  // an empty done run comes first
         }
-        tail = r.done ? varint_size(more) : 0;
-        spend(runs, r.done && !any ? varint_size(length) : varint_size(more));
-        spend(r.done ? done : open, saturating_add(varint_size(before), more));
+        last_done_bytes = r.done ? varint_size(length_less_1) : 0;
+        add_bytes(runs, r.done && !has_runs ? varint_size(length) : varint_size(length_less_1));
+        add_bytes(r.done ? done : open,
+                  saturating_add(varint_size(previous_length), length_less_1));
         bits = saturating_add((r.at.last - first) / 8, 1);
-        before = length;
-        any = true;
+        previous_length = length;
+        has_runs = true;
     }
 
-    [[nodiscard]] constexpr std::uint64_t of(tracker_form f) const noexcept
+    [[nodiscard]] constexpr std::uint64_t size_of(tracker_form f) const noexcept
     {
         switch (f) {
             case tracker_form::runs: return runs;
-            case tracker_form::open: return saturating_add(open, tail);
+            case tracker_form::open: return saturating_add(open, last_done_bytes);
             case tracker_form::done: return done;
             case tracker_form::bits: break;
         }
@@ -93,7 +95,7 @@ struct form_sizes {
     {
         tracker_form best = tracker_form::runs;
         for (const tracker_form f : {tracker_form::open, tracker_form::done, tracker_form::bits}) {
-            if (of(f) < of(best)) best = f;
+            if (size_of(f) < size_of(best)) best = f;
         }
         return best;
     }
@@ -103,47 +105,47 @@ struct form_sizes {
 class form_writer {
 public:
     form_writer(std::string& out, tracker_form form, std::uint64_t first)
-        : out_(&out), begun_(out.size()), first_(first), form_(form)
+        : out_(&out), body_offset_(out.size()), first_(first), form_(form)
     {
     }
 
     void add(const tracked_range& r, bool is_last)
     {
-        const std::uint64_t more = r.at.last - r.at.first;
-        const std::uint64_t length = saturating_add(more, 1);
+        const std::uint64_t length_less_1 = r.at.last - r.at.first;
+        const std::uint64_t length = saturating_add(length_less_1, 1);
         if (form_ == tracker_form::runs) {
-            if (!any_ && !r.done) put_varint(*out_, 0);
-            put_varint(*out_, r.done && !any_ ? length : more);
+            if (!has_runs_ && !r.done) put_varint(*out_, 0);
+            put_varint(*out_, r.done && !has_runs_ ? length : length_less_1);
         } else if (form_ == tracker_form::bits) {
-            if (r.done) set(r.at);
+            if (r.done) set_bits(r.at);
         } else if (r.done == (form_ == tracker_form::done)) {
-            put_varint(*out_, before_);
-            out_->append(more, '\0');
+            put_varint(*out_, previous_length_);
+            out_->append(length_less_1, '\0');
         } else if (is_last) {
-            put_varint(*out_, more);
+            put_varint(*out_, length_less_1);
         }
-        before_ = length;
-        any_ = true;
+        previous_length_ = length;
+        has_runs_ = true;
     }
 
 private:
-    void set(position_run at)
+    void set_bits(position_run at)
     {
         for (std::uint64_t n = at.first - first_;; ++n) {
-            const std::size_t place = begun_ + n / 8;
-            if (place >= out_->size()) out_->resize(place + 1);
-            const auto byte = static_cast<unsigned char>((*out_)[place]);
-            (*out_)[place] = static_cast<char>(byte | 1U << n % 8);
+            const std::size_t byte_index = body_offset_ + n / 8;
+            if (byte_index >= out_->size()) out_->resize(byte_index + 1);
+            const auto byte = static_cast<unsigned char>((*out_)[byte_index]);
+            (*out_)[byte_index] = static_cast<char>(byte | 1U << n % 8);
             if (n == at.last - first_) return;
         }
     }
 
     std::string* out_;
-    std::size_t begun_;
+    std::size_t body_offset_;
     std::uint64_t first_;
-    std::uint64_t before_ = 0;
+    std::uint64_t previous_length_ = 0;
     tracker_form form_;
-    bool any_ = false;
+    bool has_runs_ = false;
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(tracker_form) noexcept
