@@ -57,42 +57,42 @@ struct retry_budget {
 class retry_token_bucket {
 public:
     constexpr explicit retry_token_bucket(const retry_budget& b = {}) noexcept
-        : budget_(b), left_(b.tokens)
+        : budget_(b), tokens_(b.tokens)
     {
     }
 
     /// The number of retries that are possible now; with `now`, refills up to then are included.
-    [[nodiscard]] constexpr std::uint32_t left() const noexcept { return left_; }
+    [[nodiscard]] constexpr std::uint32_t left() const noexcept { return tokens_; }
     [[nodiscard]] constexpr std::uint32_t left(steady_time now) const noexcept
     {
         retry_token_bucket then = *this;
-        then.pass(now);
-        return then.left_;
+        then.refill_until(now);
+        return then.tokens_;
     }
 
     /// Takes a token. If there is none, returns false.
     [[nodiscard]] constexpr bool spend() noexcept
     {
-        if (left_ == 0) return false;
-        if (left_ != retry_budget::uncounted) --left_;
+        if (tokens_ == 0) return false;
+        if (tokens_ != retry_budget::uncounted) --tokens_;
         return true;
     }
     [[nodiscard]] constexpr bool spend(steady_time now) noexcept
     {
-        pass(now);
+        refill_until(now);
         return spend();
     }
 
     /// Counts a success towards the next token. Successes at the maximum of tokens do not count.
     constexpr void succeeded() noexcept
     {
-        if (left_ >= budget_.tokens || ++towards_ < budget_.successes) return;
-        towards_ = 0;
-        ++left_;
+        if (tokens_ >= budget_.tokens || ++successes_since_token_ < budget_.successes) return;
+        successes_since_token_ = 0;
+        ++tokens_;
     }
     constexpr void succeeded(steady_time now) noexcept
     {
-        pass(now);
+        refill_until(now);
         succeeded();
     }
 
@@ -100,28 +100,28 @@ public:
 
 private:
     /// Adds the tokens of the refill. At the maximum of tokens, elapsed time is not saved up.
-    constexpr void pass(steady_time now) noexcept
+    constexpr void refill_until(steady_time now) noexcept
     {
         const bool refills = duration{} < budget_.refill && budget_.refill < duration::highest();
         if (!refills) return;
-        if (!since_) since_ = now;
-        if (now <= *since_) return;
-        const std::uint32_t missing = budget_.tokens - left_;
-        const auto gone = static_cast<std::uint64_t>((now - *since_).count());
-        const std::uint64_t back = gone / static_cast<std::uint64_t>(budget_.refill.count());
-        if (back >= missing) {
-            since_ = now;
-            left_ = budget_.tokens;
+        if (!last_refill_) last_refill_ = now;
+        if (now <= *last_refill_) return;
+        const std::uint32_t missing = budget_.tokens - tokens_;
+        const auto elapsed = static_cast<std::uint64_t>((now - *last_refill_).count());
+        const std::uint64_t refilled = elapsed / static_cast<std::uint64_t>(budget_.refill.count());
+        if (refilled >= missing) {
+            last_refill_ = now;
+            tokens_ = budget_.tokens;
         } else {
-            since_ = *since_ + detail::times(budget_.refill, back);
-            left_ += static_cast<std::uint32_t>(back);
+            last_refill_ = *last_refill_ + detail::times(budget_.refill, refilled);
+            tokens_ += static_cast<std::uint32_t>(refilled);
         }
     }
 
     retry_budget budget_;
-    std::uint32_t left_;
-    std::uint32_t towards_ = 0;           // successes since the last token from successes
-    std::optional<steady_time> since_{};  // the last refill, or the first `now`
+    std::uint32_t tokens_;
+    std::uint32_t successes_since_token_ = 0;   // since the last token that successes returned
+    std::optional<steady_time> last_refill_{};  // or the first `now`
 };
 
 }  // namespace waybill::inline v0_2

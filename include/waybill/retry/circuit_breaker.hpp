@@ -59,12 +59,12 @@ public:
         const steady_time deadline = now_ + options_.timeout;
         if (state_ != circuit_state::closed) {
             if (state_ == circuit_state::forced_closed) return permit{generation_, 0, deadline, 0};
-            if (!take_step()) return {};
+            if (!take_half_open_permit()) return {};
         } else if (permits_.full()) {
             return {};
         }
         next_change_ = detail::earlier(next_change_, deadline);
-        return permits_.give(generation_, deadline);
+        return permits_.issue(generation_, deadline);
     }
 
     /// Reports the result of a call. `random` in [0, 1) is for the jitter of the next pause, if it
@@ -79,7 +79,7 @@ public:
         random_ = random;
         if (kind == fault_kind::cancelled || kind == fault_kind::ownership_lost)
             return_permit();
-        else if (counts(kind))
+        else if (is_failure(kind))
             failed(now_);
         else
             succeeded();
@@ -186,7 +186,7 @@ private:
         return detail::lesser(std::uint64_t{1} << detail::lesser(step_, 32), Most);
     }
 
-    [[nodiscard]] constexpr bool counts(fault_kind kind) const noexcept
+    [[nodiscard]] constexpr bool is_failure(fault_kind kind) const noexcept
     {
         return kind == fault_kind::infrastructure ||
                (kind == fault_kind::transient && options_.transient_counts);
@@ -213,7 +213,7 @@ private:
     }
 
     /// Counts one more call of the current step, if the step allows one.
-    [[nodiscard]] constexpr bool take_step() noexcept
+    [[nodiscard]] constexpr bool take_half_open_permit() noexcept
     {
         if (state_ != circuit_state::half_open || step_permits_ == step_size()) return false;
         ++step_permits_;
@@ -235,7 +235,7 @@ private:
         }
         consecutive_failures_ = 0;
         recent_.record(false, now_);
-        if (recent_.failed() != 0 && too_many()) start_break(now_);
+        if (recent_.failed() != 0 && failure_ratio_reached()) start_break(now_);
     }
 
     constexpr void failed(steady_time at) noexcept
@@ -243,10 +243,11 @@ private:
         if (state_ == circuit_state::half_open) return start_break(at);
         consecutive_failures_ = detail::saturating_add(consecutive_failures_, 1);
         recent_.record(true, at);
-        if (consecutive_failures_ >= options_.consecutive_failures || too_many()) start_break(at);
+        if (consecutive_failures_ >= options_.consecutive_failures || failure_ratio_reached())
+            start_break(at);
     }
 
-    [[nodiscard]] constexpr bool too_many() const noexcept
+    [[nodiscard]] constexpr bool failure_ratio_reached() const noexcept
     {
         return recent_.calls() >= options_.minimum_throughput &&
                static_cast<double>(recent_.failed()) / static_cast<double>(recent_.calls()) >=

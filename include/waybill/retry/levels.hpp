@@ -36,8 +36,8 @@ namespace waybill::inline v0_2 {
 /// The number of immediate retries in each round, the number of delayed rounds, and the pauses
 /// before them.
 struct retry_levels {
-    /// For `delayed`: the number of rounds is unlimited. Another limit must end the attempts, such
-    /// as the broker's maximum of deliveries.
+    /// The value of `delayed` for an unlimited number of rounds. Another limit must end the
+    /// attempts, such as the broker's maximum of deliveries.
     static constexpr std::uint32_t unlimited = ~std::uint32_t{0};
 
     std::uint32_t immediate = 5;  ///< Retries in a round, after its first attempt.
@@ -45,7 +45,7 @@ struct retry_levels {
     backoff pauses{};             ///< The n-th pause precedes the n-th delayed round.
 
     /// The maximum number of attempts, the first included: (immediate + 1) * (delayed + 1), as in
-    /// NServiceBus. `waybill::unlimited` if the rounds are unlimited. Saturates.
+    /// NServiceBus. 2^64 - 1 if the number of rounds is unlimited. Saturates.
     [[nodiscard]] constexpr std::uint64_t max_attempts() const noexcept
     {
         if (delayed == unlimited) return detail::highest_size;
@@ -85,9 +85,11 @@ template <std::same_as<retry_levels> Levels>  // a braced argument means a retry
     if (!detail::is_worth_a_retry(kind) || tries >= l.max_attempts()) return give_up{kind};
     const bool round_is_over = tries != 0 && tries % detail::saturating_add(l.immediate, 1) == 0;
     if (!round_is_over && hint <= duration{}) return retry_now{};
-    const std::uint64_t made = detail::round_after(l, tries);
-    const std::uint64_t n = detail::lesser(round_is_over ? made : made + 1, ~std::uint32_t{0});
-    return wait_until{now + pause(l.pauses, static_cast<std::uint32_t>(n), random, hint)};
+    const std::uint64_t round = detail::round_after(l, tries);
+    const std::uint64_t pause_number =
+        detail::lesser(round_is_over ? round : round + 1, ~std::uint32_t{0});
+    return wait_until{now +
+                      pause(l.pauses, static_cast<std::uint32_t>(pause_number), random, hint)};
 }
 
 }  // namespace waybill::inline v0_2

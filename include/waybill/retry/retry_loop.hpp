@@ -104,7 +104,7 @@ public:
     /// does that. If there is a budget, each retry takes a token from it and the success is
     /// reported to it. The budget must stay at its address while this object or a copy exists.
     constexpr retry_loop(const call_policy& p, steady_time now, shared_budget budget = {}) noexcept
-        : policy_(p), budget_(budget), began_(now)
+        : policy_(p), budget_(budget), start_time_(now)
     {
     }
 
@@ -112,36 +112,36 @@ public:
     /// `give_up{cancelled}`: the call neither succeeded nor failed. Constant time.
     [[nodiscard]] constexpr action next(steady_time now) const noexcept
     {
-        if (end_ == retry_outcome::succeeded) return done{};
+        if (outcome_ == retry_outcome::succeeded) return done{};
         if (outcome(now) != retry_outcome::open) {
-            return give_up{tries_ == 0 ? fault_kind::cancelled : how_};
+            return give_up{tries_ == 0 ? fault_kind::cancelled : last_kind_};
         }
-        if (now < not_before_) return wait_until{not_before_};
+        if (now < next_attempt_at_) return wait_until{next_attempt_at_};
         return call{};
     }
 
     /// Reports the end of an attempt at `now`. After the last attempt the event is `stale`.
     constexpr event_result on(const attempted& a, steady_time now)
     {
-        if (end_ != retry_outcome::open) return event_result::stale;
+        if (outcome_ != retry_outcome::open) return event_result::stale;
         if (tries_ != ~std::uint32_t{0}) ++tries_;
-        how_ = a.kind;
+        last_kind_ = a.kind;
         const retry_action then =
             decide(policy_.retry, tries_, a.kind, pause_, a.random, now, a.retry_after);
         const wait_until* w = std::get_if<wait_until>(&then);
         const steady_time at = w != nullptr ? w->time : now;
         if (a.kind == fault_kind::none) {
-            end_ = retry_outcome::succeeded;
+            outcome_ = retry_outcome::succeeded;
             budget_.succeeded(now);
         } else if (std::holds_alternative<give_up>(then)) {
-            end_ = detail::is_worth_a_retry(a.kind) ? retry_outcome::tries
+            outcome_ = detail::is_worth_a_retry(a.kind) ? retry_outcome::tries
                                                     : retry_outcome::not_retriable;
         } else if (too_late(at)) {
-            end_ = retry_outcome::time_limit;
+            outcome_ = retry_outcome::time_limit;
         } else if (!budget_.spend(now)) {
-            end_ = retry_outcome::budget;
+            outcome_ = retry_outcome::budget;
         } else {
-            not_before_ = w != nullptr ? at : steady_time::lowest();
+            next_attempt_at_ = w != nullptr ? at : steady_time::lowest();
             pause_ = w != nullptr ? at - now : pause_;
         }
         return event_result::applied;
@@ -150,18 +150,19 @@ public:
     /// The number of attempts that have ended.
     [[nodiscard]] constexpr std::uint32_t attempts() const noexcept { return tries_; }
     /// The result of the last attempt; `none` before the first one.
-    [[nodiscard]] constexpr fault_kind kind() const noexcept { return how_; }
+    [[nodiscard]] constexpr fault_kind kind() const noexcept { return last_kind_; }
     /// The reason why no further attempt can start at `now`; `open` if one can.
     [[nodiscard]] constexpr retry_outcome outcome(steady_time now) const noexcept
     {
-        return end_ == retry_outcome::open && too_late(now) ? retry_outcome::time_limit : end_;
+        return outcome_ == retry_outcome::open && too_late(now) ? retry_outcome::time_limit
+                                                                : outcome_;
     }
     /// The same reason from reported events only; the current time is ignored.
-    [[nodiscard]] constexpr retry_outcome outcome() const noexcept { return end_; }
+    [[nodiscard]] constexpr retry_outcome outcome() const noexcept { return outcome_; }
     /// The time from construction to `now`; at least 0.
     [[nodiscard]] constexpr duration elapsed(steady_time now) const noexcept
     {
-        return detail::greater(now - began_, duration{});
+        return detail::greater(now - start_time_, duration{});
     }
     [[nodiscard]] constexpr const call_policy& policy() const noexcept { return policy_; }
 
@@ -175,12 +176,12 @@ private:
 
     call_policy policy_;
     shared_budget budget_;
-    steady_time began_;
-    steady_time not_before_ = steady_time::lowest();
+    steady_time start_time_;
+    steady_time next_attempt_at_ = steady_time::lowest();
     duration pause_{};  // the last one; for decorrelated jitter
     std::uint32_t tries_ = 0;
-    fault_kind how_ = fault_kind::none;
-    retry_outcome end_ = retry_outcome::open;
+    fault_kind last_kind_ = fault_kind::none;
+    retry_outcome outcome_ = retry_outcome::open;
 };
 
 /// Returns the state machine with a time limit from `now`, or the first error of the policy.

@@ -46,7 +46,7 @@ public:
 
     template <detail::retry_source B>
         requires(!std::is_const_v<B> && !std::same_as<std::remove_cv_t<B>, shared_budget>)
-    constexpr shared_budget(B& budget) noexcept : budget_(&budget), does_(&calls<B>)
+    constexpr shared_budget(B& budget) noexcept : budget_(&budget), functions_(&calls<B>)
     {
     }
 
@@ -56,12 +56,12 @@ public:
     /// Takes a retry. If no retry is left, returns false and takes nothing.
     [[nodiscard]] constexpr bool spend(steady_time now) const
     {
-        return budget_ == nullptr || does_->spend(budget_, now);
+        return budget_ == nullptr || functions_->spend(budget_, now);
     }
     /// Reports a success, which may return a retry to the budget.
     constexpr void succeeded(steady_time now) const
     {
-        if (budget_ != nullptr) does_->succeeded(budget_, now);
+        if (budget_ != nullptr) functions_->succeeded(budget_, now);
     }
 
     friend bool operator==(const shared_budget&, const shared_budget&) = default;
@@ -78,7 +78,7 @@ private:
         [](void* b, steady_time now) -> void { static_cast<B*>(b)->succeeded(now); }};
 
     void* budget_ = nullptr;
-    const functions* does_ = nullptr;
+    const functions* functions_ = nullptr;
 };
 
 }  // namespace waybill::inline v0_2

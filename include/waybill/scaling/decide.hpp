@@ -46,12 +46,12 @@ template <condition Up, condition Down>
 {
     const bool arrived = s.pending && s.pending->ordered.to == instances;
     if (!arrived && !s.is_ahead(now)) {
-        return detail::deciding<Up, Down>(p, metrics, s, instances, now).made();
+        return detail::deciding<Up, Down>(p, metrics, s, instances, now).build();
     }
     state seen = s;
     seen.rein_in(now);
     if (arrived) seen.on(applied{s.pending->ordered.id}, now);
-    decision d = detail::deciding<Up, Down>(p, metrics, seen, instances, now).made();
+    decision d = detail::deciding<Up, Down>(p, metrics, seen, instances, now).build();
     d.arrived = arrived;
     return d;
 }

@@ -23,7 +23,8 @@ namespace waybill::inline v0_2::scaling::detail {
 
 /// Evaluates a condition and sets the role of its rows.
 template <condition C>
-[[nodiscard]] tribool ask(const C& c, const situation& s, role part, std::vector<evidence>& because)
+[[nodiscard]] tribool evaluate(const C& c, const situation& s, role part,
+                               std::vector<evidence>& because)
 {
     std::size_t n = because.size();
     const tribool t = c(s, because);
@@ -32,8 +33,8 @@ template <condition C>
 }
 
 /// The capacity that a target needs; empty if unknown.
-[[nodiscard]] inline std::optional<std::uint64_t> ask(const target& t, const situation& s,
-                                                      std::vector<evidence>& because)
+[[nodiscard]] inline std::optional<std::uint64_t> evaluate(const target& t, const situation& s,
+                                                           std::vector<evidence>& because)
 {
     evidence& e = because.emplace_back(
         look(s, t.of.metric, t.of.what, t.of.averaged, s.min_points, s.max_age));
@@ -76,7 +77,7 @@ template <condition C>
 
 /// The highest position that a limit allows. With a ladder, `count` is in tiers, `percent` in
 /// capacity, and one tier is always allowed.
-[[nodiscard]] inline std::uint64_t most_above(const std::vector<capacity_tier>& ladder,
+[[nodiscard]] inline std::uint64_t highest_allowed(const std::vector<capacity_tier>& ladder,
                                               std::uint64_t at, const change& c)
 {
     if (ladder.empty()) return waybill::detail::saturating_add(at, limit_of(c, at));
@@ -88,8 +89,8 @@ template <condition C>
     return to;
 }
 
-/// The lowest position that a limit allows. With a ladder, as in `most_above`.
-[[nodiscard]] inline std::uint64_t least_below(const std::vector<capacity_tier>& ladder,
+/// The lowest position that a limit allows. With a ladder, as in `highest_allowed`.
+[[nodiscard]] inline std::uint64_t lowest_allowed(const std::vector<capacity_tier>& ladder,
                                                std::uint64_t at, const change& c)
 {
     if (ladder.empty()) return waybill::detail::saturating_sub(at, limit_of(c, at));
@@ -100,7 +101,7 @@ template <condition C>
 }
 
 /// The results of all rules and targets of a policy.
-struct wishes {
+struct rule_results {
     tribool up = tribool::no;
     tribool down = tribool::no;
     tribool activation = tribool::yes;
@@ -115,26 +116,27 @@ struct wishes {
 
 /// Evaluates a policy. Changes up start at `ready`, changes down at `from`.
 template <condition Up, condition Down>
-[[nodiscard]] wishes ask(const basic_policy<Up, Down>& p, const situation& s, std::uint64_t ready,
-                         std::uint64_t from, std::vector<evidence>& because)
+[[nodiscard]] rule_results evaluate(const basic_policy<Up, Down>& p, const situation& s,
+                                    std::uint64_t ready, std::uint64_t from,
+                                    std::vector<evidence>& because)
 {
-    wishes w{.above = from, .below = from};
-    w.up = ask(p.up, s, role::up, because);
+    rule_results w{.above = from, .below = from};
+    w.up = evaluate(p.up, s, role::up, because);
     if (w.up == tribool::yes) w.above = greater(from, above(p.ladder, ready, p.step.up));
     for (const band& b : p.bands.up) {
-        const tribool t = ask(b.when, s, role::up, because);
+        const tribool t = evaluate(b.when, s, role::up, because);
         if (t == tribool::yes) w.above = greater(w.above, above(p.ladder, ready, b.by));
         w.up = either(w.up, t);
     }
-    w.down = ask(p.down, s, role::down, because);
+    w.down = evaluate(p.down, s, role::down, because);
     w.below = below(p.ladder, from, p.step.down);
     for (const band& b : p.bands.down) {
-        const tribool t = ask(b.when, s, role::down, because);
+        const tribool t = evaluate(b.when, s, role::down, because);
         if (t == tribool::yes) w.below = lesser(w.below, below(p.ladder, from, b.by));
     }
-    if (p.activation) w.activation = ask(*p.activation, s, role::activation, because);
+    if (p.activation) w.activation = evaluate(*p.activation, s, role::activation, because);
     for (const target& t : p.targets) {
-        const std::optional<std::uint64_t> n = ask(t, s, because);
+        const std::optional<std::uint64_t> n = evaluate(t, s, because);
         w.all_known = w.all_known && n.has_value();
         if (n) w.target = greater(tier_for(p.ladder, *n), w.target.value_or(0));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// evidence: a row of a decision: a value, its threshold and the result of their comparison.
+// evidence: one comparison of a decision: a value, its threshold and the result.
 
 #ifndef WAYBILL_SCALING_EVIDENCE_HPP
 #define WAYBILL_SCALING_EVIDENCE_HPP
@@ -26,7 +26,7 @@ enum class relation : std::uint8_t {
     at_most,   ///< value <= threshold
 };
 
-/// The operator's symbol.
+/// The symbols of the relations, as `name` returns them.
 [[nodiscard]] constexpr std::string_view texts_of(relation) noexcept
 {
     return ">, >=, <, <=";
@@ -97,7 +97,8 @@ struct evidence {
     friend bool operator==(const evidence&, const evidence&) = default;
 };
 
-/// True if unseen events may exceed the value: the highest may be higher, the lowest lower.
+/// True if the value is only a bound, because some events were not sampled or were pushed out of
+/// the window: the true highest may be higher, the true lowest may be lower.
 [[nodiscard]] constexpr bool is_one_sided(const evidence& e) noexcept
 {
     const bool extreme = e.what == statistic::highest || e.what == statistic::lowest;

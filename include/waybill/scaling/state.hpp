@@ -76,9 +76,11 @@ struct state {
     std::optional<wall_time> warm_at{};
     /// The time since which no instance has been needed.
     std::optional<wall_time> inactive_since{};
-    /// Recommendations in order of time; each is above all later ones.
+    /// The recommendations that may delay a change down, in order of time. Each is higher than all
+    /// later ones.
     few<recommendation, recommendations> highest{};
-    /// Recommendations in order of time; each is below all later ones.
+    /// The recommendations that may delay a change up, in order of time. Each is lower than all
+    /// later ones.
     few<recommendation, recommendations> lowest{};
     /// Applied changes, oldest first.
     few<made_change, changes> made{};
@@ -87,20 +89,19 @@ struct state {
     void on(const decision& d)
     {
         rein_in(d.now);
-        const bool told_before = d.command && d.command->id <= last_id;
+        const bool already_recorded = d.command && d.command->id <= last_id;
         const bool arrived = d.arrived && pending && pending->ordered.to == d.from;
-        if (arrived && !told_before) close(d.now);
+        if (arrived && !already_recorded) begin_cooldown(d.now);
         if (d.activation != tribool::no)
             inactive_since.reset();
         else if (!inactive_since) inactive_since = d.now;
-        const std::uint64_t most = detail::greater(d.from, d.desired);
-        const std::uint64_t least = detail::lesser(d.from, d.desired);
-        remember(highest, {d.now, d.desired}, most, d.stabilise.down, [](auto a, auto b) {
-            return a <= b;
-        });
-        remember(lowest, {d.now, d.desired}, least, d.stabilise.up, [](auto a, auto b) {
-            return a >= b;
-        });
+        const std::uint64_t max_instances = detail::greater(d.from, d.desired);
+        const std::uint64_t min_instances = detail::lesser(d.from, d.desired);
+        const recommendation newest{d.now, d.desired};
+        remember(highest, newest, max_instances, d.stabilise.down,
+                 [](auto earlier, auto later) { return earlier <= later; });
+        remember(lowest, newest, min_instances, d.stabilise.up,
+                 [](auto earlier, auto later) { return earlier >= later; });
         if (d.command && d.command->id > last_id) {
             last_id = d.command->id;
             pending = pending_command{*d.command, d.now, d.warm_up};
@@ -110,19 +111,19 @@ struct state {
     /// Records the result of a command. If it was applied, its cooldown and warm-up begin now.
     command_result on(const applied& a, wall_time now)
     {
-        const command_result is = answer(a.id);
-        if (is != command_result::applied) return is;
+        const command_result result = result_for(a.id);
+        if (result != command_result::applied) return result;
         rein_in(now);
-        close(now);
-        return is;
+        begin_cooldown(now);
+        return result;
     }
     command_result on(const failed& f, wall_time now)
     {
-        const command_result is = answer(f.id);
-        if (is != command_result::applied) return is;
+        const command_result result = result_for(f.id);
+        if (result != command_result::applied) return result;
         last_failure = now;
         pending.reset();
-        return is;
+        return result;
     }
 
     /// True if a stored time is more than `most_ahead` after now: a clock must have been wrong.
@@ -139,26 +140,26 @@ struct state {
         return any;
     }
 
-    /// Sets times more than `most_ahead` after now to now. Otherwise one wrong clock would block
-    /// changes until then.
+    /// Sets each stored time that is more than `most_ahead` after now to now. Otherwise, after one
+    /// wrong clock, changes would be blocked until that time.
     void rein_in(wall_time now)
     {
         if (!is_ahead(now)) return;
         const wall_time latest = now + most_ahead;
-        const auto rein = [&](wall_time& t) {
+        const auto limit_time = [&](wall_time& t) {
             if (latest < t) t = now;
         };
         if (warm_at && last_up && latest < *last_up) *warm_at = now + (*warm_at - *last_up);
-        if (last_up) rein(*last_up);
-        if (last_down) rein(*last_down);
-        if (last_failure) rein(*last_failure);
-        if (inactive_since) rein(*inactive_since);
-        if (pending) rein(pending->at);
-        for (std::size_t n = 0; n != made.size(); ++n) rein(made[n].at);
+        if (last_up) limit_time(*last_up);
+        if (last_down) limit_time(*last_down);
+        if (last_failure) limit_time(*last_failure);
+        if (inactive_since) limit_time(*inactive_since);
+        if (pending) limit_time(pending->at);
+        for (std::size_t n = 0; n != made.size(); ++n) limit_time(made[n].at);
         // Keeps the order of time: entries slightly ahead of now stay before later ones.
         for (auto* list : {&highest, &lowest}) {
             for (std::size_t n = 0; n != list->size(); ++n) {
-                rein((*list)[n].at);
+                limit_time((*list)[n].at);
                 if (n != 0)
                     (*list)[n].at = waybill::detail::later((*list)[n].at, (*list)[n - 1].at);
             }
@@ -168,14 +169,16 @@ struct state {
     friend bool operator==(const state&, const state&) = default;
 
 private:
-    [[nodiscard]] command_result answer(std::uint64_t id) const noexcept
+    /// `applied` if this is the pending command.
+    [[nodiscard]] command_result result_for(std::uint64_t id) const noexcept
     {
         if (id == 0 || id > last_id) return command_result::unknown;
         return pending && pending->ordered.id == id ? command_result::applied
                                                     : command_result::stale;
     }
 
-    void close(wall_time now)
+    /// The pending command was applied: its cooldown and warm-up begin, and it is recorded.
+    void begin_cooldown(wall_time now)
     {
         const command c = pending->ordered;
         if (c.to > c.from) {
@@ -206,28 +209,29 @@ private:
                 before = n;
                 continue;
             }
-            const made_change old = made[*before];
-            const std::uint64_t more = waybill::detail::saturating_sub(c.to, c.from);
-            const std::uint64_t fewer = waybill::detail::saturating_sub(c.from, c.to);
+            const made_change oldest = made[*before];
+            const std::uint64_t added = waybill::detail::saturating_sub(c.to, c.from);
+            const std::uint64_t removed = waybill::detail::saturating_sub(c.from, c.to);
             c.to = waybill::detail::saturating_add(
-                more, waybill::detail::saturating_sub(old.to, old.from));
+                added, waybill::detail::saturating_sub(oldest.to, oldest.from));
             c.from = waybill::detail::saturating_add(
-                fewer, waybill::detail::saturating_sub(old.from, old.to));
-            c.at = waybill::detail::later(c.at, old.at);
+                removed, waybill::detail::saturating_sub(oldest.from, oldest.to));
+            c.at = waybill::detail::later(c.at, oldest.at);
             return made.erase(*before);
         }
     }
 
-    /// A recommendation is valid until the next one, and counts for `period` after that. Before the
-    /// first one, the recommendation is unknown: `held` is assumed.
+    /// Appends a recommendation and removes those that it supersedes or that are too old. A
+    /// recommendation is valid until the next one, and counts for `period` after that. Before the
+    /// first one it is unknown: `assumed_instances` is used.
     template <class Hides>
     static void remember(few<recommendation, recommendations>& list, recommendation r,
-                         std::uint64_t held, duration period, Hides hides)
+                         std::uint64_t assumed_instances, duration period, Hides supersedes)
     {
         if (period <= duration{}) return;
-        if (list.empty()) list.push({r.at, held});
+        if (list.empty()) list.push({r.at, assumed_instances});
         r.at = list[list.size() - 1].at = waybill::detail::later(r.at, list.back().at);
-        while (!list.empty() && hides(list.back().instances, r.instances)) list.pop();
+        while (!list.empty() && supersedes(list.back().instances, r.instances)) list.pop();
         while (!list.empty() && r.at - list[0].at >= period) list.erase(0);
         if (list.is_full()) merge_nearest(list);
         list.push(r);

@@ -26,13 +26,13 @@ constexpr steady_time s(std::int64_t n)
 static_assert([] {
     permits<3> out;
     if (out.size() != 0 || out.full() || out.next_deadline() != steady_time::highest()) return false;
-    const circuit_breaker::permit a = out.give(1, s(1));
-    const circuit_breaker::permit b = out.give(1, s(2));
-    const circuit_breaker::permit c = out.give(1, s(3));
+    const circuit_breaker::permit a = out.issue(1, s(1));
+    const circuit_breaker::permit b = out.issue(1, s(2));
+    const circuit_breaker::permit c = out.issue(1, s(3));
     if (!out.full() || out.next_deadline() != s(1)) return false;
     if (!out.take_back(b) || out.take_back(b) || out.next_deadline() != s(1)) return false;
     if (!out.take_back(a) || out.next_deadline() != s(3)) return false;
-    const circuit_breaker::permit d = out.give(2, s(4));
+    const circuit_breaker::permit d = out.issue(2, s(4));
     if (out.has(a) || !out.has(d) || d.place != a.place || d.generation != 2) return false;
     out.drop_oldest();
     return !out.has(c) && out.size() == 1 && out.next_deadline() == s(4);
@@ -41,10 +41,10 @@ static_assert([] {
 // Those that are void stay void when their places are given again, and numbers never come again.
 static_assert([] {
     permits<2> out;
-    const circuit_breaker::permit a = out.give(1, s(1));
+    const circuit_breaker::permit a = out.issue(1, s(1));
     out.clear();
     if (out.has(a) || out.take_back(a) || out.size() != 0) return false;
-    const circuit_breaker::permit b = out.give(2, s(2));
+    const circuit_breaker::permit b = out.issue(2, s(2));
     return b.place == a.place && b.number != a.number && !out.take_back(a) && out.take_back(b);
 }());
 
@@ -57,7 +57,7 @@ TEST_CASE("permits: like a list of those that are out")
     for (std::int64_t i = 0; i != 200'000; ++i) {
         const auto what = dice(12);
         if (what < 5 && !out.full()) {
-            all.push_back(out.give(1, s(i / 3)));
+            all.push_back(out.issue(1, s(i / 3)));
             naive.push_back(all.back());
         } else if (what < 10 && !all.empty()) {
             const circuit_breaker::permit p =

@@ -23,13 +23,13 @@ namespace waybill::inline v0_2::detail {
 
 /// A return type of a call that retry_call accepts.
 template <class R>
-concept answer_of_a_call = std::same_as<R, call_answer> || std::same_as<R, fault_kind> ||
+concept call_result = std::same_as<R, call_answer> || std::same_as<R, fault_kind> ||
     std::same_as<R, result<void>> || std::convertible_to<R, fault>;
 
 /// A function without arguments that returns the result of a call.
 template <class F>
 concept retriable_call =
-    std::invocable<F&> && answer_of_a_call<std::remove_cvref_t<std::invoke_result_t<F&>>>;
+    std::invocable<F&> && call_result<std::remove_cvref_t<std::invoke_result_t<F&>>>;
 
 /// A function that returns a random number in [0, 1).
 template <class F>
@@ -54,7 +54,7 @@ template <class R>
 
 /// False if the sleep was woken early to stop.
 template <class Sleep>
-[[nodiscard]] bool slept(Sleep& pause_until, steady_time until)
+[[nodiscard]] bool wait_for(Sleep& pause_until, steady_time until)
 {
     if constexpr (std::same_as<std::invoke_result_t<Sleep&, steady_time>, bool>) {
         return pause_until(until);
@@ -76,35 +76,37 @@ template <class Call, class Clock, class Sleep, class Draw>
 {
     call_report report;
     report.reason.kind = tries.kind();
-    steady_time woken = steady_time::lowest();
-    const auto the_time = [&] { return later(waybill::detail::time_of(clock), woken); };
-    bool going = true;
-    while (going) {
-        const steady_time now = the_time();
+    steady_time earliest_now = steady_time::lowest();
+    const auto current_time = [&] { return later(waybill::detail::time_of(clock), earliest_now); };
+    bool running = true;
+    while (running) {
+        const steady_time now = current_time();
         report.outcome = tries.outcome(now);
         match(
             tries.next(now),
             [&](retry_loop::call) {
-                const double drawn = random();  // first: if it throws, no call result is lost
-                call_answer a = as_answer(call());
-                tries.on(retry_loop::attempted{a.reason.kind, drawn, a.retry_after}, the_time());
-                report.reason = std::move(a.reason);
+                // Before the call: if random() throws, no result of a call is lost.
+                const double jitter = random();
+                call_answer answer = as_answer(call());
+                tries.on(retry_loop::attempted{answer.reason.kind, jitter, answer.retry_after},
+                         current_time());
+                report.reason = std::move(answer.reason);
             },
             [&](wait_until w) {
-                going = slept(pause_until, w.time);
-                if (going)
-                    woken = w.time;
+                running = wait_for(pause_until, w.time);
+                if (running)
+                    earliest_now = w.time;
                 else
                     report.waiting = w.time;
             },
-            [&](retry_loop::done) { going = false; },
+            [&](retry_loop::done) { running = false; },
             [&](give_up g) {
                 report.reason.kind = g.reason;
-                going = false;
+                running = false;
             });
     }
     report.tries = tries.attempts();
-    report.elapsed = tries.elapsed(the_time());
+    report.elapsed = tries.elapsed(current_time());
     return report;
 }
 

@@ -2,14 +2,14 @@
 //
 // permits: the permits that a circuit breaker has issued and that are not yet returned.
 //
-//     waybill::detail::permits<256> out;
-//     if (!out.full()) { const auto p = out.give(generation, deadline); ... }
-//     out.take_back(p);                    // false if p is not out: already returned, or void
+//     waybill::detail::permits<256> issued;
+//     if (!issued.full()) { const auto p = issued.issue(generation, deadline); ... }
+//     issued.take_back(p);                 // false if p was already returned, or is void
 //
 // Guarantees
 //   1. Each permit has a number that no other permit ever has. A second return of a permit is not
 //      mistaken for the return of the permit that now has its place.
-//   2. Deadlines never decrease, because `give` requires it. So the permit with the earliest
+//   2. Deadlines never decrease, because `issue` requires it. So the permit with the earliest
 //      deadline is the first of the list.
 //
 // Cost: constant time for each operation, fixed size.
@@ -37,22 +37,22 @@ public:
     constexpr permits() noexcept { clear(); }
 
     /// Issues a permit. Requires: !full(), and a deadline not before that of the previous permit.
-    constexpr circuit_breaker_types::permit give(std::uint64_t generation,
+    constexpr circuit_breaker_types::permit issue(std::uint64_t generation,
                                                  steady_time deadline) noexcept
     {
-        std::uint32_t place = free_;
-        if (place != ends) free_ = all_[place].after;
-        else place = used_++;
+        std::uint32_t place = first_free_;
+        if (place != list_end) first_free_ = entries_[place].next;
+        else place = used_count_++;
         const std::uint64_t number = ++last_number_;
-        const std::uint32_t newest = all_[ends].before;
-        all_[place] = {number, deadline, newest, ends};
-        all_[newest].after = place;
-        all_[ends].before = place;
-        ++size_;
+        const std::uint32_t newest = entries_[list_end].previous;
+        entries_[place] = {number, deadline, newest, list_end};
+        entries_[newest].next = place;
+        entries_[list_end].previous = place;
+        ++issued_count_;
         return {generation, number, deadline, place};
     }
 
-    /// Removes a permit. False, without a change, if the permit is not out.
+    /// Removes a permit. False, without a change, if it was already returned or is void.
     constexpr bool take_back(const circuit_breaker_types::permit& p) noexcept
     {
         if (!has(p)) return false;
@@ -60,62 +60,63 @@ public:
         return true;
     }
 
-    /// True if the permit is out.
+    /// True if the permit was issued and is neither returned nor void.
     [[nodiscard]] constexpr bool has(const circuit_breaker_types::permit& p) const noexcept
     {
-        return p.place < used_ && all_[p.place].number == p.number && p.number != 0;
+        return p.place < used_count_ && entries_[p.place].number == p.number && p.number != 0;
     }
 
-    /// Makes all permits that are out void.
+    /// Makes all issued permits void.
     constexpr void clear() noexcept
     {
-        all_[ends] = {0, steady_time::highest(), ends, ends};
-        free_ = ends;
-        used_ = size_ = 0;
+        entries_[list_end] = {0, steady_time::highest(), list_end, list_end};
+        first_free_ = list_end;
+        used_count_ = issued_count_ = 0;
     }
 
-    /// The earliest deadline, or `steady_time::highest()` if no permit is out.
+    /// The earliest deadline, or `steady_time::highest()` if there is no permit.
     [[nodiscard]] constexpr steady_time next_deadline() const noexcept
     {
-        return all_[all_[ends].after].deadline;
+        return entries_[entries_[list_end].next].deadline;
     }
 
     /// Removes the permit with the earliest deadline. Requires: size() != 0.
-    constexpr void drop_oldest() noexcept { drop(all_[ends].after); }
+    constexpr void drop_oldest() noexcept { drop(entries_[list_end].next); }
 
-    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return size_; }
-    [[nodiscard]] constexpr bool full() const noexcept { return size_ == Most; }
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return issued_count_; }
+    [[nodiscard]] constexpr bool full() const noexcept { return issued_count_ == Most; }
 
     friend bool operator==(const permits&, const permits&) = default;
 
 private:
-    static constexpr std::uint32_t ends = Most;  // the end entry of the circular list of permits
+    /// Index of the entry that marks the end of the circular list; it is no permit.
+    static constexpr std::uint32_t list_end = Most;
 
     struct entry {
         std::uint64_t number = 0;  // 0 if the entry is free
         steady_time deadline{};
-        std::uint32_t before = 0;
-        std::uint32_t after = 0;  // if the entry is free, the next free entry
+        std::uint32_t previous = 0;
+        std::uint32_t next = 0;  // of a free entry: the next free one
         friend bool operator==(const entry&, const entry&) = default;
     };
 
     constexpr void drop(std::uint32_t place) noexcept
     {
-        const std::uint32_t before = all_[place].before;
-        const std::uint32_t after = all_[place].after;
-        all_[before].after = after;
-        all_[after].before = before;
-        all_[place].number = 0;
-        all_[place].after = free_;
-        free_ = place;
-        --size_;
+        const std::uint32_t previous = entries_[place].previous;
+        const std::uint32_t next = entries_[place].next;
+        entries_[previous].next = next;
+        entries_[next].previous = previous;
+        entries_[place].number = 0;
+        entries_[place].next = first_free_;
+        first_free_ = place;
+        --issued_count_;
     }
 
-    std::array<entry, Most + 1> all_{};
+    std::array<entry, Most + 1> entries_{};
     std::uint64_t last_number_ = 0;
-    std::uint32_t free_ = ends;
-    std::uint32_t used_ = 0;  // entries used since the last clear()
-    std::uint32_t size_ = 0;
+    std::uint32_t first_free_ = list_end;
+    std::uint32_t used_count_ = 0;    // entries used since the last clear()
+    std::uint32_t issued_count_ = 0;  // permits in the list
 };
 
 }  // namespace waybill::inline v0_2::detail

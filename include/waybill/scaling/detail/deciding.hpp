@@ -43,10 +43,10 @@ public:
         d_.warm_up = p.warm_up;
     }
 
-    [[nodiscard]] decision made() &&
+    [[nodiscard]] decision build() &&
     {
-        want();
-        if (d_.to != d_.from) hold_back();
+        compute_desired();
+        if (d_.to != d_.from) apply_delays();
         if (d_.to > d_.from) d_.verdict = verdict::up;
         else if (d_.to < d_.from) d_.verdict = verdict::down;
         else if (d_.why != reason::nothing && !is_lowest_wanted()) d_.verdict = verdict::held;
@@ -101,15 +101,15 @@ private:
     void hold(reason why, std::optional<wall_time> until = {}) { limit(d_.from, why, until); }
 
     /// Steps 1 and 2.
-    void want()
+    void compute_desired()
     {
         const std::uint64_t ready = is_warming() ? lesser(s_.ready, d_.from) : d_.from;
-        const wishes w = ask(p_, situation_at(d_.from), ready, d_.from, d_.reasons);
+        const rule_results w = evaluate(p_, situation_at(d_.from), ready, d_.from, d_.reasons);
         d_.up = w.up;
         d_.down = w.down;
         d_.activation = w.activation;
-        if (d_.from == 0 && p_.activation && p_.ladder.empty()) want_first(w);
-        else want_change(w);
+        if (d_.from == 0 && p_.activation && p_.ladder.empty()) desire_first_instance(w);
+        else desire_change(w);
         d_.to = d_.desired;
         if (is_outside()) {
             d_.to = d_.desired < lowest() ? lowest() : lesser(d_.desired, highest());
@@ -119,29 +119,29 @@ private:
         }
     }
 
-    void want_first(const wishes& w)
+    void desire_first_instance(const rule_results& w)
     {
         if (w.activation == tribool::yes)
             d_.desired = greater(w.target.value_or(0), 1);
         else if (w.activation == tribool::unknown)
-            unknown();
+            hold_unknown();
     }
 
-    void want_change(const wishes& w)
+    void desire_change(const rule_results& w)
     {
         if (w.above > d_.from) d_.desired = w.above;
         if (w.target && *w.target > d_.desired) d_.desired = *w.target;
         if (d_.desired > d_.from) return;
         if (w.up == tribool::yes) return;  // enough instances are warming up
         if (!is_set(p_.down) && p_.targets.empty() && !p_.activation) {
-            if (w.up == tribool::unknown) unknown();
+            if (w.up == tribool::unknown) hold_unknown();
             return;
         }
-        if (w.up == tribool::unknown || !w.all_known) return unknown();
-        if (ends(w)) return;
+        if (w.up == tribool::unknown || !w.all_known) return hold_unknown();
+        if (removes_all(w)) return;
         std::uint64_t fewer = d_.from;
         if (is_set(p_.down)) {
-            if (w.down == tribool::unknown) return unknown();
+            if (w.down == tribool::unknown) return hold_unknown();
             if (w.down == tribool::no) return;
             fewer = w.below;
             if (w.target) fewer = greater(fewer, *w.target);
@@ -149,22 +149,22 @@ private:
             fewer = *w.target;
         }
         d_.desired = lesser(fewer, d_.from);
-        keep_the_last(w);
+        keep_last_instance(w);
     }
 
-    /// Removes all instances if `activation` has been false for `zero_after`.
-    [[nodiscard]] bool ends(const wishes& w)
+    /// Requests 0 instances if `activation` has been false for `zero_after`. Returns whether it is.
+    [[nodiscard]] bool removes_all(const rule_results& w)
     {
         if (!p_.activation || !p_.ladder.empty() || lowest() != 0) return false;
         if (w.activation != tribool::no) return false;
         if (is_within(p_.zero_after, inactive_since())) return false;
         d_.desired = 0;
-        return ends_ = true;
+        return removes_all_ = true;
     }
 
     [[nodiscard]] wall_time inactive_since() const { return s_.inactive_since.value_or(d_.now); }
 
-    void keep_the_last(const wishes& w)
+    void keep_last_instance(const rule_results& w)
     {
         if (d_.desired != 0 || d_.from == 0 || !p_.activation || !p_.ladder.empty()) return;
         if (lowest() != 0) return;
@@ -175,13 +175,13 @@ private:
     }
 
     /// Keeps all instances and requests at least `if_unknown`.
-    void unknown()
+    void hold_unknown()
     {
         d_.why = reason::unknown;
         if (p_.if_unknown) d_.desired = greater(d_.from, lesser(*p_.if_unknown, highest()));
     }
 
-    void hold_back()
+    void apply_delays()
     {
         if (is_pending()) return hold(reason::pending, s_.pending->at + p_.patience);
         if (s_.last_failure && is_within(p_.after_failure, *s_.last_failure)) {
@@ -191,17 +191,17 @@ private:
         if (!(is_up() ? p_.allow.up : p_.allow.down)) return hold(reason::disabled);
         if (d_.from == 0 && p_.ladder.empty()) return bring_within_bounds();
         if (!is_up() && is_warming()) return hold(reason::warming, s_.warm_at);
-        if (!ends_) slow_down();
-        if (d_.to != d_.from) cool_down();
+        if (!removes_all_) slow_change();
+        if (d_.to != d_.from) wait_for_cooldown();
     }
 
-    void slow_down()
+    void slow_change()
     {
         stabilise();
         bring_within_bounds();
-        if (d_.to < d_.from) project();
-        if (d_.to != d_.from) keep_to_rates();
-        if (d_.to < d_.from && d_.why == reason::rate) project();
+        if (d_.to < d_.from) avoid_flapping();
+        if (d_.to != d_.from) limit_rate();
+        if (d_.to < d_.from && d_.why == reason::rate) avoid_flapping();
     }
 
     [[nodiscard]] bool is_pending() const
@@ -218,17 +218,17 @@ private:
         if (period <= duration{}) return;
         if (list.empty()) return hold(reason::stabilising, d_.now + period);
         for (const recommendation& r : list) {
-            const wall_time ends = (&r == &list.back() ? d_.now : r.at) + period;
-            if (!(d_.now < ends)) continue;
+            const wall_time valid_until = (&r == &list.back() ? d_.now : r.at) + period;
+            if (!(d_.now < valid_until)) continue;
             // The first recommendation in the period is the farthest from the number wanted now.
             const std::uint64_t to = is_up() ? greater(d_.from, lesser(d_.to, r.instances))
                                              : lesser(d_.from, greater(d_.to, r.instances));
-            return limit(to, reason::stabilising, ends);
+            return limit(to, reason::stabilising, valid_until);
         }
     }
 
     /// Step 6. A binary search for the lowest number that would not be raised again.
-    void project()
+    void avoid_flapping()
     {
         const std::uint64_t wanted = d_.to;
         if (capacity(wanted) == 0 || is_enough(wanted)) return;
@@ -239,28 +239,30 @@ private:
             if (is_enough(middle)) enough = middle;
             else too_few = middle;
         }
-        (void)projects(too_few);  // keeps the rows of this projection
+        (void)is_enough_by_rules(too_few);  // keeps the rows of this projection
         limit(enough, reason::flapping);
     }
 
     [[nodiscard]] bool is_enough(std::uint64_t at)
     {
         const auto rows = static_cast<std::ptrdiff_t>(d_.reasons.size());
-        const bool enough = projects(at);
+        const bool enough = is_enough_by_rules(at);
         d_.reasons.erase(d_.reasons.begin() + rows, d_.reasons.end());
         return enough;
     }
 
     /// True if no rule or target would ask for more than `at`. Adds rows.
-    [[nodiscard]] bool projects(std::uint64_t at)
+    [[nodiscard]] bool is_enough_by_rules(std::uint64_t at)
     {
         std::vector<evidence>& rows = d_.reasons;
         const situation then = situation_at(at);
-        tribool up = ask(p_.up, then, role::projected, rows);
-        for (const band& b : p_.bands.up) up = either(up, ask(b.when, then, role::projected, rows));
+        tribool up = evaluate(p_.up, then, role::projected, rows);
+        for (const band& b : p_.bands.up) {
+            up = either(up, evaluate(b.when, then, role::projected, rows));
+        }
         bool enough = up == tribool::no;
         for (const target& t : p_.targets) {
-            const std::optional<std::uint64_t> n = ask(t, then, rows);
+            const std::optional<std::uint64_t> n = evaluate(t, then, rows);
             rows.back().part = role::projected;
             enough = enough && n && *n <= capacity(at);
         }
@@ -268,7 +270,7 @@ private:
     }
 
     /// Step 7. Opposite changes within the period are subtracted first, as in Kubernetes.
-    void keep_to_rates()
+    void limit_rate()
     {
         for (const rate_limit& r : is_up() ? p_.rate.up : p_.rate.down) {
             std::uint64_t more = 0;
@@ -276,29 +278,29 @@ private:
             std::optional<wall_time> until;
             bool joined = s_.made.is_full();  // the oldest may be a joined one
             for (const made_change& c : s_.made) {
-                const bool ours = c.is_up() == is_up();
-                const bool counts = ours || !joined;
-                joined = joined && ours;
+                const bool same_direction = c.is_up() == is_up();
+                const bool counts = same_direction || !joined;
+                joined = joined && same_direction;
                 if (!counts || !is_within(r.per, c.at)) continue;
                 more = waybill::detail::saturating_add(
                     more, waybill::detail::saturating_sub(c.to, c.from));
                 fewer = waybill::detail::saturating_add(
                     fewer, waybill::detail::saturating_sub(c.from, c.to));
-                if (ours && !until) until = c.at + r.per;
+                if (same_direction && !until) until = c.at + r.per;
             }
             const std::uint64_t start = waybill::detail::saturating_sub(
                 waybill::detail::saturating_add(d_.from, fewer), more);
             const std::uint64_t to =
-                is_up() ? lesser(d_.to, most_above(p_.ladder, start, r.max_change))
-                        : greater(d_.to, least_below(p_.ladder, start, r.max_change));
-            const bool back = is_up() ? to < d_.from : to > d_.from;
-            limit(back ? d_.from : to, reason::rate, until);
+                is_up() ? lesser(d_.to, highest_allowed(p_.ladder, start, r.max_change))
+                        : greater(d_.to, lowest_allowed(p_.ladder, start, r.max_change));
+            const bool reversed = is_up() ? to < d_.from : to > d_.from;
+            limit(reversed ? d_.from : to, reason::rate, until);
             if (d_.to == d_.from) return;
         }
     }
 
     /// Step 8.
-    void cool_down()
+    void wait_for_cooldown()
     {
         std::optional<wall_time> last = is_up() ? s_.last_up : s_.last_down;
         const std::optional<wall_time> other = is_up() ? s_.last_down : s_.last_up;
@@ -318,7 +320,7 @@ private:
     std::span<const reading> metrics_;
     const state& s_;
     decision d_;
-    bool ends_ = false;  // all instances are removed
+    bool removes_all_ = false;  // 0 instances are requested, because nothing is active
 };
 
 }  // namespace waybill::inline v0_2::scaling::detail

@@ -36,12 +36,12 @@ public:
         if (!error) error = policy_error{std::move(path), std::move(expected), std::move(found)};
     }
 
-    void threshold_is_there(const std::string& path, const threshold& t)
+    void check_threshold(const std::string& path, const threshold& t)
     {
         const bool each = t.what() == threshold::kind::per_instance;
         const std::string value = each ? inside(path, "per_instance") : path;
         if (!is_finite(t.value())) fail(value, "a finite threshold", short_number(t.value()));
-        if (each && fewest == 0) fail(value, "a threshold that is defined for 0 instances",
+        if (each && min_capacity == 0) fail(value, "a threshold that is defined for 0 instances",
                                       "one per instance");
         const std::string table = inside(path, "by_instances");
         std::uint64_t last = 0;
@@ -57,18 +57,18 @@ public:
         }
         if (t.what() != threshold::kind::table) return;
         if (t.table().empty()) return fail(table, "at least one step", "none");
-        if (t.table()[0].instances > fewest) {
-            fail(numbered(table, 0), "a first step for at most " + std::to_string(fewest),
+        if (t.table()[0].instances > min_capacity) {
+            fail(numbered(table, 0), "a first step for at most " + std::to_string(min_capacity),
                  std::to_string(t.table()[0].instances));
         }
     }
 
-    void metric(const std::string& path, statistic what, std::string_view m)
+    void check_metric(const std::string& path, statistic what, std::string_view m)
     {
         if (m.empty()) fail(inside(path, name(what)), "the name of a metric", "\"\"");
     }
 
-    void may_be_averaged(const std::string& path, statistic what)
+    void check_averaged(const std::string& path, statistic what)
     {
         const bool may = what == statistic::mean || what == statistic::highest ||
                          what == statistic::lowest || what == statistic::sum ||
@@ -84,10 +84,10 @@ public:
     {
         if (r.what() == rule::kind::compare) {
             const comparison& c = r.compared();
-            metric(path, c.what, c.metric);
-            threshold_is_there(inside(path, word_of(c.how)), c.limit);
-            if (c.averaged) may_be_averaged(path + "/averaged", c.what);
-            if (c.max_age) not_negative(path + "/max_age", *c.max_age);
+            check_metric(path, c.what, c.metric);
+            check_threshold(inside(path, word_of(c.how)), c.limit);
+            if (c.averaged) check_averaged(path + "/averaged", c.what);
+            if (c.max_age) check_not_negative(path + "/max_age", *c.max_age);
             return;
         }
         const std::size_t n = r.parts().size();
@@ -104,7 +104,7 @@ public:
         for (std::size_t i = 0; i != n; ++i) check_rule(numbered(place, i), r.parts()[i]);
     }
 
-    void not_negative(const std::string& path, duration d)
+    void check_not_negative(const std::string& path, duration d)
     {
         if (d < duration{}) {
             fail(path, "a duration of at least 0", std::to_string(d.count()) + " ns");
@@ -120,7 +120,7 @@ public:
 
     std::optional<policy_error> error;
     /// The lowest capacity for which the rules are evaluated.
-    std::uint64_t fewest = waybill::detail::highest_size;
+    std::uint64_t min_capacity = waybill::detail::highest_size;
 };
 
 inline void check_bands(policy_checker& c, const std::string& path, const std::vector<band>& bands)
@@ -150,19 +150,19 @@ inline void check_targets(policy_checker& c, const std::vector<target>& targets)
     for (std::size_t n = 0; n != targets.size(); ++n) {
         const target& t = targets[n];
         const std::string at = numbered("/targets", n);
-        c.metric(at, t.of.what, t.of.metric);
-        if (t.of.averaged) c.may_be_averaged(at + "/averaged", t.of.what);
+        c.check_metric(at, t.of.what, t.of.metric);
+        if (t.of.averaged) c.check_averaged(at + "/averaged", t.of.what);
         if (!is_finite(t.each) || t.each <= 0) {
             c.fail(at + "/each", "a number above 0", short_number(t.each));
         }
-        const auto tolerates = [&](std::string_view direction, double most) {
+        const auto check_tolerance = [&](std::string_view direction, double most) {
             if (!is_finite(most) || most < 0 || most >= 1) {
                 c.fail(at + "/tolerance" + std::string(direction), "a share in [0, 1)",
                        short_number(most));
             }
         };
-        tolerates("/up", t.tolerance.up);
-        tolerates("/down", t.tolerance.down);
+        check_tolerance("/up", t.tolerance.up);
+        check_tolerance("/down", t.tolerance.down);
     }
 }
 
@@ -193,10 +193,10 @@ inline void check_bounds(policy_checker& c, const bounds& b,
         if (tier_named(ladder, ladder[n].name) != n) {
             c.fail(at + "/name", "a name that no other tier has", in_quotes(ladder[n].name));
         }
-        const std::uint64_t least =
+        const std::uint64_t min_tier_capacity =
             n == 0 ? 1 : waybill::detail::saturating_add(ladder[n - 1].capacity, 1);
-        if (ladder[n].capacity < least) {
-            c.fail(at + "/capacity", "at least " + std::to_string(least),
+        if (ladder[n].capacity < min_tier_capacity) {
+            c.fail(at + "/capacity", "at least " + std::to_string(min_tier_capacity),
                    std::to_string(ladder[n].capacity));
         }
     }
@@ -209,7 +209,7 @@ void check_requests(policy_checker& c, const basic_policy<Up, Down>& p)
     if (!is_set(p.up) && p.bands.up.empty() && p.targets.empty() && !p.activation) {
         c.fail("/up", "a rule or a target (nothing starts an instance)", "none");
     }
-    c.fewest = greater(capacity_at(p.ladder, p.instances.lowest), 1);
+    c.min_capacity = greater(capacity_at(p.ladder, p.instances.lowest), 1);
     if constexpr (std::same_as<Up, rule>) {
         if (!p.up.empty()) c.check_rule("/up", p.up);
     }
@@ -220,16 +220,16 @@ void check_requests(policy_checker& c, const basic_policy<Up, Down>& p)
         c.fail("/down", "a rule (the bands down apply only if it holds)", "none");
     }
     check_targets(c, p.targets);
-    c.not_negative("/max_age", p.max_age);
-    c.not_negative("/cooldown/up", p.cooldown.up);
-    c.not_negative("/cooldown/down", p.cooldown.down);
+    c.check_not_negative("/max_age", p.max_age);
+    c.check_not_negative("/cooldown/up", p.cooldown.up);
+    c.check_not_negative("/cooldown/down", p.cooldown.down);
     if (p.if_unknown && *p.if_unknown > p.instances.highest) {
         c.fail("/if_unknown", "at most the highest, " + std::to_string(p.instances.highest),
                std::to_string(*p.if_unknown));
     }
     check_bands(c, "/bands/up", p.bands.up);
     check_bands(c, "/bands/down", p.bands.down);
-    c.fewest = p.instances.lowest;
+    c.min_capacity = p.instances.lowest;
     if (p.activation && p.activation->empty()) c.fail("/activation", "a rule", "none");
     if (p.activation && !p.activation->empty()) c.check_rule("/activation", *p.activation);
 }
@@ -240,17 +240,17 @@ void check_pace(policy_checker& c, const basic_policy<Up, Down>& p)
 {
     c.check_change("/step/up", p.step.up);
     c.check_change("/step/down", p.step.down);
-    c.not_negative("/stabilise/up", p.stabilise.up);
-    c.not_negative("/stabilise/down", p.stabilise.down);
+    c.check_not_negative("/stabilise/up", p.stabilise.up);
+    c.check_not_negative("/stabilise/down", p.stabilise.down);
     check_rates(c, "/rate/up", p.rate.up);
     check_rates(c, "/rate/down", p.rate.down);
-    c.not_negative("/warm_up", p.warm_up);
-    c.not_negative("/zero_after", p.zero_after);
+    c.check_not_negative("/warm_up", p.warm_up);
+    c.check_not_negative("/zero_after", p.zero_after);
     if (p.patience <= duration{}) {
         c.fail("/patience", "a duration above 0",
                std::to_string(p.patience.count()) + " ns");
     }
-    c.not_negative("/after_failure", p.after_failure);
+    c.check_not_negative("/after_failure", p.after_failure);
 }
 
 /// The JSON path of the threshold of comparison c within rule r; empty if r does not contain c.
