@@ -46,9 +46,9 @@ public:
         while (at != line.size()) {
             const auto chosen = number(line, at, '/');
             if (!chosen) return {};
-            const auto of = number(line, at, ' ');
-            if (!of || *of < 2 || *chosen >= *of) return {};
-            c.made_.push_back({*chosen, *of});
+            const auto count = number(line, at, ' ');
+            if (!count || *count < 2 || *chosen >= *count) return {};
+            c.choices_.push_back({*chosen, *count});
         }
         return c;
     }
@@ -58,9 +58,9 @@ public:
     [[nodiscard]] std::uint32_t pick(std::uint32_t n)
     {
         if (n < 2) return 0;
-        if (asked_ == made_.size()) made_.push_back({0, n});
-        choice& c = made_[asked_++];
-        if (c.of != n) {
+        if (next_choice_ == choices_.size()) choices_.push_back({0, n});
+        choice& c = choices_[next_choice_++];
+        if (c.count != n) {
             diverged_ = true;
             return c.chosen < n ? c.chosen : n - 1;
         }
@@ -95,11 +95,11 @@ public:
     [[nodiscard]] std::string line() const
     {
         std::string text;
-        for (std::size_t i = 0; i != asked_; ++i) {
+        for (std::size_t i = 0; i != next_choice_; ++i) {
             if (i != 0) text += ' ';
-            text += std::to_string(made_[i].chosen);
+            text += std::to_string(choices_[i].chosen);
             text += '/';
-            text += std::to_string(made_[i].of);
+            text += std::to_string(choices_[i].count);
         }
         return text;
     }
@@ -107,7 +107,7 @@ public:
 private:
     struct choice {
         std::uint32_t chosen;
-        std::uint32_t of;
+        std::uint32_t count;
     };
 
     /// Reads digits up to `stop` and skips `stop`. Only a blank may be missing at the end of the
@@ -133,18 +133,19 @@ private:
     bool advance()
     {
         // The run must use all choices that are already made. Otherwise it took another path.
-        if (asked_ < made_.size()) diverged_ = true;
-        made_.resize(asked_);
-        asked_ = 0;
+        if (next_choice_ < choices_.size()) diverged_ = true;
+        choices_.resize(next_choice_);
+        next_choice_ = 0;
         if (only_one_) return false;
-        while (!made_.empty() && made_.back().chosen + 1 == made_.back().of) made_.pop_back();
-        if (made_.empty()) return false;
-        ++made_.back().chosen;
+        while (!choices_.empty() && choices_.back().chosen + 1 == choices_.back().count)
+            choices_.pop_back();
+        if (choices_.empty()) return false;
+        ++choices_.back().chosen;
         return true;
     }
 
-    std::vector<choice> made_;
-    std::size_t asked_ = 0;
+    std::vector<choice> choices_;
+    std::size_t next_choice_ = 0;
     std::uint64_t completed_ = 0;
     std::uint64_t cut_ = 0;
     bool only_one_ = false;

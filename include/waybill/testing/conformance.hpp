@@ -64,7 +64,7 @@ template <class Make, class Again = no_second, class Race = in_turn>
     if constexpr (dead_letter_store<store>) detail::dead_letter_rules(t, make);
     if constexpr (dead_letter_queue<store>) detail::letter_queue_rules(t, make);
     if constexpr (dead_letter_queue<store>) detail::many_letters_rules(t, make);
-    if constexpr (crash_record_store<store>) detail::attempt_rules(t, make);
+    if constexpr (crash_record_store<store>) detail::all_crash_record_rules(t, make);
     detail::key_rules(t, make);
     detail::transaction_rules(t, make);
     detail::connection_rules(t, make, again);

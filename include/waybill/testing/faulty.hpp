@@ -72,16 +72,16 @@ enum class injected_fault : std::uint8_t {
 
 namespace detail {
 
-inline constexpr injected_fault all_mishaps[] = {injected_fault::none,
-                                                 injected_fault::fails,
-                                                 injected_fault::dies_before,
-                                                 injected_fault::fails_though_done,
-                                                 injected_fault::dies_after,
-                                                 injected_fault::not_applied,
-                                                 injected_fault::unknown_not_applied,
-                                                 injected_fault::unknown_applied,
-                                                 injected_fault::says_applied,
-                                                 injected_fault::says_not_applied};
+inline constexpr injected_fault all_faults[] = {injected_fault::none,
+                                                injected_fault::fails,
+                                                injected_fault::dies_before,
+                                                injected_fault::fails_though_done,
+                                                injected_fault::dies_after,
+                                                injected_fault::not_applied,
+                                                injected_fault::unknown_not_applied,
+                                                injected_fault::unknown_applied,
+                                                injected_fault::says_applied,
+                                                injected_fault::says_not_applied};
 
 }  // namespace detail
 
@@ -89,7 +89,7 @@ inline constexpr injected_fault all_mishaps[] = {injected_fault::none,
 /// call equals the fault before it, so it is not included.
 [[nodiscard]] constexpr std::span<const injected_fault> faults_of(store_call c) noexcept
 {
-    const std::span<const injected_fault> all(detail::all_mishaps);
+    const std::span<const injected_fault> all(detail::all_faults);
     const bool reads = c == store_call::load || c == store_call::find ||
                        c == store_call::load_crash_record || c == store_call::list;
     if (reads) return all.first(3);
@@ -99,7 +99,7 @@ inline constexpr injected_fault all_mishaps[] = {injected_fault::none,
 /// As `faults_of`, and the wrong commit outcomes of an incorrect store.
 [[nodiscard]] constexpr std::span<const injected_fault> faults_and_lies_of(store_call c) noexcept
 {
-    return c == store_call::commit ? std::span<const injected_fault>(detail::all_mishaps)
+    return c == store_call::commit ? std::span<const injected_fault>(detail::all_faults)
                                    : faults_of(c);
 }
 
@@ -117,7 +117,7 @@ public:
             : store_(std::exchange(other.store_, nullptr)), inner_(std::move(other.inner_))
         {
             other.inner_.reset();
-            if (store_) store_->moved(&other, this);
+            if (store_) store_->replace_open(&other, this);
         }
         transaction& operator=(transaction&& other) noexcept
         {
@@ -126,7 +126,7 @@ public:
             store_ = std::exchange(other.store_, nullptr);
             inner_ = std::move(other.inner_);
             other.inner_.reset();
-            if (store_) store_->moved(&other, this);
+            if (store_) store_->replace_open(&other, this);
             return *this;
         }
         ~transaction() { close(); }
@@ -136,41 +136,43 @@ public:
 
         [[nodiscard]] result<void> savepoint() requires savepoint_scope<inner_transaction>
         {
-            return step(store_call::savepoint, [&] { return inner_->savepoint(); });
+            return call_with_fault(store_call::savepoint, [&] { return inner_->savepoint(); });
         }
         [[nodiscard]] result<void> release_savepoint() requires savepoint_scope<inner_transaction>
         {
-            return step(store_call::release_savepoint, [&] { return inner_->release_savepoint(); });
+            return call_with_fault(store_call::release_savepoint,
+                                   [&] { return inner_->release_savepoint(); });
         }
         [[nodiscard]] result<void> rollback_to_savepoint()
             requires savepoint_scope<inner_transaction>
         {
-            return step(store_call::rollback_to_savepoint,
-                        [&] { return inner_->rollback_to_savepoint(); });
+            return call_with_fault(store_call::rollback_to_savepoint,
+                                   [&] { return inner_->rollback_to_savepoint(); });
         }
 
         [[nodiscard]] result<commit_outcome> commit()
         {
             if (!store_ || !inner_) return commit_outcome::not_applied;
             faulty& s = *store_;
-            const injected_fault m = s.script_(store_call::commit);
-            const bool happens =
-                m == injected_fault::none || m == injected_fault::fails_though_done ||
-                m == injected_fault::dies_after || m == injected_fault::unknown_applied ||
-                m == injected_fault::says_not_applied;
-            result<commit_outcome> truth = commit_outcome::not_applied;
-            if (happens) truth = inner_->commit();
+            const injected_fault chosen = s.script_(store_call::commit);
+            const bool takes_effect =
+                chosen == injected_fault::none || chosen == injected_fault::fails_though_done ||
+                chosen == injected_fault::dies_after || chosen == injected_fault::unknown_applied ||
+                chosen == injected_fault::says_not_applied;
+            result<commit_outcome> result_of_commit = commit_outcome::not_applied;
+            if (takes_effect) result_of_commit = inner_->commit();
             close();
-            if (m == injected_fault::dies_before || m == injected_fault::dies_after)
+            if (chosen == injected_fault::dies_before || chosen == injected_fault::dies_after)
                 return unexpected(s.die());
-            if (m == injected_fault::fails || m == injected_fault::fails_though_done)
-                return unexpected(failed());
-            if (m == injected_fault::unknown_applied || m == injected_fault::unknown_not_applied) {
+            if (chosen == injected_fault::fails || chosen == injected_fault::fails_though_done)
+                return unexpected(call_failed());
+            if (chosen == injected_fault::unknown_applied ||
+                chosen == injected_fault::unknown_not_applied) {
                 return commit_outcome::unknown;
             }
-            if (m == injected_fault::says_applied) return commit_outcome::applied;
-            if (m == injected_fault::says_not_applied) return commit_outcome::not_applied;
-            return truth;
+            if (chosen == injected_fault::says_applied) return commit_outcome::applied;
+            if (chosen == injected_fault::says_not_applied) return commit_outcome::not_applied;
+            return result_of_commit;
         }
 
         void rollback() noexcept { close(); }
@@ -179,22 +181,22 @@ public:
         friend faulty;
         transaction(faulty& s, inner_transaction inner) : store_(&s), inner_(std::move(inner))
         {
-            s.open_.push_back(this);
+            s.open_transactions_.push_back(this);
         }
 
         template <class F>
-        auto step(store_call call, F&& f) -> decltype(f())
+        auto call_with_fault(store_call call, F&& f) -> decltype(f())
         {
-            if (!store_ || !inner_) return unexpected(gone());
+            if (!store_ || !inner_) return unexpected(process_ended());
             faulty& s = *store_;
-            return s.step(call, std::forward<F>(f));
+            return s.call_with_fault(call, std::forward<F>(f));
         }
 
         void close() noexcept
         {
             if (inner_) inner_->rollback();
             inner_.reset();
-            if (store_) store_->forget(this);
+            if (store_) store_->remove_open(this);
             store_ = nullptr;
         }
 
@@ -208,10 +210,10 @@ public:
 
     [[nodiscard]] result<transaction> begin()
     {
-        if (!alive_) return unexpected(gone());
+        if (!alive_) return unexpected(process_ended());
         // If the call takes effect but returns an error, its transaction goes out of scope here and
         // is rolled back.
-        return step(store_call::begin, [&]() -> result<transaction> {
+        return call_with_fault(store_call::begin, [&]() -> result<transaction> {
             auto begun = store_.begin();
             if (!begun) return unexpected(std::move(begun).error());
             return transaction(*this, *std::move(begun));
@@ -220,7 +222,7 @@ public:
 
     [[nodiscard]] auto load(const partition_key& key) requires checkpoint_store<Store>
     {
-        return step(store_call::load, [&] { return store_.load(key); });
+        return call_with_fault(store_call::load, [&] { return store_.load(key); });
     }
 
     [[nodiscard]] result<advance_outcome> advance(transaction& tx, const partition_key& key,
@@ -228,36 +230,36 @@ public:
                                                   const position& to, std::uint64_t epoch)
         requires checkpoint_store<Store>
     {
-        return tx.step(store_call::advance,
-                       [&] { return store_.advance(*tx.inner_, key, from, to, epoch); });
+        return tx.call_with_fault(store_call::advance,
+                                  [&] { return store_.advance(*tx.inner_, key, from, to, epoch); });
     }
 
     [[nodiscard]] result<advance_outcome> reset(transaction& tx, const partition_key& key,
                                                 const position& from, std::uint64_t epoch)
         requires checkpoint_reset<Store>
     {
-        return tx.step(store_call::reset,
-                       [&] { return store_.reset(*tx.inner_, key, from, epoch); });
+        return tx.call_with_fault(store_call::reset,
+                                  [&] { return store_.reset(*tx.inner_, key, from, epoch); });
     }
 
     [[nodiscard]] result<void> put(transaction& tx, const dead_letter& letter)
         requires dead_letter_store<Store>
     {
-        return tx.step(store_call::put, [&] { return store_.put(*tx.inner_, letter); });
+        return tx.call_with_fault(store_call::put, [&] { return store_.put(*tx.inner_, letter); });
     }
 
     [[nodiscard]] auto find(const partition_key& key, std::uint64_t sequence)
         requires dead_letter_store<Store>
     {
-        return step(store_call::find, [&] { return store_.find(key, sequence); });
+        return call_with_fault(store_call::find, [&] { return store_.find(key, sequence); });
     }
 
     [[nodiscard]] result<bool> remove(transaction& tx, const partition_key& key,
                                       std::uint64_t sequence)
         requires dead_letter_queue<Store>
     {
-        return tx.step(store_call::remove,
-                       [&] { return store_.remove(*tx.inner_, key, sequence); });
+        return tx.call_with_fault(store_call::remove,
+                                  [&] { return store_.remove(*tx.inner_, key, sequence); });
     }
 
     [[nodiscard]] result<std::vector<dead_letter>> list(const partition_key& key,
@@ -265,29 +267,30 @@ public:
                                                         std::uint64_t most)
         requires dead_letter_queue<Store>
     {
-        return step(store_call::list, [&] { return store_.list(key, after, most); });
+        return call_with_fault(store_call::list, [&] { return store_.list(key, after, most); });
     }
 
     [[nodiscard]] result<std::optional<crash_record>> load_crash_record(
         const partition_key& key)
         requires crash_record_store<Store>
     {
-        return step(store_call::load_crash_record, [&] { return store_.load_crash_record(key); });
+        return call_with_fault(store_call::load_crash_record,
+                               [&] { return store_.load_crash_record(key); });
     }
 
     [[nodiscard]] result<void> store_crash_record(transaction& tx, const partition_key& key,
                                                   const crash_record& row)
         requires crash_record_store<Store>
     {
-        return tx.step(store_call::store_crash_record,
-                       [&] { return store_.store_crash_record(*tx.inner_, key, row); });
+        return tx.call_with_fault(store_call::store_crash_record,
+                                  [&] { return store_.store_crash_record(*tx.inner_, key, row); });
     }
 
     [[nodiscard]] result<void> clear_crash_record(transaction& tx, const partition_key& key)
         requires crash_record_store<Store>
     {
-        return tx.step(store_call::clear_crash_record,
-                       [&] { return store_.clear_crash_record(*tx.inner_, key); });
+        return tx.call_with_fault(store_call::clear_crash_record,
+                                  [&] { return store_.clear_crash_record(*tx.inner_, key); });
     }
 
     /// Ends the process, for example within a handler. Rolls back all open transactions. Returns
@@ -295,8 +298,8 @@ public:
     fault die()
     {
         alive_ = false;
-        while (!open_.empty()) open_.back()->close();
-        return gone();
+        while (!open_transactions_.empty()) open_transactions_.back()->close();
+        return process_ended();
     }
     /// False after the end of the process, until revive().
     [[nodiscard]] bool alive() const noexcept { return alive_; }
@@ -304,41 +307,43 @@ public:
     void revive() noexcept { alive_ = true; }
 
 private:
-    static fault failed() { return infrastructure("store failed"); }
-    static fault gone() { return infrastructure("process gone"); }
+    static fault call_failed() { return infrastructure("store failed"); }
+    static fault process_ended() { return infrastructure("process gone"); }
 
     template <class F>
-    auto step(store_call call, F&& f) -> decltype(f())
+    auto call_with_fault(store_call call, F&& f) -> decltype(f())
     {
-        if (!alive_) return unexpected(gone());
-        const injected_fault m = script_(call);
-        if (m == injected_fault::none) return f();
-        if (m == injected_fault::dies_before) return unexpected(die());
-        if (m == injected_fault::dies_after || m == injected_fault::fails_though_done ||
-            m == injected_fault::unknown_applied) {
+        if (!alive_) return unexpected(process_ended());
+        const injected_fault chosen = script_(call);
+        if (chosen == injected_fault::none) return f();
+        if (chosen == injected_fault::dies_before) return unexpected(die());
+        if (chosen == injected_fault::dies_after || chosen == injected_fault::fails_though_done ||
+            chosen == injected_fault::unknown_applied) {
             (void)f();
         }
-        if (m == injected_fault::dies_after) return unexpected(die());
-        return unexpected(failed());
+        if (chosen == injected_fault::dies_after) return unexpected(die());
+        return unexpected(call_failed());
     }
 
-    void moved(transaction* from, transaction* to) noexcept
+    void replace_open(transaction* from, transaction* to) noexcept
     {
-        for (transaction*& t : open_) {
+        for (transaction*& t : open_transactions_) {
             if (t == from) t = to;
         }
     }
-    void forget(transaction* closed) noexcept
+    void remove_open(transaction* closed) noexcept
     {
-        for (std::size_t i = open_.size(); i-- != 0;) {
-            if (open_[i] == closed) open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
+        for (std::size_t i = open_transactions_.size(); i-- != 0;) {
+            if (open_transactions_[i] == closed)
+                open_transactions_.erase(open_transactions_.begin() +
+                                         static_cast<std::ptrdiff_t>(i));
         }
     }
 
     Store& store_;
     Script script_;
     bool alive_ = true;
-    std::vector<transaction*> open_;
+    std::vector<transaction*> open_transactions_;
 };
 
 }  // namespace waybill::inline v0_2::testing

@@ -46,7 +46,7 @@ template <class Make, class Again = no_second, class Race = in_turn, class Erase
         rules(s);
     };
     on_new([&](store& s) { detail::claim_rules(s, t); });
-    on_new([&](store& s) { detail::presence_rules(s, t); });
+    on_new([&](store& s) { detail::heartbeat_rules(s, t); });
     on_new([&](store& s) { detail::owner_rules(s, t); });
     on_new([&](store& s) { detail::lease_key_rules(s, t); });
     on_new([&](store& s) { detail::lease_version_rules(s, t); });

@@ -37,22 +37,22 @@ namespace waybill::inline v0_2::testing {
 
 template <class Record = std::string>
 class memory_store {
-    struct advancing {
+    struct checkpoint_write {
         partition_key key;
         std::optional<position> from;
         std::optional<position> to;  // Empty: a reset.
         std::uint64_t epoch;
     };
     // The stored part of a checkpoint. After a reset it contains only the epoch.
-    struct kept {
+    struct checkpoint_row {
         std::optional<position> at;
         std::uint64_t epoch;
     };
-    struct noting {
+    struct crash_record_write {
         partition_key key;
         std::optional<crash_record> row;
     };
-    struct removing {
+    struct letter_removal {
         partition_key key;
         std::uint64_t sequence;
     };
@@ -64,25 +64,26 @@ class memory_store {
         using key_type = typename Table::key_type;
         void put(key_type key, typename Table::mapped_type row)
         {
-            touched_.push_back(key);
-            put_.insert_or_assign(std::move(key), std::move(row));
+            keys_.push_back(key);
+            rows_.insert_or_assign(std::move(key), std::move(row));
         }
         void erase(key_type key)
         {
-            put_.erase(key);
-            touched_.push_back(std::move(key));
+            rows_.erase(key);
+            keys_.push_back(std::move(key));
         }
         void apply_to(Table& table) noexcept
         {
-            for (const key_type& key : touched_) table.erase(key);
-            table.merge(put_);
+            for (const key_type& key : keys_) table.erase(key);
+            table.merge(rows_);
         }
 
     private:
-        std::vector<key_type> touched_;
-        Table put_;
+        std::vector<key_type> keys_;
+        Table rows_;
     };
-    using write = std::variant<Record, dead_letter, advancing, noting, removing>;
+    using write =
+        std::variant<Record, dead_letter, checkpoint_write, crash_record_write, letter_removal>;
 
 public:
     class transaction {
@@ -91,14 +92,14 @@ public:
         transaction(transaction&& other) noexcept
             : store_(std::exchange(other.store_, nullptr)),
               writes_(std::exchange(other.writes_, {})),
-              mark_(other.mark_)
+              savepoint_at_(other.savepoint_at_)
         {
         }
         transaction& operator=(transaction&& other) noexcept
         {
             store_ = std::exchange(other.store_, nullptr);
             writes_ = std::exchange(other.writes_, {});
-            mark_ = other.mark_;
+            savepoint_at_ = other.savepoint_at_;
             return *this;
         }
 
@@ -109,22 +110,22 @@ public:
         [[nodiscard]] result<void> savepoint()
         {
             if (!store_) return closed();
-            mark_ = writes_.size();
+            savepoint_at_ = writes_.size();
             return {};
         }
         /// Keeps the writes since the savepoint. An error if there is no savepoint.
         [[nodiscard]] result<void> release_savepoint()
         {
-            if (!store_ || !mark_) return closed();
-            mark_.reset();
+            if (!store_ || !savepoint_at_) return closed();
+            savepoint_at_.reset();
             return {};
         }
         /// Removes the writes since the savepoint. An error if there is no savepoint.
         [[nodiscard]] result<void> rollback_to_savepoint()
         {
-            if (!store_ || !mark_) return closed();
-            while (writes_.size() > *mark_) writes_.pop_back();
-            mark_.reset();
+            if (!store_ || !savepoint_at_) return closed();
+            while (writes_.size() > *savepoint_at_) writes_.pop_back();
+            savepoint_at_.reset();
             return {};
         }
         /// Applies all writes or none. Returns `not_applied` after a conflict with another commit,
@@ -145,14 +146,14 @@ public:
 
         memory_store* store_;
         std::vector<write> writes_;
-        std::optional<std::size_t> mark_;
+        std::optional<std::size_t> savepoint_at_;
     };
 
     [[nodiscard]] result<transaction> begin() { return transaction(*this); }
 
     [[nodiscard]] result<std::optional<checkpoint>> load(const partition_key& key) const
     {
-        const kept* found = committed(key);
+        const checkpoint_row* found = committed(key);
         if (!found || !found->at) return std::optional<checkpoint>();
         return std::optional<checkpoint>(checkpoint{*found->at, found->epoch});
     }
@@ -161,13 +162,13 @@ public:
                                                   const std::optional<position>& from,
                                                   const position& to, std::uint64_t epoch)
     {
-        return write_down(tx, {key, from, to, epoch});
+        return add_checkpoint_write(tx, {key, from, to, epoch});
     }
 
     [[nodiscard]] result<advance_outcome> reset(transaction& tx, const partition_key& key,
                                                 const position& from, std::uint64_t epoch)
     {
-        return write_down(tx, {key, from, {}, epoch});
+        return add_checkpoint_write(tx, {key, from, {}, epoch});
     }
 
     [[nodiscard]] result<void> put(transaction& tx, const dead_letter& letter)
@@ -189,15 +190,15 @@ public:
     [[nodiscard]] result<bool> remove(transaction& tx, const partition_key& key,
                                       std::uint64_t sequence)
     {
-        bool there = letters_.contains({key, sequence});
+        bool exists = letters_.contains({key, sequence});
         for (const write& w : tx.writes_) {
             const auto* d = std::get_if<1>(&w);
-            if (d && d->key == key && d->at.sequence == sequence) there = true;
+            if (d && d->key == key && d->at.sequence == sequence) exists = true;
             const auto* r = std::get_if<4>(&w);
-            if (r && r->key == key && r->sequence == sequence) there = false;
+            if (r && r->key == key && r->sequence == sequence) exists = false;
         }
-        if (there) tx.writes_.emplace_back(std::in_place_index<4>, removing{key, sequence});
-        return there;
+        if (exists) tx.writes_.emplace_back(std::in_place_index<4>, letter_removal{key, sequence});
+        return exists;
     }
 
     [[nodiscard]] result<std::vector<dead_letter>> list(const partition_key& key,
@@ -215,19 +216,19 @@ public:
     [[nodiscard]] result<std::optional<crash_record>> load_crash_record(
         const partition_key& key) const
     {
-        const auto found = attempts_.find(key);
-        if (found == attempts_.end()) return std::optional<crash_record>();
+        const auto found = crash_records_.find(key);
+        if (found == crash_records_.end()) return std::optional<crash_record>();
         return std::optional<crash_record>(found->second);
     }
     [[nodiscard]] result<void> store_crash_record(transaction& tx, const partition_key& key,
                                                   const crash_record& row)
     {
-        tx.writes_.emplace_back(std::in_place_index<3>, noting{key, row});
+        tx.writes_.emplace_back(std::in_place_index<3>, crash_record_write{key, row});
         return {};
     }
     [[nodiscard]] result<void> clear_crash_record(transaction& tx, const partition_key& key)
     {
-        tx.writes_.emplace_back(std::in_place_index<3>, noting{key, {}});
+        tx.writes_.emplace_back(std::in_place_index<3>, crash_record_write{key, {}});
         return {};
     }
 
@@ -237,37 +238,37 @@ public:
     [[nodiscard]] const auto& letters() const noexcept { return letters_; }
 
 private:
-    advance_outcome write_down(transaction& tx, const advancing& a)
+    advance_outcome add_checkpoint_write(transaction& tx, const checkpoint_write& a)
     {
-        const kept* stored = committed(a.key);
-        std::optional<kept> own;
+        const checkpoint_row* stored = committed(a.key);
+        std::optional<checkpoint_row> own;
         for (const write& w : tx.writes_) {
             const auto* earlier = std::get_if<2>(&w);
-            if (earlier && earlier->key == a.key) own = kept{earlier->to, earlier->epoch};
+            if (earlier && earlier->key == a.key) own = checkpoint_row{earlier->to, earlier->epoch};
         }
         const advance_outcome o = compare(own ? &*own : stored, a.from, a.epoch);
         if (o == advance_outcome::applied) tx.writes_.emplace_back(std::in_place_index<2>, a);
         return o;
     }
 
-    [[nodiscard]] const kept* committed(const partition_key& key) const
+    [[nodiscard]] const checkpoint_row* committed(const partition_key& key) const
     {
         const auto found = checkpoints_.find(key);
         return found == checkpoints_.end() ? nullptr : &found->second;
     }
 
-    static advance_outcome compare(const kept* stored, const std::optional<position>& from,
-                                   std::uint64_t epoch)
+    static advance_outcome compare(const checkpoint_row* stored,
+                                   const std::optional<position>& from, std::uint64_t epoch)
     {
         if (stored && stored->epoch > epoch) return advance_outcome::stale_epoch;
-        const bool there = stored && stored->at;
-        const bool same = there ? from && from->sequence == stored->at->sequence : !from;
+        const bool exists = stored && stored->at;
+        const bool same = exists ? from && from->sequence == stored->at->sequence : !from;
         return same ? advance_outcome::applied : advance_outcome::conflict;
     }
 
     /// Whether another commit has changed a row since this transaction compared it. Only the first
     /// advance of a key is checked. A dead letter that this transaction has put may be absent.
-    [[nodiscard]] bool overtaken(const std::vector<write>& writes) const
+    [[nodiscard]] bool has_conflict(const std::vector<write>& writes) const
     {
         for (std::size_t i = 0; i != writes.size(); ++i) {
             if (const auto* r = std::get_if<4>(&writes[i]);
@@ -296,10 +297,10 @@ private:
 
     commit_outcome apply(std::vector<write>& writes)
     {
-        if (overtaken(writes)) return commit_outcome::not_applied;
+        if (has_conflict(writes)) return commit_outcome::not_applied;
         changes<decltype(letters_)> letters;
         changes<decltype(checkpoints_)> checkpoints;
-        changes<decltype(attempts_)> attempts;
+        changes<decltype(crash_records_)> crash_records;
         std::size_t effects = 0;
         for (write& w : writes) {
             if (w.index() == 0) {
@@ -308,10 +309,12 @@ private:
                 std::pair row(d->key, d->at.sequence);
                 letters.put(std::move(row), std::move(*d));
             } else if (auto* a = std::get_if<2>(&w)) {
-                checkpoints.put(std::move(a->key), kept{std::move(a->to), a->epoch});
+                checkpoints.put(std::move(a->key), checkpoint_row{std::move(a->to), a->epoch});
             } else if (auto* n = std::get_if<3>(&w)) {
-                if (n->row) attempts.put(std::move(n->key), *n->row);
-                else attempts.erase(std::move(n->key));
+                if (n->row)
+                    crash_records.put(std::move(n->key), *n->row);
+                else
+                    crash_records.erase(std::move(n->key));
             } else if (auto* x = std::get_if<4>(&w)) {
                 letters.erase({std::move(x->key), x->sequence});
             }
@@ -325,13 +328,13 @@ private:
         }
         letters.apply_to(letters_);
         checkpoints.apply_to(checkpoints_);
-        attempts.apply_to(attempts_);
+        crash_records.apply_to(crash_records_);
         return commit_outcome::applied;
     }
 
-    std::map<partition_key, kept> checkpoints_;
+    std::map<partition_key, checkpoint_row> checkpoints_;
     std::map<std::pair<partition_key, std::uint64_t>, dead_letter> letters_;
-    std::map<partition_key, crash_record> attempts_;
+    std::map<partition_key, crash_record> crash_records_;
     std::vector<Record> records_;
 };
 

@@ -38,8 +38,8 @@ template <class Make, class Break>
 
     auto s = make();
     bool ready = true;
-    if constexpr (checkpoint_store<store>) ready = t.set(s, key, {}, five, 1) && ready;
-    if constexpr (dead_letter_store<store>) ready = t.park(s, letter) && ready;
+    if constexpr (checkpoint_store<store>) ready = t.advance(s, key, {}, five, 1) && ready;
+    if constexpr (dead_letter_store<store>) ready = t.put(s, letter) && ready;
     if constexpr (crash_record_store<store>) {
         auto tx = t.open(s);
         ready = tx && s.store_crash_record(*tx, key, row) && t.committed(*tx) && ready;
@@ -48,7 +48,7 @@ template <class Make, class Break>
     breaks(s);
     if constexpr (checkpoint_store<store>) detail::checkpoint_outage_rules(s, t, key, five);
     if constexpr (dead_letter_store<store>) detail::letter_outage_rules(s, t, letter);
-    if constexpr (crash_record_store<store>) detail::attempt_outage_rules(s, t, key, row);
+    if constexpr (crash_record_store<store>) detail::crash_record_outage_rules(s, t, key, row);
     return std::move(t.report);
 }
 

@@ -80,7 +80,7 @@ std::vector<std::string> broken_in(part p, flaw f)
         case part::letters: suite::dead_letter_rules(t, make); break;
         case part::queue: suite::letter_queue_rules(t, make); break;
         case part::many_letters: suite::many_letters_rules(t, make); break;
-        case part::attempts: suite::attempt_rules(t, make); break;
+        case part::attempts: suite::all_crash_record_rules(t, make); break;
         case part::keys: suite::key_rules(t, make); break;
         case part::transactions: suite::transaction_rules(t, make); break;
         case part::connections: suite::connection_rules(t, make, again); break;

@@ -22,7 +22,8 @@ namespace waybill::inline v0_2::testing::detail {
 
 /// Resets in a separate transaction. Returns whether the reset was committed.
 template <class S>
-bool put_back(trial& t, S& s, const partition_key& key, const position& from, std::uint64_t epoch)
+bool reset_checkpoint(trial& t, S& s, const partition_key& key, const position& from,
+                      std::uint64_t epoch)
 {
     auto tx = t.open(s);
     if (!tx) return false;
@@ -40,29 +41,30 @@ void reset_rules(trial& t, S& s)
     const position zero{0, "0@a"};
     const position five{5, "5@a"};
     const std::optional<position> none;
-    t.holds(!put_back(t, s, key, five, 1) && !put_back(t, s, key, zero, 1),
+    t.holds(!reset_checkpoint(t, s, key, five, 1) && !reset_checkpoint(t, s, key, zero, 1),
             "reset: a `from` is refused if no checkpoint is stored");
-    t.holds(t.stands(s, key, {}), "reset: a refused one stores nothing");
-    (void)t.set(s, key, none, five, 3);
-    (void)t.set(s, other_key, none, five, 9);
-    t.holds(!put_back(t, s, key, position{4, ""}, 3),
+    t.holds(t.checkpoint_is(s, key, {}), "reset: a refused one stores nothing");
+    (void)t.advance(s, key, none, five, 3);
+    (void)t.advance(s, other_key, none, five, 9);
+    t.holds(!reset_checkpoint(t, s, key, position{4, ""}, 3),
             "reset: a `from` that is not the stored checkpoint is refused");
-    t.holds(!put_back(t, s, key, five, 2), "reset: a lower epoch than the stored one is refused");
-    t.holds(t.stands(s, key, checkpoint{five, 3}), "reset: a refused one changes nothing");
-    t.holds(put_back(t, s, key, position{5, "an offset"}, 4),
+    t.holds(!reset_checkpoint(t, s, key, five, 2),
+            "reset: a lower epoch than the stored one is refused");
+    t.holds(t.checkpoint_is(s, key, checkpoint{five, 3}), "reset: a refused one changes nothing");
+    t.holds(reset_checkpoint(t, s, key, position{5, "an offset"}, 4),
             "reset: compares the sequence of `from`, not its offset");
-    t.holds(t.stands(s, key, {}), "reset: the checkpoint is absent after it");
-    t.holds(t.stands(s, other_key, checkpoint{five, 9}), "reset: other keys do not change");
-    t.holds(!put_back(t, s, key, five, 4), "reset: a second one is refused");
-    t.holds(!t.set(s, key, five, position{6, ""}, 4),
+    t.holds(t.checkpoint_is(s, key, {}), "reset: the checkpoint is absent after it");
+    t.holds(t.checkpoint_is(s, other_key, checkpoint{five, 9}), "reset: other keys do not change");
+    t.holds(!reset_checkpoint(t, s, key, five, 4), "reset: a second one is refused");
+    t.holds(!t.advance(s, key, five, position{6, ""}, 4),
             "reset: the earlier checkpoint is no valid `from` after it");
-    t.holds(!t.set(s, key, zero, position{6, ""}, 4),
+    t.holds(!t.advance(s, key, zero, position{6, ""}, 4),
             "reset: the checkpoint is absent after it, not 0");
-    t.holds(!t.set(s, key, none, zero, 3), "reset: lower epochs are still refused after it");
-    t.holds(t.set(s, key, none, zero, 4) && t.stands(s, key, checkpoint{zero, 4}),
+    t.holds(!t.advance(s, key, none, zero, 3), "reset: lower epochs are still refused after it");
+    t.holds(t.advance(s, key, none, zero, 4) && t.checkpoint_is(s, key, checkpoint{zero, 4}),
             "reset: advance from absent works under its epoch, and to 0 as well");
-    t.holds(put_back(t, s, key, zero, 7) && t.set(s, key, none, five, 8) &&
-                t.stands(s, key, checkpoint{five, 8}),
+    t.holds(reset_checkpoint(t, s, key, zero, 7) && t.advance(s, key, none, five, 8) &&
+                t.checkpoint_is(s, key, checkpoint{five, 8}),
             "reset: works at 0, and advance from absent under a higher epoch");
 }
 
@@ -72,18 +74,19 @@ void wide_reset_rules(trial& t, S& s)
 {
     const partition_key key = key_of("orders", "billing", "wide");
     bool refused = true;
-    bool taken = true;
+    bool accepted = true;
     for (const std::uint64_t n : wide_numbers) {
         const position at{n, ""};
-        taken = t.set(s, key, {}, at, n) && taken;
+        accepted = t.advance(s, key, {}, at, n) && accepted;
         for (const std::uint64_t other : wide_numbers) {
-            if (other != n) refused = !put_back(t, s, key, position{other, ""}, n) && refused;
-            if (other < n) refused = !put_back(t, s, key, at, other) && refused;
+            if (other != n)
+                refused = !reset_checkpoint(t, s, key, position{other, ""}, n) && refused;
+            if (other < n) refused = !reset_checkpoint(t, s, key, at, other) && refused;
         }
-        refused = t.stands(s, key, checkpoint{at, n}) && refused;
-        taken = put_back(t, s, key, at, n) && taken;
+        refused = t.checkpoint_is(s, key, checkpoint{at, n}) && refused;
+        accepted = reset_checkpoint(t, s, key, at, n) && accepted;
     }
-    t.holds(taken, "reset: takes every sequence and epoch of 64 bits");
+    t.holds(accepted, "reset: takes every sequence and epoch of 64 bits");
     t.holds(refused, "reset: `from` and epoch are compared in all 64 bits");
 }
 
@@ -95,30 +98,31 @@ void advance_rules(trial& t, S& s)
     const position five{5, "5@a"};
     const position nine{9, "9@a"};
     const std::optional<position> none;
-    t.holds(t.stands(s, key, {}), "load: a checkpoint that was never written is absent");
-    const partition_key unset = key_of("orders", "billing", "absent");
-    t.holds(!t.set(s, unset, five, nine, 1),
+    t.holds(t.checkpoint_is(s, key, {}), "load: a checkpoint that was never written is absent");
+    const partition_key empty_key = key_of("orders", "billing", "absent");
+    t.holds(!t.advance(s, empty_key, five, nine, 1),
             "advance: a `from` is refused if no checkpoint is stored");
-    t.holds(!t.set(s, unset, position{0, ""}, nine, 1),
+    t.holds(!t.advance(s, empty_key, position{0, ""}, nine, 1),
             "advance: from 0 where nothing is stored is refused");
-    t.holds(t.stands(s, unset, {}), "advance: a refused one stores nothing");
-    t.holds(t.set(s, key, none, five, 1),
+    t.holds(t.checkpoint_is(s, empty_key, {}), "advance: a refused one stores nothing");
+    t.holds(t.advance(s, key, none, five, 1),
             "advance: an absent `from` is applied if no checkpoint is stored");
-    t.holds(t.stands(s, key, checkpoint{five, 1}),
+    t.holds(t.checkpoint_is(s, key, checkpoint{five, 1}),
             "load: returns sequence, offset and epoch as committed");
-    t.holds(
-        !t.set(s, key, position{3, ""}, nine, 1),
-        "advance: a `from` before the stored checkpoint is refused, even if `to` is after it");
-    t.holds(!t.set(s, key, position{7, ""}, nine, 1),
+    t.holds(!t.advance(s, key, position{3, ""}, nine, 1),
+            "advance: a `from` before the stored checkpoint is refused, even if `to` is after it");
+    t.holds(!t.advance(s, key, position{7, ""}, nine, 1),
             "advance: a `from` after the stored checkpoint is refused");
-    t.holds(!t.set(s, key, none, nine, 1),
+    t.holds(!t.advance(s, key, none, nine, 1),
             "advance: an absent `from` is refused if a checkpoint is stored");
-    t.holds(t.stands(s, key, checkpoint{five, 1}), "advance: a refused one changes nothing");
-    t.holds(t.set(s, key, position{5, "an offset"}, nine, 1), "advance: offsets are not compared");
-    t.holds(t.stands(s, key, checkpoint{nine, 1}), "advance: replaces the stored checkpoint");
-    t.holds(t.set(s, key, nine, nine, 1) && t.stands(s, key, checkpoint{nine, 1}),
+    t.holds(t.checkpoint_is(s, key, checkpoint{five, 1}), "advance: a refused one changes nothing");
+    t.holds(t.advance(s, key, position{5, "an offset"}, nine, 1),
+            "advance: offsets are not compared");
+    t.holds(t.checkpoint_is(s, key, checkpoint{nine, 1}),
+            "advance: replaces the stored checkpoint");
+    t.holds(t.advance(s, key, nine, nine, 1) && t.checkpoint_is(s, key, checkpoint{nine, 1}),
             "advance: to the stored checkpoint is applied");
-    t.holds(t.set(s, key, nine, five, 1) && t.stands(s, key, checkpoint{five, 1}),
+    t.holds(t.advance(s, key, nine, five, 1) && t.checkpoint_is(s, key, checkpoint{five, 1}),
             "advance: may go back if `from` is the stored checkpoint");
 }
 
@@ -128,24 +132,25 @@ void epoch_rules(trial& t, S& s)
     const partition_key key = key_of("orders", "billing", "1");
     const position five{5, "5@a"};
     const position nine{9, "9@a"};
-    (void)t.set(s, key, {}, five, 7);
-    t.holds(!t.set(s, key, five, nine, 6), "advance: a lower epoch than the stored one is refused");
-    t.holds(t.stands(s, key, checkpoint{five, 7}), "advance: a lower epoch changes nothing");
-    t.holds(t.set(s, key, five, nine, 7), "advance: the same epoch is accepted");
-    t.holds(t.set(s, key, nine, position{12, ""}, 8), "advance: a higher epoch is accepted");
-    t.holds(t.stands(s, key, checkpoint{position{12, ""}, 8}), "advance: stores the epoch");
-    t.holds(!t.set(s, key, five, nine, 9),
+    (void)t.advance(s, key, {}, five, 7);
+    t.holds(!t.advance(s, key, five, nine, 6),
+            "advance: a lower epoch than the stored one is refused");
+    t.holds(t.checkpoint_is(s, key, checkpoint{five, 7}), "advance: a lower epoch changes nothing");
+    t.holds(t.advance(s, key, five, nine, 7), "advance: the same epoch is accepted");
+    t.holds(t.advance(s, key, nine, position{12, ""}, 8), "advance: a higher epoch is accepted");
+    t.holds(t.checkpoint_is(s, key, checkpoint{position{12, ""}, 8}), "advance: stores the epoch");
+    t.holds(!t.advance(s, key, five, nine, 9),
             "advance: a higher epoch with another `from` is refused");
 
     const partition_key other = key_of("orders", "billing", "other");
-    (void)t.set(s, other, {}, five, 3);
-    t.holds(t.set(s, other, five, nine, 3),
+    (void)t.advance(s, other, {}, five, 3);
+    t.holds(t.advance(s, other, five, nine, 3),
             "advance: the epoch of another partition is not compared");
     if (auto tx = t.open(s)) {
         (void)s.advance(*tx, other, nine, five, 9);
         tx->rollback();
     }
-    t.holds(t.set(s, other, nine, five, 3), "rollback reverts a higher epoch");
+    t.holds(t.advance(s, other, nine, five, 3), "rollback reverts a higher epoch");
 }
 
 template <class S>
@@ -156,14 +161,15 @@ void wide_epoch_rules(trial& t, S& s)
     std::optional<position> from;
     for (const std::uint64_t epoch : wide_numbers) {
         const position to{epoch, ""};
-        t.holds(t.set(s, wide, from, to, epoch) && t.stands(s, wide, checkpoint{to, epoch}),
-                "advance: accepts every 64-bit epoch");
+        t.holds(
+            t.advance(s, wide, from, to, epoch) && t.checkpoint_is(s, wide, checkpoint{to, epoch}),
+            "advance: accepts every 64-bit epoch");
         from = to;
         bool refused = true;
         for (const std::uint64_t lower : wide_numbers) {
-            if (lower < epoch) refused = !t.set(s, wide, from, nine, lower) && refused;
+            if (lower < epoch) refused = !t.advance(s, wide, from, nine, lower) && refused;
         }
-        t.holds(refused && t.stands(s, wide, checkpoint{to, epoch}),
+        t.holds(refused && t.checkpoint_is(s, wide, checkpoint{to, epoch}),
                 "advance: epochs are compared in all 64 bits, without a sign");
     }
 }
@@ -177,12 +183,12 @@ void sequence_rules(trial& t, S& s)
     std::optional<position> from;
     for (const std::uint64_t n : wide_numbers) {
         const position to{n, ""};
-        t.holds(t.set(s, key, from, to, 1) && t.stands(s, key, checkpoint{to, 1}),
+        t.holds(t.advance(s, key, from, to, 1) && t.checkpoint_is(s, key, checkpoint{to, 1}),
                 "sequence numbers are 64 bits wide, from 0 to the largest");
-        t.holds(!t.set(s, key, {}, nine, 1), "a checkpoint at 0 is not an absent one");
+        t.holds(!t.advance(s, key, {}, nine, 1), "a checkpoint at 0 is not an absent one");
         bool refused = true;
         for (const std::uint64_t other : wide_numbers) {
-            if (other != n) refused = !t.set(s, key, position{other, ""}, nine, 1) && refused;
+            if (other != n) refused = !t.advance(s, key, position{other, ""}, nine, 1) && refused;
         }
         t.holds(refused, "advance: `from` is compared in all 64 bits");
         from = to;
@@ -208,7 +214,7 @@ void refusal_rules(trial& t, S& s)
     const std::string_view conflict =
         "advance: a `from` that is not the stored checkpoint is a conflict, not an error";
     t.holds(refuses(five, 1, advance_outcome::conflict), conflict);
-    (void)t.set(s, key, {}, five, 3);
+    (void)t.advance(s, key, {}, five, 3);
     t.holds(refuses(position{4, ""}, 3, advance_outcome::conflict) &&
                 refuses({}, 3, advance_outcome::conflict),
             conflict);
@@ -225,22 +231,22 @@ void offset_rules(trial& t, S& s)
     std::optional<position> from;
     const auto moves = [&](const std::string& offset) {
         const position to{from ? from->sequence + 1 : 0, offset};
-        if (!t.set(s, key, from, to, 1)) return std::optional<bool>();
+        if (!t.advance(s, key, from, to, 1)) return std::optional<bool>();
         from = to;
-        return std::optional(t.stands(s, key, checkpoint{to, 1}));
+        return std::optional(t.checkpoint_is(s, key, checkpoint{to, 1}));
     };
     bool kept = true;
     for (const std::string& offset : odd_texts()) kept = moves(offset).value_or(false) && kept;
     t.holds(kept, "advance: keeps any bytes of an offset as they are");
-    bool whole = true;
+    bool unchanged = true;
     for (const std::uint64_t size : {127U, 128U, 255U, 256U, 511U, 512U, 1'024U}) {
-        whole = moves(varied_bytes(size, size)).value_or(false) && whole;
+        unchanged = moves(varied_bytes(size, size)).value_or(false) && unchanged;
     }
-    t.holds(whole, "advance: keeps an offset of up to 1,024 bytes whole");
-    bool uncut = true;
+    t.holds(unchanged, "advance: keeps an offset of up to 1,024 bytes whole");
+    bool whole_or_refused = true;
     for (const std::uint64_t size : {4'097U, 70'000U})
-        uncut = moves(varied_bytes(size, size)).value_or(true) && uncut;
-    t.holds(uncut, "advance: keeps an offset of 70,000 bytes whole, or refuses it");
+        whole_or_refused = moves(varied_bytes(size, size)).value_or(true) && whole_or_refused;
+    t.holds(whole_or_refused, "advance: keeps an offset of 70,000 bytes whole, or refuses it");
 }
 
 /// An UPDATE whose condition lacks a part of the key would change rows of other keys.
@@ -252,16 +258,16 @@ void neighbour_rules(trial& t, S& s)
     const position nine{9, "9@a"};
     std::vector<partition_key> keys = neighbours(key);
     keys.push_back(key);
-    bool alone = true;
-    for (const partition_key& k : keys) alone = t.set(s, k, {}, five, 1) && alone;
+    bool apart = true;
+    for (const partition_key& k : keys) apart = t.advance(s, k, {}, five, 1) && apart;
     for (std::size_t i = 0; i != keys.size(); ++i) {
-        alone =
-            t.set(s, keys[i], five, nine, 1) && t.stands(s, keys[i], checkpoint{nine, 1}) && alone;
+        apart = t.advance(s, keys[i], five, nine, 1) &&
+                t.checkpoint_is(s, keys[i], checkpoint{nine, 1}) && apart;
         for (std::size_t after = i + 1; after != keys.size(); ++after) {
-            alone = t.stands(s, keys[after], checkpoint{five, 1}) && alone;
+            apart = t.checkpoint_is(s, keys[after], checkpoint{five, 1}) && apart;
         }
     }
-    t.holds(alone, "advance: other keys do not change, even if they have the same checkpoint");
+    t.holds(apart, "advance: other keys do not change, even if they have the same checkpoint");
 }
 
 /// The rules of `load`, `advance` and `reset`.
@@ -277,9 +283,9 @@ void checkpoint_rules(trial& t, Make& make)
     offset_rules(t, s);
     neighbour_rules(t, s);
     if constexpr (checkpoint_reset<std::remove_cvref_t<decltype(s)>>) {
-        auto anew = make();
-        reset_rules(t, anew);
-        wide_reset_rules(t, anew);
+        auto empty_store = make();
+        reset_rules(t, empty_store);
+        wide_reset_rules(t, empty_store);
     }
 }
 

@@ -81,8 +81,8 @@ template <class S, class Other>
 void visibility_rules(trial& t, S& s, Other& other)
 {
     for_each_change<S>("seen", [&]<class Row>(const change<Row>& c) {
-        bool done = !c.from || stores<Row>(t, s, c.key, {}, c.from);
-        done = shows(other, c.key, c.from) && done;  // a cache contains the row from now on
+        bool done = !c.from || commit_write<Row>(t, s, c.key, {}, c.from);
+        done = row_is(other, c.key, c.from) && done;  // a cache contains the row from now on
         if (auto tx = t.open(s)) {
             done = rows_of<Row>::write(s, *tx, c.key, c.from, c.to) && done;
             const auto seen = rows_of<Row>::read(other, c.key);
@@ -90,7 +90,7 @@ void visibility_rules(trial& t, S& s, Other& other)
                     std::string(connection_rule::unseen) + std::string(c.name));
             done = t.committed(*tx) && done;
         }
-        t.holds(done && shows(other, c.key, c.to),
+        t.holds(done && row_is(other, c.key, c.to),
                 std::string(connection_rule::seen) + std::string(c.name));
     });
 }
@@ -98,17 +98,17 @@ void visibility_rules(trial& t, S& s, Other& other)
 /// Opens a transaction on each connection, writes in both and commits both. If `second_first`, the
 /// second one is committed first. Returns which of them took effect.
 template <class S, class Other, class Write>
-[[nodiscard]] std::pair<bool, bool> both(S& s, Other& other, bool second_first, Write write)
+[[nodiscard]] std::pair<bool, bool> run_both(S& s, Other& other, bool second_first, Write write)
 {
-    std::pair<bool, bool> won;
+    std::pair<bool, bool> committed;
     auto mine = s.begin();
     const bool ready = mine && write(s, *mine, false);
     auto theirs = other.begin();
     const bool theirs_ready = theirs && write(other, *theirs, true);
-    if (second_first && theirs_ready) won.second = trial::committed(*theirs);
-    if (ready) won.first = trial::committed(*mine);
-    if (!second_first && theirs_ready) won.second = trial::committed(*theirs);
-    return won;
+    if (second_first && theirs_ready) committed.second = trial::committed(*theirs);
+    if (ready) committed.first = trial::committed(*mine);
+    if (!second_first && theirs_ready) committed.second = trial::committed(*theirs);
+    return committed;
 }
 
 /// Two transactions write under different keys. A store that writes back everything it has read
@@ -123,12 +123,13 @@ void different_keys(trial& t, S& s, Other& other)
                           second ? "1" : "0");
         };
         const auto row = [&](bool second) { return std::optional(rows::make(key(second), 1)); };
-        const auto won = both(s, other, second_first, [&](auto& on, auto& tx, bool second) {
-            return rows::write(on, tx, key(second), {}, row(second));
-        });
+        const auto committed =
+            run_both(s, other, second_first, [&](auto& store, auto& tx, bool second) {
+                return rows::write(store, tx, key(second), {}, row(second));
+            });
         const auto absent = std::optional<Row>();
-        t.holds(shows(s, key(false), won.first ? row(false) : absent) &&
-                    shows(s, key(true), won.second ? row(true) : absent),
+        t.holds(row_is(s, key(false), committed.first ? row(false) : absent) &&
+                    row_is(s, key(true), committed.second ? row(true) : absent),
                 std::string(connection_rule::apart) + std::string(rows::plural));
     }
 }
@@ -141,26 +142,31 @@ void stale_connection_rules(trial& t, S& s, Other& other)
     const position five{5, "5@a"};
     const position nine{9, "9@a"};
     const position twelve{12, "12@a"};
-    (void)t.set(s, key, {}, five, 1);
-    const bool known = t.stands(s, key, checkpoint{five, 1}) && t.set(other, key, five, nine, 1);
-    t.holds(known && !t.set(s, key, five, twelve, 1) && t.stands(s, key, checkpoint{nine, 1}),
-            connection_rule::compared);
-    const bool later = t.set(other, key, nine, five, 3);
-    t.holds(later && !t.set(s, key, five, twelve, 2) && t.stands(s, key, checkpoint{five, 3}),
+    (void)t.advance(s, key, {}, five, 1);
+    const bool seen =
+        t.checkpoint_is(s, key, checkpoint{five, 1}) && t.advance(other, key, five, nine, 1);
+    t.holds(
+        seen && !t.advance(s, key, five, twelve, 1) && t.checkpoint_is(s, key, checkpoint{nine, 1}),
+        connection_rule::compared);
+    const bool later = t.advance(other, key, nine, five, 3);
+    t.holds(later && !t.advance(s, key, five, twelve, 2) &&
+                t.checkpoint_is(s, key, checkpoint{five, 3}),
             connection_rule::guarded);
-    const partition_key unset = key_of("orders", "billing", "1");
+    const partition_key empty_key = key_of("orders", "billing", "1");
     if (auto tx = t.open(s)) {
-        const bool ready = rows_of<checkpoint>::write(s, *tx, unset, {}, checkpoint{five, 1});
+        const bool ready = rows_of<checkpoint>::write(s, *tx, empty_key, {}, checkpoint{five, 1});
         auto theirs = other.begin();
-        bool taken = theirs && rows_of<checkpoint>::write(other, *theirs, unset,
-                                                          checkpoint{five, 1}, checkpoint{nine, 1});
-        taken = taken && t.committed(*theirs);
+        bool advanced =
+            theirs && rows_of<checkpoint>::write(other, *theirs, empty_key, checkpoint{five, 1},
+                                                 checkpoint{nine, 1});
+        advanced = advanced && t.committed(*theirs);
         tx->rollback();
-        t.holds(ready && !taken && t.stands(s, unset, {}), connection_rule::uncommitted);
+        t.holds(ready && !advanced && t.checkpoint_is(s, empty_key, {}),
+                connection_rule::uncommitted);
     }
     if constexpr (checkpoint_reset<S>) {
-        const bool back = stores<checkpoint>(t, s, key, checkpoint{five, 3}, {});
-        t.holds(back && t.stands(other, key, {}) && !t.set(other, key, {}, nine, 2),
+        const bool back = commit_write<checkpoint>(t, s, key, checkpoint{five, 3}, {});
+        t.holds(back && t.checkpoint_is(other, key, {}) && !t.advance(other, key, {}, nine, 2),
                 connection_rule::reset_guards);
     }
 }
@@ -168,75 +174,76 @@ void stale_connection_rules(trial& t, S& s, Other& other)
 /// Two transactions advance from the same `from`. A store may refuse the second `begin`, the second
 /// `advance` or the second commit.
 template <class S, class Other>
-void same_from_rules(trial& t, S& s, Other& other)
+void concurrent_advance_rules(trial& t, S& s, Other& other)
 {
     for (const bool second_first : {false, true}) {
         const partition_key key = key_of("race", "billing", second_first ? "1" : "0");
         const position to[] = {{5, "first"}, {6, "second"}};
-        const dead_letter beside[] = {letter_of(key, 1, "first"), letter_of(key, 2, "second")};
-        const auto won = both(s, other, second_first, [&](auto& on, auto& tx, bool second) {
-            if constexpr (dead_letter_store<S>) {
-                if (!on.put(tx, beside[second ? 1 : 0])) return false;
-            }
-            const auto a = on.advance(tx, key, {}, to[second ? 1 : 0], 1);
-            return a && *a == advance_outcome::applied;
-        });
+        const dead_letter letters[] = {letter_of(key, 1, "first"), letter_of(key, 2, "second")};
+        const auto committed =
+            run_both(s, other, second_first, [&](auto& store, auto& tx, bool second) {
+                if constexpr (dead_letter_store<S>) {
+                    if (!store.put(tx, letters[second ? 1 : 0])) return false;
+                }
+                const auto a = store.advance(tx, key, {}, to[second ? 1 : 0], 1);
+                return a && *a == advance_outcome::applied;
+            });
         if constexpr (dead_letter_store<S>) {
-            t.holds((won.first ? t.has(s, beside[0]) : t.lacks(s, beside[0])) &&
-                        (won.second ? t.has(s, beside[1]) : t.lacks(s, beside[1])),
+            t.holds((committed.first ? t.has(s, letters[0]) : t.lacks(s, letters[0])) &&
+                        (committed.second ? t.has(s, letters[1]) : t.lacks(s, letters[1])),
                     connection_rule::loser);
         }
-        t.holds(!(won.first && won.second), connection_rule::one_moves);
-        const bool any = won.first || won.second;
-        const auto winner = checkpoint{to[won.first ? 0 : 1], 1};
-        t.holds(t.stands(s, key, any ? std::optional(winner) : std::nullopt),
+        t.holds(!(committed.first && committed.second), connection_rule::one_moves);
+        const bool any_committed = committed.first || committed.second;
+        const auto winner = checkpoint{to[committed.first ? 0 : 1], 1};
+        t.holds(t.checkpoint_is(s, key, any_committed ? std::optional(winner) : std::nullopt),
                 connection_rule::mover);
-        t.holds(any || t.set(s, key, {}, to[0], 1), connection_rule::next_moves);
+        t.holds(any_committed || t.advance(s, key, {}, to[0], 1), connection_rule::next_moves);
     }
 }
 
 template <class S, class Other>
-void same_letter_rules(trial& t, S& s, Other& other)
+void concurrent_remove_rules(trial& t, S& s, Other& other)
 {
     const dead_letter a = letter_of(key_of("orders", "billing", "0"), 1, "first");
-    const auto removes = [&](auto& on, auto& tx, bool) {
-        const auto r = on.remove(tx, a.key, a.at.sequence);
+    const auto remove = [&](auto& store, auto& tx, bool) {
+        const auto r = store.remove(tx, a.key, a.at.sequence);
         return r && *r;
     };
     for (const bool second_first : {false, true}) {
-        (void)t.park(s, a);
-        const auto won = both(s, other, second_first, removes);
-        const bool any = won.first || won.second;
-        t.holds(!(won.first && won.second), connection_rule::one_removes);
-        t.holds(any ? t.lacks(s, a) : t.has(s, a), connection_rule::remover);
+        (void)t.put(s, a);
+        const auto committed = run_both(s, other, second_first, remove);
+        const bool any_committed = committed.first || committed.second;
+        t.holds(!(committed.first && committed.second), connection_rule::one_removes);
+        t.holds(any_committed ? t.lacks(s, a) : t.has(s, a), connection_rule::remover);
     }
-    (void)t.park(s, a);
-    bool known = t.has(s, a);
-    if (auto tx = t.open(other)) known = removes(other, *tx, false) && t.committed(*tx) && known;
+    (void)t.put(s, a);
+    bool seen = t.has(s, a);
+    if (auto tx = t.open(other)) seen = remove(other, *tx, false) && t.committed(*tx) && seen;
     if (auto tx = t.open(s)) {
         const auto r = s.remove(*tx, a.key, a.at.sequence);
-        t.holds(known && ((r && !*r) || !t.committed(*tx)), connection_rule::gone);
+        t.holds(seen && ((r && !*r) || !t.committed(*tx)), connection_rule::gone);
     }
 }
 
 /// The rules of two connections to one store. All calls are made in one thread.
-template <class Make, class Again>
-void connection_rules(trial& t, Make& make, Again& again)
+template <class Make, class Connect>
+void connection_rules(trial& t, Make& make, Connect& connect)
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    if constexpr (!has_second<Again>) {
+    if constexpr (!has_second<Connect>) {
         untested_connection_rules<store>(t);
     } else {
         auto s = make();
-        decltype(auto) other = again(s);
+        decltype(auto) other = connect(s);
         visibility_rules(t, s, other);
         for_each_kind<store>(
             [&]<class Row>(std::type_identity<Row>) { different_keys<Row>(t, s, other); });
         if constexpr (checkpoint_store<store>) {
             stale_connection_rules(t, s, other);
-            same_from_rules(t, s, other);
+            concurrent_advance_rules(t, s, other);
         }
-        if constexpr (dead_letter_queue<store>) same_letter_rules(t, s, other);
+        if constexpr (dead_letter_queue<store>) concurrent_remove_rules(t, s, other);
     }
 }
 

@@ -23,12 +23,12 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_re
 {
     const std::optional<crash_record> absent;
     const auto stored = [&](const crash_record& a) {
-        return stores<crash_record>(t, s, key, {}, a) && shows(s, key, std::optional(a));
+        return commit_write<crash_record>(t, s, key, {}, a) && row_is(s, key, std::optional(a));
     };
     const auto forgotten = [&] {
-        return stores<crash_record>(t, s, key, {}, {}) && shows(s, key, absent);
+        return commit_write<crash_record>(t, s, key, {}, {}) && row_is(s, key, absent);
     };
-    t.holds(shows(s, key, absent), "load_crash_record: a row that was never stored is absent");
+    t.holds(row_is(s, key, absent), "load_crash_record: a row that was never stored is absent");
     t.holds(forgotten(), "clear_crash_record: an absent row is no error");
     t.holds(stored(row), "load_crash_record: returns every field as committed");
     constexpr std::uint64_t half = std::uint64_t{1} << 63U;
@@ -56,27 +56,27 @@ void crash_record_order_rules(trial& t, S& s, const partition_key& key, const cr
     if (auto tx = t.open(s)) {
         const bool done = s.store_crash_record(*tx, key, row) && s.clear_crash_record(*tx, key) &&
                           t.committed(*tx);
-        t.holds(done && shows(s, key, std::optional<crash_record>()),
+        t.holds(done && row_is(s, key, std::optional<crash_record>()),
                 "clear_crash_record: removes a row that the same transaction has stored");
     }
     if (auto tx = t.open(s)) {
         const bool done = s.store_crash_record(*tx, key, other) &&
                           s.store_crash_record(*tx, key, row) && t.committed(*tx);
-        t.holds(done && shows(s, key, std::optional(row)),
+        t.holds(done && row_is(s, key, std::optional(row)),
                 "store_crash_record: within a transaction the last one counts");
     }
     if (auto tx = t.open(s)) {
         const bool done = s.clear_crash_record(*tx, key) && s.store_crash_record(*tx, key, other) &&
                           t.committed(*tx);
         t.holds(
-            done && shows(s, key, std::optional(other)),
+            done && row_is(s, key, std::optional(other)),
             "store_crash_record: stands where the same transaction has forgotten the row before");
     }
 }
 
 /// The rules of `load_crash_record`, `store_crash_record` and `clear_crash_record`.
 template <class Make>
-void attempt_rules(trial& t, Make& make)
+void all_crash_record_rules(trial& t, Make& make)
 {
     const crash_record row{17, 117, 100, 2, 0x9E3779B97F4A7C15U, 5};
     auto s = make();

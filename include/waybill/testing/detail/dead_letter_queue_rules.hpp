@@ -31,7 +31,7 @@ void remove_rules(trial& t, S& s)
     const partition_key key = key_of("orders", "billing", "0");
     const dead_letter a = letter_of(key, 1, "first");
     const dead_letter b = letter_of(key, 2, "second");
-    (void)(t.park(s, a) && t.park(s, b));
+    (void)(t.put(s, a) && t.put(s, b));
     if (auto tx = t.open(s)) {
         t.holds(removed(s, *tx, a) == true, "remove: returns true if the letter exists");
         tx->rollback();
@@ -59,7 +59,7 @@ void remove_order_rules(trial& t, S& s)
     dead_letter again_b = b;
     again_b.reason = "failed again";
     again_b.tries = 9;
-    (void)t.park(s, b);
+    (void)t.put(s, b);
     if (auto tx = t.open(s)) {
         const bool done = removed(s, *tx, b) == true && s.put(*tx, again_b) && t.committed(*tx);
         t.holds(done && t.has(s, again_b),
@@ -82,17 +82,18 @@ void remove_neighbour_rules(trial& t, S& s)
 {
     const partition_key key = key_of("orders", "billing", "2");
     const dead_letter a = letter_of(key, 1, "first");
-    (void)t.park(s, a);
-    bool stay = true;
+    (void)t.put(s, a);
+    bool others_kept = true;
     for (const partition_key& k : neighbours(key))
-        (void)t.park(s, letter_of(k, 1, "of a neighbour"));
+        (void)t.put(s, letter_of(k, 1, "of a neighbour"));
     for (const partition_key& k : neighbours(key)) {
         const dead_letter other = letter_of(k, 1, "of a neighbour");
-        stay = t.has(s, other) && stay;
-        if (auto tx = t.open(s)) stay = removed(s, *tx, other) == true && t.committed(*tx) && stay;
-        stay = t.lacks(s, other) && t.has(s, a) && stay;
+        others_kept = t.has(s, other) && others_kept;
+        if (auto tx = t.open(s))
+            others_kept = removed(s, *tx, other) == true && t.committed(*tx) && others_kept;
+        others_kept = t.lacks(s, other) && t.has(s, a) && others_kept;
     }
-    t.holds(stay, "remove: letters of other keys stay");
+    t.holds(others_kept, "remove: letters of other keys stay");
 }
 
 /// Dead letters whose sequences become equal if a store truncates them.
@@ -101,16 +102,18 @@ void wide_remove_rules(trial& t, S& s)
 {
     const partition_key key = key_of("orders", "billing", "wide");
     const auto letter = [&](std::uint64_t n) { return letter_of(key, n, "first"); };
-    for (const std::uint64_t n : wide_numbers) (void)t.park(s, letter(n));
-    bool alone = true;
-    for (const std::uint64_t gone : wide_numbers) {
+    for (const std::uint64_t n : wide_numbers) (void)t.put(s, letter(n));
+    bool only_removed = true;
+    for (const std::uint64_t removed_sequence : wide_numbers) {
         auto tx = t.open(s);
-        alone = tx && removed(s, *tx, letter(gone)) == true && t.committed(*tx) && alone;
+        only_removed = tx && removed(s, *tx, letter(removed_sequence)) == true &&
+                       t.committed(*tx) && only_removed;
         for (const std::uint64_t n : wide_numbers) {
-            alone = (n > gone ? t.has(s, letter(n)) : t.lacks(s, letter(n))) && alone;
+            only_removed = (n > removed_sequence ? t.has(s, letter(n)) : t.lacks(s, letter(n))) &&
+                           only_removed;
         }
     }
-    t.holds(alone, "remove: sequences are compared in all 64 bits");
+    t.holds(only_removed, "remove: sequences are compared in all 64 bits");
 }
 
 using sequences = std::vector<std::uint64_t>;
@@ -139,18 +142,18 @@ void list_rules(trial& t, S& s)
     const sequences all{0,        1,    9,      10, 11, 100, (std::uint64_t{1} << 53U) + 1,
                         high - 1, high, largest};
     for (const std::size_t i : {4U, 0U, 9U, 2U, 7U, 1U, 8U, 3U, 6U, 5U}) {
-        (void)t.park(s, letter_of(key, all[i], "x"));
+        (void)t.put(s, letter_of(key, all[i], "x"));
     }
-    for (const partition_key& k : similar_keys()) (void)t.park(s, letter_of(k, 5, "y"));
-    for (const partition_key& k : neighbours(key)) (void)t.park(s, letter_of(k, 5, "z"));
+    for (const partition_key& k : similar_keys()) (void)t.put(s, letter_of(k, 5, "y"));
+    for (const partition_key& k : neighbours(key)) (void)t.put(s, letter_of(k, 5, "z"));
     t.holds(lists(s, key, {}, 100, all),
             "list: all letters of the key, by their sequence in all 64 bits");
-    bool behind = true;
+    bool only_after = true;
     for (std::size_t i = 0; i != all.size(); ++i) {
         const sequences rest(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end());
-        behind = lists(s, key, all[i], largest, rest) && behind;
+        only_after = lists(s, key, all[i], largest, rest) && only_after;
     }
-    t.holds(behind, "list: returns only letters after `after`");
+    t.holds(only_after, "list: returns only letters after `after`");
     t.holds(lists(s, key, 2, 3, {9, 10, 11}),
             "list: `after` need not exist; at most `most` letters are returned");
     t.holds(lists(s, key, {}, 0, {}), "list: at most 0 is none");
@@ -186,7 +189,7 @@ void many_letters_rules(trial& t, Make& make)
         "list: consecutive pages return each letter once");
     dead_letter large = letter_of(key_of("orders", "billing", "large"), 1, varied_bytes(70'000, 1));
     large.body = varied_bytes(300'000, 2);
-    (void)t.park(s, large);
+    (void)t.put(s, large);
     const auto whole = s.list(large.key, {}, 10);
     t.holds(whole && whole->size() == 1 && whole->front() == large,
             "list: returns large letters unchanged");

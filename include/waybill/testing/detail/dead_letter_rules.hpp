@@ -18,7 +18,7 @@ namespace waybill::inline v0_2::testing::detail {
 
 /// A dead letter of event 1. Except for key and sequence, each field differs from `letter_of`, and
 /// `body` and `at.offset` are empty.
-[[nodiscard]] inline dead_letter other_letter(const partition_key& key)
+[[nodiscard]] inline dead_letter replacement_letter(const partition_key& key)
 {
     dead_letter d = letter_of(key, 1, "another reason");
     d.kind = fault_kind::transient;
@@ -38,20 +38,21 @@ void put_rules(trial& t, S& s)
 {
     const partition_key key = key_of("orders", "billing", "0");
     const dead_letter a = letter_of(key, 1, "first");
-    const dead_letter other = other_letter(key);
+    const dead_letter replacement = replacement_letter(key);
     t.holds(t.lacks(s, a), "find: a dead letter that was never put is absent");
-    t.holds(t.park(s, a) && t.has(s, a), "put: a committed letter is found");
+    t.holds(t.put(s, a) && t.has(s, a), "put: a committed letter is found");
     t.holds(t.lacks(s, letter_of(key, 2, "")), "find: returns the letter of this event only");
-    t.holds(t.park(s, other), "put: a second dead letter of the same event is no error");
-    t.holds(t.has(s, other),
+    t.holds(t.put(s, replacement), "put: a second dead letter of the same event is no error");
+    t.holds(t.has(s, replacement),
             "put: a second dead letter of the same event replaces the first, every field");
     dead_letter bare = letter_of(key, 1, "");
     bare.body.clear();
-    t.holds(t.park(s, bare) && t.has(s, bare),
+    t.holds(t.put(s, bare) && t.has(s, bare),
             "put: an empty or absent field replaces what was there, and is not NULL");
     if (auto tx = t.open(s)) {
-        const bool both = s.put(*tx, a) && s.put(*tx, other) && t.committed(*tx);
-        t.holds(both && t.has(s, other), "put: within a transaction the last one counts, too");
+        const bool both = s.put(*tx, a) && s.put(*tx, replacement) && t.committed(*tx);
+        t.holds(both && t.has(s, replacement),
+                "put: within a transaction the last one counts, too");
     }
 }
 
@@ -63,20 +64,20 @@ void letter_value_rules(trial& t, S& s)
     bool kinds = true;
     for (int n = 0; n <= static_cast<int>(fault_kind::cancelled); ++n) {
         d.kind = static_cast<fault_kind>(n);
-        kinds = t.park(s, d) && t.has(s, d) && kinds;
+        kinds = t.put(s, d) && t.has(s, d) && kinds;
     }
     t.holds(kinds, "put: keeps every fault_kind");
     bool kept = true;
     for (int n = 0; n <= static_cast<int>(dead_letter_body::discard); ++n) {
         d.kept = static_cast<dead_letter_body>(n);
-        kept = t.park(s, d) && t.has(s, d) && kept;
+        kept = t.put(s, d) && t.has(s, d) && kept;
     }
     t.holds(kept, "put: keeps every letter_keeps");
     bool times = true;
     for (const std::int64_t ns : {INT64_MIN, INT64_MIN + 1, std::int64_t{-1'000'000'001},
                                   std::int64_t{1}, std::int64_t{1'000'000'001}, INT64_MAX}) {
         d.occurred = d.dead_lettered_at = wall_time::at(duration::nanoseconds(ns));
-        times = t.park(s, d) && t.has(s, d) && times;
+        times = t.put(s, d) && t.has(s, d) && times;
     }
     t.holds(times, "put: keeps times in nanoseconds, of 64 bits");
     bool numbers = true;
@@ -84,7 +85,7 @@ void letter_value_rules(trial& t, S& s)
         d.size = n;
         d.tries = static_cast<std::uint32_t>(n);
         d.checksum = static_cast<std::uint32_t>(n);
-        numbers = t.park(s, d) && t.has(s, d) && numbers;
+        numbers = t.put(s, d) && t.has(s, d) && numbers;
     }
     t.holds(numbers, "put: keeps numbers of all bits");
 }
@@ -96,7 +97,7 @@ void letter_text_rules(trial& t, S& s)
 {
     const partition_key key = key_of("orders", "billing", "2");
     const dead_letter plain = letter_of(key, 1, "first");
-    const auto keeps = [&](const dead_letter& d) { return t.park(s, d) && t.has(s, d); };
+    const auto keeps = [&](const dead_letter& d) { return t.put(s, d) && t.has(s, d); };
     for (const std::string& text : odd_texts()) {
         dead_letter reason = plain;
         reason.reason = text;
@@ -114,7 +115,7 @@ void letter_text_rules(trial& t, S& s)
         t.holds(keeps(sized), "put: keeps an offset of up to 1,024 bytes whole");
     }
     sized.at.offset = varied_bytes(70'000, 1);
-    t.holds(!t.park(s, sized) || t.has(s, sized),
+    t.holds(!t.put(s, sized) || t.has(s, sized),
             "put: keeps an offset of 70,000 bytes whole, or refuses it");
     dead_letter large = plain;
     large.reason.assign(1U << 20U, 'r');
@@ -131,7 +132,7 @@ void letter_sequence_rules(trial& t, S& s)
         all.push_back(letter_of(k, 1, k.source + k.group));
     for (const std::uint64_t n : wide_numbers) all.push_back(letter_of(key, n, std::to_string(n)));
     bool kept = true;
-    for (const dead_letter& d : all) kept = t.park(s, d) && kept;
+    for (const dead_letter& d : all) kept = t.put(s, d) && kept;
     for (const dead_letter& d : all) kept = t.has(s, d) && kept;
     t.holds(kept,
             "dead letters are distinguished by each part of the key and all 64 bits of the "

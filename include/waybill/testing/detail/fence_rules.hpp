@@ -29,9 +29,9 @@ struct fence_rule {
 
 /// Claims a lease. Returns the new version of its row, or empty if the claim was not won.
 template <class Leases>
-[[nodiscard]] std::optional<std::uint64_t> fence_claim(Leases& on, const lease_claim& c)
+[[nodiscard]] std::optional<std::uint64_t> claim_version(Leases& leases, const lease_claim& c)
 {
-    const auto r = on.claim(c);
+    const auto r = leases.claim(c);
     if (!r || r->outcome != claim_result::claim_outcome::won) return {};
     return r->version;
 }
@@ -58,11 +58,11 @@ void epoch_read_rules(trial& t, Store& store, Leases& leases, const partition_ke
     std::optional<std::uint64_t> version;
     bool follows = true;
     for (const std::uint64_t n : wide_numbers) {
-        version = fence_claim(leases, {key, {"a", n}, n, version});
+        version = claim_version(leases, {key, {"a", n}, n, version});
         follows = version && reads(key, n) && follows;
     }
     t.holds(follows, "epoch: returns that of the last claim, in all 64 bits");
-    version = fence_claim(leases, {key, {}, largest, version});
+    version = claim_version(leases, {key, {}, largest, version});
     t.holds(version && reads(key, largest),
             "epoch: returns that of a released lease, too");
 
@@ -70,11 +70,11 @@ void epoch_read_rules(trial& t, Store& store, Leases& leases, const partition_ke
     bool apart = true;
     for (const partition_key& k : others) apart = reads(k, {}) && apart;
     for (std::size_t i = 0; i != others.size(); ++i) {
-        apart = fence_claim(leases, {others[i], {"b", 1}, i + 5, {}}) && apart;
+        apart = claim_version(leases, {others[i], {"b", 1}, i + 5, {}}) && apart;
     }
     for (std::size_t i = 0; i != others.size(); ++i) apart = reads(others[i], i + 5) && apart;
     t.holds(apart && reads(key, largest), "epoch: leases of other keys do not change it");
-    const auto held = fence_claim(leases, {others.front(), {"c", 1}, 50, {}});
+    const auto held = claim_version(leases, {others.front(), {"c", 1}, 50, {}});
     t.holds(!held, "claim: the first one of a lease that is there is contended");
 }
 
@@ -90,18 +90,18 @@ void epoch_lock_rules(trial& t, Store& store, Leases& leases, Other& other,
             if (l.key == mine) known = l.version;
         }
     }
-    bool robbed = false;
+    bool stolen = false;
     bool committed = false;
     if (auto tx = t.open(store)) {
         const auto e = leases.epoch(*tx, mine);
         const auto moved = store.advance(*tx, mine, {}, position{5, ""}, 5);
-        robbed = fence_claim(other, {mine, {"thief", 1}, 60, known}).has_value();
+        stolen = claim_version(other, {mine, {"thief", 1}, 60, known}).has_value();
         const bool advanced = moved && *moved == advance_outcome::applied;
         committed = e && *e == std::uint64_t{5} && advanced && t.committed(*tx);
     }
-    t.holds(known && (robbed || committed), fence_rule::ends);
-    t.holds(!(robbed && committed), fence_rule::locks);
-    const bool later = robbed || fence_claim(other, {mine, {"thief", 1}, 60, known}).has_value();
+    t.holds(known && (stolen || committed), fence_rule::ends);
+    t.holds(!(stolen && committed), fence_rule::locks);
+    const bool later = stolen || claim_version(other, {mine, {"thief", 1}, 60, known}).has_value();
     t.holds(later && reads_epoch(t, store, leases, mine, 60), fence_rule::follows);
 }
 

@@ -31,7 +31,7 @@ template <class Row, class S>
     for (const partition_key& key : keys) {
         const auto row = std::optional(rows::make(key, kept.size()));
         const auto before = rows::read(s, key);
-        const bool taken = stores<Row>(t, s, key, {}, row);
+        const bool taken = commit_write<Row>(t, s, key, {}, row);
         // A read of a refused key may return an absent row or an error.
         apart = (before ? !*before : may_refuse) && (taken || may_refuse) && apart;
         kept.push_back(taken ? row : std::nullopt);
@@ -47,7 +47,7 @@ template <class Row, class S>
     apart = apart && stand();
     if constexpr (rows::template removed_by<S>) {
         for (std::size_t i = 0; apart && i < keys.size(); i += 2) {
-            if (kept[i]) apart = stores<Row>(t, s, keys[i], kept[i], {});
+            if (kept[i]) apart = commit_write<Row>(t, s, keys[i], kept[i], {});
             kept[i].reset();
         }
         apart = apart && stand();

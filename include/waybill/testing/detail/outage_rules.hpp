@@ -32,7 +32,7 @@ public:
     }
     /// Whether the writes of write(transaction) fail at once or at the commit.
     template <class Write>
-    [[nodiscard]] bool never(Write write)
+    [[nodiscard]] bool not_committed(Write write)
     {
         auto tx = store_.begin();
         return fails(tx) || !write(*tx) || !trial::committed(*tx);
@@ -46,26 +46,27 @@ private:
 template <class S>
 void checkpoint_outage_rules(S& s, trial& t, const partition_key& key, const position& stored)
 {
-    outage_trial<S> on(s, t);
+    outage_trial<S> outage(s, t);
     const position to{stored.sequence + 4, "9@a"};
-    t.holds(on.fails(s.load(key)) && on.fails(s.load(neighbours(key).front())),
+    t.holds(outage.fails(s.load(key)) && outage.fails(s.load(neighbours(key).front())),
             "load: a store that cannot be reached is an error, not an absent checkpoint");
     bool answered = false;
     const auto writes = [&](const result<advance_outcome>& r) {
         answered = answered || (r && *r != advance_outcome::applied);
-        return !on.fails(r);
+        return !outage.fails(r);
     };
     bool refused = true;
     for (const std::optional<position>& from : {std::optional(stored), std::optional<position>()}) {
         const auto advances = [&](auto& tx) { return writes(s.advance(tx, key, from, to, 1)); };
-        refused = on.never(advances) && refused;
+        refused = outage.not_committed(advances) && refused;
     }
     t.holds(!answered, "advance: a store that cannot be reached is an error, not a conflict");
     t.holds(refused, "advance: is not committed to a store that cannot be reached");
     if constexpr (checkpoint_reset<S>) {
         answered = false;
         const auto resets = [&](auto& tx) { return writes(s.reset(tx, key, stored, 1)); };
-        t.holds(on.never(resets), "reset: is not committed to a store that cannot be reached");
+        t.holds(outage.not_committed(resets),
+                "reset: is not committed to a store that cannot be reached");
         t.holds(!answered, "reset: a store that cannot be reached is an error, not a conflict");
     }
 }
@@ -73,20 +74,20 @@ void checkpoint_outage_rules(S& s, trial& t, const partition_key& key, const pos
 template <class S>
 void letter_outage_rules(S& s, trial& t, const dead_letter& stored)
 {
-    outage_trial<S> on(s, t);
-    t.holds(on.fails(s.find(stored.key, stored.at.sequence)) &&
-                on.fails(s.find(stored.key, stored.at.sequence + 1)),
+    outage_trial<S> outage(s, t);
+    t.holds(outage.fails(s.find(stored.key, stored.at.sequence)) &&
+                outage.fails(s.find(stored.key, stored.at.sequence + 1)),
             "find: a store that cannot be reached is an error, not an absent letter");
-    t.holds(on.never([&](auto& tx) { return !on.fails(s.put(tx, stored)); }),
+    t.holds(outage.not_committed([&](auto& tx) { return !outage.fails(s.put(tx, stored)); }),
             "put: is not committed to a store that cannot be reached");
     if constexpr (dead_letter_queue<S>) {
-        t.holds(on.fails(s.list(stored.key, {}, 10)),
+        t.holds(outage.fails(s.list(stored.key, {}, 10)),
                 "list: a store that cannot be reached is an error, and not empty");
         bool answered = false;
-        const bool refused = on.never([&](auto& tx) {
+        const bool refused = outage.not_committed([&](auto& tx) {
             const auto r = s.remove(tx, stored.key, stored.at.sequence);
             answered = r && !*r;
-            return !on.fails(r);
+            return !outage.fails(r);
         });
         t.holds(!answered,
                 "remove: a store that cannot be reached is an error, not an absent letter");
@@ -95,15 +96,19 @@ void letter_outage_rules(S& s, trial& t, const dead_letter& stored)
 }
 
 template <class S>
-void attempt_outage_rules(S& s, trial& t, const partition_key& key, const crash_record& stored)
+void crash_record_outage_rules(S& s, trial& t, const partition_key& key, const crash_record& stored)
 {
-    outage_trial<S> on(s, t);
-    t.holds(on.fails(s.load_crash_record(key)) &&
-                on.fails(s.load_crash_record(neighbours(key).front())),
+    outage_trial<S> outage(s, t);
+    t.holds(outage.fails(s.load_crash_record(key)) &&
+                outage.fails(s.load_crash_record(neighbours(key).front())),
             "load_crash_record: a store that cannot be reached is an error, not an absent row");
-    t.holds(on.never([&](auto& tx) { return !on.fails(s.store_crash_record(tx, key, stored)); }) &&
-                on.never([&](auto& tx) { return !on.fails(s.clear_crash_record(tx, key)); }),
-            "store_crash_record and clear_crash_record: are not committed to a store that cannot be reached");
+    t.holds(outage.not_committed([&](auto& tx) {
+        return !outage.fails(s.store_crash_record(tx, key, stored));
+    }) && outage.not_committed([&](auto& tx) {
+        return !outage.fails(s.clear_crash_record(tx, key));
+    }),
+            "store_crash_record and clear_crash_record: are not committed to a store that cannot "
+            "be reached");
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

@@ -26,18 +26,18 @@ namespace waybill::inline v0_2::testing::detail {
 /// Calls write(store, transaction, second) in two concurrent transactions. Returns for each whether
 /// its commit was applied.
 template <class S, class Race, class Write>
-[[nodiscard]] std::pair<bool, bool> meet(S& s, S& other, Race& race, Write write)
+[[nodiscard]] std::pair<bool, bool> run_concurrently(S& s, S& other, Race& race, Write write)
 {
-    std::pair<bool, bool> won;
+    std::pair<bool, bool> committed;
     auto mine = s.begin();
-    if (!mine || !write(s, *mine, false)) return won;
+    if (!mine || !write(s, *mine, false)) return committed;
     race(
         [&] {
             auto theirs = other.begin();
-            won.second = theirs && write(other, *theirs, true) && trial::committed(*theirs);
+            committed.second = theirs && write(other, *theirs, true) && trial::committed(*theirs);
         },
-        [&] { won.first = trial::committed(*mine); });
-    return won;
+        [&] { committed.first = trial::committed(*mine); });
+    return committed;
 }
 
 struct race_rule {
@@ -50,7 +50,7 @@ struct race_rule {
 };
 
 template <class S, class Race>
-void meet_at_checkpoint(trial& t, S& s, S& other, Race& race)
+void checkpoint_race_rules(trial& t, S& s, S& other, Race& race)
 {
     std::optional<checkpoint> stored;
     for (std::uint64_t n = 0; n != 20; ++n) {
@@ -59,46 +59,49 @@ void meet_at_checkpoint(trial& t, S& s, S& other, Race& race)
         if (n % 2 == 0) stored.reset();
         const auto from = stored ? std::optional(stored->at) : std::optional<position>();
         const position to[] = {{10 * n + 5, "first"}, {10 * n + 6, "second"}};
-        const auto won = meet(s, other, race, [&](S& on, typename S::transaction& tx, bool second) {
-            const auto a = on.advance(tx, key, from, to[second ? 1 : 0], 1);
-            return a && *a == advance_outcome::applied;
-        });
-        t.holds(!(won.first && won.second), race_rule::one_moves);
-        if (won.first || won.second) stored = checkpoint{to[won.first ? 0 : 1], 1};
-        t.holds(t.stands(s, key, stored), race_rule::mover);
+        const auto committed = run_concurrently(
+            s, other, race, [&](S& store, typename S::transaction& tx, bool second) {
+                const auto a = store.advance(tx, key, from, to[second ? 1 : 0], 1);
+                return a && *a == advance_outcome::applied;
+            });
+        t.holds(!(committed.first && committed.second), race_rule::one_moves);
+        if (committed.first || committed.second)
+            stored = checkpoint{to[committed.first ? 0 : 1], 1};
+        t.holds(t.checkpoint_is(s, key, stored), race_rule::mover);
     }
 }
 
 template <class S, class Race>
-void meet_at_letter(trial& t, S& s, S& other, Race& race)
+void letter_race_rules(trial& t, S& s, S& other, Race& race)
 {
     for (std::uint64_t n = 0; n != 20; ++n) {
         const dead_letter d = letter_of(key_of("orders", "billing", "0"), n, "first");
-        (void)t.park(s, d);
-        const auto won = meet(s, other, race, [&](S& on, typename S::transaction& tx, bool) {
-            const auto r = on.remove(tx, d.key, d.at.sequence);
-            return r && *r;
-        });
-        t.holds(!(won.first && won.second), race_rule::one_removes);
+        (void)t.put(s, d);
+        const auto committed =
+            run_concurrently(s, other, race, [&](S& store, typename S::transaction& tx, bool) {
+                const auto r = store.remove(tx, d.key, d.at.sequence);
+                return r && *r;
+            });
+        t.holds(!(committed.first && committed.second), race_rule::one_removes);
     }
 }
 
 /// The rules of two concurrent transactions. `race(waits, commits)` calls both functions, `commits`
 /// slightly later.
-template <class Make, class Again, class Race>
-void race_rules(trial& t, Make& make, Again& again, Race& race)
+template <class Make, class Connect, class Race>
+void race_rules(trial& t, Make& make, Connect& connect, Race& race)
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    if constexpr (!has_race<Race> || !has_second<Again>) {
-        const std::string_view needs = has_second<Again> ? two_threads : threads_and_connections;
+    if constexpr (!has_race<Race> || !has_second<Connect>) {
+        const std::string_view needs = has_second<Connect> ? two_threads : threads_and_connections;
         if constexpr (checkpoint_store<store>) t.untested(race_rule::one_moves, needs);
         if constexpr (checkpoint_store<store>) t.untested(race_rule::mover, needs);
         if constexpr (dead_letter_queue<store>) t.untested(race_rule::one_removes, needs);
     } else {
         auto s = make();
-        decltype(auto) other = again(s);
-        if constexpr (checkpoint_store<store>) meet_at_checkpoint<store>(t, s, other, race);
-        if constexpr (dead_letter_queue<store>) meet_at_letter<store>(t, s, other, race);
+        decltype(auto) other = connect(s);
+        if constexpr (checkpoint_store<store>) checkpoint_race_rules<store>(t, s, other, race);
+        if constexpr (dead_letter_queue<store>) letter_race_rules<store>(t, s, other, race);
     }
 }
 

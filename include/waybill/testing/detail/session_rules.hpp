@@ -36,7 +36,7 @@ public:
     session_trial(S& s, trial& t) : store_(s), trial_(t) {}
 
     /// The new version of the state; empty if the save was not applied.
-    std::optional<version> writes(const std::string& session, const std::string& bytes,
+    std::optional<version> saved_version(const std::string& session, const std::string& bytes,
                                   const std::optional<version>& expected)
     {
         const auto r = store_.save(session, bytes, expected);
@@ -45,7 +45,7 @@ public:
         if (!r || r->outcome != state_write::applied) return {};
         return r->version;
     }
-    bool conflicts(const std::string& session, const std::optional<version>& expected)
+    bool save_conflicts(const std::string& session, const std::optional<version>& expected)
     {
         const auto r = store_.save(session, "of another", expected);
         return r && r->outcome == state_write::conflict;
@@ -65,7 +65,7 @@ public:
         const auto r = store_.load(session);
         return r && !*r;
     }
-    bool stands(const std::string& session, const std::string& bytes, const version& v)
+    bool is_stored(const std::string& session, const std::string& bytes, const version& v)
     {
         const auto r = store_.load(session);
         return r && *r && (*r)->bytes == bytes && (*r)->version == v;
@@ -79,46 +79,47 @@ private:
 template <class S>
 void session_rules(S& s, trial& t)
 {
-    session_trial<S> on(s, t);
+    session_trial<S> sessions(s, t);
     const std::string id = "order-17";
-    t.holds(on.absent(id), "load: a session that was never written is absent, not an error");
-    const auto first = on.writes(id, "one", {});
-    t.holds(first && on.stands(id, "one", *first),
+    t.holds(sessions.absent(id), "load: a session that was never written is absent, not an error");
+    const auto first = sessions.saved_version(id, "one", {});
+    t.holds(first && sessions.is_stored(id, "one", *first),
             "save: without an expected version, an absent state is written and loaded unchanged");
     if (!first) return;
     t.holds(
-        on.conflicts(id, {}) && on.stands(id, "one", *first),
+        sessions.save_conflicts(id, {}) && sessions.is_stored(id, "one", *first),
         "save: without an expected version, an existing state is a conflict and does not change");
-    const auto second = on.writes(id, "two", first);
-    t.holds(second && on.stands(id, "two", *second),
+    const auto second = sessions.saved_version(id, "two", first);
+    t.holds(second && sessions.is_stored(id, "two", *second),
             "save: with the stored version it is applied");
     if (!second) return;
-    const auto same = on.writes(id, "two", second);
+    const auto same = sessions.saved_version(id, "two", second);
     t.holds(same && *same != *second && *second != *first,
             "save: each applied save has a new version, also with the same bytes");
     if (!same) return;
-    t.holds(on.conflicts(id, first) && on.conflicts(id, second) && on.stands(id, "two", *same),
+    t.holds(sessions.save_conflicts(id, first) && sessions.save_conflicts(id, second) &&
+                sessions.is_stored(id, "two", *same),
             "save: with an older version it is a conflict, and changes nothing");
-    t.holds(on.refuses_to_clear(id, *first) && on.refuses_to_clear(id, *second) &&
-                on.stands(id, "two", *same),
+    t.holds(sessions.refuses_to_clear(id, *first) && sessions.refuses_to_clear(id, *second) &&
+                sessions.is_stored(id, "two", *same),
             "clear: with an older version it is a conflict, and removes nothing");
-    t.holds(on.clears(id, *same) && on.absent(id),
+    t.holds(sessions.clears(id, *same) && sessions.absent(id),
             "clear: with the stored version it removes the state");
-    t.holds(on.refuses_to_clear(id, *same), "clear: an absent state is a conflict");
-    t.holds(on.conflicts(id, same) && on.absent(id),
+    t.holds(sessions.refuses_to_clear(id, *same), "clear: an absent state is a conflict");
+    t.holds(sessions.save_conflicts(id, same) && sessions.absent(id),
             "save: with an expected version, an absent state is a conflict and stays absent");
 
-    const auto anew = on.writes(id, "one", {});
-    t.holds(anew && *anew != *first && *anew != *second && *anew != *same,
+    const auto recreated = sessions.saved_version(id, "one", {});
+    t.holds(recreated && *recreated != *first && *recreated != *second && *recreated != *same,
             "save: a state that is created again has a new version");
-    t.holds(on.conflicts(id, first) && on.refuses_to_clear(id, *first),
+    t.holds(sessions.save_conflicts(id, first) && sessions.refuses_to_clear(id, *first),
             "save, clear: a version from before the removal of a state is a conflict");
 }
 
 template <class S>
 void session_bytes_rules(S& s, trial& t)
 {
-    session_trial<S> on(s, t);
+    session_trial<S> sessions(s, t);
     std::string all_bytes;
     for (int n = 0; n != 256; ++n) all_bytes += static_cast<char>(n);
     const std::string contents[] = {std::string(),         all_bytes, "\xFF\xFE'\";--\xC3(", "null",
@@ -127,11 +128,11 @@ void session_bytes_rules(S& s, trial& t)
     bool kept = true;
     for (const std::string& bytes : contents) {
         const std::string session = "bytes " + std::to_string(n++);
-        auto v = on.writes(session, bytes, {});
-        kept = v && on.stands(session, bytes, *v) && kept;
-        if (v) v = on.writes(session, "another", v);
-        if (v) v = on.writes(session, bytes, v);
-        kept = v && on.stands(session, bytes, *v) && kept;
+        auto v = sessions.saved_version(session, bytes, {});
+        kept = v && sessions.is_stored(session, bytes, *v) && kept;
+        if (v) v = sessions.saved_version(session, "another", v);
+        if (v) v = sessions.saved_version(session, bytes, v);
+        kept = v && sessions.is_stored(session, bytes, *v) && kept;
     }
     t.holds(kept, "save: keeps any bytes as they are; an empty state is not an absent one");
 }
@@ -139,16 +140,17 @@ void session_bytes_rules(S& s, trial& t)
 template <class S>
 void session_size_rules(S& s, trial& t, std::uint64_t most)
 {
-    session_trial<S> on(s, t);
+    session_trial<S> sessions(s, t);
     const std::string size = std::to_string(most) + " bytes";
     const std::string full = varied_bytes(most, 1);
     const std::string other = varied_bytes(most, 2);
-    auto v = on.writes("large", full, {});
-    t.holds(v && on.stands("large", full, *v), "save: keeps a state of " + size + " as it is");
+    auto v = sessions.saved_version("large", full, {});
+    t.holds(v && sessions.is_stored("large", full, *v),
+            "save: keeps a state of " + size + " as it is");
     bool kept = true;
     for (const std::string* bytes : {&other, &size, &full}) {
-        if (v) v = on.writes("large", *bytes, v);
-        kept = v && on.stands("large", *bytes, *v) && kept;
+        if (v) v = sessions.saved_version("large", *bytes, v);
+        kept = v && sessions.is_stored("large", *bytes, *v) && kept;
     }
     t.holds(kept, "save: over a state of another size keeps " + size + " as they are");
 }
@@ -168,13 +170,13 @@ public:
     {
         if (!similar_rules()) return;
         const bool odd = odd_rules();
-        bool alone = true;
+        bool others_kept = true;
         for (std::size_t i = 0; i != similar_; ++i) {
             trial_.holds(on_.clears(ids_[i], *versions_[i]) && on_.absent(ids_[i]),
                          "clear: removes a state");
-            alone = stand(i + 1, odd ? ids_.size() : similar_) && alone;
+            others_kept = are_stored(i + 1, odd ? ids_.size() : similar_) && others_kept;
         }
-        trial_.holds(alone, "clear: removes only the state of this session");
+        trial_.holds(others_kept, "clear: removes only the state of this session");
     }
 
 private:
@@ -183,9 +185,9 @@ private:
         bool apart = true;
         for (std::size_t i = 0; i != similar_; ++i) {
             apart = on_.absent(ids_[i]) && apart;
-            versions_[i] = on_.writes(ids_[i], state(i), {});
+            versions_[i] = on_.saved_version(ids_[i], state(i), {});
         }
-        apart = stand(0, similar_) && apart;
+        apart = are_stored(0, similar_) && apart;
         trial_.holds(apart, "states of different sessions are independent, whatever their ids are");
         return apart;
     }
@@ -200,7 +202,7 @@ private:
             apart = !(found && *found) && (taken || !saved) && apart;
             if (taken) versions_[i] = saved->version;
         }
-        apart = stand(0, ids_.size()) && apart;
+        apart = are_stored(0, ids_.size()) && apart;
         trial_.holds(
             apart,
             "an id that `job` refuses has its own state, or is refused with an error: "
@@ -211,12 +213,12 @@ private:
     [[nodiscard]] std::string state(std::size_t i) const { return "state of " + ids_[i]; }
 
     /// Whether the states of these ids are there; one of an odd id may have been refused.
-    bool stand(std::size_t from, std::size_t to)
+    bool are_stored(std::size_t from, std::size_t to)
     {
         bool all = true;
         for (std::size_t i = from; i != to; ++i) {
             const bool refused = i >= similar_ && !versions_[i];
-            const bool there = versions_[i] && on_.stands(ids_[i], state(i), *versions_[i]);
+            const bool there = versions_[i] && on_.is_stored(ids_[i], state(i), *versions_[i]);
             all = (refused || there) && all;
         }
         return all;
@@ -264,11 +266,11 @@ void second_session_rules(S& s, Other& second, trial& t)
     session_trial<S> here(s, t);
     session_trial<S> there(second, t);
     const bool none = here.absent(id) && there.absent(id);
-    const auto v = here.writes(id, "one", {});
-    t.holds(none && v && there.stands(id, "one", *v), session_rule::seen);
-    const auto w = v && here.stands(id, "one", *v) ? there.writes(id, "two", v) : v;
-    t.holds(w && here.stands(id, "two", *w), session_rule::fresh);
-    t.holds(w && here.conflicts(id, v) && here.stands(id, "two", *w), session_rule::other);
+    const auto v = here.saved_version(id, "one", {});
+    t.holds(none && v && there.is_stored(id, "one", *v), session_rule::seen);
+    const auto w = v && here.is_stored(id, "one", *v) ? there.saved_version(id, "two", v) : v;
+    t.holds(w && here.is_stored(id, "two", *w), session_rule::fresh);
+    t.holds(w && here.save_conflicts(id, v) && here.is_stored(id, "two", *w), session_rule::other);
     t.holds(w && there.clears(id, *w) && here.absent(id), session_rule::gone);
 }
 
@@ -278,7 +280,7 @@ void session_race(S& s, Other& other, Race& race, trial& t)
 {
     const std::string id = "order-17";
     using version = typename S::version;
-    session_trial<S> on(s, t);
+    session_trial<S> sessions(s, t);
     std::optional<version> expected;
     for (int round = 0; round != 2; ++round) {
         result<state_saving<version>> a;
@@ -292,7 +294,7 @@ void session_race(S& s, Other& other, Race& race, trial& t)
         t.holds(is_temporary(a) && is_temporary(b), session_rule::error);
         if (mine == theirs) break;
         expected = mine ? a->version : b->version;
-        t.holds(on.stands(id, mine ? "mine" : "theirs", *expected), session_rule::winner);
+        t.holds(sessions.is_stored(id, mine ? "mine" : "theirs", *expected), session_rule::winner);
     }
     if (!expected) return;
     result<state_write> gone = state_write::conflict;
@@ -301,14 +303,14 @@ void session_race(S& s, Other& other, Race& race, trial& t)
     const bool cleared = gone && *gone == state_write::applied;
     const bool saved = late && late->outcome == state_write::applied;
     t.holds(!(cleared && saved), session_rule::end);
-    if (cleared) t.holds(on.absent(id), session_rule::ended);
+    if (cleared) t.holds(sessions.absent(id), session_rule::ended);
 }
 
-template <class Again, class Race>
+template <class Connect, class Race>
 void untested_session_rules(trial& t)
 {
     using rule = session_rule;
-    if constexpr (!has_second<Again>) {
+    if constexpr (!has_second<Connect>) {
         for (const auto r : {rule::seen, rule::fresh, rule::other, rule::gone})
             t.untested(r, second_connection);
     }

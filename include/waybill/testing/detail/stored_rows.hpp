@@ -129,7 +129,7 @@ template <class Row, class S>
 
 /// Whether each call that reads the row of `key` returns exactly `row`.
 template <class Row, class S>
-[[nodiscard]] bool shows(S& s, const partition_key& key, const std::optional<Row>& row)
+[[nodiscard]] bool row_is(S& s, const partition_key& key, const std::optional<Row>& row)
 {
     const auto r = rows_of<Row>::read(s, key);
     return r && *r == row && lists_only(s, key, row);
@@ -137,7 +137,7 @@ template <class Row, class S>
 
 /// Writes in a separate transaction. Returns whether the write was committed.
 template <class Row, class S>
-bool stores(trial& t, S& s, const partition_key& key, const std::optional<Row>& from,
+bool commit_write(trial& t, S& s, const partition_key& key, const std::optional<Row>& from,
             const std::optional<Row>& to)
 {
     auto tx = t.open(s);

@@ -35,7 +35,7 @@ enum class ending : std::uint8_t {
 };
 
 struct ending_rule {
-    ending how;
+    ending kind;
     bool keeps;             // whether the write is committed
     std::string_view rule;  // text of the rule; the name of the write follows
 };
@@ -57,27 +57,27 @@ inline constexpr ending_rule savepoint_ending_rules[] = {
     {ending::release, true, "release keeps "},
 };
 
-/// Ends the transaction, except for `scope` and `late_write`: it goes out of scope in the caller.
+/// Ends the transaction, except for `scope` and `late_write`: there it ends with the caller's scope.
 /// Returns false if a commit, or a rollback_to_savepoint or release before it, fails.
 template <class Tx>
-bool ends(Tx& tx, Tx& ended_before, ending how)
+bool end_transaction(Tx& tx, Tx& ended_before, ending kind)
 {
-    if (how == ending::commit) return trial::committed(tx);
-    if (how == ending::rollback) tx.rollback();
-    if (how == ending::assigned_over) tx = std::move(ended_before);
-    if (how == ending::moved) {
-        Tx taken = std::move(tx);
-        return trial::committed(taken);
+    if (kind == ending::commit) return trial::committed(tx);
+    if (kind == ending::rollback) tx.rollback();
+    if (kind == ending::assigned_over) tx = std::move(ended_before);
+    if (kind == ending::moved) {
+        Tx destination = std::move(tx);
+        return trial::committed(destination);
     }
-    if (how == ending::rollback_late) {
+    if (kind == ending::rollback_late) {
         const bool done = trial::committed(tx);
         tx.rollback();
         return done;
     }
     if constexpr (savepoint_scope<Tx>) {
-        if (how == ending::to_savepoint) return tx.rollback_to_savepoint() && trial::committed(tx);
-        if (how == ending::release) return tx.release_savepoint() && trial::committed(tx);
-        if (how == ending::released_and_rolled_back) {
+        if (kind == ending::to_savepoint) return tx.rollback_to_savepoint() && trial::committed(tx);
+        if (kind == ending::release) return tx.release_savepoint() && trial::committed(tx);
+        if (kind == ending::released_and_rolled_back) {
             (void)tx.release_savepoint();
             tx.rollback();
         }
@@ -87,30 +87,30 @@ bool ends(Tx& tx, Tx& ended_before, ending how)
 
 /// Commits the row that the write requires. If that fails, only this rule is reported as broken.
 template <class Row, class S>
-bool prepared(trial& t, S& s, const change<Row>& c)
+bool prepare(trial& t, S& s, const change<Row>& c)
 {
     if (!c.from) return true;
-    const bool done = stores<Row>(t, s, c.key, {}, c.from) && shows(s, c.key, c.from);
+    const bool done = commit_write<Row>(t, s, c.key, {}, c.from) && row_is(s, c.key, c.from);
     t.holds(done, std::string(commit_keeps) + std::string(rows_of<Row>::first));
     return done;
 }
 
 template <class Row, class S>
-void ending_holds(trial& t, S& s, const change<Row>& c, const ending_rule& e)
+void check_ending(trial& t, S& s, const change<Row>& c, const ending_rule& e)
 {
-    if (!prepared(t, s, c)) return;
+    if (!prepare(t, s, c)) return;
     bool done = true;
     auto ended = t.open(s);
     if (!ended) return;
     ended->rollback();
     if (auto tx = t.open(s)) {
-        if (e.how == ending::late_write) (void)tx->commit();
+        if (e.kind == ending::late_write) (void)tx->commit();
         if constexpr (savepoint_scope<typename S::transaction>) {
-            if (e.how >= ending::to_savepoint) done = tx->savepoint().has_value();
+            if (e.kind >= ending::to_savepoint) done = tx->savepoint().has_value();
         }
         done = rows_of<Row>::write(s, *tx, c.key, c.from, c.to) && done;
-        done = ends(*tx, *ended, e.how) && done;
-        if (e.how == ending::assigned_over) {
+        done = end_transaction(*tx, *ended, e.kind) && done;
+        if (e.kind == ending::assigned_over) {
             t.holds(s.begin().has_value(),
                     "a transaction that is assigned over blocks no other");
         }
@@ -118,28 +118,28 @@ void ending_holds(trial& t, S& s, const change<Row>& c, const ending_rule& e)
     // A write that remained in a buffer of the store would be committed now.
     if (auto next = t.open(s)) (void)next->commit();
     const std::string rule = std::string(e.rule) + std::string(c.name);
-    t.holds(e.keeps ? done && shows(s, c.key, c.to) : shows(s, c.key, c.from), rule);
+    t.holds(e.keeps ? done && row_is(s, c.key, c.to) : row_is(s, c.key, c.from), rule);
 }
 
 template <class S>
-void ending_rules_hold(trial& t, S& s)
+void check_all_endings(trial& t, S& s)
 {
-    const auto hold = [&](const ending_rule& e) {
-        for_each_change<S>(std::string(e.rule), [&](const auto& c) { ending_holds(t, s, c, e); });
+    const auto check_each = [&](const ending_rule& e) {
+        for_each_change<S>(std::string(e.rule), [&](const auto& c) { check_ending(t, s, c, e); });
     };
-    for (const ending_rule& e : ending_rules) hold(e);
+    for (const ending_rule& e : ending_rules) check_each(e);
     if constexpr (savepoint_scope<typename S::transaction>) {
-        for (const ending_rule& e : savepoint_ending_rules) hold(e);
+        for (const ending_rule& e : savepoint_ending_rules) check_each(e);
     }
 }
 
 /// All kinds of writes in one transaction are committed together or rolled back together.
 template <class S>
-void together_rules(trial& t, S& s)
+void atomic_write_rules(trial& t, S& s)
 {
     bool ready = true;
     const auto all = [&](auto f) { for_each_change<S>("together", f); };
-    all([&](const auto& c) { ready = prepared(t, s, c) && ready; });
+    all([&](const auto& c) { ready = prepare(t, s, c) && ready; });
     if (!ready) return;
     for (const bool commits : {false, true}) {
         bool done = false;
@@ -150,7 +150,7 @@ void together_rules(trial& t, S& s)
             });
             if (commits) done = t.committed(*tx) && done;
         }
-        all([&](const auto& c) { done = shows(s, c.key, commits ? c.to : c.from) && done; });
+        all([&](const auto& c) { done = row_is(s, c.key, commits ? c.to : c.from) && done; });
         t.holds(done, commits ? "all writes of a transaction are committed together"
                               : "all writes of a transaction are rolled back together");
     }
@@ -162,19 +162,19 @@ void second_commit_rules(trial& t, S& s)
     const partition_key key = key_of("second commit", std::string(rows_of<Row>::plural), "0");
     const auto one = std::optional(rows_of<Row>::make(key, 1));
     const auto two = std::optional(rows_of<Row>::make(key, 2));
-    if (!stores<Row>(t, s, key, {}, one)) return;
+    if (!commit_write<Row>(t, s, key, {}, one)) return;
     if (auto tx = t.open(s)) {
         (void)rows_of<Row>::write(s, *tx, key, one, two);
-        const bool done = t.committed(*tx) && stores<Row>(t, s, key, two, one);
+        const bool done = t.committed(*tx) && commit_write<Row>(t, s, key, two, one);
         (void)tx->commit();
-        t.holds(!done || shows(s, key, one), "a second commit of a transaction writes nothing: " +
-                                                 std::string(rows_of<Row>::plural));
+        t.holds(!done || row_is(s, key, one), "a second commit of a transaction writes nothing: " +
+                                                  std::string(rows_of<Row>::plural));
     }
 }
 
-/// The rules of a transaction as an object: end, move and assignment. Any kind of rows suffices.
+/// The rules of a transaction object: end, move and assignment. One kind of rows suffices.
 template <class Row, class S>
-void handle_rules(trial& t, S& s)
+void transaction_object_rules(trial& t, S& s)
 {
     const auto key = [](const char* part) { return key_of("handles", "", part); };
     const auto row = [&](const char* part) {
@@ -187,15 +187,15 @@ void handle_rules(trial& t, S& s)
     if (auto tx = t.open(s)) {
         (void)write(*tx, "0");
         tx->rollback();
-        t.holds(!t.committed(*tx) && shows(s, key("0"), absent),
+        t.holds(!t.committed(*tx) && row_is(s, key("0"), absent),
                 "a commit after a rollback does nothing");
     }
     if (auto tx = t.open(s)) {
         (void)write(*tx, "1");
-        auto taken = *std::move(tx);
-        const bool said_so = t.committed(*tx);
-        taken.rollback();
-        t.holds(!said_so && shows(s, key("1"), absent),
+        auto destination = *std::move(tx);
+        const bool committed = t.committed(*tx);
+        destination.rollback();
+        t.holds(!committed && row_is(s, key("1"), absent),
                 "a transaction that was moved from commits nothing");
     }
     if (auto tx = t.open(s)) {
@@ -204,7 +204,7 @@ void handle_rules(trial& t, S& s)
             (void)write(*other, "2");
             *tx = *std::move(other);
             other.reset();
-            t.holds(t.committed(*tx) && shows(s, key("2"), row("2")),
+            t.holds(t.committed(*tx) && row_is(s, key("2"), row("2")),
                     "a transaction survives being assigned");
         }
     }
@@ -226,9 +226,9 @@ void assignment_rules(trial& t, S& s)
     if (mine && theirs && write(*mine, "3") && write(*theirs, "4")) {
         *mine = *std::move(theirs);
         const bool committed = t.committed(*mine);
-        t.holds(committed && shows(s, key("4"), row("4")) &&
-                    shows(s, key("3"), std::optional<Row>()),
-                "a transaction that is assigned over is rolled back, and the one assigned goes on");
+        t.holds(
+            committed && row_is(s, key("4"), row("4")) && row_is(s, key("3"), std::optional<Row>()),
+            "a transaction that is assigned over is rolled back, and the one assigned goes on");
     }
 }
 
@@ -254,7 +254,7 @@ void savepoint_rules(trial& t, S& s)
     const auto rule = [](std::string_view text) {
         return std::string(text) + ": " + std::string(rows_of<Row>::plural);
     };
-    const auto there = [&](const char* part) { return shows(s, key(part), row(part)); };
+    const auto is_stored = [&](const char* part) { return row_is(s, key(part), row(part)); };
     const auto absent = std::optional<Row>();
     auto tx = t.open(s);
     if (!tx) return;
@@ -266,12 +266,13 @@ void savepoint_rules(trial& t, S& s)
            write("after");
     done = done && tx->savepoint() && write("released later") && tx->release_savepoint();
     done = done && tx->savepoint() && tx->rollback_to_savepoint() && t.committed(*tx);
-    t.holds(done && shows(s, key("undone"), absent),
+    t.holds(done && row_is(s, key("undone"), absent),
             rule("rollback_to_savepoint reverts what was written since its savepoint"));
-    t.holds(done && there("before"),
+    t.holds(done && is_stored("before"),
             rule("rollback_to_savepoint keeps what was written before its savepoint"));
-    t.holds(done && there("after"), rule("a transaction continues after rollback_to_savepoint"));
-    t.holds(done && there("released") && there("released later"),
+    t.holds(done && is_stored("after"),
+            rule("a transaction continues after rollback_to_savepoint"));
+    t.holds(done && is_stored("released") && is_stored("released later"),
             rule("savepoints follow one another, each for itself"));
 }
 
@@ -288,7 +289,7 @@ void replaced_in_savepoint(trial& t, S& s)
         const bool done = rows::write(s, *tx, key, {}, one) && tx->savepoint() &&
                           rows::write(s, *tx, key, one, two) && tx->rollback_to_savepoint() &&
                           t.committed(*tx);
-        t.holds(done && shows(s, key, one), rule + std::string(rows::plural));
+        t.holds(done && row_is(s, key, one), rule + std::string(rows::plural));
     }
 }
 
@@ -321,14 +322,14 @@ void transaction_rules(trial& t, Make& make)
                            std::conditional_t<dead_letter_store<store>, dead_letter, crash_record>>;
     {
         auto s = make();
-        ending_rules_hold(t, s);
-        together_rules(t, s);
+        check_all_endings(t, s);
+        atomic_write_rules(t, s);
         for_each_kind<store>(
             [&]<class Row>(std::type_identity<Row>) { second_commit_rules<Row>(t, s); });
     }
     {
         auto s = make();
-        handle_rules<row>(t, s);
+        transaction_object_rules<row>(t, s);
         assignment_rules<row>(t, s);
     }
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// trial: the calls that all parts of a conformance suite share, and their report.
+// trial: calls one store of a conformance suite, and collects the rules that it breaks.
 
 #ifndef WAYBILL_TESTING_DETAIL_TRIAL_HPP
 #define WAYBILL_TESTING_DETAIL_TRIAL_HPP
@@ -17,8 +17,8 @@
 
 namespace waybill::inline v0_2::testing::detail {
 
-template <class Again>
-inline constexpr bool has_second = !std::is_same_v<std::remove_cvref_t<Again>, no_second>;
+template <class Connect>
+inline constexpr bool has_second = !std::is_same_v<std::remove_cvref_t<Connect>, no_second>;
 template <class Race>
 inline constexpr bool has_race = !std::is_same_v<std::remove_cvref_t<Race>, in_turn>;
 
@@ -26,13 +26,13 @@ inline constexpr std::string_view second_connection = "a second connection";
 inline constexpr std::string_view two_threads = "two threads";
 inline constexpr std::string_view threads_and_connections = "a second connection and two threads";
 
-/// The calls that all parts of a suite share, and their report.
+/// The report of a suite, and the calls to a store that several groups of rules need.
 class trial {
 public:
-    /// Reports `rule` as broken if `it_does` is false.
-    void holds(bool it_does, std::string_view rule)
+    /// Reports `rule` as broken if `condition` is false.
+    void holds(bool condition, std::string_view rule)
     {
-        if (!it_does) add(report.broken, std::string(rule));
+        if (!condition) add(report.broken, std::string(rule));
     }
     /// Reports `rule` as not tried. `needs` is the missing requirement.
     void untested(std::string_view rule, std::string_view needs)
@@ -49,9 +49,9 @@ public:
         return *std::move(begun);
     }
 
-    /// Advances in a separate transaction. Returns whether it was committed.
+    /// Advances a checkpoint in a separate transaction. Returns whether that was committed.
     template <class S>
-    bool set(S& s, const partition_key& key, const std::optional<position>& from,
+    bool advance(S& s, const partition_key& key, const std::optional<position>& from,
              const position& to, std::uint64_t epoch)
     {
         auto tx = open(s);
@@ -61,13 +61,15 @@ public:
         return committed(*tx);
     }
 
+    /// Stores a dead letter in a separate transaction. Returns whether that was committed.
     template <class S>
-    bool park(S& s, const dead_letter& letter)
+    bool put(S& s, const dead_letter& letter)
     {
         auto tx = open(s);
         return tx && s.put(*tx, letter) && committed(*tx);
     }
 
+    /// Commits. Returns whether the commit was applied.
     template <class Tx>
     static bool committed(Tx& tx)
     {
@@ -76,12 +78,14 @@ public:
     }
 
     template <class S>
-    static bool stands(S& s, const partition_key& key, const std::optional<checkpoint>& at)
+    static bool checkpoint_is(S& s, const partition_key& key,
+                              const std::optional<checkpoint>& expected)
     {
         const auto r = s.load(key);
-        return r && *r == at;
+        return r && *r == expected;
     }
 
+    /// True if the store returns exactly this dead letter.
     template <class S>
     static bool has(S& s, const dead_letter& letter)
     {
@@ -89,6 +93,7 @@ public:
         return r && *r && **r == letter;
     }
 
+    /// True if the store has no dead letter of this event.
     template <class S>
     static bool lacks(S& s, const dead_letter& letter)
     {
