@@ -139,12 +139,12 @@ void each(F f)
     s.progress = {.done = 1};
     s.version.minor = 9;
     s.read.user = {{"colour", "blue"}, {"notes", nlohmann::json::object()}};
-    s.read.later = {{"speed", 17}, {"holder", {{"host", "a"}}}};
+    s.read.unknown_fields = {{"speed", 17}, {"holder", {{"host", "a"}}}};
     f("later", s);
 
     s.progress.failed =
         waybill::step_failure{1, 7, dead_letter_reason::failed, 1, "no", noon};
-    s.read.later["failed"] = {{"host", "b"}};
+    s.read.unknown_fields["failed"] = {{"host", "b"}};
     f("later_failed", s);
 
     constexpr wall_time last = wall_time::highest();
@@ -181,7 +181,7 @@ void each_old(F f)
 
     s.version.minor = 6;
     s.read.user = {{"colour", "blue"}};
-    s.read.later = {{"speed", 17}};
+    s.read.unknown_fields = {{"speed", 17}};
     f("old_later", s);
 
     s.version.minor = 4;

@@ -211,7 +211,7 @@ TEST_CASE("what is not known counts as the user's, and a failed state may fill t
             s.progress = longest("why");
             const auto out = c.encode(s);
             REQUIRE(out.has_value());
-            CHECK(c.decode(*out).read.later == s.read.later);
+            CHECK(c.decode(*out).read.unknown_fields == s.read.unknown_fields);
             CHECK(before <= small.bytes);
         } else {
             CHECK(s.outcome == state_read::too_large);

@@ -57,7 +57,7 @@ TEST_CASE("files of version 1 are the states that were stored, and are written t
         CHECK(again.value == s.value);
         CHECK(again.progress == s.progress);
         CHECK(again.version == s.version);
-        CHECK(again.read.later == s.read.later);
+        CHECK(again.read.unknown_fields == s.read.unknown_fields);
         const auto written = codec.encode(again);
         REQUIRE_MESSAGE(written.has_value(), describe(written.error()));
         CHECK(*written == bytes);
@@ -99,7 +99,7 @@ TEST_CASE("files of an older version of the type are upgraded, and written as th
             CHECK(s.version == old.version);
             CHECK(s.value == golden_json_states::order{17, true, "r17", {}, {}});
             CHECK(s.progress == old.progress);
-            CHECK(s.read.later == old.read.later);
+            CHECK(s.read.unknown_fields == old.read.unknown_fields);
 
             const auto written = codec.encode(s);
             REQUIRE_MESSAGE(written.has_value(), describe(written.error()));
@@ -109,7 +109,7 @@ TEST_CASE("files of an older version of the type are upgraded, and written as th
             CHECK(again.version == schema_version{2, 1});
             CHECK(again.value == s.value);
             CHECK(again.progress == s.progress);
-            CHECK(again.read.later == s.read.later);
+            CHECK(again.read.unknown_fields == s.read.unknown_fields);
             CHECK_FALSE(again.read.user.contains("no"));
             CHECK(again.read.user.contains("colour") == (name == "old_later"));
 

@@ -47,24 +47,24 @@ namespace detail {
 
 /// Facts about the stored state that the next `encode` needs.
 struct state_as_read {
-    nlohmann::json user{};    ///< The user's part after its upgrade; null if there was none.
-    nlohmann::json later{};   ///< Fields of the progress that only later versions know.
-    bool unread = false;      ///< True if the value could not be read from the user's part.
-    std::uint64_t bytes = 0;  ///< Size of the state as read or stored, in bytes.
-    std::uint64_t sum = 0;    ///< Checksum of these bytes, see `sum_of`.
-    std::string since{};      ///< Bytes passed to `stored` after reading; empty if there are none.
+    nlohmann::json user{};  ///< The user's part after its upgrade; null if there was none.
+    nlohmann::json unknown_fields{};  ///< Progress fields that only later versions know.
+    bool unreadable = false;     ///< True if the value could not be read from the user's part.
+    std::uint64_t size = 0;      ///< Size of the state as read or stored, in bytes.
+    std::uint64_t checksum = 0;  ///< Checksum of these bytes, see `sum_of`.
+    std::string stored_bytes{};  ///< The bytes last passed to `stored`; empty if there are none.
 
-    /// Takes size and checksum from `all`.
-    void are(std::string_view all) noexcept
+    /// Keeps size and checksum of the bytes of a state.
+    void set_size_and_checksum(std::string_view bytes) noexcept
     {
-        bytes = all.size();
-        sum = sum_of(all);
+        size = bytes.size();
+        checksum = sum_of(bytes);
     }
 
-    /// True if `all` has the same size and checksum.
-    [[nodiscard]] bool is(std::string_view all) const noexcept
+    /// True if `bytes` has this size and checksum.
+    [[nodiscard]] bool matches(std::string_view bytes) const noexcept
     {
-        return all.size() == bytes && sum_of(all) == sum;
+        return bytes.size() == size && sum_of(bytes) == checksum;
     }
 
     /// The eight checksum digits of the envelope, one per byte. Without an envelope: CRC-32C of all
@@ -104,11 +104,11 @@ struct decoded_state {
     {
         outcome = state_read::ok;
         envelope = detail::sealed_just_now(bytes);
-        read.are(bytes);
-        read.since = bytes;
+        read.set_size_and_checksum(bytes);
+        read.stored_bytes = bytes;
         // Unknown fields of a failure that no longer exists must not be added to the next failure.
-        auto* later = read.later.get_ptr<nlohmann::json::object_t*>();
-        if (later && !progress.failed) later->erase("failed");
+        auto* unknown = read.unknown_fields.get_ptr<nlohmann::json::object_t*>();
+        if (unknown && !progress.failed) unknown->erase("failed");
     }
 
     friend bool operator==(const decoded_state&, const decoded_state&) = default;
@@ -123,7 +123,7 @@ template <class T>
     std::string line = "state: ";
     line += name(s.outcome);
     line += ": ";
-    const auto failed = [&] {
+    const auto failed_note = [&] {
         if (s.outcome != state_read::ok) return std::string();
         return std::string("; the session has failed, and its state is kept as it is");
     };
@@ -150,13 +150,13 @@ template <class T>
         case newer_version:
             return line + "its version is " + s.reason +
                    " is known here: update this program first, and leave the state alone";
-        case upgrade_failed: return line + "its upgrade failed, " + s.reason + failed();
+        case upgrade_failed: return line + "its upgrade failed, " + s.reason + failed_note();
         case bad_value:
             return line + "the value cannot be read: " + s.reason +
                    ": give a field that older states do not have a default, with "
                    "NLOHMANN_DEFINE_TYPE_..._WITH_DEFAULT, or the type a new version and an "
                    "upgrade" +
-                   failed();
+                   failed_note();
         case no_reserve:
             return line + s.reason +
                    " is the most beside what is kept for a failure: raise the "

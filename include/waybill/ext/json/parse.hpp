@@ -42,7 +42,7 @@ template <detail::json_value Json = nlohmann::json>
                                                        const json_limits& allowed = {})
 {
     if (text.size() > allowed.max_bytes) {
-        return unexpected(detail::beyond({}, allowed.max_bytes, "bytes", "max_bytes",
+        return unexpected(detail::limit_error({}, allowed.max_bytes, "bytes", "max_bytes",
                                          std::to_string(text.size())));
     }
     detail::tree_builder<Json> tree(allowed);

@@ -67,18 +67,18 @@ void read_value(const json_place<Json>& at, threshold& into)
     constexpr auto expected = "a number, {\"per_instance\": 100} or "
                               "{\"by_instances\": [[1, 100], [4, 350]]}";
     if (!at.value.is_object()) return at.fail(expected);
-    constexpr std::string_view words[]{"per_instance", "by_instances"};
-    const auto which = detail::only_field(at, words, "one kind of threshold");
+    constexpr std::string_view field_names[]{"per_instance", "by_instances"};
+    const auto kind_index = detail::only_field(at, field_names, "one kind of threshold");
     double each = 0;
     std::vector<threshold_step> steps;
-    detail::reads table{[&](const json_place<Json>& place) {
+    detail::field_reader read_steps{[&](const json_place<Json>& place) {
         detail::read_list(place, steps, [](const json_place<Json>& one, threshold_step& s) {
             read_value(one, s);
         });
     }};
-    json_fields(at).may("per_instance", each).may("by_instances", table).done();
-    if (!which) at.fail(expected);
-    else if (*which == 0) into = threshold::each(each);
+    json_fields(at).may("per_instance", each).may("by_instances", read_steps).done();
+    if (!kind_index) at.fail(expected);
+    else if (*kind_index == 0) into = threshold::each(each);
     else into = threshold::steps(std::move(steps));
 }
 
@@ -143,18 +143,19 @@ void read_value(const json_place<Json>& at, policy& into)
 {
     detail::rule_reader<Json> rules;
     policy p = into;
-    const auto rule_into = [&rules](rule& r) {
-        return detail::reads{[&rules, &r](const json_place<Json>& place) { rules.read(place, r); }};
+    const auto reader_of_rule = [&rules](rule& r) {
+        return detail::field_reader{
+            [&rules, &r](const json_place<Json>& place) { rules.read(place, r); }};
     };
     rule activation;
-    auto up = rule_into(p.up);
-    auto down = rule_into(p.down);
-    auto first = rule_into(activation);
+    auto up = reader_of_rule(p.up);
+    auto down = reader_of_rule(p.down);
+    auto read_activation = reader_of_rule(activation);
     auto targets = detail::list_into<Json>(p.targets);
     auto ladder = detail::list_into<Json>(p.ladder);
     auto bands = detail::lists_into<Json>(p.bands, [&](const json_place<Json>& one, band& b) {
-        auto when = rule_into(b.when);
-        json_fields(one).must("when", when).must("by", b.by).done();
+        auto read_when = reader_of_rule(b.when);
+        json_fields(one).must("when", read_when).must("by", b.by).done();
     });
     auto rate = detail::lists_into<Json>(p.rate, [](const json_place<Json>& one, rate_limit& r) {
         read_value(one, r);
@@ -172,7 +173,7 @@ void read_value(const json_place<Json>& at, policy& into)
         .may("stabilise", p.stabilise)
         .may("rate", rate)
         .may("warm_up", p.warm_up)
-        .may("activation", first)
+        .may("activation", read_activation)
         .may("zero_after", p.zero_after)
         .may("ladder", ladder)
         .may("allow", p.allow)
@@ -216,7 +217,7 @@ template <waybill::detail::json_value Json = nlohmann::json>
 [[nodiscard]] result<Json, json_error> write_policy(const policy& p)
 {
     detail::policy_writer<Json> writer;
-    Json j = writer.written_policy(p);
+    Json j = writer.write_policy_json(p);
     if (writer.error) return unexpected(std::move(*writer.error));
     return result<Json, json_error>(std::move(j));
 }
@@ -290,8 +291,8 @@ void read_value(const json_place<Json>& at, state& into)
         .may("warm_at", s.warm_at)
         .may("inactive_since", s.inactive_since)
         .done();
-    detail::check_order(at, "highest", s.highest, true);
-    detail::check_order(at, "lowest", s.lowest, false);
+    detail::check_order(at, "highest", s.highest, detail::instance_order::falling);
+    detail::check_order(at, "lowest", s.lowest, detail::instance_order::rising);
     if (s.warm_at && !s.last_up && !at.error) {
         json_place{at.value["warm_at"], waybill::detail::path_to(at.path, "warm_at"), at.error}
             .fail("\"last_up\" beside it, which it comes of");

@@ -119,7 +119,7 @@ public:
         s.version = s.envelope.version;
         read(body, s);
         if (s.outcome == state_read::ok) {
-            s.read.are(*bytes);
+            s.read.set_size_and_checksum(*bytes);
             return s;
         }
         s.value = T{};  // no part of it may be mistaken for the stored state
@@ -140,17 +140,17 @@ public:
         if (s.outcome != state_read::ok) return s;
         if (s.envelope.bare && s.read.user.contains(detail::failed_mark)) {
             s.read.user[detail::failed_mark] = false;
-            const auto bad = detail::tried([&] { s.read.user.get_to(s.value); });
-            if (bad) unread(s, json_state_problem::bad_value, *bad);
+            const auto bad = detail::exception_text_of([&] { s.read.user.get_to(s.value); });
+            if (bad) mark_unreadable(s, json_state_problem::bad_value, *bad);
         }
-        if (s.read.unread) {
+        if (s.read.unreadable) {
             refuse(s, state_read::corrupt, s.problem, std::move(s.reason));
             return s;
         }
         s.progress = {};
-        s.read.later = {};
-        s.read.bytes = s.read.sum = 0;
-        const std::uint64_t value = unwritable(s, s.read.user).size;
+        s.read.unknown_fields = {};
+        s.read.size = s.read.checksum = 0;
+        const std::uint64_t value = write_error_of(s, s.read.user).size;
         if (value != 0) {  // a failed state may be larger
             refuse_size(s, value);
             s.value = T{};
@@ -165,21 +165,21 @@ public:
     /// Returns the bytes of the state. The text of a failure is cut to the available bytes.
     [[nodiscard]] result<std::string, state_unwritten> encode(const state& s) const
     {
-        return written(s, options_.budget);
+        return encode_within(s, options_.budget);
     }
 
     /// Bytes that `encode` would return without a budget, with the whole value and the whole text
     /// of a failure. 2^64 - 1 if the state cannot be written. Costs as much as `encode`.
     [[nodiscard]] std::uint64_t size(const state& s) const
     {
-        const auto bytes = written(s, {.bytes = detail::highest_size, .failure_reserve = 0});
+        const auto bytes = encode_within(s, {.bytes = detail::highest_size, .failure_reserve = 0});
         return bytes ? bytes->size() : detail::highest_size;
     }
 
     /// True if size or checksum of `bytes` differ from those of the state as read or stored.
     [[nodiscard]] bool changed(const state& s, std::string_view bytes) const noexcept
     {
-        return !s.read.is(bytes);
+        return !s.read.matches(bytes);
     }
 
     friend bool operator==(const state_codec&, const state_codec&) = default;
@@ -211,26 +211,26 @@ private:
             refuse(s, state_read::corrupt, other_format, {});
             return;
         }
-        if (newer(s)) return;
-        std::optional<schema_version> told;
-        const bool may_be_cut = s.envelope.format == state_format::json && !s.envelope.bare;
-        const bool cut = may_be_cut && detail::read_cut(body, s.read.user, s.progress);
-        if (!cut && !read_whole(body, s, told)) return;
-        if (!s.progress.failed && !has_room(s, told)) return;
-        json before;
-        if (!upgrade(s, before)) return;
-        const auto bad = detail::tried([&] { s.read.user.get_to(s.value); });
+        if (refuse_newer(s)) return;
+        std::optional<schema_version> member_version;
+        const bool try_fast_path = s.envelope.format == state_format::json && !s.envelope.bare;
+        const bool fast = try_fast_path && detail::read_fast_path(body, s.read.user, s.progress);
+        if (!fast && !read_whole(body, s, member_version)) return;
+        if (!s.progress.failed && !has_room(s, member_version)) return;
+        json original;
+        if (!upgrade(s, original)) return;
+        const auto bad = detail::exception_text_of([&] { s.read.user.get_to(s.value); });
         if (!bad) return;
-        if (before.is_object()) s.read.user = std::move(before);
-        unread(s, bad_value, *bad);
+        if (original.is_object()) s.read.user = std::move(original);
+        mark_unreadable(s, bad_value, *bad);
     }
 
     [[nodiscard]] bool read_whole(std::string_view body, state& s,
-                                  std::optional<schema_version>& told) const
+                                  std::optional<schema_version>& member_version) const
     {
         const bool cbor = s.envelope.format == state_format::cbor;
         detail::tree_builder<json> tree = detail::tree_of<json>(body, cbor);
-        if (const auto bad = detail::problem_of(tree)) {
+        if (const auto bad = detail::parse_problem_of(tree)) {
             return refuse(s, state_read::corrupt, bad->first, bad->second);
         }
         s.read.user = std::move(tree.root);
@@ -239,11 +239,11 @@ private:
             return refuse(s, state_read::corrupt, json_state_problem::syntax,
                           checker.path + " is not UTF-8");
         }
-        return read_member(s, told) && !newer(s);
+        return read_member(s, member_version) && !refuse_newer(s);
     }
 
     // A later major version may have another meaning.
-    [[nodiscard]] bool newer(state& s) const
+    [[nodiscard]] bool refuse_newer(state& s) const
     {
         if (s.version.major <= options_.version.major) return false;
         refuse(s, state_read::newer, json_state_problem::newer_version,
@@ -251,24 +251,26 @@ private:
         return true;
     }
 
-    /// Moves the members of this library out of the user's object, and their version into `told`.
-    static bool read_member(state& s, std::optional<schema_version>& told)
+    /// Moves the members of this library out of the user's object, and the version of the user's
+    /// part that they contain into `member_version`.
+    static bool read_member(state& s, std::optional<schema_version>& member_version)
     {
         json& user = s.read.user;
-        std::string odd = s.envelope.bare ? detail::nearly_marked(user) : std::string();
-        if (!odd.empty()) {
-            return refuse(s, state_read::corrupt, json_state_problem::bad_progress, std::move(odd));
+        std::string mark_error = s.envelope.bare ? detail::damaged_mark_error(user) : std::string();
+        if (!mark_error.empty()) {
+            return refuse(s, state_read::corrupt, json_state_problem::bad_progress,
+                          std::move(mark_error));
         }
         const auto member = user.find(detail::progress_name);
         if (member != user.end()) {
-            detail::progress_found<json> p = detail::progress_reader(*member).read();
+            detail::progress_result<json> p = detail::progress_reader(*member).read();
             if (p.outcome != state_read::ok) {
                 return refuse(s, p.outcome, json_state_problem::bad_progress, std::move(p.reason));
             }
             s.progress = std::move(p.progress);
-            s.read.later = std::move(p.later);
-            told = p.version;
-            if (s.envelope.bare && told) s.version = *told;
+            s.read.unknown_fields = std::move(p.unknown_fields);
+            member_version = p.version;
+            if (s.envelope.bare && member_version) s.version = *member_version;
             user.erase(member);
         }
         const auto mark = s.envelope.bare ? user.find(detail::failed_mark) : user.end();
@@ -286,109 +288,112 @@ private:
 
     /// Checks that the user's part, with the envelope that will be added, leaves the failure
     /// reserve.
-    [[nodiscard]] bool has_room(state& s, const std::optional<schema_version>& told) const
+    [[nodiscard]] bool has_room(state& s, const std::optional<schema_version>& member_version) const
     {
-        const std::uint64_t most = options_.budget.for_value();
-        const std::uint64_t line =
+        const std::uint64_t max_value_bytes = options_.budget.for_value();
+        const std::uint64_t envelope_size =
             s.envelope.bare && options_.envelope ? detail::envelope_bytes : 0;
-        std::uint64_t value = detail::saturating_add(s.envelope.size, line);
-        if (value > most) {
-            const detail::progress_member m{s.progress, s.read.later, told};
+        std::uint64_t value = detail::saturating_add(s.envelope.size, envelope_size);
+        if (value > max_value_bytes) {
+            const detail::progress_member m{s.progress, s.read.unknown_fields, member_version};
             const std::size_t members = s.read.user.size();
             value = s.envelope.format == state_format::cbor
                         ? detail::value_bytes<detail::cbor_out>(value, m, members)
                         : detail::value_bytes<detail::json_out>(value, m, members);
         }
-        if (value <= most && s.envelope.format != options_.format) {
-            value = unwritable(s, s.read.user).size;  // the size is 0 unless it is too large
+        if (value <= max_value_bytes && s.envelope.format != options_.format) {
+            value = write_error_of(s, s.read.user).size;  // the size is 0 unless it is too large
         }
-        if (value <= most) return true;
+        if (value <= max_value_bytes) return true;
         return refuse_size(s, value);
     }
 
-    /// Replaces an object of an older version by the upgraded one. `before` receives the older one.
-    [[nodiscard]] bool upgrade(state& s, json& before) const
+    /// Replaces an object of an older version by the upgraded one, and moves the older one to
+    /// `original`.
+    [[nodiscard]] bool upgrade(state& s, json& original) const
     {
         const bool older = s.version.major < options_.version.major;
         if (!older || options_.upgrade == nullptr) return true;
         json value = s.read.user;
-        auto bad = detail::tried([&] { options_.upgrade(value, s.version); });
+        auto bad = detail::exception_text_of([&] { options_.upgrade(value, s.version); });
         if (!bad) {
-            const state_unwritten u = unwritable(s, value);
+            const state_unwritten u = write_error_of(s, value);
             if (u.problem == state_unwritten::problem_type::none) {
-                before = std::exchange(s.read.user, std::move(value));
+                original = std::exchange(s.read.user, std::move(value));
                 return true;
             }
             bad = "what it left is " + describe(u).substr(std::string_view("state: ").size());
         }
-        unread(s, json_state_problem::upgrade_failed, "from " + describe(s.version) + ": " + *bad);
+        mark_unreadable(s, json_state_problem::upgrade_failed,
+                        "from " + describe(s.version) + ": " + *bad);
         return false;
     }
 
     /// The reason why this user's part cannot be written next to the progress.
-    [[nodiscard]] state_unwritten unwritable(const state& s, json user) const
+    [[nodiscard]] state_unwritten write_error_of(const state& s, json user) const
     {
         state_unwritten bad;
-        const auto w = writer(s, options_.budget, options_.version, s.read.later);
+        const auto w = writer(s, options_.budget, options_.version, s.read.unknown_fields);
         static_cast<void>(w.write(user, bad));
         return bad;
     }
 
     /// The value cannot be read: a failed session is still read as failed, any other is `corrupt`.
-    static void unread(state& s, json_state_problem p, std::string reason)
+    static void mark_unreadable(state& s, json_state_problem p, std::string reason)
     {
         refuse(s, s.progress.failed ? state_read::ok : state_read::corrupt, p, std::move(reason));
-        s.read.unread = true;
+        s.read.unreadable = true;
         s.value = T{};
     }
 
-    [[nodiscard]] result<std::string, state_unwritten> written(const state& s,
-                                                               const state_budget& budget) const
+    [[nodiscard]] result<std::string, state_unwritten> encode_within(
+        const state& s, const state_budget& budget) const
     {
-        if (s.outcome > state_read::ok || (s.read.unread && !s.progress.failed)) {
+        if (s.outcome > state_read::ok || (s.read.unreadable && !s.progress.failed)) {
             return unexpected(
                 state_unwritten{state_unwritten::problem_type::not_read, 0, 0, describe(s)});
         }
         const schema_version version =
-            s.read.unread ? s.version : detail::written_version(s.version, options_.version);
-        const detail::part_writer<json> whole = writer(s, budget, version, s.read.later);
+            s.read.unreadable ? s.version : detail::written_version(s.version, options_.version);
+        const detail::state_writer<json> whole = writer(s, budget, version, s.read.unknown_fields);
         state_unwritten bad;
         json user;
-        if (!s.read.unread) {
-            const auto threw = detail::tried([&] { make_user(s, user); });
+        if (!s.read.unreadable) {
+            const auto threw = detail::exception_text_of([&] { build_user_object(s, user); });
             if (threw) bad = {state_unwritten::problem_type::threw, 0, 0, *threw};
             else if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
             if (!s.progress.failed) return unexpected(std::move(bad));
         }
         // The failure must be written, even if the value cannot be.
-        user = detail::last_user<json>(s.read);
+        user = detail::stored_user_part<json>(s.read);
         if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
-        const json nothing;
+        const json no_unknown_fields;
         user = json::object();
-        if (auto bytes = writer(s, budget, version, nothing).write(user, bad)) {
+        if (auto bytes = writer(s, budget, version, no_unknown_fields).write(user, bad)) {
             return *std::move(bytes);
         }
         return unexpected(std::move(bad));
     }
 
-    [[nodiscard]] detail::part_writer<json> writer(const state& s, const state_budget& budget,
-                                                   schema_version version, const json& later) const
+    [[nodiscard]] detail::state_writer<json> writer(const state& s, const state_budget& budget,
+                                                    schema_version version,
+                                                    const json& unknown_fields) const
     {
         const bool cbor = options_.format == state_format::cbor;
-        return {cbor, options_.envelope, budget, version, s.progress, later, s.read.bytes};
+        return {cbor, options_.envelope, budget, version, s.progress, unknown_fields, s.read.size};
     }
 
     /// Builds the user's object from the value and from the stored fields that the type does not
     /// know.
-    static void make_user(const state& s, json& user)
+    static void build_user_object(const state& s, json& user)
     {
         user = json(s.value);
         if (!detail::lacks(user, s.read.user)) return;
-        const bool own_mark = user.contains(detail::failed_mark);
+        const bool value_has_mark = user.contains(detail::failed_mark);
         T known{};
         s.read.user.get_to(known);
         detail::add_unknown_fields(user, s.read.user, json(known));
-        if (!own_mark) user.erase(detail::failed_mark);
+        if (!value_has_mark) user.erase(detail::failed_mark);
     }
 
     state_codec_options options_;

@@ -55,9 +55,9 @@ namespace waybill::inline v0_2::scaling::detail {
     return "?";
 }
 
-[[nodiscard]] inline std::string inside(std::string_view path, std::string_view step)
+[[nodiscard]] inline std::string inside(std::string_view path, std::string_view segment)
 {
-    return std::string(path) + '/' + std::string(step);
+    return std::string(path) + '/' + std::string(segment);
 }
 
 [[nodiscard]] inline std::string numbered(std::string_view path, std::size_t n)

@@ -57,7 +57,7 @@ inline constexpr ending_rule savepoint_ending_rules[] = {
     {ending::release, true, "release keeps "},
 };
 
-/// Ends the transaction, except for `scope` and `late_write`: there it ends with the caller's scope.
+/// Ends the transaction, except for `scope` and `late_write`, which end it with the scope.
 /// Returns false if a commit, or a rollback_to_savepoint or release before it, fails.
 template <class Tx>
 bool end_transaction(Tx& tx, Tx& ended_before, ending kind)

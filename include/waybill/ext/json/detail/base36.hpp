@@ -59,21 +59,21 @@ template <class T, std::size_t N>
 /// Consumes numbers from the front of a text in the format above.
 class base36_reader {
 public:
-    explicit base36_reader(std::string_view text) : left_(text) {}
+    explicit base36_reader(std::string_view text) : rest_(text) {}
 
-    [[nodiscard]] bool ended() const noexcept { return left_.empty(); }
+    [[nodiscard]] bool ended() const noexcept { return rest_.empty(); }
 
     /// Returns false if the text does not continue with a number.
     template <class N>
     [[nodiscard]] bool take(N& into)
     {
-        if (!first_ && (left_.empty() || left_.front() != ' ')) return false;
-        if (!first_) left_.remove_prefix(1);
+        if (!first_ && (rest_.empty() || rest_.front() != ' ')) return false;
+        if (!first_) rest_.remove_prefix(1);
         first_ = false;
-        const char* end = left_.data() + left_.size();
-        const std::from_chars_result r = std::from_chars(left_.data(), end, into, 36);
+        const char* end = rest_.data() + rest_.size();
+        const std::from_chars_result r = std::from_chars(rest_.data(), end, into, 36);
         if (r.ec != std::errc()) return false;
-        left_.remove_prefix(static_cast<std::size_t>(r.ptr - left_.data()));
+        rest_.remove_prefix(static_cast<std::size_t>(r.ptr - rest_.data()));
         return true;
     }
 
@@ -92,7 +92,7 @@ public:
     }
 
 private:
-    std::string_view left_;
+    std::string_view rest_;
     bool first_ = true;
 };
 
@@ -109,31 +109,38 @@ void read_value(const json_place<Json>& at, few_in_base36<T, N>& into)
     if (!written) return at.fail("numbers in base 36");
     base36_reader reader(*written);
     while (!reader.ended()) {
-        T one{};
+        T entry{};
         const std::size_t n = into.list.size();
-        if (!reader.take(one)) {
+        if (!reader.take(entry)) {
             return at.fail("a time and instances in base 36 as entry " + std::to_string(n));
         }
-        if (!into.list.push(one)) return at.fail("at most " + std::to_string(N) + " entries");
+        if (!into.list.push(entry)) return at.fail("at most " + std::to_string(N) + " entries");
     }
     // Another notation of the same numbers was not written by this library: the state was modified.
     if (in_base36(into.list) != *written) at.fail("numbers in base 36 as they are written here");
 }
 
-/// Checks that times do not decrease, and that instances fall (`falls`) or rise with each entry.
+/// How the instances of a list change with each entry.
+enum class instance_order : bool { falling, rising };
+
+/// Checks that times do not decrease, and that instances fall or rise as `order` requires.
 template <json_value Json>
 void check_order(const json_place<Json>& at, const char* field,
-                 const few<recommendation, state::recommendations>& list, bool falls)
+                 const few<recommendation, state::recommendations>& list, instance_order order)
 {
     if (at.error) return;
-    const json_place place{at.value[field], waybill::detail::path_to(at.path, field), at.error};
+    const json_place list_place{at.value[field], waybill::detail::path_to(at.path, field),
+                                at.error};
+    const bool falls = order == instance_order::falling;
     for (std::size_t n = 1; n < list.size(); ++n) {
-        const recommendation& a = list[n - 1];
-        const recommendation& b = list[n];
-        const std::string which = " as entry " + std::to_string(n);
-        if (b.at < a.at) place.fail("no earlier time" + which);
-        if (falls ? b.instances >= a.instances : b.instances <= a.instances) {
-            place.fail((falls ? "fewer instances" : "more instances") + which);
+        const recommendation& previous = list[n - 1];
+        const recommendation& current = list[n];
+        const std::string entry_name = " as entry " + std::to_string(n);
+        if (current.at < previous.at) list_place.fail("no earlier time" + entry_name);
+        const bool in_order = falls ? current.instances < previous.instances
+                                    : current.instances > previous.instances;
+        if (!in_order) {
+            list_place.fail((falls ? "fewer instances" : "more instances") + entry_name);
         }
     }
 }

@@ -29,46 +29,46 @@ template <json_value Json>
     if (v.is_binary() || v.is_discarded()) return "no JSON value";
     constexpr auto replace = Json::error_handler_t::replace;
     if (const auto* s = v.template get_ptr<const std::string*>()) {
-        constexpr std::size_t most = 60;
-        const Json begin(std::string(utf8_prefix(*s, most)));
-        return begin.dump(-1, ' ', true, replace) + (s->size() > most ? "..." : "");
+        constexpr std::size_t max_bytes = 60;
+        const Json begin(std::string(utf8_prefix(*s, max_bytes)));
+        return begin.dump(-1, ' ', true, replace) + (s->size() > max_bytes ? "..." : "");
     }
     return v.dump(-1, ' ', true, replace);
 }
 
-/// Maximum size of an error's path in bytes. Half of it holds the longest step: 60 bytes, all
+/// Maximum size of an error's path in bytes. Half of it holds the longest segment: 60 bytes, all
 /// escaped.
 inline constexpr std::size_t max_path_bytes = 300;
 
-/// The first and the last steps of a path that is too long, with "/..." between them. A path that
-/// was shortened before still contains only one "/...".
+/// The first and the last segments of a path that is too long, with "/..." between them. If the
+/// path was shortened before, the result still contains only one "/...".
 [[nodiscard]] inline std::string shortened_path(std::string path)
 {
     if (path.size() <= max_path_bytes) return path;
     constexpr std::string_view gap = "/...";
-    constexpr std::string_view gap_before_a_step = "/.../";
+    constexpr std::string_view gap_before_segment = "/.../";
     constexpr std::size_t half = (max_path_bytes - gap.size()) / 2;
-    const std::size_t head = lesser(path.rfind('/', half), path.find(gap_before_a_step));
+    const std::size_t head = lesser(path.rfind('/', half), path.find(gap_before_segment));
     std::size_t tail = lesser(path.find('/', path.size() - half), path.size());
-    const std::size_t last_gap = path.rfind(gap_before_a_step);
+    const std::size_t last_gap = path.rfind(gap_before_segment);
     if (last_gap != path.npos) tail = greater(tail, last_gap + gap.size());
     return path.substr(0, head).append(gap).append(path, tail);
 }
 
-/// `path` with one more step, escaped as in RFC 6901. Only the first 60 bytes of a step are kept.
-[[nodiscard]] inline std::string path_to(std::string_view path, std::string_view step)
+/// `path` with one more segment, escaped as in RFC 6901. Of a segment the first 60 bytes are kept.
+[[nodiscard]] inline std::string path_to(std::string_view path, std::string_view segment)
 {
-    std::string longer(path);
-    longer += '/';
-    for (const char c : utf8_prefix(step, 60)) {
+    std::string extended(path);
+    extended += '/';
+    for (const char c : utf8_prefix(segment, 60)) {
         if (c == '~')
-            longer += "~0";
+            extended += "~0";
         else if (c == '/')
-            longer += "~1";
+            extended += "~1";
         else
-            longer += c;
+            extended += c;
     }
-    return shortened_path(std::move(longer));
+    return shortened_path(std::move(extended));
 }
 
 /// The value as a whole number in [0, 2^64); empty if it is none.

@@ -104,11 +104,13 @@ struct json_out {
         to += '"';
     }
 
-    /// The longest prefix that takes at most `most` bytes in JSON, cut between characters.
-    [[nodiscard]] static std::string_view prefix(std::string_view utf8, std::uint64_t most)
+    /// The longest prefix that takes at most `max_bytes` bytes in JSON, cut between characters.
+    [[nodiscard]] static std::string_view prefix(std::string_view utf8, std::uint64_t max_bytes)
     {
         std::size_t n = 0;
-        for (; n != utf8.size() && json_size(utf8[n]) <= most; ++n) most -= json_size(utf8[n]);
+        for (; n != utf8.size() && json_size(utf8[n]) <= max_bytes; ++n) {
+            max_bytes -= json_size(utf8[n]);
+        }
         return utf8_prefix(utf8, n);
     }
 };
@@ -149,71 +151,78 @@ struct cbor_out {
         to += utf8;
     }
 
-    [[nodiscard]] static std::string_view prefix(std::string_view utf8, std::uint64_t most)
+    [[nodiscard]] static std::string_view prefix(std::string_view utf8, std::uint64_t max_bytes)
     {
         // The head of an empty text, one byte, is already counted. The additional bytes of a
         // longer head are taken from the text.
-        std::uint64_t n = utf8.size() < most ? utf8.size() : most;
-        while (n != 0 && n + head_size(n) - 1 > most) --n;
+        std::uint64_t n = utf8.size() < max_bytes ? utf8.size() : max_bytes;
+        while (n != 0 && n + head_size(n) - 1 > max_bytes) --n;
         return utf8_prefix(utf8, n);
     }
 };
 
 /// The text with U+FFFD for each byte that is not part of a character.
-[[nodiscard]] inline std::string made_utf8(std::string_view text)
+[[nodiscard]] inline std::string replace_invalid_utf8(std::string_view text)
 {
-    std::string made;
-    made.reserve(text.size());
+    std::string valid;
+    valid.reserve(text.size());
     while (!text.empty()) {
         std::size_t n = 1;
         while (n <= 4 && n <= text.size() && !is_utf8(text.substr(0, n))) ++n;
-        const bool none = n > 4 || n > text.size();
-        made += none ? std::string_view("\xEF\xBF\xBD") : text.substr(0, n);
-        text.remove_prefix(none ? 1 : n);
+        const bool invalid = n > 4 || n > text.size();
+        valid += invalid ? std::string_view("\xEF\xBF\xBD") : text.substr(0, n);
+        text.remove_prefix(invalid ? 1 : n);
     }
-    return made;
+    return valid;
 }
 
 /// The content of the member.
 struct progress_member {
     const session_progress& known;
-    const nlohmann::json& later;              ///< Fields of later versions: an object, or null.
+    const nlohmann::json& unknown_fields;     ///< Of later versions: an object, or null.
     std::optional<schema_version> version{};  ///< Of the user's part, if there is no envelope.
 
     [[nodiscard]] bool empty() const
     {
-        return known == session_progress{} && later.empty() && !version;
+        return known == session_progress{} && unknown_fields.empty() && !version;
     }
 };
 
-/// The fields of later versions that belong to the member itself, or to its failure.
+/// The object whose unknown fields are meant: the progress, or its failure.
+enum class fields_of : bool { progress, failure };
+
+/// The unknown fields of one object; null if there are none. Those of the progress include
+/// "failed", which contains those of the failure.
 template <json_value Json>
-[[nodiscard]] const typename Json::object_t* later_names(const Json& later, bool in_failure)
+[[nodiscard]] const typename Json::object_t* unknown_members(const Json& unknown, fields_of owner)
 {
     using object = typename Json::object_t;
-    if (!later.is_object() || !in_failure) return later.template get_ptr<const object*>();
-    const auto found = later.find("failed");
-    return found == later.end() ? nullptr : found->template get_ptr<const object*>();
+    if (!unknown.is_object() || owner == fields_of::progress) {
+        return unknown.template get_ptr<const object*>();
+    }
+    const auto found = unknown.find("failed");
+    return found == unknown.end() ? nullptr : found->template get_ptr<const object*>();
 }
 
 template <class Out, json_value Json>
-void put_later(Out& out, const Json& later, bool in_failure)
+void put_unknown_fields(Out& out, const Json& unknown, fields_of owner)
 {
-    const auto* names = later_names(later, in_failure);
-    if (!names) return;
-    for (const auto& [key, value] : *names) {
-        if (!in_failure && key == "failed") continue;
+    const auto* members = unknown_members(unknown, owner);
+    if (!members) return;
+    for (const auto& [key, value] : *members) {
+        if (owner == fields_of::progress && key == "failed") continue;
         out.name(key);
         out.value(value);
     }
 }
 
 template <json_value Json>
-[[nodiscard]] std::uint64_t count_later(const Json& later, bool in_failure)
+[[nodiscard]] std::uint64_t count_unknown_fields(const Json& unknown, fields_of owner)
 {
-    const auto* names = later_names(later, in_failure);
-    if (!names) return 0;
-    return names->size() - (!in_failure && names->count("failed") != 0 ? 1 : 0);
+    const auto* members = unknown_members(unknown, owner);
+    if (!members) return 0;
+    const bool has_failure = owner == fields_of::progress && members->count("failed") != 0;
+    return members->size() - (has_failure ? 1 : 0);
 }
 
 /// Writes the failure of `m`, with `text` as its text.
@@ -222,7 +231,7 @@ void put_failure(Out& out, const progress_member& m, std::string_view text)
 {
     const step_failure& f = *m.known.failed;
     out.name("failed");
-    out.open(6 + count_later(m.later, true));
+    out.open(6 + count_unknown_fields(m.unknown_fields, fields_of::failure));
     out.name("at");
     out.text(waybill::to_text(f.at));
     out.name("reason");
@@ -235,7 +244,7 @@ void put_failure(Out& out, const progress_member& m, std::string_view text)
     out.text(text);
     out.name("tries");
     out.number(f.tries);
-    put_later(out, m.later, true);
+    put_unknown_fields(out, m.unknown_fields, fields_of::failure);
     out.close();
 }
 
@@ -244,11 +253,11 @@ template <class Out>
 void put_progress(Out& out, const progress_member& m, std::string_view failure)
 {
     const session_progress& p = m.known;
-    const auto count = [](bool there) { return there ? 1U : 0U; };
+    const auto count = [](bool present) { return present ? 1U : 0U; };
     out.open(count(p.begun != wall_time{}) + count(p.changed != wall_time{}) + count(p.done != 0) +
              count(p.failed.has_value()) + count(p.first != 0) + count(p.dead_lettered != 0) +
              count(p.total != 0) + count(p.tries != 0) + count(m.version.has_value()) +
-             count_later(m.later, false));
+             count_unknown_fields(m.unknown_fields, fields_of::progress));
     const auto number = [&](std::string_view word, std::uint64_t n) {
         if (n == 0) return;
         out.name(word);
@@ -272,16 +281,16 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
         out.name("version");
         out.text(waybill::describe(*m.version));
     }
-    put_later(out, m.later, false);
+    put_unknown_fields(out, m.unknown_fields, fields_of::progress);
     out.close();
 }
 
 /// The result of reading the member.
 template <json_value Json>
-struct progress_found {
+struct progress_result {
     state_read outcome = state_read::ok;
     session_progress progress{};
-    Json later{};  ///< Fields of later versions; null if there are none.
+    Json unknown_fields{};  ///< Of later versions; null if there are none.
     std::optional<schema_version> version{};
     std::string reason{};  ///< The invalid field, with its path.
 };
@@ -292,7 +301,7 @@ class progress_reader {
 public:
     explicit progress_reader(Json& member) : member_(member) {}
 
-    [[nodiscard]] progress_found<Json> read()
+    [[nodiscard]] progress_result<Json> read()
     {
         if (!member_.is_object()) {
             fail({}, member_, "an object");
@@ -312,7 +321,7 @@ public:
             else if (key == "total") number(key, v, p.total);
             else if (key == "tries") number(key, v, p.tries);
             else if (key == "version") version(v);
-            else found_.later[key] = std::move(v);
+            else found_.unknown_fields[key] = std::move(v);
         }
         return std::move(found_);
     }
@@ -381,13 +390,13 @@ private:
             else if (key == "reason") reason(one, f.reason);
             else if (key == "sequence") number("failed/sequence", one, f.sequence);
             else if (key == "step") number("failed/step", one, f.step);
-            else if (key == "text") words(one, f.text);
+            else if (key == "text") text(one, f.text);
             else if (key == "tries") number("failed/tries", one, f.tries);
-            else found_.later["failed"][key] = std::move(one);
+            else found_.unknown_fields["failed"][key] = std::move(one);
         }
     }
 
-    void words(const Json& v, std::string& into)
+    void text(const Json& v, std::string& into)
     {
         const auto* s = v.template get_ptr<const std::string*>();
         if (!s || !is_utf8(*s)) fail("failed/text", v, "a text in UTF-8");
@@ -395,7 +404,7 @@ private:
     }
 
     Json& member_;
-    progress_found<Json> found_;
+    progress_result<Json> found_;
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -38,26 +38,27 @@
 namespace waybill::inline v0_2::detail {
 
 /// Reads the fields of the member in the order in which they are written.
-class member_reader {
+class progress_scanner {
 public:
-    explicit constexpr member_reader(std::string_view fields) noexcept : left_(fields) {}
+    explicit constexpr progress_scanner(std::string_view fields) noexcept : rest_(fields) {}
 
     [[nodiscard]] constexpr bool read(session_progress& p) noexcept
     {
         return time("\"begun\":", p.begun) && time("\"changed\":", p.changed) &&
                number("\"done\":", p.done) && number("\"first\":", p.first) &&
                number("\"parked\":", p.dead_lettered) && number("\"total\":", p.total) &&
-               number("\"tries\":", p.tries) && left_.empty();
+               number("\"tries\":", p.tries) && rest_.empty();
     }
 
 private:
     /// Consumes `name` and the comma before it. Returns false if the next field has another name.
-    constexpr bool take(std::string_view name) noexcept
+    constexpr bool take_name(std::string_view name) noexcept
     {
-        const std::size_t joint = first_ ? 0 : 1;
-        if (left_.size() < joint || !left_.substr(joint).starts_with(name)) return false;
-        if (!first_ && left_.front() != ',') return false;
-        left_.remove_prefix(joint + name.size());
+        const std::size_t comma_bytes = first_ ? 0 : 1;
+        if (rest_.size() < comma_bytes) return false;
+        if (!rest_.substr(comma_bytes).starts_with(name)) return false;
+        if (!first_ && rest_.front() != ',') return false;
+        rest_.remove_prefix(comma_bytes + name.size());
         first_ = false;
         return true;
     }
@@ -65,53 +66,56 @@ private:
     // An absent field keeps its default. If a field has another notation, `read` returns false.
     [[nodiscard]] constexpr bool number(std::string_view name, std::uint64_t& to) noexcept
     {
-        if (!take(name)) return true;
-        const std::string_view digits = left_.substr(0, left_.find(','));
+        if (!take_name(name)) return true;
+        const std::string_view digits = rest_.substr(0, rest_.find(','));
         if (digits.starts_with('0')) return false;
         const std::optional<std::uint64_t> n = digits_in(digits);
         to = n.value_or(0);
-        left_.remove_prefix(digits.size());
+        rest_.remove_prefix(digits.size());
         return n.has_value();
     }
 
     [[nodiscard]] constexpr bool time(std::string_view name, wall_time& to) noexcept
     {
-        if (!take(name)) return true;
-        if (!left_.starts_with('"')) return false;
-        left_.remove_prefix(1);
-        const std::string_view written = left_.substr(0, left_.find('"'));
+        if (!take_name(name)) return true;
+        if (!rest_.starts_with('"')) return false;
+        rest_.remove_prefix(1);
+        const std::string_view written = rest_.substr(0, rest_.find('"'));
         const std::optional<wall_time> t = parse_wall_time(written);
         to = t.value_or(wall_time{});
-        if (!t || written.size() == left_.size()) return false;
-        left_.remove_prefix(written.size() + 1);
+        if (!t || written.size() == rest_.size()) return false;
+        rest_.remove_prefix(written.size() + 1);
         return true;
     }
 
-    std::string_view left_;
+    std::string_view rest_;
     bool first_ = true;
 };
 
-/// Reads the user's object and the progress after its last member. Returns false if the whole text
-/// has to be read instead; then `user` and `progress` are unchanged.
+/// Reads a small object whose last member is the progress, in the form in which it is written.
+/// Returns false if the whole text has to be parsed instead; then `user` and `progress` are
+/// unchanged.
 template <json_value Json>
-[[nodiscard]] bool read_cut(std::string_view object, Json& user, session_progress& progress)
+[[nodiscard]] bool read_fast_path(std::string_view object, Json& user, session_progress& progress)
 {
-    constexpr std::string_view begins = ",\"waybill\":{";
-    constexpr std::size_t most = 1'024;  // copying the rest of a larger object is not cheaper
-    if (object.size() > most || !object.ends_with("}}")) return false;
-    const std::size_t at = object.rfind(begins);
-    if (at == object.npos) return false;
-    std::string_view fields = object.substr(at + begins.size());
+    constexpr std::string_view member_start = ",\"waybill\":{";
+    // Copying the rest of a larger object is not cheaper than parsing the whole text.
+    constexpr std::size_t max_object_bytes = 1'024;
+    if (object.size() > max_object_bytes || !object.ends_with("}}")) return false;
+    const std::size_t member_at = object.rfind(member_start);
+    if (member_at == object.npos) return false;
+    std::string_view fields = object.substr(member_at + member_start.size());
     fields.remove_suffix(lesser(fields.size(), 2));
     session_progress p;
-    if (!member_reader(fields).read(p)) return false;
+    if (!progress_scanner(fields).read(p)) return false;
     std::string rest;
-    rest.reserve(at + 1);
-    rest = object.substr(0, at);
+    rest.reserve(member_at + 1);
+    rest = object.substr(0, member_at);
     rest += '}';
     tree_builder<Json> tree = tree_of<Json>(rest, false);
     // An empty rest means a comma without a member before it, which only a full parse refuses.
-    if (problem_of(tree) || tree.root.empty() || tree.root.contains(progress_name)) return false;
+    if (parse_problem_of(tree) || tree.root.empty()) return false;
+    if (tree.root.contains(progress_name)) return false;
     user = std::move(tree.root);
     progress = p;
     return true;

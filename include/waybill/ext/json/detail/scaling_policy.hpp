@@ -25,9 +25,9 @@ namespace waybill::inline v0_2::scaling::detail {
 template <json_value Json, class T, class F>
 [[nodiscard]] auto lists_into(both_ways<std::vector<T>>& into, F one)
 {
-    return reads{[&into, one](const json_place<Json>& at) {
-        reads up{[&](const json_place<Json>& list) { read_list(list, into.up, one); }};
-        reads down{[&](const json_place<Json>& list) { read_list(list, into.down, one); }};
+    return field_reader{[&into, one](const json_place<Json>& at) {
+        field_reader up{[&](const json_place<Json>& list) { read_list(list, into.up, one); }};
+        field_reader down{[&](const json_place<Json>& list) { read_list(list, into.down, one); }};
         json_fields(at).may("up", up).may("down", down).done();
     }};
 }
@@ -35,7 +35,7 @@ template <json_value Json, class T, class F>
 template <json_value Json, class T>
 [[nodiscard]] auto list_into(std::vector<T>& into)
 {
-    return reads{[&into](const json_place<Json>& list) {
+    return field_reader{[&into](const json_place<Json>& list) {
         read_list(list, into, [](const json_place<Json>& one, T& t) { read_value(one, t); });
     }};
 }
@@ -47,32 +47,32 @@ public:
     using json = Json;
     using rule_writer<Json>::error;
     using rule_writer<Json>::number;
-    using rule_writer<Json>::too_many;
-    using rule_writer<Json>::words;
-    using rule_writer<Json>::written;
+    using rule_writer<Json>::check_list_size;
+    using rule_writer<Json>::text;
+    using rule_writer<Json>::write;
 
-    [[nodiscard]] json written_policy(const policy& p)
+    [[nodiscard]] json write_policy_json(const policy& p)
     {
-        json j = {{"min_points", p.min_points},
-                  {"max_age", p.max_age},
-                  {"cooldown",
-                   {{"up", p.cooldown.up},
-                    {"down", p.cooldown.down},
-                    {"shared", p.cooldown.shared}}},
-                  {"instances",
-                   {{"lowest", p.instances.lowest},
-                    {"highest", waybill::detail::size_or_unlimited(p.instances.highest)}}},
-                  {"step",
-                   {{"up", by("/step/up", p.step.up)}, {"down", by("/step/down", p.step.down)}}},
-                  {"stabilise", {{"up", p.stabilise.up}, {"down", p.stabilise.down}}},
-                  {"warm_up", p.warm_up},
-                  {"zero_after", p.zero_after},
-                  {"allow", {{"up", p.allow.up}, {"down", p.allow.down}}},
-                  {"patience", p.patience},
-                  {"after_failure", p.after_failure}};
-        if (!p.up.empty()) j["up"] = written("/up", p.up);
-        if (!p.down.empty()) j["down"] = written("/down", p.down);
-        if (p.activation) j["activation"] = written("/activation", *p.activation);
+        json j = {
+            {"min_points", p.min_points},
+            {"max_age", p.max_age},
+            {"cooldown",
+             {{"up", p.cooldown.up}, {"down", p.cooldown.down}, {"shared", p.cooldown.shared}}},
+            {"instances",
+             {{"lowest", p.instances.lowest},
+              {"highest", waybill::detail::size_or_unlimited(p.instances.highest)}}},
+            {"step",
+             {{"up", write_change("/step/up", p.step.up)},
+              {"down", write_change("/step/down", p.step.down)}}},
+            {"stabilise", {{"up", p.stabilise.up}, {"down", p.stabilise.down}}},
+            {"warm_up", p.warm_up},
+            {"zero_after", p.zero_after},
+            {"allow", {{"up", p.allow.up}, {"down", p.allow.down}}},
+            {"patience", p.patience},
+            {"after_failure", p.after_failure}};
+        if (!p.up.empty()) j["up"] = write("/up", p.up);
+        if (!p.down.empty()) j["down"] = write("/down", p.down);
+        if (p.activation) j["activation"] = write("/activation", *p.activation);
         if (p.if_unknown) j["if_unknown"] = *p.if_unknown;
         put(j, "/targets", p.targets);
         put(j, "/ladder", p.ladder);
@@ -93,7 +93,7 @@ private:
     void put(json& j, const std::string& path, const std::vector<T>& list)
     {
         if (list.empty()) return;
-        too_many(path, list.size());
+        check_list_size(path, list.size());
         json all = json::array();
         for (std::size_t n = 0; n != list.size() && !error; ++n) {
             all.push_back(one(numbered(path, n), list[n]));
@@ -101,27 +101,27 @@ private:
         j[path.substr(path.rfind('/') + 1)] = std::move(all);
     }
 
-    [[nodiscard]] json by(const std::string& path, const change& c)
+    [[nodiscard]] json write_change(const std::string& path, const change& c)
     {
         return {{"count", c.count}, {"percent", number(path + "/percent", c.percent)}};
     }
     [[nodiscard]] json one(const std::string& path, const band& b)
     {
-        return {{"when", written(path + "/when", b.when)}, {"by", by(path + "/by", b.by)}};
+        return {{"when", write(path + "/when", b.when)}, {"by", write_change(path + "/by", b.by)}};
     }
     [[nodiscard]] json one(const std::string& path, const rate_limit& r)
     {
-        return {{"most", by(path + "/most", r.max_change)}, {"per", r.per}};
+        return {{"most", write_change(path + "/most", r.max_change)}, {"per", r.per}};
     }
     [[nodiscard]] json one(const std::string& path, const capacity_tier& r)
     {
-        return {{"name", words(path + "/name", r.name)}, {"capacity", r.capacity}};
+        return {{"name", text(path + "/name", r.name)}, {"capacity", r.capacity}};
     }
     [[nodiscard]] json one(const std::string& path, const target& t)
     {
         const std::string what(name(t.of.what));
         const std::string tolerance = path + "/tolerance";
-        json j = {{what, words(inside(path, what), t.of.metric)},
+        json j = {{what, text(inside(path, what), t.of.metric)},
                   {"each", number(path + "/each", t.each)},
                   {"tolerance",
                    {{"up", number(tolerance + "/up", t.tolerance.up)},

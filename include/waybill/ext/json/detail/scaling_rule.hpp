@@ -38,16 +38,16 @@ inline constexpr std::size_t max_listed = 1'000;
 
 using waybill::detail::json_value;
 
-/// A target of `read_value` that passes the place to a function.
+/// A target of `read_value` whose value is read by a function: `f(place)`.
 template <class F>
-struct reads {
+struct field_reader {
     F f;
 };
 template <class F>
-reads(F) -> reads<F>;
+field_reader(F) -> field_reader<F>;
 
 template <json_value Json, class F>
-void read_value(const json_place<Json>& at, reads<F>& into)
+void read_value(const json_place<Json>& at, field_reader<F>& into)
 {
     into.f(at);
 }
@@ -75,15 +75,15 @@ void read_list(const json_place<Json>& at, std::vector<T>& into, F one)
 /// two.
 template <json_value Json, std::size_t N>
 [[nodiscard]] std::optional<std::size_t> only_field(const json_place<Json>& at,
-                                                    const std::string_view (&words)[N],
-                                                    const char* what)
+                                                    const std::string_view (&field_names)[N],
+                                                    const char* expected)
 {
     std::optional<std::size_t> found;
     for (std::size_t n = 0; n != N; ++n) {
-        if (!at.value.is_object() || !at.value.contains(words[n])) continue;
+        if (!at.value.is_object() || !at.value.contains(field_names[n])) continue;
         if (found) {
-            at.fail(std::string(what) + ", and \"" + std::string(words[*found]) + "\" and \"" +
-                    std::string(words[n]) + "\" are two");
+            at.fail(std::string(expected) + ", and \"" + std::string(field_names[*found]) +
+                    "\" and \"" + std::string(field_names[n]) + "\" are two");
         }
         found = n;
     }
@@ -95,9 +95,9 @@ template <json_value Json>
 [[nodiscard]] std::optional<statistic> statistic_in(const json_place<Json>& at,
                                                     std::string_view or_else = {})
 {
-    std::string_view words[statistics];
-    for (std::size_t n = 0; n != statistics; ++n) words[n] = name(static_cast<statistic>(n));
-    const auto found = only_field(at, words, "one statistic");
+    std::string_view field_names[statistics];
+    for (std::size_t n = 0; n != statistics; ++n) field_names[n] = name(static_cast<statistic>(n));
+    const auto found = only_field(at, field_names, "one statistic");
     if (found) return static_cast<statistic>(*found);
     if (at.error || !at.value.is_object()) {
         at.fail("an object");
@@ -107,11 +107,11 @@ template <json_value Json>
         waybill::detail::names<statistic>() + " of a metric" + std::string(or_else);
     // An unknown field is probably a misspelt statistic.
     for (auto i = at.value.begin(); i != at.value.end(); ++i) {
-        constexpr std::string_view others[]{"above",     "at_least", "below",      "at_most",
+        constexpr std::string_view other_fields[]{"above",     "at_least", "below",      "at_most",
                                             "min_points", "max_age",  "if_missing", "averaged",
                                             "each",      "tolerance"};
         bool known = false;
-        for (const std::string_view o : others) known = known || o == i.key();
+        for (const std::string_view other : other_fields) known = known || other == i.key();
         if (known) continue;
         json_place{i.value(), waybill::detail::path_to(at.path, i.key()), at.error}.fail(
             expected, json_error::code::unknown_field);
@@ -131,30 +131,30 @@ public:
         if (depth > max_rule_depth) {
             return at.fail("rules at most " + std::to_string(max_rule_depth) + " deep");
         }
-        if (left_ == 0) {
+        if (rules_left_ == 0) {
             return at.fail("at most " + std::to_string(max_rules) + " rules in a policy");
         }
-        --left_;
-        constexpr std::string_view words[]{"all", "any", "of", "not"};
-        const auto which = only_field(at, words, "one of all, any, of and not");
-        if (!which) return read_comparison(at, into);
+        --rules_left_;
+        constexpr std::string_view field_names[]{"all", "any", "of", "not"};
+        const auto field_index = only_field(at, field_names, "one of all, any, of and not");
+        if (!field_index) return read_comparison(at, into);
         std::vector<rule> parts;
         std::uint64_t wanted = 0;
-        reads many{[&](const json_place<Json>& place) {
+        field_reader read_parts{[&](const json_place<Json>& place) {
             read_list(place, parts, [&](const json_place<Json>& one, rule& r) {
                 read(one, r, depth + 1);
             });
         }};
-        reads single{[&](const json_place<Json>& place) {
+        field_reader read_only_part{[&](const json_place<Json>& place) {
             read(place, parts.emplace_back(), depth + 1);
         }};
         constexpr rule::kind kinds[]{rule::kind::all, rule::kind::any, rule::kind::at_least,
                                      rule::kind::opposite};
-        const rule::kind kind = kinds[*which];
+        const rule::kind kind = kinds[*field_index];
         json_fields fields(at);
         if (kind == rule::kind::at_least) fields.must("at_least", wanted);
-        if (kind == rule::kind::opposite) fields.may("not", single);
-        else fields.may(words[*which], many);
+        if (kind == rule::kind::opposite) fields.may("not", read_only_part);
+        else fields.may(field_names[*field_index], read_parts);
         fields.done();
         if (!at.error) into = rule(kind, std::move(parts), wanted);
     }
@@ -162,34 +162,34 @@ public:
 private:
     static void read_comparison(const json_place<Json>& at, rule& into)
     {
-        const std::optional<statistic> what =
+        const std::optional<statistic> measured_statistic =
             statistic_in(at, ", or all, any, not, or at_least with of");
-        if (!what) return;
+        if (!measured_statistic) return;
         constexpr relation relations[]{relation::above, relation::at_least, relation::below,
                                        relation::at_most};
-        std::string_view words[4];
-        for (std::size_t n = 0; n != 4; ++n) words[n] = word_of(relations[n]);
-        const auto how = only_field(at, words, "one threshold");
-        comparison c{.what = *what};
+        std::string_view field_names[4];
+        for (std::size_t n = 0; n != 4; ++n) field_names[n] = word_of(relations[n]);
+        const auto relation_index = only_field(at, field_names, "one threshold");
+        comparison c{.what = *measured_statistic};
         json_fields fields(at);
-        fields.must(name(*what), c.metric)
+        fields.must(name(*measured_statistic), c.metric)
             .may("min_points", c.min_points)
             .may("max_age", c.max_age)
             .may("if_missing", c.missing)
             .may("averaged", c.averaged);
-        if (how) {
-            c.how = relations[*how];
-            fields.must(words[*how], c.limit);
+        if (relation_index) {
+            c.how = relations[*relation_index];
+            fields.must(field_names[*relation_index], c.limit);
         }
         fields.done();  // reports a misspelt relation as an unknown field
-        if (!how) {
+        if (!relation_index) {
             at.fail("a threshold under above, at_least, below or at_most",
                     json_error::code::missing);
         }
         if (!at.error) into = rule(std::move(c));
     }
 
-    std::size_t left_ = max_rules;
+    std::size_t rules_left_ = max_rules;
 };
 
 /// Writes rules that can be read again. `error` is the first part that cannot be written.
@@ -214,14 +214,14 @@ public:
         return x;
     }
 
-    [[nodiscard]] json words(const std::string& path, const std::string& s)
+    [[nodiscard]] json text(const std::string& path, const std::string& s)
     {
         if (is_utf8(s)) return s;
         fail(path, "a text in UTF-8", waybill::detail::shown(json(s)));
         return {};
     }
 
-    [[nodiscard]] json written(const std::string& path, const threshold& t)
+    [[nodiscard]] json write(const std::string& path, const threshold& t)
     {
         if (t.what() == threshold::kind::constant) return number(path, t.value());
         json j = json::object();
@@ -232,7 +232,7 @@ public:
             for (const threshold_step& s : t.table()) {
                 steps.push_back(json::array({s.instances, number(path, s.value)}));
             }
-            too_many(inside(path, "by_instances"), steps.size());
+            check_list_size(inside(path, "by_instances"), steps.size());
             j["by_instances"] = std::move(steps);
         } else {
             fail(path, "a threshold that can be stored", "a function");
@@ -240,37 +240,37 @@ public:
         return j;
     }
 
-    [[nodiscard]] json written(const std::string& path, const rule& r, std::size_t depth = 1)
+    [[nodiscard]] json write(const std::string& path, const rule& r, std::size_t depth = 1)
     {
         if (depth > max_rule_depth) {
             fail(path, "rules at most " + std::to_string(max_rule_depth) + " deep", "more");
             return {};
         }
-        if (left_ == 0) {
+        if (rules_left_ == 0) {
             fail(path, "at most " + std::to_string(max_rules) + " rules in a policy", "more");
             return {};
         }
-        --left_;
-        if (r.what() == rule::kind::compare) return compared(path, r.compared());
+        --rules_left_;
+        if (r.what() == rule::kind::compare) return write_comparison(path, r.compared());
         const std::string word(word_of(r.what()));
         const std::string place = inside(path, word);
         json j = json::object();
         if (r.what() == rule::kind::opposite) {
-            if (r.parts().size() == 1) j[word] = written(place, r.parts()[0], depth + 1);
+            if (r.parts().size() == 1) j[word] = write(place, r.parts()[0], depth + 1);
             else fail(place, "one rule", std::to_string(r.parts().size()));
             return j;
         }
         if (r.what() == rule::kind::at_least) j["at_least"] = r.wanted();
-        too_many(place, r.parts().size());
+        check_list_size(place, r.parts().size());
         json parts = json::array();
         for (std::size_t n = 0; n != r.parts().size() && !error; ++n) {
-            parts.push_back(written(numbered(place, n), r.parts()[n], depth + 1));
+            parts.push_back(write(numbered(place, n), r.parts()[n], depth + 1));
         }
         j[word] = std::move(parts);
         return j;
     }
 
-    void too_many(const std::string& path, std::size_t n)
+    void check_list_size(const std::string& path, std::size_t n)
     {
         if (n > max_listed) {
             fail(path, "an array of at most " + std::to_string(max_listed), std::to_string(n));
@@ -278,12 +278,12 @@ public:
     }
 
 private:
-    [[nodiscard]] json compared(const std::string& path, const comparison& c)
+    [[nodiscard]] json write_comparison(const std::string& path, const comparison& c)
     {
-        const std::string what(name(c.what));
-        const std::string how(word_of(c.how));
-        json j = {{what, words(inside(path, what), c.metric)},
-                  {how, written(inside(path, how), c.limit)}};
+        const std::string statistic_name(name(c.what));
+        const std::string relation_name(word_of(c.how));
+        json j = {{statistic_name, text(inside(path, statistic_name), c.metric)},
+                  {relation_name, write(inside(path, relation_name), c.limit)}};
         if (c.min_points) j["min_points"] = *c.min_points;
         if (c.max_age) j["max_age"] = *c.max_age;
         if (c.missing != when_missing::unknown) j["if_missing"] = c.missing;
@@ -291,7 +291,7 @@ private:
         return j;
     }
 
-    std::size_t left_ = max_rules;
+    std::size_t rules_left_ = max_rules;
 };
 
 }  // namespace waybill::inline v0_2::scaling::detail

@@ -59,13 +59,13 @@ inline constexpr std::uint64_t failed_mark_bytes = 23;  // of the name, its valu
 /// detect damage, and without this error a failed session would continue. "isFailedSession" is such
 /// a name, too: a program that writes names in camel case means the mark.
 template <json_value Json>
-[[nodiscard]] std::string nearly_marked(const Json& user)
+[[nodiscard]] std::string damaged_mark_error(const Json& user)
 {
     const auto* members = user.template get_ptr<const typename Json::object_t*>();
     if (!members || user.contains(progress_name) || user.contains(failed_mark)) return {};
     for (const auto& [key, value] : *members) {
-        const bool* says = value.template get_ptr<const bool*>();
-        if (!says || !*says || !one_bit_apart(key, failed_mark)) continue;
+        const bool* flag = value.template get_ptr<const bool*>();
+        if (!flag || !*flag || !one_bit_apart(key, failed_mark)) continue;
         return path_to({}, in_line(key)) + ": is true, and is IsFailedSession but for one bit";
     }
     return {};
@@ -79,16 +79,16 @@ void put_member(Out out, const progress_member& m, std::string_view failure)
     put_progress(out, m, failure);
 }
 
-/// Bytes of the fields that only later versions know. They do not count as known progress.
+/// Size of the unknown fields, in bytes. They count as part of the user's value, not as progress.
 template <class Out>
-[[nodiscard]] std::uint64_t later_bytes(const progress_member& m)
+[[nodiscard]] std::uint64_t unknown_field_bytes(const progress_member& m)
 {
-    if (m.later.empty()) return 0;
-    std::string all;
-    Out out{all};
-    put_later(out, m.later, false);
-    if (m.known.failed) put_later(out, m.later, true);
-    return all.size() + 1;
+    if (m.unknown_fields.empty()) return 0;
+    std::string fields;
+    Out out{fields};
+    put_unknown_fields(out, m.unknown_fields, fields_of::progress);
+    if (m.known.failed) put_unknown_fields(out, m.unknown_fields, fields_of::failure);
+    return fields.size() + 1;
 }
 
 /// Bytes of the user's part in a state of `size` bytes, where `members` is the number of members
@@ -100,27 +100,28 @@ template <class Out>
     if (m.empty()) return size;
     std::string member;
     put_member(Out{member}, m, {});
-    std::uint64_t joint = members != 0 ? 1 : 0;
+    std::uint64_t separator_bytes = members != 0 ? 1 : 0;
     if constexpr (!std::is_same_v<Out, json_out>) {
-        joint = Out::head_size(members + 1) - Out::head_size(members);
+        separator_bytes = Out::head_size(members + 1) - Out::head_size(members);
     }
-    return saturating_add(saturating_sub(size, member.size() + joint), later_bytes<Out>(m));
+    return saturating_add(saturating_sub(size, member.size() + separator_bytes),
+                          unknown_field_bytes<Out>(m));
 }
 
 /// The problem of parsed bytes that are not an object; empty if they are an object.
 template <json_value Json>
-[[nodiscard]] std::optional<std::pair<json_state_problem, std::string>> problem_of(
+[[nodiscard]] std::optional<std::pair<json_state_problem, std::string>> parse_problem_of(
     const tree_builder<Json>& t)
 {
     using enum json_state_problem;
     switch (t.problem) {
         case tree_problem::none: break;
         case tree_problem::syntax:
-            return std::pair(syntax, "something else at byte " + std::to_string(t.at));
+            return std::pair(syntax, "something else at byte " + std::to_string(t.error_position));
         case tree_problem::too_many:  // not reached: the budget limits the number
         case tree_problem::too_deep:
             return std::pair(too_deep, "more than " + std::to_string(max_state_depth) + " levels");
-        case tree_problem::duplicate: return std::pair(duplicate, shown(Json(t.twice)));
+        case tree_problem::duplicate: return std::pair(duplicate, shown(Json(t.duplicate_name)));
     }
     if (!t.root.is_object()) return std::pair(not_an_object, shown(t.root));
     return std::nullopt;
@@ -128,12 +129,12 @@ template <json_value Json>
 
 /// The user's part as it is stored; an empty object if there is none.
 template <json_value Json>
-[[nodiscard]] Json last_user(const state_as_read& read)
+[[nodiscard]] Json stored_user_part(const state_as_read& read)
 {
-    if (!read.since.empty() && !read.unread) {
-        const opened_state o = open_state(read.since, highest_size);
+    if (!read.stored_bytes.empty() && !read.unreadable) {
+        const opened_state o = open_state(read.stored_bytes, highest_size);
         tree_builder<Json> tree = tree_of<Json>(o.body, o.format == state_format::cbor);
-        if (!problem_of(tree)) {
+        if (!parse_problem_of(tree)) {
             tree.root.erase(progress_name);
             return std::move(tree.root);
         }
@@ -142,102 +143,107 @@ template <json_value Json>
 }
 
 template <json_value Json>
-struct part_writer {
+struct state_writer {
     bool cbor;
     bool envelope;
     state_budget budget;
     schema_version version;
     const session_progress& progress;
     const Json& later;
-    std::uint64_t guess = 0;  ///< Expected size in bytes: the size of the last state.
+    std::uint64_t expected_size = 0;  ///< In bytes: the size of the last state.
 
-    /// Returns the bytes of the state. If there are none, `bad` contains the reason. May set the
+    /// Returns the bytes of the state. If there are none, `error` contains the reason. May set the
     /// mark of a failed session in `user`.
-    [[nodiscard]] std::optional<std::string> write(Json& user, state_unwritten& bad) const
+    [[nodiscard]] std::optional<std::string> write(Json& user, state_unwritten& error) const
     {
         const bool mark = !envelope && progress.failed;
-        if (!is_storable(user, bad)) return std::nullopt;
-        const std::uint64_t marked = mark && !user.contains(failed_mark) ? failed_mark_bytes : 0;
+        if (!is_storable(user, error)) return std::nullopt;
+        const bool adds_mark = mark && !user.contains(failed_mark);
+        const std::uint64_t mark_bytes = adds_mark ? failed_mark_bytes : 0;
         if (mark) user[failed_mark] = true;
         std::string bytes;
-        if (!dump(user, bytes, bad)) return std::nullopt;
-        const bool done = cbor ? complete<cbor_out>(bytes, user.size(), marked, bad)
-                               : complete<json_out>(bytes, user.size(), marked, bad);
+        if (!write_user_part(user, bytes, error)) return std::nullopt;
+        const bool done = cbor ? append_progress<cbor_out>(bytes, user.size(), mark_bytes, error)
+                               : append_progress<json_out>(bytes, user.size(), mark_bytes, error);
         return done ? std::optional(std::move(bytes)) : std::nullopt;
     }
 
 private:
-    [[nodiscard]] bool is_storable(const Json& user, state_unwritten& bad) const
+    [[nodiscard]] bool is_storable(const Json& user, state_unwritten& error) const
     {
         if (!user.is_object()) {
-            bad = {state_unwritten::problem_type::not_an_object, 0, 0, shown(user)};
+            error = {state_unwritten::problem_type::not_an_object, 0, 0, shown(user)};
             return false;
         }
         if (user.contains(progress_name)) {
-            bad = {state_unwritten::problem_type::reserved_name, 0, 0, "\"waybill\" of its own"};
+            error = {state_unwritten::problem_type::reserved_name, 0, 0, "\"waybill\" of its own"};
             return false;
         }
-        const auto own = envelope ? user.end() : user.find(failed_mark);
-        if (own != user.end() && !own->is_boolean()) {
-            bad = {state_unwritten::problem_type::reserved_name, 0, 0,
+        const auto user_mark = envelope ? user.end() : user.find(failed_mark);
+        if (user_mark != user.end() && !user_mark->is_boolean()) {
+            error = {state_unwritten::problem_type::reserved_name, 0, 0,
                    "\"IsFailedSession\" that is neither true nor false"};
             return false;
         }
         tree_check checker{.json = !cbor, .texts = cbor || !can_throw};
-        if (!checker(user)) return fault(checker, bad);
+        if (!checker(user)) return set_error(checker, error);
         if (checker(later)) return true;
         checker.path = "/waybill" + checker.path;
-        return fault(checker, bad);
+        return set_error(checker, error);
     }
 
-    static bool fault(const tree_check& checker, state_unwritten& bad)
+    /// Sets the error to the fault that the checker found. Returns false.
+    static bool set_error(const tree_check& checker, state_unwritten& error)
     {
-        bad = {state_unwritten::problem_type::too_deep, 0, 0, checker.path};
+        error = {state_unwritten::problem_type::too_deep, 0, 0, checker.path};
         if (checker.fault == tree_fault::not_finite)
-            bad.problem = state_unwritten::problem_type::not_finite;
+            error.problem = state_unwritten::problem_type::not_finite;
         if (checker.fault == tree_fault::not_utf8)
-            bad.problem = state_unwritten::problem_type::not_utf8;
+            error.problem = state_unwritten::problem_type::not_utf8;
         if (checker.fault == tree_fault::not_json)
-            bad.problem = state_unwritten::problem_type::not_json;
+            error.problem = state_unwritten::problem_type::not_json;
         if (checker.fault == tree_fault::subtype)
-            bad.problem = state_unwritten::problem_type::subtype;
+            error.problem = state_unwritten::problem_type::subtype;
         return false;
     }
 
-    [[nodiscard]] std::size_t line() const noexcept { return envelope ? envelope_bytes : 0; }
+    [[nodiscard]] std::size_t envelope_size() const noexcept
+    {
+        return envelope ? envelope_bytes : 0;
+    }
 
     /// Writes the user's part after the space for the envelope.
-    [[nodiscard]] bool dump(const Json& user, std::string& bytes,
-                            state_unwritten& bad) const
+    [[nodiscard]] bool write_user_part(const Json& user, std::string& bytes,
+                                       state_unwritten& error) const
     {
         if (cbor) {
-            bytes.reserve(lesser(guess, budget.bytes));
-            bytes.assign(line(), ' ');
+            bytes.reserve(lesser(expected_size, budget.bytes));
+            bytes.assign(envelope_size(), ' ');
             Json::to_cbor(user, bytes);
             return true;
         }
-        const auto threw = tried([&] {
+        const auto threw = exception_text_of([&] {
             const std::string body = user.dump();
-            bytes.reserve(line() + body.size() + max_progress_member_bytes);
-            bytes.assign(line(), ' ').append(body);
+            bytes.reserve(envelope_size() + body.size() + max_progress_member_bytes);
+            bytes.assign(envelope_size(), ' ').append(body);
         });
         if (!threw) return true;
-        tree_check where{.json = true, .texts = true};
-        static_cast<void>(where(user));
-        return fault(where, bad);
+        tree_check checker{.json = true, .texts = true};
+        static_cast<void>(checker(user));
+        return set_error(checker, error);
     }
 
     /// Appends the progress to the user's part and writes the envelope.
     template <class Out>
-    [[nodiscard]] bool complete(std::string& bytes, std::size_t members, std::uint64_t marked,
-                                state_unwritten& bad) const
+    [[nodiscard]] bool append_progress(std::string& bytes, std::size_t members,
+                                       std::uint64_t mark_bytes, state_unwritten& error) const
     {
         constexpr bool as_json = std::is_same_v<Out, json_out>;
         const progress_member m{progress, later, envelope ? std::nullopt : std::optional(version)};
-        const std::uint64_t value = bytes.size() - marked + later_bytes<Out>(m);
-        const std::uint64_t most = progress.failed ? budget.bytes : budget.for_value();
-        if (value > most) {
-            bad = {state_unwritten::problem_type::too_large, value, most, {}};
+        const std::uint64_t value = bytes.size() - mark_bytes + unknown_field_bytes<Out>(m);
+        const std::uint64_t max_bytes = progress.failed ? budget.bytes : budget.for_value();
+        if (value > max_bytes) {
+            error = {state_unwritten::problem_type::too_large, value, max_bytes, {}};
             return false;
         }
         if (!m.empty()) {
@@ -247,9 +253,9 @@ private:
             } else {
                 std::string head;
                 Out{head}.open(members + 1);
-                bytes.replace(line(), Out::head_size(members), head);
+                bytes.replace(envelope_size(), Out::head_size(members), head);
             }
-            if (!put_within<Out>(bytes, m, bad)) return false;
+            if (!append_member<Out>(bytes, m, error)) return false;
             if (as_json) bytes += '}';
         }
         if (envelope) {
@@ -260,25 +266,27 @@ private:
 
     /// Appends the member. The text of a failure is cut to the available bytes.
     template <class Out>
-    [[nodiscard]] bool put_within(std::string& bytes, const progress_member& m,
-                                  state_unwritten& bad) const
+    [[nodiscard]] bool append_member(std::string& bytes, const progress_member& m,
+                                     state_unwritten& error) const
     {
         if (!progress.failed) {
             put_member(Out{bytes}, m, {});
             return true;
         }
-        const std::size_t before = bytes.size();
+        const std::size_t start = bytes.size();
         put_member(Out{bytes}, m, {});
-        const std::uint64_t all = bytes.size() + (std::is_same_v<Out, json_out> ? 1 : 0);
-        if (all > budget.bytes) {
-            bad = {state_unwritten::problem_type::too_large, all, budget.bytes, {}};
+        const std::uint64_t total_bytes = bytes.size() + (std::is_same_v<Out, json_out> ? 1 : 0);
+        if (total_bytes > budget.bytes) {
+            error = {state_unwritten::problem_type::too_large, total_bytes, budget.bytes, {}};
             return false;
         }
-        const std::string& said = progress.failed->text;
-        const std::string made = is_utf8(said) ? std::string() : made_utf8(said);
-        const std::string_view whole = made.empty() ? std::string_view(said) : made;
-        bytes.resize(before);
-        put_member(Out{bytes}, m, Out::prefix(whole, budget.bytes - all));
+        const std::string& failure_text = progress.failed->text;
+        const std::string valid_text =
+            is_utf8(failure_text) ? std::string() : replace_invalid_utf8(failure_text);
+        const std::string_view full_text =
+            valid_text.empty() ? std::string_view(failure_text) : valid_text;
+        bytes.resize(start);
+        put_member(Out{bytes}, m, Out::prefix(full_text, budget.bytes - total_bytes));
         return true;
     }
 };

@@ -7,7 +7,7 @@
 // or reads CBOR. A CBOR string of indefinite length directly inside another one is refused before
 // parsing, because the parser recurses for each.
 //
-// `tried` calls functions that may throw: the conversions between JSON and the user's type.
+// `exception_text_of` calls functions that may throw: conversions between JSON and the user's type.
 
 #ifndef WAYBILL_EXT_JSON_DETAIL_STORED_TREE_HPP
 #define WAYBILL_EXT_JSON_DETAIL_STORED_TREE_HPP
@@ -72,8 +72,8 @@ template <json_value Json>
 {
     using format = typename Json::input_format_t;
     tree_builder<Json> tree({.max_depth = max_state_depth, .max_members = highest_size});
-    if (cbor) tree.at = nested_string_at(bytes);
-    if (tree.at != 0) tree.problem = tree_problem::syntax;
+    if (cbor) tree.error_position = nested_string_at(bytes);
+    if (tree.error_position != 0) tree.problem = tree_problem::syntax;
     else build(tree, bytes, cbor ? format::cbor : format::json);
     return tree;
 }
@@ -81,10 +81,10 @@ template <json_value Json>
 /// `text` for a log: one line, in UTF-8. A name or the text of an exception may contain any bytes.
 [[nodiscard]] inline std::string in_line(std::string_view text)
 {
-    const std::string made = is_utf8(text) ? std::string(text) : made_utf8(text);
+    const std::string valid = is_utf8(text) ? std::string(text) : replace_invalid_utf8(text);
     std::string line;
-    line.reserve(made.size());
-    for (const char c : made) {
+    line.reserve(valid.size());
+    for (const char c : valid) {
         if (c == '\\' || escaped_size(c) == 1) line += c;
         else append_escaped(line, std::string_view(&c, 1));
     }
@@ -101,7 +101,7 @@ inline constexpr bool can_throw = false;
 /// throw. std::bad_alloc is rethrown. If exceptions are disabled, a throwing `call` ends the
 /// program.
 template <class F>
-[[nodiscard]] std::optional<std::string> tried(F&& call)
+[[nodiscard]] std::optional<std::string> exception_text_of(F&& call)
 {
 #ifdef __cpp_exceptions
     try {

@@ -33,23 +33,26 @@ class tree_builder {
 public:
     using json = Json;
 
-    explicit tree_builder(const json_limits& limits) : limits_(limits) { open_.reserve(8); }
+    explicit tree_builder(const json_limits& limits) : limits_(limits)
+    {
+        open_containers_.reserve(8);
+    }
 
     json root{};
     tree_problem problem = tree_problem::none;
-    std::size_t at = 0;   ///< The byte of a syntax error, counted from 1.
+    std::size_t error_position = 0;   ///< The byte of a syntax error, counted from 1.
     std::string path{};   ///< The path of any other problem.
-    std::string twice{};  ///< The first duplicate name.
+    std::string duplicate_name{};  ///< The first duplicate name.
 
-    bool null() { return place(nullptr); }
-    bool boolean(bool b) { return place(b); }
-    bool number_integer(typename json::number_integer_t n) { return place(n); }
-    bool number_unsigned(typename json::number_unsigned_t n) { return place(n); }
-    bool number_float(typename json::number_float_t x, const std::string&) { return place(x); }
+    bool null() { return add_value(nullptr); }
+    bool boolean(bool b) { return add_value(b); }
+    bool number_integer(typename json::number_integer_t n) { return add_value(n); }
+    bool number_unsigned(typename json::number_unsigned_t n) { return add_value(n); }
+    bool number_float(typename json::number_float_t x, const std::string&) { return add_value(x); }
     // Copied: a move would take the parser's buffer, which would have to grow again for each
     // string.
-    bool string(std::string& s) { return place(std::as_const(s)); }
-    bool binary(typename json::binary_t& b) { return place(json::binary(std::move(b))); }
+    bool string(std::string& s) { return add_value(std::as_const(s)); }
+    bool binary(typename json::binary_t& b) { return add_value(json::binary(std::move(b))); }
     bool start_object(std::size_t) { return open(json::value_t::object); }
     bool start_array(std::size_t) { return open(json::value_t::array); }
     bool end_object() { return close(); }
@@ -57,15 +60,15 @@ public:
 
     bool key(const std::string& name)
     {
-        if (members_ == limits_.max_members) return stop(tree_problem::too_many, name);
+        if (members_ == limits_.max_members) return stop_at(tree_problem::too_many, name);
         ++members_;
         // nlohmann's library writes names in order, so most names belong at the end.
-        auto& members = *open_.back()->template get_ptr<typename json::object_t*>();
+        auto& members = *open_containers_.back()->template get_ptr<typename json::object_t*>();
         const std::size_t before = members.size();
-        value_ = &members.emplace_hint(members.end(), name, nullptr)->second;
+        last_member_ = &members.emplace_hint(members.end(), name, nullptr)->second;
         if (members.size() == before && problem == tree_problem::none) {
-            stop(tree_problem::duplicate, name);
-            twice = name;
+            stop_at(tree_problem::duplicate, name);
+            duplicate_name = name;
         }
         return true;
     }
@@ -73,67 +76,70 @@ public:
     bool parse_error(std::size_t position, const std::string&, const typename json::exception&)
     {
         problem = tree_problem::syntax;
-        at = position;
+        error_position = position;
         return false;
     }
 
 private:
     /// Returns false if `max_members` is reached. A member of an object is counted with its name.
     template <class V>
-    bool place(V&& value)
+    bool add_value(V&& value)
     {
-        if (open_.empty()) {
+        if (open_containers_.empty()) {
             last_ = &(root = json(std::forward<V>(value)));
-        } else if (auto* all = open_.back()->template get_ptr<typename json::array_t*>()) {
-            if (members_ == limits_.max_members) return stop(tree_problem::too_many, next_step());
+        } else if (auto* all =
+                       open_containers_.back()->template get_ptr<typename json::array_t*>()) {
+            if (members_ == limits_.max_members)
+                return stop_at(tree_problem::too_many, next_segment());
             ++members_;
             last_ = &all->emplace_back(std::forward<V>(value));
         } else {
-            last_ = &(*value_ = json(std::forward<V>(value)));
+            last_ = &(*last_member_ = json(std::forward<V>(value)));
         }
         return true;
     }
 
     bool open(typename json::value_t kind)
     {
-        if (open_.size() >= limits_.max_depth) {
-            return stop(tree_problem::too_deep, open_.empty() ? std::string() : next_step());
+        if (open_containers_.size() >= limits_.max_depth) {
+            return stop_at(tree_problem::too_deep,
+                           open_containers_.empty() ? std::string() : next_segment());
         }
-        if (!place(kind)) return false;
-        open_.push_back(last_);
+        if (!add_value(kind)) return false;
+        open_containers_.push_back(last_);
         return true;
     }
 
     bool close()
     {
 #if JSON_DIAGNOSTICS  // each value points to its parent: a move updates the children
-        json all = std::move(*open_.back());
-        *open_.back() = std::move(all);
+        json all = std::move(*open_containers_.back());
+        *open_containers_.back() = std::move(all);
 #endif
-        open_.pop_back();
+        open_containers_.pop_back();
         return true;
     }
 
-    bool stop(tree_problem p, std::string_view step)
+    bool stop_at(tree_problem p, std::string_view segment)
     {
         problem = p;
         path.clear();
-        for (std::size_t n = 1; n < open_.size(); ++n) {
-            path = path_to(path, step_to(*open_[n - 1], open_[n]));
+        for (std::size_t n = 1; n < open_containers_.size(); ++n) {
+            path = path_to(path, segment_of(*open_containers_[n - 1], open_containers_[n]));
         }
-        if (!open_.empty()) path = path_to(path, step);
+        if (!open_containers_.empty()) path = path_to(path, segment);
         return false;
     }
 
-    /// The path step from the container opened last to the next value.
-    [[nodiscard]] std::string next_step() const
+    /// The path segment from the container opened last to the next value.
+    [[nodiscard]] std::string next_segment() const
     {
-        const json& in = *open_.back();
-        return in.is_array() ? std::to_string(in.size()) : step_to(in, value_);
+        const json& in = *open_containers_.back();
+        return in.is_array() ? std::to_string(in.size()) : segment_of(in, last_member_);
     }
 
-    /// The path step to a value that was placed. In an array it is the last element.
-    [[nodiscard]] static std::string step_to(const json& in, const json* value)
+    /// The path segment to a value that was placed. In an array it is the last element.
+    [[nodiscard]] static std::string segment_of(const json& in, const json* value)
     {
         const auto* members = in.template get_ptr<const typename json::object_t*>();
         if (members == nullptr) return std::to_string(in.size() - 1);
@@ -145,8 +151,8 @@ private:
 
     json_limits limits_;
     std::uint64_t members_ = 0;  // of all objects and arrays so far
-    std::vector<json*> open_;    // the containers that are not closed, outermost first
-    json* value_ = nullptr;      // the member whose name was read last
+    std::vector<json*> open_containers_;    // the containers that are not closed, outermost first
+    json* last_member_ = nullptr;      // the member whose name was read last
     json* last_ = nullptr;       // the value that was placed last
 };
 
@@ -162,15 +168,15 @@ void build(tree_builder<Json>& tree, std::string_view bytes, typename Json::inpu
     const std::size_t nul = bytes.find('\0');
     if (nul == bytes.npos) return;
     tree.problem = tree_problem::syntax;
-    tree.at = nul + 1;
+    tree.error_position = nul + 1;
 }
 
 /// "line 3, column 7" of byte `wrong` of the text, counted from 1.
-[[nodiscard]] inline std::string line_and_column(std::string_view text, std::size_t wrong)
+[[nodiscard]] inline std::string line_and_column(std::string_view text, std::size_t error_position)
 {
     std::size_t line = 1;
     std::size_t column = 1;
-    for (std::size_t i = 0; i + 1 < wrong && i < text.size(); ++i, ++column) {
+    for (std::size_t i = 0; i + 1 < error_position && i < text.size(); ++i, ++column) {
         if (text[i] != '\n') continue;
         ++line;
         column = 0;
@@ -179,10 +185,11 @@ void build(tree_builder<Json>& tree, std::string_view bytes, typename Json::inpu
 }
 
 /// The error of a text that exceeds a limit.
-[[nodiscard]] inline json_error beyond(std::string path, std::uint64_t most, std::string_view unit,
-                                       std::string_view field, std::string found)
+[[nodiscard]] inline json_error limit_error(std::string path, std::uint64_t limit,
+                                            std::string_view unit, std::string_view field,
+                                            std::string found)
 {
-    std::string expected = "at most " + std::to_string(most);
+    std::string expected = "at most " + std::to_string(limit);
     expected.append(" ").append(unit).append(" (shorten the text, or raise json_limits::");
     expected.append(field).append(")");
     return {json_error::code::too_large, std::move(path), std::move(expected), std::move(found)};
@@ -195,10 +202,10 @@ template <json_value Json>
 {
     switch (tree.problem) {
         case tree_problem::too_deep:
-            return beyond(std::move(tree.path), allowed.max_depth, "levels of objects and arrays",
-                          "max_depth", "one more");
+            return limit_error(std::move(tree.path), allowed.max_depth,
+                               "levels of objects and arrays", "max_depth", "one more");
         case tree_problem::too_many:
-            return beyond(std::move(tree.path), allowed.max_members, "members and elements",
+            return limit_error(std::move(tree.path), allowed.max_members, "members and elements",
                           "max_members", "one more");
         case tree_problem::duplicate:
             return {json_error::code::duplicate, std::move(tree.path), "this name once",
@@ -207,7 +214,7 @@ template <json_value Json>
         case tree_problem::syntax: break;
     }
     return {json_error::code::syntax, {}, "JSON in UTF-8",
-            "something else in " + line_and_column(text, tree.at)};
+            "something else in " + line_and_column(text, tree.error_position)};
 }
 
 }  // namespace waybill::inline v0_2::detail

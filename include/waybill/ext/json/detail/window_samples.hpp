@@ -63,8 +63,8 @@ void read_sample_value(const json_place<Json>& at, V& into)
 {
     double x = 0;
     read_value(at, x);
-    constexpr double most = static_cast<double>((std::numeric_limits<V>::max)());
-    if (x <= most && x >= -most) into = static_cast<V>(x);
+    constexpr double max_value = static_cast<double>((std::numeric_limits<V>::max)());
+    if (x <= max_value && x >= -max_value) into = static_cast<V>(x);
     else at.fail("a number of at most " + std::to_string(sizeof(V) * 8) + " bits");
 }
 
@@ -75,13 +75,13 @@ void read_sample(const json_place<Json>& at, bool weighted, Sample& into)
     if (!at.value.is_array() || at.value.size() != size) {
         return at.fail(weighted ? "[time, value, weight]" : "[time, value]");
     }
-    const auto place_of = [&](std::size_t n) {
+    const auto element = [&](std::size_t n) {
         return json_place{at.value[n], path_to(at.path, std::to_string(n)), at.error};
     };
-    read_value(place_of(0), into.at);
-    read_sample_value(place_of(1), into.value);
+    read_value(element(0), into.at);
+    read_sample_value(element(1), into.value);
     if constexpr (requires { into.weight; }) {
-        const json_place place = place_of(2);
+        const json_place place = element(2);
         read_value(place, into.weight);
         if (into.weight == 0) place.fail("a weight of at least 1");
     }
@@ -99,16 +99,16 @@ void read_value(const json_place<Json>& at, samples_into<W>& into)
 {
     if (!at.value.is_array()) return at.fail("an array of samples");
     if (into.clock) into.window.advance(*into.clock);
-    wall_time last = wall_time::lowest();
+    wall_time previous_time = wall_time::lowest();
     for (std::size_t n = 0; n != at.value.size() && !at.error; ++n) {
         const json_place place{at.value[n], path_to(at.path, std::to_string(n)), at.error};
         typename W::sample_type s{};
         read_sample(place, W::weighted, s);
-        if (!at.error && s.at < last) {
+        if (!at.error && s.at < previous_time) {
             json_place{place.value[0], place.path + "/0", at.error}.fail(
                 "a time not before that of the sample in front");
         }
-        last = s.at;
+        previous_time = s.at;
         if (!at.error) into.window.insert(s);
     }
 }
@@ -119,9 +119,9 @@ void write_window(Json& j, const W& w)
     Json samples = Json::array();
     for (std::uint64_t n = 0; n != w.size(); ++n) {
         const auto value = static_cast<widest<typename W::value_type>>(w[n].value);
-        Json one = {w[n].at, value};
-        if constexpr (W::weighted) one.push_back(w[n].weight);
-        samples.push_back(std::move(one));
+        Json sample_json = {w[n].at, value};
+        if constexpr (W::weighted) sample_json.push_back(w[n].weight);
+        samples.push_back(std::move(sample_json));
     }
     j = {{"version", window_version}, {"samples", std::move(samples)}};
     if (const std::optional<wall_time> clock = w.clock()) j["clock"] = *clock;
