@@ -63,7 +63,7 @@ struct json_error {
 
     code kind = code::wrong;
     /// A JSON pointer, as in "/retry/pauses/base"; "" is the document. At most 300 bytes: "/..."
-    /// stands for the steps in the middle.
+    /// stands for the segments in the middle.
     std::string path{};
     std::string expected{};  ///< The allowed values.
     std::string found{};     ///< The value that was found, shortened.
@@ -218,7 +218,7 @@ public:
     json_fields& must(std::string_view field, T& into)
     {
         may(field, into);
-        if (!last_) fail_missing(field);
+        if (!has_field_) fail_missing(field);
         return *this;
     }
 
@@ -231,14 +231,14 @@ public:
     json_fields& must_size(std::string_view field, std::uint64_t& into)
     {
         may_size(field, into);
-        if (!last_) fail_missing(field);
+        if (!has_field_) fail_missing(field);
         return *this;
     }
 
     json_fields& must_text(std::string_view field, std::string& into)
     {
         may_text(field, into);
-        if (!last_) fail_missing(field);
+        if (!has_field_) fail_missing(field);
         return *this;
     }
 
@@ -284,24 +284,24 @@ public:
 private:
     [[nodiscard]] const Json* find(std::string_view field)
     {
-        last_ = false;
+        has_field_ = false;
         if (at_.error) return nullptr;
         const auto i = at_.value.find(field);
-        if (i == at_.value.end()) return asked_for(field);
-        last_ = true;
-        asked_for(field);
+        if (i == at_.value.end()) return record_field_name(field);
+        has_field_ = true;
+        record_field_name(field);
         return &*i;
     }
 
-    const Json* asked_for(std::string_view field)
+    const Json* record_field_name(std::string_view field)
     {
-        known_.emplace_back(field);
+        read_field_names_.emplace_back(field);
         return nullptr;
     }
 
     [[nodiscard]] bool known(std::string_view field) const
     {
-        for (const std::string& k : known_) {
+        for (const std::string& k : read_field_names_) {
             if (k == field) return true;
         }
         return false;
@@ -320,8 +320,8 @@ private:
     }
 
     const json_place<Json>& at_;
-    std::vector<std::string> known_;
-    bool last_ = false;  // whether the object has the field that was read last
+    std::vector<std::string> read_field_names_;
+    bool has_field_ = false;  // whether the object has the field read last
 };
 
 namespace detail {

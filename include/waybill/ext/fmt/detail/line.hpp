@@ -78,9 +78,9 @@ struct action_line {
 [[nodiscard]] inline std::string counted(std::uint64_t n, std::string_view one,
                                          std::string_view many)
 {
-    std::string said = number(n) + ' ';
-    said += n == 1 ? one : many;
-    return said;
+    std::string text = number(n) + ' ';
+    text += n == 1 ? one : many;
+    return text;
 }
 [[nodiscard]] inline std::string events(std::uint64_t n)
 {
