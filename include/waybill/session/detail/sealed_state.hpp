@@ -80,7 +80,8 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
 }
 
 /// True if the last word of the line is the checksum of all other bytes.
-[[nodiscard]] constexpr bool has_valid_checksum(std::string_view bytes, std::size_t end) noexcept
+[[nodiscard]] constexpr bool has_valid_state_checksum(std::string_view bytes,
+                                                      std::size_t end) noexcept
 {
     const std::size_t at = end - checksum_digits;
     const std::optional<std::uint64_t> checksum = digits_in(bytes.substr(at, checksum_digits), 16);
@@ -135,7 +136,7 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     const std::uint64_t stated = stated_size(bytes);
     s.expected = stated;
     const std::size_t end = envelope_end(bytes);
-    if (end == 0 || !has_valid_checksum(bytes, end)) {
+    if (end == 0 || !has_valid_state_checksum(bytes, end)) {
         if (bytes.size() < stated) return opened_state::problem_type::too_short;
         if (stated != 0 && bytes.size() > stated) return opened_state::problem_type::too_long;
         return end == 0 ? opened_state::problem_type::no_line
