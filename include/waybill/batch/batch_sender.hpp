@@ -281,7 +281,8 @@ public:
     [[nodiscard]] std::uint64_t end() const noexcept { return queue_.end(); }
     /// The number of the first item that is not settled; `end()` if all are.
     [[nodiscard]] std::uint64_t first_open() const { return settlements_.first(queue_.begin()); }
-    /// The number of the first item of the open input, if one is open.
+    /// The number of the first item of the current input: after `input_opened`, before
+    /// `input_closed`.
     [[nodiscard]] std::optional<std::uint64_t> origin() const noexcept { return origin_; }
     /// True if items that are queued now would be examined for the next batch.
     [[nodiscard]] bool wants_more() const noexcept { return queue_.wants_more(stopped_); }

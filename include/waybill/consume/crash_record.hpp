@@ -7,10 +7,10 @@
 // stored before the first event is handled, and removed together with the commit of the checkpoint.
 // A record that is found belongs to a delivery that did not end. The next delivery plans with it:
 //
-//     const detail::attempt_offer offer{from, events, within, my_incarnation, my_epoch, ended};
-//     auto plan =
-//         detail::with_last_event(detail::plan_attempt(found, offer, deaths), last_sequence);
-//     plan.events          // deliver the first n events; last_sequence is that of the last of them
+//     const detail::attempt_offer offer{from, events, suspects_in_batch, my_incarnation, my_epoch,
+//                                       expired_incarnation};
+//     auto plan = detail::plan_attempt(found, offer, max_deaths);
+//     plan.events          // deliver the first n events
 //     plan.poison_message  // it alone ended its process too often: dead-letter it
 //     plan.initial         // the crash record to store before the delivery
 //

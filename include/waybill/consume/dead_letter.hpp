@@ -2,9 +2,9 @@
 //
 // dead_letter: the dead letter of an event, with as much of the event as the options keep.
 //
-//     auto letter = waybill::make_dead_letter(key, event, waybill::permanent("no total"), 1, now,
-//                                             policy.dead_letters);
-//     letter.kept          // body, pointer or summary: the content of `letter.body`
+//     auto letter = waybill::make_dead_letter(key, event, waybill::permanent("no total"), tries,
+//                                             now, policy.dead_letters);
+//     letter.kept          // body, pointer (the position only) or summary: what `letter.body` is
 //     letter.size          // of the whole body in bytes, and letter.checksum its CRC-32C
 //
 // If the event is read again by its position, size and checksum show whether it is still the same.

@@ -237,8 +237,9 @@ public:
     friend bool operator==(const receive_planner&, const receive_planner&) = default;
 
 private:
+    // A pair is a deferred message (the original) and the pointer message that leads to it.
     enum class stage : std::uint8_t {
-        fetch_original,   // of a pair, with its pointer in hand
+        fetch_original,   // of a pair, whose pointer was received
         handle,           // the handler runs
         settle_original,  // of a pair
         settle_message,   // a fresh message, or the pointer of a pair
@@ -251,7 +252,7 @@ private:
         stage current_stage = stage::fetch_original;
         bool is_pair = false;
         bool original_gone = false;
-        bool deferred_again = false;  // deferred again
+        bool deferred_again = false;  // the handler deferred the message of a pair again
         settle_as original = settle_as::give_back;
         settle_as message = settle_as::give_back;
         friend bool operator==(const work&, const work&) = default;

@@ -100,13 +100,13 @@ struct pipeline_dead_letter {
     std::string state{};
     bool state_omitted = false;  ///< The state was larger than `state_bytes` and was omitted.
 
-    /// The dead letter to write if one with the same session and sequence is stored. If the message
-    /// is another one, it is `written`. If the message is the same:
+    /// The dead letter to write if one with the same session and sequence is stored. The result is
+    /// `written` if it has another message. If the message is the same:
     ///   1. If `written` is from the broker, the stored one is kept: a pipeline knows more. The
     ///      broker may dead-letter a message that a pipeline has dead-lettered but could not
     ///      complete.
     ///   2. The higher `resume_at` counts, and a missing state is taken from the other one.
-    ///   3. `sent_to` of the stored one is kept, and its `total` if a redrive has marked it.
+    ///   3. `sent_to` of the stored one is kept, and its `total` if a redrive has set `sent_to`.
     ///
     /// If the table can only upsert, do not change `sent_to` of an existing row, and only insert
     /// the dead letters of the broker.

@@ -39,7 +39,7 @@ template <class Make, class Again = no_second, class Race = in_turn, class Erase
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
     static_assert(lease_store<store>,
-                  "lease_conformance: not a lease store, see consume/lease.hpp");
+                  "lease_conformance: not a lease store, see lease/lease.hpp");
     detail::trial t;
     const auto on_new = [&](auto rules) {
         auto s = make();

@@ -95,10 +95,10 @@ public:
             position_known_ = true;
             low_position_ = s.next.value_or(0);
         }
-        earlier_done_ = std::move(s.done);
-        earlier_done_.pass(has_low_water_ ? detail::saturating_add(low_position_, 1)
-                                          : low_position_);
-        if (has_low_water_ && low_position_ == detail::highest_size) earlier_done_.clear();
+        done_by_earlier_owner_ = std::move(s.done);
+        done_by_earlier_owner_.pass(has_low_water_ ? detail::saturating_add(low_position_, 1)
+                                                   : low_position_);
+        if (has_low_water_ && low_position_ == detail::highest_size) done_by_earlier_owner_.clear();
     }
 
     /// The partition now belongs to another owner. Events in flight can no longer be committed, so
@@ -119,8 +119,8 @@ public:
         if (in_flight() >= options_.max_in_flight || pending() >= options_.span) {
             return unexpected(track_error::full);
         }
-        if (!earlier_done_.empty()) [[unlikely]] {
-            if (earlier_done_.holds(sequence)) return skip_done(sequence);
+        if (!done_by_earlier_owner_.empty()) [[unlikely]] {
+            if (done_by_earlier_owner_.holds(sequence)) return skip_done(sequence);
             slots_.make_room(sequence);
             drop_done_up_to(sequence);
         } else {
@@ -173,7 +173,7 @@ public:
             reached = detail::greater(reached, slots_.drop_below(sequence));
         }
         set_low_water(reached);
-        earlier_done_.pass(sequence);
+        done_by_earlier_owner_.pass(sequence);
         if (!any_offered_ || last_offered_ < reached) last_offered_ = reached;
         any_offered_ = true;
     }
@@ -270,7 +270,8 @@ public:
         std::uint64_t at = has_low_water_ ? low_position_ + 1 : low_position_;
         if (in_flight() != 0) {
             const std::optional<std::uint64_t> newest = high_water();
-            const std::uint64_t end = earlier_done_.empty() ? newest.value_or(0) : last_offered_;
+            const std::uint64_t end =
+                done_by_earlier_owner_.empty() ? newest.value_or(0) : last_offered_;
             for (auto o = slots_.in_flight_from(at); o && *o <= end;
                  o = slots_.in_flight_from(at)) {
                 if (*o != at)
@@ -280,11 +281,11 @@ public:
                 at = *o + 1;
             }
             if (at <= end) f(detail::tracked_range{{at, end}, true, slots_.count(at, end)});
-            if (end == detail::highest_size || earlier_done_.empty()) return;
+            if (end == detail::highest_size || done_by_earlier_owner_.empty()) return;
             at = end + 1;
         }
-        for (std::uint64_t n = 0; n != earlier_done_.size(); ++n) {
-            const detail::position_run r = earlier_done_[n];
+        for (std::uint64_t n = 0; n != done_by_earlier_owner_.size(); ++n) {
+            const detail::position_run r = done_by_earlier_owner_[n];
             if (r.first != at) f(detail::tracked_range{{at, r.first - 1}, false, 0});
             f(detail::tracked_range{r, true, detail::saturating_add(r.last - r.first, 1)});
             if (r.last == detail::highest_size) return;
@@ -303,7 +304,7 @@ public:
     /// Memory used in bytes, including the tracker itself.
     [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
     {
-        return sizeof(*this) + slots_.bytes() + earlier_done_.bytes();
+        return sizeof(*this) + slots_.bytes() + done_by_earlier_owner_.bytes();
     }
 
     /// Reserves memory for `positions` dense positions and `events` events with sparse positions.
@@ -320,8 +321,8 @@ public:
                a.last_offered_ == b.last_offered_ && a.generation_ == b.generation_ &&
                a.begun_count_ == b.begun_count_ && a.assigned_ == b.assigned_ &&
                a.has_low_water_ == b.has_low_water_ && a.position_known_ == b.position_known_ &&
-               a.any_offered_ == b.any_offered_ && a.earlier_done_ == b.earlier_done_ &&
-               a.slots_ == b.slots_;
+               a.any_offered_ == b.any_offered_ &&
+               a.done_by_earlier_owner_ == b.done_by_earlier_owner_ && a.slots_ == b.slots_;
     }
 
 private:
@@ -329,7 +330,7 @@ private:
     {
         ++generation_;
         slots_.clear();
-        earlier_done_.clear();
+        done_by_earlier_owner_.clear();
     }
 
     constexpr void record_done(std::uint64_t sequence) noexcept
@@ -351,8 +352,10 @@ private:
     /// Drops the stored positions up to `sequence`, which has been offered.
     [[gnu::noinline]] constexpr void drop_done_up_to(std::uint64_t sequence) noexcept
     {
-        if (sequence == detail::highest_size) earlier_done_.clear();
-        else earlier_done_.pass(sequence + 1);
+        if (sequence == detail::highest_size)
+            done_by_earlier_owner_.clear();
+        else
+            done_by_earlier_owner_.pass(sequence + 1);
     }
 
     /// The event was done by an earlier owner.
@@ -384,7 +387,7 @@ private:
 
     tracker_options options_;
     detail::event_slots slots_;
-    detail::done_runs earlier_done_;  // after last_offered_; done by an earlier owner
+    detail::done_runs done_by_earlier_owner_;  // after last_offered_; done by an earlier owner
     /// The low watermark if has_low_water_, else the first position if position_known_.
     std::uint64_t low_position_ = 0;
     std::uint64_t last_offered_ = 0;  // the highest position offered, if any_offered_

@@ -75,7 +75,7 @@ public:
         positive_.reserve(o.positive_.first, o.positive_.end());
         negative_.add(o.negative_);  // the last call that may fail to allocate
         positive_.add(o.positive_);
-        zero_weight_ = detail::saturating_add(zero_weight_, o.zero_weight_);
+        weight_of_zeros_ = detail::saturating_add(weight_of_zeros_, o.weight_of_zeros_);
         if (o.value_count_ != 0) add_totals(o.lowest_, o.highest_, o.value_count_, o.weight_);
         not_finite_ = detail::saturating_add(not_finite_, o.not_finite_);
         no_weight_ = detail::saturating_add(no_weight_, o.no_weight_);
@@ -95,7 +95,7 @@ public:
             seen += negative_[n - 1];
             if (seen >= rank) return clamped(-middle_of(n - 1));
         }
-        seen += zero_weight_;
+        seen += weight_of_zeros_;
         if (seen >= rank) return 0.0;
         for (std::uint32_t n = positive_.first; n != positive_.end(); ++n) {
             seen += positive_[n];
@@ -201,7 +201,7 @@ private:
         positive_.weights.swap(o.positive_.weights);
         std::swap(negative_.first, o.negative_.first);
         negative_.weights.swap(o.negative_.weights);
-        std::swap(zero_weight_, o.zero_weight_);
+        std::swap(weight_of_zeros_, o.weight_of_zeros_);
         std::swap(value_count_, o.value_count_);
         std::swap(weight_, o.weight_);
         std::swap(lowest_, o.lowest_);
@@ -223,7 +223,7 @@ private:
         const auto bits = std::bit_cast<std::uint64_t>(value);
         if (value == 0) {
             value = 0;  // removes the sign of -0
-            zero_weight_ = detail::saturating_add(zero_weight_, weight);
+            weight_of_zeros_ = detail::saturating_add(weight_of_zeros_, weight);
         } else {
             (value < 0 ? negative_ : positive_).add(bucket_of(bits & ~sign_bit), weight);
         }
@@ -273,7 +273,7 @@ private:
 
     bucket_run positive_;  // weights of the values above zero
     bucket_run negative_;  // weights of the values below zero, by magnitude
-    std::uint64_t zero_weight_ = 0;
+    std::uint64_t weight_of_zeros_ = 0;
     std::uint64_t value_count_ = 0;
     std::uint64_t weight_ = 0;
     double lowest_ = 0;

@@ -142,23 +142,24 @@ public:
     }
 
 private:
-    // Starts with at most one sample, whose measure is beside it.
+    // Starts with an empty window, or with one sample whose measure is stored in the ring.
     template <class Ring>
-    void restart(Ring& r)
+    void restart(Ring& ring)
     {
-        older_count_ = r.measured();
+        older_count_ = ring.measured();
         unconverted_count_ = converted_count_ = 0;
         newer_ = Measure::identity();
     }
 
-    // Makes the newer samples the middle ones, [r, a).
+    // Makes the newer samples the middle ones, [r, a). `measured()` counts the samples of the ring
+    // that belong to the measure: all but the waiting ones.
     template <class Ring>
-    void begin_conversion(Ring& r)
+    void begin_conversion(Ring& ring)
     {
-        l_place_ = r.first();
-        a_place_ = r.place_of(r.measured());
+        l_place_ = ring.first();
+        a_place_ = ring.place_of(ring.measured());
         unconverted_count_ = older_count_;
-        older_count_ = r.measured();
+        older_count_ = ring.measured();
         newer_ = Measure::identity();
     }
 

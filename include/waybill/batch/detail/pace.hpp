@@ -67,8 +67,8 @@ public:
         not_before_ = later(not_before_, retry_at(now, attempts, random, hint));
     }
 
-    /// Pauses after throttling, for at least 1 ns. With no pause at all, a driver that follows
-    /// `next` could send forever at the same time.
+    /// Pauses after throttling, for at least 1 ns. Without a pause, a driver that follows
+    /// `next` could send forever while `now` stays the same.
     void throttled(steady_time now, double random, duration hint)
     {
         if (consecutive_throttles_ != ~std::uint32_t{0}) ++consecutive_throttles_;

@@ -184,9 +184,10 @@ public:
         if (!draft_.empty()) draft_.started_at = earlier(draft_.started_at, since);
     }
 
-    /// Removes the runs of the draft and begins the next draft after it. The next draft examines
-    /// only later items, so these get the state `in_flight` only if a draft is cut from the head
-    /// again. `buffer` is for the runs of the next draft.
+    /// Removes the runs of the draft and begins the next draft after it. Marks the keys of the
+    /// removed items as in flight. The items themselves get the state `in_flight` later, if a draft
+    /// is cut from the head again: the next draft examines only items after them. `buffer` is for
+    /// the runs of the next draft.
     [[nodiscard]] std::vector<item_range> take_draft(std::vector<item_range> buffer)
     {
         if (ordered_) {

@@ -3,10 +3,11 @@
 // attempt_plan: how many events of a batch are delivered after deliveries that did not return.
 // The crash record contains the suspects; the plan halves them until one is left.
 //
-//     const detail::attempt_offer offer{from, events, within, my_incarnation, my_epoch, ended};
-//     auto plan =
-//         detail::with_last_event(detail::plan_attempt(found, offer, deaths), last_sequence);
-//     plan.events            // deliver the first n events; last_sequence is that of the last one
+//     const detail::attempt_offer offer{from, events, suspects_in_batch, my_incarnation, my_epoch,
+//                                       expired_incarnation};
+//     auto plan = detail::plan_attempt(crash_record, offer, max_deaths);
+//     plan.events            // deliver the first n events
+//     plan = detail::with_last_event(plan, sequence_of_event_n);
 //     plan.poison_message    // it alone ended its process too often: dead-letter it
 //     plan.initial           // the crash record to store before the delivery
 //

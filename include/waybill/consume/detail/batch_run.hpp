@@ -270,8 +270,8 @@ private:
         if (!machine_.restoring_record()) last_fault_ = infrastructure(std::move(text));
     }
 
-    /// Stores the last fault of an event for its dead letter, which may be written only after a
-    /// replay.
+    /// Reports the result of the handler to the state machine. Stores the fault for the dead
+    /// letter, which may be written only after a replay.
     void report_handled(std::uint64_t event, const fault& f, bool skipped)
     {
         if (f.kind != fault_kind::none) {

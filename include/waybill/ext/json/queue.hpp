@@ -3,11 +3,11 @@
 // ext/json/queue: settlement policies, options and deferred messages, read and written; settlements
 // and actions, written only.
 //
-//     {"max_deliveries": 10, "on_outage": "defer", "longest_defer": "12h"}
+//     {"max_deliveries": 10, "on_outage": "defer", "levels": {"delayed": 3}}
 //     {"at_once": 32, "guard": {"trip_at": 0.3, "min_calls": 20, "timeout": "5min"}}
 //
-// A field that "levels" leaves out has the default of retry_levels, not of settle_policy, as in
-// C++.
+// A field that is absent in "levels" has the default of retry_levels, not of settle_policy, as in
+// C++. "at_once" is the number of messages in work at the same time.
 //
 // Deferred messages:
 //

@@ -15,7 +15,8 @@
 //     auto again = waybill::parse_json<waybill::scaling::state>(row.dump());
 //
 // A field that is left out has its default. Reading a policy includes `validate`. Writing a policy
-// may fail: `write_policy` is not a conversion. The guide has rules, the state and a decision.
+// may fail: `write_policy` returns a result, and there is no `to_json`. The guide has rules, the
+// state and a decision.
 
 #ifndef WAYBILL_EXT_JSON_SCALING_HPP
 #define WAYBILL_EXT_JSON_SCALING_HPP

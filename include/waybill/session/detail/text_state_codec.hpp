@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// text_state_codec: writes and reads a state in the text format. Detail of the class of that name
-// in session_state.hpp. The guide has the format, state_text.hpp the guarantees.
+// text_state_codec: writes and reads a state in the text format. Internals of the class
+// `text_state_codec` in session_state.hpp. The guide has the format, state_text.hpp the guarantees.
 
 #ifndef WAYBILL_SESSION_DETAIL_TEXT_STATE_CODEC_HPP
 #define WAYBILL_SESSION_DETAIL_TEXT_STATE_CODEC_HPP
@@ -107,7 +107,8 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
     return r;
 }
 
-/// Reads a state; `origin_state` is `step_origin::state`. If there is no state and `origin_state`
+/// Reads a state. `origin_state` is the state in the dead letter that was redriven (see
+/// `step_origin`). If there is no state and `origin_state`
 /// is not empty, the session was redriven. It begins with the user's part of `origin_state`, and
 /// `outcome` is `absent`. If `origin_state` cannot be read or its user's part is too large, the
 /// result contains that error.
