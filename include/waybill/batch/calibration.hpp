@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// calibration: what a batch_sender has learnt about a destination, as plain data.
+// calibration: the knowledge of a batch_sender about a destination, as plain data.
 //
 //     store(sender.learnt());                                     // at the end of a run
 //     waybill::batch_sender next{policy, load()};                 // the next run continues with it
@@ -21,7 +21,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// What a sender has learnt about a destination. All sizes are bytes of whole batches. A sender
+/// The knowledge of a sender about a destination. All sizes are bytes of whole batches. A sender
 /// corrects fields that contradict each other: `ceiling` is at least `limit`, `probe_after` is in
 /// [32, 16384], and contradictory bounds of the search are dropped.
 struct calibration {

@@ -81,10 +81,8 @@ template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_
 /// The same for a container.
 template <class Checkpoints, class Letters, class Events, class Handler,
           class Ask = detail::no_outage_check>
-requires requires(const Events& e)
-{
-    std::begin(e);
-} && detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
+    requires requires(const Events& e) { std::begin(e); } &&
+             detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
                                                          const assignment& mine,
                                                          const Events& events, Handler&& handler,

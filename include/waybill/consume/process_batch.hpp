@@ -50,9 +50,10 @@ namespace waybill::inline v0_2 {
 /// read again as often.
 template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Handler,
           class Ask = detail::no_outage_check>
-requires checkpoint_store<Store> && dead_letter_store<Store> && sequenced<std::iter_value_t<I>> &&
-    detail::event_handler<Handler, typename Store::transaction, std::iter_value_t<I>> &&
-    detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
+    requires checkpoint_store<Store> && dead_letter_store<Store> &&
+             sequenced<std::iter_value_t<I>> &&
+             detail::event_handler<Handler, typename Store::transaction, std::iter_value_t<I>> &&
+             detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, I first, S last,
                                          Handler&& handler, wall_time now,
                                          const batch_policy& p = {},
@@ -70,10 +71,8 @@ requires checkpoint_store<Store> && dead_letter_store<Store> && sequenced<std::i
 
 /// The same for a container.
 template <class Store, class Events, class Handler, class Ask = detail::no_outage_check>
-requires requires(const Events& e)
-{
-    std::begin(e);
-} && detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
+    requires requires(const Events& e) { std::begin(e); } &&
+             detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, const Events& events,
                                          Handler&& handler, wall_time now,
                                          const batch_policy& p = {},

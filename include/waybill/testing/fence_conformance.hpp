@@ -31,7 +31,8 @@ struct no_other_leases {};
 
 /// Tries the rules of `epoch`. `other` is a second connection to the leases. It may be omitted.
 template <checkpoint_store Store, class Leases, class Other = no_other_leases>
-requires lease_store<Leases> && waybill::detail::lease_fence<Leases, typename Store::transaction>
+    requires lease_store<Leases> &&
+             waybill::detail::lease_fence<Leases, typename Store::transaction>
 [[nodiscard]] conformance_report fence_conformance(Store& store, Leases& leases, Other&& other = {})
 {
     detail::trial t;

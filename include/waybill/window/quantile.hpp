@@ -54,9 +54,9 @@ concept weighted_sketch = quantile_sketch<S> && requires(S& s, double value, std
 
 /// The quantile q in [0, 1] of all samples of a container, in any order. At most nine passes.
 template <detail::sample_sequence S>
-requires(!detail::sample_window<S>)
-    [[nodiscard]] constexpr std::optional<detail::sample_value_t<S>> quantile(const S& samples,
-                                                                              double q)
+    requires(!detail::sample_window<S>)
+[[nodiscard]] constexpr std::optional<detail::sample_value_t<S>> quantile(const S& samples,
+                                                                          double q)
 {
     return detail::quantile_of(samples, 0, samples.size(), q);
 }

@@ -90,12 +90,9 @@ struct repeated {
         return fixed;
     }
     template <class Item>
-    requires requires(const F& f, const Item& item)
-    {
-        {
-            f(item)
-            } -> waybill::detail::countable;
-    }
+        requires requires(const F& f, const Item& item) {
+            { f(item) } -> waybill::detail::countable;
+        }
     [[nodiscard]] constexpr std::uint64_t delta(const state&, const Item& item) const
     {
         return protobuf::bytes_field_size(number, waybill::detail::as_size(size(item)));

@@ -47,13 +47,13 @@ struct plain_framing {
 // The result of the conversion `of` for `item`: a callable, or a pointer to a member.
 template <class F, class Item>
     requires requires(const F& of, const Item& item) { of(item); }
-    constexpr decltype(auto) projected(const F& of, const Item& item)
-    {
-        return of(item);
+constexpr decltype(auto) projected(const F& of, const Item& item)
+{
+    return of(item);
 }
 
 template <class Owner, class Member, std::derived_from<Owner> Item>
-constexpr decltype(auto) projected(Member Owner::*const& of, const Item& item)
+constexpr decltype(auto) projected(Member Owner::* const& of, const Item& item)
 {
     if constexpr (std::is_function_v<Member>) return (item.*of)();
     else return (item.*of);

@@ -110,10 +110,7 @@ struct action_line {
 /// True for the exact types that have a line. Types convertible to them do not match: {fmt} itself
 /// formats chrono durations.
 template <class T>
-concept has_line = requires
-{
-    sizeof(words::line_of<T>);
-};
+concept has_line = requires { sizeof(words::line_of<T>); };
 
 /// Formats the line of a value with the format specification of a string (fill, align, width).
 template <class T>
