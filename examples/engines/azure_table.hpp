@@ -306,7 +306,8 @@ private:
         auto a = r.code.empty() ? std::nullopt : find(own, std::string_view(r.code));
         const auto status = static_cast<std::int64_t>(r.status);
         if (!a) a = find(own, waybill::wire::http_errors, status);
-        const auto how = waybill::wire::fault_of(a.value_or(waybill::wire::answer::unknown));
+        const auto how =
+            waybill::wire::fault_of(a.value_or(waybill::wire::answer::outcome_unknown));
         return {how, "the table of letters: " + std::to_string(r.status) + " " + r.code +
                          (r.text.empty() ? "" : ": " + r.text.substr(0, 500))};
     }

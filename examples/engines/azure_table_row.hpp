@@ -250,7 +250,7 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
     nlohmann::json row{{"PartitionKey", partition_key(l.properties.session)},
                        {"RowKey", waybill::row_key::of(l.sequence)},
                        {"last", l.properties.last},
-                       {"alone", l.alone},
+                       {"alone", l.independent},
                        {"reason", name(l.reason)}};
     put(row, "step", l.properties.step);
     put(row, "first", l.properties.first);
@@ -263,7 +263,7 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
     put(row, "message_id", l.message_id);
     put(row, "cause", l.cause);
     put(row, "resume_at", l.resume_at);
-    put(row, "sent_to", l.sent_to);
+    put(row, "sent_to", l.last_redriven_step);
     put(row, "text", waybill::utf8_prefix(l.text, azure_row::reason_bytes));
     put(row, "tries", l.tries);
     put(row, "enqueued", l.enqueued);
@@ -295,8 +295,8 @@ inline void put_body(json& row, waybill::dead_letter_body kept, std::string_view
     l.reason = named_in(row, "reason", l.reason, waybill::dead_letter_reason::broker);
     l.cause = count_in(row, "cause");
     l.resume_at = count_in(row, "resume_at");
-    l.alone = flag_in(row, "alone");
-    l.sent_to = count_in(row, "sent_to");
+    l.independent = flag_in(row, "alone");
+    l.last_redriven_step = count_in(row, "sent_to");
     l.text = text_in(row, "text");
     l.tries = count_in(row, "tries");
     l.enqueued = time_in(row, "enqueued");

@@ -40,7 +40,7 @@ inline constexpr error_code beanstalkd_own[]{
     {"EXPECTED_CRLF", answer::infrastructure},  // a server that speaks otherwise than we do: what
     {"BAD_FORMAT", answer::infrastructure},     // stands in the line makes no difference to it
     {"UNKNOWN_COMMAND", answer::infrastructure},
-    {"INTERNAL_ERROR", answer::unknown},
+    {"INTERNAL_ERROR", answer::outcome_unknown},
     // No answer in time, or a connection that broke once the put was on its way: unknown.
 };
 
@@ -94,8 +94,9 @@ public:
             return waybill::batch_sender::outcome_unknown{};
         }
         const std::string_view code = std::string_view(said_).substr(0, said_.find(' '));
-        const answer a = waybill::wire::find(beanstalkd_own, code).value_or(answer::unknown);
-        if (a == answer::unknown) connection_.reset();
+        const answer a =
+            waybill::wire::find(beanstalkd_own, code).value_or(answer::outcome_unknown);
+        if (a == answer::outcome_unknown) connection_.reset();
         return outcome_of(a, said_, {.actual = bytes});
     }
 

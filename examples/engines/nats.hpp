@@ -54,12 +54,12 @@ inline constexpr error_code nats_own[]{
     {"maximum account active connections exceeded", answer::transient},
     // These may come behind a publish that has been dealt with already. Whoever has lost the right
     // to it hears that when we connect again.
-    {"Slow Consumer", answer::unknown},
-    {"Stale Connection", answer::unknown},
-    {"Server Shutdown", answer::unknown},
-    {"User Authentication Expired", answer::unknown},
-    {"User Authentication Revoked", answer::unknown},
-    {"Account Authentication Expired", answer::unknown},
+    {"Slow Consumer", answer::outcome_unknown},
+    {"Stale Connection", answer::outcome_unknown},
+    {"Server Shutdown", answer::outcome_unknown},
+    {"User Authentication Expired", answer::outcome_unknown},
+    {"User Authentication Revoked", answer::outcome_unknown},
+    {"Account Authentication Expired", answer::outcome_unknown},
     // No PONG in time, or a connection that broke once the publish was on its way: unknown.
 };
 
@@ -95,7 +95,7 @@ public:
         for (const std::string_view b : bodies) publish_.append(b) += '\n';
         const std::uint64_t bytes = publish_.size();
         const bool within = bytes <= payload_;
-        answer a = answer::unknown;
+        answer a = answer::outcome_unknown;
         try {
             connection_->write("PUB " + subject_ + inbox_ + ' ' + std::to_string(bytes) + "\r\n");
             // A server that refuses does so at that line and hangs up. Were the payload on its way
@@ -184,7 +184,7 @@ private:
             code = code.substr(0, code.find(" \""));
         }
         using waybill::wire::nats_errors;
-        return waybill::wire::find(nats_own, nats_errors, code).value_or(answer::unknown);
+        return waybill::wire::find(nats_own, nats_errors, code).value_or(answer::outcome_unknown);
     }
 
     void learn(std::string_view info)

@@ -50,8 +50,8 @@ inline constexpr error_code amqp_own[]{
     {"amqp:not-allowed", answer::infrastructure},
     {"amqp:not-implemented", answer::infrastructure},
     // Somebody has intervened, as a broker that goes down says; we may connect again later.
-    {"amqp:connection:forced", answer::unknown},
-    {"amqp:link:detach-forced", answer::unknown},
+    {"amqp:connection:forced", answer::outcome_unknown},
+    {"amqp:link:detach-forced", answer::outcome_unknown},
     // No outcome in time, or a connection that broke once the transfer was on its way: unknown. So
     // is a transfer without an outcome on a link that was closed, whatever the condition says; but
     // for too large, which is said of it, and for a link that is somebody else's now.
@@ -134,7 +134,7 @@ private:
         std::string worst = "accepted";
         for (std::size_t i = 0; i != sent.size(); ++i) {
             const answer a = answer_to(sent[i]);
-            missing = missing || a == answer::unknown || !link_->is_open();
+            missing = missing || a == answer::outcome_unknown || !link_->is_open();
             if (a != answer::accepted) {
                 faults_.push_back({i, failure_of(a)});
                 worst = said_;
@@ -190,7 +190,7 @@ private:
         said_ = link_->outcome_from(d);
         const answer a = meaning(said_);
         const bool clear = a == answer::too_large || a == answer::ownership_lost;
-        return clear || amqp_link::has_outcome(d) ? a : answer::unknown;
+        return clear || amqp_link::has_outcome(d) ? a : answer::outcome_unknown;
     }
 
     /// Of an outcome or a condition by its name, without what else was said.
@@ -198,7 +198,8 @@ private:
     {
         using waybill::wire::azure_amqp_errors;
         const std::string_view code = said.substr(0, said.find(": "));
-        return waybill::wire::find(amqp_own, azure_amqp_errors, code).value_or(answer::unknown);
+        return waybill::wire::find(amqp_own, azure_amqp_errors, code)
+            .value_or(answer::outcome_unknown);
     }
 
     amqp_address at_;

@@ -125,9 +125,9 @@ private:
         const auto code = std::string_view(said_).substr(0, 3);
         const answer other = said_.starts_with('4')   ? answer::transient
                              : said_.starts_with('5') ? answer::permanent
-                                                      : answer::unknown;
+                                                      : answer::outcome_unknown;
         f.kind = fault_of(waybill::wire::find(smtp_codes, code).value_or(other));
-        const bool usable = code != "421" && other != answer::unknown;
+        const bool usable = code != "421" && other != answer::outcome_unknown;
         if (!usable || !accepts("RSET\r\n", '2')) connection_.reset();
         return f;
     }

@@ -43,8 +43,9 @@ public:
     [[nodiscard]] waybill::fault mark(std::span<const waybill::pipeline_dead_letter> letters)
     {
         return each(letters, [&](const waybill::pipeline_dead_letter& l) {
-            mark_.run(l.sent_to, l.resume_at, l.properties.total, l.properties.session,
-                      waybill::row_key::of(l.sequence), std::to_string(l.sequence), l.sent_to);
+            mark_.run(l.last_redriven_step, l.resume_at, l.properties.total, l.properties.session,
+                      waybill::row_key::of(l.sequence), std::to_string(l.sequence),
+                      l.last_redriven_step);
         });
     }
     /// As they are, whatever is there.
@@ -91,7 +92,7 @@ private:
         const waybill::step_origin& o = l.origin;
         put_.run(s.session, waybill::row_key::of(l.sequence), s.step, s.first, s.total, s.last,
                  o.session, o.sequence, o.generation, o.tries, l.message_id, name(l.reason),
-                 l.cause, l.resume_at, l.alone, l.sent_to, l.text, l.tries,
+                 l.cause, l.resume_at, l.independent, l.last_redriven_step, l.text, l.tries,
                  l.enqueued.since_epoch().count(), l.dead_lettered_at.since_epoch().count(),
                  static_cast<int>(l.kept), blob{l.body}, l.size, l.checksum, blob{l.state},
                  l.state_omitted, blob{o.state}, o.message_id);
@@ -131,8 +132,8 @@ private:
         l.reason = reason_in(s.text(11));
         l.cause = s.size(12);
         l.resume_at = s.size(13);
-        l.alone = s.integer(14) != 0;
-        l.sent_to = s.size(15);
+        l.independent = s.integer(14) != 0;
+        l.last_redriven_step = s.size(15);
         l.text = s.bytes(16);
         l.tries = s.size(17);
         l.enqueued = time_in(s, 18);

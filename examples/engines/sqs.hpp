@@ -103,7 +103,7 @@ public:
             const auto n = waybill::wire::read_refusal(dialect::sqs, said_);
             if (n && n->of == waybill::wire::extent::item)
                 return waybill::batch_sender::too_large{};
-            const answer a = meaning(sqs_own, r.error).value_or(answer::unknown);
+            const answer a = meaning(sqs_own, r.error).value_or(answer::outcome_unknown);
             return outcome_of(a, said_, reported(dialect::sqs, said_, c));
         } catch (const socket_error& e) {
             said_ = e.what();

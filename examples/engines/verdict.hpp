@@ -8,14 +8,14 @@
 //
 //     inline constexpr error_code nats_own[]{
 //         {"PONG", answer::accepted},
-//         {"Stale Connection", answer::unknown},  // it may come behind a publish that was taken
+//         {"Stale Connection", answer::outcome_unknown},
 //     };
-//     answer a = find(nats_own, waybill::wire::nats_errors, code).value_or(answer::unknown);
+//     answer a = find(nats_own, nats_errors, code).value_or(answer::outcome_unknown);
 //     waybill::send_outcome o = outcome_of(a, text);
 //
-// A code that is in neither is `unknown`: such an answer may come before or after the batch has
-// been stored, and only the identical batch may be sent again. The one thing that is the same for
-// all brokers is here: the outcome of each answer.
+// A code that is in neither is `outcome_unknown`: such an answer may come before or after the batch
+// has been stored, and only the identical batch may be sent again. The one thing that is the same
+// for all brokers is here: the outcome of each answer.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_VERDICT_HPP
 #define WAYBILL_EXAMPLES_ENGINES_VERDICT_HPP
@@ -75,7 +75,7 @@ struct counted {
         case answer::infrastructure:
         case answer::ownership_lost:
             return waybill::batch_sender::failed{.kind = failure_of(a), .text = std::move(text)};
-        case answer::unknown: break;
+        case answer::outcome_unknown: break;
     }
     return waybill::batch_sender::outcome_unknown{};
 }
@@ -83,7 +83,7 @@ struct counted {
 /// Nothing was sent, as there is no connection: so no line is to blame. A no that stays a no stops
 /// the sender; anything else is a matter of time, and of so many tries.
 [[nodiscard]] inline waybill::send_outcome not_connected(std::string text,
-                                                         answer a = answer::unknown)
+                                                         answer a = answer::outcome_unknown)
 {
     switch (a) {
         case answer::throttled:
@@ -94,7 +94,7 @@ struct counted {
         case answer::too_large:
         case answer::too_many:
         case answer::transient:
-        case answer::unknown: break;
+        case answer::outcome_unknown: break;
     }
     return waybill::batch_sender::failed{.kind = waybill::fault_kind::infrastructure,
                                          .text = std::move(text)};

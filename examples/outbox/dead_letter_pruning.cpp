@@ -49,7 +49,7 @@ void print_plan(const waybill::prune_plan& plan)
             "number\n",
             plan.recent);
     }
-    if (plan.full)
+    if (plan.limit_reached)
         fmt::print("  there is no room for more: keep the circuit breaker open until there is\n");
     if (plan.removals.empty()) return;
     const waybill::prune_plan::removal& first = plan.removals.front();

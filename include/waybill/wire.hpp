@@ -32,7 +32,7 @@
 //   wire/amqp_batch.hpp
 //     constant batch_format
 //     std::uint64_t wrapped(std::uint64_t encoded)
-//     enum lone { wrapped, bare }
+//     enum single_message { wrapped, unwrapped }
 //     struct batch
 //     constant event_hubs_js
 //     constant service_bus_js
@@ -40,7 +40,7 @@
 //
 //   wire/amqp_encoder.hpp
 //     enum section { if_written, if_given, always }
-//     enum numbers { typed, plain }
+//     enum numbers { typed, untyped }
 //     struct encoder
 //     concept profile
 //     struct minimal

@@ -31,7 +31,7 @@ void opened(std::string_view bytes, std::uint64_t budget)
     fuzz::must((s.outcome == state_read::ok) == (s.problem == opened_state::problem_type::none),
                "and why");
     fuzz::must(s.body.empty() || s.outcome == state_read::ok, "only what is right has a body");
-    if (s.outcome != state_read::ok || s.bare) return;
+    if (s.outcome != state_read::ok || s.without_envelope) return;
     fuzz::must(detail::seal_state(s.format, s.version, s.body) == bytes,
                "what is read is what is written");
 }

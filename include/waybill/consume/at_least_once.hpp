@@ -10,7 +10,7 @@
 //   2. Events are handled in order, each after the previous one is handled, skipped or failed.
 //   3. An infrastructure fault stops the delivery and is not blamed on an event. The done events
 //      before it are committed, and the rest is delivered again. Cancelling does the same. If the
-//      last event is covered, the end is `committed`, even if its commit was cancelled.
+//      last event is committed, the end is `committed`, even if its commit was cancelled.
 //   4. A commit with an unknown outcome is read back, and retried if it was not applied. A refused
 //      commit ends the batch (`ownership_lost`), unless a late commit of this owner was the cause.
 //   5. It terminates: each action makes progress, uses up a try, or is the last one.
@@ -43,13 +43,14 @@ namespace waybill::inline v0_2 {
 /// The actions and events of an `at_least_once_machine`, which inherits them.
 struct at_least_once_machine_types : batch_machine_types {
     /// The checkpoint found after a commit whose outcome is unknown.
-    enum class checkpoint_stands : std::uint8_t {
-        before,     ///< At the old position: the commit was not applied.
-        after,      ///< At the new position with the own epoch: the commit was applied.
-        moved,      ///< Elsewhere with the own epoch: an earlier commit of this owner arrived late.
+    enum class checkpoint_found : std::uint8_t {
+        before,  ///< At the old position: the commit was not applied.
+        after,   ///< At the new position with the own epoch: the commit was applied.
+        /// Elsewhere with the own epoch: an earlier commit of this owner arrived late.
+        earlier_commit,
         elsewhere,  ///< Written by another owner.
     };
-    [[nodiscard]] friend constexpr std::string_view texts_of(checkpoint_stands) noexcept
+    [[nodiscard]] friend constexpr std::string_view texts_of(checkpoint_found) noexcept
     {
         return "before, after, moved, elsewhere";
     }
@@ -63,24 +64,24 @@ struct at_least_once_machine_types : batch_machine_types {
 
     /// Event: the checkpoint was read back. If `kind` is not `none`, it could not be read, and `at`
     /// is ignored.
-    struct stood {
-        checkpoint_stands at = checkpoint_stands::before;
+    struct commit_checked {
+        checkpoint_found at = checkpoint_found::before;
         fault_kind kind = fault_kind::none;
 
-        friend bool operator==(const stood&, const stood&) = default;
+        friend bool operator==(const commit_checked&, const commit_checked&) = default;
     };
 
     /// Classifies the checkpoint found after a commit from `from` to `to` under `epoch`. Positions
     /// are compared by sequence only.
-    [[nodiscard]] static checkpoint_stands classify(const std::optional<checkpoint>& stored,
-                                                    const std::optional<position>& from,
-                                                    const position& to, std::uint64_t epoch)
+    [[nodiscard]] static checkpoint_found classify(const std::optional<checkpoint>& stored,
+                                                   const std::optional<position>& from,
+                                                   const position& to, std::uint64_t epoch)
     {
         const bool ours = stored && stored->epoch == epoch;
-        if (ours && stored->at.sequence == to.sequence) return checkpoint_stands::after;
+        if (ours && stored->at.sequence == to.sequence) return checkpoint_found::after;
         const bool before = stored ? from && stored->at.sequence == from->sequence : !from;
-        if (before) return checkpoint_stands::before;
-        return ours ? checkpoint_stands::moved : checkpoint_stands::elsewhere;
+        if (before) return checkpoint_found::before;
+        return ours ? checkpoint_found::earlier_commit : checkpoint_found::elsewhere;
     }
 
     friend bool operator==(const at_least_once_machine_types&,
@@ -217,13 +218,13 @@ public:
     }
 
     /// The checkpoint was read back, or could not be read.
-    event_result on(const stood& s)
+    event_result on(const commit_checked& s)
     {
         if (phase_ != phase::read_back) return event_result::stale;
         if (s.kind != fault_kind::none) return end_uncommitted(batch_outcome::unknown, s.kind);
         switch (s.at) {
-            case checkpoint_stands::after: return commit_confirmed();
-            case checkpoint_stands::before: {
+            case checkpoint_found::after: return commit_confirmed();
+            case checkpoint_found::before: {
                 if (commit_tries_ < policy_.tries && commit_fault_kind_ != fault_kind::cancelled) {
                     return enter_phase(phase::commit);
                 }
@@ -233,9 +234,9 @@ public:
                 return end_uncommitted(batch_outcome::redeliver,
                                        refused ? fault_kind::infrastructure : commit_fault_kind_);
             }
-            case checkpoint_stands::moved:
+            case checkpoint_found::earlier_commit:
                 return end_uncommitted(batch_outcome::unknown, fault_kind::infrastructure);
-            case checkpoint_stands::elsewhere: break;
+            case checkpoint_found::elsewhere: break;
         }
         return end_uncommitted(batch_outcome::ownership_lost, fault_kind::ownership_lost);
     }
@@ -247,7 +248,7 @@ public:
     }
 
     /// How the batch ended; empty before the end. All values but `committed` describe the events
-    /// that are not covered.
+    /// that are not committed.
     [[nodiscard]] std::optional<batch_outcome> ended() const noexcept { return end_; }
     /// The kind of the fault that ended the batch; `none` without a fault.
     [[nodiscard]] fault_kind reason() const noexcept
@@ -259,26 +260,29 @@ public:
     /// Number of events done, from the first on: handled, skipped, or dead letter acknowledged.
     [[nodiscard]] std::uint64_t done_events() const noexcept { return done_count_; }
     /// Number of done events whose commit is confirmed. They are not delivered again.
-    [[nodiscard]] std::uint64_t covered_events() const noexcept { return covered_.events; }
-    /// Covered events that took effect.
-    [[nodiscard]] std::uint64_t handled_events() const noexcept { return covered_.handled; }
+    [[nodiscard]] std::uint64_t committed_events() const noexcept { return committed_.events; }
+    /// Committed events that took effect.
+    [[nodiscard]] std::uint64_t handled_events() const noexcept { return committed_.handled; }
     /// Covered events with a dead letter.
     [[nodiscard]] std::uint64_t dead_lettered() const noexcept
     {
-        return policy_.dead_letters.keeps == dead_letter_body::discard ? 0 : covered_.dead;
+        return policy_.dead_letters.keeps == dead_letter_body::discard ? 0 : committed_.dead;
     }
-    /// Covered events that failed for good and were not stored, by policy.
-    [[nodiscard]] std::uint64_t dropped() const noexcept { return covered_.dead - dead_lettered(); }
+    /// Committed events that failed for good and were not stored, by policy.
+    [[nodiscard]] std::uint64_t dropped() const noexcept
+    {
+        return committed_.dead - dead_lettered();
+    }
     /// The dead letters not written for dropped events, in order, at most
-    /// `batch_report::max_dropped_events`. They include events that are not covered.
+    /// `batch_report::max_dropped_events`. They include events that are not committed.
     [[nodiscard]] const std::vector<write_dead_letter>& dropped_events() const noexcept
     {
         return dropped_;
     }
-    /// Covered events that the handler skipped.
+    /// Committed events that the handler skipped.
     [[nodiscard]] std::uint64_t skipped_events() const noexcept
     {
-        return covered_.events - covered_.handled - covered_.dead;
+        return committed_.events - committed_.handled - committed_.dead;
     }
 
     friend bool operator==(const at_least_once_machine&, const at_least_once_machine&) = default;
@@ -334,7 +338,7 @@ private:
         tries_ = 0;
         if (failed_events_.empty()) done_count_ = n;
         const bool last = event_ == event_count_;
-        const bool commit_due = last || event_ - covered_.events >= policy_.commit_every;
+        const bool commit_due = last || event_ - committed_.events >= policy_.commit_every;
         if (failed_events_.empty()) return enter_phase(commit_due ? phase::commit : phase::handle);
         // No event took effect so far.
         if (commit_due &&
@@ -383,13 +387,13 @@ private:
         const bool cancelled = kind == fault_kind::cancelled;
         plan_end(cancelled ? batch_outcome::cancelled : batch_outcome::redeliver, kind, false);
         if (lost) planned_end_ = batch_outcome::ownership_lost;
-        return lost || done_count_ == covered_.events ? end_batch(*planned_end_)
-                                                      : enter_phase(phase::commit);
+        return lost || done_count_ == committed_.events ? end_batch(*planned_end_)
+                                                        : enter_phase(phase::commit);
     }
 
     event_result commit_confirmed()
     {
-        covered_ = {done_count_, handled_count_, dead_letter_count_};
+        committed_ = {done_count_, handled_count_, dead_letter_count_};
         commit_tries_ = 0;
         if (done_count_ == event_count_)
             plan_end(batch_outcome::committed, fault_kind::none, false);
@@ -411,7 +415,7 @@ private:
     std::uint64_t done_count_ = 0;
     std::uint64_t handled_count_ = 0;
     std::uint64_t dead_letter_count_ = 0;
-    counts covered_;
+    counts committed_;
     fault_kind commit_fault_kind_ = fault_kind::none;  // of the last commit
     std::optional<batch_outcome> planned_end_;         // after the commit of the done events
     fault_kind end_fault_kind_ = fault_kind::none;     // of the end

@@ -53,12 +53,13 @@ public:
     /// delivery of this process returned a report.
     batch_machine(std::uint64_t events, const std::optional<position>& from, const position& to,
                   std::uint64_t epoch, const batch_policy& p = {}, std::uint64_t incarnation = 0,
-                  std::optional<std::uint64_t> expired_incarnation = {}, bool returned = false)
+                  std::optional<std::uint64_t> expired_incarnation = {},
+                  bool report_returned = false)
         : policy_(p, incarnation != 0),
           events_(events),
           to_(to.sequence),
           epoch_(epoch),
-          record_(incarnation, epoch, expired_incarnation, returned)
+          record_(incarnation, epoch, expired_incarnation, report_returned)
     {
         if (from) from_ = from->sequence;
         if (policy_.crash_records) {

@@ -53,7 +53,7 @@ struct [[nodiscard]] batch_report {
 };
 
 /// The result of process_at_least_once. The number of events passed in equals repeated + handled +
-/// dead_lettered + dropped + skipped + uncovered + the events that were not reached.
+/// dead_lettered + dropped + skipped + not_committed + the events that were not reached.
 struct [[nodiscard]] at_least_once_report {
     static constexpr delivery_guarantee guarantee = delivery_guarantee::at_least_once;
 
@@ -71,8 +71,8 @@ struct [[nodiscard]] at_least_once_report {
     std::vector<batch_report::dropped_event> dropped_events{};
     std::uint64_t skipped = 0;   ///< Events up to `reached` that the handler skipped.
     std::uint64_t repeated = 0;  ///< Events up to `from`, which were done earlier.
-    /// Events that are done but not covered by the checkpoint. They will be delivered again.
-    std::uint64_t uncovered = 0;
+    /// Events that are done, but after the checkpoint. They will be delivered again.
+    std::uint64_t not_committed = 0;
     fault reason{};  ///< The fault that ended the delivery; empty if `committed`.
 
     friend bool operator==(const at_least_once_report&, const at_least_once_report&) = default;

@@ -51,7 +51,8 @@ struct checkpoint {
 struct assignment {
     /// How the last deliveries with an assignment ended. Written by the drivers, not by the caller.
     struct delivery_memory {
-        bool returned = false;  ///< The last delivery that wrote a crash record returned a report.
+        /// The last delivery that wrote a crash record returned a report.
+        bool report_returned = false;
         /// Consecutive deliveries that ended with an exception of the handler.
         std::uint32_t exceptions = 0;
         std::uint64_t event = 0;  ///< Sequence of the event whose handler threw last.

@@ -4,9 +4,10 @@
 //
 //     auto plan = waybill::plan_prune(rows, {.age = 7 * 24h, .count = 100'000}, now);
 //     for (const waybill::prune_plan::removal& r : plan.removals)
-//         db.exec("delete from letters where id=? and at=? and held=0", r.id, r.dead_lettered_at);
+//         db.exec("delete from letters where id=? and at=? and redriving=0", r.id,
+//                 r.dead_lettered_at);
 //     if (plan.spike) alarm(plan.recent);
-//     if (plan.full) breaker.force_open(steady);           // a circuit_breaker: no space for a row
+//     if (plan.limit_reached) breaker.force_open(steady);  // a circuit_breaker: no space for a row
 //
 // Guarantees (the guide has the reasons)
 //   1. A row older than `age` is removed, also in a spike.
@@ -53,7 +54,8 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
     std::uint64_t index = 0;
     for (I i = first; i != last; ++i, ++index) {
         const prune_plan::row r = row_of(*i);
-        if (plan.in_order) prune.remove_if_needed(r, index);
+        if (plan.rows_in_order)
+            prune.remove_if_needed(r, index);
         else if (!r.redriving)
             sorted.insert({r, index});
     }

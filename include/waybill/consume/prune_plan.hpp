@@ -68,8 +68,8 @@ struct prune_plan {
     totals redriving{};               ///< The rows in `after` that are `redriving`.
     std::uint64_t recent = 0;         ///< Rows not older than `spike.within` of the policy.
     bool spike = false;    ///< `recent` has reached `spike.count`: a dependency may be down.
-    bool full = false;     ///< After all removals a limit is still reached: refuse new rows.
-    bool in_order = true;  ///< The rows were ordered oldest first.
+    bool limit_reached = false;  ///< After all removals a limit is still reached: refuse new rows.
+    bool rows_in_order = true;   ///< The rows were ordered oldest first.
     std::optional<config_error> wrong{};  ///< The error of a rejected policy. No row is removed.
 
     friend bool operator==(const prune_plan&, const prune_plan&) = default;

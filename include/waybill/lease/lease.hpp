@@ -128,9 +128,7 @@ concept lease_store = requires(S& s, const std::string& name, const lease_claim&
                                const owner_heartbeat& p)
 {
     { s.list(name, name) } -> std::same_as<result<lease_table>>;
-    {
-        s.claim(c)
-        } -> std::same_as<result<claim_result>>;
+    { s.claim(c) } -> std::same_as<result<claim_result>>;
     { s.heartbeat(p) } -> std::same_as<result<void>>;
     { s.leave(p) } -> std::same_as<result<void>>;
 };

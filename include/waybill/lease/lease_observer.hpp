@@ -83,7 +83,7 @@ public:
             const auto [at, first] = owners_.try_emplace(p.owner);
             // Of two rows of one owner the higher version counts.
             if (at->second.listed && p.version <= at->second.version) continue;
-            if (first || p.version != at->second.version) at->second.changed_at = observed_for_;
+            if (first || p.version != at->second.version) at->second.last_change = observed_for_;
             at->second.version = p.version;
             at->second.listed = true;
         }
@@ -105,7 +105,7 @@ public:
     {
         if (partition >= leases_.size()) return false;
         const seen_lease& l = leases_[partition];
-        return l.stored && !l.stored->owner.none() && unchanged_for(l.changed_at, options_.expiry);
+        return l.stored && !l.stored->owner.none() && unchanged_for(l.last_change, options_.expiry);
     }
 
     /// The input of `balance` for `self`. `self` counts as alive, and its own leases as held at any
@@ -116,7 +116,7 @@ public:
         const auto id = [](const owner_id& o) { return owner_key(o.name, o.incarnation); };
         std::map<owner_key, std::uint32_t> owners{{id(self), 0}};
         for (const auto& [owner, seen] : owners_) {
-            if (!unchanged_for(seen.changed_at, options_.expiry)) owners.emplace(id(owner), 0);
+            if (!unchanged_for(seen.last_change, options_.expiry)) owners.emplace(id(owner), 0);
         }
         for (std::uint32_t i = 0; i != leases_.size(); ++i) {
             const std::optional<row>& r = leases_[i].stored;
@@ -133,7 +133,7 @@ public:
                 v.holders.push_back(owners.find(id(r->owner))->second);
             } else {
                 const bool long_ago =
-                    unchanged_for(leases_[i].changed_at, options_.expiry + options_.expiry);
+                    unchanged_for(leases_[i].last_change, options_.expiry + options_.expiry);
                 v.holders.push_back(long_ago ? balance_plan::lease_view::free_for_long
                                              : balance_plan::lease_view::free);
             }
@@ -146,7 +146,7 @@ public:
     {
         std::vector<owner_heartbeat> departed_owners;
         for (const auto& [owner, seen] : owners_) {
-            if (!unchanged_for(seen.changed_at, options_.expiry + options_.expiry)) continue;
+            if (!unchanged_for(seen.last_change, options_.expiry + options_.expiry)) continue;
             departed_owners.push_back({source_, group_, owner, seen.version});
         }
         return departed_owners;
@@ -157,13 +157,13 @@ public:
 private:
     struct seen_lease {
         std::optional<row> stored{};
-        duration changed_at{};  // the value of `observed_for_` at its last change
+        duration last_change{};  // the value of `observed_for_` at its last change
 
         friend bool operator==(const seen_lease&, const seen_lease&) = default;
     };
     struct seen_owner {
         std::uint64_t version = 0;
-        duration changed_at{};
+        duration last_change{};  // the value of `observed_for_` at its last change
         bool listed = false;
 
         friend bool operator==(const seen_owner&, const seen_owner&) = default;
@@ -185,9 +185,9 @@ private:
         if (!same) seen = {row{l->owner, l->epoch, l->version}, observed_for_};
     }
 
-    [[nodiscard]] bool unchanged_for(duration changed_at, duration age) const
+    [[nodiscard]] bool unchanged_for(duration last_change, duration age) const
     {
-        return observed_for_ - changed_at >= age;
+        return observed_for_ - last_change >= age;
     }
 
     std::string source_;

@@ -134,20 +134,20 @@ struct partition_lifecycle_types {
         friend bool operator==(const woken&, const woken&) = default;
     };
 
-    /// The result of `open`. `kind` is the kind of its fault. `stored` is the epoch of the loaded
+    /// The result of `open`. `kind` is the kind of its fault. `stored_epoch` is that of the loaded
     /// checkpoint; 0 if there is none.
     struct partition_opened {
         std::uint32_t partition = 0;
         std::uint64_t epoch = 0;
         fault_kind kind = fault_kind::none;
-        std::uint64_t stored = 0;
+        std::uint64_t stored_epoch = 0;
 
         /// The result of loading the checkpoint for `a`.
         [[nodiscard]] static partition_opened of(const open& a,
-                                                 const result<std::optional<checkpoint>>& stored)
+                                                 const result<std::optional<checkpoint>>& loaded)
         {
-            if (!stored) return {a.partition, a.epoch, stored.error().kind, 0};
-            return {a.partition, a.epoch, fault_kind::none, *stored ? (*stored)->epoch : 0};
+            if (!loaded) return {a.partition, a.epoch, loaded.error().kind, 0};
+            return {a.partition, a.epoch, fault_kind::none, *loaded ? (*loaded)->epoch : 0};
         }
 
         friend bool operator==(const partition_opened&, const partition_opened&) = default;
@@ -279,7 +279,7 @@ public:
     constexpr event_result on(const partition_opened& o, steady_time now)
     {
         if (phase_ != phase::open || o.epoch != epoch_) return event_result::stale;
-        checkpoint_epoch_ = o.stored;
+        checkpoint_epoch_ = o.stored_epoch;
         if (o.kind != fault_kind::none) return retry_later(phase::open, now);
         return enter_phase(phase::process, now);
     }

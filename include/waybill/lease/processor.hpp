@@ -89,18 +89,19 @@ public:
         if (!part) return event_result::invalid;
         const ownership_conflict& d = conflicts_[o.partition];
         const bool in_conflict = d.times > 1 && d.epoch == o.epoch;
-        const bool raise =
-            o.kind == fault_kind::none && o.epoch == part->epoch() &&
-            (in_conflict || o.stored > o.epoch || (o.stored == o.epoch && !part->has_processed()));
+        const bool raise = o.kind == fault_kind::none && o.epoch == part->epoch() &&
+                           (in_conflict || o.stored_epoch > o.epoch ||
+                            (o.stored_epoch == o.epoch && !part->has_processed()));
         if (!raise) return forward(*part, o, o.partition, now);
         // The checkpoint has this epoch or a later one: the row of the lease was lost earlier.
         partition_opened refused_open = o;
-        if (in_conflict) refused_open.stored = detail::greater(o.stored, d.epoch_to_exceed());
-        const bool last = refused_open.stored == lease::max_epoch;
+        if (in_conflict)
+            refused_open.stored_epoch = detail::greater(o.stored_epoch, d.epoch_to_exceed());
+        const bool last = refused_open.stored_epoch == lease::max_epoch;
         refused_open.kind = last ? fault_kind::permanent : fault_kind::transient;
         const event_result h = part->on(refused_open, now);
         if (h == event_result::applied)
-            (void)leases_.on(epoch_too_low{o.partition, refused_open.stored}, now);
+            (void)leases_.on(epoch_too_low{o.partition, refused_open.stored_epoch}, now);
         return h;
     }
 

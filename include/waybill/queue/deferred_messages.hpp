@@ -226,8 +226,8 @@ public:
     [[nodiscard]] std::uint64_t in_hand() const noexcept { return in_hand_.size(); }
     [[nodiscard]] const deferral_options& options() const noexcept { return options_; }
 
-    /// Equal options, equal entries, and the same entries in hand with equal tickets and ends of
-    /// hold. Tickets of entries that are not in hand are ignored.
+    /// Equal options and equal entries, which contain the tickets and ends of hold of those in
+    /// hand. Tickets of entries that are not in hand are ignored.
     friend bool operator==(const deferred_messages& a, const deferred_messages& b)
     {
         return a.entries_ == b.entries_ && a.options_ == b.options_;

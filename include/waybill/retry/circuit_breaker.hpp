@@ -2,9 +2,9 @@
 //
 // circuit_breaker: stops calls to a dependency that is probably down.
 //
-//     waybill::circuit_breaker v;
-//     if (auto pass = waybill::scoped_permit(v, clock)) pass.record(handle(message).kind);
-//     else pause_until(v.next_change(clock()));
+//     waybill::circuit_breaker breaker;
+//     if (auto pass = waybill::scoped_permit(breaker, clock)) pass.record(handle(message).kind);
+//     else pause_until(breaker.next_change(clock()));
 //
 // Guarantees (the guide has the details)
 //   1. A result counts once, and only before the first change of state after its permit was issued.
@@ -15,9 +15,9 @@
 //   4. While `half_open`, steps of 1, 2, 4 ... calls pass, each after all calls of the previous
 //      step have returned without a failure. The first failure starts the next pause.
 //   5. The state depends on reports and times, not on the number of queries.
-// Cost: constant time plus one step for each lost permit; fixed size; no allocation. At most Most
-// permits are out at the same time. See tests/enumerate/retry/circuit_breaker.test.cpp.
-// A value without locks: one thread at a time.
+// Cost: constant time plus one step for each lost permit; fixed size; no allocation. At most
+// `MaxPermits` permits are out at the same time. See
+// tests/enumerate/retry/circuit_breaker.test.cpp. A value without locks: one thread at a time.
 
 #ifndef WAYBILL_RETRY_CIRCUIT_BREAKER_HPP
 #define WAYBILL_RETRY_CIRCUIT_BREAKER_HPP
@@ -37,11 +37,11 @@
 
 namespace waybill::inline v0_2 {
 
-template <std::size_t Most>
+template <std::size_t MaxPermits>
 class circuit_breaker_of : public circuit_breaker_types {
 public:
     /// Maximum number of permits that are out at the same time. `forced_closed` has no maximum.
-    static constexpr std::uint64_t max_permits = Most;
+    static constexpr std::uint64_t max_permits = MaxPermits;
 
     explicit constexpr circuit_breaker_of(const config& o = {}) noexcept
         : options_(o), recent_(o.sampling_duration)
@@ -172,7 +172,7 @@ private:
     [[nodiscard]] constexpr std::uint64_t room() const noexcept
     {
         switch (state_) {
-            case circuit_state::closed: return Most - permits_.size();
+            case circuit_state::closed: return MaxPermits - permits_.size();
             case circuit_state::half_open: return step_size() - step_permits_;
             case circuit_state::forced_closed: return detail::highest_size;
             case circuit_state::open:
@@ -183,7 +183,7 @@ private:
 
     [[nodiscard]] constexpr std::uint64_t step_size() const noexcept
     {
-        return detail::lesser(std::uint64_t{1} << detail::lesser(step_, 32), Most);
+        return detail::lesser(std::uint64_t{1} << detail::lesser(step_, 32), MaxPermits);
     }
 
     [[nodiscard]] constexpr bool is_failure(fault_kind kind) const noexcept
@@ -291,7 +291,7 @@ private:
     steady_time now_ = steady_time::lowest();  // the latest time passed in
     /// The next deadline of a permit. In the state `open`, the end of the pause.
     steady_time next_change_ = steady_time::highest();
-    detail::permits<Most> permits_{};
+    detail::permits<MaxPermits> permits_{};
     detail::recent_calls recent_;  // used in `closed`
     std::uint64_t consecutive_failures_ = 0;  // consecutive failures, in `closed`
     std::uint64_t step_ = 0;       // index of the current step of the ramp, in `half_open`

@@ -77,7 +77,7 @@ public:
         if (p.kind == fault_kind::none)
             written_ = true;
         else if (p.kind == fault_kind::permanent && can_drop_body())
-            dead_letter_.bare = true;
+            dead_letter_.without_body = true;
         else
             outcome_ = import_outcome::left;
         return event_result::applied;
@@ -98,7 +98,8 @@ public:
 private:
     [[nodiscard]] bool can_drop_body() const noexcept
     {
-        return refused_ == pipeline_policy::when_refused::without_body && !dead_letter_.bare;
+        return refused_ == pipeline_policy::when_refused::without_body &&
+               !dead_letter_.without_body;
     }
 
     pipeline_types::write_dead_letter dead_letter_;

@@ -4,7 +4,7 @@
 //
 //     const std::string bytes = waybill::seal_state(waybill::state_format::json, {2, 0}, body);
 //     ...
-//     const auto s = waybill::open_state(bytes, 262'144);     // nullopt if there is no state
+//     const auto s = waybill::open_state(bytes, 262'144);     // `bytes`: nullopt without a state
 //     if (s.outcome == waybill::state_read::ok) read(s.format, s.version, s.body);
 //     else log(waybill::describe(s));                         // with the action to take
 //
@@ -15,7 +15,8 @@
 //   2. `newer` requires a valid checksum and a later version or unknown format in the line. Damaged
 //      bytes are never `newer` and never `absent`.
 //   3. Bytes over the budget are not examined.
-//   4. Bytes that begin with a brace are JSON without an envelope and its checksum: `bare`.
+//   4. Bytes that begin with a brace are JSON without an envelope and its checksum:
+//      `without_envelope`.
 //
 // Cost: linear time. Writing allocates once, reading never. Byte format: see the guide.
 
@@ -91,7 +92,7 @@ struct opened_state {
     state_format format = state_format::json;
     schema_version version{0, 0};
     std::string_view body{};
-    bool bare = false;  ///< JSON without envelope: no checksum, version 0.0.
+    bool without_envelope = false;  ///< JSON without envelope: no checksum, version 0.0.
     problem_type problem = problem_type::none;
     std::uint64_t size = 0;  ///< Bytes stored, envelope included.
     /// The budget, the size stated by the line, or the later envelope version.
@@ -137,7 +138,7 @@ namespace detail {
         case opened_state::problem_type::none:
             if (s.outcome == state_read::absent) return line + ": the session is new or has ended";
             line += ", " + all;
-            if (s.bare) return line + ", json without an envelope";
+            if (s.without_envelope) return line + ", json without an envelope";
             line += ", ";
             line += name(s.format);
             return line + " of version " + describe(s.version);

@@ -189,11 +189,11 @@ public:
         if (phase_ != phase::dead_letter) return event_result::stale;
         if (p.kind == fault_kind::ownership_lost) return end_with_lost_lock();
         if (p.kind == fault_kind::permanent && detail::drops_body(policy_, dead_letter_)) {
-            dead_letter_.bare = true;
+            dead_letter_.without_body = true;
             return event_result::applied;
         }
         if (p.kind != fault_kind::none) return give_back_unconfirmed(p.kind, now);
-        if (counts_dead_letter_) return save(save_purpose::dead_letter_count, now);
+        if (counts_in_state_) return save(save_purpose::dead_letter_count, now);
         return complete_message(step_outcome::dead_lettered);
     }
 
@@ -375,9 +375,9 @@ private:
 
     event_result save(save_purpose purpose, steady_time now)
     {
-        facts_.update_progress(progress_, now,
-                               dead_letter_.reason != dead_letter_reason::contradiction,
-                               stops_on_failure());
+        const bool numbers_agree = dead_letter_.reason != dead_letter_reason::contradiction;
+        const bool in_order = stops_on_failure();
+        facts_.update_progress(progress_, now, numbers_agree, in_order);
         if (purpose == save_purpose::dead_letter_count) facts_.mark_dead_lettered(progress_);
         save_purpose_ = purpose;
         return enter_phase(phase::save);
@@ -402,18 +402,20 @@ private:
             reported.empty() ? describe(reason, facts_, progress_) : std::string();
         std::string text(
             utf8_prefix(reported.empty() ? generated : reported, policy_.reason_bytes));
+        // The store refused the state: the changes of the step are dropped.
         if (phase_ == phase::save) progress_ = progress_before_attempt_;
         if (reason == dead_letter_reason::ended_process)
             tries = detail::greater(tries, facts_.earlier_deliveries());
         start_dead_letter(reason, facts_.sequence, facts_.step, tries);
         if (!stops_on_failure()) {
-            counts_dead_letter_ = reason != dead_letter_reason::contradiction;
+            // A contradictory step number says nothing about the steps of the session.
+            counts_in_state_ = reason != dead_letter_reason::contradiction;
             reason_text_ = std::move(text);
             return event_result::applied;
         }
         const wall_time at = facts_.wall_at(now);
-        progress_.failed = step_failure{facts_.step, facts_.sequence, reason,
-                                                          tries,       std::move(text), at};
+        progress_.failed =
+            step_failure{facts_.step, facts_.sequence, reason, tries, std::move(text), at};
         progress_.tries = 0;
         return save(save_purpose::failure, now);
     }
@@ -430,7 +432,7 @@ private:
     event_result start_dead_letter(dead_letter_reason reason, std::uint64_t cause,
                                    std::uint64_t cause_step, std::uint64_t tries)
     {
-        counts_dead_letter_ = false;
+        counts_in_state_ = false;
         dead_letter_ = {reason, cause, cause_step, tries, false, !stops_on_failure()};
         return enter_phase(phase::dead_letter);
     }
@@ -447,7 +449,7 @@ private:
     fault_kind give_back_reason_ = fault_kind::none;  // the fault for `give_back`
     bool stopping_ = false;
     bool running_ = false;
-    bool counts_dead_letter_ = false;  // the state counts the dead letter after it is written
+    bool counts_in_state_ = false;  // the state counts the dead letter after it is written
     session_progress progress_;
     session_progress progress_before_attempt_;  // before the last attempt
     detail::step_in_hand facts_;

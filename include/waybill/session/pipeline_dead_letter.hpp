@@ -83,10 +83,10 @@ struct pipeline_dead_letter {
     std::uint64_t resume_at = 0;
     /// True if the steps of the session are independent (`pipeline_mode::independent`): the session
     /// has continued without this step. A redrive sends this dead letter without the others.
-    bool alone = false;
+    bool independent = false;
     /// The last step that a redrive has sent, if it has sent this dead letter; otherwise 0. It has
     /// sent all dead letters of the session up to that step.
-    std::uint64_t sent_to = 0;
+    std::uint64_t last_redriven_step = 0;
     std::string text{};            ///< The reason, at most `reason_bytes`, cut between characters.
     std::uint64_t tries = 0;       ///< The number of tries in this session.
     wall_time enqueued{};          ///< The enqueued time of the message.
@@ -106,10 +106,11 @@ struct pipeline_dead_letter {
     ///      broker may dead-letter a message that a pipeline has dead-lettered but could not
     ///      complete.
     ///   2. The higher `resume_at` counts, and a missing state is taken from the other one.
-    ///   3. `sent_to` of the stored one is kept, and its `total` if a redrive has set `sent_to`.
+    ///   3. `last_redriven_step` of the stored one is kept, and its `total` if a redrive has set
+    ///      `last_redriven_step`.
     ///
-    /// If the table can only upsert, do not change `sent_to` of an existing row, and only insert
-    /// the dead letters of the broker.
+    /// If the table can only upsert, do not change `last_redriven_step` of an existing row, and
+    /// only insert the dead letters of the broker.
     [[nodiscard]] static pipeline_dead_letter merged(const pipeline_dead_letter& stored,
                                                      pipeline_dead_letter written)
     {
@@ -130,8 +131,8 @@ struct pipeline_dead_letter {
         }
         take_state(written, stored);
         written.resume_at = resume_at;
-        written.sent_to = stored.sent_to;
-        if (stored.sent_to != 0) written.properties.total = stored.properties.total;
+        written.last_redriven_step = stored.last_redriven_step;
+        if (stored.last_redriven_step != 0) written.properties.total = stored.properties.total;
         return written;
     }
 
@@ -140,8 +141,8 @@ struct pipeline_dead_letter {
     [[nodiscard]] static pipeline_dead_letter with_mark(pipeline_dead_letter stored,
                                                         const pipeline_dead_letter& marked)
     {
-        if (marked.sent_to < stored.sent_to) return stored;
-        stored.sent_to = marked.sent_to;
+        if (marked.last_redriven_step < stored.last_redriven_step) return stored;
+        stored.last_redriven_step = marked.last_redriven_step;
         stored.resume_at = marked.resume_at;
         stored.properties.total = marked.properties.total;
         return stored;
@@ -163,7 +164,7 @@ struct pipeline_dead_letter {
     const dead_letter_body keeps = p.dead_letters.keeps;
     if (keeps != dead_letter_body::discard) return {};
     return config_error{"dead_letters.keeps", static_cast<std::uint64_t>(keeps),
-                        "must not be nothing, because the session needs its dead letters; the "
+                        "must not be discard, because the session needs its dead letters; the "
                         "maximum is summary",
                         static_cast<std::uint64_t>(dead_letter_body::summary)};
 }
@@ -177,7 +178,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
 {
     const bool keeps_state =
         l.is_cause() || is_last(step_facts::of(l.properties, l.sequence, 0), p);
-    if (l.alone || !keeps_state || l.resume_at == 0) return;
+    if (l.independent || !keeps_state || l.resume_at == 0) return;
     l.state_omitted = state.size() > max_bytes;
     if (!l.state_omitted) l.state = std::string(state);
 }
@@ -192,7 +193,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     const pipeline_dead_letter::policy& p = {})
 {
     dead_letter_options options = p.dead_letters;
-    if (a.bare || options.keeps == dead_letter_body::discard)
+    if (a.without_body || options.keeps == dead_letter_body::discard)
         options.keeps = dead_letter_body::pointer;
     dead_letter kept;
     detail::keep(kept, m.body, options);
@@ -207,7 +208,7 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     const bool known =
         a.reason != dead_letter_reason::unreadable && a.reason != dead_letter_reason::broker;
     if (known) l.resume_at = detail::resume_step(l.properties, l.is_cause(), progress);
-    l.alone = a.alone;
+    l.independent = a.independent;
     l.text = detail::text_prefix(reason, options.reason_bytes);
     l.tries = a.tries;
     l.enqueued = m.enqueued;
@@ -218,8 +219,8 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     l.checksum = kept.checksum;
     // A dead letter without body must be small. Only the one that stopped its session reports that
     // its state was omitted.
-    if (!a.bare || l.is_cause()) {
-        detail::keep_state(l, progress, m.state, a.bare ? 0 : p.state_bytes);
+    if (!a.without_body || l.is_cause()) {
+        detail::keep_state(l, progress, m.state, a.without_body ? 0 : p.state_bytes);
     }
     return l;
 }
@@ -231,9 +232,9 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     const pipeline_dead_letter::message& m, std::string_view reason, std::uint64_t deliveries,
     const session_progress* progress, wall_time now, const pipeline_dead_letter::policy& p = {})
 {
-    const bool alone = p.mode == pipeline_policy::pipeline_mode::independent;
+    const bool independent = p.mode == pipeline_policy::pipeline_mode::independent;
     const pipeline_types::write_dead_letter a{
-        dead_letter_reason::broker, 0, 0, deliveries, false, alone};
+        dead_letter_reason::broker, 0, 0, deliveries, false, independent};
     pipeline_dead_letter l = make_pipeline_dead_letter(m, a, reason, {}, now, p);
     if (progress != nullptr) {
         l.resume_at = detail::resume_step(l.properties, l.is_cause(), *progress);

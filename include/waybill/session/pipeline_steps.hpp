@@ -48,8 +48,9 @@ struct pipeline_types {
         std::uint64_t cause_step = 0;  ///< Step number of the message that failed; 0 for none.
         std::uint64_t tries = 0;       ///< Attempts of the message in hand.
         /// Write no body: the dead letter was permanently refused with its body.
-        bool bare = false;
-        bool alone = false;  ///< The session continues without this step: steps are independent.
+        bool without_body = false;
+        /// The session continues without this step: steps are independent.
+        bool independent = false;
         friend bool operator==(const write_dead_letter&, const write_dead_letter&) = default;
     };
 

@@ -135,7 +135,7 @@ public:
         for (const redrive_plan::planned_session& s : plan.sessions) {
             if (s.held != redrive_plan::skip_reason::none) break;
             const bool removed_at_once =
-                !s.mark_before_removal && !s.marks.alone && !s.marks.unnumbered;
+                !s.mark_before_removal && !s.marks.independent && !s.marks.unnumbered;
             sessions_.push_back(
                 {s.end(), s.first_sent, s.mark_before_removal, s.keeps_first, removed_at_once});
         }

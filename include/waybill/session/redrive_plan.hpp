@@ -105,7 +105,7 @@ struct redrive_plan {
         /// session have one, those without are always held back.
         bool unnumbered = false;
         bool open = false;        ///< The last step is missing or unknown.
-        bool alone = false;       ///< Each failed without stopping the session.
+        bool independent = false;  ///< Each failed without stopping the session.
         bool repeated = false;    ///< Two dead letters have the same step.
         bool disordered = false;  ///< Sequence numbers are not in the order of the steps.
         /// As `disordered`, because sequence numbers wrapped at 2^48.
@@ -140,7 +140,8 @@ struct redrive_plan {
         std::uint64_t first = 1;         ///< The first step of the new session.
         std::uint64_t total = 0;         ///< The last step of the new session; 0 if it stays open.
         std::uint64_t without_body = 0;  ///< The number of bodies to fetch.
-        std::uint64_t sent_to = 0;       ///< The last step sent when this redrive is finished.
+        /// The last step sent when this redrive is finished.
+        std::uint64_t last_redriven_step = 0;
         bool first_sent = false;  ///< An earlier redrive sent the first dead letter; skip it.
         bool mark_before_removal = false;  ///< Mark the first dead letter before removing others.
         bool keeps_first = false;  ///< Keep the first dead letter until the last step is sent.
@@ -190,12 +191,12 @@ struct redrive_plan {
         const pipeline_dead_letter& l = letters[letter];
         const std::uint64_t number = s.marks.unnumbered ? letter - s.offset + 1 : l.properties.step;
         planned_message r;
-        r.properties = {s.id, number, s.first, s.marks.alone ? 0 : s.total,
+        r.properties = {s.id, number, s.first, s.marks.independent ? 0 : s.total,
                         s.total != 0 && number == s.total};
         r.origin = {std::string(detail::origin_session(l)), detail::origin_sequence(l),
                     s.generation, detail::saturating_add(l.origin.tries, l.tries)};
         r.origin.message_id = l.origin.generation == 0 ? l.message_id : l.origin.message_id;
-        if (letter == s.offset && !s.first_sent && !s.marks.alone) {
+        if (letter == s.offset && !s.first_sent && !s.marks.independent) {
             r.origin.state = detail::latest_state(letters.subspan(s.offset, s.count));
         }
         r.message_id = detail::redriven_message_id(r.origin.session, r.origin.sequence,
@@ -211,7 +212,7 @@ struct redrive_plan {
                                               std::uint64_t session) const
     {
         pipeline_dead_letter l = letters[sessions[session].offset];
-        l.sent_to = sessions[session].sent_to;
+        l.last_redriven_step = sessions[session].last_redriven_step;
         l.resume_at = sessions[session].first;
         if (sessions[session].total != 0) l.properties.total = sessions[session].total;
         return l;
@@ -235,7 +236,7 @@ struct redrive_plan {
     append_if(m.contradictory, "contradictory");
     append_if(m.unnumbered, "without steps");
     append_if(m.open, "open");
-    append_if(m.alone, "each alone");
+    append_if(m.independent, "each alone");
     append_if(m.repeated, "a step is repeated");
     append_if(m.disordered, "disordered");
     append_if(m.sequence_wrapped, "sequence numbers wrapped");
@@ -261,7 +262,7 @@ struct redrive_plan {
         line += std::to_string(first);
         if (first != last) line += " to " + std::to_string(last);
         const bool ends =
-            s.held == redrive_plan::skip_reason::none && s.total != 0 && !s.marks.alone;
+            s.held == redrive_plan::skip_reason::none && s.total != 0 && !s.marks.independent;
         if (ends) line += " of " + std::to_string(s.total);
     }
     if (s.without_body != 0) line += ", " + std::to_string(s.without_body) + " bodies to fetch";
@@ -281,7 +282,7 @@ struct redrive_plan {
     line += name(reason->reason);
     if (!reason->text.empty()) line += ": " + reason->text;
     // In a session that stops, the other causes follow from the first.
-    if (!s.marks.alone || others == 0) return line;
+    if (!s.marks.independent || others == 0) return line;
     line += ", and " + std::to_string(others);
     return line + (others == 1 ? " for another reason" : " for other reasons");
 }

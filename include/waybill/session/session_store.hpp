@@ -75,12 +75,10 @@ concept session_store =
     std::regular<typename S::version> &&
     requires(S& s, const std::string& session, const std::string& bytes,
              const std::optional<typename S::version>& expected, const typename S::version& v) {
-        {
-            s.load(session)
-            } -> std::same_as<result<std::optional<stored_state<typename S::version>>>>;
-        {
-            s.save(session, bytes, expected)
-            } -> std::same_as<result<state_saving<typename S::version>>>;
+        { s.load(session) }
+        -> std::same_as<result<std::optional<stored_state<typename S::version>>>>;
+        { s.save(session, bytes, expected) }
+        -> std::same_as<result<state_saving<typename S::version>>>;
         { s.clear(session, v) } -> std::same_as<result<state_write>>;
     };
 

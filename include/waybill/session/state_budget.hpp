@@ -3,15 +3,15 @@
 // state_budget: the maximum size of a session state, with a reserve for the report of a failure.
 //
 //     waybill::state_budget b{.bytes = 262'144, .failure_reserve = 2'048};
-//     b.for_value()                      // 260,096: for the user's own part and the envelope
+//     b.max_value_bytes()  // 260,096: for the user's own part and the envelope
 //
 // A broker limits the size of a state. The reserve is for the report of a failure. Without it, the
 // user's part could fill the state, the failure could not be stored, and later steps would run.
 //
 // Guarantees
-//   1. A user's part of at most `for_value()` bytes, envelope included, can be written with any
-//      progress and any failure. The error text is cut to the free bytes of the reserve. A reader
-//      with the same budget refuses a larger user's part.
+//   1. A user's part of at most `max_value_bytes()` bytes, envelope included, can be written with
+//      any progress and any failure. The error text is cut to the free bytes of the reserve. A
+//      reader with the same budget refuses a larger user's part.
 //   2. Exception: the state of a failed session may have all `bytes`. It can be written again with
 //      the same progress. If a longer progress does not fit, `text_state_codec` reports
 //      `too_large`, and `state_codec` of ext/json/state_codec.hpp omits the user's part.
@@ -45,7 +45,7 @@ struct state_budget {
     std::uint64_t failure_reserve = 2'048;  ///< The part of `bytes` for progress and failure.
 
     /// Maximum bytes of the user's part and the envelope.
-    [[nodiscard]] constexpr std::uint64_t for_value() const noexcept
+    [[nodiscard]] constexpr std::uint64_t max_value_bytes() const noexcept
     {
         return detail::saturating_sub(bytes, failure_reserve);
     }

@@ -18,9 +18,9 @@
 //      and minor versions of later programs. An earlier version is replaced by the current one.
 //   2. A later major version or an unknown reason of a failure is `newer`; JSON is `corrupt`. Such
 //      states are never treated as new sessions.
-//   3. The user's part has at most `budget.for_value()` bytes, or `budget.bytes` if the session has
-//      failed. If the session has not failed, an accepted user's part can be written with any
-//      progress and any failure. The text of the failure is cut between characters to fit. The
+//   3. The user's part has at most `budget.max_value_bytes()` bytes, or `budget.bytes` if the
+//      session has failed. If the session has not failed, an accepted user's part can be written
+//      with any progress and any failure. The text of the failure is cut between characters. The
 //      guide explains the limits for a session that has failed already.
 
 #ifndef WAYBILL_SESSION_STATE_TEXT_HPP

@@ -52,7 +52,7 @@ namespace waybill::inline v0_2::testing {
 ///         std::this_thread::sleep_for(2ms);      // until it has read and waits
 ///         commits();
 ///     }
-template <class Make, class Again = no_second, class Race = in_turn>
+template <class Make, class Again = no_second, class Race = no_race>
 [[nodiscard]] conformance_report conformance(Make make, Again again = {}, Race race = {})
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;

@@ -32,7 +32,7 @@ struct no_second {
 };
 
 /// Calls both functions one after the other. The rules of races are reported as untested.
-struct in_turn {
+struct no_race {
     template <class F, class G>
     void operator()(F f, G g) const
     {

@@ -12,7 +12,7 @@
 //
 // The last three arguments may be omitted: a second connection, two threads, and a function that
 // deletes a row as an administrator may. Their rules are then reported as untested. To omit one
-// before another, pass `no_second{}` or `in_turn{}`.
+// before another, pass `no_second{}` or `no_race{}`.
 //
 // `lease_outage_conformance` checks a store that cannot be reached.
 
@@ -33,7 +33,7 @@ namespace waybill::inline v0_2::testing {
 /// Tries the rules of `list`, `claim`, `heartbeat` and `leave`. `make()` returns a new, empty
 /// store at each call. `again(store)` returns a second connection to it. `race(f, g)` calls both
 /// functions, at the same time if possible. `erase(store, key)` deletes the row of a lease.
-template <class Make, class Again = no_second, class Race = in_turn, class Erase = no_erase>
+template <class Make, class Again = no_second, class Race = no_race, class Erase = no_erase>
 [[nodiscard]] conformance_report lease_conformance(Make make, Again again = {}, Race race = {},
                                                    Erase erase = {})
 {

@@ -34,7 +34,7 @@ namespace waybill::inline v0_2::testing {
 /// Tries the rules of `load`, `save` and `clear`. `make()` returns a new, empty store at each call.
 /// `again(store)` returns a second connection to it. `race(f, g)` calls both functions, at the same
 /// time if possible. The largest state has `budget.bytes` bytes.
-template <class Make, class Again = no_second, class Race = in_turn>
+template <class Make, class Again = no_second, class Race = no_race>
 [[nodiscard]] conformance_report session_conformance(Make make, Again again = {}, Race race = {},
                                                      const state_budget& budget = {})
 {

@@ -75,15 +75,16 @@ public:
         generation_ = o.first_generation;
     }
 
-    /// Starts a new generation: the partition is assigned, after `behind` or from the beginning.
-    constexpr void assign(done_position behind) noexcept
+    /// Starts a new generation: the partition is assigned, and continues after `last_done`, or at
+    /// the beginning.
+    constexpr void assign(done_position last_done) noexcept
     {
-        const std::optional<std::uint64_t>& from = behind.at();
+        const std::optional<std::uint64_t>& from = last_done.at();
         start_over();
         assigned_ = true;
         any_done_ = false;
-        has_low_water_ = position_known_ = any_offered_ = from.has_value();
-        low_position_ = last_offered_ = from.value_or(0);
+        has_low_water_ = position_known_ = any_seen_ = from.has_value();
+        low_position_ = last_seen_ = from.value_or(0);
     }
 
     /// Like `assign`, with the positions that an earlier owner completed out of order, and with the
@@ -108,14 +109,14 @@ public:
         if (!assigned_) return;
         start_over();
         assigned_ = false;
-        any_offered_ = true;
-        last_offered_ = detail::highest_size;
+        any_seen_ = true;
+        last_seen_ = detail::highest_size;
     }
 
     /// Begins an event. Returns its ticket, or the reason why it was not begun. O(1) amortised.
     [[nodiscard]] constexpr result<tracked_event, track_error> begin(std::uint64_t sequence)
     {
-        if (any_offered_ && sequence <= last_offered_) return unexpected(refusal_of(sequence));
+        if (any_seen_ && sequence <= last_seen_) return unexpected(refusal_of(sequence));
         if (in_flight() >= options_.max_in_flight || pending() >= options_.span) {
             return unexpected(track_error::full);
         }
@@ -126,9 +127,9 @@ public:
         } else {
             slots_.make_room(sequence);
         }
-        slots_.push(sequence, true);
-        last_offered_ = sequence;
-        any_offered_ = true;
+        slots_.push({.sequence = sequence, .in_flight = true});
+        last_seen_ = sequence;
+        any_seen_ = true;
         if (!position_known_) {
             position_known_ = true;
             low_position_ = sequence;
@@ -174,8 +175,8 @@ public:
         }
         set_low_water(reached);
         done_by_earlier_owner_.pass(sequence);
-        if (!any_offered_ || last_offered_ < reached) last_offered_ = reached;
-        any_offered_ = true;
+        if (!any_seen_ || last_seen_ < reached) last_seen_ = reached;
+        any_seen_ = true;
     }
 
     /// The same for other integers and enumerations. A negative position changes nothing.
@@ -229,9 +230,9 @@ public:
     /// The lowest sequence number that may come next; empty if there is none.
     [[nodiscard]] constexpr std::optional<std::uint64_t> expected() const noexcept
     {
-        if (!any_offered_) return position_known_ ? low_position_ : 0;
-        if (last_offered_ == detail::highest_size) return std::nullopt;
-        return last_offered_ + 1;
+        if (!any_seen_) return position_known_ ? low_position_ : 0;
+        if (last_seen_ == detail::highest_size) return std::nullopt;
+        return last_seen_ + 1;
     }
 
     /// True if the partition is assigned and the limits permit one more event.
@@ -271,7 +272,7 @@ public:
         if (in_flight() != 0) {
             const std::optional<std::uint64_t> newest = high_water();
             const std::uint64_t end =
-                done_by_earlier_owner_.empty() ? newest.value_or(0) : last_offered_;
+                done_by_earlier_owner_.empty() ? newest.value_or(0) : last_seen_;
             for (auto o = slots_.in_flight_from(at); o && *o <= end;
                  o = slots_.in_flight_from(at)) {
                 if (*o != at)
@@ -318,11 +319,11 @@ public:
                                      const completion_tracker& b) noexcept
     {
         return a.options_ == b.options_ && a.low_position_ == b.low_position_ &&
-               a.last_offered_ == b.last_offered_ && a.generation_ == b.generation_ &&
+               a.last_seen_ == b.last_seen_ && a.generation_ == b.generation_ &&
                a.begun_count_ == b.begun_count_ && a.assigned_ == b.assigned_ &&
                a.has_low_water_ == b.has_low_water_ && a.position_known_ == b.position_known_ &&
-               a.any_offered_ == b.any_offered_ &&
-               a.done_by_earlier_owner_ == b.done_by_earlier_owner_ && a.slots_ == b.slots_;
+               a.any_seen_ == b.any_seen_ && a.done_by_earlier_owner_ == b.done_by_earlier_owner_ &&
+               a.slots_ == b.slots_;
     }
 
 private:
@@ -365,12 +366,12 @@ private:
             set_low_water(sequence);
         } else {
             slots_.make_room(sequence);
-            slots_.push(sequence, false);
+            slots_.push({.sequence = sequence, .in_flight = false});
             ++begun_count_;
             record_done(sequence);
         }
-        last_offered_ = sequence;
-        any_offered_ = true;
+        last_seen_ = sequence;
+        any_seen_ = true;
         drop_done_up_to(sequence);
         return unexpected(track_error::done_before);
     }
@@ -387,10 +388,10 @@ private:
 
     tracker_options options_;
     detail::event_slots slots_;
-    detail::done_runs done_by_earlier_owner_;  // after last_offered_; done by an earlier owner
+    detail::done_runs done_by_earlier_owner_;  // after last_seen_; done by an earlier owner
     /// The low watermark if has_low_water_, else the first position if position_known_.
     std::uint64_t low_position_ = 0;
-    std::uint64_t last_offered_ = 0;  // the highest position offered, if any_offered_
+    std::uint64_t last_seen_ = 0;  // the highest position passed to begin(), if any_seen_
     std::uint32_t generation_ = 0;
     std::uint32_t begun_count_ = 0;   // number of events begun
     std::uint64_t highest_done_ = 0;  // if any_done_; only for commit_mark::high_water
@@ -398,7 +399,7 @@ private:
     bool assigned_ = true;
     bool has_low_water_ = false;
     bool position_known_ = false;
-    bool any_offered_ = false;
+    bool any_seen_ = false;
 };
 
 }  // namespace waybill::inline v0_2

@@ -169,7 +169,7 @@ struct encoded_done {
     const std::uint64_t first = in.take_number();
     if (in.failed() || in.at_end()) return unexpected(tracker_start::decode_error::corrupt);
     const bool follows = from && *from != detail::highest_size && *from + 1 == first;
-    const bool is_first = (head & detail::tracker_is_first) != 0;
+    const bool is_first = (head & detail::no_low_water_flag) != 0;
     if (!follows && (from || !is_first)) return unexpected(tracker_start::decode_error::other_base);
 
     const auto form = static_cast<detail::tracker_form>(head & 3U);

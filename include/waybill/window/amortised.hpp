@@ -36,30 +36,31 @@ public:
     /// Adds a sample: the newest measured one, or for a commutative measure any sample of the newer
     /// part.
     template <class Ring, class Sample>
-    void came(Ring&, Sample s)
+    void add(Ring&, Sample s)
     {
         newer_ = Measure::combine(newer_, Measure::of(s));
     }
-    /// Like `came`, for the newest measured sample. A later `told_again` can replace this sample.
+    /// Like `add`, for the newest measured sample. A later `replace_newest` can replace this
+    /// sample.
     template <class Ring, class Sample>
-    void came_first(Ring&, Sample s)
+    void add_newest(Ring&, Sample s)
     {
         newer_without_newest_ = newer_;
         newer_ = Measure::combine(newer_, Measure::of(s));
     }
-    /// Like `came`, for a sample of the newer part that is not the newest. `told_again` stays
+    /// Like `add`, for a sample of the newer part that is not the newest. `replace_newest` stays
     /// possible.
     template <class Ring, class Sample>
-    void came_late(Ring& r, Sample s)
+    void add_late(Ring& r, Sample s)
     {
         newer_without_newest_ = Measure::combine(newer_without_newest_, Measure::of(s));
-        came(r, s);
+        add(r, s);
     }
 
     /// Replaces the newest measured sample by `s`. Requires: that sample is in the newer part, and
-    /// all samples since the last `start_anew` were added by `came_first` or `came_late`.
+    /// all samples since the last `recompute` were added by `add_newest` or `add_late`.
     template <class Ring, class Sample>
-    void told_again(Ring&, Sample s)
+    void replace_newest(Ring&, Sample s)
     {
         newer_ = Measure::combine(newer_without_newest_, Measure::of(s));
     }
@@ -74,7 +75,7 @@ public:
     }
 
     /// The number of samples in the older part.
-    [[nodiscard]] std::uint64_t older() const noexcept { return older_count_; }
+    [[nodiscard]] std::uint64_t older_count() const noexcept { return older_count_; }
 
     /// Called after the ring has grown and its samples have moved. This class stores no places.
     void moved(std::uint64_t, std::uint64_t) noexcept {}
@@ -82,7 +83,7 @@ public:
     /// Recomputes all measures after samples have changed. A quarter of the samples stays in the
     /// newer part, so that the next sample that is about as late needs no recomputation.
     template <class Ring>
-    void start_anew(Ring& r)
+    void recompute(Ring& r)
     {
         rebuild(r, r.measured() - r.measured() / 4);
     }

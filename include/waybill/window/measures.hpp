@@ -226,9 +226,9 @@ struct ends {
 
 namespace detail {
 
-/// Checks that a part occurs once and fits the others.
+/// Checks that a part occurs once and fits the others. `type` is the part as a base class.
 template <class Part, class V, class... All>
-struct single_part {
+struct checked_part {
     static_assert(!std::same_as<Part, counted<V>>,
                   "measures always count their samples: remove `counted`");
     static_assert((0 + ... + int{std::same_as<Part, All>}) == 1,
@@ -242,10 +242,10 @@ struct single_part {
 
 /// Several parts as one measure. The number of samples is always included.
 template <detail::measurable V, template <class> class... Parts>
-struct measures : counted<V>, detail::single_part<Parts<V>, V, Parts<V>...>::type... {
+struct measures : counted<V>, detail::checked_part<Parts<V>, V, Parts<V>...>::type... {
     using value_type = V;
     static constexpr bool weighted = (std::same_as<Parts<V>, weighed<V>> || ...);
-    static constexpr bool commutative = true;
+    static constexpr bool commutative = true;  // late samples may be combined last
 
     [[nodiscard]] static constexpr measures identity() noexcept { return {}; }
     // If these are not inlined, a measure is written to memory and read back in pieces of another

@@ -72,11 +72,11 @@ public:
           ring_(std::move(o.ring_)),
           policy_(std::move(o.policy_)),
           times_(o.times_),
-          cautious_appends_(o.cautious_appends_),
+          appends_until_trust_(o.appends_until_trust_),
           missing_(o.missing_),
           losses_(o.losses_)
     {
-        o.policy_.start_anew(o.ring_);
+        o.policy_.recompute(o.ring_);
     }
     sliding_window& operator=(sliding_window&& o) noexcept
     {
@@ -85,7 +85,7 @@ public:
         ring_ = std::move(from.ring_);
         policy_ = std::move(from.policy_);
         times_ = from.times_;
-        cautious_appends_ = from.cautious_appends_;
+        appends_until_trust_ = from.appends_until_trust_;
         missing_ = from.missing_;
         losses_ = from.losses_;
         return *this;
@@ -238,13 +238,13 @@ private:
         if (n == ring_.size()) return;
         losses_.future += ring_.size() - n;
         ring_.drop_newest(ring_.size() - n);
-        policy_.start_anew(ring_);
+        policy_.recompute(ring_);
     }
 
     // By default each sample is measured when it is inserted, even if it is after the clock. If a
     // query finds such a sample, `exclude_later_samples` recomputes all measures without the
     // samples after the clock; these wait. From then on, new samples after the clock wait, too,
-    // until `cautious_appends_` samples at or before the clock have been appended. So
+    // until `appends_until_trust_` samples at or before the clock have been appended. So
     // recomputations are rare enough to cost O(1) a sample on average.
 
     /// Makes all samples after the clock wait for their time, and recomputes the measures.
@@ -253,14 +253,14 @@ private:
         std::uint64_t n = 0;
         while (n != ring_.size() && times_.now < ring_[ring_.size() - 1 - n].at) ++n;
         ring_.wait(n);
-        cautious_appends_ = ring_.size();
-        policy_.start_anew(ring_);
+        appends_until_trust_ = ring_.size();
+        policy_.recompute(ring_);
     }
 
     /// Measures the waiting samples whose time has come.
     [[gnu::noinline]] void measure_due_samples()
     {
-        cautious_appends_ = ring_.size();
+        appends_until_trust_ = ring_.size();
         while (ring_.waiting() != 0) {
             const sample_type s = ring_[ring_.measured()];
             if (times_.now < s.at) return;
@@ -295,9 +295,9 @@ private:
     {
         if (ring_.size() == ring_.room()) make_room();
         ring_.push(s);
-        if (cautious_appends_ != 0) {
+        if (appends_until_trust_ != 0) {
             if (times_.now < s.at) return ring_.wait(ring_.waiting() + 1);
-            --cautious_appends_;
+            --appends_until_trust_;
         }
         add_to_measure(s);
     }
@@ -305,8 +305,9 @@ private:
     void add_to_measure(sample_type s)
     {
         if (options_.on_equal_time == window_options::equal_time::replace)
-            policy_.came_first(ring_, s);
-        else policy_.came(ring_, s);
+            policy_.add_newest(ring_, s);
+        else
+            policy_.add(ring_, s);
     }
 
     /// Makes room in a full ring: the ring grows or, at `max_points`, the oldest sample is removed.
@@ -339,8 +340,10 @@ private:
         if (options_.on_equal_time == window_options::equal_time::replace && n != 0 &&
             ring_[n - 1].at == s.at) {
             ring_[n - 1] = s;
-            if (n == ring_.measured() && n > policy_.older()) policy_.told_again(ring_, s);
-            else if (n <= ring_.measured()) policy_.start_anew(ring_);
+            if (n == ring_.measured() && n > policy_.older_count())
+                policy_.replace_newest(ring_, s);
+            else if (n <= ring_.measured())
+                policy_.recompute(ring_);
             return insert_result::replaced;
         }
         if (n == ring_.size()) {
@@ -358,15 +361,16 @@ private:
         ring_.insert(n, s);
         const std::uint64_t measured = ring_.measured() - 1;
         if (n > measured || (n == measured && times_.now < s.at)) {
-            ring_.wait(ring_.waiting() + 1);
+            ring_.wait(ring_.waiting() + 1);  // not before the clock reaches it
         } else if (n == measured) {
             add_to_measure(s);
-        } else if (any_order<Measure> && n >= policy_.older()) {
+        } else if (any_order<Measure> && n >= policy_.older_count()) {
             if (options_.on_equal_time == window_options::equal_time::replace)
-                policy_.came_late(ring_, s);
-            else policy_.came(ring_, s);
+                policy_.add_late(ring_, s);
+            else
+                policy_.add(ring_, s);
         } else {
-            policy_.start_anew(ring_);
+            policy_.recompute(ring_);
         }
         return insert_result::late;
     }
@@ -375,7 +379,7 @@ private:
     detail::sample_ring<sample_type, Measure> ring_;
     How<Measure> policy_;
     times times_;
-    std::uint64_t cautious_appends_ = 0;  // appended samples until the default mode resumes
+    std::uint64_t appends_until_trust_ = 0;  // samples still to append before later times wait
     std::optional<Time> missing_;
     window_losses losses_;
 };

@@ -5,16 +5,18 @@
 //     store.put(key, waybill::save(backlog));
 //     ...
 //     auto again = waybill::load<backlog_window>(bytes, {.span = 10min});
-//     if (!again) return start_anew(waybill::describe(again.error()));
+//     if (!again) return begin_empty(waybill::describe(again.error()));
 //     auto s = again->query(now);                // empty after a long gap, never stale
 //
 //   1. Samples and clock are restored exactly; equal ones give equal bytes, for any policy and
 //      measure. Losses and `missing()` are not stored: loaded summaries report that they are
-//      complete. A caller that stores `missing()` as well calls missed(at) after loading.
+//      complete. `missing()` is the time of the last loss; a caller that
+//      stores it as well calls missed(at) after loading.
 //   2. Options are not stored. `load` sets the clock, then inserts the samples. Samples that the
 //      new options do not allow are losses. Options that `validate` refuses are an error.
 //   3. `load` returns a complete window or the first error, and accepts only the bytes of `save`.
-//   4. `load` allocates nothing for samples that the bytes do not contain, except for `max_points`.
+//   4. `load` allocates nothing for samples that the bytes do not contain, except the room for
+//      `max_points`.
 //   5. Integers at even time steps take 1 byte each if they change by less than 64, 2 below 8,192.
 //
 // Only wall-clock times are stored. The module's guide describes the format.
@@ -67,7 +69,7 @@ template <detail::storable_window W>
 [[nodiscard]] std::string save(const W& w)
 {
     detail::snapshot_writer out(static_cast<std::size_t>(w.size()));
-    const std::uint8_t unit = detail::common_unit(w);
+    const std::uint8_t unit = detail::coarsest_common_unit(w);
     detail::write_head(out, w, unit);
     detail::write_samples(out, w, unit);
     return static_cast<detail::snapshot_writer&&>(out).finish();

@@ -41,7 +41,7 @@ public:
     /// Adds a sample: the newest measured one, or for a commutative measure any sample of the newer
     /// part.
     template <class Ring, class Sample>
-    void came(Ring& r, Sample s)
+    void add(Ring& r, Sample s)
     {
         // Each branch combines into the final destination. A copy of a measure that was just
         // written in pieces of another size would wait for these writes.
@@ -57,26 +57,27 @@ public:
         }
         convert_next(r);
     }
-    /// Like `came`, for the newest measured sample. A later `told_again` can replace this sample.
+    /// Like `add`, for the newest measured sample. A later `replace_newest` can replace this
+    /// sample.
     template <class Ring, class Sample>
-    void came_first(Ring& r, Sample s)
+    void add_newest(Ring& r, Sample s)
     {
         newer_without_newest_ = newer_;
-        came(r, s);
+        add(r, s);
     }
-    /// Like `came`, for a sample of the newer part that is not the newest. `told_again` stays
+    /// Like `add`, for a sample of the newer part that is not the newest. `replace_newest` stays
     /// possible.
     template <class Ring, class Sample>
-    void came_late(Ring& r, Sample s)
+    void add_late(Ring& r, Sample s)
     {
         newer_without_newest_ = Measure::combine(newer_without_newest_, Measure::of(s));
-        came(r, s);
+        add(r, s);
     }
 
     /// Replaces the newest measured sample by `s`. Requires: that sample is in the newer part, and
-    /// all samples since the last `start_anew` were added by `came_first` or `came_late`.
+    /// all samples since the last `recompute` were added by `add_newest` or `add_late`.
     template <class Ring, class Sample>
-    void told_again(Ring&, Sample s)
+    void replace_newest(Ring&, Sample s)
     {
         newer_ = Measure::combine(newer_without_newest_, Measure::of(s));
     }
@@ -101,7 +102,7 @@ public:
     }
 
     /// The number of samples before the newer part: b - f.
-    [[nodiscard]] std::uint64_t older() const noexcept { return older_count_; }
+    [[nodiscard]] std::uint64_t older_count() const noexcept { return older_count_; }
 
     /// Called after the ring has grown. `first` is the former place of the oldest sample, and
     /// `room` the former room of the ring.
@@ -114,7 +115,7 @@ public:
     /// Recomputes all measures after samples have changed. A quarter of the samples stays in the
     /// newer part, so that the next sample that is about as late needs no recomputation.
     template <class Ring>
-    void start_anew(Ring& r)
+    void recompute(Ring& r)
     {
         // Invariant: l - f == e - b + 1.
         const std::uint64_t newer = r.measured() / 4;
@@ -182,9 +183,9 @@ private:
         ++converted_count_;
     }
 
-    std::uint64_t older_count_ = 0;        // b - f
-    std::uint64_t unconverted_count_ = 0;  // r - l, and a - r
-    std::uint64_t converted_count_ = 0;    // b - a
+    std::uint64_t older_count_ = 0;        // |[f, b)|
+    std::uint64_t unconverted_count_ = 0;  // |[l, r)|, which is |[r, a)|
+    std::uint64_t converted_count_ = 0;    // |[a, b)|
     std::uint64_t l_place_ = 0;            // place of l, used only if unconverted_count_ != 0
     std::uint64_t a_place_ = 0;            // place of a, used only if unconverted_count_ != 0
     Measure middle_ = Measure::identity();

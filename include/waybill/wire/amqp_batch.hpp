@@ -12,7 +12,7 @@
 //
 // Each SDK chooses the fields of the envelope; the options of `batch` describe its choice. The size
 // of a batch is exact if the options match the SDK. Constants below contain the options of some
-// SDKs. A single message may be sent without a batch: see `lone`.
+// SDKs. A single message may be sent without a batch: see `single`.
 
 #ifndef WAYBILL_WIRE_AMQP_BATCH_HPP
 #define WAYBILL_WIRE_AMQP_BATCH_HPP
@@ -38,9 +38,9 @@ template <profile P>
 }
 
 /// How a batch with a single message is sent.
-enum class lone : std::uint8_t {
-    wrapped,  ///< As a batch, like several messages.
-    bare,     ///< As the message itself, without envelope and data section.
+enum class single_message : std::uint8_t {
+    wrapped,    ///< As a batch, like several messages.
+    unwrapped,  ///< As the message itself, without envelope and data section.
 };
 
 /// A framing for messages that the encoder `P` writes. All options are plain data. By default all
@@ -62,31 +62,32 @@ struct batch {
     /// and a time of 0 are copied.
     bool drops_empty = false;
 
-    /// How a batch with a single message is sent. With `lone::bare`, `delta` of the second message
-    /// also contains the envelope and the data section of the first. Do not compare that value with
-    /// a limit for single messages.
-    amqp::lone lone = amqp::lone::wrapped;
+    /// How a batch with a single message is sent. With `single_message::unwrapped`, `delta` of the
+    /// second message also contains the envelope and the data section of the first. Do not compare
+    /// that value with a limit for single messages.
+    amqp::single_message single = amqp::single_message::wrapped;
 
     /// The batch built so far.
     struct state {
         bool empty = true;
-        /// Bytes that the second message adds for the first one, see `lone`.
+        /// Bytes that the second message adds for the first one, see `single`.
         std::uint64_t owed_by_first = 0;
 
         friend bool operator==(const state&, const state&) = default;
     };
 
-    /// Bytes of the envelope for a batch that begins with `first`; 0 with `lone::bare`.
+    /// Bytes of the envelope for a batch that begins with `first`; 0 with
+    /// `single_message::unwrapped`.
     [[nodiscard]] constexpr std::uint64_t envelope(const message& first) const noexcept
     {
-        return lone == amqp::lone::bare ? 0 : envelope_size(first);
+        return single == amqp::single_message::unwrapped ? 0 : envelope_size(first);
     }
 
     /// Bytes that `m` adds as the next message. Linear in its map entries.
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const message& m) const noexcept
     {
         const std::uint64_t encoded = size<P>(m);
-        if (lone == amqp::lone::bare && s.empty) return encoded;
+        if (single == amqp::single_message::unwrapped && s.empty) return encoded;
         return waybill::detail::saturating_add(s.owed_by_first, wrapped<P>(encoded));
     }
 
@@ -94,7 +95,7 @@ struct batch {
     constexpr void push(state& s, const message& m) const noexcept
     {
         s.owed_by_first = 0;
-        if (lone == amqp::lone::bare && s.empty) {
+        if (single == amqp::single_message::unwrapped && s.empty) {
             const std::uint64_t encoded = size<P>(m);
             s.owed_by_first = waybill::detail::saturating_add(
                 envelope_size(m), waybill::detail::saturating_sub(wrapped<P>(encoded), encoded));
@@ -111,8 +112,9 @@ private:
     [[nodiscard]] constexpr identifier copied(const identifier& id) const noexcept
     {
         const value& v = id.as_value();
-        const bool is_empty = v.what() == value::kind::number ? v.narrow() == 1
-                              : v.what() == value::kind::text && v.length() == 0;
+        const bool is_empty = v.what() == value::kind::number
+                                  ? v.shortest_size() == 1
+                                  : v.what() == value::kind::text && v.length() == 0;
         return drops_empty && is_empty ? identifier{} : id;
     }
 
@@ -157,7 +159,7 @@ inline constexpr batch<rhea> service_bus_js{.copies_properties = true,
 /// Azure.Messaging.ServiceBus for .NET. A partition key is equal for all messages of a batch; put
 /// it into `carries`. Documented: AmqpMessageConverter.cs of Azure/azure-sdk-for-net.
 inline constexpr batch<dotnet> service_bus_dotnet{
-    .copies_message_id = true, .copies_group_id = true, .lone = lone::bare};
+    .copies_message_id = true, .copies_group_id = true, .single = single_message::unwrapped};
 
 }  // namespace waybill::inline v0_2::wire::amqp
 

@@ -34,8 +34,8 @@ enum class section : std::uint8_t {
 
 /// How an encoder chooses the AMQP type of a number.
 enum class numbers : std::uint8_t {
-    typed,  ///< By the C++ type of the number.
-    plain,  ///< By the value only, as in JavaScript.
+    typed,    ///< By the C++ type of the number.
+    untyped,  ///< By the value only, as in JavaScript.
 };
 
 /// The choices of an encoder. The defaults describe an encoder that writes all given fields, each
@@ -103,7 +103,7 @@ struct rhea {
                                    .short_lists = false,
                                    .short_maps = false,
                                    .writes_null_body = true,
-                                   .number = numbers::plain};
+                                   .number = numbers::untyped};
 };
 
 /// uAMQP for C, part of azure-sdk-for-cpp and of the older Azure SDKs for Python. Tested with uAMQP

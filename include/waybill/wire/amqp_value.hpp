@@ -99,7 +99,10 @@ public:
     /// The AMQP integer of the same width and sign: ubyte to ulong, byte to long.
     template <detail::number N>
     constexpr value(N n) noexcept
-        : kind_(kind::number), narrow_(typed_size(n)), plain_(untyped_size(n)), wide_(9)
+        : kind_(kind::number),
+          shortest_size_(typed_size(n)),
+          shortest_untyped_size_(untyped_size(n)),
+          longest_size_(9)
     {
     }
 
@@ -108,9 +111,9 @@ public:
         requires(sizeof(F) <= sizeof(double))
     constexpr value(F f) noexcept
         : kind_(kind::number),
-          narrow_(sizeof(F) + 1),
-          plain_(untyped_size(static_cast<double>(f))),
-          wide_(9)
+          shortest_size_(sizeof(F) + 1),
+          shortest_untyped_size_(untyped_size(static_cast<double>(f))),
+          longest_size_(9)
     {
     }
 
@@ -172,22 +175,30 @@ public:
 
     /// Bytes of the shortest encoding, without `length()`. A string, symbol or binary of more than
     /// 255 octets takes three bytes more.
-    [[nodiscard]] constexpr std::uint64_t narrow() const noexcept { return narrow_; }
+    [[nodiscard]] constexpr std::uint64_t shortest_size() const noexcept { return shortest_size_; }
 
     /// Bytes of the shortest encoding, without `length()`, in a language with one type of number.
     /// JavaScript sends 5.0 and 5L with the same, smallest AMQP type, and a NaN as null. The rules
     /// are those of rhea 3.0.5.
-    [[nodiscard]] constexpr std::uint64_t plain() const noexcept { return plain_; }
+    [[nodiscard]] constexpr std::uint64_t shortest_untyped_size() const noexcept
+    {
+        return shortest_untyped_size_;
+    }
 
     /// Bytes of the longest encoding, without `length()`. A number may have any type of at most 64
     /// bits.
-    [[nodiscard]] constexpr std::uint64_t wide() const noexcept { return wide_; }
+    [[nodiscard]] constexpr std::uint64_t longest_size() const noexcept { return longest_size_; }
 
     friend bool operator==(const value&, const value&) = default;
 
 private:
-    constexpr value(kind k, std::uint64_t length, std::uint8_t narrow, std::uint8_t wide) noexcept
-        : length_(length), kind_(k), narrow_(narrow), plain_(narrow), wide_(wide)
+    constexpr value(kind k, std::uint64_t length, std::uint8_t shortest_size,
+                    std::uint8_t longest_size) noexcept
+        : length_(length),
+          kind_(k),
+          shortest_size_(shortest_size),
+          shortest_untyped_size_(shortest_size),
+          longest_size_(longest_size)
     {
     }
 
@@ -221,9 +232,9 @@ private:
 
     std::uint64_t length_ = 0;
     kind kind_ = kind::null;
-    std::uint8_t narrow_ = 1;
-    std::uint8_t plain_ = 1;
-    std::uint8_t wide_ = 1;
+    std::uint8_t shortest_size_ = 1;
+    std::uint8_t shortest_untyped_size_ = 1;
+    std::uint8_t longest_size_ = 1;
 };
 
 /// A message-id or correlation-id: a string, a ulong made from any integer, a uuid or a binary.

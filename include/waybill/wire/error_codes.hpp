@@ -2,9 +2,9 @@
 //
 // error_codes: the meaning of a service's error codes for a sender.
 //
-//     switch (waybill::wire::find(waybill::wire::kafka_errors, code).value_or(answer::unknown)) {
+//     switch (find(waybill::wire::kafka_errors, code).value_or(answer::outcome_unknown)) {
 //         case answer::too_large: s.on(batch_sender::too_large{attempt}, now); break;
-//         case answer::unknown:   s.on(batch_sender::outcome_unknown{attempt}, now); break;
+//         case answer::outcome_unknown: s.on(batch_sender::outcome_unknown{attempt}, now); break;
 //         ...
 //     }
 //
@@ -50,7 +50,7 @@ enum class answer : std::uint8_t {
     ownership_lost,  ///< Another owner has the lock, the session or the producer id. Stop.
     /// The message may have arrived. Repeat the identical request or query the outcome. Do not
     /// change the batch.
-    unknown,
+    outcome_unknown,
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(answer) noexcept
@@ -72,7 +72,7 @@ enum class answer : std::uint8_t {
         case answer::permanent: return fault_kind::permanent;
         case answer::infrastructure: return fault_kind::infrastructure;
         case answer::ownership_lost: return fault_kind::ownership_lost;
-        case answer::unknown: return fault_kind::infrastructure;
+        case answer::outcome_unknown: return fault_kind::infrastructure;
     }
     return fault_kind::infrastructure;
 }
@@ -80,7 +80,7 @@ enum class answer : std::uint8_t {
 /// A code and its meaning. `number` is set if the protocol numbers its errors.
 struct error_code {
     std::string_view code{};
-    answer means = answer::unknown;
+    answer means = answer::outcome_unknown;
     std::optional<std::int32_t> number{};
 
     friend bool operator==(const error_code&, const error_code&) = default;

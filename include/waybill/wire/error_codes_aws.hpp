@@ -9,9 +9,10 @@
 // that all services share are in `aws_common_errors`.
 //
 // InternalFailure of an entry is transient, because the service documents that the entry was not
-// added. InternalFailure of a whole request is unknown. InternalError of SQS and SNS is unknown for
-// both: SQS also reports it for entries (https://github.com/aws/aws-sdk-java/issues/2562), and no
-// page was found that documents such an entry as not added.
+// added. InternalFailure of a whole request is `outcome_unknown`. InternalError of SQS and SNS is
+// `outcome_unknown` for both: SQS also reports it for entries
+// (https://github.com/aws/aws-sdk-java/issues/2562), and no page was found that documents such an
+// entry as not added.
 //
 // Codes with several meanings are in no table; the comment of each table lists them. Their text may
 // contain the size and the limit: read_refusal in refusal_text.hpp.
@@ -28,8 +29,8 @@ namespace detail {
 inline constexpr error_code aws_common_codes[] = {
     {"ThrottlingException", answer::throttled},
     {"RequestEntityTooLargeException", answer::too_large},
-    {"InternalFailure", answer::unknown},
-    {"RequestAbortedException", answer::unknown},
+    {"InternalFailure", answer::outcome_unknown},
+    {"RequestAbortedException", answer::outcome_unknown},
     {"ServiceUnavailable", answer::transient},
     {"RequestTimeoutException", answer::transient},  // request not completely received
     {"ValidationError", answer::permanent},
@@ -54,7 +55,7 @@ inline constexpr error_code sqs_codes[] = {
     {"RequestThrottled", answer::throttled},
     {"KmsThrottled", answer::throttled},
     {"KMS.ThrottlingException", answer::throttled},
-    {"InternalError", answer::unknown},
+    {"InternalError", answer::outcome_unknown},
     {"EmptyBatchRequest", answer::permanent},
     {"BatchEntryIdsNotDistinct", answer::permanent},
     {"InvalidBatchEntryId", answer::permanent},
@@ -87,7 +88,7 @@ inline constexpr error_code sns_codes[] = {
     {"TooManyEntriesInBatchRequest", answer::too_many},
     {"Throttled", answer::throttled},
     {"KMSThrottling", answer::throttled},
-    {"InternalError", answer::unknown},
+    {"InternalError", answer::outcome_unknown},
     {"EmptyBatchRequest", answer::permanent},
     {"BatchEntryIdsNotDistinct", answer::permanent},
     {"InvalidBatchEntryId", answer::permanent},
@@ -124,8 +125,8 @@ inline constexpr error_code firehose_codes[] = {
 
 inline constexpr error_code eventbridge_codes[] = {
     {"ThrottlingException", answer::throttled},
-    {"InternalFailure", answer::transient},  // of an entry
-    {"InternalException", answer::unknown},  // of a whole request
+    {"InternalFailure", answer::transient},          // of an entry
+    {"InternalException", answer::outcome_unknown},  // of a whole request
     {"InvalidArgument", answer::permanent},
     {"InvalidAccountIdException", answer::permanent},
     {"MalformedDetail", answer::permanent},

@@ -8,7 +8,7 @@
 // connection was closed, deliveries without an outcome may have arrived, whatever the condition is.
 //
 // Known exception: if a batch has more messages than Service Bus accepts, the condition is
-// amqp:internal-error and the text advises a retry. `find` then returns `unknown`
+// amqp:internal-error and the text advises a retry. `find` then returns `outcome_unknown`
 // (https://github.com/Azure/azure-service-bus/issues/397).
 
 #ifndef WAYBILL_WIRE_ERROR_CODES_AZURE_HPP
@@ -24,9 +24,9 @@ inline constexpr error_code azure_amqp_codes[] = {
     {"amqp:link:message-size-exceeded", answer::too_large},
     {"com.microsoft:server-busy", answer::throttled},
     {"amqp:link:transfer-limit-exceeded", answer::throttled},
-    {"com.microsoft:timeout", answer::unknown},  // may have completed
-    {"com.microsoft:operation-cancelled", answer::unknown},
-    {"amqp:internal-error", answer::unknown},
+    {"com.microsoft:timeout", answer::outcome_unknown},  // may have completed
+    {"com.microsoft:operation-cancelled", answer::outcome_unknown},
+    {"amqp:internal-error", answer::outcome_unknown},
     {"amqp:resource-limit-exceeded", answer::transient},  // for example: the queue is full
     {"amqp:not-allowed", answer::permanent},
     {"amqp:not-implemented", answer::permanent},

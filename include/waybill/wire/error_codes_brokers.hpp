@@ -2,14 +2,14 @@
 //
 // error_codes_brokers: error codes of Kafka, NATS and JetStream, RabbitMQ and MQTT 5.
 //
-//     waybill::wire::find(waybill::wire::kafka_errors, 7);         // unknown: it may be written
+//     waybill::wire::find(waybill::wire::kafka_errors, 7);  // outcome_unknown: maybe written
 //     waybill::wire::find(waybill::wire::mqtt5_errors, 0x95);      // too_large
 //
 // The tables contain the codes that a producer can receive. A code with several meanings is in no
 // table; the comment of each table lists it.
 //
 // The error of a closed channel or connection describes one publication, and usually not which one.
-// The other publications without a confirmation may have arrived: they are unknown.
+// The other publications without a confirmation may have arrived: their outcome is unknown.
 //   - RabbitMQ: 311, 313 and 403 to 406 close the channel. 320, 402 and 501 to 541 close the
 //     connection. 312 comes with the returned message and closes nothing.
 //   - MQTT 5: PUBACK and PUBREC report 0x10, 0x87, 0x90, 0x97 and 0x99 for one publication. All
@@ -26,20 +26,20 @@ namespace waybill::inline v0_2::wire {
 namespace detail {
 
 inline constexpr error_code kafka_codes[] = {
-    {"UNKNOWN_SERVER_ERROR", answer::unknown, -1},
+    {"UNKNOWN_SERVER_ERROR", answer::outcome_unknown, -1},
     {"CORRUPT_MESSAGE", answer::transient, 2},
     {"UNKNOWN_TOPIC_OR_PARTITION", answer::transient, 3},
     {"LEADER_NOT_AVAILABLE", answer::transient, 5},
     {"NOT_LEADER_OR_FOLLOWER", answer::transient, 6},
-    {"REQUEST_TIMED_OUT", answer::unknown, 7},
+    {"REQUEST_TIMED_OUT", answer::outcome_unknown, 7},
     {"BROKER_NOT_AVAILABLE", answer::infrastructure, 8},
     {"REPLICA_NOT_AVAILABLE", answer::transient, 9},
     {"MESSAGE_TOO_LARGE", answer::too_large, 10},
-    {"NETWORK_EXCEPTION", answer::unknown, 13},
+    {"NETWORK_EXCEPTION", answer::outcome_unknown, 13},
     {"INVALID_TOPIC_EXCEPTION", answer::permanent, 17},
     {"RECORD_LIST_TOO_LARGE", answer::too_large, 18},
     {"NOT_ENOUGH_REPLICAS", answer::transient, 19},
-    {"NOT_ENOUGH_REPLICAS_AFTER_APPEND", answer::unknown, 20},  // written, but to too few replicas
+    {"NOT_ENOUGH_REPLICAS_AFTER_APPEND", answer::outcome_unknown, 20},  // too few replicas
     {"INVALID_REQUIRED_ACKS", answer::permanent, 21},
     {"TOPIC_AUTHORIZATION_FAILED", answer::infrastructure, 29},
     {"CLUSTER_AUTHORIZATION_FAILED", answer::infrastructure, 31},
@@ -55,7 +55,7 @@ inline constexpr error_code kafka_codes[] = {
     {"CONCURRENT_TRANSACTIONS", answer::transient, 51},
     {"TRANSACTIONAL_ID_AUTHORIZATION_FAILED", answer::infrastructure, 53},
     {"OPERATION_NOT_ATTEMPTED", answer::transient, 55},
-    {"KAFKA_STORAGE_ERROR", answer::unknown, 56},  // a disk failed before or after the write
+    {"KAFKA_STORAGE_ERROR", answer::outcome_unknown, 56},  // disk failure
     {"SASL_AUTHENTICATION_FAILED", answer::infrastructure, 58},
     {"UNSUPPORTED_COMPRESSION_TYPE", answer::permanent, 76},  // zstd from a client older than 2.1
     {"INVALID_RECORD", answer::permanent, 87},
@@ -97,7 +97,7 @@ inline constexpr error_code jetstream_codes[] = {
     {"JSStreamTooManyRequests", answer::throttled, 10167},
     {"JSAtomicPublishTooManyInflight", answer::throttled, 10210},
     {"JSBatchPublishTooManyInflight", answer::throttled, 10211},
-    {"JSStreamDuplicateMessageConflict", answer::unknown, 10158},  // earlier attempt in progress
+    {"JSStreamDuplicateMessageConflict", answer::outcome_unknown, 10158},  // still in progress
     {"JSAccountResourcesExceededErr", answer::transient, 10002},
     {"JSClusterNotAvailErr", answer::transient, 10008},
     {"JSClusterNotLeaderErr", answer::transient, 10009},
@@ -144,7 +144,7 @@ inline constexpr error_code rabbitmq_codes[] = {
     {"resource-error", answer::infrastructure, 506},
     {"not-allowed", answer::infrastructure, 530},
     {"not-implemented", answer::permanent, 540},
-    {"internal-error", answer::unknown, 541},
+    {"internal-error", answer::outcome_unknown, 541},
     {"CONTENT_TOO_LARGE", answer::too_large},
     {"NO_ROUTE", answer::permanent},
     {"NO_CONSUMERS", answer::transient},
@@ -161,7 +161,7 @@ inline constexpr error_code rabbitmq_codes[] = {
     {"RESOURCE_ERROR", answer::infrastructure},
     {"NOT_ALLOWED", answer::infrastructure},
     {"NOT_IMPLEMENTED", answer::permanent},
-    {"INTERNAL_ERROR", answer::unknown},
+    {"INTERNAL_ERROR", answer::outcome_unknown},
 };
 
 // Reason codes of PUBACK and PUBREC, of a DISCONNECT instead of them, and of the next CONNACK.

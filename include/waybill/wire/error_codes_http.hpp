@@ -18,46 +18,36 @@ namespace waybill::inline v0_2::wire {
 namespace detail {
 
 inline constexpr error_code http_codes[] = {
-    {"400", answer::permanent, 400},
-    {"401", answer::infrastructure, 401},
-    {"403", answer::infrastructure, 403},
-    {"404", answer::infrastructure, 404},
-    {"405", answer::infrastructure, 405},
-    {"407", answer::infrastructure, 407},
+    {"400", answer::permanent, 400},       {"401", answer::infrastructure, 401},
+    {"403", answer::infrastructure, 403},  {"404", answer::infrastructure, 404},
+    {"405", answer::infrastructure, 405},  {"407", answer::infrastructure, 407},
     {"408", answer::transient, 408},  // request not completely received
-    {"410", answer::infrastructure, 410},
-    {"411", answer::infrastructure, 411},
-    {"413", answer::too_large, 413},
-    {"414", answer::permanent, 414},
-    {"415", answer::permanent, 415},
-    {"421", answer::infrastructure, 421},
-    {"422", answer::permanent, 422},
-    {"425", answer::transient, 425},  // RFC 8470 (2018-09)
-    {"429", answer::throttled, 429},  // RFC 6585 (2012-04)
-    {"431", answer::permanent, 431},  // RFC 6585
-    {"500", answer::unknown, 500},
-    {"501", answer::infrastructure, 501},
-    {"502", answer::unknown, 502},
-    {"503", answer::unknown, 503},
-    {"504", answer::unknown, 504},
-    {"505", answer::infrastructure, 505},
+    {"410", answer::infrastructure, 410},  {"411", answer::infrastructure, 411},
+    {"413", answer::too_large, 413},       {"414", answer::permanent, 414},
+    {"415", answer::permanent, 415},       {"421", answer::infrastructure, 421},
+    {"422", answer::permanent, 422},       {"425", answer::transient, 425},  // RFC 8470 (2018-09)
+    {"429", answer::throttled, 429},                                         // RFC 6585 (2012-04)
+    {"431", answer::permanent, 431},                                         // RFC 6585
+    {"500", answer::outcome_unknown, 500}, {"501", answer::infrastructure, 501},
+    {"502", answer::outcome_unknown, 502}, {"503", answer::outcome_unknown, 503},
+    {"504", answer::outcome_unknown, 504}, {"505", answer::infrastructure, 505},
     {"507", answer::transient, 507},  // RFC 4918 (2007-06)
 };
 
 inline constexpr error_code pubsub_codes[] = {
-    {"CANCELLED", answer::unknown, 1},
-    {"UNKNOWN", answer::unknown, 2},
-    {"DEADLINE_EXCEEDED", answer::unknown, 4},
+    {"CANCELLED", answer::outcome_unknown, 1},
+    {"UNKNOWN", answer::outcome_unknown, 2},
+    {"DEADLINE_EXCEEDED", answer::outcome_unknown, 4},
     {"NOT_FOUND", answer::infrastructure, 5},
     {"PERMISSION_DENIED", answer::infrastructure, 7},
     {"RESOURCE_EXHAUSTED", answer::throttled, 8},
     {"FAILED_PRECONDITION", answer::infrastructure, 9},  // billing, a key, a region
     {"ABORTED", answer::transient, 10},
     {"UNIMPLEMENTED", answer::permanent, 12},
-    {"INTERNAL", answer::unknown, 13},
-    {"UNAVAILABLE", answer::unknown, 14},
+    {"INTERNAL", answer::outcome_unknown, 13},
+    {"UNAVAILABLE", answer::outcome_unknown, 14},
     {"UNAUTHENTICATED", answer::infrastructure, 16},
-    {"BAD_GATEWAY", answer::unknown},
+    {"BAD_GATEWAY", answer::outcome_unknown},
 };
 
 }  // namespace detail
@@ -67,12 +57,13 @@ inline constexpr error_code pubsub_codes[] = {
 /// RFC 9110. A comment beside any other code names its RFC.
 /// Not in the table: 409 and 412, whose meaning depends on the service.
 ///   - 500, 502, 504: the request may have been executed.
-///   - 503: `unknown`, like UNAVAILABLE in gRPC. An overloaded server sends it instead of executing
-///     the request. But a proxy may send it if the connection to the server is lost after the
-///     server has received the request (Envoy: https://github.com/envoyproxy/envoy/issues/1979),
-///     and a server after it has executed the request
-///     (https://github.com/envoyproxy/envoy/issues/23089). With a Retry-After, or from a service
-///     that uses 503 only for refusals, the meaning is `throttled`: put that into your own list.
+///   - - 503: `outcome_unknown`, like UNAVAILABLE in gRPC. An overloaded server sends it instead of
+///     executing the request. But a proxy may send it if the connection to the server is lost after
+///     the server has received the request (Envoy:
+///     https://github.com/envoyproxy/envoy/issues/1979), and a server after it has executed the
+///     request (https://github.com/envoyproxy/envoy/issues/23089). With a Retry-After, or from a
+///     service that uses 503 only for refusals, the meaning is `throttled`: put that into your own
+///     list.
 ///   - 413: temporary if it has a Retry-After; a smaller request also helps then.
 ///   - 405, 411, 501, 505: the method, framing or version is wrong, which is the same for all
 ///     messages. No message is the cause; do not dead-letter messages for these codes.

@@ -162,7 +162,7 @@ struct by_hand {
                 r.outcome = batch_outcome::unknown;
             else if (waybill::at_least_once_machine::classify(*stored, mine.from, *to,
                                                               mine.epoch) !=
-                     waybill::at_least_once_machine::checkpoint_stands::after) {
+                     waybill::at_least_once_machine::checkpoint_found::after) {
                 if (r.outcome == batch_outcome::committed) r.outcome = batch_outcome::redeliver;
                 return r;
             }

@@ -90,7 +90,7 @@ private:
     void handle(std::uint64_t event)
     {
         if (event != next_) breaks("an event is handled out of order");
-        const bool enough = event - machine_.covered_events() >= policy_.commit_every;
+        const bool enough = event - machine_.committed_events() >= policy_.commit_every;
         if (enough && (worked_ || failed_ >= policy_.decide_all_failed_from))
             breaks("more waits for a commit than may");
         ++next_;
@@ -140,15 +140,16 @@ private:
 
     void read_back()
     {
-        constexpr at_least_once_machine::checkpoint_stands all[] = {
-            at_least_once_machine::checkpoint_stands::before,
-            at_least_once_machine::checkpoint_stands::after,
-            at_least_once_machine::checkpoint_stands::moved,
-            at_least_once_machine::checkpoint_stands::elsewhere};
+        constexpr at_least_once_machine::checkpoint_found all[] = {
+            at_least_once_machine::checkpoint_found::before,
+            at_least_once_machine::checkpoint_found::after,
+            at_least_once_machine::checkpoint_found::earlier_commit,
+            at_least_once_machine::checkpoint_found::elsewhere};
         const auto which = choices_.pick(5);
         if (which == 4)
-            machine_.on(waybill::at_least_once_machine::stood{{}, fault_kind::infrastructure});
-        if (which != 4) machine_.on(waybill::at_least_once_machine::stood{all[which]});
+            machine_.on(
+                waybill::at_least_once_machine::commit_checked{{}, fault_kind::infrastructure});
+        if (which != 4) machine_.on(waybill::at_least_once_machine::commit_checked{all[which]});
     }
 
     void ended()
@@ -158,13 +159,13 @@ private:
         machine_.on(waybill::at_least_once_machine::done{});
         machine_.on(waybill::at_least_once_machine::all_failed_decided{});
         machine_.on(waybill::at_least_once_machine::advanced{});
-        machine_.on(waybill::at_least_once_machine::stood{});
+        machine_.on(waybill::at_least_once_machine::commit_checked{});
         if (!(machine_ == over) || !std::holds_alternative<waybill::idle>(machine_.next()))
             breaks("over, and goes on");
 
         const batch_outcome end = *machine_.ended();
         const fault_kind why = machine_.reason();
-        const bool all = machine_.covered_events() == events_;
+        const bool all = machine_.committed_events() == events_;
         if (all != (end == batch_outcome::committed))
             breaks("committed is another thing than covered to the last event");
         if (all != (why == fault_kind::none))

@@ -118,10 +118,10 @@ private:
         }
         if (std::holds_alternative<waybill::at_least_once_machine::check_commit>(a)) {
             const auto from = o.from == 0 ? std::nullopt : std::optional(position{o.from, {}});
-            m.on(waybill::at_least_once_machine::stood{
+            m.on(waybill::at_least_once_machine::commit_checked{
                 waybill::at_least_once_machine::classify(stored_, from, {o.to, {}}, o.epoch)});
         }
-        o.from = o.first + m.covered_events();
+        o.from = o.first + m.committed_events();
         for (std::uint64_t n = 0; n != done(); ++n) {
             if (times_[n] == 0) breaks("an event before the checkpoint is lost");
         }

@@ -104,7 +104,7 @@ private:
             if (bad_.contains(e.sequence)) throw std::runtime_error("out of order");
             return {};
         };
-        if (trial_.how == driver::records_no_exception) mine_.last.returned = true;
+        if (trial_.how == driver::records_no_exception) mine_.last.report_returned = true;
         if (trial_.how == driver::makes_a_new_assignment) mine_.last = {};
         try {
             const auto r = waybill::process_batch(store, mine_, rest, handle, {}, policy_);

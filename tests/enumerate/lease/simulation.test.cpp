@@ -214,7 +214,7 @@ private:
                     waybill::partition_lifecycle::partition_opened o{a.partition, a.epoch};
                     if (stored) {
                         mine[a.partition] = work->assignment_of(a, *stored);
-                        o.stored = *stored ? (*stored)->epoch : 0;
+                        o.stored_epoch = *stored ? (*stored)->epoch : 0;
                     } else {
                         o.kind = stored.error().kind;
                     }

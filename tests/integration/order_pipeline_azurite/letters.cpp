@@ -49,7 +49,7 @@ waybill::pipeline_dead_letter letter(const std::string& session, std::uint64_t s
     l.reason = waybill::dead_letter_reason::contradiction;
     l.cause = sequence;
     l.resume_at = 2;
-    l.sent_to = 4;
+    l.last_redriven_step = 4;
     l.text = "no \"template\" for 'it'";
     l.tries = 9;
     l.enqueued = *waybill::parse_wall_time("2026-02-28T23:59:59.9999999Z");
@@ -136,7 +136,7 @@ letter_list all_letters()
     odd.dead_lettered_at = waybill::wall_time::highest();
     odd.kept = waybill::dead_letter_body::pointer;
     odd.body.clear();
-    odd.alone = true;
+    odd.independent = true;
     odd.properties.last = false;
     all.push_back(odd);
     return all;
@@ -171,8 +171,8 @@ void print(const waybill::pipeline_dead_letter& l)
     j["reason"] = name(l.reason);
     j["cause"] = std::to_string(l.cause);
     j["resume_at"] = std::to_string(l.resume_at);
-    j["alone"] = l.alone;
-    j["sent_to"] = std::to_string(l.sent_to);
+    j["alone"] = l.independent;
+    j["sent_to"] = std::to_string(l.last_redriven_step);
     j["text"] = hex(l.text);
     j["tries"] = std::to_string(l.tries);
     j["enqueued"] = std::to_string(l.enqueued.since_epoch().count());
@@ -241,22 +241,22 @@ void again(engines::azure_table& letters, engines::azure_table& other)
     later.text = "written again";
     check(other.upsert(later), "written again");
     check(second(letters) == later, "it replaces itself");
-    later.sent_to = 0;
+    later.last_redriven_step = 0;
     check(letters.upsert(later), "and again");
-    check(second(other).sent_to == 4, "how far its session was sent is not forgotten");
+    check(second(other).last_redriven_step == 4, "how far its session was sent is not forgotten");
     later.reason = waybill::dead_letter_reason::broker;
     check(letters.upsert(later), "by the broker");
     check(second(other).reason == waybill::dead_letter_reason::contradiction,
           "a pipeline knows more than the broker");
     check(letters.write({&later, 1}), "but who says so");
     check(second(other) == later, "writes what he says");
-    const std::uint64_t before = later.sent_to;
-    later.sent_to = before + 2;
+    const std::uint64_t before = later.last_redriven_step;
+    later.last_redriven_step = before + 2;
     later.properties.total = 6;
     check(other.mark({&later, 1}), "marked");
     check(second(letters) == later, "how far it was sent");
     waybill::pipeline_dead_letter less = later;
-    less.sent_to = before + 1;
+    less.last_redriven_step = before + 1;
     check(letters.mark({&less, 1}), "marked by one who has sent less");
     check(second(other) == later, "who takes nothing back");
     const waybill::pipeline_dead_letter never = letter("never", 1);

@@ -55,7 +55,7 @@ prune_plan model(const std::vector<prune_plan::row>& rows, const prune_policy& g
     for (std::uint64_t n = 0; n != rows.size(); ++n) {
         const prune_plan::row& r = rows[n];
         all.push_back({r, n, now - r.dead_lettered_at > p.age && !r.redriving});
-        if (n != 0 && r.dead_lettered_at < rows[n - 1].dead_lettered_at) plan.in_order = false;
+        if (n != 0 && r.dead_lettered_at < rows[n - 1].dead_lettered_at) plan.rows_in_order = false;
         plan.before.rows += 1;
         plan.before.bytes += r.bytes;
         if (r.redriving) plan.redriving = {plan.redriving.rows + 1, plan.redriving.bytes + r.bytes};
@@ -90,8 +90,8 @@ prune_plan model(const std::vector<prune_plan::row>& rows, const prune_policy& g
         }
         plan.removals.push_back(r);
     }
-    plan.full = (p.count != detail::highest_size && plan.after.rows >= p.count) ||
-                (p.bytes != detail::highest_size && plan.after.bytes >= p.bytes);
+    plan.limit_reached = (p.count != detail::highest_size && plan.after.rows >= p.count) ||
+                         (p.bytes != detail::highest_size && plan.after.bytes >= p.bytes);
     return plan;
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("plans are those of a model that sorts, in order or not")
         const wall_time now = roll.one_in(50) ? wall_time::highest() : at(roll.below(60));
         const prune_plan plan = plan_prune(rows, p, now);
         REQUIRE(plan == model(rows, p, now));
-        full += plan.full ? 1U : 0U;
+        full += plan.limit_reached ? 1U : 0U;
         spikes += plan.spike ? 1U : 0U;
 
         std::uint64_t bytes = plan.after.bytes;

@@ -87,7 +87,7 @@ TEST_CASE("state_text: any state comes back, cut only where there is no room, an
         const auto out = detail::write_text_state(s, o);
         const std::uint64_t value = 48 + s.later.size() + s.own.size();
         if (!out) {
-            CHECK(value > o.budget.for_value());
+            CHECK(value > o.budget.max_value_bytes());
             continue;
         }
         const bool all = out->size() == detail::text_state_size(s);

@@ -35,7 +35,7 @@ using waybill::fault;
 using waybill::fault_kind;
 using handled = waybill::at_least_once_machine::handled;
 using waybill::position;
-using stood = waybill::at_least_once_machine::stood;
+using commit_checked = waybill::at_least_once_machine::commit_checked;
 
 using action = at_least_once_machine::action;
 
@@ -69,7 +69,7 @@ TEST_CASE("at_least_once: handles in order, parks what fails, commits behind the
     CHECK(m.next() == action(waybill::at_least_once_machine::handle{2}));
     CHECK(m.on(good) == event_result::applied);
     CHECK(m.next() == action(at_least_once_machine::commit_to{2}));
-    CHECK(m.covered_events() == 0);
+    CHECK(m.committed_events() == 0);
     CHECK(m.on(applied) == event_result::applied);
     CHECK(m.ended() == batch_outcome::committed);
     CHECK(m.handled_events() == 2);
@@ -84,7 +84,7 @@ TEST_CASE("at_least_once: terminal means terminal, and answers to other steps ar
     const auto untouched = m;
     CHECK(m.on(done{}) == event_result::stale);
     CHECK(m.on(applied) == event_result::stale);
-    CHECK(m.on(stood{}) == event_result::stale);
+    CHECK(m.on(commit_checked{}) == event_result::stale);
     CHECK(m.on(all_failed_decided{}) == event_result::stale);
     CHECK(m == untouched);
     m.on(good);
@@ -94,7 +94,7 @@ TEST_CASE("at_least_once: terminal means terminal, and answers to other steps ar
     CHECK(m.on(bad, waybill::steady_time{}) == event_result::stale);
     CHECK(m.on(done{}) == event_result::stale);
     CHECK(m.on(applied) == event_result::stale);
-    CHECK(m.on(stood{}) == event_result::stale);
+    CHECK(m.on(commit_checked{}) == event_result::stale);
     CHECK(m == over);
     CHECK(at_least_once_machine(0).ended() == batch_outcome::empty);
 }
@@ -112,7 +112,7 @@ TEST_CASE("at_least_once: a fault of the surroundings stops at its event; what i
         CHECK(m.ended() ==
               (how == fault_kind::cancelled ? batch_outcome::cancelled : batch_outcome::redeliver));
         CHECK(m.reason() == how);
-        CHECK(m.covered_events() == 1);
+        CHECK(m.committed_events() == 1);
     }
     at_least_once_machine first(3);
     first.on(handled{fault_kind::infrastructure});
@@ -121,7 +121,7 @@ TEST_CASE("at_least_once: a fault of the surroundings stops at its event; what i
     lost.on(good);
     lost.on(handled{fault_kind::ownership_lost});
     CHECK(lost.ended() == batch_outcome::ownership_lost);  // and writes nothing
-    CHECK(lost.covered_events() == 0);
+    CHECK(lost.committed_events() == 0);
 }
 
 TEST_CASE("at_least_once: what is transient has its tries, and then the policy's end")
@@ -167,24 +167,24 @@ TEST_CASE("at_least_once: a commit of which nobody knows is read back")
     m.on(no_answer);
     CHECK(m.next() == action(waybill::at_least_once_machine::check_commit{}));
     auto there = m;
-    there.on(stood{at_least_once_machine::checkpoint_stands::after});
+    there.on(commit_checked{at_least_once_machine::checkpoint_found::after});
     CHECK(there.ended() == batch_outcome::committed);
     auto stolen = m;
-    stolen.on(stood{at_least_once_machine::checkpoint_stands::elsewhere});
+    stolen.on(commit_checked{at_least_once_machine::checkpoint_found::elsewhere});
     CHECK(stolen.ended() == batch_outcome::ownership_lost);
     CHECK(stolen.reason() == fault_kind::ownership_lost);
     auto moved = m;
-    moved.on(stood{at_least_once_machine::checkpoint_stands::moved});
+    moved.on(commit_checked{at_least_once_machine::checkpoint_found::earlier_commit});
     CHECK(moved.ended() == batch_outcome::unknown);
     auto dark = m;
-    dark.on(stood{{}, fault_kind::infrastructure});
+    dark.on(commit_checked{{}, fault_kind::infrastructure});
     CHECK(dark.ended() == batch_outcome::unknown);
-    CHECK(dark.covered_events() == 0);
+    CHECK(dark.committed_events() == 0);
     CHECK(dark.done_events() == 1);
-    m.on(stood{at_least_once_machine::checkpoint_stands::before});
+    m.on(commit_checked{at_least_once_machine::checkpoint_found::before});
     CHECK(m.next() == action(at_least_once_machine::commit_to{0}));  // once more
     m.on(no_answer);
-    m.on(stood{at_least_once_machine::checkpoint_stands::before});
+    m.on(commit_checked{at_least_once_machine::checkpoint_found::before});
     CHECK(m.ended() == batch_outcome::redeliver);
     CHECK(m.reason() == fault_kind::infrastructure);
 }
@@ -200,9 +200,9 @@ TEST_CASE("at_least_once: a commit that is refused")
     CHECK(m.next() ==
           action(waybill::at_least_once_machine::check_commit{}));  // it may be a late one of ours
     auto ours = m;
-    ours.on(stood{at_least_once_machine::checkpoint_stands::after});
+    ours.on(commit_checked{at_least_once_machine::checkpoint_found::after});
     CHECK(ours.ended() == batch_outcome::committed);
-    m.on(stood{at_least_once_machine::checkpoint_stands::elsewhere});
+    m.on(commit_checked{at_least_once_machine::checkpoint_found::elsewhere});
     CHECK(m.ended() == batch_outcome::ownership_lost);
 }
 
@@ -213,20 +213,20 @@ TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again"
     m.on(good);
     m.on(cancelled);
     auto there = m;
-    there.on(stood{at_least_once_machine::checkpoint_stands::after});
+    there.on(commit_checked{at_least_once_machine::checkpoint_found::after});
     CHECK(there.ended() == batch_outcome::committed);  // all of it is there: nothing comes again
-    CHECK(there.covered_events() == 1);
+    CHECK(there.committed_events() == 1);
     CHECK(there.reason() == fault_kind::none);
-    m.on(stood{at_least_once_machine::checkpoint_stands::before});
+    m.on(commit_checked{at_least_once_machine::checkpoint_found::before});
     CHECK(m.ended() == batch_outcome::cancelled);
     CHECK(m.reason() == fault_kind::cancelled);
     // Part of it is there: the rest is left.
     at_least_once_machine part(2, {.commit_every = 1});
     part.on(good);
     part.on(cancelled);
-    part.on(stood{at_least_once_machine::checkpoint_stands::after});
+    part.on(commit_checked{at_least_once_machine::checkpoint_found::after});
     CHECK(part.ended() == batch_outcome::cancelled);
-    CHECK(part.covered_events() == 1);
+    CHECK(part.committed_events() == 1);
     CHECK(part.reason() == fault_kind::cancelled);
     CHECK(part.checkpoint_failed());
 }
@@ -234,7 +234,7 @@ TEST_CASE("at_least_once: a cancelled commit is looked for, and not begun again"
 TEST_CASE("at_least_once: why it ended so")
 {
     const handled lost{fault_kind::ownership_lost};
-    const stood there{at_least_once_machine::checkpoint_stands::after};
+    const commit_checked there{at_least_once_machine::checkpoint_found::after};
     at_least_once_machine m(2);
     m.on(good);
     m.on(lost);
@@ -255,7 +255,7 @@ TEST_CASE("at_least_once: why it ended so")
     earlier.on(lost);
     CHECK(earlier.reason() == fault_kind::ownership_lost);
     CHECK_FALSE(earlier.checkpoint_failed());
-    stolen.on(stood{at_least_once_machine::checkpoint_stands::elsewhere});
+    stolen.on(commit_checked{at_least_once_machine::checkpoint_found::elsewhere});
     CHECK(stolen.reason() == fault_kind::ownership_lost);
     CHECK(stolen.checkpoint_failed());
 
@@ -278,15 +278,15 @@ TEST_CASE("at_least_once: why it ended so")
     CHECK(sink.reason() == fault_kind::cancelled);
     // It stops for the sink. That the commit is not there either is seen from what is covered.
     not_there.on(no_answer);
-    not_there.on(stood{at_least_once_machine::checkpoint_stands::before});
+    not_there.on(commit_checked{at_least_once_machine::checkpoint_found::before});
     CHECK(not_there.ended() == batch_outcome::redeliver);
     CHECK(not_there.reason() == fault_kind::transient);
-    CHECK(not_there.covered_events() == 0);
+    CHECK(not_there.committed_events() == 0);
 
     at_least_once_machine refused(1, {.tries = 1});  // where nothing is in the way
     refused.on(good);
     refused.on(advanced{advance_outcome::conflict});
-    refused.on(stood{at_least_once_machine::checkpoint_stands::before});
+    refused.on(commit_checked{at_least_once_machine::checkpoint_found::before});
     CHECK(refused.ended() == batch_outcome::redeliver);
     CHECK(refused.reason() == fault_kind::infrastructure);
 }
@@ -312,13 +312,13 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     auto stays = m;
     stays.on(all_failed_decided{waybill::if_all_failed::redeliver});
     CHECK(stays.ended() == batch_outcome::redeliver);
-    CHECK(stays.covered_events() == 2);
+    CHECK(stays.committed_events() == 2);
     m.on(all_failed_decided{});
     m.on(done{});
     m.on(applied);
     m.on(down);
     CHECK(m.ended() == batch_outcome::redeliver);
-    CHECK(m.covered_events() == 3);
+    CHECK(m.committed_events() == 3);
     CHECK(m.dead_lettered() == 3);
 
     // What is skipped waits as well, and counts.
@@ -434,9 +434,9 @@ TEST_CASE("at_least_once: what was confirmed is looked for where the policy says
     m.on(applied);
     CHECK(m.next() == action(waybill::at_least_once_machine::check_commit{}));
     auto there = m;
-    there.on(stood{at_least_once_machine::checkpoint_stands::after});
+    there.on(commit_checked{at_least_once_machine::checkpoint_found::after});
     CHECK(there.ended() == batch_outcome::committed);
-    m.on(stood{at_least_once_machine::checkpoint_stands::before});
+    m.on(commit_checked{at_least_once_machine::checkpoint_found::before});
     CHECK(m.next() == action(at_least_once_machine::commit_to{0}));
 }
 
@@ -445,21 +445,21 @@ TEST_CASE("at_least_once: where a checkpoint stands")
     const checkpoint five{{5, "here"}, 3};
     using std::nullopt;
     CHECK(waybill::at_least_once_machine::classify(five, nullopt, {5, "there"}, 3) ==
-          at_least_once_machine::checkpoint_stands::after);
+          at_least_once_machine::checkpoint_found::after);
     CHECK(waybill::at_least_once_machine::classify(five, nullopt, {5, ""}, 4) ==
-          at_least_once_machine::checkpoint_stands::elsewhere);
+          at_least_once_machine::checkpoint_found::elsewhere);
     CHECK(waybill::at_least_once_machine::classify(five, position{5, ""}, {7, ""}, 4) ==
-          at_least_once_machine::checkpoint_stands::before);
+          at_least_once_machine::checkpoint_found::before);
     CHECK(waybill::at_least_once_machine::classify(five, position{4, ""}, {7, ""}, 4) ==
-          at_least_once_machine::checkpoint_stands::elsewhere);
+          at_least_once_machine::checkpoint_found::elsewhere);
     CHECK(waybill::at_least_once_machine::classify(five, position{4, ""}, {7, ""}, 3) ==
-          at_least_once_machine::checkpoint_stands::moved);
+          at_least_once_machine::checkpoint_found::earlier_commit);
     CHECK(waybill::at_least_once_machine::classify(nullopt, nullopt, {7, ""}, 3) ==
-          at_least_once_machine::checkpoint_stands::before);
+          at_least_once_machine::checkpoint_found::before);
     CHECK(waybill::at_least_once_machine::classify(nullopt, position{4, ""}, {7, ""}, 3) ==
-          at_least_once_machine::checkpoint_stands::elsewhere);
+          at_least_once_machine::checkpoint_found::elsewhere);
     CHECK(waybill::at_least_once_machine::classify(checkpoint{{0, ""}, 3}, nullopt, {7, ""}, 4) ==
-          at_least_once_machine::checkpoint_stands::elsewhere);
+          at_least_once_machine::checkpoint_found::elsewhere);
 }
 
 static_assert(!validate(at_least_once_policy{}));
@@ -525,7 +525,7 @@ TEST_CASE("process_at_least_once: over the two halves of a transactional store")
     const auto zombie = waybill::process_at_least_once(offsets, letters, {key, position{3, ""}, 3, 0}, more, handle, now);
     CHECK(zombie.outcome == batch_outcome::ownership_lost);
     CHECK(zombie.reached == position{3, ""});
-    CHECK(zombie.uncovered == 1);
+    CHECK(zombie.not_committed == 1);
     CHECK(zombie.reason.kind == fault_kind::ownership_lost);
 }
 
@@ -626,7 +626,7 @@ TEST_CASE("process_at_least_once: the text is of what it ended so for")
     const auto lose = [&](const event& e, std::string_view) { return e.sequence == 4 ? gone : fault{}; };
     auto r = deliver(mute, lose, {.commit_every = 2});
     CHECK(r.outcome == batch_outcome::ownership_lost);
-    CHECK(r.uncovered == 1);
+    CHECK(r.not_committed == 1);
     CHECK(r.reason == gone);
 
     mute = {};

@@ -26,10 +26,11 @@ constexpr std::uint64_t now = 4;
 
 // A log without gaps: `events` events after 10 are offered.
 constexpr attempt_plan plan(const std::optional<crash_record>& found, std::uint64_t events = 8,
-                            std::optional<std::uint64_t> ended = {}, bool returned = false)
+                            std::optional<std::uint64_t> ended = {}, bool report_returned = false)
 {
     const std::uint64_t within = !found || found->to <= 10 ? 0 : found->to - 10;
-    const attempt_plan p = plan_attempt(found, {from, events, within, me, now, ended, returned}, 2);
+    const attempt_plan p =
+        plan_attempt(found, {from, events, within, me, now, ended, report_returned}, 2);
     return with_last_event(p, 10 + p.events);
 }
 // A row of the first `suspects` of them, and one of ours.

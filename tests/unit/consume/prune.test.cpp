@@ -90,7 +90,7 @@ TEST_CASE("nothing is limited by default, and nothing goes")
     CHECK(p.removals.empty());
     CHECK(p.before == prune_plan::totals{10, 1'000});
     CHECK(p.after == p.before);
-    CHECK_FALSE(p.full);
+    CHECK_FALSE(p.limit_reached);
     CHECK_FALSE(p.spike);
     CHECK(plan_prune(std::vector<prune_plan::row>{}, {.count = 1}, at(0s)) == prune_plan{});
 }
@@ -134,7 +134,7 @@ TEST_CASE("at the limit the oldest go, down to the low water, and not before")
     const prune_plan p = plan_prune(hourly(10), {.bytes = 1'000, .low_water = 0.8}, at(9h));
     CHECK(ids(p) == "0b 1b");
     CHECK(p.after == prune_plan::totals{8, 800});
-    CHECK_FALSE(p.full);
+    CHECK_FALSE(p.limit_reached);
     // By number as long as there are too many, then by bytes.
     CHECK(ids(plan_prune(hourly(10), {.count = 10, .bytes = 900, .low_water = 0.9}, at(9h))) ==
           "0c 1b");
@@ -173,7 +173,7 @@ TEST_CASE("what is being resubmitted never goes, by whatever rule")
          {prune_policy::when_full::refuse_new, prune_policy::when_full::drop_oldest}) {
         const prune_plan none = plan_prune(rows, {.age = 1h, .count = 5, .full = full}, at(99h));
         CHECK(none.removals.empty());
-        CHECK(none.full);
+        CHECK(none.limit_reached);
         CHECK(none.redriving == none.before);
     }
 }
@@ -191,13 +191,13 @@ TEST_CASE("a spike is an outage: nothing goes for its number or bytes, and there
     CHECK(kept.spike);
     CHECK(kept.recent == 4);
     CHECK(ids(kept) == "0a");
-    CHECK(kept.full);
+    CHECK(kept.limit_reached);
 
     p.full = prune_policy::when_full::drop_oldest;
     const prune_plan dropped = plan_prune(rows, p, at(10h));
     CHECK(dropped.spike);
     CHECK(ids(dropped) == "0a 1c 2c");  // as few as make room for one
-    CHECK_FALSE(dropped.full);
+    CHECK_FALSE(dropped.limit_reached);
 }
 
 TEST_CASE("a row from the future is new, and a clock that goes back makes nothing old")
@@ -219,8 +219,8 @@ TEST_CASE("rows in any order are planned the same, and it says so")
     const prune_policy policy{.age = 9h, .count = 8, .low_water = 0.5};
     const prune_plan a = plan_prune(rows, policy, at(10h));
     const prune_plan b = plan_prune(back, policy, at(10h));
-    CHECK(a.in_order);
-    CHECK_FALSE(b.in_order);
+    CHECK(a.rows_in_order);
+    CHECK_FALSE(b.rows_in_order);
     CHECK(ids(a) == "0a 1c 2c 3c 4c 5c");
     CHECK(ids(b) == ids(a));
     CHECK(b.removals[1].index == 8);
@@ -256,7 +256,7 @@ TEST_CASE("sums of sizes saturate, and no limit is no limit for them either")
     const prune_plan p = plan_prune(rows, {.bytes = 1'000}, at(0s));
     CHECK(p.before.bytes == detail::highest_size);
     CHECK(ids(p) == "1b 2b");
-    CHECK_FALSE(plan_prune(rows, prune_policy{}, at(0s)).full);
+    CHECK_FALSE(plan_prune(rows, prune_policy{}, at(0s)).limit_reached);
 }
 
 TEST_CASE("what is left of a sum that has saturated is known exactly")
@@ -269,12 +269,12 @@ TEST_CASE("what is left of a sum that has saturated is known exactly")
     p = plan_prune(rows, {.bytes = 6'000}, at(9s));
     CHECK(ids(p) == "1b 2b");
     CHECK(p.after == prune_plan::totals{1, 5'000});
-    CHECK_FALSE(p.full);
+    CHECK_FALSE(p.limit_reached);
     rows[1].redriving = true;
     p = plan_prune(rows, {.bytes = 6'000}, at(9s));
     CHECK(ids(p) == "1b 3b");
     CHECK(p.after == prune_plan::totals{1, detail::highest_size});
-    CHECK(p.full);
+    CHECK(p.limit_reached);
 }
 
 TEST_CASE("a row is recent up to the time of a spike, and including it")

@@ -49,7 +49,7 @@ TEST_CASE("outcomes by their names")
     CHECK(line(commit_schedule::commit_reason::interval) == "interval");
     CHECK(line(tracker_options::commit_mark::high_water) == "high_water");
     CHECK(line(commit_schedule::config::commit_needs::both) == "both");
-    CHECK(line(at_least_once_machine::checkpoint_stands::elsewhere) == "elsewhere");
+    CHECK(line(at_least_once_machine::checkpoint_found::elsewhere) == "elsewhere");
     CHECK(line(delivery_guarantee::effect_once) == "effect_once");
     CHECK(line(idempotency_options::scope_type::event) == "event");
     CHECK(line(settle_batches::settle_kind::defer) == "defer");
@@ -80,11 +80,11 @@ TEST_CASE("a batch whose events are handled at least once")
          .dropped = 2,
          .skipped = 4,
          .repeated = 5,
-         .uncovered = 6,
+         .not_committed = 6,
          .reason = infrastructure("disk\nfull")};
     CHECK(line(r) ==
           "redeliver at 18: 3 handled, 1 dead-lettered; infrastructure: disk\\nfull; 2 dropped; "
-          "4 skipped; 5 repeated; 6 uncovered");
+          "4 skipped; 5 repeated; 6 not committed");
     CHECK(line(at_least_once_report{.outcome = batch_outcome::cancelled,
                                     .reason = cancelled("")}) == "cancelled: cancelled");
     CHECK(line(at_least_once_report{}) == "empty");
@@ -246,18 +246,19 @@ TEST_CASE("how long a queue has patience, and which dead letters go")
           "lasts 10min, ended by deliveries");
     CHECK(
         line(prune_plan::removal{7, 0, 100, wall_time::at(1s), prune_plan::removal::limit::age}) ==
-        "remove 7: age, 100 bytes, parked 1970-01-01T00:00:01Z");
+        "remove 7: age, 100 bytes, dead-lettered 1970-01-01T00:00:01Z");
     CHECK(line(prune_plan::totals{1, 50}) == "1 row, 50 bytes");
     prune_plan p{.removals = {{}, {}}, .before = {3, 250}, .after = {1, 50}};
     CHECK(line(p) == "remove 2 of 3 rows, 250 bytes; 1 row, 50 bytes left");
     p.redriving = {1, 50};
     p.recent = 8;
-    CHECK(line(p) == "remove 2 of 3 rows, 250 bytes; 1 row, 50 bytes left; held 1 row, 50 bytes");
-    p.spike = p.full = true;
-    p.in_order = false;
     CHECK(line(p) ==
-          "remove 2 of 3 rows, 250 bytes; 1 row, 50 bytes left; held 1 row, 50 bytes; "
-          "spike, 8 recent; full; rows not in order");
+          "remove 2 of 3 rows, 250 bytes; 1 row, 50 bytes left; 1 row, 50 bytes being redriven");
+    p.spike = p.limit_reached = true;
+    p.rows_in_order = false;
+    CHECK(line(p) ==
+          "remove 2 of 3 rows, 250 bytes; 1 row, 50 bytes left; 1 row, 50 bytes being redriven; "
+          "spike, 8 recent; a limit is reached; rows not in order");
     const std::vector<prune_plan::row> rows{{7, 100, {}, false}};
     CHECK(line(plan_prune(rows, {.count = 0}, {})) ==
           "remove nothing of 1 row, 100 bytes; prune.count is 0: must be at least (1)");

@@ -165,7 +165,7 @@ TEST_CASE("what services take and answer")
           "nats_default: at most 1048576 bytes, 1 item, 1048576 bytes an item "
           "(measured 2026-11, https://docs.nats.io/reference/config/max_payload)");
     CHECK(line(wire::error_code{"ServerBusy", wire::answer::throttled}) == "ServerBusy: throttled");
-    const wire::error_code mine[] = {{"a\nb", wire::answer::unknown, -1}};
+    const wire::error_code mine[] = {{"a\nb", wire::answer::outcome_unknown, -1}};
     CHECK(line(mine[0]) == "a\\nb (-1): unknown");
     CHECK(line(wire::error_table{"mine", mine, "2026-11", "a page"}) ==
           "mine: 1 code (2026-11, a page)");
@@ -216,7 +216,8 @@ TEST_CASE("what a batch machine says")
     CHECK(line(batch_machine::store_crash_record{crash_record{10, 14, 4, 1, 7, 3}}) ==
           "note 4 events after 1 death");
     CHECK(line(batch_machine::clear_crash_record{}) == "forget");
-    CHECK(line(batch_machine::decide_all_failed{2}) == "ask: 2 events failed");
+    CHECK(line(batch_machine::decide_all_failed{2}) ==
+          "decide about a batch without success: 2 events failed");
     CHECK(line(batch_machine::savepoint{}) == "savepoint");
     CHECK(line(batch_machine::handle{3}) == "handle event 3");
     CHECK(line(batch_machine::release_savepoint{}) == "release");
@@ -275,13 +276,14 @@ TEST_CASE("positions and dead letters")
     CHECK(line(assignment{key, {}, 3}) == "orders/billing/0 from the beginning, epoch 3");
     dead_letter d{.key = key, .at = {18, ""}, .reason = "bad\nb18", .tries = 1};
     CHECK(line(d) ==
-          "orders/billing/0 at 18: permanent after 1 try: bad\\nb18 (parked 1970-01-01T00:00:00Z)");
+          "orders/billing/0 at 18: permanent after 1 try: bad\\nb18 (dead-lettered "
+          "1970-01-01T00:00:00Z)");
     d.body = "12345";
     d.occurred = wall_time::at(1s);
     d.dead_lettered_at = wall_time::at(2s);
     CHECK(line(d) ==
           "orders/billing/0 at 18: permanent after 1 try: bad\\nb18 "
-          "(parked 1970-01-01T00:00:02Z, occurred 1970-01-01T00:00:01Z, 5 bytes)");
+          "(dead-lettered 1970-01-01T00:00:02Z, occurred 1970-01-01T00:00:01Z, 5 bytes)");
 }
 
 TEST_CASE("calls that were tried again")

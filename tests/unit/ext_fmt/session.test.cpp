@@ -51,7 +51,7 @@ TEST_CASE("how far a session is, and what stopped it")
                      "after 5 tries at 1970-01-01T00:00:00Z: no\\nprinter");
     CHECK(line(session_progress{.done = 9, .dead_lettered = 2}) == "9 done, 2 of them dead-lettered");
     CHECK(line(step_properties{"order-17", 2, 1, 5, true}) == "order-17, step 2 of 5, the last");
-    CHECK(line(step_properties{"a\n", 2, 2}) == "a\\n, step 2, from 2 on");
+    CHECK(line(step_properties{"a\n", 2, 2}) == "a\\n, step 2, begins with step 2");
     CHECK(line(step_facts{.sequence = 7, .step = 2, .deliveries = 3}) ==
           "step 2, message 7, delivery 3");
     CHECK(line(detail::open_state("", 10)).starts_with("state: corrupt: the state is empty (0 bytes)"));
@@ -76,12 +76,15 @@ TEST_CASE("policies and actions")
     CHECK(line(pipeline::save_state{true}) == "save state, undone");
     CHECK(line(pipeline::clear_state{}) == "clear state");
     CHECK(line(pipeline::write_dead_letter{dead_letter_reason::session_failed, 17, 3, 1}) ==
-          "park: session_failed by message 17 of step 3 after 1 try");
-    CHECK(line(pipeline::write_dead_letter{.reason = dead_letter_reason::gap, .bare = true}) ==
-          "park: gap, without its body");
-    CHECK(line(pipeline::write_dead_letter{.reason = dead_letter_reason::failed, .alone = true}) ==
-          "park: failed, alone");
-    CHECK(line(session_progress{.done = 4, .total = 6, .first = 3}) == "4 of 6 done, from 3 on");
+          "write dead letter: session_failed by message 17 of step 3 after 1 try");
+    CHECK(line(pipeline::write_dead_letter{.reason = dead_letter_reason::gap,
+                                           .without_body = true}) ==
+          "write dead letter: gap, without its body");
+    CHECK(line(pipeline::write_dead_letter{.reason = dead_letter_reason::failed,
+                                           .independent = true}) ==
+          "write dead letter: failed, of an independent step");
+    CHECK(line(session_progress{.done = 4, .total = 6, .first = 3}) ==
+          "4 of 6 done, begins with step 3");
     CHECK(line(pipeline::give_back{steady_time::at(duration::seconds(5)), fault_kind::transient}) ==
           "give back until steady 5s: transient");
     CHECK(line(redrive::action{redrive::resubmit{4, 5}}) == "resubmit 5 letters from 4 on");

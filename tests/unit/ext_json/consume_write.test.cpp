@@ -41,7 +41,7 @@ TEST_CASE("reports")
                                        .dropped = 2,
                                        .skipped = 3,
                                        .repeated = 4,
-                                       .uncovered = 5,
+                                       .not_committed = 5,
                                        .reason = infrastructure("disk full")}) ==
           R"({"dead_lettered":1,"dropped":2,"end":"redeliver","handled":0,"repeated":4,)"
           R"("skipped":3,"uncovered":5,"why":{"how":"infrastructure","text":"disk full"}})");
@@ -87,7 +87,7 @@ TEST_CASE("outcomes by their names")
     CHECK(json(lock_renewal::lock_outcome::expired) == "expired");
     CHECK(json(completion_tracker::track_error::behind) == "behind");
     CHECK(json(tracker_start::decode_error::newer) == "newer");
-    CHECK(json(at_least_once_machine::checkpoint_stands::moved) == "moved");
+    CHECK(json(at_least_once_machine::checkpoint_found::earlier_commit) == "moved");
     CHECK(json(delivery_guarantee::at_least_once) == "at_least_once");
     CHECK(json(receive_planner::settle_result::failed) == "failed");
 }

@@ -38,8 +38,8 @@ pipeline_dead_letter whole()
     l.reason = dead_letter_reason::exhausted;
     l.cause = 42;
     l.resume_at = 4;
-    l.alone = true;
-    l.sent_to = 4;
+    l.independent = true;
+    l.last_redriven_step = 4;
     l.enqueued = wall_time::at(duration::seconds(1'709'208'000));
     l.dead_lettered_at = wall_time::at(duration::milliseconds(1'709'208'000'123));
     l.kept = dead_letter_body::summary;

@@ -253,12 +253,12 @@ TEST_CASE("an older major version is upgraded, or is corrupt and says why")
 
 TEST_CASE("what is no state says what is wrong, and where")
 {
-    CHECK(refused<order>("") == "it is not what is written here: something else at byte 1");
+    CHECK(refused<order>("") == "its body cannot be parsed: something else at byte 1");
     CHECK(refused<order>("{\"lines\":3,}") ==
-          "it is not what is written here: something else at byte 12");
-    CHECK(refused<order>("{} 7").starts_with("it is not what is written here"));
-    CHECK(refused<order>("{\"lines\":1e999}").starts_with("it is not what is written here"));
-    CHECK(refused<order>("{\"receipt\":\"\xFF\"}").starts_with("it is not what is written here"));
+          "its body cannot be parsed: something else at byte 12");
+    CHECK(refused<order>("{} 7").starts_with("its body cannot be parsed"));
+    CHECK(refused<order>("{\"lines\":1e999}").starts_with("its body cannot be parsed"));
+    CHECK(refused<order>("{\"receipt\":\"\xFF\"}").starts_with("its body cannot be parsed"));
     CHECK(refused<order>("[1]") == "expected an object, found an array");
     CHECK(refused<order>("null") == "expected an object, found null");
     CHECK(refused<order>(R"({"lines":1,"lines":2})") == "an object has a name twice: \"lines\"");
@@ -474,7 +474,7 @@ TEST_CASE("the mark with one bit turned is no field of the user's")
     };
     CHECK(bad(R"({"HsFailedSession":true})") ==
           "state: corrupt: /HsFailedSession: is true, and is IsFailedSession but for one bit: do "
-          "not take it for a new session; keep the bytes, and find out who writes it");
+          "not treat the session as new; keep the bytes, and find the program that wrote them");
     CHECK(bad(R"({"isFailedSession":true,"lines":3})").find("/isFailedSession: ") != std::string::npos);
     CHECK(bad(R"({"IsFailedSessi/n":true,"a":1})").find("/IsFailedSessi~1n: ") != std::string::npos);
     CHECK(bad(R"({"IsFailedSes3ion":true})").find("/IsFailedSes3ion: ") != std::string::npos);

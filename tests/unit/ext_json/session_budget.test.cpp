@@ -86,7 +86,7 @@ TEST_CASE("every size around the budget, in every form")
             state s;
             s.value.text.assign(n, 'x');
             s.progress.done = 1;
-            const bool fits = alone(form, n) <= small.for_value();
+            const bool fits = alone(form, n) <= small.max_value_bytes();
             const auto out = c.encode(s);
             CHECK(out.has_value() == fits);
             const std::string whole = *large.encode(s);
@@ -97,7 +97,7 @@ TEST_CASE("every size around the budget, in every form")
                 ++refused;
                 CHECK(out.error().problem == state_unwritten::problem_type::too_large);
                 CHECK(out.error().size == alone(form, n));
-                CHECK(out.error().max_bytes == small.for_value());
+                CHECK(out.error().max_bytes == small.max_value_bytes());
                 CHECK(c.encode(read).error().problem == state_unwritten::problem_type::not_read);
                 continue;
             }
@@ -129,7 +129,7 @@ TEST_CASE("a failure is written at every size, with as much of its reason as the
         for (std::size_t n = 700; n < 1'500; n += n > 900 && n < 1'000 ? (tests_support::brief ? 7 : 1) : 37) {
             state s;
             s.value.text.assign(n, 'x');
-            const bool fits = alone(form, n) <= small.for_value();
+            const bool fits = alone(form, n) <= small.max_value_bytes();
             if (fits) s = c.decode(*c.encode(s));
             for (std::size_t length = 0; length < 1'200; length += 1 + length / (tests_support::brief ? 9 : 37)) {
                 CAPTURE(n);

@@ -93,7 +93,7 @@ TEST_CASE("texts of CBOR in texts are refused, however many they are")
             const auto s = codec.decode(detail::seal_state(state_format::cbor, {1, 0}, body));
             CHECK(s.outcome == state_read::corrupt);
             CHECK(
-                describe(s).starts_with("state: corrupt: it is not what is written here: something "
+                describe(s).starts_with("state: corrupt: its body cannot be parsed: something "
                                         "else at byte "));
         }
     }

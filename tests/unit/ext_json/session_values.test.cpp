@@ -41,8 +41,8 @@ pipeline_dead_letter a_letter()
     l.reason = dead_letter_reason::exhausted;
     l.cause = 9;
     l.resume_at = 3;
-    l.alone = true;
-    l.sent_to = 4;
+    l.independent = true;
+    l.last_redriven_step = 4;
     l.text = "no printer answers";
     l.tries = 5;
     l.enqueued = noon;
@@ -130,8 +130,9 @@ TEST_CASE("what was found, and what is to be done")
           R"({"act":"park","cause":17,"cause_step":3,"reason":"session_failed","tries":1})");
     CHECK(json(pipeline::save_state{}).dump() == R"({"act":"save_state"})");
     CHECK(json(pipeline::save_state{true}).dump() == R"({"act":"save_state","undone":true})");
-    CHECK(json(pipeline::write_dead_letter{.reason = dead_letter_reason::failed, .alone = true})
-              .dump() == R"({"act":"park","alone":true,"reason":"failed","tries":0})");
+    CHECK(
+        json(pipeline::write_dead_letter{.reason = dead_letter_reason::failed, .independent = true})
+            .dump() == R"({"act":"park","alone":true,"reason":"failed","tries":0})");
     CHECK(json(pipeline::give_back{{}, fault_kind::infrastructure})["why"] == "infrastructure");
     CHECK(json(redrive::action{redrive::resubmit{4, 5}}).dump() ==
           R"({"act":"resubmit","count":5,"offset":4})");

@@ -43,7 +43,8 @@ constexpr std::string_view example = shown.substr(1, shown.size() - 2);
 constexpr opened_state read = detail::open_state(example, budget);
 static_assert(read.outcome == state_read::ok && read.problem == opened_state::problem_type::none);
 static_assert(read.format == state_format::json && read.version == schema_version{2, 0});
-static_assert(read.body == "{\"lines\":3}" && !read.bare && read.size == example.size());
+static_assert(read.body == "{\"lines\":3}" && !read.without_envelope &&
+              read.size == example.size());
 
 static_assert(detail::open_state(std::nullopt, budget).outcome == state_read::absent);
 static_assert(detail::open_state(std::nullopt, 0).outcome == state_read::absent);
@@ -54,7 +55,7 @@ constexpr opened_state open(std::string_view bytes) { return detail::open_state(
 constexpr opened_state::problem_type wrong(std::string_view bytes) { return open(bytes).problem; }
 
 // JSON without an envelope.
-static_assert(open(R"({"IsFailedSession":true})").bare);
+static_assert(open(R"({"IsFailedSession":true})").without_envelope);
 static_assert(open(R"({"IsFailedSession":true})").outcome == state_read::ok);
 static_assert(open(R"({"IsFailedSession":true})").version == schema_version{0, 0});
 static_assert(open(" \t\r\n{}\n").body == "{}\n");
@@ -111,7 +112,7 @@ TEST_CASE("envelope: what is sealed is what is opened, for each format and versi
                 CHECK(s.format == f);
                 CHECK(s.version == v);
                 CHECK(s.body == body);
-                CHECK_FALSE(s.bare);
+                CHECK_FALSE(s.without_envelope);
                 CHECK(s.size == bytes.size());
                 CHECK(detail::seal_state(f, v, body) == bytes);
             }

@@ -80,7 +80,8 @@ std::string asks(const pipeline& pipe, steady_time now = at(0))
         [](pipeline::save_state s) { return std::string(s.undone ? "save undone" : "save"); },
         [](pipeline::write_dead_letter p) {
             return "park " + std::string(name(p.reason)) + " " + std::to_string(p.cause) + "/" +
-                   std::to_string(p.cause_step) + " tries " + std::to_string(p.tries) + (p.bare ? " bare" : "");
+                   std::to_string(p.cause_step) + " tries " + std::to_string(p.tries) +
+                   (p.without_body ? " bare" : "");
         },
         [](waybill::complete) { return std::string("complete"); },
         [](pipeline::clear_state) { return std::string("clear"); },
@@ -954,11 +955,11 @@ TEST_CASE("pipeline, independent: a letter says that its session goes on, and th
     pipeline pipe = held(independent(), state_read::ok, done_up_to(1));
     receives(pipe, message(2));
     runs(pipe, waybill::permanent("no"));
-    CHECK(std::get<pipeline::write_dead_letter>(pipe.next(at(0))).alone);
+    CHECK(std::get<pipeline::write_dead_letter>(pipe.next(at(0))).independent);
     pipe = held(quick());
     receives(pipe, message(2));
     saves(pipe);
-    CHECK(!std::get<pipeline::write_dead_letter>(pipe.next(at(0))).alone);
+    CHECK(!std::get<pipeline::write_dead_letter>(pipe.next(at(0))).independent);
 
     // Parked and counted, and not complete: again and again. It is still one of those behind.
     session_progress found = done_up_to(3);

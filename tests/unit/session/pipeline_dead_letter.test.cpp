@@ -41,7 +41,7 @@ TEST_CASE("pipeline_dead_letter: says all that brings its session back")
     CHECK(l.cause == 42);
     CHECK(l.resume_at == 3);
     CHECK(l.tries == 4);
-    CHECK(!l.alone);
+    CHECK(!l.independent);
     CHECK(l.body == "{\"total\":17}");
     CHECK(l.kept == dead_letter_body::body);
     CHECK(l.size == 12);
@@ -106,7 +106,7 @@ TEST_CASE("pipeline_dead_letter: texts are bounded, bodies kept as the policy sa
                                          waybill::pipeline::write_dead_letter{
                                              dead_letter_reason::failed, 42, 3, 1, false, alone},
                                          "", {}, noon, p)
-            .alone;
+            .independent;
     };
     CHECK(kept({.dead_letters = {.body_bytes = 11}}).kept == dead_letter_body::summary);
     CHECK(kept({.dead_letters = {.body_bytes = 12}}).kept == dead_letter_body::body);
@@ -128,8 +128,8 @@ TEST_CASE("pipeline_dead_letter: texts are bounded, bodies kept as the policy sa
     CHECK(goes_on(true, {}));
     CHECK(goes_on(true, import));
     CHECK(!goes_on(false, import));
-    CHECK(make_broker_dead_letter(message(), "", 10, nullptr, noon, import).alone);
-    CHECK(!make_broker_dead_letter(message(), "", 10, nullptr, noon).alone);
+    CHECK(make_broker_dead_letter(message(), "", 10, nullptr, noon, import).independent);
+    CHECK(!make_broker_dead_letter(message(), "", 10, nullptr, noon).independent);
 }
 
 TEST_CASE("pipeline_dead_letter: the one that stopped its session has the state, if it is not too large")
@@ -152,7 +152,7 @@ TEST_CASE("pipeline_dead_letter: the one that stopped its session has the state,
                                                        .cause = 42,
                                                        .cause_step = 3,
                                                        .tries = 1,
-                                                       .alone = true};
+                                                       .independent = true};
     CHECK(make_pipeline_dead_letter(m, went_on, "", {.done = 2}, noon).state.empty());
     CHECK(parked(dead_letter_reason::failed, {.state_bytes = 13}).state == m.state);
     CHECK(parked(dead_letter_reason::failed, {.state_bytes = 12}).state.empty());
@@ -207,7 +207,7 @@ TEST_CASE("pipeline_dead_letter: that of the last step has the state as well")
                                                      .cause = 42,
                                                      .cause_step = 5,
                                                      .tries = 1,
-                                                     .alone = true};
+                                                     .independent = true};
     CHECK(make_pipeline_dead_letter(m, alone, "", two, noon).state.empty());
 }
 
@@ -222,11 +222,11 @@ TEST_CASE("pipeline_dead_letter: what a pipeline has written, and how far a redr
     CHECK(waybill::pipeline_dead_letter::merged(drained, drained) == drained);
     pipeline_dead_letter over_drained = mine;
     CHECK(waybill::pipeline_dead_letter::merged(drained, mine) == over_drained);
-    mine.sent_to = 4;
+    mine.last_redriven_step = 4;
     CHECK(waybill::pipeline_dead_letter::merged(mine, drained) == mine);
     over_drained.text = "no printer";
     CHECK(waybill::pipeline_dead_letter::merged(mine, over_drained).text == "no printer");
-    CHECK(waybill::pipeline_dead_letter::merged(mine, over_drained).sent_to == 4);
+    CHECK(waybill::pipeline_dead_letter::merged(mine, over_drained).last_redriven_step == 4);
     // What the broker's letter alone has seen of the state, unless it is of an earlier step.
     pipeline_dead_letter seen = drained;
     seen.state = "s";
@@ -281,7 +281,7 @@ TEST_CASE("dead_letter_import: the letter first, then the message")
     CHECK(large.on(waybill::pipeline::step_dead_lettered{fault_kind::permanent}, {}) ==
           waybill::event_result::applied);
     CHECK(parks(large));
-    CHECK(std::get<waybill::pipeline::write_dead_letter>(large.next({})).bare);
+    CHECK(std::get<waybill::pipeline::write_dead_letter>(large.next({})).without_body);
     waybill::dead_letter_import never = large;
     CHECK(never.on(waybill::pipeline::step_dead_lettered{fault_kind::permanent}, {}) ==
           waybill::event_result::applied);

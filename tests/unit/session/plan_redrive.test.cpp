@@ -111,10 +111,10 @@ TEST_CASE("plan_redrive: the first message of a session has the state that it st
     // What is sent already has had it.
     v = order_17({3, 4});
     v[0].state = "two done";
-    v[0].sent_to = 3;
+    v[0].last_redriven_step = 3;
     CHECK(states(v) == ";;");
-    for (pipeline_dead_letter& l : v) l.alone = true;
-    v[0].sent_to = 0;
+    for (pipeline_dead_letter& l : v) l.independent = true;
+    v[0].last_redriven_step = 0;
     CHECK(states(v) == ";;");
 
     v = order_17();
@@ -180,21 +180,21 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
     // Its body is not needed any more.
     left[0].kept = waybill::dead_letter_body::pointer;
     CHECK(plan_redrive(left).ready == 1);
-    left[0].sent_to = 0;
+    left[0].last_redriven_step = 0;
     CHECK(only(left).held == redrive_plan::skip_reason::no_body);
 
     // The rest of a session that was sent open is not given another end.
     letters open = order_17({3, 4});
     p = plan_redrive(open);
     letters rest{p.marked(open, 0), letter("order-17", 4, 104)};
-    rest[0].sent_to = 3;
+    rest[0].last_redriven_step = 3;
     const auto s = only(rest, {.close = true});
     CHECK(s.total == 5);
     CHECK(!s.keeps_first);
     CHECK(s.held == redrive_plan::skip_reason::none);
     // What was told counts before what letters say that contradict it.
     letters told = order_17({3, 4});
-    told[0].sent_to = 4;
+    told[0].last_redriven_step = 4;
     told[0].properties.total = 6;
     CHECK(!only(told).marks.contradictory);
     CHECK(only(told).total == 6);
@@ -217,16 +217,16 @@ TEST_CASE("waybill::pipeline_dead_letter::with_mark: is only raised")
     letters v = order_17({3, 4});
     pipeline_dead_letter stored = v[0];
     pipeline_dead_letter mark = v[0];
-    mark.sent_to = 4;
+    mark.last_redriven_step = 4;
     mark.resume_at = 3;
     mark.properties.total = 7;
     mark.text = "read before";
     stored.text = "written since";
     const pipeline_dead_letter now = waybill::pipeline_dead_letter::with_mark(stored, mark);
-    CHECK(now.sent_to == 4);
+    CHECK(now.last_redriven_step == 4);
     CHECK(now.properties.total == 7);
     CHECK(now.text == "written since");
-    mark.sent_to = 3;
+    mark.last_redriven_step = 3;
     mark.properties.total = 6;
     CHECK(waybill::pipeline_dead_letter::with_mark(now, mark) == now);
     // Nor does a letter that is written again take it back.
@@ -310,7 +310,7 @@ TEST_CASE("plan_redrive: where the end is missing the first letter stays, and sa
     CHECK(p.sessions[0].keeps_first);
     CHECK(!p.step(v, 1).properties.last);
     const pipeline_dead_letter mark = p.marked(v, 0);
-    CHECK(mark.sent_to == 4);
+    CHECK(mark.last_redriven_step == 4);
     CHECK(mark.resume_at == 3);
 
     letters waiting{mark};
@@ -429,7 +429,7 @@ TEST_CASE("plan_redrive: those that failed alone come back by themselves")
     for (const std::uint64_t s : {17U, 203U, 4000U}) {
         v.push_back(letter("import-3", s, s));
         v.back().reason = dead_letter_reason::failed;
-        v.back().alone = true;
+        v.back().independent = true;
         v.back().properties.total = 4'567;
         v.back().resume_at = s;
     }

@@ -167,7 +167,7 @@ TEST_CASE("redrive: what a table removes at once is removed at once, however sma
     CHECK(r.on(dead_letters_removed{5}, {}) == event_result::applied);
     CHECK(r.next({}) == redrive::action(redrive::resubmit{5, 2}));
     // Those that failed alone need no mark, and are removed as the chunk says.
-    p.sessions[0].marks.alone = true;
+    p.sessions[0].marks.independent = true;
     redrive alone(p, {.chunk = 2});
     for (const std::uint64_t n : {2U, 2U, 1U})
         CHECK(alone.on(resubmitted{n}, {}) == event_result::applied);

@@ -134,7 +134,7 @@ TEST_CASE("redrive_state: a session that goes on without its state says so")
     CHECK(!marks(v).without_state);
     // With the first message the state is sent, whatever it was.
     v[1].state.clear();
-    v[0].sent_to = 3;
+    v[0].last_redriven_step = 3;
     CHECK(!marks(v).without_state);
     // Nobody misses one where nothing is done, where each is alone, or without steps.
     letters begins{parked(came_back(2), dead_letter_reason::failed, {}, {})};
@@ -143,11 +143,11 @@ TEST_CASE("redrive_state: a session that goes on without its state says so")
     CHECK(marks(begins).without_state);
     begins[0].properties.step = begins[0].properties.first = begins[0].resume_at = 1;
     CHECK(!marks(begins).without_state);
-    v[0].sent_to = 0;
+    v[0].last_redriven_step = 0;
     for (pipeline_dead_letter& l : v) l.properties.step = 0;
     CHECK(!marks(v, {.damaged = true}).without_state);
     letters alone{parked(came_back(3), dead_letter_reason::failed, two, {})};
-    alone[0].alone = true;
+    alone[0].independent = true;
     CHECK(!marks(alone).without_state);
 }
 

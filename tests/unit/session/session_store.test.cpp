@@ -35,8 +35,9 @@ static_assert(!session_store<int>);
 TEST_CASE("session_store: the one in memory conforms")
 {
     const auto broken = [](const waybill::state_budget& budget) {
-        return waybill::testing::session_conformance([] { return memory_sessions(); }, waybill::testing::no_second{},
-                                                     waybill::testing::in_turn{}, budget)
+        return waybill::testing::session_conformance([] { return memory_sessions(); },
+                                                     waybill::testing::no_second{},
+                                                     waybill::testing::no_race{}, budget)
             .broken;
     };
     CHECK(broken({}) == std::vector<std::string>{});
@@ -190,9 +191,9 @@ TEST_CASE("session_conformance: stores that are wrong in one way are caught")
 TEST_CASE("session_conformance: states have as many bytes as the pipelines' budget")
 {
     const auto rules = [](std::uint64_t bytes) {
-        return waybill::testing::session_conformance([] { return wrong_sessions(flaw::cut_at_70_000_bytes); },
-                                                     waybill::testing::no_second{}, waybill::testing::in_turn{},
-                                                     {.bytes = bytes})
+        return waybill::testing::session_conformance(
+                   [] { return wrong_sessions(flaw::cut_at_70_000_bytes); },
+                   waybill::testing::no_second{}, waybill::testing::no_race{}, {.bytes = bytes})
             .broken;
     };
     CHECK(rules(70'000) == std::vector<std::string>{});

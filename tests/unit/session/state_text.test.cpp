@@ -25,8 +25,8 @@ namespace {
 using namespace waybill;
 
 static_assert(!validate(state_budget{}) && !validate(text_state_options{}));
-static_assert(state_budget{}.for_value() == 260'096);
-static_assert(state_budget{.bytes = 10, .failure_reserve = 11}.for_value() == 0);
+static_assert(state_budget{}.max_value_bytes() == 260'096);
+static_assert(state_budget{.bytes = 10, .failure_reserve = 11}.max_value_bytes() == 0);
 static_assert(name(text_state::read_result::problem_type::none) == "none");
 static_assert(name(text_state::read_result::problem_type::no_reserve) == "no_reserve");
 static_assert(name(static_cast<text_state::read_result::problem_type>(99)) == "?");
@@ -225,7 +225,7 @@ TEST_CASE("state_text: files of an older version of the user's own part are read
 
 TEST_CASE("state_text: what is accepted can be written as failed, at every size there is")
 {
-    const std::uint64_t most = small.budget.for_value() - detail::envelope_bytes - 1;
+    const std::uint64_t most = small.budget.max_value_bytes() - detail::envelope_bytes - 1;
     std::uint64_t accepted = 0;
     for (std::uint64_t n = most - 20; n != most + 20; ++n) {
         text_state s = state(std::string(n, 'x'));

@@ -82,7 +82,7 @@ bool holds(const ring& r, const worst_case<stretch>& w)
 {
     const auto [b, between, done, left, down, middle, newer] = marks_of(w);
     const std::uint64_t e = r.measured();
-    if (w.older() != b || b > e || 2 * between + done > b) return false;
+    if (w.older_count() != b || b > e || 2 * between + done > b) return false;
     const std::uint64_t a = b - done;
     const std::uint64_t right = a - between;
     const std::uint64_t l = right - between;           // both are used up together
@@ -102,9 +102,9 @@ bool holds(const ring& r, const worst_case<stretch>& w)
 }
 bool holds(const ring& r, const amortised<stretch>& w)
 {
-    if (w.older() > r.measured()) return false;
-    for (std::uint64_t n = 0; n != w.older(); ++n) {
-        if (!(beside(r, n) == of(r, n, w.older()))) return false;
+    if (w.older_count() > r.measured()) return false;
+    for (std::uint64_t n = 0; n != w.older_count(); ++n) {
+        if (!(beside(r, n) == of(r, n, w.older_count()))) return false;
     }
     return true;
 }
@@ -137,7 +137,7 @@ void all_orders(const ring& r, const How& how, int next, int left, enumeration& 
         ring more = r;
         How same = how;
         push(more, same, next);
-        same.came(more, more.newest());
+        same.add(more, more.newest());
         all_orders(more, same, next + 1, left - 1, done);
     }
     if (!r.empty()) {
@@ -155,7 +155,7 @@ enumeration from(int samples, int left)
     ring r;
     How how;
     for (int n = 0; n != samples; ++n) push(r, how, n);
-    how.start_anew(r);
+    how.recompute(r);
     enumeration done;
     all_orders(r, how, samples, left, done);
     return done;
@@ -196,7 +196,7 @@ TEST_CASE_TEMPLATE("long ones: as many come as go, more come, more go, all go at
             for (int n = 0; n != 60; ++n) {
                 for (int i = 0; i != come; ++i) {
                     push(r, how, next++);
-                    how.came(r, r.newest());
+                    how.add(r, r.newest());
                 }
                 if (r.size() < 10) continue;
                 const std::uint64_t most = go == 7 ? r.size() : static_cast<std::uint64_t>(go);

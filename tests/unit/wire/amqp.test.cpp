@@ -337,8 +337,8 @@ static_assert(batch<rhea>{.copies_application_properties = true}.envelope(
 static_assert(batch<rhea>{.carries = {.body = 7}}.envelope({}) == 8, "an envelope has no body");
 
 // Alone it may travel without the batch; the second one then pays for both.
-using waybill::wire::amqp::lone;
-constexpr batch<rhea> bare{.copies_properties = true, .lone = lone::bare};
+using waybill::wire::amqp::single_message;
+constexpr batch<rhea> bare{.copies_properties = true, .single = single_message::unwrapped};
 constexpr batch<rhea> never_bare{.copies_properties = true};
 static_assert(whole(bare, std::span(three).first(1)) == size<rhea>(three[0]));
 static_assert(whole(bare, std::span(three).first(2)) ==
@@ -394,7 +394,7 @@ TEST_CASE("messages are cut into batches that fit to the byte")
     // A message that is too large for a batch of its own, but not without one.
     const auto own = size<rhea>(all[0]);
     const auto alone = waybill::front_chunk(all.begin(), all.end(), {.bytes = own},
-                                            batch<rhea>{.lone = lone::bare});
+                                            batch<rhea>{.single = single_message::unwrapped});
     CHECK(alone.fits);
     CHECK(alone.count == 1);
     CHECK_FALSE(waybill::front_chunk(all.begin(), all.end(), {.bytes = own}, batch<rhea>{}).fits);

@@ -36,9 +36,9 @@ constexpr error_table tables[] = {
 };
 
 constexpr answer answers[] = {
-    answer::accepted,  answer::too_large,      answer::too_many,
-    answer::throttled, answer::transient,      answer::permanent,
-    answer::infrastructure, answer::ownership_lost, answer::unknown,
+    answer::accepted,       answer::too_large,      answer::too_many,
+    answer::throttled,      answer::transient,      answer::permanent,
+    answer::infrastructure, answer::ownership_lost, answer::outcome_unknown,
 };
 
 constexpr bool whole(const error_table& t)
@@ -82,31 +82,31 @@ static_assert(all_are(no_twins));
 // What a table is asked for mostly, and what is wrong most often.
 static_assert(find(wire::kafka_errors, 10) == answer::too_large);
 static_assert(find(wire::kafka_errors, 18) == answer::too_large);
-static_assert(find(wire::kafka_errors, 7) == answer::unknown, "a timeout is no refusal");
-static_assert(find(wire::kafka_errors, 20) == answer::unknown, "written, but to too few");
+static_assert(find(wire::kafka_errors, 7) == answer::outcome_unknown, "a timeout is no refusal");
+static_assert(find(wire::kafka_errors, 20) == answer::outcome_unknown, "written, but to too few");
 static_assert(find(wire::kafka_errors, 19) == answer::transient, "not written");
 static_assert(find(wire::kafka_errors, 46) == answer::accepted, "a duplicate is there already");
-static_assert(find(wire::kafka_errors, -1) == answer::unknown);
+static_assert(find(wire::kafka_errors, -1) == answer::outcome_unknown);
 static_assert(find(wire::kafka_errors, "MESSAGE_TOO_LARGE") == answer::too_large);
 static_assert(find(wire::azure_amqp_errors, "amqp:link:message-size-exceeded") ==
               answer::too_large);
 static_assert(find(wire::azure_amqp_errors, "com.microsoft:server-busy") == answer::throttled);
-static_assert(find(wire::azure_amqp_errors, "com.microsoft:timeout") == answer::unknown);
+static_assert(find(wire::azure_amqp_errors, "com.microsoft:timeout") == answer::outcome_unknown);
 static_assert(find(wire::azure_amqp_errors, "amqp:link:stolen") == answer::ownership_lost);
 static_assert(find(wire::sqs_errors, "AWS.SimpleQueueService.BatchRequestTooLong") ==
               answer::too_large);
 static_assert(find(wire::sqs_errors, "TooManyEntriesInBatchRequest") == answer::too_many);
 static_assert(find(wire::sqs_errors, "QueueDoesNotExist") == answer::infrastructure,
               "no message is to blame for a queue that is missing");
-static_assert(find(wire::sqs_errors, "InternalError") == answer::unknown);
-static_assert(find(wire::sns_errors, "InternalError") == answer::unknown);
-static_assert(find(wire::eventbridge_errors, "InternalException") == answer::unknown);
+static_assert(find(wire::sqs_errors, "InternalError") == answer::outcome_unknown);
+static_assert(find(wire::sns_errors, "InternalError") == answer::outcome_unknown);
+static_assert(find(wire::eventbridge_errors, "InternalException") == answer::outcome_unknown);
 static_assert(find(wire::eventbridge_errors, "InternalFailure") == answer::transient);
 static_assert(find(wire::kinesis_errors, "ProvisionedThroughputExceededException") ==
               answer::throttled);
 static_assert(find(wire::cloudwatch_logs_errors, "DataAlreadyAcceptedException") ==
               answer::accepted);
-static_assert(find(wire::pubsub_errors, "DEADLINE_EXCEEDED") == answer::unknown);
+static_assert(find(wire::pubsub_errors, "DEADLINE_EXCEEDED") == answer::outcome_unknown);
 static_assert(find(wire::pubsub_errors, 8) == answer::throttled);
 static_assert(find(wire::nats_errors, "Maximum Payload Violation") == answer::too_large);
 static_assert(find(wire::jetstream_errors, 10054) == answer::too_large);
@@ -116,12 +116,13 @@ static_assert(find(wire::mqtt5_errors, 0x95) == answer::too_large);
 static_assert(find(wire::mqtt5_errors, 0x10) == answer::accepted);
 static_assert(find(wire::http_errors, 413) == answer::too_large);
 static_assert(find(wire::http_errors, "429") == answer::throttled);
-static_assert(find(wire::http_errors, 504) == answer::unknown);
+static_assert(find(wire::http_errors, 504) == answer::outcome_unknown);
 
 // A status has two readings where a proxy can say it of a request that was carried out.
-static_assert(find(wire::http_errors, 500) == answer::unknown);
-static_assert(find(wire::http_errors, 502) == answer::unknown);
-static_assert(find(wire::http_errors, 503) == answer::unknown, "Envoy says it of a lost answer");
+static_assert(find(wire::http_errors, 500) == answer::outcome_unknown);
+static_assert(find(wire::http_errors, 502) == answer::outcome_unknown);
+static_assert(find(wire::http_errors, 503) == answer::outcome_unknown,
+              "Envoy says it of a lost answer");
 static_assert(find(wire::http_errors, 408) == answer::transient, "it was not read to its end");
 static_assert(find(wire::pubsub_errors, "UNAVAILABLE") == find(wire::http_errors, 503));
 // What is the same for every message is no fault of one: none must be parked for it.
@@ -256,16 +257,17 @@ constexpr error_code mine[] = {{"amqp:internal-error", answer::permanent},
                                {"", answer::too_large, 503}};
 static_assert(find(mine, wire::azure_amqp_errors, "amqp:internal-error") == answer::permanent);
 static_assert(find(mine, wire::azure_amqp_errors, "my:own") == answer::throttled);
-static_assert(find(mine, wire::azure_amqp_errors, "com.microsoft:timeout") == answer::unknown);
+static_assert(find(mine, wire::azure_amqp_errors, "com.microsoft:timeout") ==
+              answer::outcome_unknown);
 static_assert(find(mine, wire::azure_amqp_errors, "nobody:knows") == std::nullopt);
 static_assert(find(mine, wire::http_errors, 503) == answer::too_large);
-static_assert(find(mine, wire::http_errors, 504) == answer::unknown);
+static_assert(find(mine, wire::http_errors, 504) == answer::outcome_unknown);
 static_assert(find(mine, wire::http_errors, 599) == std::nullopt);
 
 // The same code means one thing of an entry and another of the whole request.
 static_assert(find(wire::kinesis_errors.codes, wire::aws_common_errors, "InternalFailure") ==
               answer::transient);
-static_assert(find(wire::aws_common_errors, "InternalFailure") == answer::unknown);
+static_assert(find(wire::aws_common_errors, "InternalFailure") == answer::outcome_unknown);
 static_assert(find(wire::kinesis_errors.codes, wire::aws_common_errors, "RequestExpired") ==
               answer::infrastructure);
 
@@ -277,7 +279,7 @@ static_assert(fault_of(answer::transient) == fault_kind::transient);
 static_assert(fault_of(answer::permanent) == fault_kind::permanent);
 static_assert(fault_of(answer::infrastructure) == fault_kind::infrastructure);
 static_assert(fault_of(answer::ownership_lost) == fault_kind::ownership_lost);
-static_assert(fault_of(answer::unknown) == fault_kind::infrastructure);
+static_assert(fault_of(answer::outcome_unknown) == fault_kind::infrastructure);
 static_assert(fault_of(static_cast<answer>(99)) == fault_kind::infrastructure);
 
 TEST_CASE("every table is whole, and every answer has a name")

@@ -219,8 +219,9 @@ public:
         if (full && doubted) count_full(b, probe, below_believed || (probe && reported_lower));
     }
 
-    /// The broker reported one size for the items of `b` and `others` more items. `b` was `surplus`
-    /// bytes smaller than its share of that size. So the other items are `surplus` bytes larger.
+    /// The size reported for an earlier batch was divided among its items: its shared items. Some
+    /// of them were sent again as `b`, which was `surplus` bytes smaller than the sum of their
+    /// shares. So the `others` items that shared the size are `surplus` bytes larger.
     constexpr void observe_surplus(const batch_sizes& b, double surplus,
                                    std::uint64_t others) noexcept
     {

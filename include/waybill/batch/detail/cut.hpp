@@ -27,17 +27,16 @@ struct chunk_limits {
     constexpr explicit chunk_limits(const batch_limits& l) noexcept
         : items(l.items == 0 ? 1 : l.items), envelope(l.envelope)
     {
-        constexpr std::uint64_t max_exact =
-            highest_size - 1;  // the largest sum that is not saturated
+        constexpr std::uint64_t max_exact = highest_size - 1;  // a larger sum may be saturated
         const std::uint64_t bytes = lesser(l.bytes, max_exact);
         item_space = saturating_sub(bytes, l.envelope);
-        if (l.envelope <= bytes) too_large = lesser(l.single, item_space) + 1;
+        if (l.envelope <= bytes) smallest_refused = lesser(l.single, item_space) + 1;
     }
 
     std::uint64_t items;
     std::uint64_t envelope;
     std::uint64_t item_space = 0;  // bytes for items
-    std::uint64_t too_large = 0;  // the smallest size that fits into no batch
+    std::uint64_t smallest_refused = 0;  // the smallest item size that fits into no batch
 };
 
 /// A framing for the items of the iterator `I`. Used through a tally.
@@ -64,15 +63,17 @@ constexpr std::uint64_t first_size(const I& at, const S& last, const F& size)
 }
 
 // Takes items from `at` to `bound` while they fit. Returns true if an item does not fit;
-// `item_bytes` is then its size. Without `Single`, only `bytes_left` limits an item.
-template <bool Single, class I, class F>
+// `item_bytes` is then its size. `CheckSingle` also compares each item with the limit for single
+// items, which is needed if that limit is lower than the space of a batch.
+template <bool CheckSingle, class I, class F>
 [[gnu::always_inline]] constexpr bool take_items(I& at, const I& bound, const chunk_limits& limits,
                                                  const F& size, std::uint64_t& item_bytes,
                                                  std::uint64_t& bytes_left)
 {
     for (; at != bound; ++at) {
         item_bytes = detail::size_at(at, size);
-        if (item_bytes > bytes_left || (Single && item_bytes >= limits.too_large)) return true;
+        if (item_bytes > bytes_left || (CheckSingle && item_bytes >= limits.smallest_refused))
+            return true;
         bytes_left -= item_bytes;
     }
     return false;
@@ -92,7 +93,7 @@ template <class I>
 {
     const auto* const here = &*at;
     const auto* const end = here + count;
-    const auto to = detail::take_while_fits(here, end, limits.too_large - 1, bytes_left);
+    const auto to = detail::take_while_fits(here, end, limits.smallest_refused - 1, bytes_left);
     bytes_left = to.bytes_left;
     at += to.at - here;
     return to.at != end;
@@ -110,10 +111,11 @@ template <class I, class S, class F>
         sums_in_blocks ? lesser(max_count, previous_count < long_chunk ? single_before_blocks : 1)
                        : max_count;
     const I bound = first + static_cast<std::iter_difference_t<I>>(single_count);
+    constexpr bool check_single = true;
     const bool refused =
-        limits.too_large > limits.item_space
-            ? detail::take_items<false>(at, bound, limits, size, item_bytes, bytes_left)
-            : detail::take_items<true>(at, bound, limits, size, item_bytes, bytes_left);
+        limits.smallest_refused > limits.item_space
+            ? detail::take_items<!check_single>(at, bound, limits, size, item_bytes, bytes_left)
+            : detail::take_items<check_single>(at, bound, limits, size, item_bytes, bytes_left);
     batch_close_reason reason = refused ? batch_close_reason::bytes : batch_close_reason::items;
     if constexpr (sums_in_blocks) {
         if (!refused && max_count > single_count &&
@@ -139,7 +141,7 @@ template <class I, class S, class F>
         if (at == last) return batch_close_reason::end;
         item_bytes = detail::size_at(at, size);
         if (taken == limits.items) return batch_close_reason::items;
-        if (item_bytes > bytes_left || item_bytes >= limits.too_large)
+        if (item_bytes > bytes_left || item_bytes >= limits.smallest_refused)
             return batch_close_reason::bytes;
         bytes_left -= item_bytes;
     }
@@ -158,7 +160,7 @@ template <class I, class S, class F>
 {
     I at = first;
     ++at;
-    if (item_bytes >= limits.too_large) {
+    if (item_bytes >= limits.smallest_refused) {
         const std::uint64_t whole = saturating_add(limits.envelope, item_bytes);
         if (at != last) item_bytes = detail::size_at(at, size);
         return {first, at, whole, 1, false, batch_close_reason::bytes};

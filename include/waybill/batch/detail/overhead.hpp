@@ -13,7 +13,8 @@
 //   - The reported size of a batch: one step of a Kalman filter.
 //   - The sizes of single items: a linear regression.
 //   - Acceptance or refusal without a size: the filter step with the moments of a truncated normal
-//     distribution (assumed density filtering). The hazard is Boyd's bound (1959), within 1.2 %.
+//     distribution (assumed density filtering). They need the hazard: the density of the normal
+//     distribution divided by its upper tail, here Boyd's bound (1959), within 1.2 %.
 // An error above five standard deviations is a change, which the filter adopts at once. A second
 // such error within three sums widens the variance among items; smaller errors narrow it again.
 // Errors of one sign are a drift and increase the filter gain (Trigg and Leach 1967).
@@ -200,15 +201,16 @@ public:
             distance = (bound - mean(bodies, items)) / spread;
         }
         const double h = above ? detail::hazard(distance) : detail::hazard(-distance);
-        const double reduction = above ? h * (h - distance) : h * (h + distance);
-        correct(bodies, items, above ? h * spread : -h * spread, mean_variance, noise, reduction);
+        const double variance_reduction = above ? h * (h - distance) : h * (h + distance);
+        correct(bodies, items, above ? h * spread : -h * spread, mean_variance, noise,
+                variance_reduction);
         if (!sound(estimate_)) reset();
     }
 
     /// Learns from the sizes of at least 2 single items. From `outlier_samples` on, a sample is
-    /// left out if it causes more than half of the variance. The ratio stays unchanged if all
-    /// bodies have one size, with fewer than `slope_samples`, and with fewer than `line_samples`
-    /// that show no clear correlation.
+    /// left out if it causes more than half of the variance. The ratio stays unchanged in three
+    /// cases: all bodies have one size; there are fewer than `min_slope_samples`; there are fewer
+    /// than `enough_slope_samples` without a clear correlation.
     constexpr void sampled(item_samples s) noexcept
     {
         if (s.n < 2) return;
@@ -225,10 +227,10 @@ public:
         // Squared correlation: above 7/8 for 4 samples, 11/16 for 7, 1/2 for more.
         const bool correlated =
             bodies_differ &&
-            (s.n >= line_samples ? squared_covariance > variance_product / 2
-                                 : squared_covariance * 16 > (18 - s.n) * variance_product);
+            (s.n >= enough_slope_samples ? squared_covariance > variance_product / 2
+                                         : squared_covariance * 16 > (18 - s.n) * variance_product);
         const bool slope_known =
-            s.n >= line_samples ? bodies_differ : s.n >= slope_samples && correlated;
+            s.n >= enough_slope_samples ? bodies_differ : s.n >= min_slope_samples && correlated;
         double slope = estimate_.ratio - 1;
         if (slope_known) slope = correlated ? covariance / body_variance : 0;
         double noise = s.variance() - 2 * slope * covariance + slope * slope * body_variance;
@@ -282,8 +284,9 @@ private:
     static constexpr double unbounded = 1e30;            // bytes squared, above every noise
 
     // Sizes of single items.
-    static constexpr double slope_samples = 4;     // 3 points are often close to a line by chance
-    static constexpr double line_samples = 8;      // from here on, half of the variance is enough
+    static constexpr double min_slope_samples = 4;  // 3 points are often close to a line by chance
+    static constexpr double enough_slope_samples =
+        8;                                         // from here on, half of the variance is enough
     static constexpr double outlier_samples = 32;  // the mean of 31 is reliable
     static constexpr double rounding = 1e-9;       // relative variance of bodies of one size
 
@@ -383,7 +386,7 @@ private:
     }
 
     constexpr void correct(double bodies, double items, double error, double doubt, double noise,
-                           double reduction) noexcept
+                           double variance_reduction) noexcept
     {
         const double all = doubt + noise;
         if (!(all > 0)) return;
@@ -391,9 +394,9 @@ private:
         const double h = bodies * estimate_.covariance + items * estimate_.header_variance;
         estimate_.ratio += r * error / all;
         estimate_.header += h * error / all;
-        estimate_.ratio_variance -= reduction * r * r / all;
-        estimate_.covariance -= reduction * r * h / all;
-        estimate_.header_variance -= reduction * h * h / all;
+        estimate_.ratio_variance -= variance_reduction * r * r / all;
+        estimate_.covariance -= variance_reduction * r * h / all;
+        estimate_.header_variance -= variance_reduction * h * h / all;
         // Rounding can make a vanishing variance negative, or the covariance impossible.
         if (estimate_.ratio_variance < 0) estimate_.ratio_variance = 0;
         if (estimate_.header_variance < 0) estimate_.header_variance = 0;

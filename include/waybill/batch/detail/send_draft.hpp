@@ -108,7 +108,8 @@ public:
 
     [[nodiscard]] bool looks_ahead() const noexcept { return look_ahead_end_ != 0; }
 
-    /// The maximum number of further calls of `take_ahead`. Requires a draft with all taken items.
+    /// The maximum number of further calls of `take_ahead`. Requires: `add_taken` was called after
+    /// the last `take_ahead`.
     [[nodiscard]] std::uint64_t certain_items() const noexcept
     {
         return saturating_sub(look_ahead_end_, next_item);
@@ -164,7 +165,8 @@ public:
         compute_certain_bytes(estimates, l, more, bodies);
     }
 
-    /// The look-ahead is not part of the value. Requires drafts with all taken items.
+    /// The margin and the certain bytes are not part of the value. Requires: `add_taken` was called
+    /// after the last `take_ahead`, for both.
     friend bool operator==(const send_draft& a, const send_draft& b)
     {
         return a.runs == b.runs && a.sizes == b.sizes && a.next_item == b.next_item &&

@@ -93,10 +93,10 @@ public:
     /// Announces up to `count` calls of `push_announced`, limited to the allocated memory.
     void announce(std::uint64_t count) noexcept
     {
-        announced_end_ = tail_ + lesser(count, capacity_ - tail_);
+        expected_end_ = tail_ + lesser(count, capacity_ - tail_);
     }
     /// True if `push_announced` may be called.
-    [[nodiscard]] bool has_announced() const noexcept { return tail_ < announced_end_; }
+    [[nodiscard]] bool has_announced() const noexcept { return tail_ < expected_end_; }
     void push_announced(const send_item& prototype, std::uint64_t bytes)
     {
         send_item& added = items_[tail_++];
@@ -225,7 +225,7 @@ public:
             ++head_number_;
         }
         if (head_ <= tail_ / 2) return;
-        announced_end_ = announced_end_ < head_ ? 0 : announced_end_ - head_;
+        expected_end_ = expected_end_ < head_ ? 0 : expected_end_ - head_;
         tail_ -= head_;
         for (std::size_t i = 0; i != tail_; ++i) items_[i] = items_[head_ + i];
         head_ = 0;
@@ -265,7 +265,7 @@ private:
         std::swap(head_, o.head_);
         std::swap(tail_, o.tail_);
         std::swap(capacity_, o.capacity_);
-        std::swap(announced_end_, o.announced_end_);
+        std::swap(expected_end_, o.expected_end_);
         std::swap(head_number_, o.head_number_);
     }
 
@@ -285,7 +285,7 @@ private:
     std::size_t head_ = 0;           // index of the first item
     std::size_t tail_ = 0;           // index of the next item to be queued
     std::size_t capacity_ = 0;       // items_.size()
-    std::size_t announced_end_ = 0;  // push_announced() may be called while tail_ is below this
+    std::size_t expected_end_ = 0;   // push_announced() may be called while tail_ is below this
     std::uint64_t head_number_ = 0;  // number of the item at head_
 };
 

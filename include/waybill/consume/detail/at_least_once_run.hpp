@@ -62,12 +62,12 @@ public:
     {
         while (!machine_.ended()) {
             perform_action();
-            if (machine_.covered_events() != covered_count_) {
-                covered_count_ = machine_.covered_events();
+            if (machine_.committed_events() != committed_count_) {
+                committed_count_ = machine_.committed_events();
                 committed_position_ = attempted_position_;
             }
         }
-        exceptions_.on_report(false, covered_count_ != 0);
+        exceptions_.on_report(false, committed_count_ != 0);
         return report();
     }
 
@@ -114,15 +114,15 @@ private:
         const fault_kind kind = record_fault(r, commit_fault_);
         const auto found =
             r ? machine::classify(*r, committed_position_, attempted_position_, assignment_.epoch)
-              : machine::checkpoint_stands::before;
-        if (found == machine::checkpoint_stands::elsewhere) {
+              : machine::checkpoint_found::before;
+        if (found == machine::checkpoint_found::elsewhere) {
             commit_fault_ = ownership_lost("another owner has written the checkpoint");
-        } else if (found == machine::checkpoint_stands::moved) {
+        } else if (found == machine::checkpoint_found::earlier_commit) {
             commit_fault_ = infrastructure("an earlier commit was applied late");
         } else if (r && commit_fault_.ok()) {
             commit_fault_ = infrastructure("the store confirmed a commit that it does not contain");
         }
-        machine_.on(machine::stood{found, kind});
+        machine_.on(machine::commit_checked{found, kind});
     }
 
     static at_least_once_policy supported_policy(at_least_once_policy p)
@@ -175,12 +175,12 @@ private:
         r.dead_lettered = machine_.dead_lettered();
         r.dropped = machine_.dropped();
         for (const machine::write_dead_letter& d : machine_.dropped_events()) {
-            if (d.event >= machine_.covered_events()) break;
+            if (d.event >= machine_.committed_events()) break;
             r.dropped_events.push_back(
                 {waybill::position_of(*event_at_(d.event)), {d.kind, reason_texts_[d.event]}});
         }
         r.skipped = machine_.skipped_events();
-        r.uncovered = machine_.done_events() - machine_.covered_events();
+        r.not_committed = machine_.done_events() - machine_.committed_events();
         if (r.outcome != batch_outcome::committed) {
             r.reason = std::move(machine_.checkpoint_failed() ? commit_fault_ : event_fault_);
             r.reason.kind = machine_.reason();
@@ -201,7 +201,7 @@ private:
     std::optional<position> committed_position_;  // of the last confirmed commit
     position attempted_position_;                 // of the last attempted commit
     at_least_once_machine machine_;
-    std::uint64_t covered_count_ = 0;
+    std::uint64_t committed_count_ = 0;
     fault event_fault_;   // the fault of the last failed event or dead letter
     fault commit_fault_;  // the fault of the last commit
     std::map<std::uint64_t, std::string> reason_texts_;

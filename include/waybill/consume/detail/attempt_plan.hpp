@@ -35,7 +35,7 @@ struct attempt_offer {
     /// The only other incarnation that counts as dead; 0 for none. If empty, all others do.
     std::optional<std::uint64_t> expired_incarnation{};
     /// The last delivery of `incarnation` returned a report: its record does not count as a death.
-    bool returned = false;
+    bool report_returned = false;
 
     friend bool operator==(const attempt_offer&, const attempt_offer&) = default;
 };
@@ -65,7 +65,7 @@ struct attempt_plan {
     crash_record record = *found;
     const bool own = record.by == o.incarnation;
     const bool incarnation_ended =
-        own ? !o.returned : record.by == o.expired_incarnation.value_or(record.by);
+        own ? !o.report_returned : record.by == o.expired_incarnation.value_or(record.by);
     const bool died = record.by != 0 && incarnation_ended;
     if (died && record.deaths != UINT32_MAX) ++record.deaths;
     record.by = 0;

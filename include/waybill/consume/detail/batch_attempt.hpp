@@ -19,11 +19,11 @@ namespace waybill::inline v0_2::detail {
 class batch_attempt {
 public:
     batch_attempt(std::uint64_t incarnation, std::uint64_t epoch,
-                  std::optional<std::uint64_t> expired_incarnation, bool returned)
+                  std::optional<std::uint64_t> expired_incarnation, bool report_returned)
         : incarnation_(incarnation),
           epoch_(epoch),
           expired_incarnation_(expired_incarnation),
-          returned_(returned)
+          report_returned_(report_returned)
     {
     }
 
@@ -40,7 +40,7 @@ public:
         if (r.found) {
             const std::uint64_t within = r.within == highest_size ? r.found->suspects : r.within;
             const attempt_offer o{
-                from, events, within, incarnation_, epoch_, expired_incarnation_, returned_};
+                from, events, within, incarnation_, epoch_, expired_incarnation_, report_returned_};
             plan_ = plan_attempt(r.found, o, deaths);
             return;
         }
@@ -81,7 +81,7 @@ private:
     std::uint64_t incarnation_;
     std::uint64_t epoch_;
     std::optional<std::uint64_t> expired_incarnation_;
-    bool returned_;
+    bool report_returned_;
     attempt_plan plan_;
     bool stored_ = false;
 };

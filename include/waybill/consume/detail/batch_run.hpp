@@ -66,7 +66,7 @@ public:
           events_(b.events),
           to_(waybill::position_of(*b.final)),
           handler_(handler),
-          ask_(ask),
+          decide_(ask),
           now_(now),
           policy_(p),
           machine_(events_, mine.from, to_, mine.epoch, supported_policy(p), mine.incarnation,
@@ -149,7 +149,7 @@ private:
                 reason_texts_.erase(a.event);
             },
             [&](batch_machine::decide_all_failed a) {
-                machine_.on(batch_machine::all_failed_decided{asked(a.failed)});
+                machine_.on(batch_machine::all_failed_decided{decision_on_all_failed(a.failed)});
             },
             [&](batch_machine::advance) { advance(); }, [&](batch_machine::commit) { commit(); },
             [&](batch_machine::rollback) { rollback(); },
@@ -318,9 +318,9 @@ private:
         return store_.put(*tx_, d);
     }
 
-    if_all_failed asked(std::uint64_t failed)
+    if_all_failed decision_on_all_failed(std::uint64_t failed)
     {
-        const if_all_failed decision = detail::decide_with(ask_, failed);
+        const if_all_failed decision = detail::decide_with(decide_, failed);
         if (decision != if_all_failed::go_on) {
             set_infrastructure_fault("each of " + std::to_string(failed) +
                                      " events failed, the last: " + last_fault_.text);
@@ -357,7 +357,7 @@ private:
     std::uint64_t events_;
     position to_;
     Handler& handler_;
-    Ask& ask_;
+    Ask& decide_;
     wall_time now_;
     const batch_policy& policy_;
     batch_machine machine_;

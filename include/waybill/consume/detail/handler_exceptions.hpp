@@ -30,9 +30,9 @@ public:
     /// `b` is never cut. Linear in the events of `b` if it may be cut, otherwise constant.
     template <class I>
     handler_exceptions(const assignment& mine, std::uint32_t max_exceptions, ordered_batch<I>& b)
-        : memory_(mine.last), returned_before_(memory_.returned)
+        : memory_(mine.last), returned_before_(memory_.report_returned)
     {
-        memory_.returned = false;
+        memory_.report_returned = false;
         if (max_exceptions == 0 || memory_.exceptions < max_exceptions) return;
         I at = b.first;
         for (std::uint64_t n = 0; n != b.events; ++n, ++at) {
@@ -91,7 +91,7 @@ public:
     /// count of exceptions starts again at 0.
     void on_report(bool stored_record, bool checkpoint_moved) noexcept
     {
-        memory_.returned = stored_record || returned_before_;
+        memory_.report_returned = stored_record || returned_before_;
         if (checkpoint_moved) memory_.exceptions = 0;
     }
 

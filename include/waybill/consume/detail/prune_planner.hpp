@@ -67,7 +67,7 @@ public:
     /// First pass: counts a row. Call it for all rows, in any order, before `decide`.
     void count_row(const prune_plan::row& r) noexcept
     {
-        plan_.in_order = plan_.in_order && !(r.dead_lettered_at < newest_);
+        plan_.rows_in_order = plan_.rows_in_order && !(r.dead_lettered_at < newest_);
         newest_ = later(newest_, r.dead_lettered_at);
         if (r.dead_lettered_at >= now_ - policy_.spike.within) ++plan_.recent;
         add(plan_.before, r);
@@ -105,7 +105,7 @@ public:
         plan_.after.bytes = bytes_left_.size();
         const bool rows = policy_.count != highest_size && plan_.after.rows >= policy_.count;
         const bool bytes = policy_.bytes != highest_size && plan_.after.bytes >= policy_.bytes;
-        plan_.full = rows || bytes;
+        plan_.limit_reached = rows || bytes;
     }
 
 private:

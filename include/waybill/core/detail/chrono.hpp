@@ -19,12 +19,8 @@ concept chrono_duration = requires(const D& d)
 {
     typename D::rep;
     d.count();
-    {
-        D::period::num
-        } -> std::convertible_to<std::intmax_t>;
-    {
-        D::period::den
-        } -> std::convertible_to<std::intmax_t>;
+    { D::period::num } -> std::convertible_to<std::intmax_t>;
+    { D::period::den } -> std::convertible_to<std::intmax_t>;
 };
 
 /// A type with the members of a std::chrono::time_point.
@@ -32,9 +28,7 @@ template <class T>
 concept chrono_point = requires(const T& t)
 {
     typename T::clock;
-    {
-        t.time_since_epoch()
-        } -> chrono_duration;
+    { t.time_since_epoch() } -> chrono_duration;
 };
 
 /// A time point of a steady clock, which never jumps.

@@ -101,7 +101,7 @@ private:
                     return answer(inner(std::forward<Args>(args)...));
                 }
             } catch (const std::exception& e) {
-                return failure<answer>(caught(class_of(classify, e), said(e)));
+                return failure<answer>(caught(class_of(classify, e), text_of(e)));
             } catch (...) {
                 constexpr std::string_view what = "an exception that is not a std::exception";
                 return failure<answer>(caught(fault_kind::permanent, what));
@@ -154,7 +154,7 @@ private:
         }
     }
 
-    static std::string_view said(const std::exception& e) noexcept
+    static std::string_view text_of(const std::exception& e) noexcept
     {
         const char* what = e.what();
         return what ? what : "";

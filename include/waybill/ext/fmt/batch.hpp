@@ -61,12 +61,12 @@ struct line_of<item_ranges> {
     [[nodiscard]] static std::string text(const T& parts)
     {
         if (parts.items() == 0) return "no items";
-        std::string said = parts.items() == 1 ? "item " : "items ";
+        std::string result = parts.items() == 1 ? "item " : "items ";
         for (const item_range* r = parts.begin(); r != parts.end(); ++r) {
-            if (r != parts.begin()) said += ", ";
-            said += numbers(r->first, r->count);
+            if (r != parts.begin()) result += ", ";
+            result += numbers(r->first, r->count);
         }
-        return said;
+        return result;
     }
 };
 
@@ -75,11 +75,11 @@ struct line_of<open_limits> {
     template <class T>
     [[nodiscard]] static std::string text(const T& l)
     {
-        std::string said = l.open == unlimited ? "any number of batches"
-                                               : "at most " + counted(l.open, "batch", "batches");
-        said += " open, linger " + line(l.linger);
-        if (l.items != unlimited) said += fmt::format(", {} in all", items(l.items));
-        return said;
+        std::string result = l.open == unlimited ? "any number of batches"
+                                                 : "at most " + counted(l.open, "batch", "batches");
+        result += " open, linger " + line(l.linger);
+        if (l.items != unlimited) result += fmt::format(", {} in all", items(l.items));
+        return result;
     }
 };
 
@@ -95,11 +95,11 @@ struct line_of<oversized_item> {
 [[nodiscard]] inline std::string batch(std::uint64_t count, std::uint64_t sum,
                                        batch_close_reason reason, bool fits = true)
 {
-    std::string said = items(count) + ", " + bytes(sum);
-    if (!fits) return said + ", does not fit";
-    said += ", closed by ";
-    said += name(reason);
-    return said;
+    std::string result = items(count) + ", " + bytes(sum);
+    if (!fits) return result + ", does not fit";
+    result += ", closed by ";
+    result += name(reason);
+    return result;
 }
 
 template <class I>
@@ -131,10 +131,11 @@ template <class Key, class T>
 struct line_of<keyed_batch<Key, T>> {
     [[nodiscard]] static std::string text(const keyed_batch<Key, T>& b)
     {
-        const std::string said = batch(b.items.size(), b.bytes, b.closed);
+        const std::string result = batch(b.items.size(), b.bytes, b.closed);
         if constexpr (!fmt::is_formattable<Key>::value)
-            return said;
-        else return fmt::format("key {}: {}", one_line(fmt::format("{}", b.key)), said);
+            return result;
+        else
+            return fmt::format("key {}: {}", one_line(fmt::format("{}", b.key)), result);
     }
 };
 
@@ -189,13 +190,13 @@ struct line_of<send_report> {
     template <class T>
     [[nodiscard]] static std::string text(const T& r)
     {
-        std::string said = fmt::format("sent {}, {} refused; {} accepted, {} not",
-                                       counted(r.sends, "request", "requests"), r.refusals,
-                                       r.accepted, r.not_accepted);
-        if (r.resent_bytes != 0) said += fmt::format("; {} sent in vain", bytes(r.resent_bytes));
-        if (r.stopped) said += fmt::format("; stopped after reading {}", items(r.taken));
-        if (r.waiting) said += "; waiting until " + line(*r.waiting);
-        return said;
+        std::string result = fmt::format("sent {}, {} refused; {} accepted, {} not",
+                                         counted(r.sends, "request", "requests"), r.refusals,
+                                         r.accepted, r.not_accepted);
+        if (r.resent_bytes != 0) result += fmt::format("; {} sent in vain", bytes(r.resent_bytes));
+        if (r.stopped) result += fmt::format("; stopped after reading {}", items(r.taken));
+        if (r.waiting) result += "; waiting until " + line(*r.waiting);
+        return result;
     }
 };
 
@@ -204,13 +205,13 @@ struct line_of<calibration> {
     template <class T>
     [[nodiscard]] static std::string text(const T& c)
     {
-        std::string said = "limit " + bytes(c.limit);
-        if (c.envelope != 0) said += ", envelope " + bytes(c.envelope);
-        said += fmt::format(", header {:.1f} bytes", c.items.header);
-        if (c.items.ratio != 1) said += fmt::format(" and {:.3f} of a body", c.items.ratio);
-        if (c.accepted != 0) said += ", went through " + bytes(c.accepted);
-        if (c.refused != unlimited) said += ", refused " + bytes(c.refused);
-        return said;
+        std::string result = "limit " + bytes(c.limit);
+        if (c.envelope != 0) result += ", envelope " + bytes(c.envelope);
+        result += fmt::format(", header {:.1f} bytes", c.items.header);
+        if (c.items.ratio != 1) result += fmt::format(" and {:.3f} of a body", c.items.ratio);
+        if (c.accepted != 0) result += ", went through " + bytes(c.accepted);
+        if (c.refused != unlimited) result += ", refused " + bytes(c.refused);
+        return result;
     }
 };
 
@@ -219,15 +220,15 @@ struct line_of<send_policy> {
     template <class T>
     [[nodiscard]] static std::string text(const T& p)
     {
-        std::string said = fmt::format("{}; ", line(p.limit));
-        said += p.exact_sizes ? "exact sizes" : "header " + bytes(p.item_overhead);
-        said += fmt::format(", {} in flight, ", p.in_flight);
-        if (p.ordered) said += "ordered by key, ";
-        if (p.one_key) said += "one key a batch, ";
-        said += fmt::format("linger {}, if too large {}, if unknown {}; {}", line(p.linger),
-                            name(p.on_too_large), name(p.on_unknown), line(p.retry));
-        if (p.budget != retry_budget{}) said += "; " + line(p.budget);
-        return said;
+        std::string result = fmt::format("{}; ", line(p.limit));
+        result += p.exact_sizes ? "exact sizes" : "header " + bytes(p.item_overhead);
+        result += fmt::format(", {} in flight, ", p.in_flight);
+        if (p.ordered) result += "ordered by key, ";
+        if (p.one_key) result += "one key a batch, ";
+        result += fmt::format("linger {}, if too large {}, if unknown {}; {}", line(p.linger),
+                              name(p.on_too_large), name(p.on_unknown), line(p.retry));
+        if (p.budget != retry_budget{}) result += "; " + line(p.budget);
+        return result;
     }
 };
 

@@ -37,7 +37,8 @@ struct line_of<advance_outcome> : enumerator_line {};
 template <>
 struct line_of<batch_outcome> : enumerator_line {};
 template <>
-struct line_of<at_least_once_machine::checkpoint_stands> : enumerator_line {};
+struct line_of<at_least_once_machine::checkpoint_found> : enumerator_line {
+};
 template <>
 struct line_of<batch_policy::commit_check> : enumerator_line {};
 template <>
@@ -66,18 +67,18 @@ struct line_of<batch_report> {
     template <class T>
     [[nodiscard]] static std::string text(const T& r)
     {
-        std::string said(name(r.outcome));
-        if (r.reached) said += " at " + line(*r.reached);
+        std::string result(name(r.outcome));
+        if (r.reached) result += " at " + line(*r.reached);
         if (r.outcome == batch_outcome::committed) {
-            said += fmt::format(": {} handled, {} dead-lettered", r.handled, r.dead_lettered);
+            result += fmt::format(": {} handled, {} dead-lettered", r.handled, r.dead_lettered);
         } else if (!r.reason.ok()) {
-            said += ": " + line(r.reason);
+            result += ": " + line(r.reason);
         }
-        if (r.dropped != 0) said += fmt::format("; {} dropped", r.dropped);
-        if (r.skipped != 0) said += fmt::format("; {} skipped", r.skipped);
-        if (r.repeated != 0) said += fmt::format("; {} repeated", r.repeated);
-        if (r.not_delivered != 0) said += fmt::format("; {} left", r.not_delivered);
-        return said;
+        if (r.dropped != 0) result += fmt::format("; {} dropped", r.dropped);
+        if (r.skipped != 0) result += fmt::format("; {} skipped", r.skipped);
+        if (r.repeated != 0) result += fmt::format("; {} repeated", r.repeated);
+        if (r.not_delivered != 0) result += fmt::format("; {} left", r.not_delivered);
+        return result;
     }
 };
 
@@ -86,16 +87,16 @@ struct line_of<dead_letter> {
     template <class T>
     [[nodiscard]] static std::string text(const T& d)
     {
-        std::string said = fmt::format("{} at {}: {} after {}", line(d.key), line(d.at),
-                                       name(d.kind), counted(d.tries, "try", "tries"));
-        if (!d.reason.empty()) said += ": " + one_line(d.reason);
-        said += fmt::format(" (parked {}", line(d.dead_lettered_at));
-        if (d.occurred != wall_time{}) said += ", occurred " + line(d.occurred);
-        if (!d.body.empty()) said += ", " + bytes(d.body.size());
+        std::string result = fmt::format("{} at {}: {} after {}", line(d.key), line(d.at),
+                                         name(d.kind), counted(d.tries, "try", "tries"));
+        if (!d.reason.empty()) result += ": " + one_line(d.reason);
+        result += fmt::format(" (dead-lettered {}", line(d.dead_lettered_at));
+        if (d.occurred != wall_time{}) result += ", occurred " + line(d.occurred);
+        if (!d.body.empty()) result += ", " + bytes(d.body.size());
         if (d.kept != dead_letter_body::body) {
-            said += fmt::format(", {} of {}", name(d.kept), bytes(d.size));
+            result += fmt::format(", {} of {}", name(d.kept), bytes(d.size));
         }
-        return said + ")";
+        return result + ")";
     }
 };
 
@@ -104,24 +105,24 @@ struct line_of<batch_policy> {
     template <class T>
     [[nodiscard]] static std::string text(const T& p)
     {
-        std::string said = fmt::format("{}, then {}, {} savepoints, reasons of at most {}",
-                                       counted(p.tries, "try", "tries"), name(p.on_exhausted),
-                                       p.savepoints ? "with" : "without",
-                                       bytes(p.dead_letters.reason_bytes));
+        std::string result =
+            fmt::format("{}, then {}, {} savepoints, reasons of at most {}",
+                        counted(p.tries, "try", "tries"), name(p.on_exhausted),
+                        p.savepoints ? "with" : "without", bytes(p.dead_letters.reason_bytes));
         const batch_policy usual;
         const dead_letter_options& letters = p.dead_letters;
         if (letters.keeps != usual.dead_letters.keeps)
-            said += fmt::format(", letters keep {}", name(letters.keeps));
+            result += fmt::format(", letters keep {}", name(letters.keeps));
         if (letters.body_bytes != usual.dead_letters.body_bytes)
-            said += ", bodies of at most " + bytes(letters.body_bytes);
+            result += ", bodies of at most " + bytes(letters.body_bytes);
         if (p.check_commit != usual.check_commit)
-            said += fmt::format(", read back {}", name(p.check_commit));
+            result += fmt::format(", read back {}", name(p.check_commit));
         if (p.decide_all_failed_from != usual.decide_all_failed_from) {
-            said += ", ask from " + counted(p.decide_all_failed_from, "event", "events");
+            result += ", ask from " + counted(p.decide_all_failed_from, "event", "events");
         }
-        if (!p.crash_records) said += ", deaths not counted";
-        if (p.deaths != usual.deaths) said += ", " + counted(p.deaths, "death", "deaths");
-        return said;
+        if (!p.crash_records) result += ", deaths not counted";
+        if (p.deaths != usual.deaths) result += ", " + counted(p.deaths, "death", "deaths");
+        return result;
     }
 };
 
@@ -140,10 +141,10 @@ struct line_of<prune_policy> {
     template <class T>
     [[nodiscard]] static std::string text(const T& p)
     {
-        std::string said = "keeps " + line(p.age);
-        if (p.count != unlimited) said += ", " + counted(p.count, "row", "rows");
-        if (p.bytes != unlimited) said += ", " + bytes(p.bytes);
-        return said +
+        std::string result = "keeps " + line(p.age);
+        if (p.count != unlimited) result += ", " + counted(p.count, "row", "rows");
+        if (p.bytes != unlimited) result += ", " + bytes(p.bytes);
+        return result +
                fmt::format(", prunes to {}; {}; {}", p.low_water, line(p.spike), name(p.full));
     }
 };
@@ -162,23 +163,24 @@ struct line_of<at_least_once_policy> {
     template <class T>
     [[nodiscard]] static std::string text(const T& p)
     {
-        std::string said =
+        std::string result =
             fmt::format("{}, then {}", counted(p.tries, "try", "tries"), name(p.on_exhausted));
-        if (p.commit_every != unlimited) said += fmt::format(", commits every {}", p.commit_every);
-        said += ", reasons of at most " + bytes(p.dead_letters.reason_bytes);
+        if (p.commit_every != unlimited)
+            result += fmt::format(", commits every {}", p.commit_every);
+        result += ", reasons of at most " + bytes(p.dead_letters.reason_bytes);
         const at_least_once_policy usual;
         const dead_letter_options& letters = p.dead_letters;
         if (letters.keeps != usual.dead_letters.keeps)
-            said += fmt::format(", letters keep {}", name(letters.keeps));
+            result += fmt::format(", letters keep {}", name(letters.keeps));
         if (letters.body_bytes != usual.dead_letters.body_bytes)
-            said += ", bodies of at most " + bytes(letters.body_bytes);
+            result += ", bodies of at most " + bytes(letters.body_bytes);
         if (p.check_commit != usual.check_commit)
-            said += fmt::format(", read back {}", name(p.check_commit));
+            result += fmt::format(", read back {}", name(p.check_commit));
         if (p.decide_all_failed_from == unlimited)
-            said += ", never asks";
+            result += ", never asks";
         else if (p.decide_all_failed_from != usual.decide_all_failed_from)
-            said += ", asks from " + events(p.decide_all_failed_from);
-        return said + "; " + line(p.keys);
+            result += ", asks from " + events(p.decide_all_failed_from);
+        return result + "; " + line(p.keys);
     }
 };
 
@@ -188,11 +190,11 @@ struct line_of<crash_record> {
     [[nodiscard]] static std::string text(const T& a)
     {
         const std::string from = a.from ? fmt::format("after {}", *a.from) : "from the beginning";
-        std::string said = fmt::format("{} {} up to {}, {}, ", events(a.suspects), from, a.to,
-                                       counted(a.deaths, "death", "deaths"));
-        if (a.by != 0) said += fmt::format("by {} of ", a.by);
-        said += fmt::format("epoch {}", a.epoch);
-        return said;
+        std::string result = fmt::format("{} {} up to {}, {}, ", events(a.suspects), from, a.to,
+                                         counted(a.deaths, "death", "deaths"));
+        if (a.by != 0) result += fmt::format("by {} of ", a.by);
+        result += fmt::format("epoch {}", a.epoch);
+        return result;
     }
 };
 
@@ -201,17 +203,18 @@ struct line_of<at_least_once_report> {
     template <class T>
     [[nodiscard]] static std::string text(const T& r)
     {
-        std::string said(name(r.outcome));
-        if (r.reached) said += " at " + line(*r.reached);
+        std::string result(name(r.outcome));
+        if (r.reached) result += " at " + line(*r.reached);
         const bool some =
             r.outcome == batch_outcome::committed || r.handled != 0 || r.dead_lettered != 0;
-        if (some) said += fmt::format(": {} handled, {} dead-lettered", r.handled, r.dead_lettered);
-        if (!r.reason.ok()) said += (some ? "; " : ": ") + line(r.reason);
-        if (r.dropped != 0) said += fmt::format("; {} dropped", r.dropped);
-        if (r.skipped != 0) said += fmt::format("; {} skipped", r.skipped);
-        if (r.repeated != 0) said += fmt::format("; {} repeated", r.repeated);
-        if (r.uncovered != 0) said += fmt::format("; {} uncovered", r.uncovered);
-        return said;
+        if (some)
+            result += fmt::format(": {} handled, {} dead-lettered", r.handled, r.dead_lettered);
+        if (!r.reason.ok()) result += (some ? "; " : ": ") + line(r.reason);
+        if (r.dropped != 0) result += fmt::format("; {} dropped", r.dropped);
+        if (r.skipped != 0) result += fmt::format("; {} skipped", r.skipped);
+        if (r.repeated != 0) result += fmt::format("; {} repeated", r.repeated);
+        if (r.not_committed != 0) result += fmt::format("; {} not committed", r.not_committed);
+        return result;
     }
 };
 
@@ -220,9 +223,9 @@ struct line_of<rewind_report> {
     template <class T>
     [[nodiscard]] static std::string text(const T& r)
     {
-        std::string said = fmt::format("{}: {}", name(r.outcome), line(r.mine));
-        if (!r.reason.ok()) said += "; " + line(r.reason);
-        return said;
+        std::string result = fmt::format("{}: {}", name(r.outcome), line(r.mine));
+        if (!r.reason.ok()) result += "; " + line(r.reason);
+        return result;
     }
 };
 
@@ -250,8 +253,8 @@ struct line_of<prune_plan::removal> {
     template <class T>
     [[nodiscard]] static std::string text(const T& r)
     {
-        return fmt::format("remove {}: {}, {}, parked {}", r.id, name(r.reason), bytes(r.bytes),
-                           line(r.dead_lettered_at));
+        return fmt::format("remove {}: {}, {}, dead-lettered {}", r.id, name(r.reason),
+                           bytes(r.bytes), line(r.dead_lettered_at));
     }
 };
 
@@ -270,13 +273,13 @@ struct line_of<prune_plan> {
     [[nodiscard]] static std::string text(const T& p)
     {
         if (p.wrong) return fmt::format("remove nothing of {}; {}", line(p.before), line(*p.wrong));
-        std::string said = fmt::format("remove {} of {}; {} left", p.removals.size(),
-                                       line(p.before), line(p.after));
-        if (p.redriving.rows != 0) said += fmt::format("; held {}", line(p.redriving));
-        if (p.spike) said += fmt::format("; spike, {} recent", p.recent);
-        if (p.full) said += "; full";
-        if (!p.in_order) said += "; rows not in order";
-        return said;
+        std::string result = fmt::format("remove {} of {}; {} left", p.removals.size(),
+                                         line(p.before), line(p.after));
+        if (p.redriving.rows != 0) result += fmt::format("; {} being redriven", line(p.redriving));
+        if (p.spike) result += fmt::format("; spike, {} recent", p.recent);
+        if (p.limit_reached) result += "; a limit is reached";
+        if (!p.rows_in_order) result += "; rows not in order";
+        return result;
     }
 };
 

@@ -58,9 +58,9 @@ struct line_of<fault> {
     [[nodiscard]] static std::string text(const T& f)
     {
         if (f.ok() && f.text.empty()) return "ok";
-        std::string said(name(f.kind));
-        if (!f.text.empty()) said += ": " + one_line(f.text);
-        return said;
+        std::string result(name(f.kind));
+        if (!f.text.empty()) result += ": " + one_line(f.text);
+        return result;
     }
 };
 
@@ -78,17 +78,17 @@ struct line_of<batch_limits> {
     template <class T>
     [[nodiscard]] static std::string text(const T& l)
     {
-        std::string said;
+        std::string result;
         const auto add = [&](std::string what) {
-            if (!said.empty()) said += ", ";
-            said += what;
+            if (!result.empty()) result += ", ";
+            result += what;
         };
         if (l.bytes != unlimited) add(bytes(l.bytes));
         if (l.items != unlimited) add(items(l.items));
         if (l.single != unlimited) add(bytes(l.single) + " an item");
-        said = said.empty() ? "no limits" : "at most " + said;
+        result = result.empty() ? "no limits" : "at most " + result;
         if (l.envelope != 0) add("envelope " + bytes(l.envelope));
-        return said;
+        return result;
     }
 };
 

@@ -102,18 +102,18 @@ struct line_of<balance_plan> {
     template <class T>
     [[nodiscard]] static std::string text(const T& p)
     {
-        std::string said = fmt::format("has {} of {}: ", p.mine, p.target);
+        std::string result = fmt::format("has {} of {}: ", p.mine, p.target);
         if (!p.claim.empty()) {
-            said += p.claim.size() == 1 ? "claim partition " : "claim partitions ";
+            result += p.claim.size() == 1 ? "claim partition " : "claim partitions ";
             std::string_view between;
             for (const auto partition : p.claim) {
-                said += fmt::format("{}{}", between, partition);
+                result += fmt::format("{}{}", between, partition);
                 between = ", ";
             }
-            return said;
+            return result;
         }
-        if (p.steal) return said + fmt::format("steal partition {}", *p.steal);
-        return said + (p.balanced ? "balanced" : "nothing to take");
+        if (p.steal) return result + fmt::format("steal partition {}", *p.steal);
+        return result + (p.balanced ? "balanced" : "nothing to take");
     }
 };
 

@@ -60,17 +60,17 @@ struct line_of<settle_policy::when_down> : enumerator_line {};
 [[nodiscard]] inline std::string numbered_items(const std::vector<std::uint64_t>& all)
 {
     if (all.empty()) return "no items";
-    std::string said = all.size() == 1 ? "item " : "items ";
+    std::string result = all.size() == 1 ? "item " : "items ";
     std::string_view between;
     for (std::size_t i = 0; i != all.size();) {
         const std::uint64_t first = all[i];
         std::uint64_t count = 1;
         for (++i; i != all.size() && all[i] == first + count; ++i) ++count;
-        said += between;
-        said += numbers(first, count);
+        result += between;
+        result += numbers(first, count);
         between = ", ";
     }
-    return said;
+    return result;
 }
 
 template <>
@@ -88,11 +88,11 @@ struct line_of<lock_renewal::config> {
     template <class T>
     [[nodiscard]] static std::string text(const T& o)
     {
-        std::string said = fmt::format("lock {}, renewed at {} left", line(o.lock), o.renew_left);
-        if (o.margin != duration{}) said += fmt::format(" or {}", line(o.margin));
-        said += ", answer within " + line(o.answer_timeout);
-        if (o.max_duration != duration::highest()) said += ", at most " + line(o.max_duration);
-        return said + ", " + line(o.pauses);
+        std::string result = fmt::format("lock {}, renewed at {} left", line(o.lock), o.renew_left);
+        if (o.margin != duration{}) result += fmt::format(" or {}", line(o.margin));
+        result += ", answer within " + line(o.answer_timeout);
+        if (o.max_duration != duration::highest()) result += ", at most " + line(o.max_duration);
+        return result + ", " + line(o.pauses);
     }
 };
 
@@ -101,15 +101,15 @@ struct line_of<settle_policy> {
     template <class T>
     [[nodiscard]] static std::string text(const T& p)
     {
-        std::string said = p.max_deliveries == unlimited
-                               ? "unlimited deliveries"
-                               : counted(p.max_deliveries, "delivery", "deliveries");
-        said += fmt::format(", calls of at most {}, on outage {}, ", line(p.to_settle),
-                            name(p.on_outage));
-        said += p.can_defer ? "defers up to " + line(p.longest_defer) : "cannot defer";
-        if (p.can_defer && p.defer_renews) said += " and renews deliveries";
-        if (!p.release_counts) said += ", releases not counted";
-        return said + "; " + line(p.levels);
+        std::string result = p.max_deliveries == unlimited
+                                 ? "unlimited deliveries"
+                                 : counted(p.max_deliveries, "delivery", "deliveries");
+        result += fmt::format(", calls of at most {}, on outage {}, ", line(p.to_settle),
+                              name(p.on_outage));
+        result += p.can_defer ? "defers up to " + line(p.longest_defer) : "cannot defer";
+        if (p.can_defer && p.defer_renews) result += " and renews deliveries";
+        if (!p.release_counts) result += ", releases not counted";
+        return result + "; " + line(p.levels);
     }
 };
 
@@ -179,10 +179,10 @@ struct line_of<settle_batches::report> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {
-        std::string said = fmt::format("report item {}: {} {} after {}", a.item, name(a.kind),
-                                       name(a.outcome), counted(a.tries, "try", "tries"));
-        if (a.fault != fault_kind::none) said += fmt::format(", {}", name(a.fault));
-        return said;
+        std::string result = fmt::format("report item {}: {} {} after {}", a.item, name(a.kind),
+                                         name(a.outcome), counted(a.tries, "try", "tries"));
+        if (a.fault != fault_kind::none) result += fmt::format(", {}", name(a.fault));
+        return result;
     }
 };
 

@@ -37,12 +37,12 @@ struct line_of<backoff> {
     template <class T>
     [[nodiscard]] static std::string text(const T& b)
     {
-        std::string said = fmt::format("pauses {} to {}", line(b.base), line(b.cap));
-        said += fmt::format(", factor {}", b.factor);
-        if (b.step != duration{}) said += ", step " + line(b.step);
-        said += fmt::format(", jitter {}", name(b.spread));
-        if (b.highest_hint != duration{}) said += ", hints up to " + line(b.highest_hint);
-        return said;
+        std::string result = fmt::format("pauses {} to {}", line(b.base), line(b.cap));
+        result += fmt::format(", factor {}", b.factor);
+        if (b.step != duration{}) result += ", step " + line(b.step);
+        result += fmt::format(", jitter {}", name(b.spread));
+        if (b.highest_hint != duration{}) result += ", hints up to " + line(b.highest_hint);
+        return result;
     }
 };
 
@@ -103,11 +103,11 @@ struct line_of<retry_budget> {
     [[nodiscard]] static std::string text(const T& b)
     {
         if (b.tokens == retry_budget::uncounted) return "retries not counted";
-        std::string said =
+        std::string result =
             fmt::format("{}, one more for each {}", counted(b.tokens, "retry", "retries"),
                         counted(b.successes, "success", "successes"));
-        if (b.refill != duration::highest()) said += " and every " + line(b.refill);
-        return said;
+        if (b.refill != duration::highest()) result += " and every " + line(b.refill);
+        return result;
     }
 };
 
@@ -116,19 +116,19 @@ struct line_of<circuit_breaker_types::config> {
     template <class T>
     [[nodiscard]] static std::string text(const T& o)
     {
-        std::string said = "shuts at ";
+        std::string result = "shuts at ";
         if (o.minimum_throughput != circuit_breaker_types::config::never) {
-            said += fmt::format("{} of {} failed in {}", o.failure_ratio,
-                                counted(o.minimum_throughput, "call", "calls"),
-                                line(o.sampling_duration));
-            if (o.consecutive_failures != circuit_breaker_types::config::never) said += " or ";
+            result += fmt::format("{} of {} failed in {}", o.failure_ratio,
+                                  counted(o.minimum_throughput, "call", "calls"),
+                                  line(o.sampling_duration));
+            if (o.consecutive_failures != circuit_breaker_types::config::never) result += " or ";
         }
         if (o.consecutive_failures != circuit_breaker_types::config::never)
-            said += fmt::format("{} in a row", o.consecutive_failures);
-        if (o.transient_counts) said += ", transient ones too";
-        return said + fmt::format("; calls of at most {}, {} to open, {}", line(o.timeout),
-                                  counted(o.half_open_steps, "step", "steps"),
-                                  line(o.break_duration));
+            result += fmt::format("{} in a row", o.consecutive_failures);
+        if (o.transient_counts) result += ", transient ones too";
+        return result + fmt::format("; calls of at most {}, {} to open, {}", line(o.timeout),
+                                    counted(o.half_open_steps, "step", "steps"),
+                                    line(o.break_duration));
     }
 };
 
@@ -137,12 +137,13 @@ struct line_of<delivery_terms> {
     template <class T>
     [[nodiscard]] static std::string text(const T& t)
     {
-        std::string said = t.max_deliveries == unlimited
-                               ? "unlimited deliveries"
-                               : counted(t.max_deliveries, "delivery", "deliveries");
-        said += fmt::format(", lock {} of at most {}", line(t.lock), line(t.highest_lock));
-        if (t.time_to_live != duration::highest()) said += ", time to live " + line(t.time_to_live);
-        return said;
+        std::string result = t.max_deliveries == unlimited
+                                 ? "unlimited deliveries"
+                                 : counted(t.max_deliveries, "delivery", "deliveries");
+        result += fmt::format(", lock {} of at most {}", line(t.lock), line(t.highest_lock));
+        if (t.time_to_live != duration::highest())
+            result += ", time to live " + line(t.time_to_live);
+        return result;
     }
 };
 

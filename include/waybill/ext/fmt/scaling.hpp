@@ -108,27 +108,31 @@ struct line_of<scaling::command> {
 template <class Evidence>
 [[nodiscard]] std::string row(const Evidence& e, wall_time seen_from)
 {
-    std::string said = fmt::format("{}({}) ", name(e.what), one_line(e.metric));
-    said += e.value ? fmt::format("{} ", *e.value) : "? ";
+    std::string result = fmt::format("{}({}) ", name(e.what), one_line(e.metric));
+    result += e.value ? fmt::format("{} ", *e.value) : "? ";
     if (e.value && is_one_sided(e)) {
-        said += e.what == scaling::statistic::highest ? "or more " : "or less ";
+        result += e.what == scaling::statistic::highest ? "or more " : "or less ";
     }
-    said += fmt::format("{} ", is_compared(e) ? name(e.how) : "of");
-    if (e.limit) said += fmt::format("{} ", *e.limit);
-    else said += "? ";
-    if (e.wants) said += fmt::format("wants {}", *e.wants);
-    else said += name(e.holds);
+    result += fmt::format("{} ", is_compared(e) ? name(e.how) : "of");
+    if (e.limit)
+        result += fmt::format("{} ", *e.limit);
+    else
+        result += "? ";
+    if (e.wants)
+        result += fmt::format("wants {}", *e.wants);
+    else
+        result += name(e.holds);
     if (e.lacks != scaling::lack_of::nothing) {
         const bool stale = e.lacks == scaling::lack_of::fresh_points;
-        said += fmt::format(" for lack of {}", stale ? "fresh points" : name(e.lacks));
+        result += fmt::format(" for lack of {}", stale ? "fresh points" : name(e.lacks));
     }
     if (e.points != 0) {
-        said += " [" + counted(e.points, "point", "points");
-        if (e.timed) said += ' ' + span(e.first, e.last, seen_from);
-        said += ']';
+        result += " [" + counted(e.points, "point", "points");
+        if (e.timed) result += ' ' + span(e.first, e.last, seen_from);
+        result += ']';
     }
-    if (!e.note.empty()) said += fmt::format(" ({})", one_line(e.note));
-    return said;
+    if (!e.note.empty()) result += fmt::format(" ({})", one_line(e.note));
+    return result;
 }
 
 template <>
@@ -146,21 +150,23 @@ template <class Decision>
 {
     using scaling::verdict;
     const bool moves = d.verdict == verdict::up || d.verdict == verdict::down;
-    std::string said(name(d.verdict));
-    if (moves) said += fmt::format(" {} -> {}", d.from, d.to);
-    else said += fmt::format(" at {}", d.from);
+    std::string result(name(d.verdict));
+    if (moves)
+        result += fmt::format(" {} -> {}", d.from, d.to);
+    else
+        result += fmt::format(" at {}", d.from);
     const bool less = d.desired != d.to;
     const bool reason = d.why != scaling::reason::nothing;
-    if (!less && !reason) return said;
-    said += " (";
-    if (less) said += fmt::format("wanted {}", d.desired);
-    if (less && reason) said += ", ";
+    if (!less && !reason) return result;
+    result += " (";
+    if (less) result += fmt::format("wanted {}", d.desired);
+    if (less && reason) result += ", ";
     if (reason) {
         const bool between = d.from < d.to ? d.to < d.desired : d.desired < d.to;
-        if (moves && between) said += "held by ";
-        said += fmt::format("{}{}", name(d.why), until(d.until, d.now));
+        if (moves && between) result += "held by ";
+        result += fmt::format("{}{}", name(d.why), until(d.until, d.now));
     }
-    return said + ')';
+    return result + ')';
 }
 
 /// The part of the policy and, for `up`, `down` and `activation`, its result, as in "up yes".
@@ -182,15 +188,17 @@ struct line_of<scaling::decision> {
     template <class T>
     [[nodiscard]] static std::string text(const T& d)
     {
-        std::string said = fmt::format("{} {}", to_text(d.now), outcome(d));
+        std::string result = fmt::format("{} {}", to_text(d.now), outcome(d));
         const scaling::evidence* before = nullptr;
         for (const scaling::evidence& e : d.reasons) {
-            if (before && before->part == e.part) said += ", ";
-            else said += fmt::format("{} {}: ", before ? ";" : ":", said_of(d, e.part));
-            said += row(e, d.now);
+            if (before && before->part == e.part)
+                result += ", ";
+            else
+                result += fmt::format("{} {}: ", before ? ";" : ":", said_of(d, e.part));
+            result += row(e, d.now);
             before = &e;
         }
-        return said;
+        return result;
     }
 };
 
@@ -206,11 +214,12 @@ struct line_of<scaling::threshold> {
             case scaling::threshold::kind::function: return "a function of the instances";
             case scaling::threshold::kind::table: break;
         }
-        std::string said;
+        std::string result;
         for (const scaling::threshold_step& s : t.table()) {
-            said += fmt::format("{}{} from {} on", said.empty() ? "" : ", ", s.value, s.instances);
+            result +=
+                fmt::format("{}{} from {} on", result.empty() ? "" : ", ", s.value, s.instances);
         }
-        return "(" + said + ")";
+        return "(" + result + ")";
     }
 };
 
@@ -219,15 +228,15 @@ struct line_of<scaling::comparison> {
     template <class T>
     [[nodiscard]] static std::string text(const T& c)
     {
-        std::string said = fmt::format("{}({}) {} {}", name(c.what), one_line(c.metric),
-                                       name(c.how), line(c.limit));
-        if (c.averaged) said += ", averaged";
-        if (c.min_points) said += ", at least " + counted(*c.min_points, "point", "points");
-        if (c.max_age) said += fmt::format(", not older than {}", line(*c.max_age));
+        std::string result = fmt::format("{}({}) {} {}", name(c.what), one_line(c.metric),
+                                         name(c.how), line(c.limit));
+        if (c.averaged) result += ", averaged";
+        if (c.min_points) result += ", at least " + counted(*c.min_points, "point", "points");
+        if (c.max_age) result += fmt::format(", not older than {}", line(*c.max_age));
         if (c.missing != scaling::when_missing::unknown) {
-            said += fmt::format(", if missing {}", name(c.missing));
+            result += fmt::format(", if missing {}", name(c.missing));
         }
-        return said;
+        return result;
     }
 };
 

@@ -191,10 +191,10 @@ struct line_of<step_properties> {
     template <class T>
     [[nodiscard]] static std::string text(const T& s)
     {
-        std::string said = one_line(s.session) + ", " + step_of(s.step, s.total);
-        if (s.first != 1) said += fmt::format(", from {} on", s.first);
-        if (s.last) said += ", the last";
-        return said;
+        std::string result = one_line(s.session) + ", " + step_of(s.step, s.total);
+        if (s.first != 1) result += fmt::format(", begins with step {}", s.first);
+        if (s.last) result += ", the last";
+        return result;
     }
 };
 
@@ -203,11 +203,11 @@ struct line_of<step_facts> {
     template <class T>
     [[nodiscard]] static std::string text(const T& f)
     {
-        std::string said = fmt::format("{}, message {}", step_of(f.step, f.total), f.sequence);
-        if (f.first != 1) said += fmt::format(", from {} on", f.first);
-        if (f.last) said += ", the last";
-        if (f.deliveries > 1) said += fmt::format(", delivery {}", f.deliveries);
-        return said;
+        std::string result = fmt::format("{}, message {}", step_of(f.step, f.total), f.sequence);
+        if (f.first != 1) result += fmt::format(", begins with step {}", f.first);
+        if (f.last) result += ", the last";
+        if (f.deliveries > 1) result += fmt::format(", delivery {}", f.deliveries);
+        return result;
     }
 };
 
@@ -216,11 +216,11 @@ struct line_of<step_failure> {
     template <class T>
     [[nodiscard]] static std::string text(const T& f)
     {
-        std::string said =
+        std::string result =
             fmt::format("step {} (message {}) {} after {} at {}", f.step, f.sequence,
                         name(f.reason), counted(f.tries, "try", "tries"), line(f.at));
-        if (!f.text.empty()) said += ": " + one_line(f.text);
-        return said;
+        if (!f.text.empty()) result += ": " + one_line(f.text);
+        return result;
     }
 };
 
@@ -229,14 +229,15 @@ struct line_of<session_progress> {
     template <class T>
     [[nodiscard]] static std::string text(const T& p)
     {
-        std::string said = p.total == 0 ? fmt::format("{} done", p.done)
-                                        : fmt::format("{} of {} done", p.done, p.total);
-        if (p.first > 1) said += fmt::format(", from {} on", p.first);
+        std::string result = p.total == 0 ? fmt::format("{} done", p.done)
+                                          : fmt::format("{} of {} done", p.done, p.total);
+        if (p.first > 1) result += fmt::format(", begins with step {}", p.first);
         if (p.dead_lettered != 0)
-            said += fmt::format(", {} of them dead-lettered", p.dead_lettered);
-        if (p.tries != 0) said += fmt::format(", {} at the next", counted(p.tries, "try", "tries"));
-        if (p.failed) said += "; stopped by " + line(*p.failed);
-        return said;
+            result += fmt::format(", {} of them dead-lettered", p.dead_lettered);
+        if (p.tries != 0)
+            result += fmt::format(", {} at the next", counted(p.tries, "try", "tries"));
+        if (p.failed) result += "; stopped by " + line(*p.failed);
+        return result;
     }
 };
 
@@ -261,11 +262,12 @@ struct line_of<sweep_policy> {
     template <class T>
     [[nodiscard]] static std::string text(const T& p)
     {
-        std::string said =
+        std::string result =
             fmt::format("messages live for {}, failed states for {}, stuck after {}",
                         line(p.messages_live), line(p.keep_failed), line(p.stuck_after));
-        if (p.give_up_after != duration::highest()) said += ", gone after " + line(p.give_up_after);
-        return said;
+        if (p.give_up_after != duration::highest())
+            result += ", gone after " + line(p.give_up_after);
+        return result;
     }
 };
 
@@ -302,12 +304,12 @@ struct line_of<pipeline::write_dead_letter> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {
-        std::string said = fmt::format("park: {}", name(a.reason));
-        if (a.cause != 0) said += fmt::format(" by message {} of step {}", a.cause, a.cause_step);
-        if (a.tries != 0) said += " after " + counted(a.tries, "try", "tries");
-        if (a.bare) said += ", without its body";
-        if (a.alone) said += ", alone";
-        return said;
+        std::string result = fmt::format("write dead letter: {}", name(a.reason));
+        if (a.cause != 0) result += fmt::format(" by message {} of step {}", a.cause, a.cause_step);
+        if (a.tries != 0) result += " after " + counted(a.tries, "try", "tries");
+        if (a.without_body) result += ", without its body";
+        if (a.independent) result += ", of an independent step";
+        return result;
     }
 };
 
@@ -325,9 +327,9 @@ struct line_of<pipeline::give_back> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {
-        std::string said = "give back until " + line(a.until);
-        if (a.reason != fault_kind::none) said += ": " + line(a.reason);
-        return said;
+        std::string result = "give back until " + line(a.until);
+        if (a.reason != fault_kind::none) result += ": " + line(a.reason);
+        return result;
     }
 };
 

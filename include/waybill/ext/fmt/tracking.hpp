@@ -46,10 +46,10 @@ struct line_of<commit_schedule::config> {
     template <class T>
     [[nodiscard]] static std::string text(const T& c)
     {
-        std::string said;
+        std::string result;
         const auto add = [&](const std::string& what, std::string_view between) {
-            if (!said.empty()) said += between;
-            said += what;
+            if (!result.empty()) result += between;
+            result += what;
         };
         const bool both = c.needs == commit_schedule::config::commit_needs::both;
         if (c.every != unlimited) add("every " + events(c.every), "");
@@ -59,7 +59,7 @@ struct line_of<commit_schedule::config> {
         if (c.on_close) add("on close", ", ");
         if (c.idle_refresh != duration::highest()) add("idle every " + line(c.idle_refresh), ", ");
         add("pause " + line(c.pause), ", ");
-        return said;
+        return result;
     }
 };
 

@@ -43,9 +43,9 @@ struct line_of<wire::error_code> {
     template <class T>
     [[nodiscard]] static std::string text(const T& c)
     {
-        std::string said = one_line(c.code);
-        if (c.number) said += fmt::format(" ({})", *c.number);
-        return said + ": " + line(c.means);
+        std::string result = one_line(c.code);
+        if (c.number) result += fmt::format(" ({})", *c.number);
+        return result + ": " + line(c.means);
     }
 };
 

@@ -249,9 +249,9 @@ void to_json(Json& j, const prune_plan::totals& t)
 template <detail::json_value Json>
 void to_json(Json& j, const prune_plan& p)
 {
-    j = {{"removals", p.removals}, {"before", p.before},    {"after", p.after},
-         {"held", p.redriving},    {"recent", p.recent},    {"spike", p.spike},
-         {"full", p.full},         {"in_order", p.in_order}};
+    j = {{"removals", p.removals},  {"before", p.before},         {"after", p.after},
+         {"held", p.redriving},     {"recent", p.recent},         {"spike", p.spike},
+         {"full", p.limit_reached}, {"in_order", p.rows_in_order}};
     if (p.wrong) j["wrong"] = *p.wrong;
 }
 
@@ -286,7 +286,7 @@ void to_json(Json& j, const at_least_once_report& r)
          {"repeated", r.repeated}};
     if (r.dropped != 0) j["dropped"] = r.dropped;
     if (!r.dropped_events.empty()) j["dropped_events"] = r.dropped_events;
-    if (r.uncovered != 0) j["uncovered"] = r.uncovered;
+    if (r.not_committed != 0) j["uncovered"] = r.not_committed;
     if (r.reached) j["reached"] = *r.reached;
     if (!r.reason.ok()) j["why"] = r.reason;
 }

@@ -128,7 +128,7 @@ template <class T>
         return std::string("; the session has failed, and its state is kept as it is");
     };
     constexpr std::string_view keep =
-        ": do not take it for a new session; keep the bytes, and find out who writes it";
+        ": do not treat the session as new; keep the bytes, and find the program that wrote them";
     switch (s.problem) {
         case none:
         case envelope: break;
@@ -136,7 +136,7 @@ template <class T>
             return line + "its body is text, not JSON: read it with `text_state_codec` of "
                           "waybill/session/session_state.hpp";
         case syntax:
-            return line.append("it is not what is written here: ").append(s.reason).append(keep);
+            return line.append("its body cannot be parsed: ").append(s.reason).append(keep);
         case too_deep: return line.append("it is nested too deep: ").append(s.reason).append(keep);
         case duplicate:
             return line.append("an object has a name twice: ").append(s.reason).append(keep);

@@ -65,9 +65,10 @@ void to_json(Json& j, const session_progress& p)
 template <detail::json_value Json>
 void to_json(Json& j, const opened_state& s)
 {
-    j = {{"how", s.outcome}, {"problem", s.problem}, {"size", s.size}, {"bare", s.bare}};
+    j = {
+        {"how", s.outcome}, {"problem", s.problem}, {"size", s.size}, {"bare", s.without_envelope}};
     if (s.expected != 0) j["expected"] = s.expected;
-    if (s.outcome != state_read::ok || s.bare) return;
+    if (s.outcome != state_read::ok || s.without_envelope) return;
     j["format"] = s.format;
     j["version"] = describe(s.version);
 }
@@ -197,7 +198,7 @@ void to_json(Json& j, const redrive_plan::planned_session& s)
          {"held", s.held}};
     detail::put_text(j, "id", s.id);
     if (s.without_body != 0) j["without_body"] = s.without_body;
-    if (s.sent_to != 0) j["sent_to"] = s.sent_to;
+    if (s.last_redriven_step != 0) j["sent_to"] = s.last_redriven_step;
 }
 
 template <detail::json_value Json>
@@ -282,8 +283,8 @@ void to_json(Json& j, const pipeline_dead_letter& l)
     detail::put_text(j, "body", l.body);
     if (l.cause != 0) j["cause"] = l.cause;
     if (l.resume_at != 0) j["resume_at"] = l.resume_at;
-    if (l.alone) j["alone"] = true;
-    if (l.sent_to != 0) j["sent_to"] = l.sent_to;
+    if (l.independent) j["alone"] = true;
+    if (l.last_redriven_step != 0) j["sent_to"] = l.last_redriven_step;
     if (l.origin != step_origin{}) j["origin"] = l.origin;
     if (!l.state.empty()) detail::put_text(j, "state", l.state);
     if (l.state_omitted) j["state_cut"] = true;
@@ -308,8 +309,8 @@ void read_value(const json_place<Json>& at, pipeline_dead_letter& into)
         .must_text("body", into.body)
         .may("cause", into.cause)
         .may("resume_at", into.resume_at)
-        .may("alone", into.alone)
-        .may("sent_to", into.sent_to)
+        .may("alone", into.independent)
+        .may("sent_to", into.last_redriven_step)
         .may("origin", into.origin)
         .may_text("state", into.state)
         .may("state_cut", into.state_omitted)
@@ -341,8 +342,8 @@ void to_json(Json& j, const pipeline::write_dead_letter& a)
     j = {{"act", "park"}, {"reason", a.reason}, {"tries", a.tries}};
     if (a.cause != 0) j["cause"] = a.cause;
     if (a.cause_step != 0) j["cause_step"] = a.cause_step;
-    if (a.bare) j["bare"] = true;
-    if (a.alone) j["alone"] = true;
+    if (a.without_body) j["bare"] = true;
+    if (a.independent) j["alone"] = true;
 }
 
 template <detail::json_value Json>

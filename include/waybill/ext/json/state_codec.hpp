@@ -138,7 +138,7 @@ public:
         if (s.outcome != state_read::absent || came.empty()) return s;
         s = decode(came);
         if (s.outcome != state_read::ok) return s;
-        if (s.envelope.bare && s.read.user.contains(detail::failed_mark)) {
+        if (s.envelope.without_envelope && s.read.user.contains(detail::failed_mark)) {
             s.read.user[detail::failed_mark] = false;
             const auto bad = detail::exception_text_of([&] { s.read.user.get_to(s.value); });
             if (bad) mark_unreadable(s, json_state_problem::bad_value, *bad);
@@ -201,7 +201,7 @@ private:
     {
         return refuse(s, state_read::too_large, json_state_problem::no_reserve,
                       std::to_string(value) + " bytes beside the progress, and " +
-                          std::to_string(options_.budget.for_value()));
+                          std::to_string(options_.budget.max_value_bytes()));
     }
 
     void read(std::string_view body, state& s) const
@@ -213,7 +213,8 @@ private:
         }
         if (refuse_newer(s)) return;
         std::optional<schema_version> member_version;
-        const bool try_fast_path = s.envelope.format == state_format::json && !s.envelope.bare;
+        const bool try_fast_path =
+            s.envelope.format == state_format::json && !s.envelope.without_envelope;
         const bool fast = try_fast_path && detail::read_fast_path(body, s.read.user, s.progress);
         if (!fast && !read_whole(body, s, member_version)) return;
         if (!s.progress.failed && !has_room(s, member_version)) return;
@@ -256,7 +257,8 @@ private:
     static bool read_member(state& s, std::optional<schema_version>& member_version)
     {
         json& user = s.read.user;
-        std::string mark_error = s.envelope.bare ? detail::damaged_mark_error(user) : std::string();
+        std::string mark_error =
+            s.envelope.without_envelope ? detail::damaged_mark_error(user) : std::string();
         if (!mark_error.empty()) {
             return refuse(s, state_read::corrupt, json_state_problem::bad_progress,
                           std::move(mark_error));
@@ -270,10 +272,10 @@ private:
             s.progress = std::move(p.progress);
             s.read.unknown_fields = std::move(p.unknown_fields);
             member_version = p.version;
-            if (s.envelope.bare && member_version) s.version = *member_version;
+            if (s.envelope.without_envelope && member_version) s.version = *member_version;
             user.erase(member);
         }
-        const auto mark = s.envelope.bare ? user.find(detail::failed_mark) : user.end();
+        const auto mark = s.envelope.without_envelope ? user.find(detail::failed_mark) : user.end();
         if (mark == user.end()) return true;
         if (!mark->is_boolean()) {
             return refuse(
@@ -290,9 +292,9 @@ private:
     /// reserve.
     [[nodiscard]] bool has_room(state& s, const std::optional<schema_version>& member_version) const
     {
-        const std::uint64_t max_value_bytes = options_.budget.for_value();
+        const std::uint64_t max_value_bytes = options_.budget.max_value_bytes();
         const std::uint64_t envelope_size =
-            s.envelope.bare && options_.envelope ? detail::envelope_bytes : 0;
+            s.envelope.without_envelope && options_.envelope ? detail::envelope_bytes : 0;
         std::uint64_t value = detail::saturating_add(s.envelope.size, envelope_size);
         if (value > max_value_bytes) {
             const detail::progress_member m{s.progress, s.read.unknown_fields, member_version};

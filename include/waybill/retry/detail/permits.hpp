@@ -27,11 +27,11 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// A list of at most `Most` permits, `Most` in [1, 1'000'000].
-template <std::size_t Most>
+/// A list of at most `MaxPermits` permits, `MaxPermits` in [1, 1'000'000].
+template <std::size_t MaxPermits>
 class permits {
-    static_assert(Most >= 1 && Most <= 1'000'000,
-                  "permits: Most must be in [1, 1000000]");
+    static_assert(MaxPermits >= 1 && MaxPermits <= 1'000'000,
+                  "permits: MaxPermits must be in [1, 1000000]");
 
 public:
     constexpr permits() noexcept { clear(); }
@@ -84,13 +84,13 @@ public:
     constexpr void drop_oldest() noexcept { drop(entries_[list_end].next); }
 
     [[nodiscard]] constexpr std::uint64_t size() const noexcept { return issued_count_; }
-    [[nodiscard]] constexpr bool full() const noexcept { return issued_count_ == Most; }
+    [[nodiscard]] constexpr bool full() const noexcept { return issued_count_ == MaxPermits; }
 
     friend bool operator==(const permits&, const permits&) = default;
 
 private:
     /// Index of the entry that marks the end of the circular list; it is no permit.
-    static constexpr std::uint32_t list_end = Most;
+    static constexpr std::uint32_t list_end = MaxPermits;
 
     struct entry {
         std::uint64_t number = 0;  // 0 if the entry is free
@@ -112,7 +112,7 @@ private:
         --issued_count_;
     }
 
-    std::array<entry, Most + 1> entries_{};
+    std::array<entry, MaxPermits + 1> entries_{};
     std::uint64_t last_number_ = 0;
     std::uint32_t first_free_ = list_end;
     std::uint32_t used_count_ = 0;    // entries used since the last clear()

@@ -95,12 +95,12 @@ private:
         const letters_part all = part(s);
         std::uint64_t selected = 0;
         for (const pipeline_dead_letter& l : all) {
-            s.marks.alone = s.marks.alone || l.alone;
+            s.marks.independent = s.marks.independent || l.independent;
             if (is_selected(l, filter_)) ++selected;
         }
         if (!selects_session(all))
             selected = 0;
-        else if (!s.marks.alone)
+        else if (!s.marks.independent)
             selected = s.count;
         if (selected == s.count) return;
         if (selected != 0) {
@@ -142,7 +142,7 @@ private:
         redrive_plan::planned_session done = s;
         done.count = 0;
         done.held = redrive_plan::skip_reason::already_done;
-        while (!s.marks.alone && s.count != 0 && letter(s.offset).properties.step < s.first) {
+        while (!s.marks.independent && s.count != 0 && letter(s.offset).properties.step < s.first) {
             ++done.count;
             ++s.offset;
             --s.count;
@@ -172,7 +172,7 @@ private:
             if (is_selected(l, filter_)) return true;
         }
         for (const pipeline_dead_letter& l : part) {
-            if (l.sent_to != 0) return true;  // a redrive that has begun is continued
+            if (l.last_redriven_step != 0) return true;  // a redrive that has begun is continued
         }
         if (any_cause) return false;
         // The dead letter that stopped the session is missing.
@@ -192,7 +192,7 @@ private:
         for (const pipeline_dead_letter& l : part(s)) {
             s.marks.unnumbered = s.marks.unnumbered || l.properties.step == 0;
             s.marks.state_omitted = s.marks.state_omitted || l.state_omitted;
-            if (l.kept != dead_letter_body::body && l.sent_to == 0) ++s.without_body;
+            if (l.kept != dead_letter_body::body && l.last_redriven_step == 0) ++s.without_body;
             // Equal origins would give equal message ids, and the broker would drop one message.
             const bool same_origin =
                 previous != nullptr && origin_sequence(*previous) == origin_sequence(l);
@@ -244,11 +244,12 @@ private:
                                   l.reason == dead_letter_reason::exhausted;
             if (not_done) stopped = lesser(stopped, l.properties.step);
         }
-        if (at != 0 && !s.marks.alone) {
+        if (at != 0 && !s.marks.independent) {
             s.marks.contradictory = s.marks.contradictory || stopped < at;
             return lesser(at, stopped);
         }
-        s.marks.start_unknown = !s.marks.alone && first.properties.step != first.properties.first;
+        s.marks.start_unknown =
+            !s.marks.independent && first.properties.step != first.properties.first;
         return first.properties.step;
     }
 
@@ -257,13 +258,13 @@ private:
         const bool contradictory_before = s.marks.contradictory;
         const letters_part all = part(s);
         std::uint64_t sent = 0;
-        for (const pipeline_dead_letter& l : all) sent = greater(sent, l.sent_to);
-        s.first_sent = all.front().sent_to != 0 && !s.marks.alone;
+        for (const pipeline_dead_letter& l : all) sent = greater(sent, l.last_redriven_step);
+        s.first_sent = all.front().last_redriven_step != 0 && !s.marks.independent;
         s.marks.head_missing = sent == 0 && all.front().properties.step != s.first;
 
         // A total that an earlier redrive sent has precedence over the totals of the dead letters.
         const std::uint64_t sent_total =
-            all.front().sent_to != 0 ? all.front().properties.total : 0;
+            all.front().last_redriven_step != 0 ? all.front().properties.total : 0;
         std::uint64_t total = sent_total;
         std::uint64_t previous = greater(sent, all.front().properties.step);
         for (std::size_t i = 0; i != all.size(); ++i) {
@@ -282,7 +283,7 @@ private:
         s.marks.contradictory = s.marks.contradictory || (total != 0 && previous > total);
         s.marks.open = total == 0 || previous < total;
         s.total = total;
-        if (s.marks.alone) {
+        if (s.marks.independent) {
             s.marks.hole = s.marks.open = false;
             s.marks.contradictory = contradictory_before;
             s.total = previous;
@@ -299,7 +300,7 @@ private:
         if (s.marks.damaged() && sent == 0) s.first = letter(s.offset).properties.step;
         const bool ends = s.marks.damaged() || (s.marks.open && options_.close);
         if (ends && (sent == 0 || total == 0)) s.total = last;
-        s.sent_to = last;
+        s.last_redriven_step = last;
         s.keeps_first = (s.total == 0 || last < s.total) && !options_.close;
         s.mark_before_removal = s.keeps_first || s.count > greater(options_.removed_at_once, 1);
         if (s.first_sent && s.count == 1) {
@@ -310,7 +311,7 @@ private:
 
     void decide(redrive_plan::planned_session s)
     {
-        const bool needs_state = s.first > 1 && !s.first_sent && !s.marks.alone;
+        const bool needs_state = s.first > 1 && !s.first_sent && !s.marks.independent;
         s.marks.without_state =
             needs_state && !s.marks.state_omitted && latest_state(part(s)).empty();
         if (s.held == redrive_plan::skip_reason::none && s.marks.damaged() && !options_.damaged) {

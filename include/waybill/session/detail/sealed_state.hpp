@@ -187,7 +187,7 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     if (bytes->empty()) {
         s.problem = opened_state::problem_type::empty;
     } else if (bare.starts_with('{')) {
-        s.bare = true;
+        s.without_envelope = true;
         s.body = bare;
     } else if (!detail::envelope_magic.starts_with(bytes->substr(0, 8))) {
         s.problem = opened_state::problem_type::foreign;
@@ -210,8 +210,8 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     opened_state s;
     s.outcome = state_read::ok;
     s.size = bytes.size();
-    s.bare = !bytes.starts_with(envelope_magic);
-    if (s.bare) return s;
+    s.without_envelope = !bytes.starts_with(envelope_magic);
+    if (s.without_envelope) return s;
     s.expected = s.size;
     static_cast<void>(read_envelope(bytes.substr(0, envelope_bytes - 1), s));
     return s;

@@ -47,7 +47,7 @@ namespace waybill::inline v0_2::detail {
 [[nodiscard]] constexpr bool drops_body(const pipeline_policy& p,
                                         const pipeline_types::write_dead_letter& a) noexcept
 {
-    return p.refused == pipeline_policy::when_refused::without_body && !a.bare;
+    return p.refused == pipeline_policy::when_refused::without_body && !a.without_body;
 }
 
 /// True if the steps of a session with the unreadable state `found` wait until it is repaired.

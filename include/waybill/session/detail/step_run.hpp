@@ -54,6 +54,7 @@ private:
             pipe_.next(waybill::detail::time_of(clock_)),
             [&](pipeline::load_state a) {
                 pipeline::state_loaded found = call_(a);
+                // The call did not report deliveries: use those of the message.
                 if (found.deliveries == 0) found.deliveries = message_.facts.deliveries;
                 report(found);
             },

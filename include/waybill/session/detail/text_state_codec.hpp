@@ -69,10 +69,10 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
     }
     const std::string_view own = body.substr(lines->size() + 1);
     const std::uint64_t value = value_bytes(p.later.size(), own.size());
-    if (!p.progress.failed && value > o.budget.for_value()) {
+    if (!p.progress.failed && value > o.budget.max_value_bytes()) {
         return set_read_error(r, state_read::too_large,
                               text_state::read_result::problem_type::no_reserve, value,
-                              o.budget.for_value());
+                              o.budget.max_value_bytes());
     }
     r.state.own = own;
     r.state.later = p.later;
@@ -123,11 +123,11 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
     r.state.progress = {};
     r.state.later = {};
     const std::uint64_t value = detail::value_bytes(0, r.state.own.size());
-    if (value > o.budget.for_value()) {  // the state of a failed session may be larger
+    if (value > o.budget.max_value_bytes()) {  // the state of a failed session may be larger
         r.state = {};
         detail::set_read_error(r, state_read::too_large,
                                text_state::read_result::problem_type::no_reserve, value,
-                               o.budget.for_value());
+                               o.budget.max_value_bytes());
         return r;
     }
     r.outcome = state_read::absent;
@@ -157,7 +157,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 {
     const std::string_view later = detail::later_lines_to_write(s);
     const std::uint64_t value = detail::value_bytes(later.size(), s.own.size());
-    const std::uint64_t max_bytes = s.progress.failed ? o.budget.bytes : o.budget.for_value();
+    const std::uint64_t max_bytes = s.progress.failed ? o.budget.bytes : o.budget.max_value_bytes();
     if (value > max_bytes) return unexpected(state_budget::too_large{value, max_bytes});
 
     // All lines except the text of the failure fit into the reserve. The text fills what is left.

@@ -228,7 +228,8 @@ void assignment_rules(trial& t, S& s)
         const bool committed = t.committed(*mine);
         t.holds(
             committed && row_is(s, key("4"), row("4")) && row_is(s, key("3"), std::optional<Row>()),
-            "a transaction that is assigned over is rolled back, and the one assigned goes on");
+            "a transaction that another one is assigned to is rolled back, and the other one "
+            "continues");
     }
 }
 

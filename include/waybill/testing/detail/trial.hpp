@@ -20,7 +20,7 @@ namespace waybill::inline v0_2::testing::detail {
 template <class Connect>
 inline constexpr bool has_second = !std::is_same_v<std::remove_cvref_t<Connect>, no_second>;
 template <class Race>
-inline constexpr bool has_race = !std::is_same_v<std::remove_cvref_t<Race>, in_turn>;
+inline constexpr bool has_race = !std::is_same_v<std::remove_cvref_t<Race>, no_race>;
 
 inline constexpr std::string_view second_connection = "a second connection";
 inline constexpr std::string_view two_threads = "two threads";

@@ -29,7 +29,7 @@ inline constexpr std::uint64_t wide_numbers[] = {0,
                                                  std::uint64_t{1} << 63U,
                                                  largest};
 
-/// `count` pseudo-random bytes. Longer parts of them do not repeat.
+/// `count` pseudo-random bytes, in which no sequence of 16 bytes repeats.
 [[nodiscard]] inline std::string varied_bytes(std::uint64_t count, std::uint64_t seed)
 {
     std::string all(count, '\0');

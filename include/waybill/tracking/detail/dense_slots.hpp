@@ -96,17 +96,17 @@ public:
     }
 
     /// Adds an event. Requires: it fits and is after the newest; the first event is in flight.
-    constexpr void push(std::uint64_t sequence, bool is_in_flight) noexcept
+    constexpr void push(slot_event e) noexcept
     {
-        if (in_flight_count_ == 0) oldest_ = sequence;
-        word& w = word_at(sequence >> 6U);
-        const std::uint64_t bit = std::uint64_t{1} << (sequence & 63U);
+        if (in_flight_count_ == 0) oldest_ = e.sequence;
+        word& w = word_at(e.sequence >> 6U);
+        const std::uint64_t bit = std::uint64_t{1} << (e.sequence & 63U);
         w.begun |= bit;
-        if (is_in_flight) {
+        if (e.in_flight) {
             w.in_flight |= bit;
             ++in_flight_count_;
         }
-        newest_ = sequence;
+        newest_ = e.sequence;
         ++event_count_;
     }
 

@@ -3,7 +3,7 @@
 // done_runs: positions already done, as ascending ranges that do not touch.
 //
 // Part of the completion tracker. They are the positions that an earlier owner completed out of
-// order, stored with the watermark. They are removed from the front as their positions are offered
+// order, stored with the watermark. They are removed from the front as their positions are read
 // again.
 
 #ifndef WAYBILL_TRACKING_DETAIL_DONE_RUNS_HPP

@@ -31,7 +31,7 @@ constexpr void move_events(From& from, To& to) noexcept
     std::uint64_t at = from.front();
     for (std::uint64_t left = from.size(); left != 0; --left) {
         const slot_event e = *from.from(at);
-        to.push(e.sequence, e.in_flight);
+        to.push(e);
         at = e.sequence + 1;
     }
     from.clear();
@@ -77,10 +77,12 @@ public:
     }
 
     /// Adds an event. Requires: there is room, and the first event is in flight.
-    constexpr void push(std::uint64_t sequence, bool is_in_flight) noexcept
+    constexpr void push(slot_event e) noexcept
     {
-        if (dense()) dense_.push(sequence, is_in_flight);
-        else sparse_.push(sequence, is_in_flight);
+        if (dense())
+            dense_.push(e);
+        else
+            sparse_.push(e);
     }
 
     /// Marks an event as done. `events_since` is the number of events begun from it on, itself

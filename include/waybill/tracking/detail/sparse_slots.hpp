@@ -74,13 +74,13 @@ public:
         oldest_index_ = 0;
     }
 
-    /// Requires: there is room; `sequence` is after last(); the first event is in flight.
-    constexpr void push(std::uint64_t sequence, bool is_in_flight) noexcept
+    /// Requires: there is room; the event is after last(); the first event is in flight.
+    constexpr void push(slot_event e) noexcept
     {
         const std::uint64_t ring_index = ring_index_of(event_count_);
-        sequences_[ring_index] = sequence;
+        sequences_[ring_index] = e.sequence;
         ++event_count_;
-        if (!is_in_flight) return;
+        if (!e.in_flight) return;
         in_flight_bits_[ring_index / 64] |= std::uint64_t{1} << ring_index % 64;
         ++in_flight_count_;
     }

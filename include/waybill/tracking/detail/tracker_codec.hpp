@@ -24,7 +24,7 @@
 namespace waybill::inline v0_2::detail {
 
 inline constexpr unsigned tracker_version = 1;
-inline constexpr unsigned tracker_is_first = 4;
+inline constexpr unsigned no_low_water_flag = 4;
 
 /// The form and the size of an encoding, before it is written.
 struct tracker_plan {
@@ -87,7 +87,7 @@ struct tracker_plan {
     if (p.bytes == 0) return out;
     out.reserve(p.bytes);
     const unsigned head = tracker_version * 16 + static_cast<unsigned>(p.form) +
-                          (t.low_water() ? 0 : tracker_is_first);
+                          (t.low_water() ? 0 : no_low_water_flag);
     out += static_cast<char>(head);
     const std::uint64_t first = t.resume_at().value_or(0);
     put_varint(out, first);

@@ -91,7 +91,7 @@ template <class W>
 
 /// The coarsest unit of all times of the samples.
 template <class W>
-[[nodiscard]] constexpr std::uint8_t common_unit(const W& w)
+[[nodiscard]] constexpr std::uint8_t coarsest_common_unit(const W& w)
 {
     std::uint8_t unit = coarsest_unit;
     for (std::uint64_t n = 0; n != w.size(); ++n) unit = unit_of(ns_of(w, n), unit);
@@ -215,8 +215,9 @@ struct snapshot_steps {
     if (h.clocked) {
         const std::int64_t after = read_ticks(in, h.clock_unit) * snapshot_units[h.clock_unit];
         if (unit_of(after, coarsest_unit) != h.clock_unit) in.fail(snapshot_error::code::corrupt);
-        const std::int64_t ns =
-            difference_of(h.first * snapshot_units[h.unit], difference_of(0, after));
+        const std::int64_t minus_after =
+            difference_of(0, after);  // wraps as the writer's difference
+        const std::int64_t ns = difference_of(h.first * snapshot_units[h.unit], minus_after);
         h.clock = wall_time::at(duration::nanoseconds(ns));
     }
     return h;

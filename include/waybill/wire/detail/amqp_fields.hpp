@@ -60,16 +60,20 @@ public:
             return;
         }
         const bool is_long = n > 255 && v.what() != value::kind::encoded;
-        if constexpr (e.widest) bytes_ += n + v.wide();
-        else if constexpr (e.number == numbers::plain) bytes_ += n + v.plain() + (is_long ? 3 : 0);
-        else bytes_ += n + v.narrow() + (is_long ? 3 : 0);
+        if constexpr (e.widest)
+            bytes_ += n + v.longest_size();
+        else if constexpr (e.number == numbers::untyped)
+            bytes_ += n + v.shortest_untyped_size() + (is_long ? 3 : 0);
+        else
+            bytes_ += n + v.shortest_size() + (is_long ? 3 : 0);
     }
 
     // A numeric identifier is a ulong with every encoder.
     constexpr void add(const identifier& id) noexcept
     {
         const value& v = id.as_value();
-        if (v.what() == value::kind::number) add_bytes(P::rules.widest ? v.wide() : v.narrow());
+        if (v.what() == value::kind::number)
+            add_bytes(P::rules.widest ? v.longest_size() : v.shortest_size());
         else add(v);
     }
 
@@ -155,7 +159,7 @@ private:
     [[nodiscard]] static constexpr std::uint64_t width(std::int64_t) noexcept { return 9; }
     [[nodiscard]] static constexpr std::uint64_t width(std::uint32_t n) noexcept
     {
-        return value(n).narrow();
+        return value(n).shortest_size();
     }
 
     size_sum<P> sum_;

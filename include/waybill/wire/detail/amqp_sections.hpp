@@ -55,7 +55,7 @@ template <profile P>
                               : e.sequences_groups ? m.group_id.given() || sequence != 0
                                                    : m.group_sequence.has_value();
     if (f.next(m.group_sequence.has_value(), has_sequence)) {
-        f.add_bytes(e.widest ? 5 : value(sequence).narrow());
+        f.add_bytes(e.widest ? 5 : value(sequence).shortest_size());
     }
     f.add(m.reply_to_group_id);
     return f.section_size(e.properties);

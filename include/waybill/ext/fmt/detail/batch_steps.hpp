@@ -113,7 +113,8 @@ struct line_of<batch_machine_types::decide_all_failed> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {
-        return "ask: " + counted(a.failed, "event", "events") + " failed";
+        return "decide about a batch without success: " + counted(a.failed, "event", "events") +
+               " failed";
     }
 };
 

@@ -241,7 +241,7 @@ private:
         constexpr bool as_json = std::is_same_v<Out, json_out>;
         const progress_member m{progress, later, envelope ? std::nullopt : std::optional(version)};
         const std::uint64_t value = bytes.size() - mark_bytes + unknown_field_bytes<Out>(m);
-        const std::uint64_t max_bytes = progress.failed ? budget.bytes : budget.for_value();
+        const std::uint64_t max_bytes = progress.failed ? budget.bytes : budget.max_value_bytes();
         if (value > max_bytes) {
             error = {state_unwritten::problem_type::too_large, value, max_bytes, {}};
             return false;
@@ -275,7 +275,8 @@ private:
         }
         const std::size_t start = bytes.size();
         put_member(Out{bytes}, m, {});
-        const std::uint64_t total_bytes = bytes.size() + (std::is_same_v<Out, json_out> ? 1 : 0);
+        constexpr std::uint64_t closing_brace = std::is_same_v<Out, json_out> ? 1 : 0;
+        const std::uint64_t total_bytes = bytes.size() + closing_brace;
         if (total_bytes > budget.bytes) {
             error = {state_unwritten::problem_type::too_large, total_bytes, budget.bytes, {}};
             return false;
