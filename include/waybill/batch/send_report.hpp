@@ -13,6 +13,7 @@
 
 #include <waybill/batch/detail/settlements.hpp>
 #include <waybill/batch/sending.hpp>
+#include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -74,7 +75,7 @@ struct item_report {
     return line;
 }
 
-/// The result of one call of send_all. Reports for one input add up with +=.
+/// The result of one call of send_all. Reports for one input add up with +=. Counts saturate.
 struct [[nodiscard]] send_report {
     /// Nothing can be sent before this time: call again with the same input. Empty if all is
     /// settled.
@@ -110,9 +111,9 @@ struct [[nodiscard]] send_report {
         other_input = later.other_input;
         taken = later.taken;
         for (item_report& r : later.outcomes) add(std::move(r));
-        sends += later.sends;
-        refusals += later.refusals;
-        resent_bytes += later.resent_bytes;
+        sends = detail::saturating_add(sends, later.sends);
+        refusals = detail::saturating_add(refusals, later.refusals);
+        resent_bytes = detail::saturating_add(resent_bytes, later.resent_bytes);
         return *this;
     }
 
@@ -124,7 +125,7 @@ struct [[nodiscard]] send_report {
         const std::uint64_t count = r.items.count;
         if (grows(r)) outcomes.back().items.count += count;
         else outcomes.push_back(std::move(r));
-        items += count;
+        items = detail::saturating_add(items, count);
     }
 
     friend bool operator==(const send_report&, const send_report&) = default;
