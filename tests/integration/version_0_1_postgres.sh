@@ -8,36 +8,10 @@
 # leases and four owners that are dead. `read` is the rows as version 0.1 read them.
 set -euo pipefail
 export LC_ALL=C
-work=$(mktemp -d)
+# shellcheck source=engines/postgres_for_tests.sh
+source "$WAYBILL_SOURCE/tests/integration/engines/postgres_for_tests.sh" version_0_1_postgres
 here=$WAYBILL_SOURCE/tests/integration
 golden=$WAYBILL_SOURCE/tests/golden/v0_1/postgres
-server=$here/engines/postgres_server
-folder=
-stop()
-{
-    [ -z "$folder" ] || bash "$server" remove "$folder"
-    rm -rf "$work"
-}
-trap stop EXIT
-
-flags=()
-for each in "$(pg_config --includedir 2>/dev/null)" "$(pkg-config --variable=includedir libpq 2>/dev/null)" \
-    /usr/include/postgresql; do
-    if [ -e "$each/libpq-fe.h" ]; then flags=(-isystem "$each"); fi
-done
-if ! echo '#include <libpq-fe.h>' | "${CXX:-c++}" "${flags[@]}" -E -x c++ - >/dev/null 2>&1; then
-    echo 'SKIP: version_0_1_postgres: there is no libpq-fe.h (libpq-dev)'
-    exit 0
-fi
-if ! folder=$(bash "$server" make 2>"$work/why"); then
-    folder=
-    if ! grep -q '^there is no\|^PostgreSQL does not run as root' "$work/why"; then
-        cat "$work/why" >&2
-        exit 1
-    fi
-    echo "SKIP: version_0_1_postgres: $(cat "$work/why")"
-    exit 0
-fi
 cd "$work"
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "${flags[@]}" \
     "$here/version_0_1/postgres.cpp" -o postgres -lpq -pthread
