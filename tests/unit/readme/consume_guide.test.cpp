@@ -221,8 +221,8 @@ TEST_CASE("consume guide: old dead letters are removed")
                                        .spike = {.count = 500, .within = 10min}};
     const auto plan = waybill::plan_prune(rows, policy, today);
     for (const waybill::prune_plan::removal& r : plan.removals) {
-        db.exec("delete from letters where id = ? and dead_lettered_at = ? and held = 0",
-                r.id, r.dead_lettered_at);
+        db.exec("delete from letters where id = ? and dead_lettered_at = ? and redriving = 0", r.id,
+                r.dead_lettered_at);
     }
     if (plan.spike) alarm(plan.recent);
     //! [consume_prune]
@@ -230,7 +230,7 @@ TEST_CASE("consume guide: old dead letters are removed")
     CHECK(removed == std::vector<std::uint64_t>{1});
     CHECK(plan.after == waybill::prune_plan::totals{2, 1'000});
     CHECK(plan.redriving.rows == 1);
-    CHECK_FALSE(plan.full);
+    CHECK_FALSE(plan.limit_reached);
     CHECK_FALSE(plan.removals[0].may_remove({1, 500, old, true}));
 }
 

@@ -193,7 +193,7 @@ TEST_CASE("guide of wire: codes and texts of refusals")
     CHECK(request == answer::throttled);
     CHECK(record == answer::transient);
     CHECK(wire::find(wire::aws_common_errors.codes, wire::kinesis_errors, entry.code) ==
-          answer::unknown);
+          answer::outcome_unknown);
     CHECK_FALSE(wire::find(wire::http_errors, 409).has_value());
 
     //! [wire_refusal]
@@ -212,13 +212,14 @@ TEST_CASE("guide of wire: codes and texts of refusals")
     using waybill::batch_sender;
     const auto outcome_of = [&](std::string_view code,
                                 std::string_view text) -> waybill::send_outcome {
-        const auto meaning = wire::find(wire::azure_amqp_errors, code).value_or(answer::unknown);
+        const auto meaning =
+            wire::find(wire::azure_amqp_errors, code).value_or(answer::outcome_unknown);
         switch (meaning) {
             case answer::accepted: return batch_sender::accepted{};
             case answer::too_large: return refused(text);
             case answer::too_many: return batch_sender::too_large{};
             case answer::throttled: return batch_sender::throttled{};
-            case answer::unknown: return batch_sender::outcome_unknown{};
+            case answer::outcome_unknown: return batch_sender::outcome_unknown{};
             default: break;
         }
         return batch_sender::failed{.kind = wire::fault_of(meaning), .text = std::string(text)};
