@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Headers, license and a package that can be moved. Each component has an export file of its own, so
+# Headers, single headers, license and a package that can be moved. Each component has an export file of its own, so
 # that one whose package is missing takes nothing else with it. No file depends on an architecture,
 # which is why all of them are under share/.
 
@@ -8,9 +8,23 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/waybill")
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/waybill" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-    COMPONENT waybill FILES_MATCHING PATTERN "*.hpp")
+    COMPONENT waybill FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cppm")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/waybill"
     COMPONENT waybill)
+
+# The single headers are made while installing: an install needs no build.
+install(CODE "
+    foreach(module IN ITEMS ${waybill_module_headers})
+        set(name waybill_\${module})
+        if(module STREQUAL waybill.hpp)
+            set(name waybill.hpp)
+        endif()
+        set(file \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/waybill/single/\${name}\")
+        message(STATUS \"Installing: \$ENV{DESTDIR}\${file}\")
+        execute_process(COMMAND \"\${CMAKE_COMMAND}\" -DMODULE=\${module} \"-DOUT=\$ENV{DESTDIR}\${file}\"
+            -P \"${PROJECT_SOURCE_DIR}/cmake/single_header.cmake\" COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)
+        list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${file}\")
+    endforeach()" COMPONENT waybill)
 
 install(TARGETS waybill EXPORT waybill-core)
 install(EXPORT waybill-core NAMESPACE waybill:: DESTINATION "${package_dir}" COMPONENT waybill)

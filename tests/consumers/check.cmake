@@ -69,6 +69,15 @@ endforeach()
 
 if(WAY STREQUAL "find_package")
     install_and_move()
+    # A single header of the install compiles alone, and is listed in the manifest.
+    run("${COMPILER}" -std=c++20 -Wall -Wextra -Wpedantic -Werror -DCOPIED_HEADER
+        "-I${WORK}/moved/share/waybill/single" "${projects}/core.cpp" -o "${WORK}/core")
+    run("${WORK}/core")
+    foreach(name IN ITEMS waybill.hpp waybill_session.hpp)
+        if(NOT EXISTS "${WORK}/moved/share/waybill/single/${name}")
+            message(FATAL_ERROR "${name} is not installed")
+        endif()
+    endforeach()
     build_and_test(find_package all -DREQUIRED_COMPONENTS=json,fmt,ranges)
 elseif(WAY STREQUAL "missing_package")
     install_and_move()
