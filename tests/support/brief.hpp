@@ -3,19 +3,35 @@
 // brief: true if enumerations and properties take a smaller extent. tests/run is brief (it defines
 // WAYBILL_TESTS_BRIEF), and so is each build with an address sanitizer, where tests run about
 // thirty times as long. `tests/run all` takes the full extents once.
+//
+// sanitized: true with an address sanitizer. It looks for wrong accesses to memory, which a few
+// rounds show as well as many: the longest tests take a quarter of the brief extent.
 
 #ifndef WAYBILL_TESTS_SUPPORT_BRIEF_HPP
 #define WAYBILL_TESTS_SUPPORT_BRIEF_HPP
 
 namespace tests_support {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(WAYBILL_TESTS_BRIEF)
-inline constexpr bool brief = true;
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool sanitized = true;
 #elif defined(__has_feature)
-inline constexpr bool brief = __has_feature(address_sanitizer);
+inline constexpr bool sanitized = __has_feature(address_sanitizer);
 #else
-inline constexpr bool brief = false;
+inline constexpr bool sanitized = false;
 #endif
+
+#if defined(WAYBILL_TESTS_BRIEF)
+inline constexpr bool brief = true;
+#else
+inline constexpr bool brief = sanitized;
+#endif
+
+/// The number of rounds of a test: `full`, or `few` in brief, or a quarter of `few` if sanitized.
+template <class N>
+constexpr N rounds(N few, N full)
+{
+    return sanitized ? few / 4 : brief ? few : full;
+}
 
 }  // namespace tests_support
 

@@ -317,7 +317,7 @@ TEST_CASE("sender: whatever kind the input is, the broker gets the same")
 TEST_CASE("sender: a header that is always the same costs few requests, if numbers are told")
 {
     std::uint64_t sends = 0, refusals = 0, all_fewest = 0;
-    const std::uint64_t seeds = brief ? 1'000 : 20'000;
+    const std::uint64_t seeds = tests_support::rounds(1'000, 20'000);
     for (std::uint64_t seed = 0; seed != seeds; ++seed) {
         CAPTURE(seed);
         dice roll(seed);
@@ -535,7 +535,7 @@ private:
 
 TEST_CASE("sender: a million schedules, of all kinds, in any order")
 {
-    const std::uint64_t schedules = brief ? 20'000 : 1'000'000;
+    const std::uint64_t schedules = tests_support::rounds(20'000, 1'000'000);
     schedule one;
     std::uint64_t sends = 0, items = 0, refusals = 0, replacements = 0, bad = 0;
     for (std::uint64_t seed = 0; seed != schedules && bad == 0; ++seed) {

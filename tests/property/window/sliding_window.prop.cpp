@@ -28,7 +28,6 @@ using tests_support::clamped;
 using tests_support::dice;
 using tests_support::differs;
 using tests_support::naive_window;
-using tests_support::brief;
 using tests_support::wide;
 
 namespace {
@@ -312,7 +311,7 @@ private:
 template <class Measure>
 void lives(const std::string& what)
 {
-    const std::uint64_t most = brief ? 100'000 : 2'000'000;
+    const std::uint64_t most = tests_support::rounds(100'000, 2'000'000);
     tally t;
     for (std::uint64_t seed = 0; t.steps < most; ++seed) {
         const std::string broken = life<Measure>(seed, t).goes(seed % 4 == 0 ? 1'000 : 200);

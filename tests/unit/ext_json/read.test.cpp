@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include <doctest/doctest.h>
+#include <support/brief.hpp>
 
 #include <waybill/ext/json/batch.hpp>
 #include <waybill/ext/json/consume.hpp>
@@ -146,7 +147,7 @@ TEST_CASE("whatever a calibration has been through, it is read back")
         if (dice() % 3 == 0) return {};
         return some();
     };
-    for (int round = 0; round < 5'000; ++round) {
+    for (int round = 0; round < tests_support::rounds(5'000, 5'000); ++round) {
         CAPTURE(round);
         detail::calibrator learnt(batch_limits{.bytes = some(), .envelope = some()}, some());
         for (auto steps = dice() % 6; steps != 0; --steps) {

@@ -83,7 +83,7 @@ std::string refused(std::string_view body)
     CHECK(make<T>().encode(s).error().problem == state_unwritten::problem_type::not_read);
     const std::string said = describe(s);
     CHECK(said.starts_with("state: corrupt: "));
-    return said.substr(16, said.find(": do not take", 16) - 16);
+    return said.substr(16, said.find(": do not treat", 16) - 16);
 }
 
 TEST_CASE("a value and its progress, there and back, in a form that a person can read")

@@ -173,7 +173,7 @@ TEST_CASE("session member: bodies put together of pieces, and bodies with a chan
     std::mt19937_64 random(20);
     const auto below = [&](std::size_t n) -> std::size_t { return random() % n; };
     int cut = 0;
-    const int bodies = tests_support::brief ? 20'000 : 100'000;
+    const int bodies = tests_support::rounds(20'000, 100'000);
     for (int n = 0; n != bodies; ++n) {
         std::string body(n % 2 == 0 ? std::string_view("{") : written);
         if (n % 2 == 0) {
