@@ -1,4 +1,4 @@
-// expect: use_bin_packer_of
+// expect: size function: the batch was declared for another type of it; of(limits, size)
 // SPDX-License-Identifier: MIT
 //
 // A size function with state is part of the type, which bin_packer::of finds out.

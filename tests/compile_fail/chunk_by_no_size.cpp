@@ -1,4 +1,4 @@
-// expect: size_model<
+// expect: size function: it must return the bytes of an item as an integer, not as bool
 // SPDX-License-Identifier: MIT
 //
 // Whether an item is large is not how large it is.

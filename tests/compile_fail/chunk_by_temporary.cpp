@@ -1,4 +1,4 @@
-// expect: name_the_container_first | deleted function 'chunk_by'
+// expect: chunk_by: the container is a temporary, destroyed before its chunks are read
 // SPDX-License-Identifier: MIT
 //
 // The container of a loop over its chunks has to outlive the loop's head.

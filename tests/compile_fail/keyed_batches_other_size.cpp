@@ -1,4 +1,4 @@
-// expect: use_keyed_batches_of
+// expect: size function: the batch was declared for another type of it; of(limits, size)
 // SPDX-License-Identifier: MIT
 //
 // A size function with state is part of the type, which keyed_batches::of finds out.

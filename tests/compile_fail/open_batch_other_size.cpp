@@ -1,4 +1,4 @@
-// expect: use_open_batch_of
+// expect: size function: the batch was declared for another type of it; of(limits, size)
 // SPDX-License-Identifier: MIT
 //
 // A size function with state is part of the type, which open_batch::of finds out.

@@ -34,6 +34,7 @@
 #include <waybill/batch/add_result.hpp>
 #include <waybill/batch/detail/assignable.hpp>
 #include <waybill/batch/detail/side_by_side.hpp>
+#include <waybill/batch/detail/size_model.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/open_batch.hpp>
 #include <waybill/batch/open_limits.hpp>
@@ -42,11 +43,10 @@ namespace waybill::inline v0_2 {
 
 /// `Size` as in open_batch; bin_packer::of deduces it. Each `try_add` calls it up to three times
 /// for every bin that it tries.
-template <class Item, detail::size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
+template <class Item, class Size = std::uint64_t (*)(const Item&)>
 class bin_packer
     : public detail::side_by_side<closed_batch<Item>, detail::kept_framing<Item, Size>, true> {
     using base = detail::side_by_side<closed_batch<Item>, detail::kept_framing<Item, Size>, true>;
-    struct use_bin_packer_of;  // named in the compiler's error for a size of another type
 
 public:
     bin_packer(const batch_limits& l, Size weigh, const open_limits& o = {.open = 8})
@@ -54,16 +54,19 @@ public:
     {
     }
     /// The same for any size function or framing, whose type it deduces.
-    template <detail::size_model<const Item&> F = std::identity>
+    template <class F = std::identity>
     [[nodiscard]] static auto of(const batch_limits& l, F size = {},
                                  const open_limits& o = {.open = 8})
     {
         return bin_packer<Item, F>{l, std::move(size), o};
     }
-    /// Rejects a size function or framing of another type: use `of`.
-    template <class F, class = use_bin_packer_of>
+    /// Refuses a size function or framing of another type: use `of`.
+    template <class F>
         requires(!std::convertible_to<F, Size>)
-    bin_packer(const batch_limits&, F, const open_limits& = {}) = delete;
+    bin_packer(const batch_limits& l, F size, const open_limits& o = {})
+        : bin_packer(l, detail::size_of_type<Size>(std::move(size)), o)
+    {
+    }
 
     /// Adds a copy of `item`, or moves an rvalue. If the result is not `added`, `item` is
     /// unchanged. Allocates if a bin is opened or its buffer must grow. O(open bins).
@@ -108,8 +111,7 @@ struct packed_bins {
 
 /// Packs a container with operator[] and size(): a vector, span, array or deque. `bins` is the
 /// number of open bins. `unlimited` bins waste the fewest bytes, in O(items * batches).
-template <class Items,
-          detail::size_model<decltype(std::declval<const Items&>()[0])> F = std::identity>
+template <class Items, class F = std::identity>
 [[nodiscard]] packed_bins pack(const Items& items, const batch_limits& l, F size = {},
                                std::uint64_t bins = 8)
 {

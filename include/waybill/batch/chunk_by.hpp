@@ -29,6 +29,7 @@
 #include <waybill/batch/chunk.hpp>
 #include <waybill/batch/detail/chunk_range.hpp>
 #include <waybill/batch/detail/cut.hpp>
+#include <waybill/batch/detail/size_model.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/core/batch_limits.hpp>
 
@@ -37,11 +38,11 @@ namespace waybill::inline v0_2 {
 /// Cuts the longest chunk that fits off the beginning of [first, last). Empty only if the input is.
 /// A loop that calls it directly can change the limits after each chunk, as refusals require.
 /// Linear in the chunk; measures its items and the next item.
-template <std::forward_iterator I, std::sentinel_for<I> S,
-          detail::size_model<std::iter_reference_t<I>> F = std::identity>
+template <std::forward_iterator I, std::sentinel_for<I> S, class F = std::identity>
 [[nodiscard]] constexpr chunk<I> front_chunk(I first, S last, const batch_limits& l,
                                              const F& size = {})
 {
+    static_assert(detail::checked_size<F, std::iter_reference_t<I>>::ok);
     if (first == last) return {first, first};
     const detail::limits_for<F, I> r(l);
     std::uint64_t item_bytes = detail::first_size(first, last, size);
@@ -50,8 +51,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
 
 /// Cuts [first, last) into chunks within `l`. The chunks point into the input. Constant time; each
 /// chunk is cut when the loop reaches it.
-template <std::forward_iterator I, std::sentinel_for<I> S,
-          detail::size_model<std::iter_reference_t<I>> F = std::identity>
+template <std::forward_iterator I, std::sentinel_for<I> S, class F = std::identity>
 [[nodiscard]] constexpr detail::chunk_range<I, S, F> chunk_by(I first, S last,
                                                               const batch_limits& l, F size = {})
 {
@@ -59,8 +59,8 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
 }
 
 /// The same for a container. It must be an lvalue, so that it outlives its chunks.
-template <class Items,
-          detail::size_model<decltype(*std::begin(std::declval<Items&>()))> F = std::identity>
+template <class Items, class F = std::identity>
+    requires requires(Items& items) { std::begin(items); }
 [[nodiscard]] constexpr auto chunk_by(Items& items, const batch_limits& l, F size = {})
 {
     return chunk_by(std::begin(items), std::end(items), l, std::move(size));
@@ -68,14 +68,18 @@ template <class Items,
 
 namespace detail {
 
-struct name_the_container_first {};
+template <class Items>
+struct chunks_of_temporary {
+    static_assert(sizeof(Items) == 0,
+                  "chunk_by: the container is a temporary, destroyed before its chunks are read; "
+                  "give it a name first");
+};
 
 }  // namespace detail
 
-/// Deleted: a temporary container would be destroyed before its chunks are read.
+/// Refused: a temporary container would be destroyed before its chunks are read.
 template <class Items, class F = std::identity>
-detail::name_the_container_first chunk_by(const Items&& temporary, const batch_limits&,
-                                          F = {}) = delete;
+detail::chunks_of_temporary<Items> chunk_by(const Items&& temporary, const batch_limits&, F = {});
 
 }  // namespace waybill::inline v0_2
 

@@ -45,26 +45,6 @@ concept framing =
         f.push(s, item);                                 // `item` was added
     };
 
-namespace detail {
-
-/// The sizes of items: a size function or a framing.
-template <class F, class Item>
-concept size_model = detail::sizer<F, Item> || framing<F, std::remove_cvref_t<Item>>;
-
-/// Returns `f` if it is a framing, or else the size function `f` as a framing.
-template <class Item, detail::size_model<const Item&> F>
-[[nodiscard]] constexpr auto framing_of(F f)
-{
-    if constexpr (framing<F, Item>) return f;
-    else return plain_framing<F>{std::move(f)};
-}
-
-/// The type of `framing_of<Item>(f)` for an `f` of type `F`.
-template <class Item, class F>
-using framing_for = decltype(framing_of<Item, F>(std::declval<F>()));
-
-}  // namespace detail
-
 /// A size function that returns `overhead` plus the size of the body in bytes. Saturates.
 template <class F>
 [[nodiscard]] constexpr auto fixed_overhead(std::uint64_t overhead, F body)

@@ -34,6 +34,7 @@
 #include <waybill/batch/add_result.hpp>
 #include <waybill/batch/detail/assignable.hpp>
 #include <waybill/batch/detail/side_by_side.hpp>
+#include <waybill/batch/detail/size_model.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/open_limits.hpp>
 
@@ -53,13 +54,11 @@ struct keyed_batch {
 
 /// `Size` is as in open_batch; keyed_batches::of deduces it. A key is a regular value, compared by
 /// `==`.
-template <std::regular Key, class Item,
-          detail::size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
+template <std::regular Key, class Item, class Size = std::uint64_t (*)(const Item&)>
 class keyed_batches
     : public detail::side_by_side<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false> {
     using base =
         detail::side_by_side<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false>;
-    struct use_keyed_batches_of;  // named in the compiler's error for a size of another type
 
 public:
     /// Limits of one batch, its size function or framing, and limits of all batches together.
@@ -68,15 +67,18 @@ public:
     {
     }
     /// The same for any size function or framing, whose type it deduces.
-    template <detail::size_model<const Item&> F = std::identity>
+    template <class F = std::identity>
     [[nodiscard]] static auto of(const batch_limits& l, F size = {}, const open_limits& o = {})
     {
         return keyed_batches<Key, Item, F>{l, std::move(size), o};
     }
-    /// Deleted: another size function or framing needs another type; see `of`.
-    template <class F, class = use_keyed_batches_of>
+    /// Refused: another size function or framing needs another type; see `of`.
+    template <class F>
         requires(!std::convertible_to<F, Size>)
-    keyed_batches(const batch_limits&, F, const open_limits& = {}) = delete;
+    keyed_batches(const batch_limits& l, F size, const open_limits& o = {})
+        : keyed_batches(l, detail::size_of_type<Size>(std::move(size)), o)
+    {
+    }
 
     /// Copies or moves `item` into the open batch of `key`, only if the result is `added`.
     /// Allocates if it opens a batch or if a buffer must grow. Linear in the open batches.

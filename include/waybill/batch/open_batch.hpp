@@ -34,6 +34,7 @@
 #include <waybill/batch/add_result.hpp>
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/detail/assignable.hpp>
+#include <waybill/batch/detail/size_model.hpp>
 #include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/core/batch_limits.hpp>
@@ -54,10 +55,9 @@ struct closed_batch {
 
 /// By default, `Size` is a pointer to a function; a lambda without captures converts to it. For a
 /// framing or a size function with state, open_batch::of deduces the type.
-template <class Item, detail::size_model<const Item&> Size = std::uint64_t (*)(const Item&)>
+template <class Item, class Size = std::uint64_t (*)(const Item&)>
 class open_batch {
     using framing_type = detail::kept_framing<Item, Size>;
-    struct use_open_batch_of;  // named in the compiler's error for a size of another type
 
 public:
     /// `linger`: the maximum time that the batch stays open after its first item. The highest
@@ -67,16 +67,19 @@ public:
     {
     }
     /// The same for any size function or framing, whose type it deduces.
-    template <detail::size_model<const Item&> F = std::identity>
+    template <class F = std::identity>
     [[nodiscard]] static auto of(const batch_limits& l, F size = {},
                                  duration linger = duration::highest())
     {
         return open_batch<Item, F>{l, std::move(size), linger};
     }
-    /// Deleted: another size function or framing needs another type; see `of`.
-    template <class F, class = use_open_batch_of>
+    /// Refused: another size function or framing needs another type; see `of`.
+    template <class F>
         requires(!std::convertible_to<F, Size>)
-    open_batch(const batch_limits&, F, duration = {}) = delete;
+    open_batch(const batch_limits& l, F size, duration linger = duration::highest())
+        : open_batch(l, detail::size_of_type<Size>(std::move(size)), linger)
+    {
+    }
 
     /// Copies or moves `item` into the batch, only if the result is `added`. O(1) amortized, plus
     /// the time of the size function or framing.

@@ -53,7 +53,7 @@ struct owned_chunk {
 /// Cuts [first, last) into batches and copies the items. `Items` is the container of a batch: a
 /// vector by default, or any container that can insert at its end.
 template <class Items = void, std::forward_iterator I, std::sentinel_for<I> S,
-          detail::size_model<std::iter_reference_t<I>> F = std::identity>
+          class F = std::identity>
 [[nodiscard]] auto owned_chunks(I first, S last, const batch_limits& l, F size = {})
 {
     return detail::owned<owned_chunk, Items, I>(std::move(first), std::move(last), l,
@@ -61,8 +61,7 @@ template <class Items = void, std::forward_iterator I, std::sentinel_for<I> S,
 }
 
 /// The same, but moves the items.
-template <class Items = void, std::forward_iterator I,
-          detail::size_model<std::iter_reference_t<I>> F = std::identity>
+template <class Items = void, std::forward_iterator I, class F = std::identity>
 [[nodiscard]] auto owned_chunks(std::move_iterator<I> first, std::move_iterator<I> last,
                                 const batch_limits& l, F size = {})
 {
@@ -71,8 +70,8 @@ template <class Items = void, std::forward_iterator I,
 }
 
 /// The same for a container. Moves the items of an rvalue that owns them; otherwise copies them.
-template <class Items = void, class From,
-          detail::size_model<detail::element<From>> F = std::identity>
+template <class Items = void, class From, class F = std::identity>
+    requires requires(From& from) { std::begin(from); }
 [[nodiscard]] auto owned_chunks(From&& from, const batch_limits& l, F size = {})
 {
     using I = decltype(std::begin(from));

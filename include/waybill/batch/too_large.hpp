@@ -20,6 +20,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <waybill/batch/detail/size_model.hpp>
 #include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/core/batch_limits.hpp>
@@ -56,8 +57,7 @@ struct oversized_item {
 
 /// The first item of [first, last) that fits into no batch. Computes each size once, and no size
 /// after that item. O(items).
-template <std::input_iterator I, std::sentinel_for<I> S,
-          detail::size_model<const std::iter_value_t<I>&> F = std::identity>
+template <std::input_iterator I, std::sentinel_for<I> S, class F = std::identity>
 [[nodiscard]] constexpr std::optional<oversized_item> first_too_large(I first, S last,
                                                                       const batch_limits& l,
                                                                       F size = {})

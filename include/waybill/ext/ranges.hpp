@@ -43,6 +43,7 @@
 #include <waybill/batch/add_result.hpp>
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/chunk_by.hpp>
+#include <waybill/batch/detail/size_model.hpp>
 #include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/owned_chunks.hpp>

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include <waybill/batch/detail/tally.hpp>
+#include <waybill/batch/detail/size_model.hpp>
 #include <waybill/batch/framing.hpp>
 
 namespace framing_test {

@@ -98,14 +98,13 @@ TEST_CASE("any input, a stream included, and nothing is asked behind the answer"
     CHECK(asked == 3);
 }
 
-template <class Items, class... F>
-concept can_ask = requires(const Items& items, const F&... size) {
-    first_too_large(items, batch_limits{}, size...);
-};
-static_assert(can_ask<std::vector<int>>);
-static_assert(!can_ask<std::vector<std::string>>, "no size of a string");
-static_assert(can_ask<std::vector<std::string>, std::size_t (*)(const std::string&)>);
-static_assert(!can_ask<std::vector<std::string>, bool (*)(const std::string&)>);
+// A wrong size function is refused with a sentence; first_too_large asks for this concept.
+template <class Item, class F = std::identity>
+concept can_ask = waybill::detail::size_model<F, const Item&>;
+static_assert(can_ask<int>);
+static_assert(!can_ask<std::string>, "no size of a string");
+static_assert(can_ask<std::string, std::size_t (*)(const std::string&)>);
+static_assert(!can_ask<std::string, bool (*)(const std::string&)>);
 
 TEST_CASE("it names the item whose chunk does not fit")
 {

@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <waybill/batch/framing.hpp>
+#include <waybill/batch/detail/size_model.hpp>
 
 namespace waybill::inline v0_2::detail {
 

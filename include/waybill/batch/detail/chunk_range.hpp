@@ -11,16 +11,17 @@
 
 #include <waybill/batch/chunk.hpp>
 #include <waybill/batch/detail/cut.hpp>
-#include <waybill/batch/framing.hpp>
+#include <waybill/batch/detail/size_model.hpp>
 #include <waybill/core/batch_limits.hpp>
 
 namespace waybill::inline v0_2::detail {
 
 /// All chunks of a sequence. Each chunk is cut when the loop reaches it. Iterators point to the
 /// chunk_range and to the items: both must outlive them.
-template <std::forward_iterator I, std::sentinel_for<I> S,
-          detail::size_model<std::iter_reference_t<I>> F>
+template <std::forward_iterator I, std::sentinel_for<I> S, class F>
 class chunk_range {
+    static_assert(checked_size<F, std::iter_reference_t<I>>::ok);
+
 public:
     // always_inline: otherwise plain integers in chunks of 8 (`bench/run batch`, "blocks") take 12
     // to 39 % more instructions with g++ 12 and 18 % with clang 14.

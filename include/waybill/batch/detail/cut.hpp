@@ -14,6 +14,7 @@
 #include <waybill/batch/batch_close_reason.hpp>
 #include <waybill/batch/chunk.hpp>
 #include <waybill/batch/detail/block_sums.hpp>
+#include <waybill/batch/detail/size_model.hpp>
 #include <waybill/batch/detail/sizer.hpp>
 #include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/framing.hpp>
