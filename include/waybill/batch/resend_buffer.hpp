@@ -30,6 +30,19 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
+template <class R>
+R& named_range(const R& temporary)
+{
+    static_assert(sizeof(R) == 0,
+                  "resend_buffer: the range is a temporary, destroyed before its items are read; "
+                  "give it a name first");
+    return const_cast<R&>(temporary);
+}
+
+}  // namespace detail
+
 /// Items are numbered from 0, in the order in which they are pulled.
 template <std::input_iterator I, std::sentinel_for<I> S>
 class resend_buffer {
@@ -42,6 +55,12 @@ public:
     template <class R>
         requires(!std::same_as<std::remove_cv_t<R>, resend_buffer>)
     explicit resend_buffer(R& range) : resend_buffer(std::begin(range), std::end(range))
+    {
+    }
+    /// Refused: a temporary range would be destroyed before its items are read.
+    template <class R>
+        requires(!std::same_as<std::remove_cv_t<R>, resend_buffer>)
+    explicit resend_buffer(const R&& temporary) : resend_buffer(detail::named_range<R>(temporary))
     {
     }
 
@@ -121,6 +140,10 @@ private:
 template <class R>
 resend_buffer(R&) -> resend_buffer<decltype(std::begin(std::declval<R&>())),
                                    decltype(std::end(std::declval<R&>()))>;
+
+template <class R>
+resend_buffer(const R&& temporary) -> resend_buffer<decltype(std::begin(std::declval<R&>())),
+                                                    decltype(std::end(std::declval<R&>()))>;
 
 }  // namespace waybill::inline v0_2
 

@@ -59,8 +59,7 @@ namespace waybill::inline v0_2 {
 /// The next call for the same input returns it together with its own; until then
 /// `batch_sender::unreported` returns it. An attempt whose `send` has thrown may have arrived.
 /// ext/exceptions.hpp turns exceptions into outcomes.
-template <std::forward_iterator I, std::sentinel_for<I> S,
-          detail::queueing<std::iter_reference_t<I>> F, detail::time_source Clock, class Send,
+template <std::forward_iterator I, std::sentinel_for<I> S, class F, class Clock, class Send,
           class Replace = detail::keep_too_large>
 [[nodiscard]] send_report send_all(I first, S last, const F& size, batch_sender& s, Clock now,
                                    Send&& send, Replace&& replace = {})
@@ -73,8 +72,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S,
 }
 
 /// The same for a container or view that can be walked again.
-template <class Items, class F, detail::time_source Clock, class Send,
-          class Replace = detail::keep_too_large>
+template <class Items, class F, class Clock, class Send, class Replace = detail::keep_too_large>
     requires std::forward_iterator<decltype(std::begin(std::declval<Items&>()))>
 [[nodiscard]] send_report send_all(Items& items, const F& size, batch_sender& s, Clock now,
                                    Send&& send, Replace&& replace = {})
@@ -84,8 +82,8 @@ template <class Items, class F, detail::time_source Clock, class Send,
 }
 
 /// The same for an input that can be read only once.
-template <class I, class S, detail::queueing<const std::iter_value_t<I>&> F,
-          detail::time_source Clock, class Send, class Replace = detail::keep_too_large>
+template <class I, class S, class F, class Clock, class Send,
+          class Replace = detail::keep_too_large>
 [[nodiscard]] send_report send_all(resend_buffer<I, S>& box, const F& size, batch_sender& s,
                                    Clock now, Send&& send, Replace&& replace = {})
 {
@@ -97,6 +95,22 @@ template <class I, class S, detail::queueing<const std::iter_value_t<I>&> F,
     detail::buffered_source<resend_buffer<I, S>, F> source(box, size, settled_before);
     return detail::send_loop(source, s, now, send, replace).run();
 }
+
+namespace detail {
+
+template <class Items>
+struct report_of_temporary {
+    static_assert(sizeof(Items) == 0,
+                  "send_all: the input is a temporary, and a further call could not continue with "
+                  "it; give it a name first");
+};
+
+}  // namespace detail
+
+/// Refused: a further call needs the same input.
+template <class Items, class F, class Clock, class Send, class Replace = detail::keep_too_large>
+detail::report_of_temporary<Items> send_all(const Items&& temporary, const F&, batch_sender&, Clock,
+                                            Send&&, Replace&& = {});
 
 }  // namespace waybill::inline v0_2
 

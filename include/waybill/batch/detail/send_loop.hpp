@@ -5,6 +5,7 @@
 #ifndef WAYBILL_BATCH_DETAIL_SEND_LOOP_HPP
 #define WAYBILL_BATCH_DETAIL_SEND_LOOP_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -88,8 +89,33 @@ struct keep_too_large {
     }
 };
 
+/// Refuses functions of a wrong type that send a batch or replace an item.
+template <class Source, class Send, class Replace>
+struct checked_send {
+    using batch_type = typename Source::batch_type;
+
+    static constexpr bool takes_batch = requires(Send& send, batch_type& b) { send(b); };
+    static constexpr bool returns_outcome = !takes_batch || requires(Send& send, batch_type& b) {
+        { send(b) } -> std::convertible_to<send_outcome>;
+    };
+    static constexpr bool replaces =
+        requires(Replace& replace, Source& source, const batch_sender::replace& action) {
+            { replace(source.item(0), action) } -> std::convertible_to<fault>;
+        };
+
+    static_assert(takes_batch, "send_all: the send function must accept a batch, which is a range "
+                               "of items");
+    static_assert(returns_outcome, "send_all: the send function must return a send_outcome, such "
+                                   "as batch_sender::accepted{}, and not bool or void");
+    static_assert(replaces, "send_all: the replace function must accept an item and a "
+                            "batch_sender::replace, and return a fault");
+    static constexpr bool ok = takes_batch && returns_outcome && replaces;
+};
+
 template <class Source, class Clock, class Send, class Replace>
 class send_loop {
+    static_assert(checked_send<Source, Send, Replace>::ok);
+
 public:
     send_loop(Source& source, batch_sender& s, Clock& clock, Send& send, Replace& replace)
         : source_(source),

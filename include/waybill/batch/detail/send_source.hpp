@@ -15,6 +15,7 @@
 
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/detail/sent_batch.hpp>
+#include <waybill/batch/detail/size_model.hpp>
 #include <waybill/batch/detail/sizer.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -25,10 +26,26 @@ concept queueing = sizer<F, Item> || requires(const F& size, Item&& item) {
     { detail::measured(size, static_cast<Item&&>(item)) } -> std::same_as<batch_sender::queued>;
 };
 
+/// Refuses a size function of a wrong type.
+template <class F, class Item>
+struct checked_queueing {
+    static constexpr bool ok = queueing<F, Item>;
+    static constexpr bool takes_item = ok || accepts_item<F, Item>;
+    static constexpr bool returns_bytes = ok || !takes_item;
+
+    static_assert(takes_item, "send_all: the size function must be const and accept an item");
+    static_assert(returns_bytes, "send_all: the size function must return the bytes of an item as "
+                                 "an integer, not as bool, or queued{bytes, key}");
+};
+
 /// An input that can be walked again. Items are found by walking from the first unsettled one.
 template <class I, class S, class F>
 class forward_source {
+    static_assert(checked_queueing<F, std::iter_reference_t<I>>::ok);
+
 public:
+    using batch_type = sent_batch<I>;
+
     forward_source(I first, S last, const F& size, std::uint64_t taken)
         : first_open_(first), next_(std::move(first)), last_(std::move(last)), size_(size)
     {
@@ -66,10 +83,10 @@ public:
 
     /// The items of `a` as a range. `input_begin` is the sender's number of the first item of the
     /// input.
-    [[nodiscard]] auto batch(const batch_sender::send& a, std::uint64_t input_begin)
+    [[nodiscard]] batch_type batch(const batch_sender::send& a, std::uint64_t input_begin)
     {
         const std::uint64_t first = a.items.front().first - input_begin;
-        return sent_batch<I>(seek(first_open_, first - released_count_), a);
+        return batch_type(seek(first_open_, first - released_count_), a);
     }
 
     /// Items with numbers below `n` are settled and are not read again.
@@ -99,7 +116,11 @@ private:
 /// An input whose open items are stored in a `resend_buffer`.
 template <class Buffer, class F>
 class buffered_source {
+    static_assert(checked_queueing<F, const typename Buffer::value_type&>::ok);
+
 public:
+    using batch_type = sent_batch<const typename Buffer::value_type*>;
+
     buffered_source(Buffer& buffer, const F& size, std::uint64_t settled_before)
         : buffer_(buffer), size_(size), settled_before_(settled_before)
     {
@@ -119,11 +140,10 @@ public:
         return batch_sender::queued(detail::measured(size_, std::as_const(item(n))));
     }
 
-    [[nodiscard]] auto batch(const batch_sender::send& a, std::uint64_t input_begin)
+    [[nodiscard]] batch_type batch(const batch_sender::send& a, std::uint64_t input_begin)
     {
         const std::uint64_t number = settled_before_ + a.items.front().first - input_begin;
-        const auto* first = std::as_const(buffer_).at(number);
-        return sent_batch<decltype(first)>(first, a);
+        return batch_type(std::as_const(buffer_).at(number), a);
     }
 
     void release(std::uint64_t n) { buffer_.release(settled_before_ + n); }

@@ -21,10 +21,13 @@ concept time_source = std::convertible_to<C, steady_time> || requires(C& c) {
     { c() } -> std::convertible_to<steady_time>;
 };
 
-/// Calls c, or returns c itself if it is a time.
-template <time_source C>
+/// Calls c, or returns c itself if it is a time. Refuses a clock of another type: drivers do not
+/// constrain their clock, so that this sentence is the first error.
+template <class C>
 [[nodiscard]] constexpr steady_time time_of(C& c)
 {
+    static_assert(time_source<C>, "clock: it must return a steady time, as "
+                                  "std::chrono::steady_clock::now does, and not a wall time");
     if constexpr (std::convertible_to<C, steady_time>) return c;
     else return c();
 }

@@ -1,0 +1,17 @@
+// expect: send_all: the replace function must accept an item and a batch_sender::replace, and return a fault
+// SPDX-License-Identifier: MIT
+
+#include <string>
+#include <vector>
+
+#include <waybill/batch/send_all.hpp>
+
+waybill::steady_time now();
+
+waybill::send_report sends(std::vector<std::string>& inbox, waybill::batch_sender& s)
+{
+    return waybill::send_all(
+        inbox, &std::string::size, s, now,
+        [](auto) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; },
+        [](std::string& body, const waybill::batch_sender::replace&) { body.clear(); });
+}
