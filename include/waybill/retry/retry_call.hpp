@@ -32,8 +32,7 @@ namespace waybill::inline v0_2 {
 /// Makes calls until one succeeds or the policy gives up. Sleeps between them by `pause_until`. If
 /// `pause_until` returns false, retry_call returns with `waiting` set. `clock` is a function that
 /// returns the steady time, or a constant time. `random` returns a random number in [0, 1).
-template <detail::retriable_call Call, detail::time_source Clock, detail::sleeper Sleep,
-          detail::draw_source Draw>
+template <class Call, class Clock, class Sleep, class Draw>
 [[nodiscard]] call_report retry_call(const call_policy& p, Call&& call, Clock clock,
                                      Sleep&& pause_until, Draw&& random, shared_budget budget = {})
 {
@@ -43,7 +42,7 @@ template <detail::retriable_call Call, detail::time_source Clock, detail::sleepe
 
 /// Continues with `tries`. Instead of sleeping it returns, and `waiting` contains the time of the
 /// next attempt. After the end it makes no call and returns the same outcome.
-template <detail::retriable_call Call, detail::time_source Clock, detail::draw_source Draw>
+template <class Call, class Clock, class Draw>
 [[nodiscard]] call_report retry_call(retry_loop& tries, Call&& call, Clock clock, Draw&& random)
 {
     detail::no_sleep never;

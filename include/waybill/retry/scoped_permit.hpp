@@ -25,7 +25,7 @@
 
 namespace waybill::inline v0_2 {
 
-template <class Breaker, detail::time_source Clock>
+template <class Breaker, class Clock>
 class [[nodiscard]] scoped_permit {
 public:
     /// Acquires a permit if the circuit breaker allows a call now.

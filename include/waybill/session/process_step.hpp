@@ -60,7 +60,7 @@ namespace waybill::inline v0_2 {
 ///
 /// Warning: after a `load_state` that threw, no message is in hand. Another message then skips the
 /// first one, which makes a gap.
-template <detail::time_source Clock, class... Calls>
+template <class Clock, class... Calls>
 step_outcome process_step(pipeline& pipe, const pipeline::step_received& m, Clock&& clock,
                           Calls&&... calls)
 {

@@ -41,6 +41,23 @@ concept draw_source = requires(F& f) {
 template <class F>
 concept sleeper = std::invocable<F&, steady_time>;
 
+/// Refuses callables of a wrong type.
+template <class Call, class Sleep, class Draw>
+struct checked_call {
+    static constexpr bool no_arguments = std::invocable<Call&>;
+    static constexpr bool returns_fault = !no_arguments || retriable_call<Call>;
+    static constexpr bool sleeps = sleeper<Sleep>;
+    static constexpr bool draws = draw_source<Draw>;
+
+    static_assert(no_arguments, "retry_call: the call must accept no arguments");
+    static_assert(returns_fault, "retry_call: the call must return a fault, a fault_kind, a "
+                                 "result<void> or a call_answer, and not bool or void");
+    static_assert(sleeps, "retry_call: the function that sleeps must accept a steady_time");
+    static_assert(draws, "retry_call: the function `random` must accept no arguments and return a "
+                         "number in [0, 1)");
+    static constexpr bool ok = no_arguments && returns_fault && sleeps && draws;
+};
+
 template <class R>
 [[nodiscard]] call_answer as_answer(R&& r)
 {
@@ -74,6 +91,7 @@ template <class Call, class Clock, class Sleep, class Draw>
 [[nodiscard]] call_report call_until(retry_loop& tries, Call& call, Clock& clock,
                                      Sleep& pause_until, Draw& random)
 {
+    static_assert(checked_call<Call, Sleep, Draw>::ok);
     call_report report;
     report.reason.kind = tries.kind();
     steady_time earliest_now = steady_time::lowest();
