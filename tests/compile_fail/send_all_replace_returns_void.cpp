@@ -1,4 +1,4 @@
-// expect: send_all: the replace function must accept an item and a batch_sender::replace, and return a fault
+// expect: send_all: the replace function must accept an item and a batch_sender::replace, and
 // SPDX-License-Identifier: MIT
 
 #include <string>

@@ -1,4 +1,4 @@
-// expect: send_all: the send function must return a send_outcome, such as batch_sender::accepted{}, and not bool or void
+// expect: send_all: the send function must return a send_outcome, such as
 // SPDX-License-Identifier: MIT
 
 #include <string>

@@ -34,6 +34,7 @@
 #include <waybill/consume/detail/at_least_once_run.hpp>
 #include <waybill/consume/detail/batch_order.hpp>
 #include <waybill/consume/detail/batch_run.hpp>
+#include <waybill/consume/detail/checked_stores.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/separate_stores.hpp>
@@ -56,17 +57,24 @@ concept repeatable_handler = requires(H& handle, const E& e, std::string_view ke
 /// otherwise the report has `invalid`, and nothing is touched. `now` is the time in dead letters.
 /// The handler is called once per event, and once more for each retry after a transient fault.
 /// `ask` is the same as that of process_batch: it decides if events failed and none took effect.
-template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_iterator I,
-          std::sentinel_for<I> S, class Handler, class Ask = detail::no_outage_check>
-    requires sequenced<std::iter_value_t<I>> &&
-             detail::repeatable_handler<Handler, std::iter_value_t<I>> &&
-             detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
+template <class Checkpoints, class Letters, std::forward_iterator I, std::sentinel_for<I> S,
+          class Handler, class Ask = detail::no_outage_check>
 [[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
                                                          const assignment& mine, I first, S last,
                                                          Handler&& handler, wall_time now,
                                                          const at_least_once_policy& p = {},
                                                          Ask&& ask = {})
 {
+    using event = std::iter_value_t<I>;
+    static_assert(detail::checked_checkpoint_writer<Checkpoints>::ok);
+    static_assert(detail::checked_dead_letter_sink<Letters>::ok);
+    static_assert(sequenced<event>,
+                  "process_at_least_once: an event must have a `sequence` that is an integer");
+    static_assert(detail::repeatable_handler<Handler, event>,
+                  "process_at_least_once: the handler must accept (const event&, std::string_view "
+                  "key) and return a fault or an event_outcome");
+    static_assert(detail::asked_if_all_failed<std::remove_cvref_t<Ask>>,
+                  "process_at_least_once: `ask` must accept a number and return if_all_failed");
     const auto b = detail::ordered_after(mine.from, first, last);
     if (b.order_error || b.events == 0)
         return detail::report_without_delivery<at_least_once_report>(b, mine.from);
@@ -81,8 +89,7 @@ template <checkpoint_writer Checkpoints, dead_letter_sink Letters, std::forward_
 /// The same for a container.
 template <class Checkpoints, class Letters, class Events, class Handler,
           class Ask = detail::no_outage_check>
-    requires requires(const Events& e) { std::begin(e); } &&
-             detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
+    requires requires(const Events& e) { std::begin(e); }
 [[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
                                                          const assignment& mine,
                                                          const Events& events, Handler&& handler,

@@ -31,6 +31,7 @@
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/detail/batch_order.hpp>
 #include <waybill/consume/detail/batch_run.hpp>
+#include <waybill/consume/detail/checked_stores.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
@@ -50,15 +51,20 @@ namespace waybill::inline v0_2 {
 /// read again as often.
 template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Handler,
           class Ask = detail::no_outage_check>
-    requires checkpoint_store<Store> && dead_letter_store<Store> &&
-             sequenced<std::iter_value_t<I>> &&
-             detail::event_handler<Handler, typename Store::transaction, std::iter_value_t<I>> &&
-             detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, I first, S last,
                                          Handler&& handler, wall_time now,
                                          const batch_policy& p = {},
                                          Ask&& ask = {})
 {
+    using event = std::iter_value_t<I>;
+    static_assert(detail::checked_batch_store<Store>::ok);
+    static_assert(sequenced<event>,
+                  "process_batch: an event must have a `sequence` that is an integer");
+    static_assert(detail::event_handler<Handler, typename Store::transaction, event>,
+                  "process_batch: the handler must accept (transaction&, const event&) and return "
+                  "a fault or an event_outcome");
+    static_assert(detail::asked_if_all_failed<std::remove_cvref_t<Ask>>,
+                  "process_batch: `ask` must accept a number and return if_all_failed");
     const auto b = detail::ordered_after(mine.from, first, last);
     if (b.order_error || b.events == 0)
         return detail::report_without_delivery<batch_report>(b, mine.from);
@@ -71,8 +77,7 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
 
 /// The same for a container.
 template <class Store, class Events, class Handler, class Ask = detail::no_outage_check>
-    requires requires(const Events& e) { std::begin(e); } &&
-             detail::asked_if_all_failed<std::remove_cvref_t<Ask>>
+    requires requires(const Events& e) { std::begin(e); }
 [[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, const Events& events,
                                          Handler&& handler, wall_time now,
                                          const batch_policy& p = {},

@@ -27,6 +27,7 @@
 #include <utility>
 
 #include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/detail/checked_stores.hpp>
 #include <waybill/consume/detail/kept_body.hpp>
 #include <waybill/consume/detail/reprocess_steps.hpp>
 #include <waybill/consume/event.hpp>
@@ -41,11 +42,15 @@ namespace waybill::inline v0_2 {
 /// Handles the event of the dead letter `sequence` of `key` again. `fetch(letter)` returns
 /// result<optional<E>>: the event, empty if it no longer exists, or an error if it cannot be read
 /// now. `now` is the new time in the letter if the event fails again.
-template <dead_letter_queue Store, class Fetch, class Handler>
+template <class Store, class Fetch, class Handler>
 [[nodiscard]] reprocess_report reprocess(Store& store, const partition_key& key,
                                          std::uint64_t sequence, Fetch&& fetch, Handler&& handler,
                                          wall_time now, const batch_policy& p = {})
 {
+    static_assert(detail::checked_dead_letter_queue<Store>::ok);
+    static_assert(detail::fetches_event<Fetch>,
+                  "reprocess: fetch must accept a const dead_letter& and return "
+                  "result<std::optional<event>>");
     const auto found = store.find(key, sequence);
     if (!found) return detail::reprocess_failed(found.error());
     if (!*found) return {reprocess_outcome::absent, {}};
@@ -58,8 +63,8 @@ template <dead_letter_queue Store, class Fetch, class Handler>
     using E = std::remove_cvref_t<decltype(**event)>;
     static_assert(
         detail::event_handler<Handler, typename Store::transaction, E>,
-        "reprocess: the handler must take (transaction&, const event&) and return a fault "
-        "or an event_outcome");
+        "reprocess: the handler must accept (transaction&, const event&) and return a fault or an "
+        "event_outcome");
     if (std::string reason = detail::event_mismatch(letter, **event); !reason.empty()) {
         return {reprocess_outcome::gone, permanent(std::move(reason))};
     }

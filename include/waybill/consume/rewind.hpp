@@ -27,6 +27,7 @@
 #include <string_view>
 #include <utility>
 
+#include <waybill/consume/detail/checked_stores.hpp>
 #include <waybill/consume/detail/rewind_steps.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
@@ -62,10 +63,12 @@ struct [[nodiscard]] rewind_report {
 /// the beginning. `to` must be less than `mine.from`. If the outcome of the commit is unknown, the
 /// checkpoint is loaded once to determine it. At most five store calls. Errors: `rewind_outcome`,
 /// with the cause in `reason`.
-template <checkpoint_store Store>
+template <class Store>
 [[nodiscard]] rewind_report rewind(Store& store, const assignment& mine,
                                    const std::optional<position>& to)
 {
+    static_assert(detail::checked_checkpoint_reset<Store>::ok &&
+                  detail::checked_crash_records<Store>::ok);
     const auto ends = [&](rewind_outcome e, fault reason) {
         return rewind_report{e, mine, std::move(reason)};
     };

@@ -17,6 +17,7 @@
 #include <string>
 #include <utility>
 
+#include <waybill/consume/detail/checked_stores.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/result.hpp>
@@ -65,8 +66,10 @@ template <detail::transaction_scope Tx>
 }  // namespace detail
 
 /// A checkpoint_writer that uses a transactional store. The store must outlive it.
-template <checkpoint_store Store>
+template <class Store>
 class checkpoint_writer_for {
+    static_assert(detail::checked_checkpoint_store<Store>::ok);
+
 public:
     explicit checkpoint_writer_for(Store& store) : store_(&store) {}
 
@@ -96,8 +99,10 @@ private:
 };
 
 /// A dead_letter_sink that uses a transactional store. The store must outlive it.
-template <dead_letter_store Store>
+template <class Store>
 class dead_letter_sink_for {
+    static_assert(detail::checked_dead_letter_store<Store>::ok);
+
 public:
     explicit dead_letter_sink_for(Store& store) : store_(&store) {}
 

@@ -20,6 +20,14 @@
 
 namespace waybill::inline v0_2::detail {
 
+/// A function that reads the event of a dead letter. It returns result<std::optional<event>>.
+template <class Fetch>
+concept fetches_event = requires(Fetch& fetch, const dead_letter& letter) {
+    fetch(letter).error();
+    !*fetch(letter);
+    **fetch(letter);
+};
+
 /// The report after a read or a step failed with `reason`.
 [[nodiscard]] inline reprocess_report reprocess_failed(fault reason)
 {
