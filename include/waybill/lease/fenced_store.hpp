@@ -39,8 +39,15 @@ concept lease_fence = requires(L& l, Transaction& tx, const partition_key& key) 
 
 }  // namespace detail
 
-template <checkpoint_store Store, detail::lease_fence<typename Store::transaction> Leases>
+template <class Store, class Leases>
 class fenced_store {
+    static_assert(checkpoint_store<Store>,
+                  "fenced_store: the store must be a checkpoint_store, with begin(), load(key) and "
+                  "advance(tx, key, from, to, epoch)");
+    static_assert(detail::lease_fence<Leases, typename Store::transaction>,
+                  "fenced_store: the leases must have epoch(tx, key), and it must return "
+                  "result<std::optional<std::uint64_t>>");
+
 public:
     using transaction = typename Store::transaction;
 

@@ -19,6 +19,7 @@
 #include <variant>
 
 #include <waybill/core/match.hpp>
+#include <waybill/lease/detail/checked_lease_store.hpp>
 #include <waybill/lease/lease.hpp>
 
 namespace waybill::inline v0_2 {
@@ -130,11 +131,12 @@ template <class Call>
 }  // namespace detail
 
 /// Makes the call and returns its result. `random` in [0, 1) becomes `listed::random`.
-template <lease_store S>
+template <class S>
 [[nodiscard]] lease_manager_types::lease_answer perform(S& store,
                                                         const lease_manager_types::lease_call& call,
                                                         double random)
 {
+    static_assert(detail::checked_lease_store<S>::ok);
     return match(
         call,
         [&](const lease_manager_types::heartbeat& a) {

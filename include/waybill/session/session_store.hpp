@@ -84,6 +84,35 @@ concept session_store =
 
 namespace detail {
 
+/// Refuses a session_store without a required call, with one sentence for each.
+template <class S>
+struct checked_session_store {
+    static constexpr bool ok = session_store<S>;
+    static constexpr bool has_version = requires { requires std::regular<typename S::version>; };
+    static constexpr bool loads = requires(S& s, const std::string& session) {
+        { s.load(session) }
+        -> std::same_as<result<std::optional<stored_state<typename S::version>>>>;
+    };
+    static constexpr bool saves =
+        requires(S& s, const std::string& session, const std::string& bytes,
+                 const std::optional<typename S::version>& expected) {
+            { s.save(session, bytes, expected) }
+            -> std::same_as<result<state_saving<typename S::version>>>;
+        };
+    static constexpr bool clears =
+        requires(S& s, const std::string& session, const typename S::version& expected) {
+            { s.clear(session, expected) } -> std::same_as<result<state_write>>;
+        };
+
+    static_assert(has_version, "session store: the type `version` must exist and be regular");
+    static_assert(loads, "session store: load(session) must exist and return "
+                         "result<std::optional<stored_state<version>>>");
+    static_assert(saves, "session store: save(session, bytes, expected) must exist and return "
+                         "result<state_saving<version>>");
+    static_assert(clears, "session store: clear(session, expected) must exist and return "
+                          "result<state_write>");
+};
+
 /// The error of a store. An error of the kind `none` becomes `infrastructure`.
 [[nodiscard]] inline fault error_of(fault f)
 {
@@ -95,8 +124,10 @@ namespace detail {
 
 /// The state of one session in a store, for one holder of the session. The caller keeps the store
 /// alive.
-template <session_store S>
+template <class S>
 class locked_session_state {
+    static_assert(detail::checked_session_store<S>::ok);
+
 public:
     locked_session_state(S& store, std::string session)
         : store_(&store), session_(std::move(session))
