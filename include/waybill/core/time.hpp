@@ -26,6 +26,11 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+struct a_duration_is_printed_by_to_text;  // named in the compiler's error
+struct a_wall_time_is_printed_by_to_text;
+}  // namespace detail
+
 /// A length of time in nanoseconds, -292 to +292 years. Saturates at both ends.
 class duration {
 public:
@@ -72,6 +77,10 @@ public:
         return raw(detail::round_ns(static_cast<double>(d.ns_) * by));
     }
     friend auto operator<=>(const duration&, const duration&) = default;
+
+    /// Deleted: to_text (time_text.hpp) returns the text of a duration.
+    template <class Stream>
+    friend detail::a_duration_is_printed_by_to_text operator<<(Stream&, duration) = delete;
 
 private:
     static constexpr duration raw(std::int64_t n) noexcept
@@ -128,6 +137,10 @@ public:
         return a.since_epoch_ - b.since_epoch_;
     }
     friend auto operator<=>(const time_on&, const time_on&) = default;
+
+    /// Deleted: to_text (time_text.hpp) returns the text of a wall time. A steady time has none.
+    template <class Stream>
+    friend detail::a_wall_time_is_printed_by_to_text operator<<(Stream&, time_on) = delete;
 
 private:
     duration since_epoch_;

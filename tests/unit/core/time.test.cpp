@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <ostream>
 #include <ratio>
 #include <type_traits>
 
@@ -152,6 +153,15 @@ concept compares = requires(A a, B b)
 {
     a == b;
 };
+
+template <class T>
+concept prints = requires(std::ostream& out, const T& t)
+{
+    out << t;
+};
+
+// No unit of a duration is obvious, so none is printed, and a test can ask: compile_fail/.
+static_assert(prints<int> && !prints<duration> && !prints<wall_time> && !prints<steady_time>);
 
 // What must not be mixed does not mix.
 static_assert(!std::convertible_to<int, duration> && !std::constructible_from<duration, int>);

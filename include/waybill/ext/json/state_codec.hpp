@@ -83,13 +83,15 @@ struct state_codec_options {
 
 template <class T>
 class state_codec {
-    static_assert(std::default_initializable<T>, "a state begins as T{}");
+    static_assert(std::default_initializable<T>,
+                  "state_codec: T must have a default constructor, because a new state is T{}");
     static_assert(
         requires(nlohmann::json& j, const T& from, T& to) {
             j = nlohmann::json(from);
             j.get_to(to);
         },
-        "T needs to_json and from_json, as of NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT");
+        "state_codec: T must have to_json and from_json, as "
+        "NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT defines them");
 
 public:
     using value_type = T;

@@ -1,0 +1,13 @@
+// expect: a_duration_is_printed_by_to_text | overload resolution selected deleted operator '<<'
+// SPDX-License-Identifier: MIT
+//
+// Seconds or nanoseconds? to_text writes the unit.
+
+#include <iostream>
+
+#include <waybill/core/time.hpp>
+
+void log(waybill::duration pause)
+{
+    std::cout << pause;
+}
