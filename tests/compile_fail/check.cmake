@@ -6,13 +6,18 @@
 #     // expect: words of the message | or other words, where compilers differ
 #
 # The first error is the first line with "error:". A user reads that line and seldom the next ones.
+# The second line may contain further options of the compiler:  // options: -nostdinc
 
 cmake_minimum_required(VERSION 3.21)
-file(STRINGS "${SOURCE}" first LIMIT_COUNT 1)
+file(STRINGS "${SOURCE}" head LIMIT_COUNT 2)
+list(GET head 0 first)
 if(NOT first MATCHES "^// expect: (.+)$")
     message(FATAL_ERROR "the first line has to be  // expect: words")
 endif()
 string(REPLACE " | " ";" expected "${CMAKE_MATCH_1}")
+if(head MATCHES ";// options: (.+)$")
+    string(APPEND FLAGS " ${CMAKE_MATCH_1}")
+endif()
 separate_arguments(FLAGS UNIX_COMMAND "${FLAGS}")
 set(no_quotes -fno-diagnostics-show-caret)
 if(COMPILER MATCHES "clang")

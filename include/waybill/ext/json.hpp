@@ -22,7 +22,7 @@
 #ifndef WAYBILL_EXT_JSON_HPP
 #define WAYBILL_EXT_JSON_HPP
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/ext/json/batch.hpp>
 #include <waybill/ext/json/consume.hpp>

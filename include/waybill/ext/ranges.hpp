@@ -32,6 +32,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <waybill/ext/detail/ranges_package.hpp>
+
 #include <range/v3/range/access.hpp>
 #include <range/v3/range/concepts.hpp>
 #include <range/v3/range/traits.hpp>

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include <fmt/format.h>
+#include <waybill/ext/fmt/detail/package.hpp>
 
 #include <waybill/batch/add_result.hpp>
 #include <waybill/batch/batch_close_reason.hpp>

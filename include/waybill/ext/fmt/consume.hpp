@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include <fmt/format.h>
+#include <waybill/ext/fmt/detail/package.hpp>
 
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/consume/batch_machine.hpp>

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
+#include <waybill/ext/fmt/detail/package.hpp>
 
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include <fmt/format.h>
+#include <waybill/ext/fmt/detail/package.hpp>
 
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/ext/fmt/core.hpp>

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include <fmt/format.h>
+#include <waybill/ext/fmt/detail/package.hpp>
 
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include <fmt/format.h>
+#include <waybill/ext/fmt/detail/package.hpp>
 
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <variant>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/bin_packer.hpp>

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <variant>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/consume/batch_machine.hpp>

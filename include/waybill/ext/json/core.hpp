@@ -6,7 +6,7 @@
 #ifndef WAYBILL_EXT_JSON_CORE_HPP
 #define WAYBILL_EXT_JSON_CORE_HPP
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/batch_limits.hpp>

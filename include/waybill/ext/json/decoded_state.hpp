@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/enum_name.hpp>

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <variant>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/position.hpp>

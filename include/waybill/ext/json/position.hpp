@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/consume/position.hpp>
 #include <waybill/ext/json/core.hpp>

@@ -32,7 +32,7 @@
 #include <utility>
 #include <variant>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/result.hpp>
 #include <waybill/ext/json/core.hpp>

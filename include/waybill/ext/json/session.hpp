@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <variant>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/ext/json/core.hpp>
 #include <waybill/ext/json/decoded_state.hpp>

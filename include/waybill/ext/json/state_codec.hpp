@@ -29,7 +29,7 @@
 #include <string_view>
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/saturating.hpp>

@@ -9,7 +9,7 @@
 #include <concepts>
 #include <variant>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/ext/json/core.hpp>
 #include <waybill/tracking/commit_schedule.hpp>

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include <fmt/format.h>
+#include <waybill/ext/fmt/detail/package.hpp>
 
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>

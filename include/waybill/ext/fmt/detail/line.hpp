@@ -13,7 +13,7 @@
 #include <string_view>
 #include <variant>
 
-#include <fmt/format.h>
+#include <waybill/ext/fmt/detail/package.hpp>
 
 #include <waybill/core/batch_limits.hpp>
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <system_error>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/time.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>

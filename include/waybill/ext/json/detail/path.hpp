@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/text.hpp>

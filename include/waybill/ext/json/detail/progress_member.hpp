@@ -21,7 +21,7 @@
 #include <string_view>
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/detail/digits.hpp>
 #include <waybill/core/text.hpp>

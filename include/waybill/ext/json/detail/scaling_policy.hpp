@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/ext/json/detail/json_value.hpp>
 #include <waybill/ext/json/detail/scaling_rule.hpp>

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/text.hpp>
 #include <waybill/core/time.hpp>

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/utf8.hpp>

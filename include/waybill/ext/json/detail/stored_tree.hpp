@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/text.hpp>

@@ -28,7 +28,7 @@
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/utf8.hpp>

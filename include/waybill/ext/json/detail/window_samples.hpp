@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <nlohmann/json.hpp>
+#include <waybill/ext/json/detail/package.hpp>
 
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/result.hpp>
