@@ -22,6 +22,7 @@
 #   6. A test that a header names exists: tests/... as a path, *.test.cpp and *.prop.cpp anywhere in
 #      tests/, which is beside include/.
 #   7. A state machine (a type with a member `on` for an event) states its thread rule.
+#   8. Headers are ASCII, comments included.
 #
 # One run names all violations.
 
@@ -239,6 +240,12 @@ foreach(header IN LISTS headers)
     endif()
     if(code MATCHES "constexpr[^;{}\n]*operator(==|<=>)[^;{}]*= *default")
         broken("${header}" "constexpr on a defaulted comparison, which clang refuses for some members")
+    endif()
+
+    # 8. ASCII.
+    string(REGEX REPLACE "[ -~\n]+" "" odd "${text}")
+    if(NOT odd STREQUAL "")
+        broken("${header}" "not ASCII: ${odd}")
     endif()
 
     # 7. Threads.

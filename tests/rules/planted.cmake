@@ -129,6 +129,10 @@ planted("waybill.hpp: may not include testing/stores.hpp")
 header(batch/limits.hpp INCLUDES waybill/batch/absent.hpp)
 planted("batch/limits.hpp: includes what does not exist: batch/absent.hpp")
 
+# Characters.
+header(retry/decide.hpp INCLUDES waybill/core/time.hpp RAW "// a dash – in a comment\n")
+planted("retry/decide.hpp: not ASCII:")
+
 # Module headers and modules.
 header(batch/chunk_by.hpp)
 planted("batch.hpp: does not list batch/chunk_by.hpp")
