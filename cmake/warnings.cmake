@@ -18,6 +18,11 @@ target_compile_options(waybill_warnings INTERFACE
     # that returns the temporary.
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-dangling-reference>")
 
+# Our sizes have 64 bits everywhere. With 32 bits, those of the standard library have 32.
+if(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_options(waybill_warnings INTERFACE -Wno-shorten-64-to-32)
+endif()
+
 # For code that does nothing but include our headers still more can be asked.
 add_library(waybill_strictest INTERFACE)
 target_link_libraries(waybill_strictest INTERFACE waybill_warnings)

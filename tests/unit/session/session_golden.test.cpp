@@ -79,7 +79,7 @@ TEST_CASE("stored states cut short anywhere or with any bit turned are corrupt, 
             bad[n] = good[n];
         }
         tried += 9 * good.size();
-        for (std::uint64_t most : {std::uint64_t{0}, good.size() - 1}) {
+        for (const std::uint64_t most : {std::uint64_t{0}, std::uint64_t{good.size() - 1}}) {
             CHECK(detail::open_state(good, most).outcome == state_read::too_large);
         }
         CHECK(detail::open_state(good, good.size()).outcome == state_read::ok);

@@ -235,7 +235,7 @@ TEST_CASE("completion_tracker: a negative integer is no position, and above all 
 {
     completion_tracker t{{}, -1};
     CHECK(!t.watermark());
-    for (const long long n : {-1LL, -1'001LL, static_cast<long long>(INT64_MIN)}) {
+    for (const std::int64_t n : {std::int64_t{-1}, std::int64_t{-1'001}, INT64_MIN}) {
         const auto r = t.begin(n);
         REQUIRE(!r);
         CHECK(r.error() == completion_tracker::track_error::invalid);

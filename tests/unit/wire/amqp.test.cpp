@@ -404,6 +404,7 @@ TEST_CASE("messages are cut into batches that fit to the byte")
     CHECK(plain.count == 2);
 }
 
+#if SIZE_MAX > UINT32_MAX  // with 32 bits there is no such view
 TEST_CASE("lengths of 4 GiB and more are told by views that nobody reads")
 {
     const std::string_view wild("x", four_gib);
@@ -413,6 +414,7 @@ TEST_CASE("lengths of 4 GiB and more are told by views that nobody reads")
     CHECK(size<uamqp>({.properties = p}) == highest_size);
     CHECK(waybill::wire::amqp::sized<uamqp>(message{.subject = wild}) == highest_size);
 }
+#endif
 
 }  // namespace
 }  // namespace amqp_test

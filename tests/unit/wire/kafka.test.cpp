@@ -75,19 +75,22 @@ constexpr std::size_t gib = std::size_t{1} << 30U;
 static_assert(value_only(2 * gib - 100) == 2 * gib - 100 + 5 + 4 + 1 + 5);
 static_assert(value_only(2 * gib - 11) == 2 * gib - 1 + 5, "the last that its length can say");
 static_assert(value_only(2 * gib - 10) == highest_size);
-static_assert(value_only(2 * gib) == highest_size && value_only(4 * gib) == highest_size);
+static_assert(value_only(2 * gib) == highest_size);
 static_assert(value_only(~std::size_t{0} / 2) == highest_size);
 static_assert(size({.key = of(gib), .value = of(gib)}, 0, 0) == highest_size);
 static_assert(value_only(0, 0x8000'0000) == highest_size);
 static_assert(value_only(0, highest_size) == highest_size);
+#if SIZE_MAX > UINT32_MAX  // with 32 bits there is no such view
+static_assert(value_only(4 * gib) == highest_size);
 constexpr header huge[] = {{of(4 * gib), ""}, {"", of(4 * gib)}};
 static_assert(size({.headers = huge}, 0, 0) == highest_size);
+static_assert(bound({.headers = huge}) == highest_size);
+#endif
 constexpr std::size_t most = ~std::size_t{0} / 2;
 constexpr header absurd[] = {{of(most), ""}, {of(most), ""}};
 static_assert(size({.headers = absurd}, 0, 0) == highest_size, "nothing wraps");
 static_assert(size({.key = of(most), .value = of(most)}, 0, 0) == highest_size);
 static_assert(size({.key = of(most), .value = of(most), .headers = absurd}, 0, 0) == highest_size);
-static_assert(bound({.headers = huge}) == highest_size);
 static_assert(bound({.key = of(2 * gib)}) == highest_size);
 
 // The bound is reached by no place that is not at both ends.

@@ -34,7 +34,9 @@ static_assert(size({.payload = of(2'097'149)}) == 5 + 2'097'152);
 // The last that the remaining length can say.
 static_assert(size({.payload = of(268'435'452)}) == 5 + mqtt5::max_remaining_length);
 static_assert(size({.payload = of(268'435'453)}) == highest_size);
+#if SIZE_MAX > UINT32_MAX  // with 32 bits there is no such view
 static_assert(size({.payload = of(std::size_t{1} << 32U)}) == highest_size);
+#endif
 static_assert(size({.topic = of(65'535)}) == 1 + 3 + 65'538);
 static_assert(size({.topic = of(65'536)}) == highest_size);
 

@@ -45,6 +45,7 @@ static_assert(frame_size({.subject = "a", .headers = one, .body = of(82)}) == 15
 static_assert(frame_size({.subject = "a", .headers = one}, header_style::compact) == 14 + 17 + 2);
 
 // Nothing wraps.
+#if SIZE_MAX > UINT32_MAX  // with 32 bits there is no such view
 constexpr std::size_t gib4 = std::size_t{1} << 32U;
 constexpr nats::header large[] = {{of(gib4), of(gib4)}};
 constexpr nats::header absurd[] = {{of(~std::size_t{0} / 2), of(~std::size_t{0} / 2)},
@@ -54,6 +55,7 @@ static_assert(payload_size({.headers = large, .body = of(gib4)}) == 3 * gib4 + 1
 static_assert(header_size(absurd) == highest_size);
 static_assert(payload_size({.headers = absurd, .body = "x"}) == highest_size);
 static_assert(frame_size({.subject = "a", .headers = absurd}) == highest_size);
+#endif
 
 TEST_CASE("a frame is sized alike when it runs")
 {
