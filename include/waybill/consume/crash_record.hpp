@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// crash_record: the crash record of a partition, and the search for the event that ends its
-// process.
+// crash_record: the row of a partition that finds an event that ends its process.
 //
-// If an event ends the process, or its handler throws, no failure is reported. So a crash record is
-// stored before the first event is handled, and removed together with the commit of the checkpoint.
-// A record that is found belongs to a delivery that did not end. The next delivery plans with it:
+//     auto found = store.load_crash_record(key);     // process_batch calls these three
+//     store.store_crash_record(tx, key, record);     // before the first event is handled
+//     store.clear_crash_record(tx, key);             // with the commit of the checkpoint
 //
-//     const detail::attempt_offer offer{from, events, suspects_in_batch, my_incarnation, my_epoch,
-//                                       expired_incarnation};
-//     auto plan = detail::plan_attempt(found, offer, max_deaths);
-//     plan.events          // deliver the first n events
-//     plan.poison_message  // it alone ended its process too often: dead-letter it
-//     plan.initial         // the crash record to store before the delivery
-//
+// If an event ends the process, or its handler throws, no failure is reported. A record that is
+// found belongs to a delivery that did not end, and the next delivery is planned with it:
 //   1. After `deaths` deaths in a row, the suspects are halved until one event is left.
 //   2. An event is a poison message only by its own deaths, delivered alone.
 //   3. A delivery that ends in order without a commit restores the earlier record. If the store

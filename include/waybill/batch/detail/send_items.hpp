@@ -145,7 +145,7 @@ public:
         const std::uint64_t* reported = reported_sizes.data();
         for_each(runs, [&](const send_item& i) {
             if (i.basis == size_basis::body) {
-                result.add(i.bytes, plausible_size(i.bytes, *reported));
+                result.add(i.bytes, reported_or_least_size(i.bytes, *reported));
             }
             ++reported;
         });
@@ -177,7 +177,7 @@ public:
         for_each(runs, [&](send_item& i) {
             i.last_of_sum = 0;
             if (!reported_sizes.empty()) {
-                i.bytes = plausible_size(i.bytes, *reported++);
+                i.bytes = reported_or_least_size(i.bytes, *reported++);
                 i.basis = size_basis::reported;
             } else if (i.basis < size_basis::reported) {
                 const bool estimated = i.basis == size_basis::body;
@@ -243,8 +243,8 @@ public:
 
 private:
     /// The reported size of an item, but at least a 64th of its body: no encoder compresses more.
-    [[nodiscard]] static std::uint64_t plausible_size(std::uint64_t body,
-                                                      std::uint64_t reported) noexcept
+    [[nodiscard]] static std::uint64_t reported_or_least_size(std::uint64_t body,
+                                                              std::uint64_t reported) noexcept
     {
         return greater(reported, body / 64 + (body % 64 != 0 ? 1 : 0));
     }
