@@ -48,8 +48,8 @@ std::string line_of(const version_0_1::pipeline_dead_letter& l)
     j["reason"] = name(l.reason);
     j["cause"] = l.cause;
     j["resume at"] = l.resume_at;
-    j["alone"] = l.alone;
-    j["sent to"] = l.sent_to;
+    j["alone"] = version_0_1::independent(l);
+    j["sent to"] = version_0_1::last_redriven_step(l);
     j["text"] = text_of(l.text);
     j["tries"] = l.tries;
     j["enqueued"] = time(l.enqueued);

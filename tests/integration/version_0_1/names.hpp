@@ -75,6 +75,14 @@ inline bool state_omitted(const pipeline_dead_letter& d)
 {
     return d.state_cut;
 }
+inline bool independent(const pipeline_dead_letter& d)
+{
+    return d.alone;
+}
+inline std::uint64_t last_redriven_step(const pipeline_dead_letter& d)
+{
+    return d.sent_to;
+}
 
 using waybill::from_base64;
 using waybill::when_exhausted;
@@ -143,6 +151,14 @@ inline const auto& properties_of(const pipeline_dead_letter& d)
 inline bool state_omitted(const pipeline_dead_letter& d)
 {
     return d.state_omitted;
+}
+inline bool independent(const pipeline_dead_letter& d)
+{
+    return d.independent;
+}
+inline std::uint64_t last_redriven_step(const pipeline_dead_letter& d)
+{
+    return d.last_redriven_step;
 }
 
 using waybill::detail::from_base64;
