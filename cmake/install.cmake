@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Headers, single headers, license and a package that can be moved. Each component has an export file of its own, so
-# that one whose package is missing takes nothing else with it. No file depends on an architecture,
-# which is why all of them are under share/.
+# Headers, single headers, license and a package that can be moved. Each component has an export file
+# of its own, so that one whose package is missing takes nothing else with it. No file depends on an
+# architecture, which is why all of them are under share/.
 
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/waybill")

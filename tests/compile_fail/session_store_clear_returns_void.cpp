@@ -1,21 +1,7 @@
 // expect: session store: clear(session, expected) must exist and return result<state_write>
 // SPDX-License-Identifier: MIT
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
-#include <waybill/session/session_store.hpp>
-
-struct sessions {
-    using version = std::uint64_t;
-    using state = waybill::stored_state<version>;
-    waybill::result<std::optional<state>> load(const std::string& session);
-    waybill::result<waybill::state_saving<version>> save(const std::string& session,
-                                                         const std::string& bytes,
-                                                         const std::optional<version>& expected);
-    waybill::result<waybill::state_write> clear(const std::string& session, version expected);
-};
+#include "complete_sessions.hpp"
 
 struct store : sessions {
     void clear(const std::string& session, version expected);

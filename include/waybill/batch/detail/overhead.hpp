@@ -285,8 +285,8 @@ private:
 
     // Sizes of single items.
     static constexpr double min_slope_samples = 4;  // 3 points are often close to a line by chance
-    static constexpr double enough_slope_samples =
-        8;                                         // from here on, half of the variance is enough
+    // From here on, half of the variance is enough.
+    static constexpr double enough_slope_samples = 8;
     static constexpr double outlier_samples = 32;  // the mean of 31 is reliable
     static constexpr double rounding = 1e-9;       // relative variance of bodies of one size
 
