@@ -9,13 +9,15 @@ export LC_ALL=C
 
 program=$WAYBILL_BIN/examples/order_pipeline
 here=$WAYBILL_SOURCE/tests/integration/order_pipeline_azurite
+packages=$WAYBILL_BIN/azurite
 work=$(mktemp -d)
-server=
+# shellcheck source=/dev/null
+source "$here/azurite.sh"
 peers=
 halves=0
 finish()
 {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    azurite_stop
     [ -z "$peers" ] || kill "$peers" 2>/dev/null || true
     wait 2>/dev/null || true
     rm -rf "$work"
@@ -49,31 +51,10 @@ echo '#include <openssl/evp.h>' | "${CXX:-c++}" -E -x c++ - >/dev/null 2>&1 || s
 built answers
 timeout 120 ./answers
 
-for tool in node npm; do
-    command -v $tool >/dev/null || skip "no letter is written to Azurite, as there is no $tool"
-done
-timeout 400 npm install --no-audit --no-fund --silent --ignore-scripts --prefix "$work" \
-    azurite@3.37.0 @azure/data-tables@13.3.2 >npm.log 2>&1 ||
-    skip 'no letter is written to Azurite, as npm cannot install it'
+why=$(azurite_install "$packages") || skip "no letter is written to Azurite: $why"
+ln -s "$packages/node_modules" node_modules
 cp "$here/read.mjs" .
-
-# On a free port; somebody else may take it before it is used.
-for tries in 1 2 3; do
-    port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1",
-        () => { console.log(s.address().port); s.close(); })')
-    timeout -k 5 700 node node_modules/azurite/dist/src/table/main.js --tableHost 127.0.0.1 --tablePort "$port" \
-        --location "$work/data$tries" --skipApiVersionCheck --silent --disableTelemetry >server.log 2>&1 &
-    server=$!
-    for _ in $(seq 300); do
-        if ! kill -0 $server 2>/dev/null || grep -q 'successfully started' server.log; then break; fi
-        sleep 0.2
-    done
-    if kill -0 $server 2>/dev/null && grep -q 'successfully started' server.log; then break; fi
-    [ $tries -ne 3 ] || fail 'Azurite does not start'
-    kill $server 2>/dev/null || true
-    wait $server 2>/dev/null || true
-    server=
-done
+azurite_start "$packages" "$work" 700 || fail 'Azurite does not start'
 
 # Letters that sort wrong where nobody pads their keys, with any characters in their sessions, and with
 # bodies at the edges of what a property and an entity hold.

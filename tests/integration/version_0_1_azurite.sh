@@ -16,8 +16,9 @@ program=$WAYBILL_BIN/examples/order_pipeline
 here=$WAYBILL_SOURCE/tests/integration/version_0_1
 golden=$WAYBILL_SOURCE/tests/golden/v0_1/azurite
 work=$(mktemp -d)
+packages=$WAYBILL_BIN/azurite
 # shellcheck source=/dev/null
-source "$here/azurite.sh"
+source "$WAYBILL_SOURCE/tests/integration/order_pipeline_azurite/azurite.sh"
 finish()
 {
     azurite_stop
@@ -40,8 +41,8 @@ skip()
 echo '#include <nlohmann/json.hpp>' | "${CXX:-c++}" -std=c++20 -E -x c++ - >/dev/null 2>&1 ||
     skip 'no nlohmann/json'
 [ -x "$program" ] || skip 'order_pipeline was not built, as its packages are missing'
-why=$(azurite_install "$work") || skip "$why"
-azurite_start "$work" || fail 'Azurite does not start'
+why=$(azurite_install "$packages") || skip "$why"
+azurite_start "$packages" "$work" 600 || fail 'Azurite does not start'
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "$here/azurite.cpp" \
     -o azurite -lcrypto -pthread
 "${CXX:-c++}" -std=c++20 "$here/sqlite.cpp" -o sqlite -lsqlite3
