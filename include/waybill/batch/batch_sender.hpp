@@ -109,7 +109,7 @@ public:
         return std::exchange(origin_, std::nullopt) ? event_result::applied : event_result::stale;
     }
 
-    [[gnu::always_inline]] event_result on(const queued& q, steady_time now)
+    event_result on(const queued& q, steady_time now)
     {
         if (!queue_.push_if_certain(q.bytes)) push(q, now);
         return event_result::applied;

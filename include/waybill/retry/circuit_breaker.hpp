@@ -200,7 +200,7 @@ private:
     }
 
     /// Applies the changes that time alone causes, in the order of their times.
-    [[gnu::noinline]] constexpr void catch_up() noexcept
+    constexpr void catch_up() noexcept
     {
         while (permits_.size() != 0 && !(now_ < permits_.next_deadline())) {
             const steady_time lost = permits_.next_deadline();

@@ -251,7 +251,7 @@ struct measures : counted<V>, detail::checked_part<Parts<V>, V, Parts<V>...>::ty
     // If these are not inlined, a measure is written to memory and read back in pieces of another
     // size, and each sample waits for that. In large files g++ 12 does not inline them on its own.
     template <class S>
-    [[nodiscard, gnu::always_inline]] static constexpr measures of(const S& s) noexcept
+    [[nodiscard]] static constexpr measures of(const S& s) noexcept
     {
         return {counted<V>::of(s), Parts<V>::of(s)...};
     }

@@ -165,7 +165,7 @@ private:
     }
 
     template <class Ring>
-    [[gnu::always_inline]] void convert_next(Ring& r)
+    void convert_next(Ring& r)
     {
         if (unconverted_count_ == 0) {
             --converted_count_;

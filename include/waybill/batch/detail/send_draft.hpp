@@ -118,7 +118,7 @@ public:
     /// Takes the next item of `bytes` bytes if it certainly fits. The draft contains it only after
     /// `add_taken`. A negative rest has the highest bit set, so one branch tests the rest and
     /// `bytes`.
-    [[nodiscard, gnu::always_inline]] bool take_ahead(std::uint64_t bytes) noexcept
+    [[nodiscard]] bool take_ahead(std::uint64_t bytes) noexcept
     {
         const std::uint64_t rest = certain_bytes_ - bytes;
         if (((rest | bytes) >> 63U) != 0) return false;

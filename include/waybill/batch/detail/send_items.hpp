@@ -275,7 +275,7 @@ private:
         return i;
     }
 
-    [[gnu::noinline]] void grow()
+    void grow()
     {
         items_.resize(tail_ < 32 ? 64 : 2 * tail_);
         capacity_ = items_.size();

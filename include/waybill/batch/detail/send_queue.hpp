@@ -102,7 +102,7 @@ public:
 
     /// Queues an item and adds it to the draft, if it certainly fits. False, without a change, if
     /// not.
-    [[nodiscard, gnu::always_inline]] bool push_if_certain(std::uint64_t bytes)
+    [[nodiscard]] bool push_if_certain(std::uint64_t bytes)
     {
         if (!items_.has_announced() || !draft_.take_ahead(bytes)) return false;
         items_.push_announced(prototype_, bytes);

@@ -94,7 +94,7 @@ struct short_fields {
 }
 
 // Key and value, without the first byte of each length field.
-[[nodiscard, gnu::always_inline]] constexpr short_fields short_key_and_value(
+[[nodiscard]] constexpr short_fields short_key_and_value(
     const record& r) noexcept
 {
     short_fields sum;
@@ -123,7 +123,7 @@ long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_de
 }
 
 // Bytes of the record at its position. `fields` is the sum of key, value and headers.
-[[nodiscard, gnu::always_inline]] constexpr std::uint64_t size_at_position(
+[[nodiscard]] constexpr std::uint64_t size_at_position(
     const record& r, short_fields fields, std::uint64_t offset_delta,
     std::int64_t timestamp_delta) noexcept
 {
