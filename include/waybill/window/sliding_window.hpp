@@ -159,7 +159,8 @@ public:
     }
 
     /// Moves the clock to `now` and returns the summary of the samples in (now - span, now]. O(1)
-    /// on average. Always inlined: a summary that is returned through memory takes twice as long.
+    /// on average. Always inlined: a summary that is returned through memory takes twice as long,
+    /// and a sample up to 11 % more instructions (`bench/run window`).
     [[nodiscard, gnu::always_inline]] summary query(Time now)
     {
         advance(now);

@@ -78,7 +78,7 @@ void stream(batch_sender& s, std::vector<std::uint64_t>& away, std::uint64_t ite
     }
 }
 
-constexpr std::uint64_t streamed = tests_support::rounds(40'000, 100'000);
+constexpr std::uint64_t streamed = tests_support::rounds(100'000, 100'000);
 
 }  // namespace
 
