@@ -112,7 +112,7 @@ void check_sound(const detail::calibrator& c)
     RC_ASSERT(s.accepted < s.refused);
     RC_ASSERT(s.limit <= s.ceiling);
     RC_ASSERT(c.limit() == 0 || c.budget() >= 1);
-    RC_ASSERT(detail::calibrator(s) == c);
+    RC_ASSERT(detail::calibrator(s).state() == s);
 }
 
 double any_double(dice& roll)

@@ -23,6 +23,8 @@
 #include <optional>
 
 #include <waybill/batch/calibration.hpp>
+#include <waybill/batch/detail/batch_sizes.hpp>
+#include <waybill/batch/detail/held_overhead.hpp>
 #include <waybill/batch/detail/normal.hpp>
 #include <waybill/batch/detail/overhead.hpp>
 #include <waybill/core/batch_limits.hpp>
@@ -36,17 +38,6 @@ enum class cut_with : std::uint8_t {
     latest,  ///< The current knowledge.
     probe,   ///< The current knowledge, but the batch is larger, to test the limit.
     older,   ///< The knowledge before the last refusal.
-};
-
-/// The contents of a batch, as far as the sender knows them.
-struct batch_sizes {
-    std::uint64_t body_bytes = 0;       ///< Bodies of the items whose overhead is estimated.
-    std::uint64_t estimated_items = 0;  ///< Number of items whose overhead is estimated.
-    std::uint64_t exact_bytes = 0;      ///< Bytes of the other items, overhead included.
-    std::uint64_t shared_items = 0;     ///< Number of those with a share of a reported sum.
-    std::uint64_t items = 0;            ///< Number of all items.
-
-    friend bool operator==(const batch_sizes&, const batch_sizes&) = default;
 };
 
 class calibrator {
@@ -83,7 +74,7 @@ public:
         if (probe_after_ > most_before_probe) probe_after_ = most_before_probe;
     }
 
-    /// The complete state as plain data, to be stored.
+    /// What is stored, as plain data: all but the choice of `held_overhead`.
     [[nodiscard]] constexpr calibration state() const noexcept
     {
         return {documented_,    limit_,    ceiling_, envelope_,
@@ -113,8 +104,9 @@ public:
         const std::uint64_t known =
             saturating_add(saturating_add(envelope_, b.exact_bytes), b.body_bytes);
         if (b.estimated_items == 0) return known;
-        const double beyond =
-            items_.mean(static_cast<double>(b.body_bytes), static_cast<double>(b.estimated_items));
+        const double bodies = static_cast<double>(b.body_bytes);
+        const double items = static_cast<double>(b.estimated_items);
+        const double beyond = held_.holds() ? held_.beyond(items) : items_.mean(bodies, items);
         if (beyond >= 0) return saturating_add(known, rounded_up(beyond));
         // No encoder is expected to shrink bodies to less than a 64th. If the estimate is smaller,
         // the limit is probably higher.
@@ -140,6 +132,7 @@ public:
     [[nodiscard]] constexpr std::uint64_t margin(const batch_sizes& b) const noexcept
     {
         if (b.estimated_items == 0 && b.shared_items == 0) return 0;
+        if (held_.holds()) return 0;  // the highest overhead needs no margin
         return margin_of(spread_of(b));
     }
 
@@ -148,6 +141,7 @@ public:
     [[nodiscard]] constexpr std::uint64_t widest_margin(const batch_sizes& from,
                                                         const batch_sizes& to) const noexcept
     {
+        if (held_.holds()) return 0;
         // The margin grows with the deviation up to 0.24 of the budget, and shrinks beyond that.
         const double max_spread = widest_deviation * static_cast<double>(budget());
         const double spread = root(items_.widest_variance(
@@ -195,9 +189,13 @@ public:
             const std::uint64_t off = predicted < reported_bytes ? reported_bytes - predicted
                                                                  : predicted - reported_bytes;
             if (b.estimated_items != 0 && off > reported_bytes / 16) refused_ = unlimited;
-            items_.observe(static_cast<double>(b.body_bytes),
-                           static_cast<double>(b.estimated_items),
-                           static_cast<double>(b.shared_items), beyond_bodies(b, reported_bytes));
+            const double bodies = static_cast<double>(b.body_bytes);
+            const double items = static_cast<double>(b.estimated_items);
+            const double expected =
+                items_.mean(bodies, items) + static_cast<double>(margin_of(spread_of(b)));
+            items_.observe(bodies, items, static_cast<double>(b.shared_items),
+                           beyond_bodies(b, reported_bytes));
+            if (full) held_.accepted(held_batch(b, reported_bytes), expected);
         } else if ((full || exceeds_by_estimate(b)) && limit_ != unlimited) {
             items_.bounded(static_cast<double>(b.body_bytes),
                            static_cast<double>(b.estimated_items),
@@ -259,6 +257,8 @@ public:
         const bool adopted = adopt_reported(reported_limit, explains_refusal, older);
         if (samples.n > 1 || size != 0) {
             learn_sizes(b, size, samples, reported_limit, adopted);
+            if (!probe && size != 0 && reports_ == calibration::broker_reports::sizes)
+                held_.refused(held_batch(b, size), older);
         } else if (older && predicted > believed_limit()) {
             return;  // already known to be too large
         } else if (!adopted || predicted <= limit_) {
@@ -337,6 +337,18 @@ private:
     {
         return static_cast<double>(size) - static_cast<double>(envelope_) -
                static_cast<double>(b.exact_bytes) - static_cast<double>(b.body_bytes);
+    }
+
+    /// Batch `b` of `size` bytes for the choice between following and holding. Shares of a reported
+    /// sum are no measure of single items.
+    [[nodiscard]] constexpr held_overhead::batch held_batch(const batch_sizes& b,
+                                                            std::uint64_t size) const noexcept
+    {
+        return {.items = static_cast<double>(b.estimated_items),
+                .rest = static_cast<double>(b.body_bytes) + static_cast<double>(b.exact_bytes),
+                .beyond = beyond_bodies(b, size),
+                .limit = limit_ == 0 ? 1 : static_cast<double>(limit_),
+                .clean = b.estimated_items != 0 && b.shared_items <= b.estimated_items / 8};
     }
 
     /// True if the next batch is a probe. The search for a limit (`believed_limit`) and the trials
@@ -517,6 +529,7 @@ private:
     calibration::broker_reports reports_ = calibration::broker_reports::nothing;
     std::uint64_t refuted_ = 0;
     bool probes_on_hold_ = false;
+    held_overhead held_;
 };
 
 }  // namespace waybill::inline v0_2::detail
