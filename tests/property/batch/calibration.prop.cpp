@@ -113,6 +113,7 @@ void check_sound(const detail::calibrator& c)
     RC_ASSERT(s.limit <= s.ceiling);
     RC_ASSERT(c.limit() == 0 || c.budget() >= 1);
     RC_ASSERT(detail::calibrator(s).state() == s);
+    RC_ASSERT(detail::calibrator(s).budget() == c.budget());
 }
 
 double any_double(dice& roll)

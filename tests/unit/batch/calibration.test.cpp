@@ -551,7 +551,7 @@ TEST_CASE("calibration: whatever is told, nothing wraps, and there is a budget")
         }
         return i.ratio_variance >= 0 && i.header_variance >= 0 && i.noise >= 0 &&
                s.accepted < s.refused && (limit == 0 || c.budget() >= 1) &&
-               calibrator(s).state() == s;
+               calibrator(s).state() == s && calibrator(s).budget() == c.budget();
     };
     for (const std::uint64_t limit : some) {
         for (const std::uint64_t first : some) {

@@ -74,7 +74,7 @@ public:
         if (probe_after_ > most_before_probe) probe_after_ = most_before_probe;
     }
 
-    /// What is stored, as plain data: all but the choice of `held_overhead`.
+    /// The plain data to store. It excludes the choice of `held_overhead`.
     [[nodiscard]] constexpr calibration state() const noexcept
     {
         return {documented_,    limit_,    ceiling_, envelope_,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// held_overhead: decides whether batches are cut to the latest estimate of the overhead of items, or
-// to the highest overhead seen.
+// held_overhead: decides whether batches are cut to the latest estimate of the overhead of items,
+// or to the highest overhead.
 //
 // Part of `calibrator`, for brokers that report the sizes of accepted batches. If the overhead
 // switches between two levels, an estimate that follows each size causes refusals at each switch up
@@ -10,7 +10,7 @@
 //   - The way in use costs one request for each full batch and each refusal.
 //   - The other way costs what its batches would have cost: the part of a request that the items
 //     would have taken, and for a refusal that it would have caused, all of that refusal's requests.
-// The sum is limited, so that old costs do not count. A change of its sign changes the way, and then
+// The sum is limited, so that old costs do not count. A change of its sign changes the way. Then
 // `commitment` requests are added, so that the next change needs new evidence.
 //
 // Cost: constant time, fixed size, no allocation, no errors. Part of ==, not of the stored state.
@@ -24,10 +24,10 @@ class held_overhead {
 public:
     /// A batch whose size was reported.
     struct batch {
-        double items = 0;   ///< Number of items whose overhead is estimated.
-        double rest = 0;    ///< Bytes of the batch without the overhead of these items.
-        double beyond = 0;  ///< Bytes of that overhead, as reported.
-        double limit = 1;   ///< The limit in bytes.
+        double items = 0;    ///< Number of items whose overhead is estimated.
+        double rest = 0;     ///< Bytes of the batch without the overhead of these items.
+        double beyond = 0;   ///< Bytes of that overhead, as reported.
+        double limit = 1;    ///< The limit in bytes.
         bool clean = false;  ///< True if nearly all items are estimated.
     };
 
@@ -50,7 +50,8 @@ public:
         if (b.clean && b.beyond > beyond(b.items)) peak_ = b.beyond / b.items;
     }
 
-    /// A batch was refused. `older`: it was cut before the last refusal.
+    /// A batch was refused. `older`: it was cut before the last refusal. Raises the highest
+    /// overhead, or replaces it if following costs less.
     constexpr void refused(const batch& b, bool older) noexcept
     {
         if (!known_) {
