@@ -9,7 +9,7 @@
 // stay at the higher one. So the difference of both costs is summed up, in requests:
 //   - The way in use costs one request for each full batch and each refusal.
 //   - The other way costs what its batches would have cost: the part of a request that the items
-//     would have taken, and for a refusal that it would have caused, all of that refusal's requests.
+//     would have taken, and all requests of a refusal that it would have caused.
 // The sum is limited, so that old costs do not count. A change of its sign changes the way. Then
 // `commitment` requests are added, so that the next change needs new evidence.
 //
