@@ -14,8 +14,9 @@
 #   2. Few and cheap standard headers in the core, no foreign ones. No clock, no randomness, no
 #      environment variable, no thread, no I/O anywhere. Nothing throws, catches, aborts or asserts
 #      outside of ext/.
-#   3. Macros are guards and the version, nothing is configured by macros, and no min or max macro can
-#      break a header.
+#   3. Macros are guards, the version and the inlining attributes. Nothing is configured by macros, and
+#      no min or max macro can break a header. Attributes and pragmas of a compiler are used only if
+#      this compiler reads them: between #ifdef __GNUC__ and #endif.
 #   4. Everything is in the inline namespace of this major and minor version.
 #   5. A header has one task and at most 400 lines of code, a module header at most 8,500 with all that
 #      it includes. Blank lines and comments do not count.
@@ -265,6 +266,8 @@ foreach(header IN LISTS headers)
     list(REMOVE_ITEM macros "#define ${guard}")
     if(part STREQUAL "version")
         list(FILTER macros EXCLUDE REGEX "^#define WAYBILL_VERSION [0-9]+")
+    elseif(header STREQUAL "core/detail/inlining.hpp")
+        list(FILTER macros EXCLUDE REGEX "^#define WAYBILL_(ALWAYS_INLINE|NOINLINE)( |$)")
     endif()
     if(macros)
         broken("${header}" "a macro that is not its guard: ${macros}")
@@ -274,6 +277,22 @@ foreach(header IN LISTS headers)
     if(conditions AND NOT part STREQUAL "version")
         broken("${header}" "configured by a macro: ${conditions}")
     endif()
+
+    # 3. Attributes and pragmas.
+    string(REGEX MATCHALL "\n *(#if[^\n]*|#else|#endif|#pragma|[^\n]*(gnu|clang|msvc)::|[^\n]*__attribute__)"
+           of_compilers "${code}")
+    string(REPLACE "[" " " of_compilers "${of_compilers}")  # an open bracket would join list items
+    set(gnu FALSE)
+    foreach(each IN LISTS of_compilers)
+        if(each MATCHES "\n *#(if|else|endif)")
+            set(gnu FALSE)
+            if(each MATCHES "#ifdef __GNUC__")
+                set(gnu TRUE)
+            endif()
+        elseif(NOT gnu)
+            broken("${header}" "other compilers warn about it, use #ifdef __GNUC__:${each}")
+        endif()
+    endforeach()
 
     # 4. The namespace.
     file(STRINGS "${INCLUDE}/${header}" namespaces REGEX "^[ \t]*(inline )?namespace waybill")
@@ -288,7 +307,7 @@ foreach(header IN LISTS headers)
         set(opened TRUE)
     endforeach()
     # The header that includes the package of an extension, or names it if it is missing, needs none.
-    if(part STREQUAL "header" AND NOT opened
+    if(part STREQUAL "header" AND NOT opened AND NOT header STREQUAL "core/detail/inlining.hpp"
        AND NOT header MATCHES "^ext/([a-z]+|[a-z]+/detail/package|detail/[a-z]+_package)[.]hpp$")
         broken("${header}" "declares nothing in waybill::inline ${namespace}")
     endif()

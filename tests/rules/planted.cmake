@@ -212,6 +212,12 @@ header(batch/limits.hpp RAW "#undef max\n")
 planted("batch/limits.hpp: a macro that is not its guard: #undef max")
 header(batch/limits.hpp RAW "#ifdef WAYBILL_FAST\n#endif\n")
 planted("batch/limits.hpp: configured by a macro")
+foreach(each IN ITEMS "inline void f [[gnu::cold]] ()" "#pragma GCC unroll 2"
+        "#ifdef __GNUC__\n#pragma GCC unroll 2\n#endif\n[[nodiscard, gnu::pure]] int f()"
+        "#ifdef __GNUC__\n#else\n#pragma once\n#endif\n")
+    header(batch/limits.hpp BODY "${each}")
+    planted("batch/limits.hpp: other compilers warn about it, use #ifdef __GNUC__")
+endforeach()
 header(batch/limits.hpp GUARD WAYBILL_LIMITS_HPP)
 planted("batch/limits.hpp: its guard has to be WAYBILL_BATCH_LIMITS_HPP")
 header(batch/limits.hpp NAMESPACE waybill)

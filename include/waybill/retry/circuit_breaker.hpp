@@ -27,6 +27,7 @@
 #include <optional>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/detail/inlining.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
@@ -52,7 +53,7 @@ public:
     /// Returns a permit if a call may be made now. While `forced_closed`, permits are not tracked.
     /// Inlined, because otherwise the result is written in parts and read back as a whole: a permit
     /// and its report take 8 to 13 % more instructions, a refusal 37 to 44 % (`bench/run retry`).
-    [[nodiscard, gnu::always_inline]] constexpr std::optional<permit> try_acquire(
+    [[nodiscard]] WAYBILL_ALWAYS_INLINE constexpr std::optional<permit> try_acquire(
         steady_time now) noexcept
     {
         advance_to(now);
@@ -201,7 +202,7 @@ private:
 
     /// Applies the changes that time alone causes, in the order of their times. Inlined, it makes
     /// g++ 12 take 2 % more instructions for a permit (`bench/run retry`).
-    [[gnu::noinline]] constexpr void catch_up() noexcept
+    WAYBILL_NOINLINE constexpr void catch_up() noexcept
     {
         while (permits_.size() != 0 && !(now_ < permits_.next_deadline())) {
             const steady_time lost = permits_.next_deadline();

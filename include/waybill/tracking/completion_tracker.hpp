@@ -28,6 +28,7 @@
 #include <utility>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/detail/inlining.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/result.hpp>
 #include <waybill/tracking/detail/done_runs.hpp>
@@ -351,7 +352,7 @@ private:
     }
 
     /// Drops the stored positions up to `sequence`, which has been offered.
-    [[gnu::noinline]] constexpr void drop_done_up_to(std::uint64_t sequence) noexcept
+    WAYBILL_NOINLINE constexpr void drop_done_up_to(std::uint64_t sequence) noexcept
     {
         if (sequence == detail::highest_size)
             done_by_earlier_owner_.clear();
@@ -360,7 +361,7 @@ private:
     }
 
     /// The event was done by an earlier owner.
-    [[gnu::noinline]] constexpr unexpected<track_error> skip_done(std::uint64_t sequence)
+    WAYBILL_NOINLINE constexpr unexpected<track_error> skip_done(std::uint64_t sequence)
     {
         if (in_flight() == 0) {
             set_low_water(sequence);
@@ -376,7 +377,7 @@ private:
         return unexpected(track_error::done_before);
     }
 
-    [[nodiscard, gnu::noinline]] constexpr track_error refusal_of(
+    [[nodiscard]] WAYBILL_NOINLINE constexpr track_error refusal_of(
         std::uint64_t sequence) const noexcept
     {
         if (!assigned_) return track_error::not_assigned;

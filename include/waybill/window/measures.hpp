@@ -27,6 +27,7 @@
 #include <optional>
 #include <type_traits>
 
+#include <waybill/core/detail/inlining.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/window/detail/compensated_sum.hpp>
 #include <waybill/window/sample.hpp>
@@ -256,8 +257,8 @@ struct measures : counted<V>, detail::checked_part<Parts<V>, V, Parts<V>...>::ty
     // If this is not inlined, a measure is written to memory and read back in pieces of another
     // size, and each sample waits for that. In large files g++ 12 does not inline it on its own:
     // 7 to 25 % more instructions (`bench/run window`), but 5 % fewer with all parts of `stats`.
-    [[nodiscard, gnu::always_inline]] static constexpr measures combine(const measures& a,
-                                                                        const measures& b) noexcept
+    [[nodiscard]] WAYBILL_ALWAYS_INLINE static constexpr measures combine(
+        const measures& a, const measures& b) noexcept
     {
         return {counted<V>::combine(a, b), Parts<V>::combine(a, b)...};
     }

@@ -28,6 +28,7 @@
 #include <optional>
 #include <utility>
 
+#include <waybill/core/detail/inlining.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/amortised.hpp>
@@ -161,7 +162,7 @@ public:
     /// Moves the clock to `now` and returns the summary of the samples in (now - span, now]. O(1)
     /// on average. Always inlined: a summary that is returned through memory takes twice as long,
     /// and a sample up to 11 % more instructions (`bench/run window`).
-    [[nodiscard, gnu::always_inline]] summary query(Time now)
+    [[nodiscard]] WAYBILL_ALWAYS_INLINE summary query(Time now)
     {
         advance(now);
         if (!ring_.empty() && times_.now < ring_.newest().at && ring_.waiting() == 0)
@@ -232,7 +233,7 @@ private:
     }
 
     /// Removes samples that are too far ahead of a clock that was unknown when they were inserted.
-    [[gnu::noinline]] void drop_future()
+    WAYBILL_NOINLINE void drop_future()
     {
         std::uint64_t n = ring_.size();
         while (n != 0 && times_.latest < ring_[n - 1].at) --n;
@@ -249,7 +250,7 @@ private:
     // recomputations are rare enough to cost O(1) a sample on average.
 
     /// Makes all samples after the clock wait for their time, and recomputes the measures.
-    [[gnu::noinline]] void exclude_later_samples()
+    WAYBILL_NOINLINE void exclude_later_samples()
     {
         std::uint64_t n = 0;
         while (n != ring_.size() && times_.now < ring_[ring_.size() - 1 - n].at) ++n;
@@ -259,7 +260,7 @@ private:
     }
 
     /// Measures the waiting samples whose time has come.
-    [[gnu::noinline]] void measure_due_samples()
+    WAYBILL_NOINLINE void measure_due_samples()
     {
         appends_until_trust_ = ring_.size();
         while (ring_.waiting() != 0) {
@@ -312,7 +313,7 @@ private:
     }
 
     /// Makes room in a full ring: the ring grows or, at `max_points`, the oldest sample is removed.
-    [[gnu::noinline]] void make_room()
+    WAYBILL_NOINLINE void make_room()
     {
         const std::uint64_t room = ring_.room();
         if (room < options_.max_points) {
@@ -334,7 +335,7 @@ private:
     }
 
     /// Inserts a sample that is not later than the newest one.
-    [[nodiscard, gnu::noinline]] insert_result insert_in_order(sample_type s)
+    [[nodiscard]] WAYBILL_NOINLINE insert_result insert_in_order(sample_type s)
     {
         std::uint64_t n = ring_.size();
         while (n != 0 && s.at < ring_[n - 1].at) --n;

@@ -60,7 +60,9 @@ constexpr block<N> block_of(const N* at)
     using bits = typename block<N>::bits;
     using wide = typename block<N>::wide;
     block<N> b;
+#ifdef __GNUC__
 #pragma GCC unroll 1
+#endif
     for (int i = 0; i != Count / 2; ++i) {
         const auto front = static_cast<bits>(at[i]);
         const auto back = static_cast<bits>(at[i + Count / 2]);

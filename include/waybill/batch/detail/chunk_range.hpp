@@ -13,6 +13,7 @@
 #include <waybill/batch/detail/cut.hpp>
 #include <waybill/batch/detail/size_model.hpp>
 #include <waybill/core/batch_limits.hpp>
+#include <waybill/core/detail/inlining.hpp>
 
 namespace waybill::inline v0_2::detail {
 
@@ -35,7 +36,7 @@ public:
         using reference = value_type;
 
         iterator() = default;
-        [[gnu::always_inline]] constexpr explicit iterator(const chunk_range& r)
+        WAYBILL_ALWAYS_INLINE constexpr explicit iterator(const chunk_range& r)
             : range_(&r),
               cut_{r.first_, r.first_},
               next_size_(detail::first_size(r.first_, r.last_, r.size_))
@@ -45,7 +46,7 @@ public:
 
         [[nodiscard]] constexpr value_type operator*() const { return cut_; }
         [[nodiscard]] constexpr pointer operator->() const noexcept { return &cut_; }
-        [[gnu::always_inline]] constexpr iterator& operator++()
+        WAYBILL_ALWAYS_INLINE constexpr iterator& operator++()
         {
             advance();
             return *this;
@@ -64,7 +65,7 @@ public:
         }
 
     private:
-        [[gnu::always_inline]] constexpr void advance()
+        WAYBILL_ALWAYS_INLINE constexpr void advance()
         {
             const chunk_range& r = *range_;
             if (cut_.last == r.last_) {

@@ -19,6 +19,7 @@
 #include <waybill/batch/detail/tally.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/core/batch_limits.hpp>
+#include <waybill/core/detail/inlining.hpp>
 #include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -67,9 +68,9 @@ constexpr std::uint64_t first_size(const I& at, const S& last, const F& size)
 // `item_bytes` is then its size. `CheckSingle` also compares each item with the limit for single
 // items, which is needed if that limit is lower than the space of a batch.
 template <bool CheckSingle, class I, class F>
-[[gnu::always_inline]] constexpr bool take_items(I& at, const I& bound, const chunk_limits& limits,
-                                                 const F& size, std::uint64_t& item_bytes,
-                                                 std::uint64_t& bytes_left)
+WAYBILL_ALWAYS_INLINE constexpr bool take_items(I& at, const I& bound, const chunk_limits& limits,
+                                                const F& size, std::uint64_t& item_bytes,
+                                                std::uint64_t& bytes_left)
 {
     for (; at != bound; ++at) {
         item_bytes = detail::size_at(at, size);
@@ -88,9 +89,9 @@ inline constexpr std::uint64_t single_before_blocks = 128;  // if the previous c
 
 // Takes up to `count` integers from `at` in blocks. Returns true if an item does not fit.
 template <class I>
-[[gnu::always_inline]] constexpr bool take_blocks(I& at, std::uint64_t count,
-                                                  const chunk_limits& limits,
-                                                  std::uint64_t& bytes_left)
+WAYBILL_ALWAYS_INLINE constexpr bool take_blocks(I& at, std::uint64_t count,
+                                                 const chunk_limits& limits,
+                                                 std::uint64_t& bytes_left)
 {
     const auto* const here = &*at;
     const auto* const end = here + count;
@@ -102,7 +103,7 @@ template <class I>
 
 // Takes items from `at` until the chunk ends, in a sequence whose length is known.
 template <class I, class S, class F>
-[[gnu::always_inline]] constexpr batch_close_reason take_sized(
+WAYBILL_ALWAYS_INLINE constexpr batch_close_reason take_sized(
     const I& first, I& at, const S& last, const chunk_limits& limits, const F& size,
     std::uint64_t& item_bytes, std::uint64_t& bytes_left, std::uint64_t previous_count)
 {
@@ -134,7 +135,7 @@ template <class I, class S, class F>
 
 // Takes items from `at` until the chunk ends, and counts them. `taken` is 1 before the call.
 template <class I, class S, class F>
-[[gnu::always_inline]] constexpr batch_close_reason take_unsized(
+WAYBILL_ALWAYS_INLINE constexpr batch_close_reason take_unsized(
     I& at, const S& last, const chunk_limits& limits, const F& size, std::uint64_t& item_bytes,
     std::uint64_t& bytes_left, std::uint64_t& taken)
 {
@@ -155,9 +156,9 @@ template <class I, class S, class F>
 // chunk_range.hpp. In the functions above, it saves 4 to 5 % of the instructions with g++ 12 in
 // chunks of 8 (`bench/run batch`, strings).
 template <class I, class S, class F>
-[[gnu::always_inline]] constexpr chunk<I> cut(I first, const S& last, const chunk_limits& limits,
-                                              const F& size, std::uint64_t& item_bytes,
-                                              std::uint64_t previous_count)
+WAYBILL_ALWAYS_INLINE constexpr chunk<I> cut(I first, const S& last, const chunk_limits& limits,
+                                             const F& size, std::uint64_t& item_bytes,
+                                             std::uint64_t previous_count)
 {
     I at = first;
     ++at;

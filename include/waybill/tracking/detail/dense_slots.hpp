@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/core/detail/inlining.hpp>
 #include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -213,7 +214,7 @@ private:
 
     /// The oldest event is done: removes the done events up to the next one in flight. Returns the
     /// last removed event.
-    [[nodiscard, gnu::noinline]] constexpr std::uint64_t drop_done() noexcept
+    [[nodiscard]] WAYBILL_NOINLINE constexpr std::uint64_t drop_done() noexcept
     {
         if (in_flight_count_ == 0) {
             clear();

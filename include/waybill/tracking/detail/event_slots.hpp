@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <waybill/core/detail/inlining.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/tracking/detail/dense_slots.hpp>
 #include <waybill/tracking/detail/sparse_slots.hpp>
@@ -144,7 +145,7 @@ public:
     }
 
 private:
-    [[gnu::noinline]] constexpr void make_room_dense(std::uint64_t sequence)
+    WAYBILL_NOINLINE constexpr void make_room_dense(std::uint64_t sequence)
     {
         if (empty()) return dense_.grow(1);
         const std::uint64_t events = size() + 1;
@@ -156,7 +157,7 @@ private:
         events_until_check_ = greater(events, 64);
     }
 
-    [[gnu::noinline]] constexpr void make_room_sparse(std::uint64_t sequence)
+    WAYBILL_NOINLINE constexpr void make_room_sparse(std::uint64_t sequence)
     {
         const std::uint64_t events = size() + 1;
         const std::uint64_t distance = sequence - front();

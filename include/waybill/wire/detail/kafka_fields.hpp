@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include <waybill/core/detail/inlining.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/kafka_record.hpp>
 #include <waybill/wire/varint.hpp>
@@ -76,7 +77,7 @@ struct short_fields {
 
 // Key, value and headers with their length fields, or `too_large`. Lengths below 2^31 cannot
 // overflow the sum.
-[[nodiscard, gnu::noinline]] constexpr std::uint64_t long_fields(const record& r) noexcept
+[[nodiscard]] WAYBILL_NOINLINE constexpr std::uint64_t long_fields(const record& r) noexcept
 {
     const std::uint64_t key = detail::length_of(r.key);
     const std::uint64_t value = detail::length_of(r.value);
@@ -112,7 +113,7 @@ struct short_fields {
     return sum.length_bits < short_length_end ? sum.bytes : detail::long_fields(r);
 }
 
-[[nodiscard, gnu::noinline]] constexpr std::uint64_t
+[[nodiscard]] WAYBILL_NOINLINE constexpr std::uint64_t
 long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) noexcept
 {
     const std::uint64_t fields = detail::long_fields(r);
@@ -143,7 +144,7 @@ long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_de
     return bytes + (bytes > 64 ? 1U : 0U);  // the record length does not count its own byte
 }
 
-[[nodiscard, gnu::noinline]] constexpr std::uint64_t
+[[nodiscard]] WAYBILL_NOINLINE constexpr std::uint64_t
 size_with_headers(const record& r, std::uint64_t offset_delta,
                   std::int64_t timestamp_delta) noexcept
 {
