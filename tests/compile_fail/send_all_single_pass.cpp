@@ -1,4 +1,4 @@
-// expect: no matching function for call to 'send_all' | no matching function for call to
+// expect: read it through a resend_buffer
 // SPDX-License-Identifier: MIT
 
 #include <iterator>

@@ -105,12 +105,31 @@ struct report_of_temporary {
                   "it; give it a name first");
 };
 
+template <class I>
+struct report_of_single_pass {
+    static_assert(sizeof(I) == 0,
+                  "send_all: the input can be read only once, and a refused batch could not be cut "
+                  "again; read it through a resend_buffer");
+};
+
 }  // namespace detail
 
 /// Refused: a further call needs the same input.
 template <class Items, class F, class Clock, class Send, class Replace = detail::keep_too_large>
 detail::report_of_temporary<Items> send_all(const Items&& temporary, const F&, batch_sender&, Clock,
                                             Send&&, Replace&& = {});
+
+/// Refused: an input that can be read only once needs a `resend_buffer`.
+template <std::input_iterator I, std::sentinel_for<I> S, class F, class Clock, class Send,
+          class Replace = detail::keep_too_large>
+    requires(!std::forward_iterator<I>)
+detail::report_of_single_pass<I> send_all(I first, S last, const F&, batch_sender&, Clock, Send&&,
+                                          Replace&& = {});
+template <class Items, class F, class Clock, class Send, class Replace = detail::keep_too_large>
+    requires std::input_iterator<decltype(std::begin(std::declval<Items&>()))> &&
+             (!std::forward_iterator<decltype(std::begin(std::declval<Items&>()))>)
+detail::report_of_single_pass<Items> send_all(Items& items, const F&, batch_sender&, Clock, Send&&,
+                                              Replace&& = {});
 
 }  // namespace waybill::inline v0_2
 
