@@ -144,23 +144,17 @@ void read_value(const json_place<Json>& at, policy& into)
 {
     detail::rule_reader<Json> rules;
     policy p = into;
-    const auto reader_of_rule = [&rules](rule& r) {
-        return detail::field_reader{
-            [&rules, &r](const json_place<Json>& place) { rules.read(place, r); }};
-    };
     rule activation;
-    auto up = reader_of_rule(p.up);
-    auto down = reader_of_rule(p.down);
-    auto read_activation = reader_of_rule(activation);
+    auto up = detail::rule_into(rules, p.up);
+    auto down = detail::rule_into(rules, p.down);
+    auto read_activation = detail::rule_into(rules, activation);
     auto targets = detail::list_into<Json>(p.targets);
     auto ladder = detail::list_into<Json>(p.ladder);
     auto bands = detail::lists_into<Json>(p.bands, [&](const json_place<Json>& one, band& b) {
-        auto read_when = reader_of_rule(b.when);
+        auto read_when = detail::rule_into(rules, b.when);
         json_fields(one).must("when", read_when).must("by", b.by).done();
     });
-    auto rate = detail::lists_into<Json>(p.rate, [](const json_place<Json>& one, rate_limit& r) {
-        read_value(one, r);
-    });
+    auto rate = detail::lists_into<Json>(p.rate);
     json_fields(at)
         .may("up", up)
         .may("down", down)

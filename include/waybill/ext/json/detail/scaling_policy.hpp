@@ -40,6 +40,19 @@ template <json_value Json, class T>
     }};
 }
 
+template <json_value Json, class T>
+[[nodiscard]] auto lists_into(both_ways<std::vector<T>>& into)
+{
+    return lists_into<Json>(into, [](const json_place<Json>& one, T& t) { read_value(one, t); });
+}
+
+/// A target of `read_value` for a rule.
+template <json_value Json>
+[[nodiscard]] auto rule_into(rule_reader<Json>& reader, rule& into)
+{
+    return field_reader{[&](const json_place<Json>& at) { reader.read(at, into); }};
+}
+
 /// Writes a policy as JSON. Settings for both directions are {"up": ..., "down": ...}.
 template <json_value Json>
 class policy_writer : public rule_writer<Json> {
