@@ -123,10 +123,8 @@ template <class T>
     std::string line = "state: ";
     line += name(s.outcome);
     line += ": ";
-    const auto failed_note = [&] {
-        if (s.outcome != state_read::ok) return std::string();
-        return std::string("; the session has failed, and its state is kept as it is");
-    };
+    const bool read = s.outcome == state_read::ok;
+    const auto failed_note = read ? "; the session has failed, and its state is kept as it is" : "";
     constexpr std::string_view keep =
         ": do not treat the session as new; keep the bytes, and find the program that wrote them";
     switch (s.problem) {
@@ -143,24 +141,21 @@ template <class T>
         case not_an_object:
             return line.append("expected an object, found ").append(s.reason).append(keep);
         case bad_progress:
-            if (s.outcome == state_read::newer) {
-                return line + s.reason + ": update this program first, and leave the state alone";
-            }
-            return line.append(s.reason).append(keep);
+            if (s.outcome != state_read::newer) return line.append(s.reason).append(keep);
+            return line + s.reason + ": update this program first, and leave the state alone";
         case newer_version:
             return line + "its version is " + s.reason +
                    " is known here: update this program first, and leave the state alone";
-        case upgrade_failed: return line + "its upgrade failed, " + s.reason + failed_note();
+        case upgrade_failed:
+            return line.append("its upgrade failed, ").append(s.reason).append(failed_note);
         case bad_value:
-            return line + "the value cannot be read: " + s.reason +
-                   ": give a field that older states do not have a default, with "
-                   "NLOHMANN_DEFINE_TYPE_..._WITH_DEFAULT, or the type a new version and an "
-                   "upgrade" +
-                   failed_note();
+            line += "the value cannot be read: " + s.reason + ": give a field that older states do "
+                    "not have a default, with NLOHMANN_DEFINE_TYPE_..._WITH_DEFAULT, or the type a "
+                    "new version and an upgrade";
+            return line.append(failed_note);
         case no_reserve:
-            return line + s.reason +
-                   " is the most beside what is kept for a failure: raise the "
-                   "budget, or keep the large part elsewhere";
+            return line + s.reason + " is the most beside what is kept for a failure: raise the "
+                                     "budget, or keep the large part elsewhere";
     }
     return line;
 }
