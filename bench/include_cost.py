@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 #     bench/include_cost.py           memory and CPU time of each include, with all compilers found, and
-#                                     the size that a use of each driver adds to an object file
+#                                     the size that a use of each driver adds to an object file;
+#                                     with --rounds N instead of 3 rounds
 #     bench/include_cost.py --check [WORD]   fails if an include costs more than its bound; with a
 #                                     word, only includes whose name contains it. g++ 12 only
 #
@@ -11,7 +12,7 @@
 # clang it is the peak of the process. CPU time is user and system, without that report, the least of
 # some rounds in which all includes take turns. Object sizes are code and constants at -O2 (`size`),
 # templates of the standard library included; bench/object_size has each use, and the loop by hand for
-# the same job.
+# the same job. `import waybill;` is measured with clang 19; its interface is compiled once, before.
 
 import glob
 import math
@@ -25,11 +26,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 include = os.path.join(root, "include")
-rounds = 3
 
 JSON = "nlohmann/json.hpp"
 FMT = "fmt/format.h"
 PLAIN = ["vector", "string"]
+MODULE = "import waybill;"
 
 tasks = ["batch/chunk_by", "retry/circuit_breaker", "window/sliding_window"]
 drivers = ["batch/send_all", "consume/process_batch", "consume/process_at_least_once", "consume/reprocess",
@@ -60,6 +61,7 @@ def lines():
     whole = "waybill/waybill.hpp"
     out += [(whole, [whole], [], 1.0),
             ("waybill/ext/json.hpp", [whole, JSON, "waybill/ext/json.hpp"], [whole, JSON], 0.3),
+            (MODULE, [MODULE], [], None),
             ("waybill/ext/fmt.hpp", [whole, FMT, "waybill/ext/fmt.hpp"], [whole, FMT], 0.15)]
     for m in modules("ext/json/"):
         base = f"waybill/{m}.hpp"
@@ -93,7 +95,9 @@ def measured(compiler, includes, report=False):
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "includes.cpp")
         with open(source, "w") as f:
-            f.writelines(f"#include <{i}>\n" for i in list(PLAIN) + list(includes))
+            # An import follows the includes.
+            f.writelines(f"{i}\n" if i == MODULE else f"#include <{i}>\n"
+                         for i in sorted(list(PLAIN) + list(includes), key=lambda i: i == MODULE))
         command = compiler + ["-std=c++20", "-fsyntax-only", f"-I{include}", source]
         with open(os.path.join(folder, "log"), "w+") as log:
             child = subprocess.Popen(command + (["-ftime-report"] if report else []), stdout=log, stderr=log)
@@ -108,6 +112,36 @@ def measured(compiler, includes, report=False):
         total = re.search(r"^ TOTAL .*?(\d+)([kMG]?)\s*$", text, re.M)
         memory = int(total.group(1)) << {"": 0, "k": 10, "M": 20, "G": 30}[total.group(2)]
     return memory, usage.ru_utime + usage.ru_stime
+
+
+def with_module(name, compiler, folder):
+    """The command with the compiled interface of the module, and the seconds that this took."""
+    if "19" not in name:
+        return compiler, None
+    interface = os.path.join(folder, name.replace(" ", "") + ".pcm")
+    before = os.times()
+    subprocess.run(compiler + ["-std=c++20", f"-I{include}", "--precompile",
+                               f"{include}/waybill/waybill.cppm", "-o", interface], check=True)
+    after = os.times()
+    return compiler + [f"-fmodule-file=waybill={interface}"], \
+        after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def use_seconds(compiler, folder):
+    """CPU seconds of a program that uses each part, with the import and with the include instead."""
+    with open(f"{root}/tests/modules/use.cpp") as f:
+        text = f.read()
+    seconds = []
+    for begin in (MODULE, "#include <waybill/waybill.hpp>"):
+        source = os.path.join(folder, "use.cpp")
+        with open(source, "w") as f:
+            f.write(text.replace(MODULE, begin))
+        before = os.times()
+        subprocess.run(compiler + ["-std=c++20", f"-I{include}", "-c", source, "-o", source + ".o"], check=True)
+        after = os.times()
+        seconds.append(after.children_user + after.children_system - before.children_user
+                       - before.children_system)
+    return seconds
 
 
 def object_size(compiler, source, flags):
@@ -156,11 +190,15 @@ def check(word=""):
     return 1 if too_much and holds else 0
 
 
-def full():
+def full(rounds, folder):
     table = lines()
-    found = compilers()
+    found = []
+    interfaces = {}
+    for name, compiler in compilers():
+        command, interfaces[name] = with_module(name, compiler, folder)
+        found.append((name, command))
     missing = set()
-    for name, compiler in found:
+    for _, compiler in found:
         for h in peers:
             try:
                 measured(compiler, (h,))
@@ -172,6 +210,8 @@ def full():
     for turn in range(rounds):
         for name, compiler in found:
             for f in files:
+                if MODULE in f and not interfaces[name]:
+                    continue
                 if turn == 0 and "clang" not in name:
                     results[name, f] = (measured(compiler, f, report=True)[0], math.inf)
                 memory, seconds = measured(compiler, f)
@@ -187,6 +227,10 @@ def full():
         if bound is not None and bound_of(title, bound) != bound:
             at_most = f"{bound_of(title, bound)}, goal {bound}"
         for name, _ in found:
+            if (name, key(includes)) not in results:
+                cells.append("-")
+                continue
+
             def beyond(i, j):
                 return results[name, key(i)][0] - results[name, key(j)][0], \
                     results[name, key(i)][1] - results[name, key(j)][1]
@@ -199,6 +243,10 @@ def full():
         least, most = results[name, key([])], results[name, key([JSON])]
         print(f"{name}: json.hpp is {(most[0] - least[0]) / 2**20:.0f} MiB and {most[1] - least[1]:.2f} s "
               f"beyond <vector> and <string>, which are {least[0] / 2**20:.0f} MiB and {least[1]:.2f} s")
+        if interfaces[name]:
+            by_import, by_include = use_seconds(compiler, folder)
+            print(f"{name}: the interface of the module compiles in {interfaces[name]:.2f} s; a use of each "
+                  f"part in {by_import:.2f} s by import, in {by_include:.2f} s by include")
     for h in sorted(missing):
         print(f"{h} is not installed")
     print("\nsize of an object file in KiB: with the driver, with a loop by hand\n")
@@ -212,4 +260,7 @@ def full():
 
 
 if __name__ == "__main__":
-    sys.exit(check(*sys.argv[2:]) if sys.argv[1:2] == ["--check"] else full())
+    if sys.argv[1:2] == ["--check"]:
+        sys.exit(check(*sys.argv[2:]))
+    with tempfile.TemporaryDirectory() as of_interfaces:
+        sys.exit(full(int(sys.argv[2]) if sys.argv[1:2] == ["--rounds"] else 3, of_interfaces))
