@@ -53,7 +53,9 @@ std::uint64_t sweep(shop_services& w)
     if (states.empty()) return 0;
     std::this_thread::sleep_for(2ms);
     std::uint64_t swept = 0;
-    for (const waybill::sweep_item& i : plan_sweep(states, wall(), policy)) {
+    const auto plan = plan_sweep(states, wall(), policy);
+    if (!plan) throw support::complaint(describe(plan.error()));
+    for (const waybill::sweep_item& i : *plan) {
         const std::string& session = states[i.index].session;
         if (!i.clears()) throw support::complaint(session + ": " + describe(i));
         const engines::session_lock lock = accept(w, session);

@@ -4,8 +4,9 @@
 //
 //     std::vector<waybill::sweep_item::swept_state> rows;  // {session, outcome, progress, written}
 //     for (const auto& s : all_that_have_a_state()) rows.push_back(read(s));
-//     auto plan = waybill::plan_sweep(rows, wall(), {.stuck_after = 1h});
-//     for (const waybill::sweep_item& i : plan) {
+//     const auto plan = waybill::plan_sweep(rows, wall(), {.stuck_after = 1h});
+//     if (!plan) return log(waybill::describe(plan.error()));      // an invalid policy
+//     for (const waybill::sweep_item& i : *plan) {
 //         if (!i.clears()) print(waybill::describe(i));            // "stuck at 2 of 5 for 36h"
 //         else if (auto s = accept(rows[i.index].session); s && i.may_clear(read(*s)))
 //             s->clear();                              // under its lock, or by its version
@@ -32,12 +33,14 @@
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/enum_name.hpp>
+#include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/core/time_text.hpp>
 #include <waybill/session/progress.hpp>
 
 namespace waybill::inline v0_2 {
 
+/// After which times a sweep clears or reports a state.
 struct sweep_policy {
     /// The time to live of a message, as configured in the broker.
     duration messages_live = duration::seconds(14 * 86'400);
@@ -45,7 +48,7 @@ struct sweep_policy {
     duration keep_failed = duration::seconds(30 * 86'400);
     /// A session is stuck if its state has not changed for longer than this; more than 0.
     duration stuck_after = duration::seconds(86'400);
-    /// A stuck state that is older is cleared; at least `messages_live`, by default never.
+    /// A stuck state older than this is cleared; at least `messages_live`, by default never.
     duration give_up_after = duration::highest();
 
     friend bool operator==(const sweep_policy&, const sweep_policy&) = default;
@@ -95,7 +98,7 @@ struct sweep_item {
         clear_stuck,     ///< Unchanged for more than `give_up_after`. Clear it.
         stuck,           ///< Unchanged for more than `stuck_after`; neither failed nor finished.
         unreadable,      ///< Newer, corrupt or too large. Leave it to a program that can read it.
-        ageless,         ///< Neither the state nor the store has a time.
+        no_time,         ///< Neither the state nor the store has a time. Text: "ageless".
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(sweep_verdict) noexcept
     {
@@ -136,7 +139,7 @@ struct sweep_item {
         return line + ": " + std::string(name(i.outcome));
     line += " at " + std::to_string(i.done);
     if (i.total != 0) line += " of " + std::to_string(i.total);
-    if (i.verdict == sweep_item::sweep_verdict::ageless) return line;
+    if (i.verdict == sweep_item::sweep_verdict::no_time) return line;
     constexpr std::int64_t hour = 3'600;  // seconds
     const duration hours =
         duration::seconds(i.age.count() / duration::seconds(hour).count() * hour);
@@ -163,12 +166,12 @@ namespace detail {
 
 }  // namespace detail
 
-/// The states to clear or to check, in the order of `states`. A state with a time in the future has
-/// a negative age and is not cleared. If `validate` refuses the policy, no state is cleared. O(n).
-[[nodiscard]] inline std::vector<sweep_item> plan_sweep(
+/// The states to clear or to check, in the order of `states`, or the first invalid field of the
+/// policy. A state with a time in the future has a negative age and is not cleared. O(n).
+[[nodiscard]] inline result<std::vector<sweep_item>, config_error> plan_sweep(
     std::span<const sweep_item::swept_state> states, wall_time now, const sweep_policy& p = {})
 {
-    const bool invalid_policy = validate(p).has_value();
+    if (const std::optional<config_error> bad = validate(p)) return unexpected(*bad);
     std::vector<sweep_item> items;
     for (std::size_t i = 0; i != states.size(); ++i) {
         const sweep_item::swept_state& s = states[i];
@@ -180,12 +183,12 @@ namespace detail {
         }
         const bool has_change_time = s.progress.changed != wall_time{};
         const wall_time changed = has_change_time ? s.progress.changed : s.written;
-        sweep_item item{i,       sweep_item::sweep_verdict::ageless, s.outcome,       now - changed,
+        sweep_item item{i,       sweep_item::sweep_verdict::no_time, s.outcome,       now - changed,
                         changed, s.progress.done,        s.progress.total};
         if (changed == wall_time{}) item.age = {};
         else if (const auto v = detail::verdict_of(s.progress, item.age, p)) item.verdict = *v;
         else continue;
-        if (!invalid_policy || !item.clears()) items.push_back(item);
+        items.push_back(item);
     }
     return items;
 }

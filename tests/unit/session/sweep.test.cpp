@@ -41,7 +41,9 @@ std::optional<sweep_item::sweep_verdict> verdict(const sweep_item::swept_state& 
                                                  const sweep_policy& p = {})
 {
     const std::vector<sweep_item::swept_state> one{s};
-    const auto plan = plan_sweep(one, day_100, p);
+    const auto checked = plan_sweep(one, day_100, p);
+    REQUIRE(checked);
+    const auto& plan = *checked;
     if (plan.empty()) return {};
     CHECK(name(plan[0].verdict) != "?");
     CHECK(!describe(plan[0]).empty());
@@ -75,10 +77,12 @@ TEST_CASE("sweep: what cannot be read is named and never cleared")
         const sweep_item::swept_state s{"x", how, {}, wall_time::lowest()};
         CHECK(verdict(s) == sweep_item::sweep_verdict::unreadable);
         const std::vector<sweep_item::swept_state> one{s};
-        CHECK(!plan_sweep(one, day_100)[0].clears());
+        const auto plan = plan_sweep(one, day_100);
+        REQUIRE(plan);
+        CHECK(!plan->at(0).clears());
     }
     CHECK(!verdict({"x", state_read::absent, {}, {}}));
-    CHECK(verdict({"x", state_read::ok, finished, {}}) == sweep_item::sweep_verdict::ageless);
+    CHECK(verdict({"x", state_read::ok, finished, {}}) == sweep_item::sweep_verdict::no_time);
     CHECK(verdict({"x", state_read::ok, finished, day_100 - 20 * 24h}) ==
           sweep_item::sweep_verdict::clear_finished);
 }
@@ -87,7 +91,9 @@ TEST_CASE("sweep: what has changed since stays")
 {
     const std::vector<sweep_item::swept_state> states{state(20 * 24h, half),
                                                       state(20 * 24h, finished)};
-    const auto plan = plan_sweep(states, day_100);
+    const auto checked = plan_sweep(states, day_100);
+    REQUIRE(checked);
+    const auto& plan = *checked;
     REQUIRE(plan.size() == 2);
     CHECK(plan[1].index == 1);
     CHECK(describe(plan[0]) == "stuck at 2 of 5 for 480h");
@@ -102,7 +108,7 @@ TEST_CASE("sweep: what has changed since stays")
     CHECK(!plan[1].may_clear(other));
 }
 
-TEST_CASE("sweep: a policy that would let a session begin anew is refused, and clears nothing")
+TEST_CASE("sweep: a policy that would let a session begin anew is refused, and plans nothing")
 {
     CHECK(!validate(sweep_policy{}));
     const sweep_policy wrong[] = {{.messages_live = {}},
@@ -110,11 +116,15 @@ TEST_CASE("sweep: a policy that would let a session begin anew is refused, and c
                                   {.messages_live = 40 * 24h},
                                   {.stuck_after = {}},
                                   {.give_up_after = 24h}};
-    const char* const fields[] = {"sweep.messages_live", "sweep.keep_failed", "sweep.stuck_after", "sweep.give_up_after"};
+    const char* const fields[] = {"sweep.messages_live", "sweep.keep_failed", "sweep.stuck_after",
+                                  "sweep.give_up_after"};
     for (int i = 0; i != 4; ++i) {
         REQUIRE(validate(wrong[i]));
         CHECK(validate(wrong[i])->field == fields[i]);
-        CHECK(!verdict(state(99 * 24h, finished), wrong[i]));
+        const std::vector<sweep_item::swept_state> one{state(99 * 24h, finished)};
+        const auto plan = plan_sweep(one, day_100, wrong[i]);
+        REQUIRE(!plan);
+        CHECK(plan.error().field == fields[i]);
     }
 }
 
