@@ -41,7 +41,7 @@ nlohmann::json figures(const contestant& c)
             {"batches", t.batches},
             {"sends", t.sends},
             {"rejected", t.rejected},
-            {"resent_bytes", t.resent_bytes},
+            {"resent_bytes", t.unaccepted_bytes},
             {"applied", c.found.applied},
             {"dead_lettered", c.found.dead_lettered},
             {"duplicated", c.found.duplicated},

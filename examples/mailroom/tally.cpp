@@ -47,7 +47,7 @@ void tally::take(std::string_view line)
     } else if (what == "refused") {
         ++sends;
         ++rejected;
-        resent_bytes += next();
+        unaccepted_bytes += next();
     } else if (what == "at") {
         byte = next();
         enqueued = next();

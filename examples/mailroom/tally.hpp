@@ -22,7 +22,7 @@ struct tally {
     std::uint64_t sends = 0;         ///< Requests to the queue, whatever came of them.
     std::uint64_t batches = 0;       ///< Those that it took.
     std::uint64_t rejected = 0;      ///< Those that it refused, and
-    std::uint64_t resent_bytes = 0;  ///< the bytes of these, which went for nothing.
+    std::uint64_t unaccepted_bytes = 0;  ///< the bytes of these, which went for nothing.
     std::uint64_t byte = 0;          ///< How far into the input the producer is,
     std::uint64_t enqueued = 0;      ///< the number of the last message,
     std::uint64_t applied = 0;       ///< and of the last one that is done.

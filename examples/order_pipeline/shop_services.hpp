@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// shop_services: the resources that all processes of order_pipeline share. One database file holds the
-// queue with sessions. Another one holds the shop's data, the dead letters of steps, and the expected
-// effects of each job.
+// shop_services: the resources that all processes of order_pipeline share. One database file holds
+// the queue with sessions. Another one holds the shop's data, the dead letters of steps, and the
+// expected effects of each job.
 //
 // Jobs are called "order-17" and "import-3"; redriven, "order-17~1". The name says what a job is.
 
@@ -70,8 +70,8 @@ struct shop_services {
     if (is_import(job)) p.mode = waybill::pipeline_policy::pipeline_mode::independent;
     p.retry = {.max_attempts = 4, .pauses = {.base = 20ms, .cap = 200ms}};
     p.max_wait_in_hand = 100ms;
-    p.deliveries = queue_options.deliveries - 1;
-    p.broker_deliveries = queue_options.deliveries;
+    p.max_deliveries = queue_options.deliveries - 1;
+    p.broker_max_deliveries = queue_options.deliveries;
     return p;
 }
 static_assert(!validate(policy_of("order-1")) && !validate(policy_of("import-1")));

@@ -62,7 +62,7 @@ waybill::calibration known_from(const std::string& file)
 waybill::calibration or_guess(const waybill::calibration& known,
                               const waybill::batch_limits& limits)
 {
-    waybill::calibration c = known.under(limits);
+    waybill::calibration c = known.for_limits(limits);
     if (known == waybill::calibration()) c.envelope = limits.envelope;
     if (c.limit == waybill::unlimited) c.limit = c.ceiling = first_guess;
     return c;

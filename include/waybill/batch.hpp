@@ -67,6 +67,8 @@
 //     send_report send_all(first, last, size, s, now, send, replace)
 //     send_report send_all(items, size, s, now, send, replace)
 //     send_report send_all(box, size, s, now, send, replace)
+//     auto send_all(I first, S last, const F&, batch_sender&, Clock, Send&&, Replace&&)
+//     auto send_all(Items& items, const F&, batch_sender&, Clock, Send&&, Replace&&)
 //
 //   batch/send_outcome.hpp
 //     using send_outcome

@@ -9,7 +9,7 @@
 // Index, written by tests/api --write:
 //
 //   scaling/change.hpp
-//     struct both_ways
+//     struct per_direction
 //     struct change
 //     struct rate_limit
 //     std::uint64_t step_of(const change& c, std::uint64_t instances)
@@ -61,10 +61,10 @@
 //     enum lack_of { nothing, metric, points, fresh_points, value, limit, samples }
 //     enum role { up, down, activation, target, projected }
 //     struct evidence
-//     bool is_one_sided(const evidence& e)
+//     bool is_only_a_bound(const evidence& e)
 //
-//   scaling/few.hpp
-//     class few
+//   scaling/bounded_list.hpp
+//     class bounded_list
 //
 //   scaling/flapping.hpp
 //     std::optional<clash> flapping(up, down, instances, ladder)
@@ -100,7 +100,7 @@
 //
 //   scaling/state.hpp
 //     struct recommendation
-//     struct made_change
+//     struct applied_change
 //     struct pending_command
 //     struct state
 //
@@ -131,7 +131,7 @@
 #include <waybill/scaling/decision.hpp>
 #include <waybill/scaling/desired.hpp>
 #include <waybill/scaling/evidence.hpp>
-#include <waybill/scaling/few.hpp>
+#include <waybill/scaling/bounded_list.hpp>
 #include <waybill/scaling/flapping.hpp>
 #include <waybill/scaling/known_metrics.hpp>
 #include <waybill/scaling/policy.hpp>

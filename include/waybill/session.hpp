@@ -71,9 +71,9 @@
 //   session/session_store.hpp
 //     struct stored_state
 //     enum state_write { applied, conflict }
-//     struct state_saving
+//     struct save_result
 //     concept session_store
-//     class locked_session_state
+//     class versioned_session_state
 //
 //   session/state_budget.hpp
 //     struct state_budget
@@ -96,7 +96,7 @@
 //   session/sweep.hpp
 //     struct sweep_policy
 //     struct sweep_item
-//     std::vector<sweep_item> plan_sweep(states, now, p)
+//     result<std::vector<sweep_item>, config_error> plan_sweep(states, now, p)
 
 #ifndef WAYBILL_SESSION_HPP
 #define WAYBILL_SESSION_HPP

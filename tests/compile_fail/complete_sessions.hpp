@@ -15,7 +15,7 @@ struct sessions {
     using version = std::uint64_t;
     using state = waybill::stored_state<version>;
     waybill::result<std::optional<state>> load(const std::string& session);
-    waybill::result<waybill::state_saving<version>> save(const std::string& session,
+    waybill::result<waybill::save_result<version>> save(const std::string& session,
                                                          const std::string& bytes,
                                                          const std::optional<version>& expected);
     waybill::result<waybill::state_write> clear(const std::string& session, version expected);

@@ -9,6 +9,6 @@ struct store : sessions {
 
 waybill::fault clears(store& s)
 {
-    waybill::locked_session_state held(s, "order-17");
+    waybill::versioned_session_state held(s, "order-17");
     return held.clear();
 }

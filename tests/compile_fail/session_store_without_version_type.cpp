@@ -12,5 +12,5 @@ struct store {
 
 auto held(store& s)
 {
-    return waybill::locked_session_state<store>(s, "order-17");
+    return waybill::versioned_session_state<store>(s, "order-17");
 }

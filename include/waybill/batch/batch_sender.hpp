@@ -42,7 +42,7 @@
 namespace waybill::inline v0_2 {
 
 namespace detail {
-struct notes_of;  // access for send_all
+struct open_report_of;  // access for send_all
 }
 
 /// The state machine. It uses only numbers and no items, so it serves any SDK, event loop or
@@ -50,7 +50,8 @@ struct notes_of;  // access for send_all
 /// partial, throttled, failed or unknown. Stale results change nothing (`event_result::stale`).
 ///
 /// Cost: 16 bytes for each item from the oldest unsettled one on. No allocation after the buffers
-/// have grown. An event is O(1), but items that come back are walked to the end of the next batch.
+/// have grown. An event is O(1), but items that come back are examined up to the end of the next
+/// batch.
 class batch_sender : public batch_sender_types {
 public:
     using action = std::variant<send, report, replace, wait_until, idle>;
@@ -65,7 +66,7 @@ public:
                           shared_budget budget = {}, std::uint64_t first_attempt = 0)
         : policy_(p),
           calibrator_(known == calibration() ? detail::calibrator(p.limit, p.item_overhead)
-                                             : detail::calibrator(known.under(p.limit))),
+                                             : detail::calibrator(known.for_limits(p.limit))),
           queue_(p),
           pace_(p.retry, p.budget, budget),
           next_attempt_(first_attempt)
@@ -98,15 +99,16 @@ public:
 
     event_result on(input_opened, steady_time)
     {
-        if (origin_) return event_result::stale;
-        origin_ = end();
-        notes_ = {};
+        if (input_begin_) return event_result::stale;
+        input_begin_ = end();
+        open_report_ = {};
         return event_result::applied;
     }
 
     event_result on(input_closed, steady_time)
     {
-        return std::exchange(origin_, std::nullopt) ? event_result::applied : event_result::stale;
+        return std::exchange(input_begin_, std::nullopt) ? event_result::applied
+                                                         : event_result::stale;
     }
 
     event_result on(const queued& q, steady_time now)
@@ -207,6 +209,7 @@ public:
         }
         detail::flight* f = flight_of(p.attempt, now);
         if (!f) return event_result::stale;
+        // Each failed item splits a run in at most two more.
         settlements_.make_room(2 * p.failed.size() + f->runs.size());
         pace_.not_throttled();
         if (p.failed.size() < items) pace_.succeeded(now);
@@ -283,7 +286,7 @@ public:
     [[nodiscard]] std::uint64_t first_open() const { return settlements_.first(queue_.begin()); }
     /// The number of the first item of the current input: after `input_opened`, before
     /// `input_closed`.
-    [[nodiscard]] std::optional<std::uint64_t> origin() const noexcept { return origin_; }
+    [[nodiscard]] std::optional<std::uint64_t> input_begin() const noexcept { return input_begin_; }
     /// True if items that are queued now would be examined for the next batch.
     [[nodiscard]] bool wants_more() const noexcept { return queue_.wants_more(stopped_); }
     /// True after `stopped`: no new batch is sent.
@@ -300,12 +303,12 @@ public:
 
     /// The report of the calls of send_all that ended with an exception. The next call for the same
     /// input returns it together with its own. Empty after a call that returned.
-    [[nodiscard]] const send_report& unreported() const noexcept { return notes_.report; }
+    [[nodiscard]] const send_report& unreported() const noexcept { return open_report_.report; }
 
     friend bool operator==(const batch_sender&, const batch_sender&) = default;
 
 private:
-    friend struct detail::notes_of;
+    friend struct detail::open_report_of;
 
     /// The failed items of one result.
     struct failure_summary {
@@ -332,14 +335,20 @@ private:
     /// head.
     enum class draft_change : std::uint8_t { extend, refit, recut };
 
-    /// Updates the draft. `draft_seen`: `next` may have returned it. If such a draft changes, it
-    /// gets a new number: a result for the old number is then stale, and settles nothing that was
-    /// never sent.
+    /// Has `next` returned the draft? If such a draft changes, it gets a new number: a result for
+    /// the old number is then stale, and settles nothing that was never sent.
+    enum class draft_seen : bool { no, possibly };
+
+    [[nodiscard]] draft_seen is_draft_seen() const
+    {
+        return is_draft(next_attempt_) ? draft_seen::possibly : draft_seen::no;
+    }
+
     void update_draft(steady_time now, draft_change change)
     {
-        update_draft(now, change, is_draft(next_attempt_));
+        update_draft(now, change, is_draft_seen());
     }
-    void update_draft(steady_time now, draft_change change, bool draft_seen)
+    void update_draft(steady_time now, draft_change change, draft_seen seen)
     {
         if (stopped_) {
             flights_.mark_in_flight(queue_.items());
@@ -354,7 +363,7 @@ private:
             queue_.recut(calibrator_, now, settlements_);
         }
         const bool changed = change == draft_change::recut || queue_.draft().sizes.items != items;
-        if (draft_seen && (changed || !queue_.can_be_sent())) ++next_attempt_;
+        if (seen == draft_seen::possibly && (changed || !queue_.can_be_sent())) ++next_attempt_;
     }
 
     /// Batch `f` has `actual` bytes, as reported. If its items had only shares of a reported sum,
@@ -407,10 +416,10 @@ private:
         flights_.make_room();
         std::vector<item_range> buffer = flights_.buffer();
         detail::flight& f = flights_.add(next_attempt_++, queue_.draft().sizes,
-                                         queue_.close_reason(), calibrator_.next_cut());
+                                         queue_.close_reason(), calibrator_.next_cut_with());
         f.runs = queue_.take_draft(std::move(buffer));
         calibrator_.hold_probes(flights_.has_probe());
-        update_draft(now, draft_change::extend, false);
+        update_draft(now, draft_change::extend, draft_seen::no);
         return &f;
     }
 
@@ -421,12 +430,12 @@ private:
             f.closed == batch_close_reason::deadline || f.closed == batch_close_reason::end;
         // Items that have waited once do not wait again.
         if (waited && change == draft_change::recut) queue_.flush_before(f.runs.back().end());
-        // Before `drop`, as `next` saw it: this flight may have been the last one allowed.
-        const bool draft_seen = is_draft(next_attempt_);
+        // Before `remove`, as `next` saw it: this flight may have been the last one allowed.
+        const draft_seen seen = is_draft_seen();
         flights_.remove(f);
         calibrator_.hold_probes(flights_.has_probe());
         queue_.trim();
-        update_draft(now, policy_.ordered ? draft_change::recut : change, draft_seen);
+        update_draft(now, policy_.ordered ? draft_change::recut : change, seen);
     }
 
     /// Ends the items of a flight as `in_doubt`: the outcome is unknown, and they are not
@@ -472,8 +481,8 @@ private:
     detail::flights flights_;
     detail::settlements settlements_;
     std::uint64_t next_attempt_;           // number of the next attempt
-    std::optional<std::uint64_t> origin_;  // first item of the open input
-    detail::send_notes notes_;
+    std::optional<std::uint64_t> input_begin_;  // first item of the open input
+    detail::open_report open_report_;
     bool stopped_ = false;
 };
 

@@ -64,11 +64,11 @@ struct calibration {
     /// report sizes and the limit is not in doubt.
     std::uint32_t probe_after = 32;
     broker_reports reports = broker_reports::nothing;  ///< The sizes that the broker reports.
-    std::uint64_t refuted = 0;  ///< Highest reported limit that an acceptance exceeded.
+    std::uint64_t refuted_limit = 0;  ///< Highest reported limit that an acceptance exceeded.
 
     /// A copy for the documented limits `l`. If `l.bytes` differs from `documented`, everything
     /// learnt about the limit is dropped. The estimate for items is kept. O(1).
-    [[nodiscard]] constexpr calibration under(const batch_limits& l) const noexcept
+    [[nodiscard]] constexpr calibration for_limits(const batch_limits& l) const noexcept
     {
         if (documented == l.bytes) return *this;
         calibration c = *this;
@@ -77,7 +77,7 @@ struct calibration {
         c.refused = unlimited;
         c.consecutive_accepted = 0;
         c.probe_after = calibration().probe_after;
-        c.refuted = 0;
+        c.refuted_limit = 0;
         return c;
     }
 

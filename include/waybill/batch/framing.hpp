@@ -18,7 +18,7 @@
 //
 //     fixed_overhead(54, &letter::body_size)          // a size: overhead + body
 //     framed(wire::kafka::record_batch{}, to_record)  // a wire model for items of another type
-//     with_reserve(f, {.batch = 128, .item = 68})     // bytes added after sizing
+//     with_reserve(f, {.batch = 128, .item = 68})     // bytes added to the measured sizes
 
 #ifndef WAYBILL_BATCH_FRAMING_HPP
 #define WAYBILL_BATCH_FRAMING_HPP

@@ -41,7 +41,7 @@ namespace waybill::inline v0_2 {
     x.envelope = x.envelope > y.envelope ? x.envelope : y.envelope;
     x.accepted = detail::lesser(x.accepted, y.accepted);
     x.refused = detail::lesser(x.refused, y.refused);
-    x.refuted = detail::greater(x.refuted, y.refuted);
+    x.refuted_limit = detail::greater(x.refuted_limit, y.refuted_limit);
     x.consecutive_accepted = 0;
     x.probe_after = x.probe_after < y.probe_after ? x.probe_after : y.probe_after;
     return detail::calibrator(x).state();

@@ -33,7 +33,7 @@ namespace waybill::inline v0_2 {
 namespace detail {
 
 template <class R>
-R& named_range(const R& temporary)
+R& reject_temporary(const R& temporary)
 {
     static_assert(sizeof(R) == 0,
                   "resend_buffer: the range is a temporary, destroyed before its items are read; "
@@ -59,8 +59,9 @@ public:
     }
     /// Refused: a temporary range would be destroyed before its items are read.
     template <class R>
-        requires(!std::same_as<std::remove_cv_t<R>, resend_buffer>)
-    explicit resend_buffer(const R&& temporary) : resend_buffer(detail::named_range<R>(temporary))
+    requires(!std::same_as<std::remove_cv_t<R>, resend_buffer>) explicit resend_buffer(
+        const R&& temporary)
+        : resend_buffer(detail::reject_temporary<R>(temporary))
     {
     }
 

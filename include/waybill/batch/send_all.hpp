@@ -65,7 +65,7 @@ template <std::forward_iterator I, std::sentinel_for<I> S, class F, class Clock,
                                    Send&& send, Replace&& replace = {})
 {
     if (!detail::open_input(s, detail::time_of(now))) return {.other_input = true};
-    const std::uint64_t taken = s.end() - *s.origin();
+    const std::uint64_t taken = s.end() - *s.input_begin();
     detail::forward_source<I, S, F> source(std::move(first), std::move(last), size, taken);
     if (source.taken() != taken) return {.other_input = true};
     return detail::send_loop(source, s, now, send, replace).run();
@@ -88,9 +88,9 @@ template <class I, class S, class F, class Clock, class Send,
                                    Clock now, Send&& send, Replace&& replace = {})
 {
     if (!detail::open_input(s, detail::time_of(now))) return {.other_input = true};
-    const std::uint64_t taken = s.end() - *s.origin();
+    const std::uint64_t taken = s.end() - *s.input_begin();
     const std::uint64_t settled_before = detail::saturating_sub(box.pulled(), taken);
-    const std::uint64_t first_needed = settled_before + (s.first_open() - *s.origin());
+    const std::uint64_t first_needed = settled_before + (s.first_open() - *s.input_begin());
     if (box.pulled() < taken || box.first() > first_needed) return {.other_input = true};
     detail::buffered_source<resend_buffer<I, S>, F> source(box, size, settled_before);
     return detail::send_loop(source, s, now, send, replace).run();

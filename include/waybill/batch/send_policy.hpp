@@ -19,9 +19,10 @@ namespace waybill::inline v0_2 {
 
 /// The configuration of a sender. A plain value; `validate` finds invalid fields.
 struct send_policy {
-    /// The treatment of an item that exceeds a limit. If it exceeds only a reported limit, the item
-    /// is sent alone. After an item that is no larger was refused alone, only some are sent,
-    /// because the limit may have been raised since (send_trials.hpp).
+    /// The treatment of an item that exceeds a limit. With each of them, an item that exceeds only
+    /// a limit reported by the broker is first sent alone, as a trial. After an item of the same
+    /// size or a smaller one was refused alone, only some are tried: the limit may have been raised
+    /// since (send_trials.hpp).
     enum class when_too_large : std::uint8_t {
         report,      ///< It ends as `too_large` and is not sent.
         send_alone,  ///< It is sent as a batch of one item; the broker decides.

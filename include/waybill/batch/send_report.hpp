@@ -100,7 +100,7 @@ struct [[nodiscard]] send_report {
     /// Estimated bytes of requests of which nothing was accepted, or whose outcome is unknown. This
     /// includes throttled and failed requests. `send_all` counts it; a `batch_sender` alone counts
     /// no bytes.
-    std::uint64_t resent_bytes = 0;
+    std::uint64_t unaccepted_bytes = 0;
 
     /// Adds the report of a later call. If an allocation fails, neither report changes.
     send_report& operator+=(send_report&& later)
@@ -113,7 +113,7 @@ struct [[nodiscard]] send_report {
         for (item_report& r : later.outcomes) add(std::move(r));
         sends = detail::saturating_add(sends, later.sends);
         refusals = detail::saturating_add(refusals, later.refusals);
-        resent_bytes = detail::saturating_add(resent_bytes, later.resent_bytes);
+        unaccepted_bytes = detail::saturating_add(unaccepted_bytes, later.unaccepted_bytes);
         return *this;
     }
 
@@ -144,12 +144,12 @@ namespace detail {
 
 /// The data of send_all about the open input that no call has returned yet. The sender stores it,
 /// so that an exception loses nothing.
-struct send_notes {
+struct open_report {
     send_report report{};
     std::string failure{};       // text of the last failure
     std::string not_replaced{};  // why the item that is reported next was not replaced
 
-    friend bool operator==(const send_notes&, const send_notes&) = default;
+    friend bool operator==(const open_report&, const open_report&) = default;
 };
 
 }  // namespace detail

@@ -75,9 +75,11 @@ enum class item_outcome : std::uint8_t {
     accepted,        ///< The broker accepted it.
     too_large,       ///< It fits into no batch, not even alone.
     failed,          ///< It was refused permanently, or all retries failed.
-    in_doubt,        ///< Sent, but its arrival is unknown. A repetition may duplicate it.
+    /// Sent, but its arrival is unknown. A repetition may duplicate it. Text: "undecided".
+    in_doubt,
     unsent,          ///< It has not arrived, and the sender was stopped.
-    blocked_by_key,  ///< Not sent, because an earlier item of its key did not arrive.
+    /// Not sent, because an earlier item of its key did not arrive. Text: "held_back".
+    blocked_by_key,
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(item_outcome) noexcept
@@ -207,8 +209,9 @@ struct batch_sender_types {
         friend bool operator==(const resumed&, const resumed&) = default;
     };
 
-    /// Nothing more is to be sent. Waiting items end as `unsent`, and batches that wait for a
-    /// repetition as `in_doubt`. Attempts in flight still get their results.
+    /// The sender sends nothing more, also of later inputs. Waiting items end as `unsent`, and
+    /// batches that wait for a repetition as `in_doubt`. Attempts in flight still get their
+    /// results.
     struct stopped {
         friend bool operator==(const stopped&, const stopped&) = default;
     };

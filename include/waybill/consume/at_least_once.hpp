@@ -47,7 +47,7 @@ struct at_least_once_machine_types : batch_machine_types {
         before,  ///< At the old position: the commit was not applied.
         after,   ///< At the new position with the own epoch: the commit was applied.
         /// Elsewhere with the own epoch: an earlier commit of this owner arrived late.
-        earlier_commit,
+        earlier_commit,  ///< Text: "moved".
         elsewhere,  ///< Written by another owner.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(checkpoint_found) noexcept

@@ -100,7 +100,7 @@ enum class batch_outcome : std::uint8_t {
     /// Another owner has the partition: stop reading it. The rest belongs to that owner. Exception:
     /// the result of the last commit was lost, and the other owner moved the checkpoint before this
     /// one read it back. Then that commit may have been applied.
-    ownership_lost,
+    ownership_lost,  ///< Text: "abandoned".
     cancelled,  ///< The caller stopped the delivery. The rest is delivered again.
     unknown,    ///< The checkpoint is not known. Load it before anything else.
     empty,      ///< There was no event to deliver.

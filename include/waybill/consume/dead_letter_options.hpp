@@ -24,7 +24,7 @@ enum class dead_letter_body : std::uint8_t {
     /// No dead letter is written. The report counts the event. It lists position and reason of the
     /// first `batch_report::max_dropped_events` such events. The caller logs them, or they are
     /// lost.
-    discard,
+    discard,  ///< Text: "nothing".
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(dead_letter_body) noexcept

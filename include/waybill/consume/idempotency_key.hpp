@@ -76,8 +76,8 @@ public:
         write(key.partition);
         const std::size_t most = o.max_bytes < o.min_bytes ? o.min_bytes : o.max_bytes;
         if (text_.size() + highest_digits > most) shorten();
-        names_ = text_.size();
-        text_.reserve(names_ + highest_digits);
+        names_size_ = text_.size();
+        text_.reserve(names_size_ + highest_digits);
     }
 
     /// The key of the event `sequence`. The view is valid until the next call.
@@ -89,7 +89,7 @@ public:
             digits[--first] = static_cast<char>('0' + sequence % 10);
             sequence /= 10;
         } while (sequence != 0);
-        text_.resize(names_);
+        text_.resize(names_size_);
         text_.append(digits.data() + first, digits.size() - first);
         return text_;
     }
@@ -104,7 +104,7 @@ private:
 
     [[nodiscard]] std::string_view names() const
     {
-        return std::string_view(text_).substr(0, names_);
+        return std::string_view(text_).substr(0, names_size_);
     }
 
     void hex(unsigned byte)
@@ -138,7 +138,7 @@ private:
     }
 
     std::string text_;  // the names, each followed by a slash, then the number of the last call
-    std::size_t names_ = 0;
+    std::size_t names_size_ = 0;
 };
 
 /// The key of one event. For several keys of one partition, `idempotency_keys` is faster.

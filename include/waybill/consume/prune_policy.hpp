@@ -64,7 +64,7 @@ struct prune_policy {
     if (p.count == 0) return config_error{"prune.count", 0, "must be at least", 1};
     if (p.bytes == 0) return config_error{"prune.bytes", 0, "must be at least", 1};
     if (!(p.low_water >= 0 && p.low_water <= 1)) {
-        return detail::wrong_share("prune.low_water", p.low_water,
+        return detail::ratio_error("prune.low_water", p.low_water,
                                    "must be a number of thousandths from 0 to", 1'000);
     }
     if (p.spike.count == 0) return config_error{"prune.spike.count", 0, "must be at least", 1};

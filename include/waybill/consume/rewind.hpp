@@ -40,7 +40,8 @@ namespace waybill::inline v0_2 {
 enum class rewind_outcome : std::uint8_t {
     rewound,         ///< The checkpoint is at `to`, or before the first event if `to` is empty.
     not_done,        ///< The checkpoint is unchanged. The caller may retry.
-    ownership_lost,  ///< Another owner has written the checkpoint. Load it first.
+    /// Another owner has written the checkpoint. Load it first. Text: "abandoned".
+    ownership_lost,
     unknown,         ///< The outcome of the commit is unknown. Load the checkpoint first.
     invalid,         ///< There is no checkpoint, or `to` is not before it. Nothing was changed.
     unable,          ///< `to` is empty, and the store has no `reset`. Nothing was changed.

@@ -24,8 +24,11 @@ namespace waybill::inline v0_2 {
     for (std::size_t back = 0; back < 4 && back <= most; ++back) {
         const unsigned char lead = byte(most - back);
         if (lead >= 0x80U && lead < 0xC0U) continue;
-        const std::size_t whole = lead < 0xC0U ? 1U : lead < 0xE0U ? 2U : lead < 0xF0U ? 3U : 4U;
-        return text.substr(0, whole > back ? most - back : most);
+        const std::size_t character_size = lead < 0xC0U   ? 1U
+                                           : lead < 0xE0U ? 2U
+                                           : lead < 0xF0U ? 3U
+                                                          : 4U;
+        return text.substr(0, character_size > back ? most - back : most);
     }
     return text.substr(0, most);
 }

@@ -70,7 +70,7 @@ public:
     }
     [[nodiscard]] friend constexpr duration operator-(duration a, duration b) noexcept
     {
-        return raw(detail::subtract_ns(a.ns_, b.ns_));
+        return raw(detail::saturating_difference(a.ns_, b.ns_));
     }
     [[nodiscard]] friend constexpr duration operator*(duration d, double by) noexcept
     {

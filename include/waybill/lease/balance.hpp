@@ -12,7 +12,8 @@
 // The target of an owner is partitions / owners, rounded down. The owners with the most partitions
 // get the remainder, one more each. Guarantees, proved for all states of up to 10 partitions and 4
 // owners in tests/enumerate/lease/balance.test.cpp:
-//   1. It ends. Then no partition is free, and the counts differ by at most one.
+//   1. After a bounded number of rounds no partition is taken any more. Then none is free, and the
+//      counts differ by at most one.
 //   2. No owner takes more than its target or loses a partition below it. A balanced state stays.
 //   3. No other rule needs fewer steals.
 //   4. 2 and 3 also hold if several owners act on the same view at the same time.
@@ -48,7 +49,8 @@ namespace waybill::inline v0_2 {
         free.push_back(i);
         if (v.holders[i] == balance_plan::lease_view::free_for_long) free_for_long.push_back(i);
     }
-    const double share = random >= 0.0 ? (random < 1.0 ? random : 0.999) : 0.0;
+    const double below_one = 1.0 - 0x1p-53;  // the highest valid random number
+    const double share = random >= 0.0 ? (random < 1.0 ? random : below_one) : 0.0;
     const auto start = static_cast<std::uint32_t>(share * static_cast<double>(free.size()));
     detail::plan_claims(v, shares, free, start, plan);
     if (plan.claim.empty() && !plan.steal && !free_for_long.empty()) {

@@ -11,6 +11,7 @@
 
 namespace waybill::inline v0_2 {
 
+/// The leases that an owner should take, as `balance` computes them.
 struct balance_plan {
     /// The holder of each partition, as seen by one owner. All owners number the owners in the same
     /// order.

@@ -32,6 +32,7 @@
 
 #include <waybill/consume/position.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
@@ -147,19 +148,15 @@ struct lease_options {
 /// With fewer rounds per expiry, one failed renewal could lose a lease.
 [[nodiscard]] constexpr std::optional<config_error> validate(const lease_options& o) noexcept
 {
-    const auto value = [](duration d) {
-        const auto n = static_cast<std::uint64_t>(d.count());
-        return d < duration{} ? std::uint64_t{0} - n : n;
-    };
     if (o.interval <= duration{}) {
-        return config_error{"leases.interval", value(o.interval), "nanoseconds must be at least", 1,
-                            o.interval < duration{}};
+        return config_error{"leases.interval", detail::magnitude(o.interval),
+                            "nanoseconds must be at least", 1, o.interval < duration{}};
     }
     const duration least = o.interval + o.interval + o.interval;
     if (o.expiry < least) {
-        return config_error{"leases.expiry", value(o.expiry),
-                            "nanoseconds must be at least three times the interval", value(least),
-                            o.expiry < duration{}};
+        return config_error{"leases.expiry", detail::magnitude(o.expiry),
+                            "nanoseconds must be at least three times the interval",
+                            detail::magnitude(least), o.expiry < duration{}};
     }
     return {};
 }
@@ -168,18 +165,20 @@ namespace detail {
 
 /// How long an owner trusts a renewal, counted from before its request: 7/8 of `expiry`. Other
 /// owners wait for all of `expiry`, and count from the time when they saw the renewal, which is
-/// later. So a trusted lease has not expired for any owner.
+/// later. So a trusted lease has not expired for any owner. The remaining eighth (7.5 s by default)
+/// allows for clocks that run at different rates and for the last store call.
 [[nodiscard]] constexpr duration trusted_for(const lease_options& o) noexcept
 {
     return o.expiry - duration::nanoseconds(o.expiry.count() / 8);
 }
 
 /// The time from one round to the next: 0.8 to 1.0 intervals, so that the rounds of owners that
-/// started together diverge. `random` in [0, 1); other values read as the nearest bound, NaN as 0.
+/// started together diverge. `random` in [0, 1); other values count as the nearest bound, NaN as 0.
 [[nodiscard]] constexpr duration until_next_round(const lease_options& o, double random) noexcept
 {
     const double share = random >= 0.0 ? (random < 1.0 ? random : 1.0) : 0.0;
-    return detail::lesser(o.interval * (0.8 + 0.2 * share), o.interval);
+    constexpr double shortest = 0.8;  // in intervals
+    return detail::lesser(o.interval * (shortest + (1 - shortest) * share), o.interval);
 }
 
 }  // namespace detail

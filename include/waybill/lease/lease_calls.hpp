@@ -28,14 +28,14 @@ namespace waybill::inline v0_2 {
 struct lease_manager_types {
     /// Write the row of this owner. The result is `heartbeat_stored`.
     struct heartbeat {
-        owner_heartbeat who{};
+        owner_heartbeat row{};
         friend bool operator==(const heartbeat&, const heartbeat&) = default;
     };
 
     /// Remove the row of an owner: of this owner at its end, or of an owner that has not been seen
     /// for a long time. The result is `group_left`.
     struct leave {
-        owner_heartbeat who{};
+        owner_heartbeat row{};
         friend bool operator==(const leave&, const leave&) = default;
     };
 
@@ -49,7 +49,8 @@ struct lease_manager_types {
     /// Take a lease, renew it, or give it back. The result is `claimed`.
     struct claim {
         lease_claim row{};
-        /// Differs between any two claims of one manager that have a result.
+        /// The number of claims of this manager that had a result before. It distinguishes claims
+        /// with equal rows.
         std::uint64_t number = 0;
         friend bool operator==(const claim&, const claim&) = default;
     };
@@ -68,8 +69,8 @@ struct lease_manager_types {
         friend bool operator==(const group_left&, const group_left&) = default;
     };
 
-    /// The result of `list_leases`. `random` in [0, 1) is supplied by the caller, and spreads the
-    /// next actions of the owners.
+    /// The result of `list_leases`. `random` in [0, 1) is supplied by the caller. It selects the
+    /// time of the next round and the first partition to claim.
     struct listed {
         result<lease_table> answer{};
         double random = 0.5;
@@ -141,11 +142,11 @@ template <class S>
         call,
         [&](const lease_manager_types::heartbeat& a) {
             return lease_manager_types::lease_answer(
-                lease_manager_types::heartbeat_stored{a, store.heartbeat(a.who)});
+                lease_manager_types::heartbeat_stored{a, store.heartbeat(a.row)});
         },
         [&](const lease_manager_types::leave& a) {
             return lease_manager_types::lease_answer(
-                lease_manager_types::group_left{a, store.leave(a.who)});
+                lease_manager_types::group_left{a, store.leave(a.row)});
         },
         [&](const lease_manager_types::list_leases& a) {
             return lease_manager_types::lease_answer(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// lease_group: the partitions that owners share, and the events that a `lease_manager` receives.
+// lease_group: the partitions that owners share, and this owner.
 
 #ifndef WAYBILL_LEASE_LEASE_GROUP_HPP
 #define WAYBILL_LEASE_LEASE_GROUP_HPP
@@ -24,7 +24,8 @@ struct lease_group {
     /// All partitions, with different names, numbered from 0.
     std::vector<std::string> partitions{};
     owner_id self{};         ///< Differs from all live owners: draw the incarnation at the start.
-    lease_options leases{};  ///< No interval reads as 10 s, a shorter expiry as three intervals.
+    /// An interval of 0 or less counts as 10 s; an expiry below three intervals counts as three.
+    lease_options leases{};
 
     friend bool operator==(const lease_group&, const lease_group&) = default;
 };

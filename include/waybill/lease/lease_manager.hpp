@@ -41,6 +41,7 @@
 
 namespace waybill::inline v0_2 {
 
+/// The state machine of one owner: it renews, claims and gives back leases.
 class lease_manager : public lease_manager_types {
 public:
     using action = std::variant<lease_manager::lease_call, wait_until, idle>;
@@ -189,7 +190,10 @@ public:
     }
 
     /// Reserves memory for `more` leases to give back. If that throws, nothing has changed.
-    void make_room(std::uint64_t more) { extra_claims_.reserve(extra_claims_.size() + more); }
+    void reserve_give_backs(std::uint64_t more)
+    {
+        extra_claims_.reserve(extra_claims_.size() + more);
+    }
 
     /// The epoch under which a partition is held; empty if it is not held or unknown.
     [[nodiscard]] std::optional<std::uint64_t> epoch(std::uint32_t partition) const
@@ -329,7 +333,7 @@ private:
     {
         if (!l.answer && ++failed_lists_ < 3) return after_result(now);
         failed_lists_ = 0;
-        make_room(partitions());
+        reserve_give_backs(partitions());
         if (l.answer) seen_.look(*l.answer, now);
         for (std::uint32_t p = 0; p != partitions(); ++p) {
             if (!must_be_read(p)) continue;

@@ -35,6 +35,7 @@
 
 namespace waybill::inline v0_2 {
 
+/// Finds expired leases and departed owners by comparing successive reads of the table.
 class lease_observer {
 public:
     /// The stored row of a partition.

@@ -41,35 +41,37 @@ namespace waybill::inline v0_2 {
 struct partition_lifecycle_types {
     struct config {
         duration poll = duration::seconds(1);  ///< Pause after a read without events; at least 0.
-        /// Pause before a failed step is repeated.
+        /// Pause before a failed step is repeated. Its jitter is not random: the pause is the
+        /// middle of its range.
         backoff pause{.base = duration::seconds(1),
                       .cap = duration::seconds(60),
                       .spread = backoff::jitter::none};
-        std::uint32_t save_tries = 3;  ///< Maximum number of saves of one assignment; 0 reads as 1.
+        std::uint32_t save_tries =
+            3;  ///< Maximum number of saves of one assignment; 0 counts as 1.
 
         friend bool operator==(const config&, const config&) = default;
     };
 
     /// The result of reading and handling one batch.
-    enum class batch_pass : std::uint8_t {
+    enum class batch_result : std::uint8_t {
         moved,    ///< Some events are done, and there may be more.
         drained,  ///< There were no events to read.
         again,    ///< The batch failed and has no effects. Repeat it after a pause.
         reopen,   ///< The progress is unknown. Load the checkpoint again after a pause.
         lost,     ///< The store reports that another owner has the partition.
     };
-    [[nodiscard]] friend constexpr std::string_view texts_of(batch_pass) noexcept
+    [[nodiscard]] friend constexpr std::string_view texts_of(batch_result) noexcept
     {
         return "moved, drained, again, reopen, lost";
     }
 
     /// The result of a batch that ended with `e`.
-    [[nodiscard]] static constexpr batch_pass pass_of(batch_outcome e) noexcept
+    [[nodiscard]] static constexpr batch_result pass_of(batch_outcome e) noexcept
     {
-        if (e == batch_outcome::committed) return batch_pass::moved;
-        if (e == batch_outcome::empty) return batch_pass::drained;
-        if (e == batch_outcome::ownership_lost) return batch_pass::lost;
-        return e == batch_outcome::unknown ? batch_pass::reopen : batch_pass::again;
+        if (e == batch_outcome::committed) return batch_result::moved;
+        if (e == batch_outcome::empty) return batch_result::drained;
+        if (e == batch_outcome::ownership_lost) return batch_result::lost;
+        return e == batch_outcome::unknown ? batch_result::reopen : batch_result::again;
     }
 
     /// Load the checkpoint and prepare to read. The result is `partition_opened`.
@@ -157,7 +159,7 @@ struct partition_lifecycle_types {
     struct processed {
         std::uint32_t partition = 0;
         std::uint64_t epoch = 0;
-        batch_pass pass = batch_pass::moved;
+        batch_result pass = batch_result::moved;
 
         /// The result of the batch of `a` that ended with `e`.
         [[nodiscard]] static constexpr processed of(const process& a, batch_outcome e) noexcept
@@ -211,6 +213,7 @@ struct partition_lifecycle_types {
     return validate(o.pause);
 }
 
+/// The state machine of one partition: open it, process batches, save the progress, close it.
 class partition_lifecycle : public partition_lifecycle_types {
 public:
     using action = std::variant<open, process, close, save, release, wait_until, idle>;
@@ -292,14 +295,14 @@ public:
         processed_ = true;
         if (closing) return event_result::applied;
         switch (p.pass) {
-            case batch_pass::moved:
-            case batch_pass::drained:
+            case batch_result::moved:
+            case batch_result::drained:
                 failures_ = 0;
                 return enter_phase(phase::process,
-                                   p.pass == batch_pass::drained ? now + options_.poll : now);
-            case batch_pass::again: return retry_later(phase::process, now);
-            case batch_pass::reopen:
-            case batch_pass::lost: break;
+                                   p.pass == batch_result::drained ? now + options_.poll : now);
+            case batch_result::again: return retry_later(phase::process, now);
+            case batch_result::reopen:
+            case batch_result::lost: break;
         }
         return retry_later(phase::open, now);
     }
@@ -373,8 +376,10 @@ private:
     constexpr event_result retry_later(phase p, steady_time now)
     {
         if (failures_ != ~std::uint32_t{0}) ++failures_;
-        return enter_phase(p, now + pause(options_.pause, failures_, 0.5));
+        return enter_phase(p, now + pause(options_.pause, failures_, middle_of_jitter));
     }
+
+    static constexpr double middle_of_jitter = 0.5;
 
     std::uint32_t partition_;
     config options_;

@@ -17,8 +17,10 @@
 //      `last_error` reports it.
 //   4. `stop_requested` closes, saves and gives back all partitions in a bounded number of steps.
 //
-// A step and all calls of a round must end within 7/8 of `expiry` less one interval. A longer step
-// loses its lease, and the fence refuses its commit. A value without locks: one thread at a time.
+// A step and all calls of a round must end within `expiry` * 7/8 - `interval`, by default 42.5 s.
+// A longer step loses its lease, and the fence refuses its commit.
+//
+// A value without locks: one thread at a time.
 
 #ifndef WAYBILL_LEASE_PROCESSOR_HPP
 #define WAYBILL_LEASE_PROCESSOR_HPP
@@ -38,6 +40,7 @@
 
 namespace waybill::inline v0_2 {
 
+/// A `lease_manager` and one `partition_lifecycle` for each partition that this owner holds.
 class processor : public lease_manager_types, public partition_lifecycle_types {
 public:
     struct config {
@@ -112,7 +115,7 @@ public:
         const event_result h = forward(*part, r, r.partition, now);
         if (h != event_result::applied) return h;
         ownership_conflict& d = conflicts_[r.partition];
-        d = {r.epoch, r.pass == partition_lifecycle::batch_pass::lost
+        d = {r.epoch, r.pass == partition_lifecycle::batch_result::lost
                           ? detail::saturating_add(d.times, 1)
                           : 0};
         if (d.times != 0) (void)leases_.on(lease_suspected{r.partition}, now);
@@ -131,7 +134,7 @@ public:
     /// Starts to close, save and give back all partitions.
     event_result on(const stop_requested& s, steady_time now)
     {
-        leases_.make_room(lifecycles_.size());
+        leases_.reserve_give_backs(lifecycles_.size());
         const event_result h = leases_.on(s, now);
         if (h != event_result::applied) return h;
         report_lease_changes(now);
@@ -175,8 +178,8 @@ public:
         return leases_.key(partition);
     }
 
-    /// The assignment of a partition to open, from the loaded checkpoint. Its `ended` shows whether
-    /// the previous owner counts as dead (crash_record.hpp).
+    /// The assignment of a partition to open, from the loaded checkpoint. Its `expired_incarnation`
+    /// shows whether the previous owner counts as dead (crash_record.hpp).
     [[nodiscard]] assignment assignment_of(const open& a,
                                            const std::optional<checkpoint>& stored) const
     {
@@ -247,7 +250,7 @@ private:
     {
         partition_lifecycle* const part = find(e.partition);
         if (!part) return event_result::invalid;
-        leases_.make_room(1);
+        leases_.reserve_give_backs(1);
         const event_result h = forward(*part, e, e.partition, now);
         // A following assignment is not opened.
         if (leases_.stopping()) (void)part->on(revoked{}, now);

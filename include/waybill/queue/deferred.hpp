@@ -38,7 +38,8 @@ struct deferral_options {
     /// `group_by_partition` puts the entries of one partition next to each other.
     enum class hand_out_order : std::uint8_t {
         by_due,              ///< By due time, then by sequence number.
-        group_by_partition,  ///< Grouped; the partition of the earliest due entry comes first.
+        /// Grouped; the partition of the earliest due entry comes first. Text: "by_partition".
+        group_by_partition,
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(hand_out_order) noexcept
     {

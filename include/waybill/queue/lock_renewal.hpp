@@ -145,7 +145,7 @@ namespace detail {
     };
     if (auto bad = above_zero("lock_renewal.lock", o.lock)) return bad;
     if (!(o.renew_left > 0 && o.renew_left < 1)) {
-        return detail::wrong_share("lock_renewal.renew_left", o.renew_left,
+        return detail::ratio_error("lock_renewal.renew_left", o.renew_left,
                                    "must be a number of thousandths above 0, and below", 1'000);
     }
     if (o.margin < duration{} || o.margin >= o.lock) {

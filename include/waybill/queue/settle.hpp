@@ -8,7 +8,7 @@
 //         [&](complete)              { queue.remove(m); },
 //         [&](abandon a)             { queue.give_back(m, a.failed); },
 //         [&](defer d)               { queue.give_back_at(m, d.until); },
-//         [&](dead_letter_message d) { queue.park(m, waybill::describe(d, f.text)); },
+//         [&](dead_letter_message d) { queue.dead_letter(m, waybill::describe(d, f.text)); },
 //         [&](let_lock_expire)       {});                       // no call: the lock expires
 //
 // Guarantees (details, and the calls of SQS, Service Bus and AMQP: guide)
@@ -89,7 +89,7 @@ struct settle_check {
 }
 
 /// Checks that the policy fits the queue, and computes the longest outage that a message survives.
-/// Time: linear in the deliveries whose pauses still grow, at most 2,000.
+/// Time: one step for each delivery until the pause reaches its cap, at most 2,000.
 [[nodiscard]] constexpr settle_check validate(const settle_policy& p,
                                               const delivery_terms& t) noexcept
 {

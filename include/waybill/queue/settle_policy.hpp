@@ -25,7 +25,7 @@ namespace waybill::inline v0_2 {
 struct settle_policy {
     /// How a message is settled while a dependency is down.
     enum class when_down : std::uint8_t {
-        let_lock_expire,  ///< Keep it until its lock expires.
+        let_lock_expire,  ///< Keep it until its lock expires. Text: "leave".
         defer,            ///< Defer it by a pause of `levels.pauses`.
         abandon,  ///< Return it at once. For a queue that does not count this as a delivery.
     };

@@ -71,7 +71,7 @@ struct backoff {
                             b.cap < duration{}};
     }
     if (!(b.factor >= 1.0)) {
-        return detail::wrong_share("backoff.factor", b.factor,
+        return detail::ratio_error("backoff.factor", b.factor,
                                    "must be a number of thousandths, and at least", 1'000);
     }
     if (b.step < duration{}) {

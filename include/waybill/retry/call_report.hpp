@@ -24,8 +24,9 @@ struct call_answer {
 
 /// The outcome of all attempts.
 struct call_report {
-    /// The fault of the last attempt. `text` is set only if this retry_call made that attempt. If
-    /// the time limit allowed no attempt at all, it is `cancelled`.
+    /// The fault of the last attempt, `none` on success. Its text is empty if an earlier retry_call
+    /// with the same `retry_loop` made that attempt. If the time limit allowed no attempt, the kind
+    /// is `cancelled`.
     fault reason{};
     /// The reason for no further attempt.
     retry_loop::retry_outcome outcome = retry_loop::retry_outcome::open;

@@ -4,7 +4,7 @@
 //
 //     waybill::circuit_breaker breaker;
 //     if (auto pass = waybill::scoped_permit(breaker, clock)) pass.record(handle(message).kind);
-//     else pause_until(breaker.next_change(clock()));
+//     else sleep_until(breaker.next_change(clock()));
 //
 // Guarantees (the guide has the details)
 //   1. A result counts once, and only before the first change of state after its permit was issued.

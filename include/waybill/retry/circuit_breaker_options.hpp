@@ -98,7 +98,7 @@ struct circuit_breaker_types {
                             d < duration{}};
     };
     if (!(o.failure_ratio > 0 && o.failure_ratio <= 1)) {
-        return detail::wrong_share("circuit_breaker.failure_ratio", o.failure_ratio,
+        return detail::ratio_error("circuit_breaker.failure_ratio", o.failure_ratio,
                                    "must be a number of thousandths above 0, and at most", 1'000);
     }
     if (o.minimum_throughput == 0)

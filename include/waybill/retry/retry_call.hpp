@@ -29,21 +29,22 @@
 
 namespace waybill::inline v0_2 {
 
-/// Makes calls until one succeeds or the policy gives up. Sleeps between them by `pause_until`. If
-/// `pause_until` returns false, retry_call returns with `waiting` set. `clock` is a function that
+/// Makes calls until one succeeds or the policy gives up. Between calls it calls `sleep_until`. If
+/// that returns false, retry_call returns with `waiting` set. `clock` is a function that
 /// returns the steady time, or a constant time. `random` returns a random number in [0, 1).
-template <class Call, class Clock, class Sleep, class Draw>
+template <class Call, class Clock, class Sleep, class Random>
 [[nodiscard]] call_report retry_call(const call_policy& p, Call&& call, Clock clock,
-                                     Sleep&& pause_until, Draw&& random, shared_budget budget = {})
+                                     Sleep&& sleep_until, Random&& random,
+                                     shared_budget budget = {})
 {
     retry_loop tries(p, detail::time_of(clock), budget);
-    return detail::call_until(tries, call, clock, pause_until, random);
+    return detail::call_until(tries, call, clock, sleep_until, random);
 }
 
 /// Continues with `tries`. Instead of sleeping it returns, and `waiting` contains the time of the
 /// next attempt. After the end it makes no call and returns the same outcome.
-template <class Call, class Clock, class Draw>
-[[nodiscard]] call_report retry_call(retry_loop& tries, Call&& call, Clock clock, Draw&& random)
+template <class Call, class Clock, class Random>
+[[nodiscard]] call_report retry_call(retry_loop& tries, Call&& call, Clock clock, Random&& random)
 {
     detail::no_sleep never;
     return detail::call_until(tries, call, clock, never, random);

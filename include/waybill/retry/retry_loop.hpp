@@ -64,7 +64,8 @@ struct retry_loop_types {
     enum class retry_outcome : std::uint8_t {
         open,           ///< A further attempt may follow.
         succeeded,      ///< The last attempt succeeded.
-        not_retriable,  ///< The last fault was permanent, ownership_lost or cancelled.
+        /// The last fault was permanent, ownership_lost or cancelled. Text: "not_worth_it".
+        not_retriable,
         tries,          ///< The maximum number of attempts is reached.
         time_limit,     ///< The next attempt, possibly the first, would start too late.
         budget,         ///< The retry budget has no token left.

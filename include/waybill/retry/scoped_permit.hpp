@@ -3,7 +3,7 @@
 // scoped_permit: a permit of a circuit breaker that is always reported, even if the call throws.
 //
 //     if (auto p = waybill::scoped_permit(breaker, clock)) p.record(handle(message).kind);
-//     else pause_until(breaker.next_change(clock()));
+//     else sleep_until(breaker.next_change(clock()));
 //
 // A permit that goes out of scope without a report counts as an `infrastructure` failure at once,
 // for example after an exception, an early return, or a dropped callback. Without this, a lost

@@ -21,11 +21,11 @@ namespace waybill::inline v0_2::scaling {
 
 /// A setting with a value per direction.
 template <class T>
-struct both_ways {
+struct per_direction {
     T up{};
     T down{};
 
-    friend bool operator==(const both_ways&, const both_ways&) = default;
+    friend bool operator==(const per_direction&, const per_direction&) = default;
 };
 
 /// The larger of `count` instances and `percent` percent of the current instances; at least one

@@ -29,7 +29,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/condition.hpp>
 #include <waybill/scaling/decision.hpp>
-#include <waybill/scaling/detail/deciding.hpp>
+#include <waybill/scaling/detail/decision_builder.hpp>
 #include <waybill/scaling/policy.hpp>
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/state.hpp>
@@ -45,18 +45,20 @@ template <condition Up, condition Down>
                               const state& s, std::uint64_t instances, wall_time now)
 {
     const bool arrived = s.pending && s.pending->ordered.to == instances;
-    if (!arrived && !s.is_ahead(now)) {
-        return detail::deciding<Up, Down>(p, metrics, s, instances, now).build();
+    if (!arrived && !s.has_future_times(now)) {
+        return detail::decision_builder<Up, Down>(p, metrics, s, instances, now).build();
     }
+    // A time in the future is of a wrong clock and is corrected; a command whose target is reached
+    // counts as applied.
     state seen = s;
-    seen.rein_in(now);
+    seen.correct_future_times(now);
     if (arrived) seen.on(applied{s.pending->ordered.id}, now);
-    decision d = detail::deciding<Up, Down>(p, metrics, seen, instances, now).build();
+    decision d = detail::decision_builder<Up, Down>(p, metrics, seen, instances, now).build();
     d.arrived = arrived;
     return d;
 }
 
-/// Deleted: the rows of a decision view the policy, so a temporary is not accepted.
+/// Deleted: the rows of a decision refer to the policy, so a temporary is not accepted.
 template <condition Up, condition Down>
 void decide(const basic_policy<Up, Down>&& p, std::span<const reading> metrics, const state& s,
             std::uint64_t instances, wall_time now) = delete;

@@ -80,7 +80,7 @@ struct decision {
 
     // Input of `state::on`.
     tribool activation = tribool::yes;
-    both_ways<duration> stabilise{};
+    per_direction<duration> stabilise{};
     duration warm_up{};
     bool arrived = false;  ///< The number of instances equals the target of the pending command.
 

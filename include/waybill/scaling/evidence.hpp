@@ -99,7 +99,7 @@ struct evidence {
 
 /// True if the value is only a bound, because some events were not sampled or were pushed out of
 /// the window: the true highest may be higher, the true lowest may be lower.
-[[nodiscard]] constexpr bool is_one_sided(const evidence& e) noexcept
+[[nodiscard]] constexpr bool is_only_a_bound(const evidence& e) noexcept
 {
     const bool extreme = e.what == statistic::highest || e.what == statistic::lowest;
     return extreme && (e.cut || e.sampled);

@@ -36,7 +36,7 @@ struct target {
     measured of{};    ///< The total load; if `averaged`, the average load of an instance.
     double each = 0;  ///< The wanted load of one instance. Above 0.
     /// Relative deviations up to this cause no change. In [0, 1).
-    both_ways<double> tolerance{0.1, 0.1};
+    per_direction<double> tolerance{0.1, 0.1};
 
     friend bool operator==(const target&, const target&) = default;
 };
@@ -92,13 +92,13 @@ struct basic_policy {
     /// The lowest and highest number of instances.
     bounds instances{};
     /// The step of `up` and `down`.
-    both_ways<change> step{};
+    per_direction<change> step{};
     /// Bands up count independently of `up`. Bands down count only if `down` holds.
-    both_ways<std::vector<band>> bands{};
+    per_direction<std::vector<band>> bands{};
     /// A change must be wanted for this whole period.
-    both_ways<duration> stabilise{};
+    per_direction<duration> stabilise{};
     /// Limits on the changes within a period. All of them apply.
-    both_ways<std::vector<rate_limit>> rate{};
+    per_direction<std::vector<rate_limit>> rate{};
     /// The time until new instances work at full capacity.
     duration warm_up{};
     /// Holds if at least one instance is needed. Required if `instances.lowest` is 0, but not
@@ -111,7 +111,7 @@ struct basic_policy {
     /// Named tiers in ascending order of capacity. Numbers of instances are then tier indices.
     std::vector<capacity_tier> ladder{};
     /// False forbids changes in this direction.
-    both_ways<bool> allow{true, true};
+    per_direction<bool> allow{true, true};
     /// The minimum number of instances while the need is unknown.
     std::optional<std::uint64_t> if_unknown{};
     /// The maximum time for a command. After that, it is no longer pending.

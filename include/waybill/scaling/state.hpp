@@ -26,7 +26,7 @@
 #include <waybill/scaling/command.hpp>
 #include <waybill/scaling/decision.hpp>
 #include <waybill/scaling/detail/numbers.hpp>
-#include <waybill/scaling/few.hpp>
+#include <waybill/scaling/bounded_list.hpp>
 
 namespace waybill::inline v0_2::scaling {
 
@@ -40,14 +40,14 @@ struct recommendation {
 
 /// An applied change. A joined entry stands for several changes in one direction: then only the
 /// difference between `from` and `to` counts.
-struct made_change {
+struct applied_change {
     wall_time at{};
     std::uint64_t from = 0;
     std::uint64_t to = 0;
 
     [[nodiscard]] constexpr bool is_up() const noexcept { return to > from; }
 
-    friend bool operator==(const made_change&, const made_change&) = default;
+    friend bool operator==(const applied_change&, const applied_change&) = default;
 };
 
 /// A command without a result.
@@ -71,24 +71,24 @@ struct state {
     std::optional<wall_time> last_up{};
     std::optional<wall_time> last_down{};
     std::optional<wall_time> last_failure{};
-    std::uint64_t ready = 0;  ///< The number of instances warmed up before `warm_at`.
+    std::uint64_t warm_instances = 0;  ///< The number of instances warmed up before `warm_at`.
     /// The end of the warm-up of the newest instances.
     std::optional<wall_time> warm_at{};
     /// The time since which no instance has been needed.
     std::optional<wall_time> inactive_since{};
     /// The recommendations that may delay a change down, in order of time. Each is higher than all
     /// later ones.
-    few<recommendation, recommendations> highest{};
+    bounded_list<recommendation, recommendations> highest{};
     /// The recommendations that may delay a change up, in order of time. Each is lower than all
     /// later ones.
-    few<recommendation, recommendations> lowest{};
+    bounded_list<recommendation, recommendations> lowest{};
     /// Applied changes, oldest first.
-    few<made_change, changes> made{};
+    bounded_list<applied_change, changes> applied_changes{};
 
     /// Records a decision. Constant time.
     void on(const decision& d)
     {
-        rein_in(d.now);
+        correct_future_times(d.now);
         const bool already_recorded = d.command && d.command->id <= last_id;
         const bool arrived = d.arrived && pending && pending->ordered.to == d.from;
         if (arrived && !already_recorded) begin_cooldown(d.now);
@@ -113,7 +113,7 @@ struct state {
     {
         const command_result result = result_for(a.id);
         if (result != command_result::applied) return result;
-        rein_in(now);
+        correct_future_times(now);
         begin_cooldown(now);
         return result;
     }
@@ -128,7 +128,7 @@ struct state {
 
     /// True if a stored time is more than `most_ahead` after now: a clock must have been wrong.
     /// Linear in the stored entries.
-    [[nodiscard]] bool is_ahead(wall_time now) const
+    [[nodiscard]] bool has_future_times(wall_time now) const
     {
         const wall_time latest = now + most_ahead;
         const auto ahead = [&](const auto& t) { return t && latest < *t; };
@@ -136,15 +136,15 @@ struct state {
                    ahead(inactive_since) || (pending && latest < pending->at);
         for (const recommendation& r : highest) any = any || latest < r.at;
         for (const recommendation& r : lowest) any = any || latest < r.at;
-        for (const made_change& c : made) any = any || latest < c.at;
+        for (const applied_change& c : applied_changes) any = any || latest < c.at;
         return any;
     }
 
     /// Sets each stored time that is more than `most_ahead` after now to now. Otherwise, after one
     /// wrong clock, changes would be blocked until that time.
-    void rein_in(wall_time now)
+    void correct_future_times(wall_time now)
     {
-        if (!is_ahead(now)) return;
+        if (!has_future_times(now)) return;
         const wall_time latest = now + most_ahead;
         const auto limit_time = [&](wall_time& t) {
             if (latest < t) t = now;
@@ -155,7 +155,7 @@ struct state {
         if (last_failure) limit_time(*last_failure);
         if (inactive_since) limit_time(*inactive_since);
         if (pending) limit_time(pending->at);
-        for (std::size_t n = 0; n != made.size(); ++n) limit_time(made[n].at);
+        for (std::size_t n = 0; n != applied_changes.size(); ++n) limit_time(applied_changes[n].at);
         // Keeps the order of time: entries slightly ahead of now stay before later ones.
         for (auto* list : {&highest, &lowest}) {
             for (std::size_t n = 0; n != list->size(); ++n) {
@@ -185,15 +185,15 @@ private:
             last_up = now;
             if (pending->warm_up > duration{}) {
                 const bool warming = warm_at && now < *warm_at;
-                ready = warming ? detail::lesser(ready, c.from) : c.from;
+                warm_instances = warming ? detail::lesser(warm_instances, c.from) : c.from;
                 warm_at = now + pending->warm_up;
             }
         } else {
             last_down = now;
-            ready = detail::lesser(ready, c.to);
+            warm_instances = detail::lesser(warm_instances, c.to);
         }
-        if (made.is_full()) join_oldest();
-        made.push({now, c.from, c.to});
+        if (applied_changes.is_full()) join_oldest();
+        applied_changes.push({now, c.from, c.to});
         pending.reset();
     }
 
@@ -201,23 +201,23 @@ private:
     /// entry of a direction may stand for several changes; limits of the other direction ignore it.
     void join_oldest()
     {
-        std::optional<std::size_t> first[2];
-        for (std::size_t n = 0; n != made.size(); ++n) {
-            made_change& c = made[n];
-            std::optional<std::size_t>& before = first[c.is_up() ? 1 : 0];
-            if (!before) {
-                before = n;
+        std::optional<std::size_t> oldest_of[2];  // of changes down and up
+        for (std::size_t n = 0; n != applied_changes.size(); ++n) {
+            applied_change& c = applied_changes[n];
+            std::optional<std::size_t>& oldest = oldest_of[c.is_up() ? 1 : 0];
+            if (!oldest) {
+                oldest = n;
                 continue;
             }
-            const made_change oldest = made[*before];
+            const applied_change earlier = applied_changes[*oldest];
             const std::uint64_t added = waybill::detail::saturating_sub(c.to, c.from);
             const std::uint64_t removed = waybill::detail::saturating_sub(c.from, c.to);
             c.to = waybill::detail::saturating_add(
-                added, waybill::detail::saturating_sub(oldest.to, oldest.from));
+                added, waybill::detail::saturating_sub(earlier.to, earlier.from));
             c.from = waybill::detail::saturating_add(
-                removed, waybill::detail::saturating_sub(oldest.from, oldest.to));
-            c.at = waybill::detail::later(c.at, oldest.at);
-            return made.erase(*before);
+                removed, waybill::detail::saturating_sub(earlier.from, earlier.to));
+            c.at = waybill::detail::later(c.at, earlier.at);
+            return applied_changes.erase(*oldest);
         }
     }
 
@@ -225,7 +225,7 @@ private:
     /// recommendation is valid until the next one, and counts for `period` after that. Before the
     /// first one it is unknown: `assumed_instances` is used.
     template <class Hides>
-    static void remember(few<recommendation, recommendations>& list, recommendation r,
+    static void remember(bounded_list<recommendation, recommendations>& list, recommendation r,
                          std::uint64_t assumed_instances, duration period, Hides supersedes)
     {
         if (period <= duration{}) return;
@@ -238,7 +238,7 @@ private:
     }
 
     /// Merges the two neighbours with the shortest time between them.
-    static void merge_nearest(few<recommendation, recommendations>& list)
+    static void merge_nearest(bounded_list<recommendation, recommendations>& list)
     {
         std::size_t nearest = 0;
         for (std::size_t n = 1; n + 1 < list.size(); ++n) {

@@ -36,6 +36,7 @@
 
 namespace waybill::inline v0_2 {
 
+/// The state machine that moves dead letters from the broker to a table.
 class dead_letter_import {
 public:
     /// The outcome of an import.

@@ -2,15 +2,13 @@
 //
 // envelope: the first line of a stored session state. It detects damage and later versions.
 //
-//     const std::string bytes = waybill::seal_state(waybill::state_format::json, {2, 0}, body);
-//     ...
-//     const auto s = waybill::open_state(bytes, 262'144);     // `bytes`: nullopt without a state
-//     if (s.outcome == waybill::state_read::ok) read(s.format, s.version, s.body);
-//     else log(waybill::describe(s));                         // with the action to take
+//     auto s = codec.decode(bytes);                        // each codec writes and checks the line
+//     log(waybill::describe(s.read.envelope));             // the problem, and the action to take
 //
 // Guarantees
 //   1. Every proper prefix of sealed bytes, the empty one included, is `corrupt`. So are bytes with
-//      one flipped bit, and bytes with damage within four consecutive bytes after the first byte.
+//      one flipped bit, and bytes with any change within four consecutive bytes after the first
+//      one.
 //      Other damage stays undetected with probability 2^-32.
 //   2. `newer` requires a valid checksum and a later version or unknown format in the line. Damaged
 //      bytes are never `newer` and never `absent`.

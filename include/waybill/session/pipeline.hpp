@@ -11,10 +11,11 @@
 //      after the last message is complete. The process may end at any time.
 //   2. After a failure, a gap or contradictory numbers no step runs. Independent steps do.
 //   3. An unreadable state is not an absent one. No step runs, and the state is not overwritten.
-//   4. An infrastructure fault is not an attempt; the session is released. Exception: the broker
-//      counts no deliveries and no call could save the outcome.
+//   4. An infrastructure fault does not count as an attempt, and the session is given back. It
+//      counts only if the broker counts no deliveries and the outcome could not be saved.
 //   5. The next holder repeats an unconfirmed call. Steps take effect at least once.
-//   6. If the step `first` is missing, the failed state stays. That step may come and must not run.
+//   6. If the step `first` is missing, the failed state is not cleared: that step may still arrive
+//      and must not run.
 //
 // A sweep is required (sweep.hpp): a crash between `complete` and `clear_state` leaves a state.
 // A value without locks: one thread at a time.
@@ -43,6 +44,7 @@
 
 namespace waybill::inline v0_2 {
 
+/// The state machine for one session: it decides each call for the message in hand.
 class pipeline : public pipeline_types {
 public:
     using action = std::variant<load_state, execute, save_state, write_dead_letter, complete,
@@ -333,24 +335,26 @@ private:
     /// not ended.
     bool is_pausing(steady_time now) const
     {
-        const bool begins = phase_ == phase::save && save_purpose_ == save_purpose::attempt_start;
-        return now < not_before_ && (begins || phase_ == phase::execute);
+        const bool saves_start =
+            phase_ == phase::save && save_purpose_ == save_purpose::attempt_start;
+        return now < not_before_ && (saves_start || phase_ == phase::execute);
     }
 
     /// Starts an attempt. If the broker does not count deliveries, the attempt is saved first,
-    /// after its pause. Exception: no attempt of a late step is saved.
+    /// after its pause. Exception: the attempts of a step that the session has counted already are
+    /// not saved.
     event_result begin_attempt(steady_time now)
     {
         if (facts_.deliveries != 0 || is_late()) return enter_phase(phase::execute);
         progress_before_attempt_ = progress_;
-        const steady_time begins = now < not_before_ ? not_before_ : now;
-        return save_attempts(save_purpose::attempt_start, detail::saturating_add(tries_, 1),
-                             begins);
+        const steady_time start = now < not_before_ ? not_before_ : now;
+        return save_attempts(save_purpose::attempt_start, detail::saturating_add(tries_, 1), start);
     }
 
     /// Gives the session back until `until`. Before that, saves the attempts if the state does not
-    /// contain them. If each attempt is saved at its start, this save records its end: unless the
-    /// fault is transient, the progress is again that from before the attempt.
+    /// contain them. If each attempt is saved at its start, this save records its end: after a
+    /// fault that is not transient, the attempt does not count, and the progress before it is
+    /// saved.
     event_result postpone(fault_kind kind, steady_time until, steady_time now)
     {
         const bool begun = !is_pausing(now);

@@ -23,6 +23,7 @@
 
 namespace waybill::inline v0_2 {
 
+/// The configuration of a pipeline. A plain value; `validate` finds invalid fields.
 struct pipeline_policy {
     /// The effect of a failed step on the later steps of its session.
     enum class pipeline_mode : std::uint8_t {
@@ -67,7 +68,8 @@ struct pipeline_policy {
     /// also `corrupt` if this program cannot convert it to its value, or if an upgrade of it fails;
     /// with `hold` the steps wait for a program that can.
     enum class when_unreadable : std::uint8_t {
-        dead_letter,  ///< Each step is dead-lettered. No step waits for manual repair.
+        /// Each step is dead-lettered. No step waits for manual repair. Text: "park".
+        dead_letter,
         hold,         ///< Each step is given back until the state is repaired.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(when_unreadable) noexcept
@@ -80,9 +82,8 @@ struct pipeline_policy {
     /// pauses between them. `retry.max_attempts` counts the first attempt.
     /// After an infrastructure fault `pauses` gives the pause before the session is delivered
     /// again. It grows with the deliveries of the message, and is the cap if the broker does not
-    /// count them. If the broker counts deliveries except sessions given back, each pause of an
-    /// outage is the first one, and the handler is called after each. Choose `pauses.base` for that
-    /// case.
+    /// count them. Some brokers do not count the delivery of a session that was given back: there
+    /// the pause does not grow, so set `pauses.base` to the pause wanted in an outage.
     retry_policy retry{};
     /// The longest pause that the pipeline waits with the message in hand, at least 0; renew its
     /// lock meanwhile. Before a longer pause the attempts are saved and the session is given back.
@@ -90,17 +91,17 @@ struct pipeline_policy {
     /// late step waits any pause in hand, because the state has no field for its attempts.
     duration max_wait_in_hand = duration::seconds(10);
     /// A step with more deliveries than this is dead-lettered without a run. At least 1 and less
-    /// than `broker_deliveries`. Its earlier deliveries ended the process, lost the lock, or were
-    /// given back at a broker that counts this. The deliveries up to the broker's limit are a
+    /// than `broker_max_deliveries`. Its earlier deliveries ended the process, lost the lock, or
+    /// were given back at a broker that counts this. The deliveries up to the broker's limit are a
     /// reserve, because a delivery that dead-letters the step may also end early.
     /// A broker that does not count reports 0 deliveries. Each attempt is then saved before it
     /// starts, and undone if it ends with a fault that is not the step's. If no call could undo it
     /// (process, store or lock lost), it counts as an attempt: after a crash caused by the step the
     /// state looks the same.
-    std::uint64_t deliveries = 7;
+    std::uint64_t max_deliveries = 7;
     /// The delivery limit set at the broker; 2^64 - 1 if it has none. Must be greater than
-    /// `retry.max_attempts` and `deliveries`.
-    std::uint64_t broker_deliveries = 10;
+    /// `retry.max_attempts` and `max_deliveries`. 10 is the default of Azure Service Bus.
+    std::uint64_t broker_max_deliveries = 10;
     when_unreadable unreadable = when_unreadable::dead_letter;
     when_refused refused = when_refused::hold;
     std::size_t reason_bytes = 1'024;  ///< Maximum bytes of the reason text of a failure.
@@ -111,18 +112,20 @@ struct pipeline_policy {
 [[nodiscard]] constexpr std::optional<config_error> validate(const pipeline_policy& p) noexcept
 {
     if (const auto bad = validate(p.retry)) return bad;
-    if (p.retry.max_attempts >= p.broker_deliveries) {
-        return config_error{"retry.max_attempts", p.retry.max_attempts,
-                            "must be less than broker_deliveries, or the broker dead-letters the "
-                            "step first and delivers the next one",
-                            p.broker_deliveries};
+    if (p.retry.max_attempts >= p.broker_max_deliveries) {
+        return config_error{
+            "retry.max_attempts", p.retry.max_attempts,
+            "must be less than broker_max_deliveries, or the broker dead-letters the "
+            "step first and delivers the next one",
+            p.broker_max_deliveries};
     }
-    if (p.deliveries == 0) return config_error{"deliveries", 0, "must be at least", 1};
-    if (p.deliveries >= p.broker_deliveries) {
-        return config_error{"deliveries", p.deliveries,
-                            "must be less than broker_deliveries, or the broker dead-letters the "
-                            "step first and delivers the next one",
-                            p.broker_deliveries};
+    if (p.max_deliveries == 0) return config_error{"max_deliveries", 0, "must be at least", 1};
+    if (p.max_deliveries >= p.broker_max_deliveries) {
+        return config_error{
+            "max_deliveries", p.max_deliveries,
+            "must be less than broker_max_deliveries, or the broker dead-letters the "
+            "step first and delivers the next one",
+            p.broker_max_deliveries};
     }
     if (p.max_wait_in_hand < duration{}) {
         return config_error{"max_wait_in_hand", detail::magnitude(p.max_wait_in_hand),
@@ -135,14 +138,16 @@ struct pipeline_policy {
 enum class step_outcome : std::uint8_t {
     done,           ///< The step has run, the state contains it, and the message is complete.
     repeated,       ///< The step was done before. The message is complete.
-    dead_lettered,  ///< The dead letter with the reason is written, and the message is complete.
+    /// The dead letter with the reason is written, and the message is complete. Text: "parked".
+    dead_lettered,
     given_back,     ///< The message is delivered again, with the rest of its session.
     /// As `given_back`, because the session state is unreadable and must not be overwritten.
-    state_unreadable,
+    state_unreadable,  ///< Text: "held".
     /// The outcome is unknown, or another holder has the session. The message is delivered again
     /// unless it is complete.
     lost,
-    other_in_hand,  ///< Another message is in hand. This one is unchanged and has to wait.
+    /// Another message is in hand. This one is unchanged and has to wait. Text: "not_taken".
+    other_in_hand,
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(step_outcome) noexcept

@@ -36,7 +36,8 @@ struct pipeline_types {
 
     /// Write the state: the user's part and the pipeline's progress(). Report `state_saved`.
     struct save_state {
-        bool undone = false;  ///< The step is not done: write the user's part from before the step.
+        bool keep_old_value =
+            false;  ///< The step is not done: write the user's part from before the step.
         friend bool operator==(const save_state&, const save_state&) = default;
     };
 
@@ -89,10 +90,12 @@ struct pipeline_types {
         friend bool operator==(const state_loaded&, const state_loaded&) = default;
     };
 
-    /// The next message of the session is in hand. `wall` is the time that the state records.
+    /// The next message of the session is in hand. `wall` is the wall time now: the state records
+    /// it, and a sweep computes the age of the state from it. It has no default, so that compilers
+    /// warn if it is missing.
     struct step_received {
         step_facts facts{};
-        wall_time wall{};
+        wall_time wall;
 
         friend bool operator==(const step_received&, const step_received&) = default;
     };

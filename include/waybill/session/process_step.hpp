@@ -36,8 +36,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// Processes one message and returns its outcome: `lost` and no call if the pipeline was over
-/// before, `other_in_hand` and no call if another message is in hand. `clock` is a function that
+/// Processes one message and returns its outcome. Makes no call and returns `lost` if the pipeline
+/// is over already, or `other_in_hand` if another message is in hand. `clock` is a function that
 /// returns a steady time. `calls` contains one call for each action except `idle`.
 ///
 /// Results of the calls; other types do not compile:

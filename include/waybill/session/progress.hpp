@@ -33,18 +33,20 @@ struct step_failure {
     friend bool operator==(const step_failure&, const step_failure&) = default;
 };
 
+/// How far a session has come, as its state stores it.
 struct session_progress {
     std::uint64_t done = 0;   ///< The last step done or dead-lettered; 0 before the first.
     std::uint64_t total = 0;  ///< The number of the last step; 0 if unknown.
-    /// Dead-lettered steps among `done`. 0 if a failure stops the session.
+    /// Dead-lettered steps among `done`. Always 0 if the policy stops a session at its first
+    /// failure.
     std::uint64_t dead_lettered = 0;
     std::uint64_t tries = 0;  ///< Attempts of step `done` + 1 in earlier deliveries.
     /// The failure that stopped the session. Later steps are dead-lettered.
     std::optional<step_failure> failed{};
     wall_time begun{};    ///< Receipt of the first message of the session.
     wall_time changed{};  ///< The time at which this progress was written.
-    /// The step at which the session began if it is later than 1, as after a redrive. 0 if it is 1
-    /// or unknown, or if steps may be missing.
+    /// The step at which the session began: later than 1, as after a redrive, and no step before it
+    /// is missing. 0 otherwise, and if it is unknown.
     std::uint64_t first = 0;
 
     /// True if all steps are done or dead-lettered and no failure has stopped the session.

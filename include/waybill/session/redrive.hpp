@@ -97,8 +97,8 @@ struct redrive_types {
         friend bool operator==(const sessions_marked&, const sessions_marked&) = default;
     };
 
-    /// The last `removed` dead letters of the action are removed. `kind` is the fault of the next
-    /// one.
+    /// `removed` dead letters are removed, counted from the end of the action. `kind` is the fault
+    /// of the next one.
     struct dead_letters_removed {
         std::uint64_t removed = 0;
         fault_kind kind = fault_kind::none;
@@ -110,10 +110,11 @@ struct redrive_types {
 };
 
 struct redrive_policy {
-    /// Maximum dead letters in an action, at least 1. A removal is larger if the table removes a
-    /// longer session in one atomic request.
+    /// Maximum dead letters in an action, at least 1. Exception: a session that the table may
+    /// remove in one request (`redrive_options::removed_at_once`) is removed in one action.
     std::uint64_t chunk = 100;
-    retry_policy retry{.pauses = {.spread = backoff::jitter::none}};  ///< Attempts of one action.
+    /// Attempts of one action. Its jitter is not random: a pause is the middle of its range.
+    retry_policy retry{.pauses = {.spread = backoff::jitter::none}};
 
     friend bool operator==(const redrive_policy&, const redrive_policy&) = default;
 };
@@ -124,6 +125,8 @@ struct redrive_policy {
     return validate(p.retry);
 }
 
+/// The state machine that executes a plan: it sends the dead letters and removes them from the
+/// table.
 class redrive : public redrive_types {
 public:
     using action = std::variant<resubmit, mark_sent, remove_dead_letters, wait_until, idle>;
@@ -367,7 +370,7 @@ private:
     {
         if (kind == fault_kind::none) kind = fault_kind::transient;  // not done, with no reason
         tries_ = done != 0 ? 1 : tries_ == UINT32_MAX ? tries_ : tries_ + 1;
-        const retry_action then = decide(policy_.retry, tries_, kind, 0.5, now);
+        const retry_action then = decide(policy_.retry, tries_, kind, middle_of_jitter, now);
         not_before_ = steady_time::lowest();
         if (const auto* w = std::get_if<wait_until>(&then)) not_before_ = w->time;
         if (std::holds_alternative<give_up>(then)) {
@@ -375,6 +378,8 @@ private:
             outcome_ = redrive_outcome::stopped;
         }
     }
+
+    static constexpr double middle_of_jitter = 0.5;
 
     redrive_policy policy_;
     std::vector<session_extent> sessions_;  // sessions to be sent

@@ -82,11 +82,14 @@ struct redrive_options {
 struct redrive_plan {
     /// Why the dead letters of a session are not sent.
     enum class skip_reason : std::uint8_t {
-        none,         ///< They are sent.
+        none,         ///< They are sent. Text: "no".
         filtered,     ///< The filter does not select them.
         no_session,   ///< They have no session id.
-        end_missing,  ///< All present were sent. `redrive_options::close` gives up the missing end.
-        already_done,  ///< Their session has done these steps. Remove them if you agree.
+        /// All present were sent. `redrive_options::close` gives up the missing end. Text:
+        /// "waiting".
+        end_missing,
+        /// Their session has done these steps. Remove them if you agree. Text: "behind".
+        already_done,
         damaged,       ///< See the marks of the session; `redrive_options::damaged` sends them.
         no_body,       ///< Bodies are elsewhere; `redrive_options::fetches_bodies` sends them.
     };

@@ -31,6 +31,7 @@ inline constexpr std::size_t row_key_digits = 20;
 
 }  // namespace detail
 
+/// The key of a dead letter in a table.
 struct row_key {
     enum class finding : std::uint8_t {
         ok,

@@ -2,7 +2,7 @@
 //
 // session_state: the state of a session between load and save, for one holder of the session.
 //
-//     waybill::locked_session_state held(store, m.session);  // or what the broker keeps itself
+//     waybill::versioned_session_state held(store, m.session);  // or what the broker keeps itself
 //     waybill::session_state order(codec, held);
 //     process_step(pipe, facts, now,
 //         [&](pipeline::load_state)          { return order.load(m.origin.state); },
@@ -78,10 +78,10 @@ public:
     }
 
     [[nodiscard]] state decode(std::optional<std::string_view> bytes,
-                               std::string_view came = {}) const
+                               std::string_view carried_state = {}) const
     {
         state s;
-        s.read = detail::read_text_state(bytes, options_, came);
+        s.read = detail::read_text_state(bytes, options_, carried_state);
         if (is_older(s.read)) upgrade(s.read);
         s.outcome = s.read.outcome;
         s.value = std::exchange(s.read.state.own, {});
@@ -134,7 +134,7 @@ private:
 
 namespace detail {
 
-/// The place of the stored state of one session; `locked_session_state` is a model.
+/// The place of the stored state of one session; `versioned_session_state` is a model.
 ///
 ///     place.load()         result<std::optional<std::string>>; nullopt if there is no state
 ///     place.save(bytes)    fault
@@ -151,6 +151,7 @@ concept state_place = requires(P& place, const std::string& bytes) {
 
 }  // namespace detail
 
+/// The state of one session during its processing: loaded, changed and saved through a place.
 template <class Codec, class Place>
 class session_state {
     static_assert(detail::state_place<Place>,
@@ -165,10 +166,11 @@ public:
     session_state(const Codec& codec, Place& place) : codec_(&codec), place_(&place) {}
     session_state(const Codec&& codec, Place& place) = delete;  // the codec is kept by reference
 
-    /// Loads the state. `came` is `step_origin::state` of the message: the state that a redrive has
-    /// sent with it. A redriven session without a stored state begins with `came`. If the stored
-    /// state cannot be loaded, the result contains the fault, and the state in memory is unchanged.
-    [[nodiscard]] pipeline_types::state_loaded load(std::string_view came)
+    /// Loads the state. `carried_state` is `step_origin::state` of the message: the state that a
+    /// redrive has sent with it. A redriven session without a stored state begins with
+    /// `carried_state`. If the stored state cannot be loaded, the result contains the fault, and
+    /// the state in memory is unchanged.
+    [[nodiscard]] pipeline_types::state_loaded load(std::string_view carried_state)
     {
         pipeline_types::state_loaded answer;
         auto bytes = place_->load();
@@ -179,7 +181,7 @@ public:
             return answer;
         }
         attempted_value_.reset();
-        state_ = codec_->decode(*bytes, came);
+        state_ = codec_->decode(*bytes, carried_state);
         bytes_ = std::move(*bytes).value_or(std::string());
         answer.found = state_.outcome;
         answer.progress = state_.progress;
@@ -210,7 +212,7 @@ public:
     {
         if (state_.outcome > state_read::ok)
             return permanent("the stored state is not overwritten: " + describe(state_));
-        if (a.undone) attempted_value_.reset();
+        if (a.keep_old_value) attempted_value_.reset();
         state_change change(state_, attempted_value_, progress);
         auto bytes = codec_->encode(state_);
         if (!bytes) return permanent(describe(bytes.error()));

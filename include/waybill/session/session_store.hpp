@@ -2,13 +2,13 @@
 //
 // session_store: stores the states of sessions, with versions, for brokers that store none.
 //
-//     waybill::locked_session_state held(store, "order-17");
+//     waybill::versioned_session_state held(store, "order-17");
 //     [&](pipeline::load_state)  { auto bytes = held.load(); ... },     // result<optional<string>>
 //     [&](pipeline::save_state)  { return held.save(bytes_of(pipe.progress())); },       // fault
 //     [&](pipeline::clear_state) { return held.clear(); },
 //
 // Guarantees
-//   1. A `locked_session_state` replaces or removes only the version that it has loaded or saved.
+// 1. A `versioned_session_state` replaces or removes only the version that it has loaded or saved.
 //   2. A version conflict is reported as `ownership_lost`, and an error without a kind as
 //      `infrastructure`.
 //   3. Versions do not stop a holder whose lock has expired. Before each `save_state` and
@@ -54,11 +54,11 @@ enum class state_write : std::uint8_t {
 
 /// The result of `save`.
 template <class Version>
-struct state_saving {
+struct save_result {
     state_write outcome = state_write::conflict;
     Version version{};  ///< The new version; valid if `outcome` is `applied`.
 
-    friend bool operator==(const state_saving&, const state_saving&) = default;
+    friend bool operator==(const save_result&, const save_result&) = default;
 };
 
 /// A store of session states. `waybill/testing/session_conformance.hpp` tests an implementation.
@@ -78,7 +78,7 @@ concept session_store =
         { s.load(session) }
         -> std::same_as<result<std::optional<stored_state<typename S::version>>>>;
         { s.save(session, bytes, expected) }
-        -> std::same_as<result<state_saving<typename S::version>>>;
+        -> std::same_as<result<save_result<typename S::version>>>;
         { s.clear(session, v) } -> std::same_as<result<state_write>>;
     };
 
@@ -97,7 +97,7 @@ struct checked_session_store {
         requires(S& s, const std::string& session, const std::string& bytes,
                  const std::optional<typename S::version>& expected) {
             { s.save(session, bytes, expected) }
-            -> std::same_as<result<state_saving<typename S::version>>>;
+            -> std::same_as<result<save_result<typename S::version>>>;
         };
     static constexpr bool clears =
         requires(S& s, const std::string& session, const typename S::version& expected) {
@@ -108,7 +108,7 @@ struct checked_session_store {
     static_assert(loads, "session store: load(session) must exist and return "
                          "result<std::optional<stored_state<version>>>");
     static_assert(saves, "session store: save(session, bytes, expected) must exist and return "
-                         "result<state_saving<version>>");
+                         "result<save_result<version>>");
     static_assert(clears, "session store: clear(session, expected) must exist and return "
                           "result<state_write>");
 };
@@ -125,11 +125,11 @@ struct checked_session_store {
 /// The state of one session in a store, for one holder of the session. The caller keeps the store
 /// alive.
 template <class S>
-class locked_session_state {
+class versioned_session_state {
     static_assert(detail::checked_session_store<S>::ok);
 
 public:
-    locked_session_state(S& store, std::string session)
+    versioned_session_state(S& store, std::string session)
         : store_(&store), session_(std::move(session))
     {
     }

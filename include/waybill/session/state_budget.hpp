@@ -12,7 +12,8 @@
 //   1. A user's part of at most `max_value_bytes()` bytes, envelope included, can be written with
 //      any progress and any failure. The error text is cut to the free bytes of the reserve. A
 //      reader with the same budget refuses a larger user's part.
-//   2. Exception: the state of a failed session may have all `bytes`. It can be written again with
+// 2. Exception: the state of a failed session may be as large as `bytes`. It can be written again
+// with
 //      the same progress. If a longer progress does not fit, `text_state_codec` reports
 //      `too_large`, and `state_codec` of ext/json/state_codec.hpp omits the user's part.
 
@@ -28,6 +29,7 @@
 
 namespace waybill::inline v0_2 {
 
+/// The maximum size of a state, and the part of it that is reserved for a failure.
 struct state_budget {
     /// Why a state is not written: its size and the limit.
     struct too_large {

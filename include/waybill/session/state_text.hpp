@@ -7,11 +7,10 @@
 //
 //     waybill::text_state_codec codec({.version = {2, 0}}, upgraded);
 //     auto s = codec.decode(bytes);                             // pass nullopt if there are none
-//     if (s.outcome > waybill::state_read::ok) stop(waybill::describe(s));
-//     if (s.state.version.major == 1) s.state.own = upgraded(s.state.own);
-//     s.state.own = "receipt=r17";
-//     auto out = waybill::write_text_state(s.state, o);         // or state_budget::too_large
-//     if (out && *out != bytes) store(*out);
+//     if (s.outcome > waybill::state_read::ok) stop(waybill::describe(s.read));  // unreadable
+//     s.value = "receipt=r17";
+//     auto out = codec.encode(s);                               // or state_budget::too_large
+//     if (out && codec.changed(s, *out)) store(*out);
 //
 // Guarantees
 //   1. Equal states have equal bytes. A state that was read is written unchanged, including lines

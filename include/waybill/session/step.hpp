@@ -48,10 +48,10 @@ struct step_properties {
 /// The facts that a consumer knows about a received message.
 struct step_facts {
     std::uint64_t sequence = 0;  ///< The broker's sequence number of the message.
-    std::uint64_t step = 1;
-    std::uint64_t first = 1;
-    std::uint64_t total = 0;
-    bool last = false;
+    std::uint64_t step = 1;      ///< The number of the step, from 1 on.
+    std::uint64_t first = 1;     ///< The first step of the session; more than 1 after a redrive.
+    std::uint64_t total = 0;     ///< The number of the last step; 0 if it is not known yet.
+    bool last = false;           ///< No step follows.
     /// The number of deliveries, this one included, as in SQS and the SDKs of Service Bus. AMQP's
     /// delivery-count contains only the earlier ones: add 1. 0: the broker does not count.
     std::uint64_t deliveries = 1;

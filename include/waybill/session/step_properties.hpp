@@ -9,7 +9,7 @@
 //     auto read = waybill::read_step_properties([&](auto name) { return message.find(name); });
 //     if (!read.ok()) log(read.text());   // "waybill-step is not an unsigned number: 'three'"
 //     const auto facts = step_facts::of(read.properties, message.sequence, message.deliveries);
-//     pipe.on(pipeline::step_received{facts}, now);
+//     pipe.on(pipeline::step_received{facts, wall_now}, now);
 //
 // Guarantees
 //   1. All values are text, because some brokers have no numbers. Exception: `waybill-state`
@@ -18,7 +18,7 @@
 //   3. If a property cannot be read, the step is 0. It contradicts every session, so a pipeline
 //      dead-letters the message.
 //   4. If the broker has sessions, its session id is used; the property is optional.
-//   5. A session id that `job` refuses is read unchanged; `odd_id` contains the reason.
+//   5. A session id that `job` refuses is read unchanged; `id_problem` contains the reason.
 
 #ifndef WAYBILL_SESSION_STEP_PROPERTIES_HPP
 #define WAYBILL_SESSION_STEP_PROPERTIES_HPP
@@ -99,7 +99,7 @@ struct step_properties_read {
     /// Why `job` refuses the session id. A redriven session may have the suffix of a redrive. If
     /// the session store does not accept such an id, dead-letter the message before a pipeline
     /// receives it.
-    std::optional<job_error::code> odd_id{};
+    std::optional<job_error::code> id_problem{};
 
     [[nodiscard]] bool ok() const noexcept { return outcome == finding::ok; }
     /// The session id with which the message was sent first; it is the same after each redrive.
@@ -115,9 +115,9 @@ struct step_properties_read {
         const std::string what(property);
         switch (outcome) {
             case finding::ok:
-                if (!odd_id) return "ok";
+                if (!id_problem) return "ok";
                 return "ok, but " +
-                       waybill::describe(job_error{*odd_id, properties.session.size()});
+                       waybill::describe(job_error{*id_problem, properties.session.size()});
             case finding::absent:
                 return what + " is missing: send the message with write_step_properties";
             case finding::not_number:
@@ -135,8 +135,28 @@ struct step_properties_read {
     friend bool operator==(const step_properties_read&, const step_properties_read&) = default;
 };
 
-/// Reads the properties of a step. `find(name)` returns an optional text. `session` is the session
-/// id of the broker; empty if it has no sessions. The result contains the first error.
+namespace detail {
+
+/// Reads where a redriven step comes from.
+template <class Reader>
+void read_step_origin(Reader& reader, step_origin& origin)
+{
+    using names = step_properties::names;
+    constexpr auto absent = step_properties_read::finding::absent;
+    if (!reader.read_text(names::origin, origin.session))
+        reader.set_error(absent, names::origin, {});
+    if (!reader.read_number(names::origin_sequence, origin.sequence))
+        reader.set_error(absent, names::origin_sequence, {});
+    reader.read_number(names::tries, origin.tries);
+    reader.read_text(names::state, origin.state);
+    reader.read_text(names::origin_message, origin.message_id);
+}
+
+}  // namespace detail
+
+/// Reads the properties of a step. `find(name)` returns an optional text, such as
+/// std::optional<std::string_view>; it is read before the next call. `session` is the session id of
+/// the broker; empty if it has no sessions. The result contains the first error.
 template <class F>
 [[nodiscard]] step_properties_read read_step_properties(F&& find, std::string_view session = {})
 {
@@ -162,21 +182,10 @@ template <class F>
     reader.read_number(step_properties::names::total, r.properties.total);
     reader.read_flag(step_properties::names::last, r.properties.last);
     reader.read_number(step_properties::names::generation, r.origin.generation);
-    if (r.origin.generation != 0) {
-        if (!reader.read_text(step_properties::names::origin, r.origin.session)) {
-            reader.set_error(step_properties_read::finding::absent, step_properties::names::origin,
-                             {});
-        }
-        if (!reader.read_number(step_properties::names::origin_sequence, r.origin.sequence)) {
-            reader.set_error(step_properties_read::finding::absent,
-                             step_properties::names::origin_sequence, {});
-        }
-        reader.read_number(step_properties::names::tries, r.origin.tries);
-        reader.read_text(step_properties::names::state, r.origin.state);
-        reader.read_text(step_properties::names::origin_message, r.origin.message_id);
-    }
-    if (!r.properties.session.empty()) r.odd_id = job::id_problem(r.properties.session);
-    if (r.odd_id == job_error::code::redriven_end && r.origin.generation != 0) r.odd_id.reset();
+    if (r.origin.generation != 0) detail::read_step_origin(reader, r.origin);
+    if (!r.properties.session.empty()) r.id_problem = job::id_problem(r.properties.session);
+    if (r.id_problem == job_error::code::redriven_end && r.origin.generation != 0)
+        r.id_problem.reset();
     if (!r.ok()) r.properties.step = 0;
     return r;
 }

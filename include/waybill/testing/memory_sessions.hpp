@@ -32,13 +32,13 @@ public:
 
     /// Writes the state if its version is `expected`, or if both are absent; otherwise `conflict`.
     /// A version is the number of writes to the whole store, so no version repeats.
-    [[nodiscard]] result<state_saving<version>> save(const std::string& session,
+    [[nodiscard]] result<save_result<version>> save(const std::string& session,
                                                      const std::string& bytes,
                                                      const std::optional<version>& expected)
     {
-        if (version_of(session) != expected) return state_saving<version>{};
+        if (version_of(session) != expected) return save_result<version>{};
         states_.insert_or_assign(session, stored_state<version>{bytes, ++writes_});
-        return state_saving<version>{state_write::applied, writes_};
+        return save_result<version>{state_write::applied, writes_};
     }
 
     /// Removes the state if its version is `expected`; otherwise `conflict`.

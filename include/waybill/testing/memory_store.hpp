@@ -243,11 +243,11 @@ private:
         const checkpoint_row* stored = committed(a.key);
         std::optional<checkpoint_row> own;
         for (const write& w : tx.writes_) {
-            const auto* earlier = std::get_if<2>(&w);
+            const auto* earlier = std::get_if<checkpoint_write>(&w);
             if (earlier && earlier->key == a.key) own = checkpoint_row{earlier->to, earlier->epoch};
         }
         const advance_outcome o = compare(own ? &*own : stored, a.from, a.epoch);
-        if (o == advance_outcome::applied) tx.writes_.emplace_back(std::in_place_index<2>, a);
+        if (o == advance_outcome::applied) tx.writes_.emplace_back(a);
         return o;
     }
 
@@ -308,7 +308,7 @@ private:
             } else if (auto* d = std::get_if<1>(&w)) {
                 std::pair row(d->key, d->at.sequence);
                 letters.put(std::move(row), std::move(*d));
-            } else if (auto* a = std::get_if<2>(&w)) {
+            } else if (auto* a = std::get_if<checkpoint_write>(&w)) {
                 checkpoints.put(std::move(a->key), checkpoint_row{std::move(a->to), a->epoch});
             } else if (auto* n = std::get_if<3>(&w)) {
                 if (n->row)

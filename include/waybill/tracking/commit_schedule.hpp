@@ -152,7 +152,7 @@ public:
     /// The reason for a commit that is due; empty if none is due.
     [[nodiscard]] constexpr std::optional<commit_reason> due(steady_time now) const noexcept
     {
-        if (under_way_ || (failed_ && now < retry_at_)) return std::nullopt;
+        if (in_progress_ || (failed_ && now < retry_at_)) return std::nullopt;
         if (unconfirmed_count_ == 0) {
             if (closed_ || !has_passed(now, confirmed_at_, policy_.idle_refresh))
                 return std::nullopt;
@@ -188,9 +188,9 @@ public:
 
     constexpr event_result on(const commit_started&, steady_time now) noexcept
     {
-        if (under_way_) return event_result::stale;
+        if (in_progress_) return event_result::stale;
         observe_time(now);
-        under_way_ = true;
+        in_progress_ = true;
         in_commit_count_ = unconfirmed_count_;
         first_in_commit_at_ = first_uncommitted_at_;
         return event_result::applied;
@@ -198,9 +198,9 @@ public:
 
     constexpr event_result on(const commit_confirmed&, steady_time now) noexcept
     {
-        if (!under_way_) return event_result::stale;
+        if (!in_progress_) return event_result::stale;
         observe_time(now);
-        under_way_ = false;
+        in_progress_ = false;
         failed_ = false;
         unconfirmed_count_ -= in_commit_count_;
         in_commit_count_ = 0;
@@ -210,9 +210,9 @@ public:
 
     constexpr event_result on(const commit_failed&, steady_time now) noexcept
     {
-        if (!under_way_) return event_result::stale;
+        if (!in_progress_) return event_result::stale;
         observe_time(now);
-        under_way_ = false;
+        in_progress_ = false;
         failed_ = true;
         if (in_commit_count_ != 0) first_uncommitted_at_ = first_in_commit_at_;
         in_commit_count_ = 0;
@@ -233,7 +233,7 @@ public:
     {
         return unconfirmed_count_;
     }
-    [[nodiscard]] constexpr bool under_way() const noexcept { return under_way_; }
+    [[nodiscard]] constexpr bool in_progress() const noexcept { return in_progress_; }
     [[nodiscard]] constexpr const config& policy() const noexcept
     {
         return policy_;
@@ -251,22 +251,25 @@ private:
 
     [[nodiscard]] constexpr std::optional<steady_time> next_commit_at() const noexcept
     {
-        if (under_way_ || (unconfirmed_count_ == 0 && closed_)) return std::nullopt;
-        steady_time until = unconfirmed_count_ == 0 ? confirmed_at_ + policy_.idle_refresh
-                                                    : first_uncommitted_at_ + policy_.interval;
-        const duration span = unconfirmed_count_ == 0 ? policy_.idle_refresh : policy_.interval;
-        if (span == duration::highest()) until = steady_time::highest();
-        const bool enough = unconfirmed_count_ >= policy_.every;
-        if (unconfirmed_count_ != 0) {
-            if (policy_.needs == config::commit_needs::both && !enough)
-                until = steady_time::highest();
-            if (policy_.needs == config::commit_needs::either && enough)
-                until = steady_time::lowest();
-            if (closed_ && policy_.on_close) until = steady_time::lowest();
+        if (in_progress_ || (unconfirmed_count_ == 0 && closed_)) return std::nullopt;
+        constexpr steady_time at_once = steady_time::lowest();
+        constexpr steady_time never = steady_time::highest();
+        const auto after = [never](steady_time since, duration d) {
+            return d == duration::highest() ? never : since + d;
+        };
+        steady_time due{};
+        if (unconfirmed_count_ == 0) {
+            due = after(confirmed_at_, policy_.idle_refresh);
+        } else {
+            due = after(first_uncommitted_at_, policy_.interval);
+            const bool enough = unconfirmed_count_ >= policy_.every;
+            if (policy_.needs == config::commit_needs::both && !enough) due = never;
+            if (policy_.needs == config::commit_needs::either && enough) due = at_once;
+            if (closed_ && policy_.on_close) due = at_once;
         }
-        if (failed_) until = detail::later(until, retry_at_);
-        if (until == steady_time::highest()) return std::nullopt;
-        return until;
+        if (failed_) due = detail::later(due, retry_at_);
+        if (due == never) return std::nullopt;
+        return due;
     }
 
     /// Stores the time. If the clock went back, moves the other stored times back, too: no event
@@ -290,7 +293,7 @@ private:
     steady_time confirmed_at_;             // of the last commit; at first the construction
     steady_time retry_at_{};               // no commit before, if failed_
     steady_time last_time_;                // the last `now`
-    bool under_way_ = false;
+    bool in_progress_ = false;
     bool failed_ = false;
     bool closed_ = false;
 };

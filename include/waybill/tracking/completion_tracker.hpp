@@ -382,7 +382,7 @@ private:
     {
         if (!assigned_) return track_error::not_assigned;
         if (has_low_water_ && sequence <= low_position_) return track_error::behind;
-        const std::optional<detail::slot_event> found = slots_.from(sequence);
+        const std::optional<detail::slot_event> found = slots_.first_from(sequence);
         if (!found || found->sequence != sequence) return track_error::not_ascending;
         return found->in_flight ? track_error::duplicate : track_error::done_before;
     }

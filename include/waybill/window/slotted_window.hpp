@@ -82,14 +82,14 @@ public:
     explicit slotted_window(const slot_options& o = {}, const Sketch& empty = Sketch())
         : options_(o), empty_sketch_(empty)
     {
-        const duration one = duration::nanoseconds(1);
-        options_.span = detail::greater(options_.span, one);
+        options_.span = detail::greater(options_.span, duration::nanoseconds(1));
         const std::int64_t span = options_.span.count();
         const std::int64_t min_width =
             (span - 1) / static_cast<std::int64_t>(slot_options::max_slots) + 1;
         options_.width = detail::greater(options_.width, duration::nanoseconds(min_width));
         options_.width = detail::lesser(options_.width, options_.span);
-        // The slots that a window may touch, and the slot after that of now.
+        // A window overlaps at most ceil(span / width) + 1 slots, where ceil(a / b) is
+        // (a - 1) / b + 1. One more is for the slot after that of now.
         const std::int64_t count = (span - 1) / options_.width.count() + 3;
         slots_.resize(static_cast<std::size_t>(count), slot{0, false, empty_sketch_});
     }

@@ -5,17 +5,18 @@
 // A policy of `sliding_window`. DABA Lite (Tangwongsan, Hirzel and Schneider, "In-order
 // sliding-window aggregation in worst-case constant time", VLDB Journal 2021): two stacks in one
 // ring. Each insertion and removal converts a part of the newer stack to the older one in advance.
-// Four marks l <= r <= a <= b divide the samples from the oldest, f, to the end, e:
+// f is the oldest sample, e the end. Four marks f <= l <= r <= a <= b <= e divide the samples. The
+// ring can store a measure with each sample:
 //
-//     [f, l)  beside each: the measure from it to b
-//     [l, r)  beside each: the measure from it to r
-//     [r, a)  nothing as yet
-//     [a, b)  beside each: the measure from it to b
-//     [b, e)  nothing; newer_ is the measure of all of it, and middle_ that of [r, b)
+//     [f, l)  the measure of the samples from this one up to b
+//     [l, r)  the measure of the samples from this one up to r
+//     [r, a)  none yet
+//     [a, b)  the measure of the samples from this one up to b
+//     [b, e)  none; newer_ is the measure of all of them, and middle_ that of [r, b)
 //
 // Each insertion and removal moves l up by one and a down by one, until [l, r) and [r, a), which
-// have equal lengths, are empty. Then l, r and a move up together over [a, b). When that is empty,
-// [b, e) becomes [r, a).
+// have equal lengths, are empty. Then each of them moves l, r and a up by one through [a, b). When
+// that is empty, [b, e) becomes [r, a).
 //
 // Cost in calls of `Measure::combine`: at most 3 to insert a sample, 2 to remove one, 1 for a
 // query.
@@ -30,7 +31,8 @@ namespace waybill::inline v0_2 {
 template <class Measure>
 class worst_case {
 public:
-    /// The measure of all samples of the ring, without its waiting samples. One combination.
+    /// The measure of all samples of the ring that are not after the clock. At most one call of
+    /// `combine`.
     template <class Ring>
     [[nodiscard]] Measure all(const Ring& r) const
     {
@@ -38,13 +40,13 @@ public:
         return Measure::combine(r.measure_at(r.first()), newer_);
     }
 
-    /// Adds a sample: the newest measured one, or for a commutative measure any sample of the newer
-    /// part.
+    /// Adds a sample that is after all measured ones. If the measure is commutative, it may be any
+    /// sample of the newer part.
     template <class Ring, class Sample>
     void add(Ring& r, Sample s)
     {
-        // Each branch combines into the final destination. A copy of a measure that was just
-        // written in pieces of another size would wait for these writes.
+        // Each branch assigns the result of `combine` directly. A copy would read a measure just
+        // after it was written in pieces of another size, and would wait for these writes.
         if (older_count_ == 0) {
             r.measure_at(r.first()) = Measure::of(s);
             return restart(r);

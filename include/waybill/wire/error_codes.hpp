@@ -50,7 +50,7 @@ enum class answer : std::uint8_t {
     ownership_lost,  ///< Another owner has the lock, the session or the producer id. Stop.
     /// The message may have arrived. Repeat the identical request or query the outcome. Do not
     /// change the batch.
-    outcome_unknown,
+    outcome_unknown,  ///< Text: "unknown".
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(answer) noexcept

@@ -3,7 +3,7 @@
 // services: the limits of named services for one request, with the month and page of each source.
 //
 //     waybill::batch_limits l = waybill::wire::service_bus_standard();
-//     l.bytes = link_says;                                  // the broker's own limit has priority
+//     l.bytes = link.max_message_size;                      // the broker's own limit has priority
 //     for (auto part : waybill::chunk_by(inbox, l, size)) send(part);
 //
 // A preset is a starting point if no better number is known; the caller may change it. Limits

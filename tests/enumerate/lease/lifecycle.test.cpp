@@ -100,12 +100,12 @@ public:
         if (!of_this(p.epoch) || (!reads() && !in_hand)) return event_result::stale;
         written_ = true;
         if (in_hand) return event_result::applied;
-        if (p.pass == partition_lifecycle::batch_pass::moved ||
-            p.pass == partition_lifecycle::batch_pass::drained) {
+        if (p.pass == partition_lifecycle::batch_result::moved ||
+            p.pass == partition_lifecycle::batch_result::drained) {
             failures_ = 0;
-            ready_ = p.pass == partition_lifecycle::batch_pass::drained ? now + poll : now;
+            ready_ = p.pass == partition_lifecycle::batch_result::drained ? now + poll : now;
         } else {
-            opened_ = p.pass == partition_lifecycle::batch_pass::again;
+            opened_ = p.pass == partition_lifecycle::batch_result::again;
             failed(now);
         }
         return event_result::applied;
@@ -255,7 +255,10 @@ struct right {
     {
         return inner.on(e, now);
     }
-    [[nodiscard]] partition_lifecycle::action next(steady_time now) const { return inner.next(now); }
+    [[nodiscard]] partition_lifecycle::action next(steady_time now) const
+    {
+        return inner.next(now);
+    }
 };
 
 struct opens_after_lost : right {
@@ -315,8 +318,8 @@ struct goes_on_not_knowing : right {
     using right::on;
     event_result on(waybill::partition_lifecycle::processed p, steady_time now)
     {
-        if (p.pass == partition_lifecycle::batch_pass::reopen)
-            p.pass = partition_lifecycle::batch_pass::again;
+        if (p.pass == partition_lifecycle::batch_result::reopen)
+            p.pass = partition_lifecycle::batch_result::again;
         return inner.on(p, now);
     }
 };
@@ -382,22 +385,22 @@ private:
             case 5: return tell(waybill::partition_lifecycle::partition_opened{7, older});
             case 6:
                 return tell(waybill::partition_lifecycle::processed{
-                    7, e, partition_lifecycle::batch_pass::moved});
+                    7, e, partition_lifecycle::batch_result::moved});
             case 7:
                 return tell(waybill::partition_lifecycle::processed{
-                    7, e, partition_lifecycle::batch_pass::drained});
+                    7, e, partition_lifecycle::batch_result::drained});
             case 8:
                 return tell(waybill::partition_lifecycle::processed{
-                    7, e, partition_lifecycle::batch_pass::again});
+                    7, e, partition_lifecycle::batch_result::again});
             case 9:
                 return tell(waybill::partition_lifecycle::processed{
-                    7, e, partition_lifecycle::batch_pass::reopen});
+                    7, e, partition_lifecycle::batch_result::reopen});
             case 10:
                 return tell(waybill::partition_lifecycle::processed{
-                    7, e, partition_lifecycle::batch_pass::lost});
+                    7, e, partition_lifecycle::batch_result::lost});
             case 11:
                 return tell(waybill::partition_lifecycle::processed{
-                    7, older, partition_lifecycle::batch_pass::moved});
+                    7, older, partition_lifecycle::batch_result::moved});
             case 12: return tell(waybill::partition_lifecycle::revoked{});
             case 13: return tell(partition_lost{});
             case 14: return tell(waybill::partition_lifecycle::woken{7});

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// A million small simulations: processes that share partitions through leases, on clocks that differ in
-// time and in speed, and fall asleep, die, come back, and lose answers in the middle of everything.
+// A million small simulations: processes that share partitions through leases, on clocks that
+// differ in time and in speed, and fall asleep, die, come back, and lose answers in the middle of
+// everything.
 //
 // Each process is a `processor` that drives process_batch over one store, fenced by the leases. At
 // every call to a store there may be a fault, a death, or a pause in which the others go on, take
-// over and commit. A simulation is its seed: WAYBILL_REPLAY=<seed> in the environment runs just that
-// one. Whatever happens, each event takes effect once or is a dead letter, in the order of its
+// over and commit. A simulation is its seed: WAYBILL_REPLAY=<seed> in the environment runs just
+// that one. Whatever happens, each event takes effect once or is a dead letter, in the order of its
 // partition; no event that is good becomes one; and once nothing goes wrong any more all is done
 // and given back.
 
@@ -73,7 +74,8 @@ public:
         if (dice_(16) == 0) logs_[0][dice_(logs_[0].size())].what = kind::deadly;
         troubles_ = dice_(9);
         const std::uint64_t owners = 2 + dice_(2);
-        for (std::uint64_t n = 0; n != owners; ++n) owners_.push_back(std::make_unique<owner>(*this, n));
+        for (std::uint64_t n = 0; n != owners; ++n)
+            owners_.push_back(std::make_unique<owner>(*this, n));
     }
 
     /// True if all ended well; otherwise `broken` says what did not.
@@ -138,7 +140,8 @@ private:
             return call([&] { return w->leases_.leave(p); });
         }
         template <class Tx>
-        waybill::result<std::optional<std::uint64_t>> epoch(Tx& tx, const waybill::partition_key& key)
+        waybill::result<std::optional<std::uint64_t>> epoch(Tx& tx,
+                                                            const waybill::partition_key& key)
         {
             return w->leases_.epoch(tx, key);
         }
@@ -153,8 +156,12 @@ private:
         {
             return store.load(k);
         }
-        waybill::result<void> put(transaction& tx, const waybill::dead_letter& d) { return store.put(tx, d); }
-        waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key& k, std::uint64_t s)
+        waybill::result<void> put(transaction& tx, const waybill::dead_letter& d)
+        {
+            return store.put(tx, d);
+        }
+        waybill::result<std::optional<waybill::dead_letter>> find(const waybill::partition_key& k,
+                                                                  std::uint64_t s)
         {
             return store.find(k, s);
         }
@@ -249,7 +256,7 @@ private:
             if (w.pick(8) == 0) (void)work->on(a, now());
         }
 
-        waybill::partition_lifecycle::batch_pass one_batch(
+        waybill::partition_lifecycle::batch_result one_batch(
             const waybill::partition_lifecycle::process& a)
         {
             waybill::assignment& m = mine[a.partition];

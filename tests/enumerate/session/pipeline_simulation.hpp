@@ -151,8 +151,9 @@ public:
         policy_.max_wait_in_hand = duration::seconds(c.pick(2) == 0 ? 10 : 0);
         if (x.refused && c.pick(2) == 0)
             policy_.refused = waybill::pipeline_policy::when_refused::without_body;
-        policy_.deliveries = 3;
-        policy_.broker_deliveries = x.uncounted ? waybill::detail::highest_size : broker_deliveries;
+        policy_.max_deliveries = 3;
+        policy_.broker_max_deliveries =
+            x.uncounted ? waybill::detail::highest_size : broker_max_deliveries;
         give_back_counts_ = c.pick(2) != 0;
         native_ = c.pick(2) == 0;
         for (std::uint32_t s = 0; s != x.sessions; ++s) {
@@ -178,7 +179,7 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t broker_deliveries = 4;
+    static constexpr std::uint64_t broker_max_deliveries = 4;
     enum class call : std::uint8_t { load, execute, save, park, complete, clear, wait };
     enum class injected_fault : std::uint8_t {
         none,
@@ -217,7 +218,7 @@ private:
     void count(session& s, message* m, bool by_fault)
     {
         if (!m || m->complete || m->at_broker) return;
-        if (++m->counted < broker_deliveries || extent_.uncounted) return;
+        if (++m->counted < broker_max_deliveries || extent_.uncounted) return;
         m->at_broker = true;
         s.leftover_excused = true;
         tell("-- the broker parks step " + std::to_string(m->step));
@@ -378,9 +379,9 @@ private:
 
     fault save(session& s, holder& h, waybill::pipeline::save_state a, const session_progress& p)
     {
-        const bool tries = a.undone && !p.failed && !h.letter_written;
+        const bool tries = a.keep_old_value && !p.failed && !h.letter_written;
         if (wrong_ == wrong::tries_not_saved && tries) return {};
-        if (wrong_ == wrong::settle_before_state && !a.undone) settle_early(s, h);
+        if (wrong_ == wrong::settle_before_state && !a.keep_old_value) settle_early(s, h);
         if (wrong_ == wrong::letter_before_state && p.failed) {
             const auto& f = *p.failed;
             if (const fault n = write_letter(s, h, {f.reason, f.sequence, f.step, f.tries});
@@ -643,7 +644,7 @@ private:
     {
         const letter& l = *m.parked;
         const bool by_deliveries =
-            l.reason == dead_letter_reason::ended_process && m.counted >= policy_.deliveries;
+            l.reason == dead_letter_reason::ended_process && m.counted >= policy_.max_deliveries;
         const bool stops = extent_.mode == pipeline_policy::pipeline_mode::stop_on_failure;
         if (s.corrupt && l.reason == dead_letter_reason::unreadable) return;
         if (m.refused && l.reason == dead_letter_reason::failed && l.cause == m.sequence) return;

@@ -227,7 +227,8 @@ private:
             ++step_of(m).parks;
             dead_.push_back(m);
             remove_front(session);
-            return tell("broker parks step " + std::to_string(m.properties.step) + " of " + session);
+            return tell("broker parks step " + std::to_string(m.properties.step) + " of " +
+                        session);
         }
         waybill::pipeline_policy policy;
         if (extent_.alone) policy.mode = waybill::pipeline_policy::pipeline_mode::independent;
@@ -636,7 +637,7 @@ private:
         for (const auto& [session, s] : states_)
             left.push_back({session, waybill::state_read::ok, s.progress, {}});
         const auto plan = waybill::plan_sweep(left, waybill::wall_time::highest());
-        if (plan.size() != left.size()) broken("a state is left that no sweep names");
+        if (!plan || plan->size() != left.size()) broken("a state is left that no sweep names");
     }
 
     extent extent_;

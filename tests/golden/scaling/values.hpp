@@ -94,8 +94,8 @@ inline sc::state state_typical()
         const wall_time at = noon - duration::seconds(120 - 60 * n);
         s.highest.push({at, 9 - static_cast<std::uint64_t>(n)});
     }
-    s.made.push({noon - duration::seconds(7'200), 3, 2});
-    s.made.push({noon - duration::seconds(600), 2, 4});
+    s.applied_changes.push({noon - duration::seconds(7'200), 3, 2});
+    s.applied_changes.push({noon - duration::seconds(600), 2, 4});
     return s;
 }
 
@@ -109,12 +109,13 @@ inline sc::state state_full()
     s.pending = sc::pending_command{{most, most, most - 1}, long_ago,
                                     duration::nanoseconds(INT64_MIN + 1)};
     s.last_up = s.last_down = s.last_failure = s.warm_at = s.inactive_since = long_ago;
-    s.ready = most;
+    s.warm_instances = most;
     for (std::uint64_t n = 0; n != sc::state::recommendations; ++n) {
         s.highest.push({long_ago, most - n});
         s.lowest.push({long_ago, most - sc::state::recommendations + n});
     }
-    for (std::uint64_t n = 0; n != sc::state::changes; ++n) s.made.push({long_ago, most, most - n});
+    for (std::uint64_t n = 0; n != sc::state::changes; ++n)
+        s.applied_changes.push({long_ago, most, most - n});
     return s;
 }
 
@@ -146,7 +147,7 @@ inline sc::decision decision(const sc::policy& p)
 {
     const std::vector<sc::reading> metrics = known();
     sc::state s;
-    s.made.push({noon - duration::seconds(20), 1, 2});
+    s.applied_changes.push({noon - duration::seconds(20), 1, 2});
     return sc::decide(p, metrics, s, 2, noon);
 }
 

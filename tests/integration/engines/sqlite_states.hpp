@@ -32,13 +32,17 @@ public:
         });
     }
     /// One statement, so nobody comes between the comparison and the write.
-    waybill::result<waybill::state_saving<version>> save(const std::string& session, const std::string& bytes,
-                                                         const std::optional<version>& expected)
+    waybill::result<waybill::save_result<version>> save(const std::string& session,
+                                                        const std::string& bytes,
+                                                        const std::optional<version>& expected)
     {
         return answer([&] {
-            waybill::state_saving<version> s;
-            save_.each([&] { s = {waybill::state_write::applied, save_.size(0)}; }, session, engines::blob{bytes},
-                       expected);
+            waybill::save_result<version> s;
+            save_.each(
+                [&] {
+                    s = {waybill::state_write::applied, save_.size(0)};
+                },
+                session, engines::blob{bytes}, expected);
             return s;
         });
     }
@@ -56,9 +60,12 @@ private:
     static constexpr const char* table =
         "CREATE TABLE IF NOT EXISTS states (version INTEGER PRIMARY KEY AUTOINCREMENT,"
         " session TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL)";
-    engines::statement load_{db_.exec(table), "SELECT bytes, version FROM states WHERE session = ?"};
-    engines::statement save_{db_, "REPLACE INTO states (session, bytes) SELECT ?1, ?2"
-                                  " WHERE (SELECT version FROM states WHERE session = ?1) IS ?3 RETURNING version"};
+    engines::statement load_{db_.exec(table),
+                             "SELECT bytes, version FROM states WHERE session = ?"};
+    engines::statement save_{
+        db_,
+        "REPLACE INTO states (session, bytes) SELECT ?1, ?2"
+        " WHERE (SELECT version FROM states WHERE session = ?1) IS ?3 RETURNING version"};
     engines::statement clear_{db_, "DELETE FROM states WHERE session = ? AND version = ?"};
 };
 
@@ -72,12 +79,14 @@ public:
 
     waybill::result<std::optional<stored>> load(const std::string& session)
     {
-        return held<std::optional<stored>>(session, [&](const engines::session_lock&, std::optional<stored> s) { return s; });
+        return held<std::optional<stored>>(
+            session, [&](const engines::session_lock&, std::optional<stored> s) { return s; });
     }
-    waybill::result<waybill::state_saving<version>> save(const std::string& session, const std::string& bytes,
-                                                         const std::optional<version>& expected)
+    waybill::result<waybill::save_result<version>> save(const std::string& session,
+                                                        const std::string& bytes,
+                                                        const std::optional<version>& expected)
     {
-        using saving = waybill::state_saving<version>;
+        using saving = waybill::save_result<version>;
         return held<saving>(session, [&](const engines::session_lock& l, std::optional<stored> s) -> waybill::result<saving> {
             if (expected != (s ? std::optional(s->version) : std::nullopt)) return saving{};
             auto f = queue_.set_state(l, std::to_string(l.token) + ' ' + bytes);

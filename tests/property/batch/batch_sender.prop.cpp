@@ -224,7 +224,7 @@ void sends_all(std::uint64_t seed, Input&& wrap)
         now = *r.waiting;
     }
     RC_ASSERT(s.finished());
-    RC_ASSERT(!s.origin());
+    RC_ASSERT(!s.input_begin());
     RC_ASSERT(r.sends == b.requests);
     outcomes_are_true(input, b, r);
     few_enough(b.requests, input.size(), p, b.throttled_ones);

@@ -209,7 +209,7 @@ TEST_CASE("a margin grows with the batch")
                                            .items = n};
             };
             const detail::batch_sizes twice = of(2 * items);
-            const double spread = std::sqrt(c.items().variance(
+            const double spread = std::sqrt(c.item_overhead().variance(
                 static_cast<double>(twice.body_bytes), static_cast<double>(twice.estimated_items),
                 static_cast<double>(twice.shared_items), 1));
             if (spread > 0.24 * static_cast<double>(c.budget())) continue;

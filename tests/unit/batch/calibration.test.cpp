@@ -150,15 +150,15 @@ constexpr calibrator in_kilobytes =
     taught(calibrator(large, 54), refusal{of(200'000, 500), {}, 256});
 static_assert(in_kilobytes.limit() == 256);
 constexpr calibrator refuted = taught(in_kilobytes, acceptance{of(300, 1), {}, false});
-static_assert(refuted.limit() == 262'144 && refuted.state().refuted == 256);
+static_assert(refuted.limit() == 262'144 && refuted.state().refuted_limit == 256);
 static_assert(taught(refuted, refusal{of(200'000, 500), {}, 256}).limit() == 262'144);
 static_assert(taught(refuted, refusal{of(200'000, 500), {}, 256}).header() > 100);
 static_assert(taught(refuted, refusal{of(200'000, 500), {}, 100'000}).limit() == 100'000);
 static_assert(taught(in_kilobytes, acceptance{of(10, 1), 300, false}).limit() == 262'144);
 static_assert(taught(in_kilobytes, acceptance{of(250, 2), {}, false}).limit() == 256);
-static_assert(refuted.state().under({.bytes = 1'000}).refuted == 0);
+static_assert(refuted.state().for_limits({.bytes = 1'000}).refuted_limit == 0);
 static_assert(calibrator(refuted.state()) == refuted);
-static_assert(waybill::merged(refuted.state(), calibrator(large, 54).state()).refuted == 256);
+static_assert(waybill::merged(refuted.state(), calibrator(large, 54).state()).refuted_limit == 256);
 
 // A higher limit that explains nothing is only probed for.
 static_assert(taught(calibrator(standard, 5), refusal{of(900, 10), {}, 9'000}).limit() == 1'000);
@@ -173,21 +173,23 @@ constexpr calibrator twice = [] {
     c.accepted(exactly(1'000, 10), 1'000, true, waybill::detail::cut_with::older);
     return c;
 }();
-static_assert(twice.limit() == 970 && twice.budget() == 970 && twice.state().consecutive_accepted == 0);
+static_assert(twice.limit() == 970 && twice.budget() == 970 &&
+              twice.state().consecutive_accepted == 0);
 
 // One probe at a time.
 constexpr calibrator probing(calibration{
     .documented = 1'000, .limit = 400, .ceiling = 1'000, .consecutive_accepted = 32});
-static_assert(probing.budget() == 800 && probing.next_cut() == waybill::detail::cut_with::probe);
+static_assert(probing.budget() == 800 &&
+              probing.next_cut_with() == waybill::detail::cut_with::probe);
 static_assert([] {
     calibrator c = probing;
     c.hold_probes(true);
-    return c.budget() == 400 && c.next_cut() == waybill::detail::cut_with::latest;
+    return c.budget() == 400 && c.next_cut_with() == waybill::detail::cut_with::latest;
 }());
 
 // Batches that were closed for another reason than their bytes say nothing about limits.
-static_assert(taught(calibrator(standard, 5), acceptance{of(100, 3), {}, false}).items() ==
-              calibrator(standard, 5).items());
+static_assert(taught(calibrator(standard, 5), acceptance{of(100, 3), {}, false}).item_overhead() ==
+              calibrator(standard, 5).item_overhead());
 static_assert(taught(calibrator(standard, 5), acceptance{of(100, 3), {}, false})
                   .state()
                   .consecutive_accepted == 0);

@@ -83,7 +83,7 @@ TEST_CASE("send_all: any container that can be walked again")
         CHECK(r.refusals == 0);
         CHECK(r.accepted == 5);
         CHECK(r.not_accepted == 0);
-        CHECK(r.resent_bytes == 0);
+        CHECK(r.unaccepted_bytes == 0);
         CHECK(!r.waiting);
         CHECK(!r.stopped);
         CHECK(s.finished());
@@ -179,7 +179,7 @@ void resumes(Input&& input)
     CHECK(r.taken == 7);
     CHECK(r.sends == 8);
     CHECK(r.refusals == 2);
-    CHECK(r.resent_bytes == 8 + 8 + 8 + 3);
+    CHECK(r.unaccepted_bytes == 8 + 8 + 8 + 3);
 }
 
 TEST_CASE("send_all: called again it goes on where it stopped")

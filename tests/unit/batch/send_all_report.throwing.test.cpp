@@ -282,7 +282,7 @@ TEST_CASE("sender: shows the report of a call that threw until a call returns it
     CHECK(kept.accepted == 2);
     CHECK(kept.not_accepted == 1);
     CHECK(kept.sends == 2);
-    CHECK(kept.resent_bytes == 2);
+    CHECK(kept.unaccepted_bytes == 2);
 
     // Neither an input that is not the sender's nor a wait loses it.
     CHECK(call(none, steady_time()).other_input);

@@ -176,7 +176,7 @@ TEST_CASE("sender: what fits for sure does, though the margin grows on the way t
                                                    .ceiling = x.limit,
                                                    .items = x.items,
                                                    .reports = x.tells});
-        REQUIRE(known.items().state() == x.items);
+        REQUIRE(known.item_overhead().state() == x.items);
         batch_sender s({.limit = {.bytes = x.limit}}, known.state());
         numbers bodies;
         while (s.wants_more() && bodies.size() != 1'000) {

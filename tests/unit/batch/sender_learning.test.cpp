@@ -163,11 +163,11 @@ constexpr calibration probed{.documented = 1'000,
                              .reports = calibration::broker_reports::refusals};
 static_assert(told.limit == 700 && told.items.header > 5);
 static_assert(detail::calibrator(between).budget() < 620 && between.refused < unlimited);
-static_assert(tried.items.header > 0 && !detail::calibrator(tried).items().believed());
+static_assert(tried.items.header > 0 && !detail::calibrator(tried).item_overhead().believed());
 
 constexpr bool void_under(const calibration& c, const batch_limits& l)
 {
-    const calibration now = c.under(l);
+    const calibration now = c.for_limits(l);
     return now.documented == l.bytes && now.limit == l.bytes && now.ceiling == l.bytes &&
            detail::calibrator(now).budget() == l.bytes && now.accepted == 0 &&
            now.refused == unlimited && now.consecutive_accepted == 0 && now.probe_after == 32;
@@ -177,14 +177,14 @@ constexpr bool void_under(const calibration& c, const batch_limits& l)
 
 // A limit that is documented otherwise is a new one; items are what they were.
 static_assert(void_under(told, large) && void_under(between, large) && void_under(tried, large));
-static_assert(void_under(probed, large) && probed.under(small) == probed);
+static_assert(void_under(probed, large) && probed.for_limits(small) == probed);
 static_assert(void_under(told, {.bytes = 500}) && void_under(between, {}));
-static_assert(told.under(large).items == told.items);
-static_assert(told.under(large).reports == told.reports);
-static_assert(tried.under(large).items == tried.items);
+static_assert(told.for_limits(large).items == told.items);
+static_assert(told.for_limits(large).reports == told.reports);
+static_assert(tried.for_limits(large).items == tried.items);
 // As documented before: nothing has changed, whatever was learnt.
-static_assert(told.under(small) == told && between.under(small) == between);
-static_assert(tried.under(small) == tried);
+static_assert(told.for_limits(small) == told && between.for_limits(small) == between);
+static_assert(tried.for_limits(small) == tried);
 
 TEST_CASE("sender: under another documented limit it keeps what it knows of items, no more")
 {

@@ -169,7 +169,8 @@ TEST_CASE("what services take and answer")
     CHECK(line(mine[0]) == "a\\nb (-1): unknown");
     CHECK(line(wire::error_table{"mine", mine, "2026-11", "a page"}) ==
           "mine: 1 code (2026-11, a page)");
-    CHECK(line(wire::refusal_numbers{300, 256}) == "request: 300 bytes where the limit is 256 bytes");
+    CHECK(line(wire::refusal_numbers{300, 256}) ==
+          "request: 300 bytes where the limit is 256 bytes");
     CHECK(line(wire::refusal_numbers{{}, 1, wire::extent::item}) == "item: the limit is 1 byte");
     CHECK(line(wire::refusal_numbers{300}) == "request: 300 bytes where no limit is named");
 }
@@ -245,7 +246,7 @@ TEST_CASE("reports")
 {
     send_report r{.taken = 1'002, .sends = 47, .refusals = 1, .accepted = 1'001, .not_accepted = 1};
     CHECK(line(r) == "sent 47 requests, 1 refused; 1001 accepted, 1 not");
-    r.resent_bytes = 4'096;
+    r.unaccepted_bytes = 4'096;
     r.stopped = true;
     r.waiting = at_5s;
     CHECK(line(r) ==
@@ -325,7 +326,8 @@ TEST_CASE("policies")
     CHECK(line(retry_levels{.immediate = 0, .delayed = retry_levels::unlimited}) ==
           "unlimited deliveries of 1 try each, pauses 100ms to 30s, factor 2, jitter full");
     CHECK(line(retry_budget{}) == "retries not counted");
-    CHECK(line(retry_budget{.tokens = 3, .successes = 1}) == "3 retries, one more for each 1 success");
+    CHECK(line(retry_budget{.tokens = 3, .successes = 1}) ==
+          "3 retries, one more for each 1 success");
     CHECK(line(retry_budget{.tokens = 100, .successes = 5, .refill = 100ms}) ==
           "100 retries, one more for each 5 successes and every 100ms");
     CHECK(line(send_policy{.limit = {.items = 10}, .item_overhead = 54, .linger = 50ms}) ==

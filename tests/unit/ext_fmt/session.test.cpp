@@ -32,7 +32,7 @@ TEST_CASE("outcomes of sessions by their names")
     CHECK(line(pipeline_policy::pipeline_mode::independent) == "independent");
     CHECK(line(pipeline_policy::when_unreadable::hold) == "hold");
     CHECK(line(step_outcome::given_back) == "given_back");
-    CHECK(line(sweep_item::sweep_verdict::ageless) == "ageless");
+    CHECK(line(sweep_item::sweep_verdict::no_time) == "ageless");
     CHECK(line(redrive_plan::skip_reason::already_done) == "behind");
     CHECK(line(redrive::redrive_outcome::stopped) == "stopped");
     CHECK(line(dead_letter_import::import_outcome::uncertain) == "uncertain");
@@ -49,17 +49,20 @@ TEST_CASE("how far a session is, and what stopped it")
         step_failure{3, 17, dead_letter_reason::exhausted, 5, "no\nprinter", {}};
     CHECK(line(p) == "2 of 5 done, 1 try at the next; stopped by step 3 (message 17) exhausted "
                      "after 5 tries at 1970-01-01T00:00:00Z: no\\nprinter");
-    CHECK(line(session_progress{.done = 9, .dead_lettered = 2}) == "9 done, 2 of them dead-lettered");
+    CHECK(line(session_progress{.done = 9, .dead_lettered = 2}) ==
+          "9 done, 2 of them dead-lettered");
     CHECK(line(step_properties{"order-17", 2, 1, 5, true}) == "order-17, step 2 of 5, the last");
     CHECK(line(step_properties{"a\n", 2, 2}) == "a\\n, step 2, begins with step 2");
     CHECK(line(step_facts{.sequence = 7, .step = 2, .deliveries = 3}) ==
           "step 2, message 7, delivery 3");
-    CHECK(line(detail::open_state("", 10)).starts_with("state: corrupt: the state is empty (0 bytes)"));
+    CHECK(line(detail::open_state("", 10))
+              .starts_with("state: corrupt: the state is empty (0 bytes)"));
     CHECK(line(state_budget::too_large{3, 2}).starts_with("state: too large: 3 bytes"));
     CHECK(line(state_budget{}) == "262144 bytes, 2048 of them kept for a failure");
     CHECK(line(schema_version{2, 1}) == "2.1");
-    CHECK(line(pipeline_dead_letter{.properties = {"s", 3, 1, 5}, .sequence = 17, .text = "a\nb"}) ==
-          "s, step 3 of 5 (17): failed: a\\nb");
+    CHECK(
+        line(pipeline_dead_letter{.properties = {"s", 3, 1, 5}, .sequence = 17, .text = "a\nb"}) ==
+        "s, step 3 of 5 (17): failed: a\\nb");
 }
 
 TEST_CASE("policies and actions")
@@ -88,7 +91,7 @@ TEST_CASE("policies and actions")
     CHECK(line(pipeline::give_back{steady_time::at(duration::seconds(5)), fault_kind::transient}) ==
           "give back until steady 5s: transient");
     CHECK(line(redrive::action{redrive::resubmit{4, 5}}) == "resubmit 5 letters from 4 on");
-    CHECK(line(redrive::mark_sent{1, 1}) == "mark 1 session from 1 on as sent");
+    CHECK(line(redrive::mark_sent{1, 1}) == "mark 1 session as sent, the first is number 1");
     CHECK(line(redrive::remove_dead_letters{1, 2}) == "remove 2 letters from 1 on");
     CHECK(line(dead_letter_import::action{complete{}}) == "complete");
 }

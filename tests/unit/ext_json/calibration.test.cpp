@@ -18,7 +18,7 @@ TEST_CASE("a limit that was refuted is stored, and none leaves the form as it wa
     CHECK(*parse_json<calibration>(old_form.dump()) == before);
 
     calibration refuted = before;
-    refuted.refuted = 256;
+    refuted.refuted_limit = 256;
     const nlohmann::json form = refuted;
     CHECK(form.at("refuted") == 256);
     const auto again = parse_json<calibration>(form.dump());

@@ -68,7 +68,7 @@ TEST_CASE("a state fits one small row")
     const sc::state full = golden_scaling::state_full();
     CHECK(full.highest.is_full());
     CHECK(full.lowest.is_full());
-    CHECK(full.made.is_full());
+    CHECK(full.applied_changes.is_full());
     CHECK(json(full).dump().size() < 2'048);
     CHECK(json(golden_scaling::state_typical()).dump().size() < 400);
 }
@@ -81,7 +81,7 @@ TEST_CASE("times are exact to the nanosecond")
         sc::state s;
         s.last_up = t;
         s.highest.push({t, 3});
-        s.made.push({t, 1, 2});
+        s.applied_changes.push({t, 1, 2});
         const auto read = read_json<sc::state>(json(s));
         REQUIRE(read.has_value());
         CHECK(*read == s);

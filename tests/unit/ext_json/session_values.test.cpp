@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The values of the module session as JSON: policies, properties and dead letters are written and read
-// back, the others are only written.
+// The values of the module session as JSON: policies, properties and dead letters are written and
+// read back, the others are only written.
 
 #include <cstdint>
 #include <string>
@@ -65,8 +65,8 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
     there_and_back(pipeline_policy{.mode = pipeline_policy::pipeline_mode::independent,
                                    .retry = {.max_attempts = 3},
                                    .max_wait_in_hand = duration::highest(),
-                                   .deliveries = 4,
-                                   .broker_deliveries = detail::highest_size,
+                                   .max_deliveries = 4,
+                                   .broker_max_deliveries = detail::highest_size,
                                    .unreadable = pipeline_policy::when_unreadable::hold,
                                    .refused = pipeline_policy::when_refused::without_body,
                                    .reason_bytes = 7});
@@ -77,7 +77,7 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
     const auto some = parse_json<pipeline_policy>(R"({"mode":"independent","patience":"5s"})");
     REQUIRE(some.has_value());
     CHECK(some->max_wait_in_hand == duration::seconds(5));
-    CHECK(some->deliveries == pipeline_policy{}.deliveries);
+    CHECK(some->max_deliveries == pipeline_policy{}.max_deliveries);
     CHECK(describe(parse_json<pipeline_policy>(R"({"mode":"both"})").error()) ==
           "/mode: expected stop_on_failure or independent, found \"both\"");
     CHECK(parse_json<sweep_policy>(R"({"stuck":"1s"})").error().kind ==

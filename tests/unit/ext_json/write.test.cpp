@@ -27,7 +27,7 @@ std::string written(const T& value)
 
 TEST_CASE("reports")
 {
-    send_report r{.taken = 3, .sends = 2, .refusals = 1, .resent_bytes = 7};
+    send_report r{.taken = 3, .sends = 2, .refusals = 1, .unaccepted_bytes = 7};
     r.add({{0, 2}, item_outcome::accepted});
     r.add({{2, 1}, item_outcome::too_large, fault_kind::none, 120, 100});
     CHECK(

@@ -102,17 +102,17 @@ public:
 
 private:
     // What a fenced store says.
-    partition_lifecycle::batch_pass commits(const waybill::partition_lifecycle::process& a,
+    partition_lifecycle::batch_result commits(const waybill::partition_lifecycle::process& a,
                                             std::int64_t now)
     {
         const waybill::lease_table table = *store_.list("log", "g");
         for (const waybill::lease& row : table.leases) {
             if (row.key != work.key(a.partition) || row.epoch != a.epoch) continue;
             read[a.partition] = now;
-            return partition_lifecycle::batch_pass::drained;
+            return partition_lifecycle::batch_result::drained;
         }
         ++refused;
-        return partition_lifecycle::batch_pass::lost;
+        return partition_lifecycle::batch_result::lost;
     }
     static waybill::processor::config config(const char* name)
     {

@@ -57,10 +57,10 @@ public:
         return waybill::match(
             *c,
             [](const lease_manager::heartbeat& a) {
-                return "announce " + std::to_string(a.who.version);
+                return "announce " + std::to_string(a.row.version);
             },
             [](const lease_manager::leave& a) {
-                return "withdraw " + a.who.owner.name + " " + std::to_string(a.who.version);
+                return "withdraw " + a.row.owner.name + " " + std::to_string(a.row.version);
             },
             [](const lease_manager::list_leases&) { return std::string("list"); },
             [](const lease_manager::claim& a) {

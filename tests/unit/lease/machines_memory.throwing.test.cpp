@@ -50,7 +50,10 @@ class far_leases {
     }
 
 public:
-    auto list(const std::string& source, const std::string& group) const { return kept.list(source, group); }
+    auto list(const std::string& source, const std::string& group) const
+    {
+        return kept.list(source, group);
+    }
     waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
     {
         return made([&] { return kept.claim(c); });
@@ -90,7 +93,7 @@ public:
                 untrusted = untrusted || !work.leases().trusted(a.partition, now);
                 (void)work.on(
                     waybill::partition_lifecycle::processed{
-                        a.partition, a.epoch, waybill::partition_lifecycle::batch_pass::drained},
+                        a.partition, a.epoch, waybill::partition_lifecycle::batch_result::drained},
                     now);
             },
             [&](waybill::partition_lifecycle::close a) {
@@ -148,7 +151,8 @@ public:
         CHECK(b_.work.ended());
         CHECK(!a_.untrusted);
         CHECK(!b_.untrusted);
-        const auto group = *store_.list("a source with a rather long name", "a group with a rather long name");
+        const auto group =
+            *store_.list("a source with a rather long name", "a group with a rather long name");
         CHECK(group.owners.empty());
         CHECK(group.leases.size() == partitions);
         for (const waybill::lease& row : group.leases) CHECK(row.owner.none());

@@ -40,23 +40,24 @@ static_assert(validate(partition_lifecycle::config{.poll = duration::millisecond
 static_assert(validate(partition_lifecycle::config{.pause = {.base = duration{}}})->field ==
               "backoff.base");
 static_assert(partition_lifecycle::pass_of(batch_outcome::committed) ==
-                  partition_lifecycle::batch_pass::moved &&
+                  partition_lifecycle::batch_result::moved &&
               partition_lifecycle::pass_of(batch_outcome::empty) ==
-                  partition_lifecycle::batch_pass::drained);
+                  partition_lifecycle::batch_result::drained);
 static_assert(partition_lifecycle::pass_of(batch_outcome::ownership_lost) ==
-                  partition_lifecycle::batch_pass::lost &&
+                  partition_lifecycle::batch_result::lost &&
               partition_lifecycle::pass_of(batch_outcome::unknown) ==
-                  partition_lifecycle::batch_pass::reopen);
+                  partition_lifecycle::batch_result::reopen);
 static_assert(partition_lifecycle::pass_of(batch_outcome::redeliver) ==
-                  partition_lifecycle::batch_pass::again &&
+                  partition_lifecycle::batch_result::again &&
               partition_lifecycle::pass_of(batch_outcome::cancelled) ==
-                  partition_lifecycle::batch_pass::again);
-static_assert(name(partition_lifecycle::batch_pass::drained) == "drained");
+                  partition_lifecycle::batch_result::again);
+static_assert(name(partition_lifecycle::batch_result::drained) == "drained");
 
 static_assert(assigned{1} == assigned{1} &&
-              processed{0, 1, partition_lifecycle::batch_pass::moved} !=
-                  processed{0, 1, partition_lifecycle::batch_pass::again});
-static_assert(partition_saved{0, 1} != partition_saved{0, 2} && partition_opened{0, 1} == partition_opened{0, 1});
+              processed{0, 1, partition_lifecycle::batch_result::moved} !=
+                  processed{0, 1, partition_lifecycle::batch_result::again});
+static_assert(partition_saved{0, 1} != partition_saved{0, 2} &&
+              partition_opened{0, 1} == partition_opened{0, 1});
 static_assert(revoked{} == revoked{} && partition_lost{} == partition_lost{} &&
               waybill::partition_lifecycle::woken{1} != waybill::partition_lifecycle::woken{2});
 static_assert(partition_closed{0, 1} == partition_closed{0, 1} &&
@@ -87,7 +88,7 @@ static_assert([] {
     right = right && p.on(partition_opened{3, 1}, at(0)) == event_result::applied;
     right =
         right && p.next(at(0)) == partition_lifecycle::action(partition_lifecycle::process{3, 1});
-    right = right && p.on(processed{3, 1, partition_lifecycle::batch_pass::moved}, at(0)) ==
+    right = right && p.on(processed{3, 1, partition_lifecycle::batch_result::moved}, at(0)) ==
                          event_result::applied;
     right = right && p.on(revoked{}, at(0)) == event_result::applied;
     right = right &&
@@ -140,16 +141,16 @@ TEST_CASE("partition_lifecycle: what fails is tried again after a pause that gro
     CHECK(told(p, 1'000) == "wait 3000");
     (void)p.on(partition_opened{0, 5}, at(3'000));
     CHECK(told(p, 3'000) == "process 5");
-    (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::again},
+    (void)p.on(processed{0, 5, partition_lifecycle::batch_result::again},
                at(3'000));  // not yet: nothing has moved since
     CHECK(told(p, 3'000) == "wait 7000");
     CHECK(p.on(woken{0}, at(3'500)) == event_result::stale);
-    (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::moved}, at(7'000));
+    (void)p.on(processed{0, 5, partition_lifecycle::batch_result::moved}, at(7'000));
     CHECK(p.failures() == 0);
-    (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::reopen}, at(7'000));
+    (void)p.on(processed{0, 5, partition_lifecycle::batch_result::reopen}, at(7'000));
     CHECK(told(p, 8'000) == "open 5");
     (void)p.on(partition_opened{0, 5}, at(8'000));
-    (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::lost}, at(8'000));
+    (void)p.on(processed{0, 5, partition_lifecycle::batch_result::lost}, at(8'000));
     CHECK(told(p, 9'999) == "wait 10000");
     CHECK(told(p, 10'000) == "open 5");
 }
@@ -157,7 +158,7 @@ TEST_CASE("partition_lifecycle: what fails is tried again after a pause that gro
 TEST_CASE("partition_lifecycle: where there is nothing to read it polls, or is woken")
 {
     partition_lifecycle p = processing();
-    (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::drained}, at(10));
+    (void)p.on(processed{0, 5, partition_lifecycle::batch_result::drained}, at(10));
     CHECK(told(p, 10) == "wait 1010");
     CHECK(p.on(woken{0}, at(20)) == event_result::applied);
     CHECK(told(p, 20) == "process 5");
@@ -234,11 +235,13 @@ TEST_CASE("partition_lifecycle: what is revoked while the epoch before is droppe
     CHECK(anew.on(revoked{}, at(0)) == event_result::stale);  // nothing follows
 }
 
-TEST_CASE("partition_lifecycle: a save that fails waits as after a first failure, however often a batch failed")
+TEST_CASE(
+    "partition_lifecycle: a save that fails waits as after a first failure, however often a batch "
+    "failed")
 {
     partition_lifecycle p = processing();
     for (int n = 0; n != 9; ++n)
-        (void)p.on(processed{0, 5, partition_lifecycle::batch_pass::again}, at(100'000 * n));
+        (void)p.on(processed{0, 5, partition_lifecycle::batch_result::again}, at(100'000 * n));
     CHECK(p.failures() == 9);
     (void)p.on(revoked{}, at(900'000));
     (void)p.on(partition_closed{0, 5}, at(900'000));

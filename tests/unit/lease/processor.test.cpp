@@ -87,7 +87,8 @@ private:
     {
         waybill::processor::config c;
         c.group = {"log", "g", {}, {name, 1}, {ms(10), ms(40)}};
-        for (std::uint32_t p = 0; p != partitions; ++p) c.group.partitions.push_back(std::to_string(p));
+        for (std::uint32_t p = 0; p != partitions; ++p)
+            c.group.partitions.push_back(std::to_string(p));
         c.lifecycle = {
             .poll = ms(100),
             .pause = {.base = ms(1), .cap = ms(8), .spread = waybill::backoff::jitter::none}};
@@ -99,7 +100,7 @@ private:
 public:
     processor work;
     std::string said;
-    partition_lifecycle::batch_pass how = partition_lifecycle::batch_pass::drained;
+    partition_lifecycle::batch_result how = partition_lifecycle::batch_result::drained;
     std::uint64_t stored = 0;
 };
 
@@ -144,7 +145,7 @@ TEST_CASE("processor: a partition that always has events starves no other, and n
     memory_leases store;
     process a(store, "a", 3);
     a.run(0);
-    a.how = partition_lifecycle::batch_pass::moved;
+    a.how = partition_lifecycle::batch_result::moved;
     a.run(4, 12);
     a.what();
     a.run(5, 6);
@@ -163,7 +164,7 @@ TEST_CASE("processor: reads nothing in a partition whose lease is not trusted")
     memory_leases store;
     process a(store, "a", 1);
     a.run(0);
-    a.how = partition_lifecycle::batch_pass::moved;
+    a.how = partition_lifecycle::batch_result::moved;
     a.run(4, 6);
     CHECK(!a.what().empty());
     // From 39 on it does not know; the store is slow to answer what it asked for at 12.
@@ -186,10 +187,10 @@ TEST_CASE("processor: a lost partition is dropped, and not saved")
     a.what();
     const auto row = store.list("log", "g")->leases[0];
     (void)store.claim({row.key, {"b", 1}, 2, row.version});
-    (void)a.work.on(processed{0, 1, partition_lifecycle::batch_pass::moved},
+    (void)a.work.on(processed{0, 1, partition_lifecycle::batch_result::moved},
                     at(5));  // late: none was asked for
     a.work.on(waybill::partition_lifecycle::woken{0}, at(6));
-    a.how = partition_lifecycle::batch_pass::lost;  // the fence has told
+    a.how = partition_lifecycle::batch_result::lost;  // the fence has told
     a.run(6);
     CHECK(a.what() == "process 0/1 drop 0/1 ");
     CHECK(!a.work.leases().epoch(0));
@@ -245,15 +246,16 @@ TEST_CASE("processor: who is told that he lost what he has opens it again")
     a.run(4);
     a.what();
     a.work.on(waybill::partition_lifecycle::woken{0}, at(5));
-    a.how = partition_lifecycle::batch_pass::lost;  // a checkpoint that somebody rewound
+    a.how = partition_lifecycle::batch_result::lost;  // a checkpoint that somebody rewound
     a.run(5);
     CHECK(a.what() == "process 0/1 ");
-    a.how = partition_lifecycle::batch_pass::drained;
+    a.how = partition_lifecycle::batch_result::drained;
     a.run(7);
     CHECK(a.what() == "open 0/1 process 0/1 ");
 }
 
-TEST_CASE("processor: an epoch that the checkpoint has already seen is raised before anything is read")
+TEST_CASE(
+    "processor: an epoch that the checkpoint has already seen is raised before anything is read")
 {
     for (const std::uint64_t stored : {1U, 7U}) {
         memory_leases store;
@@ -267,7 +269,8 @@ TEST_CASE("processor: an epoch that the checkpoint has already seen is raised be
     }
 }
 
-TEST_CASE("processor: a checkpoint of the last epoch is not opened, and that is said until it is lower")
+TEST_CASE(
+    "processor: a checkpoint of the last epoch is not opened, and that is said until it is lower")
 {
     memory_leases store;
     process a(store, "a", 2);
@@ -364,14 +367,16 @@ TEST_CASE("fenced_store: who does not hold the lease under this epoch advances n
     CHECK(advance(5) == waybill::advance_outcome::stale_epoch);
 }
 
-TEST_CASE("fenced_store: whoever has given a lease back advances nothing, though nobody has claimed it")
+TEST_CASE(
+    "fenced_store: whoever has given a lease back advances nothing, though nobody has claimed it")
 {
     using store_type = waybill::testing::memory_store<std::string>;
     store_type checkpoints;
     memory_leases leases;
     waybill::fenced_store store(checkpoints, leases);
     const waybill::partition_key key{"log", "g", "0"};
-    const auto advance = [&](std::optional<waybill::position> from, std::uint64_t to, std::uint64_t epoch) {
+    const auto advance = [&](std::optional<waybill::position> from, std::uint64_t to,
+                             std::uint64_t epoch) {
         auto tx = *store.begin();
         const auto moved = *store.advance(tx, key, from, {to, {}}, epoch);
         if (moved == waybill::advance_outcome::applied) (void)tx.commit();
@@ -397,7 +402,8 @@ TEST_CASE("fenced_store: whoever has given a lease back advances nothing, though
 
 // The row of a lease is lost, and the store that it guards knows later epochs: each batch is
 // abandoned though nobody else is there.
-TEST_CASE("processor: an epoch that the store calls stale is raised, whatever has written a later one")
+TEST_CASE(
+    "processor: an epoch that the store calls stale is raised, whatever has written a later one")
 {
     using store = waybill::testing::memory_store<std::string>;
     struct event {

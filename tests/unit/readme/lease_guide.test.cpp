@@ -143,7 +143,7 @@ TEST_CASE("lease guide: leases and partitions without a processor")
     const auto one_batch = [&](waybill::partition_lifecycle::process a) {
         steps += "batch ";
         return waybill::partition_lifecycle::processed{
-            a.partition, a.epoch, waybill::partition_lifecycle::batch_pass::drained};
+            a.partition, a.epoch, waybill::partition_lifecycle::batch_result::drained};
     };
 
     //! [lease_follow]

@@ -65,7 +65,7 @@ TEST_CASE("retry guide: a circuit breaker")
     };
     waybill::steady_time time;
     std::uint64_t pauses = 0;
-    const auto pause_until = [&](waybill::steady_time t) {
+    const auto sleep_until = [&](waybill::steady_time t) {
         time = t;
         down = ++pauses < 3;
     };
@@ -79,7 +79,7 @@ TEST_CASE("retry guide: a circuit breaker")
             permit.record(f.kind);
             if (f.ok()) inbox.pop_back();
         } else {
-            pause_until(breaker.next_change(now()));   // open: nothing is received, nothing is tried
+            sleep_until(breaker.next_change(now()));   // open: nothing is received, nothing is tried
         }
     }
     //! [retry_breaker]

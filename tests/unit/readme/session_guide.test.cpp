@@ -166,7 +166,7 @@ TEST_CASE("session guide: a loop without process_step")
     for (std::uint64_t n = 1; n <= 3; ++n) queue.all.push_back(step_of("order-17", n, 3));
     pipeline pipe;
     waybill::text_state_codec codec({.version = {1, 0}});            // the value is a string
-    waybill::locked_session_state place(store, "order-17");          // or the broker's own state
+    waybill::versioned_session_state place(store, "order-17");          // or the broker's own state
     waybill::session_state state(codec, place);
     std::string ran;
     const auto run = [&](const message& step) {
@@ -217,7 +217,7 @@ TEST_CASE("session guide: a lock that is lost writes no dead letter")
     session.all.push_back(step_of("order-17", 1, 2));
     session.renewals_left = 1;
     const waybill::text_state_codec codec;
-    waybill::locked_session_state place(store, "order-17");
+    waybill::versioned_session_state place(store, "order-17");
     waybill::session_state state(codec, place);
     waybill::pipeline pipe;
     message* m = session.receive();
@@ -323,7 +323,7 @@ TEST_CASE("session guide: import, redrive and sweep")
     waybill::session_progress over{.done = 5, .total = 5};
     over.changed = wall() - 15 * 24h;
     for (const auto& p : {stuck, over}) {
-        waybill::locked_session_state place(store, "order-" + std::to_string(p.done));
+        waybill::versioned_session_state place(store, "order-" + std::to_string(p.done));
         waybill::session_state state(codec, place);
         static_cast<void>(state.load({}));
         CHECK(state.save({}, p).ok());
@@ -337,9 +337,11 @@ TEST_CASE("session guide: import, redrive and sweep")
     //! [session_sweep]
     std::vector<waybill::sweep_item::swept_state> states;
     for (const auto& [id, stored] : store.states()) states.push_back(read(id, stored.bytes));
-    for (const auto& item : waybill::plan_sweep(states, wall(), {.stuck_after = 1h})) {
+    const auto found = waybill::plan_sweep(states, wall(), {.stuck_after = 1h});
+    if (!found) return log(waybill::describe(found.error()));   // an invalid policy
+    for (const auto& item : *found) {
         const std::string& id = states[item.index].session;
-        waybill::locked_session_state place(store, id);
+        waybill::versioned_session_state place(store, id);
         const auto bytes = place.load();                        // again, now with its version
         if (!item.clears()) log(describe(item));                // "stuck at 2 of 5 for 36h"
         else if (bytes && item.may_clear(read(id, *bytes))) log(place.clear().text);

@@ -115,7 +115,7 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
         const waybill::pipeline_policy policy{};
         //! [pipeline]
         using waybill::pipeline;
-        waybill::locked_session_state held(store, id);              // or what the broker keeps itself
+        waybill::versioned_session_state held(store, id);              // or what the broker keeps itself
         waybill::session_state state(codec, held);        // what the order remembers
         auto pipe = waybill::make<pipeline>(policy);
         if (!pipe) return refuse(waybill::describe(pipe.error()));

@@ -40,7 +40,8 @@ policy to_zero()
 
 }  // namespace
 
-TEST_CASE("activation: the first instance is started by its own rule, which is strict as it is written")
+TEST_CASE(
+    "activation: the first instance is started by its own rule, which is strict as it is written")
 {
     const policy p = to_zero();
     decision d = decide(p, readings{level("work", 5)}, {}, 0, at(0));
@@ -73,8 +74,8 @@ TEST_CASE("activation: it waits for no cooldown, no rate and no stabilisation, b
     p.rate.up = {{{.count = 1}, seconds(600)}};
     state s;
     s.last_up = s.last_down = at(-1);
-    s.made.push({at(-2), 0, 5});
-    s.made.push({at(-1), 5, 0});
+    s.applied_changes.push({at(-2), 0, 5});
+    s.applied_changes.push({at(-1), 5, 0});
     const decision d = decide(p, readings{level("work", 6)}, s, 0, at(0));
     CHECK(d.verdict == verdict::up);
     s.on(d);
@@ -153,7 +154,8 @@ TEST_CASE("activation: fewer go one by one, and where none is needed all of them
     CHECK(d.to == 0);
 }
 
-TEST_CASE("activation: the last instances wait for zero_after, and for neither stabilisation nor rates")
+TEST_CASE(
+    "activation: the last instances wait for zero_after, and for neither stabilisation nor rates")
 {
     const readings none{level("work", 0)};
     for (const std::uint64_t instances : {1U, 2U, 10U}) {
@@ -162,7 +164,7 @@ TEST_CASE("activation: the last instances wait for zero_after, and for neither s
         p.stabilise.down = seconds(3'600);
         p.rate.down = {{{.count = 1}, seconds(3'600)}};
         loop l{p, instances};
-        l.state.made.push({at(-1), instances + 1, instances});
+        l.state.applied_changes.push({at(-1), instances + 1, instances});
         l.step({level("work", 50)}, at(0));
         CHECK(l.step(none, at(1)).to == instances);
         CHECK(l.step(none, at(300)).to == instances);
@@ -172,7 +174,9 @@ TEST_CASE("activation: the last instances wait for zero_after, and for neither s
     }
 }
 
-TEST_CASE("activation: the last instance waits for a command, a failure, warm-up and cooldown as any other")
+TEST_CASE(
+    "activation: the last instance waits for a command, a failure, warm-up and cooldown as any "
+    "other")
 {
     const readings none{level("work", 0)};
     policy p = to_zero();
@@ -203,7 +207,7 @@ TEST_CASE("activation: one of two that the rules alone take away is stabilised a
     p.stabilise.down = {};
     p.rate.down = {{{.count = 1}, seconds(60)}};
     state s;
-    s.made.push({at(-1), 3, 2});
+    s.applied_changes.push({at(-1), 3, 2});
     CHECK(decide(p, readings{level("work", 6)}, s, 2, at(0)).why == reason::rate);
     // If at least one instance is required, activation removes none.
     p.instances.lowest = 1;

@@ -146,7 +146,7 @@ TEST_CASE("clock back: what was changed in the future counts for the rate")
     policy p = plain();
     p.rate.up = {{{.count = 1}, seconds(60)}};
     state s;
-    s.made.push({at(hour), 4, 5});
+    s.applied_changes.push({at(hour), 4, 5});
     CHECK(decide(p, high, s, 5, at(0)).why == reason::rate);
     CHECK(decide(p, high, s, 5, at(hour + 60)).verdict == verdict::up);
 }
@@ -210,7 +210,7 @@ TEST_CASE("clock: nothing wraps around at the ends of time")
         s.last_up = s.last_down = s.last_failure = s.warm_at = s.inactive_since = then;
         s.highest.push({then, 9});
         s.lowest.push({then, 2});
-        s.made.push({then, 2, 3});
+        s.applied_changes.push({then, 2, 3});
         s.last_id = 1;
         s.pending = sc::pending_command{{1, 5, 6}, then, seconds(10)};
         for (const wall_time now : ends) {

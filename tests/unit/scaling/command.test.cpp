@@ -82,7 +82,8 @@ TEST_CASE("command: nothing else is ordered until it is answered")
         CHECK(d.why == reason::pending);
         CHECK(d.until == at(60));
     }
-    CHECK(decide(tests_support::kept(plain()), readings{level("load", 50)}, s, 5, at(59)).verdict == verdict::steady);
+    CHECK(decide(tests_support::kept(plain()), readings{level("load", 50)}, s, 5, at(59)).verdict ==
+          verdict::steady);
 }
 
 TEST_CASE("command: patience has an end, and then there is a new one")
@@ -133,7 +134,7 @@ TEST_CASE("command: one that failed is neither a change nor waited for")
     CHECK(s.on(sc::failed{1}, at(5)) == command_result::applied);
     CHECK_FALSE(s.pending);
     CHECK_FALSE(s.last_up);
-    CHECK(s.made.empty());
+    CHECK(s.applied_changes.empty());
     CHECK(s.last_failure == at(5));
     CHECK(s.on(sc::applied{1}, at(6)) == command_result::stale);
     CHECK(decide(tests_support::kept(plain()), high, s, 5, at(6)).command->id == 2);
@@ -153,8 +154,8 @@ TEST_CASE("command: where there are as many as it says it has been done, answer 
     s.on(d);
     CHECK_FALSE(s.pending);
     CHECK(s.last_up == at(20));
-    REQUIRE(s.made.size() == 1);
-    CHECK(s.made[0] == sc::made_change{at(20), 5, 6});
+    REQUIRE(s.applied_changes.size() == 1);
+    CHECK(s.applied_changes[0] == sc::applied_change{at(20), 5, 6});
     CHECK(s.on(sc::applied{1}, at(30)) == command_result::stale);
     CHECK(s.last_up == at(20));
 }
@@ -174,18 +175,19 @@ TEST_CASE("command: it has been done as well where the next one is decided with 
     s.on(d);
     REQUIRE(s.pending);
     CHECK(s.pending->ordered.id == 2);
-    CHECK(s.made == once.made);
+    CHECK(s.applied_changes == once.applied_changes);
     CHECK(s.last_up == once.last_up);
 }
 
 TEST_CASE("command: an answer between deciding and storing is not counted twice")
 {
     state s = with_one_out();
-    const decision d = decide(tests_support::kept(plain()), readings{level("load", 50)}, s, 6, at(20));
+    const decision d =
+        decide(tests_support::kept(plain()), readings{level("load", 50)}, s, 6, at(20));
     CHECK(d.arrived);
     CHECK(s.on(sc::applied{1}, at(20)) == command_result::applied);
     s.on(d);
-    CHECK(s.made.size() == 1);
+    CHECK(s.applied_changes.size() == 1);
 }
 
 TEST_CASE("command: half done is still on its way")

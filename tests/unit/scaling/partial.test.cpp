@@ -76,9 +76,10 @@ TEST_CASE("partial: the highest of what was sampled is marked as a lower bound")
     w.insert(at(2), 7, 10);
     const evidence e = asked(sc::highest("orders") < 10, sc::read("orders", w.query(at(100))));
     CHECK(e.sampled);
-    CHECK(is_one_sided(e));
+    CHECK(is_only_a_bound(e));
     CHECK(e.holds == tribool::yes);
-    CHECK_FALSE(is_one_sided(asked(sc::mean("orders") < 10, sc::read("orders", w.query(at(100))))));
+    CHECK_FALSE(
+        is_only_a_bound(asked(sc::mean("orders") < 10, sc::read("orders", w.query(at(100))))));
 }
 
 TEST_CASE("partial: what does not grow with the load is no average over the instances")
@@ -89,8 +90,9 @@ TEST_CASE("partial: what does not grow with the load is no average over the inst
     };
     CHECK_FALSE(wrong(sc::statistic::mean));
     CHECK_FALSE(wrong(sc::statistic::highest));
-    for (const sc::statistic s : {sc::statistic::points, sc::statistic::age, sc::statistic::coverage,
-                                  sc::statistic::sampling_rate, sc::statistic::variance}) {
+    for (const sc::statistic s :
+         {sc::statistic::points, sc::statistic::age, sc::statistic::coverage,
+          sc::statistic::sampling_rate, sc::statistic::variance}) {
         CHECK(wrong(s));
     }
 }

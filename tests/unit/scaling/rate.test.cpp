@@ -119,7 +119,7 @@ TEST_CASE("rate: what was never applied does not count")
     const decision d = decide(p, readings{level("work", 100)}, s, 10, at(0));
     s.on(d);
     CHECK(s.on(sc::failed{d.command->id}, at(1)) == sc::command_result::applied);
-    CHECK(s.made.empty());
+    CHECK(s.applied_changes.empty());
     CHECK(decide(p, readings{level("work", 100)}, s, 10, at(2)).to == 14);
 }
 
@@ -128,12 +128,12 @@ TEST_CASE("rate: it holds what is there, and turns nothing round")
     policy p = by_target();
     p.rate = {{{{.count = 1}, seconds(60)}}, {{{.count = 1}, seconds(60)}}};
     state s;
-    s.made.push({at(-10), 10, 30});
+    s.applied_changes.push({at(-10), 10, 30});
     // The limit was raised beyond by another policy: 30 are not brought back to 11.
     CHECK(decide(p, readings{level("work", 40)}, s, 30, at(0)).to == 30);
     CHECK(decide(p, readings{level("work", 40)}, s, 30, at(0)).why == reason::rate);
     s = {};
-    s.made.push({at(-10), 30, 10});
+    s.applied_changes.push({at(-10), 30, 10});
     CHECK(decide(p, readings{level("work", 5)}, s, 10, at(0)).to == 10);
 }
 
@@ -145,9 +145,9 @@ TEST_CASE("rate: zero instances and very many of them")
     CHECK(decide(p, readings{level("work", 1e18)}, {}, 1, at(0)).to == 2);
     CHECK(decide(p, readings{level("work", 1e30)}, {}, UINT64_MAX - 5, at(0)).to == UINT64_MAX);
     state s;
-    s.made.push({at(-10), 0, UINT64_MAX});
-    s.made.push({at(-9), 0, UINT64_MAX});
-    s.made.push({at(-8), UINT64_MAX, 0});
+    s.applied_changes.push({at(-10), 0, UINT64_MAX});
+    s.applied_changes.push({at(-9), 0, UINT64_MAX});
+    s.applied_changes.push({at(-8), UINT64_MAX, 0});
     const decision up = decide(p, readings{level("work", 1e18)}, s, 7, at(0));
     CHECK(up.to >= 7);
     const decision down = decide(p, readings{level("work", 1)}, s, 7, at(0));

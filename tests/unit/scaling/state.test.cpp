@@ -143,7 +143,7 @@ TEST_CASE("state: a decision that saw its command done says so of that command a
                       .command = sc::command{2, 6, 9}});
     s.on(saw);  // told again
     CHECK(s.pending);
-    CHECK(s.made.size() == 1);
+    CHECK(s.applied_changes.size() == 1);
 }
 
 TEST_CASE("state: at most so many changes, and none of them lost")
@@ -159,15 +159,16 @@ TEST_CASE("state: at most so many changes, and none of them lost")
                           .command = sc::command{id, from, to}});
         s.on(sc::applied{id}, at(static_cast<std::int64_t>(id)));
     }
-    CHECK(s.made.size() == state::changes);
-    for (const sc::made_change& c : s.made) {
+    CHECK(s.applied_changes.size() == state::changes);
+    for (const sc::applied_change& c : s.applied_changes) {
         CHECK(c.from != c.to);
         if (c.is_up()) up -= c.to - c.from;
         else down -= c.from - c.to;
     }
     CHECK(up == 0);
     CHECK(down == 0);
-    for (std::size_t n = 1; n != s.made.size(); ++n) CHECK(s.made[n - 1].at <= s.made[n].at);
+    for (std::size_t n = 1; n != s.applied_changes.size(); ++n)
+        CHECK(s.applied_changes[n - 1].at <= s.applied_changes[n].at);
 }
 
 TEST_CASE("state: of changes that are put together the latest time counts, whatever the clock did")
@@ -179,7 +180,7 @@ TEST_CASE("state: of changes that are put together the latest time counts, whate
                           .command = sc::command{id, 1, 2}});
         s.on(sc::applied{id}, at(t));
     }
-    CHECK(s.made[0] == sc::made_change{at(3'000), 0, 2});
+    CHECK(s.applied_changes[0] == sc::applied_change{at(3'000), 0, 2});
 }
 
 TEST_CASE("state: huge changes that are put together do not wrap around")
@@ -192,7 +193,7 @@ TEST_CASE("state: huge changes that are put together do not wrap around")
                           .command = sc::command{id, from, to}});
         s.on(sc::applied{id}, at(0));
     }
-    for (const sc::made_change& c : s.made) {
+    for (const sc::applied_change& c : s.applied_changes) {
         CHECK((c.is_up() ? c.to - c.from : c.from - c.to) == UINT64_MAX);
     }
 }

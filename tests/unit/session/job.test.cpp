@@ -107,17 +107,21 @@ TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
     CHECK(problem("order-17~01") == std::nullopt);
     CHECK(problem("order~") == std::nullopt);
     CHECK(problem("1") == std::nullopt);
-    for (const std::string& bad : {std::string("a\0b", 3), std::string(1, '\0'), std::string("a\nb"), std::string("\t"),
-                                   std::string("\x1F"), std::string("\x7F"), std::string("\xC2\x80"), std::string("x\xC2\x9F")}) {
+    for (const std::string& bad :
+         {std::string("a\0b", 3), std::string(1, '\0'), std::string("a\nb"), std::string("\t"),
+          std::string("\x1F"), std::string("\x7F"), std::string("\xC2\x80"),
+          std::string("x\xC2\x9F")}) {
         CHECK(problem(bad) == job_error::code::control_character);
     }
     CHECK(problem(" a ~") == std::nullopt);
     CHECK(problem("Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x8D\x80") == std::nullopt);
-    for (const char* bad : {"\xC3", "\x80", "\xC0\xAF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
-                            "\xF5\x80\x80\x80", "\xE2\x82", "\xF0\x9F\x8D"}) {
+    for (const char* bad :
+         {"\xC3", "\x80", "\xC0\xAF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
+          "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82", "\xF0\x9F\x8D"}) {
         CHECK(problem(bad) == job_error::code::not_utf8);
     }
-    for (const char* good : {"\xC2\xA0", "\xC3\x80", "\xE0\xA0\x80", "\xE2\x82\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    for (const char* good : {"\xC2\xA0", "\xC3\x80", "\xE0\xA0\x80", "\xE2\x82\x80", "\xED\x9F\xBF",
+                             "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
         CHECK(problem(good) == std::nullopt);
     }
     CHECK(job::make("order-17", 0).error().kind == job_error::code::no_steps);
@@ -129,10 +133,12 @@ TEST_CASE("job: a refusal says what to do")
     CHECK(said("") == "the session id is empty: use the name of the job, 1 to 128 bytes");
     CHECK(said(std::string(129, 'x')) ==
           "the session id has 129 bytes, and 128 is the maximum: shorten it, or use its hash");
-    CHECK(said("a\n") == "the session id contains a control character: remove it, or encode the id as hex");
+    CHECK(said("a\n") ==
+          "the session id contains a control character: remove it, or encode the id as hex");
     CHECK(said("\xFF") == "the session id is not valid UTF-8: encode it as hex");
-    CHECK(said("a~1") == "the session id ends in ~ and a number, like the id of a redriven session: "
-                         "append a text, or replace the ~");
+    CHECK(said("a~1") ==
+          "the session id ends in ~ and a number, like the id of a redriven session: "
+          "append a text, or replace the ~");
 }
 
 TEST_CASE("job: a step's message has the same id whenever it is sent")
@@ -161,8 +167,8 @@ TEST_CASE("stamp_properties: an id that no job makes is read, and named")
         CHECK(r.ok());
         CHECK(r.properties.session == id);
         CHECK(r.properties.step == 3);
-        if (r.odd_id) CHECK(r.text().find("ok, but the session id ") == 0);
-        return r.odd_id;
+        if (r.id_problem) CHECK(r.text().find("ok, but the session id ") == 0);
+        return r.id_problem;
     };
     CHECK(odd("order-17") == std::nullopt);
     CHECK(odd(std::string(128, 'x')) == std::nullopt);
@@ -170,12 +176,12 @@ TEST_CASE("stamp_properties: an id that no job makes is read, and named")
     CHECK(odd("a\xFF") == job_error::code::not_utf8);
     CHECK(odd("a\n") == job_error::code::control_character);
     CHECK(odd("order-17~1") == job_error::code::redriven_end);
-    CHECK(read({{"waybill-step", "3"}}, "a\xFF").odd_id == job_error::code::not_utf8);
+    CHECK(read({{"waybill-step", "3"}}, "a\xFF").id_problem == job_error::code::not_utf8);
     // A session that was redriven ends so.
     const auto redriven = read(written({"order-17~1", 5, 3, 5, true}, {"order-17", 42, 1, 7}));
     CHECK(redriven.text() == "ok");
-    CHECK(redriven.odd_id == std::nullopt);
-    CHECK(read({}).odd_id == std::nullopt);
+    CHECK(redriven.id_problem == std::nullopt);
+    CHECK(read({}).id_problem == std::nullopt);
 }
 
 TEST_CASE("job: how far it has come")
@@ -209,9 +215,10 @@ TEST_CASE("stamp_properties: there and back")
     // They are read in years to come.
     waybill::step_origin all = state;
     all.message_id = "m";
-    for (const char* name : {"waybill-session", "waybill-step", "waybill-first", "waybill-total", "waybill-last",
-                             "waybill-origin", "waybill-origin-sequence", "waybill-origin-message",
-                             "waybill-generation", "waybill-tries", "waybill-state"}) {
+    for (const char* name :
+         {"waybill-session", "waybill-step", "waybill-first", "waybill-total", "waybill-last",
+          "waybill-origin", "waybill-origin-sequence", "waybill-origin-message",
+          "waybill-generation", "waybill-tries", "waybill-state"}) {
         CHECK(written(last, all).count(name) == 1);
     }
     CHECK(written(last, all).size() == 11);

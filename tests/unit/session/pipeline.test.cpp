@@ -30,9 +30,13 @@ using waybill::step_facts;
 using waybill::step_outcome;
 using waybill::wall_time;
 
-static_assert(std::is_copy_constructible_v<pipeline> && std::is_nothrow_move_constructible_v<pipeline>);
+static_assert(std::is_copy_constructible_v<pipeline> &&
+              std::is_nothrow_move_constructible_v<pipeline>);
 
-constexpr steady_time at(std::int64_t seconds) { return steady_time::at(duration::seconds(seconds)); }
+constexpr steady_time at(std::int64_t seconds)
+{
+    return steady_time::at(duration::seconds(seconds));
+}
 constexpr wall_time noon(std::int64_t seconds = 0)
 {
     return wall_time::at(duration::seconds(1'000'000 + seconds));
@@ -59,7 +63,8 @@ pipeline_policy independent()
     return p;
 }
 
-pipeline held(const pipeline_policy& p, state_read how = state_read::absent, session_progress found = {})
+pipeline held(const pipeline_policy& p, state_read how = state_read::absent,
+              session_progress found = {})
 {
     pipeline pipe(p);
     CHECK(std::holds_alternative<pipeline::load_state>(pipe.next(at(0))));
@@ -77,7 +82,7 @@ std::string asks(const pipeline& pipe, steady_time now = at(0))
         [](pipeline::execute e) {
             return "execute " + std::to_string(e.step) + " try " + std::to_string(e.tries);
         },
-        [](pipeline::save_state s) { return std::string(s.undone ? "save undone" : "save"); },
+        [](pipeline::save_state s) { return std::string(s.keep_old_value ? "save undone" : "save"); },
         [](pipeline::write_dead_letter p) {
             return "park " + std::string(name(p.reason)) + " " + std::to_string(p.cause) + "/" +
                    std::to_string(p.cause_step) + " tries " + std::to_string(p.tries) +
@@ -222,7 +227,9 @@ TEST_CASE("pipeline: a redriven session begins at its first step, also where tri
     CHECK(pipe.progress().tries == 0);
 }
 
-TEST_CASE("pipeline: a failed step is saved, parked and completed, in this order, and so are those behind it")
+TEST_CASE(
+    "pipeline: a failed step is saved, parked and completed, in this order, and so are those "
+    "behind it")
 {
     pipeline pipe = held(quick(), state_read::ok, done_up_to(1));
     REQUIRE(receives(pipe, message(2)));
@@ -296,7 +303,9 @@ TEST_CASE("pipeline: a gap stops the session, and the reason says what is missin
     CHECK(ends(pipe) == "park session_failed 103/3 tries 0, complete, clear");
 }
 
-TEST_CASE("pipeline: where the first step is missing the failed state stays, and the step does not run later")
+TEST_CASE(
+    "pipeline: where the first step is missing the failed state stays, and the step does not run "
+    "later")
 {
     pipeline pipe = held(quick());
     REQUIRE(receives(pipe, message(2)));
@@ -315,7 +324,8 @@ TEST_CASE("pipeline: numbers that contradict each other stop the session")
 {
     const auto first_asked = [](session_progress found, step_facts m) {
         const bool absent = found == session_progress{};
-        pipeline pipe = held(quick(), absent ? state_read::absent : state_read::ok, std::move(found));
+        pipeline pipe =
+            held(quick(), absent ? state_read::absent : state_read::ok, std::move(found));
         REQUIRE(receives(pipe, m));
         const std::string why(pipe.reason());
         return why + " | " + ends(pipe);
@@ -1017,8 +1027,8 @@ TEST_CASE("pipeline: works with any policy that it is given")
 {
     pipeline_policy p;
     p.retry.max_attempts = 0;
-    p.deliveries = 0;
-    p.broker_deliveries = 0;
+    p.max_deliveries = 0;
+    p.broker_max_deliveries = 0;
     p.max_wait_in_hand = duration::lowest();
     p.reason_bytes = 0;
     pipeline pipe = held(p);

@@ -28,7 +28,8 @@ struct message {
 
     [[nodiscard]] step_facts facts() const
     {
-        return {sequence, properties.step, properties.first, properties.total, properties.last, deliveries};
+        return {sequence,         properties.step, properties.first,
+                properties.total, properties.last, deliveries};
     }
 };
 
@@ -67,7 +68,7 @@ struct shop {
 
     void hold(const std::string& id)
     {
-        locked_session_state held(states, id);
+        versioned_session_state held(states, id);
         text_state::read_result state;
         std::string before;  // the user's part before the step
         message* in_hand = nullptr;
@@ -96,7 +97,7 @@ struct shop {
                     pipe.on(pipeline::executed{f}, now());
                 },
                 [&](pipeline::save_state a) {
-                    if (a.undone) state.state.own = before;
+                    if (a.keep_old_value) state.state.own = before;
                     state.state.progress = pipe.progress();
                     pipe.on(
                         pipeline::state_saved{

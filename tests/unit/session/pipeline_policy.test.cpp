@@ -17,15 +17,16 @@ using waybill::wall_time;
 static_assert(!validate(pipeline_policy{}));
 static_assert(validate(pipeline_policy{.retry = {.max_attempts = 10}})->field ==
               "retry.max_attempts");
-static_assert(!validate(pipeline_policy{.retry = {.max_attempts = 10}, .broker_deliveries = 11}));
-static_assert(!validate(pipeline_policy{.deliveries = 99,
-                                        .broker_deliveries = waybill::detail::highest_size}));
-static_assert(validate(pipeline_policy{.deliveries = 10})->field == "deliveries");
-static_assert(validate(pipeline_policy{.deliveries = 0})->field == "deliveries");
+static_assert(!validate(pipeline_policy{.retry = {.max_attempts = 10},
+                                        .broker_max_deliveries = 11}));
+static_assert(!validate(pipeline_policy{.max_deliveries = 99,
+                                        .broker_max_deliveries = waybill::detail::highest_size}));
+static_assert(validate(pipeline_policy{.max_deliveries = 10})->field == "max_deliveries");
+static_assert(validate(pipeline_policy{.max_deliveries = 0})->field == "max_deliveries");
 static_assert(validate(pipeline_policy{.max_wait_in_hand = duration::seconds(-1)})->negative);
 static_assert(validate(pipeline_policy{.retry = {.max_attempts = 0}})->field ==
               "retry.max_attempts");
-static_assert(validate(pipeline_policy{.broker_deliveries = 0})->field == "retry.max_attempts");
+static_assert(validate(pipeline_policy{.broker_max_deliveries = 0})->field == "retry.max_attempts");
 
 TEST_CASE("pipeline_policy: a limit that is not below the broker's is refused in words")
 {
@@ -33,7 +34,7 @@ TEST_CASE("pipeline_policy: a limit that is not below the broker's is refused in
         waybill::make<waybill::pipeline>(pipeline_policy{.retry = {.max_attempts = 10}});
     REQUIRE(!made);
     CHECK(describe(made.error()) ==
-          "retry.max_attempts is 10: must be less than broker_deliveries, or the broker "
+          "retry.max_attempts is 10: must be less than broker_max_deliveries, or the broker "
           "dead-letters the step first and delivers the next one (10)");
     CHECK(waybill::make<waybill::pipeline>(pipeline_policy{}).has_value());
 }
@@ -61,7 +62,8 @@ constexpr waybill::retry_policy slow{
 constexpr wall_time saved = wall_time::at(duration::seconds(100));
 constexpr duration left(std::uint64_t tries, std::int64_t now)
 {
-    return waybill::detail::rest_of_pause(slow, tries, saved, wall_time::at(duration::seconds(now)));
+    return waybill::detail::rest_of_pause(slow, tries, saved,
+                                          wall_time::at(duration::seconds(now)));
 }
 static_assert(left(1, 100) == duration{});  // at once
 static_assert(left(2, 100) == duration::seconds(8));

@@ -23,7 +23,7 @@ namespace session_store_test {
 namespace {
 
 using waybill::fault_kind;
-using waybill::locked_session_state;
+using waybill::versioned_session_state;
 using waybill::result;
 using waybill::session_store;
 using waybill::state_write;
@@ -50,18 +50,25 @@ TEST_CASE("session_conformance: names the rules that it could not try")
     CHECK(waybill::testing::session_conformance(make).untested ==
           std::vector<std::string>{
               "load: a second connection sees what was written (needs a second connection)",
-              "load: a connection sees later commits of other connections (needs a second connection)",
-              "save: a state that a second connection has written since is a conflict (needs a second connection)",
-              "clear: a state that a second connection has removed is absent (needs a second connection)",
+              "load: a connection sees later commits of other connections (needs a second "
+              "connection)",
+              "save: a state that a second connection has written since is a conflict (needs a "
+              "second connection)",
+              "clear: a state that a second connection has removed is absent (needs a second "
+              "connection)",
               "save: of two concurrent saves at most one is applied (needs two threads)",
-              "save: of two concurrent saves one is applied, or cannot reach the store (needs two threads)",
-              "save: the error of a concurrent save is infrastructure or transient (needs two threads)",
-              "save: of two concurrent saves, the one that returned applied is stored (needs two threads)",
+              "save: of two concurrent saves one is applied, or cannot reach the store (needs two "
+              "threads)",
+              "save: the error of a concurrent save is infrastructure or transient (needs two "
+              "threads)",
+              "save: of two concurrent saves, the one that returned applied is stored (needs two "
+              "threads)",
               "clear: of a concurrent clear and save at most one is applied (needs two threads)",
               "clear: a concurrent save that was not applied stores no state (needs two threads)"});
     const auto same = [](memory_sessions& s) -> memory_sessions& { return s; };
     const auto race = [](auto f, auto g) { f(), g(); };
-    CHECK(waybill::testing::session_conformance(make, same, race).untested == std::vector<std::string>{});
+    CHECK(waybill::testing::session_conformance(make, same, race).untested ==
+          std::vector<std::string>{});
 }
 
 // Stores that are wrong in one way each.
@@ -102,12 +109,13 @@ public:
     result<std::optional<stored>> load(const std::string& session)
     {
         auto r = right_.load(id(session));
-        if (*r && (*r)->bytes.empty() && flaw_ == flaw::empty_is_absent) return std::optional<stored>();
+        if (*r && (*r)->bytes.empty() && flaw_ == flaw::empty_is_absent)
+            return std::optional<stored>();
         if (*r && flaw_ == flaw::versions_begin_anew) (*r)->version -= base_;
         return r;
     }
 
-    result<waybill::state_saving<version>> save(const std::string& session, std::string bytes,
+    result<waybill::save_result<version>> save(const std::string& session, std::string bytes,
                                                 std::optional<version> expected)
     {
         const auto now = right_.load(id(session));
@@ -124,13 +132,15 @@ public:
         if (flaw_ == flaw::longer_where_one_was && *now && (*now)->bytes.size() > bytes.size()) {
             bytes += (*now)->bytes.substr(bytes.size());
         }
-        if (flaw_ == flaw::same_version_for_same_bytes && *now && expected == there && (*now)->bytes == bytes) {
-            return waybill::state_saving<version>{state_write::applied, *there};
+        if (flaw_ == flaw::same_version_for_same_bytes && *now && expected == there &&
+            (*now)->bytes == bytes) {
+            return waybill::save_result<version>{state_write::applied, *there};
         }
-        if (flaw_ == flaw::conflict_is_error && expected != there) return waybill::unexpected(waybill::transient("conflict"));
+        if (flaw_ == flaw::conflict_is_error && expected != there)
+            return waybill::unexpected(waybill::transient("conflict"));
         if (flaw_ == flaw::refusal_writes && expected != there) {
             (void)right_.save(id(session), bytes, there);
-            return waybill::state_saving<version>{};
+            return waybill::save_result<version>{};
         }
         auto r = right_.save(id(session), bytes, expected);
         if (flaw_ == flaw::versions_begin_anew && r->outcome == state_write::applied) {
@@ -163,7 +173,8 @@ private:
             while (!s.empty() && s.back() == ' ') s.pop_back();
         }
         if (flaw_ == flaw::ids_without_accents && s == "\xC3\xA9") s = "e";
-        if (flaw_ == flaw::ids_of_three_bytes_a_character && s.size() == 4 && s[0] == '\xF0') s = "?";
+        if (flaw_ == flaw::ids_of_three_bytes_a_character && s.size() == 4 && s[0] == '\xF0')
+            s = "?";
         if (flaw_ == flaw::ids_cut_at_zero_byte) s = s.substr(0, s.find('\0'));
         if (flaw_ == flaw::ids_cut_at_128_bytes) s = s.substr(0, 128);
         if (flaw_ == flaw::ids_with_question_marks && !waybill::is_utf8(s)) s = "?";
@@ -205,7 +216,7 @@ TEST_CASE("session_conformance: states have as many bytes as the pipelines' budg
 struct strict_sessions {
     using version = memory_sessions::version;
     result<std::optional<waybill::stored_state<version>>> load(const std::string& s) { return in.load(s); }
-    result<waybill::state_saving<version>> save(const std::string& s, const std::string& bytes,
+    result<waybill::save_result<version>> save(const std::string& s, const std::string& bytes,
                                                 const std::optional<version>& expected)
     {
         const auto odd = waybill::job::id_problem(s);
@@ -228,7 +239,7 @@ struct caching_sessions {
     using version = memory_sessions::version;
     using found = result<std::optional<waybill::stored_state<version>>>;
     found load(const std::string& s) { return seen.try_emplace(s, in->load(s)).first->second; }
-    result<waybill::state_saving<version>> save(const std::string& s, const std::string& bytes,
+    result<waybill::save_result<version>> save(const std::string& s, const std::string& bytes,
                                                 const std::optional<version>& expected)
     {
         seen.erase(s);
@@ -262,9 +273,9 @@ struct unreachable_sessions {
         if (!Honest) return std::optional<waybill::stored_state<version>>();
         return waybill::unexpected(waybill::infrastructure("down"));
     }
-    result<waybill::state_saving<version>> save(const std::string&, const std::string&, const std::optional<version>&)
+    result<waybill::save_result<version>> save(const std::string&, const std::string&, const std::optional<version>&)
     {
-        if (!Honest) return waybill::state_saving<version>{};
+        if (!Honest) return waybill::save_result<version>{};
         return waybill::unexpected(waybill::infrastructure("down"));
     }
     result<state_write> clear(const std::string&, const version&)
@@ -281,7 +292,7 @@ TEST_CASE("session_conformance: a store that is down is neither empty nor in con
     CHECK(waybill::testing::session_outage_conformance(honest).broken.empty());
     CHECK(waybill::testing::session_outage_conformance(other).broken.size() == 3);
 
-    locked_session_state held(honest, "order-17");
+    versioned_session_state held(honest, "order-17");
     CHECK(held.load().error().kind == fault_kind::infrastructure);
     CHECK(held.save("x").kind == fault_kind::infrastructure);
     CHECK(held.clear().ok());  // it has never seen one
@@ -295,7 +306,7 @@ struct unreachable_as {
         if (loads) return in.load(s);
         return waybill::unexpected(waybill::fault{how, "timeout"});
     }
-    result<waybill::state_saving<version>> save(const std::string& s, const std::string& bytes,
+    result<waybill::save_result<version>> save(const std::string& s, const std::string& bytes,
                                                 const std::optional<version>& expected)
     {
         if (!down) return in.save(s, bytes, expected);
@@ -326,10 +337,10 @@ TEST_CASE("session_conformance: an outage is infrastructure or transient")
     CHECK(rules(fault_kind::cancelled) == 1);
 }
 
-TEST_CASE("locked_session_state: an error that claims to be none is one")
+TEST_CASE("versioned_session_state: an error that claims to be none is one")
 {
     unreachable_as store{.loads = true, .down = false};
-    locked_session_state held(store, "order-17");
+    versioned_session_state held(store, "order-17");
     REQUIRE(held.save("x").ok());
     store = {.in = store.in};
     const waybill::fault down = waybill::infrastructure("timeout");
@@ -359,7 +370,7 @@ struct holdings {
     void hold(Execute execute, Holds holds)
     {
         const auto j = *waybill::job::make("order-17", 3);
-        locked_session_state held(store, "order-17");
+        versioned_session_state held(store, "order-17");
         waybill::pipeline pipe;
         waybill::steady_time time;
         waybill::text_state::read_result state;
@@ -402,7 +413,7 @@ struct holdings {
 const auto runs = [](std::uint64_t) { return waybill::fault{}; };
 const auto locked = [] { return true; };
 
-TEST_CASE("locked_session_state: nothing is settled over an outage that has no class")
+TEST_CASE("versioned_session_state: nothing is settled over an outage that has no class")
 {
     holdings<unreachable_as> all{.store = {.loads = true}};
     all.hold([](std::uint64_t) { return waybill::permanent("card declined"); }, locked);
@@ -411,7 +422,7 @@ TEST_CASE("locked_session_state: nothing is settled over an outage that has no c
     CHECK(all.ran == std::vector<int>{0, 1, 0, 0});
 }
 
-TEST_CASE("locked_session_state: whoever lost the lock, and stands in a session that is over by then")
+TEST_CASE("versioned_session_state: whoever lost the lock, and stands in a session that is over by then")
 {
     // He fails a step that another holder has done since, as the last of them went with the state.
     for (const bool asks : {false, true}) {
@@ -430,11 +441,11 @@ TEST_CASE("locked_session_state: whoever lost the lock, and stands in a session 
     }
 }
 
-TEST_CASE("locked_session_state: of two holders the one who wrote last in between has lost")
+TEST_CASE("versioned_session_state: of two holders the one who wrote last in between has lost")
 {
     memory_sessions store;
-    locked_session_state mine(store, "order-17");
-    locked_session_state theirs(store, "order-17");
+    versioned_session_state mine(store, "order-17");
+    versioned_session_state theirs(store, "order-17");
     CHECK(!*mine.load());
     CHECK(!*theirs.load());
     CHECK(mine.save("one").ok());

@@ -66,7 +66,18 @@ report alone_on(flaw f)
 }
 
 // The parts of the suite; one by itself is quick.
-enum class part { checkpoints, letters, queue, many_letters, attempts, keys, transactions, connections, races, outage };
+enum class part {
+    checkpoints,
+    letters,
+    queue,
+    many_letters,
+    attempts,
+    keys,
+    transactions,
+    connections,
+    races,
+    outage
+};
 
 std::vector<std::string> broken_in(part p, flaw f)
 {
@@ -86,7 +97,9 @@ std::vector<std::string> broken_in(part p, flaw f)
         case part::connections: suite::connection_rules(t, make, again); break;
         case part::races: suite::race_rules(t, make, again, race); break;
         case part::outage:
-            return waybill::testing::outage_conformance(make, [](wrong_store& s) { s.break_down(); }).broken;
+            return waybill::testing::outage_conformance(make,
+                                                        [](wrong_store& s) { s.break_down(); })
+                .broken;
     }
     return t.report.broken;
 }
@@ -105,7 +118,8 @@ struct only_checkpoints {
     auto begin() { return behind.begin(); }
     auto load(const waybill::partition_key& k) { return behind.load(k); }
     auto advance(transaction& tx, const waybill::partition_key& k,
-                 const std::optional<waybill::position>& from, const waybill::position& to, std::uint64_t epoch)
+                 const std::optional<waybill::position>& from, const waybill::position& to,
+                 std::uint64_t epoch)
     {
         return behind.advance(tx, k, from, to, epoch);
     }
@@ -115,11 +129,15 @@ struct only_attempts {
     wrong_store behind{flaw::none};
     auto begin() { return behind.begin(); }
     auto load_crash_record(const waybill::partition_key& k) { return behind.load_crash_record(k); }
-    auto store_crash_record(transaction& tx, const waybill::partition_key& k, const waybill::crash_record& a)
+    auto store_crash_record(transaction& tx, const waybill::partition_key& k,
+                            const waybill::crash_record& a)
     {
         return behind.store_crash_record(tx, k, a);
     }
-    auto clear_crash_record(transaction& tx, const waybill::partition_key& k) { return behind.clear_crash_record(tx, k); }
+    auto clear_crash_record(transaction& tx, const waybill::partition_key& k)
+    {
+        return behind.clear_crash_record(tx, k);
+    }
 };
 struct only_letters {
     using transaction = wrong_store::transaction;
@@ -134,7 +152,8 @@ TEST_CASE("conformance: the memory store conforms")
     using store = waybill::testing::memory_store<std::string>;
     const auto make = [] { return store(); };
     CHECK(all(waybill::testing::conformance(make).broken) == "");
-    CHECK(all(waybill::testing::conformance(make, [](store& s) -> store& { return s; }).broken) == "");
+    CHECK(all(waybill::testing::conformance(make, [](store& s) -> store& { return s; }).broken) ==
+          "");
 }
 
 TEST_CASE("conformance: a faulty store in which nothing goes wrong conforms")
@@ -291,7 +310,7 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
         {part::checkpoints, flaw::stale_is_a_conflict,
          "advance: a lower epoch returns stale_epoch, not an error"},
         {part::checkpoints, flaw::unchanged_is_a_conflict,
-         "advance: to the stored checkpoint is applied"},
+         "advance: to the position that is stored already is applied"},
         {part::letters, flaw::put_is_forgotten, "put: a committed letter is found"},
         {part::letters, flaw::put_keeps_the_first, "replaces the first, every field"},
         {part::letters, flaw::put_refuses_the_second,

@@ -120,7 +120,7 @@ TEST_CASE("commit_schedule: counters are set back by what is confirmed, and by n
     c.on(events_done{10}, at(1));
     CHECK(c.on(commit_started{}, at(2)) == event_result::applied);
     CHECK(c.on(commit_started{}, at(2)) == event_result::stale);
-    CHECK(c.under_way());
+    CHECK(c.in_progress());
     CHECK(c.next(at(1'000)) == nothing);  // one at a time
     c.on(events_done{4}, at(3));
     CHECK(c.on(commit_failed{}, at(4)) == event_result::applied);

@@ -68,8 +68,9 @@ public:
           consecutive_accepted_(s.consecutive_accepted),
           probe_after_(s.probe_after < fewest_before_probe ? fewest_before_probe : s.probe_after),
           reports_(s.reports),
-          refuted_(s.refuted)
+          refuted_(s.refuted_limit)
     {
+        // Below 2 bytes there is no size left between the bounds.
         if (refused_ <= accepted_ || refused_ < 2) clear_search_bounds();
         if (probe_after_ > most_before_probe) probe_after_ = most_before_probe;
     }
@@ -96,7 +97,7 @@ public:
     }
 
     /// The estimated bytes of items beyond their bodies.
-    [[nodiscard]] constexpr const overhead& items() const noexcept { return items_; }
+    [[nodiscard]] constexpr const overhead& item_overhead() const noexcept { return items_; }
 
     /// The expected size of a batch in bytes, envelope included.
     [[nodiscard]] constexpr std::uint64_t predict(const batch_sizes& b) const noexcept
@@ -106,7 +107,8 @@ public:
         if (b.estimated_items == 0) return known;
         const double bodies = static_cast<double>(b.body_bytes);
         const double items = static_cast<double>(b.estimated_items);
-        const double beyond = held_.holds() ? held_.beyond(items) : items_.mean(bodies, items);
+        const double beyond =
+            held_.is_held() ? held_.overhead_bytes(items) : items_.mean(bodies, items);
         if (beyond >= 0) return saturating_add(known, rounded_up(beyond));
         // No encoder is expected to shrink bodies to less than a 64th. If the estimate is smaller,
         // the limit is probably higher.
@@ -132,7 +134,7 @@ public:
     [[nodiscard]] constexpr std::uint64_t margin(const batch_sizes& b) const noexcept
     {
         if (b.estimated_items == 0 && b.shared_items == 0) return 0;
-        if (held_.holds()) return 0;  // the highest overhead needs no margin
+        if (held_.is_held()) return 0;  // the highest overhead needs no margin
         return margin_of(spread_of(b));
     }
 
@@ -141,7 +143,7 @@ public:
     [[nodiscard]] constexpr std::uint64_t widest_margin(const batch_sizes& from,
                                                         const batch_sizes& to) const noexcept
     {
-        if (held_.holds()) return 0;
+        if (held_.is_held()) return 0;
         // The margin grows with the deviation up to 0.24 of the budget, and shrinks beyond that.
         const double max_spread = widest_deviation * static_cast<double>(budget());
         const double spread = root(items_.widest_variance(
@@ -160,7 +162,7 @@ public:
     }
 
     /// The knowledge that the next batch is cut with: `probe` or `latest`.
-    [[nodiscard]] constexpr cut_with next_cut() const noexcept
+    [[nodiscard]] constexpr cut_with next_cut_with() const noexcept
     {
         return probing() ? cut_with::probe : cut_with::latest;
     }
@@ -170,11 +172,11 @@ public:
 
     /// Batch `b` was accepted. `actual`: its size in bytes, if the broker reported it. `full`: one
     /// more item would have exceeded a limit in bytes. `cut`: the knowledge that `b` was cut with;
-    /// `next_cut()` by default.
+    /// `next_cut_with()` by default.
     constexpr void accepted(const batch_sizes& b, std::optional<std::uint64_t> actual,
                             bool full) noexcept
     {
-        accepted(b, actual, full, next_cut());
+        accepted(b, actual, full, next_cut_with());
     }
     constexpr void accepted(const batch_sizes& b, std::optional<std::uint64_t> actual, bool full,
                             cut_with cut) noexcept
@@ -229,12 +231,12 @@ public:
 
     /// Batch `b` was refused for its size. `actual`: its size in bytes, `limit`: the broker's limit
     /// in bytes, `samples`: sizes of single items, each as far as reported. `cut`: the knowledge
-    /// that `b` was cut with; `next_cut()` by default.
+    /// that `b` was cut with; `next_cut_with()` by default.
     constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
                            std::optional<std::uint64_t> limit,
                            const item_samples& samples = {}) noexcept
     {
-        refused(b, actual, limit, samples, next_cut());
+        refused(b, actual, limit, samples, next_cut_with());
     }
     constexpr void refused(const batch_sizes& b, std::optional<std::uint64_t> actual,
                            std::optional<std::uint64_t> limit, const item_samples& samples,
@@ -394,7 +396,7 @@ private:
         return lesser(limit_, accepted_ == 0 ? refused_ - 1 : accepted_);
     }
 
-    /// A refusal with the size of the batch or of its items.
+    /// A refusal with the size of the batch, or of its items; `size` is 0 in the second case.
     constexpr void learn_sizes(const batch_sizes& b, std::uint64_t size,
                                const item_samples& samples, std::uint64_t reported_limit,
                                bool limit_adopted) noexcept
@@ -457,7 +459,7 @@ private:
                 : 1U;
     }
 
-    /// Adopts a reported limit. False if it is 0, refuted by an accepted batch, or above the
+    /// Adopts a reported limit. False if it is 0, refuted_limit by an accepted batch, or above the
     /// current limit without explaining the refusal.
     constexpr bool adopt_reported(std::uint64_t limit, bool explains_refusal, bool older) noexcept
     {
@@ -474,10 +476,10 @@ private:
         return true;
     }
 
-    /// A batch of `size` bytes was accepted. A lower reported limit is refuted by a reported size,
-    /// by a predicted size if the broker reports sizes, or else by the size of envelope and bodies.
-    /// An accepted probe also raises the limit if it reached the highest known limit or the largest
-    /// step.
+    /// A batch of `size` bytes was accepted. A lower reported limit is refuted_limit by a reported
+    /// size, by a predicted size if the broker reports sizes, or else by the size of envelope and
+    /// bodies. An accepted probe also raises the limit if it reached the highest known limit or the
+    /// largest step.
     constexpr void raise_limit(const batch_sizes& b, std::uint64_t size, bool size_reported,
                                bool probe) noexcept
     {

@@ -31,23 +31,26 @@ public:
         bool clean = false;  ///< True if nearly all items are estimated.
     };
 
-    /// True if batches are cut to `beyond(items)`.
-    [[nodiscard]] constexpr bool holds() const noexcept { return holds_; }
+    /// True if batches are cut to `overhead_bytes(items)`.
+    [[nodiscard]] constexpr bool is_held() const noexcept { return holds_; }
 
     /// The highest overhead of `items` items, in bytes.
-    [[nodiscard]] constexpr double beyond(double items) const noexcept { return peak_ * items; }
+    [[nodiscard]] constexpr double overhead_bytes(double items) const noexcept
+    {
+        return peak_ * items;
+    }
 
     /// A full batch was accepted. `expected`: the bytes of overhead for which the latest estimate
     /// would have left room, before it learnt from this batch.
     constexpr void accepted(const batch& b, double expected) noexcept
     {
         if (!known_ || (holds_ && !b.clean)) return;
-        const double held = (beyond(b.items) + b.rest) / b.limit;
+        const double held = (overhead_bytes(b.items) + b.rest) / b.limit;
         const double room = (expected + b.rest) / b.limit;
         const double size = (b.beyond + b.rest) / b.limit;
         if (!holds_) add(1 - held);
         else add((b.beyond > expected ? size * (1 + resent_part + refused_) : room) - held);
-        if (b.clean && b.beyond > beyond(b.items)) peak_ = b.beyond / b.items;
+        if (b.clean && b.beyond > overhead_bytes(b.items)) peak_ = b.beyond / b.items;
     }
 
     /// A batch was refused. `older`: it was cut before the last refusal. Raises the highest
@@ -60,7 +63,8 @@ public:
         }
         if (!holds_) refused_ = older ? refused_ + 1 : 1;
         add(holds_ && !older ? -1 - resent_part : 1);
-        if (b.clean && (b.beyond > beyond(b.items) || difference_ < 0)) peak_ = b.beyond / b.items;
+        if (b.clean && (b.beyond > overhead_bytes(b.items) || difference_ < 0))
+            peak_ = b.beyond / b.items;
     }
 
     constexpr held_overhead() noexcept = default;

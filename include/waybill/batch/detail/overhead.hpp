@@ -88,8 +88,8 @@ public:
     /// first estimate. Invalid are numbers out of range and impossible variances.
     constexpr explicit overhead(const calibration::item_estimate& s) noexcept : estimate_(s)
     {
-        if (!sound(s)) *this = overhead(sane(s.header) && s.header > 0 ? s.header : 0);
-        if (estimate_.seen > max_seen) estimate_.seen = max_seen;
+        if (!is_valid(s)) *this = overhead(sane(s.header) && s.header > 0 ? s.header : 0);
+        if (estimate_.seen > max_observations) estimate_.seen = max_observations;
     }
 
     [[nodiscard]] constexpr const calibration::item_estimate& state() const noexcept
@@ -145,19 +145,19 @@ public:
             if (sum < 0 && bodies > 0) estimate_.ratio_variance += square / (bodies * bodies);
             else estimate_.header_variance += square / (items * items);
             // Not a change, because the last one was recent: the items differ more than expected.
-            if (estimate_.seen != 0 && estimate_.seen != max_seen)
+            if (estimate_.seen != 0 && estimate_.seen != max_observations)
                 scale_noise(second_change_factor, square / items);
             estimate_.seen = 1;
         } else {
             learn_noise(square, doubt_of(bodies, items), noise);
-            track_drift(bodies, items, error, noise, estimate_.seen == max_seen);
+            track_drift(bodies, items, error, noise, estimate_.seen == max_observations);
             // A change has widened the noise, but recent errors are far smaller.
             const double max_noise = noise_over_error * items * estimate_.error * estimate_.error;
-            if (estimate_.seen == max_seen && estimate_.noise > max_noise)
+            if (estimate_.seen == max_observations && estimate_.noise > max_noise)
                 scale_noise(1, max_noise);
         }
         correct(bodies, items, error, doubt_of(bodies, items), noise, 1);
-        if (!sound(estimate_)) reset();
+        if (!is_valid(estimate_)) reset();
     }
 
     /// The broker reported one size for `items` and `others` together. The first `items` were
@@ -169,7 +169,7 @@ public:
         if (!(surplus * surplus > change_threshold * estimate_.noise * items)) return;
         if (!(others > items * shared_item_weight)) return;
         estimate_.header += surplus / others;
-        if (!sound(estimate_)) reset();
+        if (!is_valid(estimate_)) reset();
     }
 
     /// Learns from a size that is not reported. The bytes beyond the bodies were more than `bound`
@@ -204,7 +204,7 @@ public:
         const double variance_reduction = above ? h * (h - distance) : h * (h + distance);
         correct(bodies, items, above ? h * spread : -h * spread, mean_variance, noise,
                 variance_reduction);
-        if (!sound(estimate_)) reset();
+        if (!is_valid(estimate_)) reset();
     }
 
     /// Learns from the sizes of at least 2 single items. From `outlier_samples` on, a sample is
@@ -236,18 +236,17 @@ public:
         double noise = s.variance() - 2 * slope * covariance + slope * slope * body_variance;
         if (!(noise > min_noise)) noise = min_noise;
         double ratio_variance = default_ratio_variance;
-        if (slope_known)
-            ratio_variance = noise < default_ratio_variance * s.n * body_variance
-                                 ? noise / (s.n * body_variance)
-                                 : default_ratio_variance;
+        // The lesser of the default and noise / (n * variance), without a division by 0.
+        if (slope_known && noise < default_ratio_variance * s.n * body_variance)
+            ratio_variance = noise / (s.n * body_variance);
         estimate_ = {.ratio = 1 + slope,
                      .header = s.mean() - slope * mean_body,
                      .ratio_variance = ratio_variance,
                      .covariance = -mean_body * ratio_variance,
                      .header_variance = noise / s.n + mean_body * mean_body * ratio_variance,
                      .noise = noise,
-                     .seen = max_seen};
-        if (!sound(estimate_)) reset();
+                     .seen = max_observations};
+        if (!is_valid(estimate_)) reset();
     }
 
     friend bool operator==(const overhead&, const overhead&) = default;
@@ -255,7 +254,7 @@ public:
 private:
     static constexpr double min_noise = 0.25;  // bytes squared; a smaller noise needs no margin
     static constexpr double default_ratio_variance = 0.15 * 0.15;  // of a ratio without evidence
-    static constexpr std::uint32_t max_seen = 4;
+    static constexpr std::uint32_t max_observations = 4;
 
     // `bench/run simulation` measures the requests of the filter with these values. The thresholds
     // matter most if refusals have no numbers (row "ours, R" of its table). With
@@ -311,7 +310,7 @@ private:
     }
 
     /// True if all numbers are in range and the variances and covariance are possible.
-    [[nodiscard]] static constexpr bool sound(const calibration::item_estimate& s) noexcept
+    [[nodiscard]] static constexpr bool is_valid(const calibration::item_estimate& s) noexcept
     {
         const auto variance = [](double x) { return x >= 0 && x < highest_variance; };
         return sane(s.ratio) && sane(s.header) && sane(s.drift) && sane(s.error) &&
@@ -362,8 +361,9 @@ private:
     {
         const double all = doubt + noise;
         if (!(all > 0)) return;
-        if (estimate_.seen != max_seen) ++estimate_.seen;
-        const double share = estimate_.seen == max_seen ? noise_weight : 1.0 / (estimate_.seen + 1);
+        if (estimate_.seen != max_observations) ++estimate_.seen;
+        const double share =
+            estimate_.seen == max_observations ? noise_weight : 1.0 / (estimate_.seen + 1);
         const double weight = share * noise / all;
         estimate_.noise += weight * estimate_.noise * (square / all - 1);
         if (estimate_.noise < min_noise) estimate_.noise = min_noise;

@@ -215,7 +215,7 @@ private:
             const double more = static_cast<double>(n) * room / static_cast<double>(size);
             return saturating_add(n, whole(more));
         };
-        const double ratio = estimates.items().state().ratio;
+        const double ratio = estimates.item_overhead().state().ratio;
         const bool sane = b.estimated_items != 0 && ratio > 1.0 / 64;
         margin_bound_ = {saturating_add(b.body_bytes, sane ? whole(room / ratio) : 0),
                          grown(b.estimated_items), 0, grown(b.shared_items), 0};
@@ -233,7 +233,7 @@ private:
         if (!exact_) {
             // In bytes of bodies: an item takes its body times `ratio` on the wire, plus the
             // header.
-            const calibration::item_estimate& o = estimates.items().state();
+            const calibration::item_estimate& o = estimates.item_overhead().state();
             if (!(o.ratio > 1.0 / 64) || !(o.ratio < 100)) return;
             const double room = static_cast<double>(bytes - 1) / o.ratio;
             bytes = room < 1e18 ? static_cast<std::uint64_t>(room) : highest_size / 4;

@@ -182,7 +182,7 @@ public:
             } else if (i.basis < size_basis::reported) {
                 const bool estimated = i.basis == size_basis::body;
                 const double bytes = static_cast<double>(i.bytes);
-                const double beyond_body = estimated ? estimates.items().mean(bytes, 1) : 0;
+                const double beyond_body = estimated ? estimates.item_overhead().mean(bytes, 1) : 0;
                 set_bytes(i, bytes + correction + beyond_body, fraction);
                 i.basis = size_basis::share_of_sum;
             }

@@ -23,8 +23,8 @@
 namespace waybill::inline v0_2::detail {
 
 /// Gives send_all access to the notes that the sender stores for its open input.
-struct notes_of {
-    [[nodiscard]] static send_notes& in(batch_sender& s) noexcept { return s.notes_; }
+struct open_report_of {
+    [[nodiscard]] static open_report& in(batch_sender& s) noexcept { return s.open_report_; }
 };
 
 /// A guard for one attempt. Reports `outcome_unknown` if `send` throws or its result cannot be
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    [[nodiscard]] send_report& report() const noexcept { return notes_of::in(s_).report; }
+    [[nodiscard]] send_report& report() const noexcept { return open_report_of::in(s_).report; }
     void count(const send_outcome& o) const noexcept
     {
         send_report& r = report();
@@ -60,7 +60,7 @@ private:
         if (std::holds_alternative<batch_sender::accepted>(o) ||
             std::holds_alternative<batch_sender::partial>(o))
             return;
-        r.resent_bytes = saturating_add(r.resent_bytes, bytes_);
+        r.unaccepted_bytes = saturating_add(r.unaccepted_bytes, bytes_);
     }
 
     batch_sender& s_;
@@ -74,7 +74,7 @@ private:
 /// without an open input.
 [[nodiscard]] inline bool open_input(batch_sender& s, steady_time now)
 {
-    if (s.origin()) return true;
+    if (s.input_begin()) return true;
     if (!s.finished()) return false;
     s.on(batch_sender::input_opened{}, now);
     return true;
@@ -123,8 +123,8 @@ public:
           clock_(clock),
           send_(send),
           replace_(replace),
-          input_begin_(*s.origin()),
-          notes_(notes_of::in(s))
+          input_begin_(*s.input_begin()),
+          open_report_(open_report_of::in(s))
     {
     }
 
@@ -141,7 +141,7 @@ public:
                 [&](const batch_sender::replace& r) { replace(r, now); },
                 [&](const wait_until& w) {
                     if (feed(now)) return;
-                    notes_.report.waiting = w.time;
+                    open_report_.report.waiting = w.time;
                     running_ = false;
                 },
                 [&](idle) {
@@ -156,9 +156,9 @@ public:
                     running_ = false;
                 });
         }
-        notes_.report.stopped = s_.has_stopped();
-        notes_.report.taken = s_.end() - input_begin_;
-        return std::exchange(notes_, {}).report;
+        open_report_.report.stopped = s_.has_stopped();
+        open_report_.report.taken = s_.end() - input_begin_;
+        return std::exchange(open_report_, {}).report;
     }
 
 private:
@@ -169,9 +169,9 @@ private:
         attempt_guard guard(s_, a, now);
         // `started` has moved the runs into the flight. The view in `batch` is still valid.
         send_outcome o = send_(batch);
-        notes_.failure.clear();
+        open_report_.failure.clear();
         if (batch_sender::failed* f = std::get_if<batch_sender::failed>(&o))
-            notes_.failure = std::move(f->text);
+            open_report_.failure = std::move(f->text);
         const event_result result = std::visit(
             [&](auto& event) {
                 event.attempt = attempt;
@@ -190,11 +190,11 @@ private:
         const std::uint64_t item = r.item;
         r.item -= input_begin_;
         fault f = replace_(source_.item(r.item), std::as_const(r));
-        notes_.not_replaced.clear();
+        open_report_.not_replaced.clear();
         if (f.ok()) {
             s_.on(batch_sender::replaced{item, source_.measure(r.item).bytes}, now);
         } else {
-            notes_.not_replaced = std::move(f.text);
+            open_report_.not_replaced = std::move(f.text);
             s_.on(batch_sender::not_replaced{item}, now);  // the outcome `too_large` follows
         }
     }
@@ -208,10 +208,10 @@ private:
                       x.limit,
                       x.envelope,
                       {}};
-        if (x.outcome == item_outcome::failed) r.text = notes_.failure;
-        if (x.outcome == item_outcome::too_large) r.text = notes_.not_replaced;
-        notes_.report.add(std::move(r));
-        if (x.outcome == item_outcome::too_large) notes_.not_replaced.clear();
+        if (x.outcome == item_outcome::failed) r.text = open_report_.failure;
+        if (x.outcome == item_outcome::too_large) r.text = open_report_.not_replaced;
+        open_report_.report.add(std::move(r));
+        if (x.outcome == item_outcome::too_large) open_report_.not_replaced.clear();
         s_.on(batch_sender::reported{x.items}, now);
         source_.release(saturating_sub(s_.first_open(), input_begin_));
     }
@@ -237,7 +237,7 @@ private:
     Send& send_;
     Replace& replace_;
     std::uint64_t input_begin_;
-    send_notes& notes_;
+    open_report& open_report_;
     bool running_ = true;
     bool flushed_ = false;
     bool flushed_when_idle_ = false;

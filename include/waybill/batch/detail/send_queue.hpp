@@ -142,12 +142,13 @@ public:
                 }
             }
             const std::uint64_t whole = saturating_add(limits_.envelope, i.bytes);
-            const bool single = i.bytes > limits_.single;
-            const bool large = single || too_large(i, whole, estimates);
-            if (large && !is_sent_alone(i, whole, estimates)) {
+            const bool exceeds_single = i.bytes > limits_.single;
+            const bool large = exceeds_single || too_large(i, whole, estimates);
+            if (large && !decide_sent_alone(i, whole, estimates)) {
                 if (whole <= estimates.ceiling() && trial_is_open()) break;  // wait for the trial
-                const std::uint64_t limit = single ? limits_.single : estimates.limit();
-                if (handle_too_large(draft_.next_item, single ? i.bytes : whole, limit, outcomes))
+                const std::uint64_t limit = exceeds_single ? limits_.single : estimates.limit();
+                if (handle_too_large(draft_.next_item, exceeds_single ? i.bytes : whole, limit,
+                                     outcomes))
                     break;
                 continue;
             }
@@ -357,8 +358,9 @@ private:
 
     /// True if the broker decides about an item that is too large by current knowledge: if the
     /// policy requires it; if its size was reported, alone or in a sum, and may be wrong; or to
-    /// test a reported limit.
-    [[nodiscard]] bool is_sent_alone(send_item& i, std::uint64_t whole, const calibrator& estimates)
+    /// test a reported limit. In the last case, the trial of the item begins.
+    [[nodiscard]] bool decide_sent_alone(send_item& i, std::uint64_t whole,
+                                         const calibrator& estimates)
     {
         if (whole == highest_size) return false;
         if (too_large_ == send_policy::when_too_large::send_alone) return true;

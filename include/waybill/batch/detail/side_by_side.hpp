@@ -58,11 +58,11 @@ public:
 
 protected:
     // An open batch, which is never empty. The sums in `batch` are set when it is taken.
-    struct filling {
+    struct open_entry {
         Batch batch{};
         tally<F> sum{};
 
-        friend bool operator==(const filling&, const filling&) = default;
+        friend bool operator==(const open_entry&, const open_entry&) = default;
     };
 
     side_by_side(const batch_limits& l, F f, const open_limits& o)
@@ -95,7 +95,7 @@ protected:
     {
         if (at == all_.size()) return {};
         const bool overdue = !all_[at].sum.full && due_at(at, now);
-        filling f = std::move(all_[at]);
+        open_entry f = std::move(all_[at]);
         all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(at));
         items_ -= f.batch.items.size();
         f.batch.bytes = f.sum.bytes;
@@ -106,7 +106,7 @@ protected:
     batch_limits limits_;
     F framing_;
     open_limits open_;
-    std::vector<filling> all_;  // in the order of opening, but a closed one may be first
+    std::vector<open_entry> all_;  // in the order of opening, but a closed one may be first
     std::uint64_t items_ = 0;
 
 private:

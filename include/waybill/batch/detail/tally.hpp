@@ -50,7 +50,7 @@ struct tally {
     constexpr add_result add(const batch_limits& l, const F& f, const Item& item)
     {
         if (!full && items != 0 && items >= l.items) {
-            close(batch_close_reason::items);  // `l` is lower now
+            close(batch_close_reason::items);  // the limits were lowered since the last item
         }
         std::uint64_t item_bytes = 0;
         if (!full) {

@@ -22,11 +22,11 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// The events to deliver: `events` of them, from `first` to `final`.
+/// The events to deliver: `events` of them, `first` to `last_event`, both included.
 template <class I>
 struct ordered_batch {
     I first{};
-    I final{};
+    I last_event{};
     std::uint64_t events = 0;
     std::uint64_t repeated = 0;  // events up to the given position, before `first`
     std::optional<fault> order_error{};
@@ -50,12 +50,13 @@ template <std::forward_iterator I, std::sentinel_for<I> S>
             std::string text = "event " + std::to_string(b.repeated + b.events) + " has ";
             text += n ? "sequence " + std::to_string(*n) + ", which must be greater than " +
                             std::to_string(*previous) + " before it"
-                      : "a sequence that is negative or has more than 64 bits; it must be from 0 to 2^64 - 1";
+                      : "a sequence that is negative or has more than 64 bits; it must be from 0 "
+                        "to 2^64 - 1";
             b.order_error = permanent(std::move(text));
             return b;
         }
         if (!previous) b.first = at;
-        b.final = at;
+        b.last_event = at;
         previous = n;
         ++b.events;
     }

@@ -64,7 +64,7 @@ public:
           exceptions_(mine, exception_limit(mine, p), b),
           event_at_(b.first),
           events_(b.events),
-          to_(waybill::position_of(*b.final)),
+          to_(waybill::position_of(*b.last_event)),
           handler_(handler),
           decide_(ask),
           now_(now),

@@ -39,7 +39,7 @@ public:
             if (static_cast<std::uint64_t>((*at).sequence) != memory_.event) continue;
             excluded_event_ = memory_.event;
             removed_count_ = b.events - n - 1;
-            b.final = at;
+            b.last_event = at;
             b.events = n + 1;
             return;
         }

@@ -92,10 +92,11 @@ public:
     {
         if (r.redriving) return;
         if (is_old(r)) return add_removal(r, index, prune_plan::removal::limit::age);
-        const bool rows = plan_.after.rows > max_rows_left_;
-        if (!rows && bytes_left_.size() <= max_bytes_left_) return;
+        const bool too_many_rows = plan_.after.rows > max_rows_left_;
+        if (!too_many_rows && bytes_left_.size() <= max_bytes_left_) return;
         add_removal(r, index,
-                    rows ? prune_plan::removal::limit::count : prune_plan::removal::limit::bytes);
+                    too_many_rows ? prune_plan::removal::limit::count
+                                  : prune_plan::removal::limit::bytes);
         --plan_.after.rows;
         bytes_left_.subtract(r.bytes);
     }

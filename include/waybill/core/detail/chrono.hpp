@@ -52,7 +52,7 @@ inline constexpr std::int64_t highest_ns = INT64_MAX;
     return a + b;
 }
 
-[[nodiscard]] constexpr std::int64_t subtract_ns(std::int64_t a, std::int64_t b) noexcept
+[[nodiscard]] constexpr std::int64_t saturating_difference(std::int64_t a, std::int64_t b) noexcept
 {
     if (b < 0 && a > highest_ns + b) return highest_ns;
     if (b > 0 && a < lowest_ns + b) return lowest_ns;

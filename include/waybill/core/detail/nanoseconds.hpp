@@ -35,7 +35,7 @@ namespace waybill::inline v0_2::detail {
 /// The error for a share that breaks a rule. The share is rounded to thousandths, the unit of
 /// `bound`. A share that differs from the bound is never reported as equal to it. NaN and absolute
 /// values of 1e15 or more are reported as `highest_size`.
-[[nodiscard]] constexpr config_error wrong_share(std::string_view field, double share,
+[[nodiscard]] constexpr config_error ratio_error(std::string_view field, double share,
                                                  std::string_view rule,
                                                  std::uint64_t bound) noexcept
 {

@@ -11,8 +11,8 @@
 //     bytes.remove_prefix(head.size());
 //     const std::optional<std::uint64_t> n = detail::take_varint(bytes);      // 300
 //
-// The library's binary formats use this header, most of them through sealed_bytes.hpp. Formats that
-// must save each byte, such as tracker_bytes.hpp, use it directly. Each number has exactly one
+// The library's binary formats use this header, most of them through sealed_bytes.hpp. Formats in
+// which each byte counts, such as tracker_bytes.hpp, use it directly. Each number has exactly one
 // encoding; any other is refused.
 
 #ifndef WAYBILL_CORE_DETAIL_SEAL_HPP

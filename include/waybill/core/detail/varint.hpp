@@ -4,7 +4,7 @@
 // integers.
 //
 //     varint_size(300)     // 2
-//     zigzag_size(-1)      // 1: small either way of zero is short
+//     zigzag_size(-1)      // 1: numbers near zero are short, positive or negative
 //
 // Kafka, MQTT, protobuf and the library's stored windows use these encodings.
 //
@@ -24,11 +24,12 @@ namespace waybill::inline v0_2::detail {
 
 /// The number of bytes of an unsigned base-128 varint: 1 to 10. Constant time.
 /// Source: protobuf, "Base 128 Varints", https://protobuf.dev/programming-guides/encoding/.
-/// Proved with a loop that writes it in varint.prop.cpp, and at each boundary in varint.test.cpp.
+/// Tested against a loop that encodes the number (varint.prop.cpp), and at each boundary
+/// (varint.test.cpp).
 [[nodiscard]] constexpr std::uint64_t varint_size(std::uint64_t n) noexcept
 {
-    // The index of the highest set bit; `| 1` gives 0 the width of 1. For widths of 1 to 64 bits,
-    // (9 * width + 64) / 64 equals width / 7 rounded up.
+    // `top` is the index of the highest set bit, so the width is top + 1. The number 0 counts as
+    // one bit wide. For widths of 1 to 64 bits, (9 * width + 64) / 64 equals width / 7 rounded up.
     const auto top = static_cast<unsigned>(std::countl_zero(n | 1U) ^ 63);
     return (top * 9U + 73U) / 64U;
 }

@@ -193,7 +193,8 @@ struct line_of<send_report> {
         std::string result = fmt::format("sent {}, {} refused; {} accepted, {} not",
                                          counted(r.sends, "request", "requests"), r.refusals,
                                          r.accepted, r.not_accepted);
-        if (r.resent_bytes != 0) result += fmt::format("; {} sent in vain", bytes(r.resent_bytes));
+        if (r.unaccepted_bytes != 0)
+            result += fmt::format("; {} sent in vain", bytes(r.unaccepted_bytes));
         if (r.stopped) result += fmt::format("; stopped after reading {}", items(r.taken));
         if (r.waiting) result += "; waiting until " + line(*r.waiting);
         return result;

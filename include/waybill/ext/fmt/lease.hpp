@@ -131,7 +131,7 @@ struct line_of<lease_manager_types::heartbeat> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {
-        return "announce " + line(a.who);
+        return "announce " + line(a.row);
     }
 };
 
@@ -140,7 +140,7 @@ struct line_of<lease_manager_types::leave> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {
-        return "withdraw " + line(a.who);
+        return "withdraw " + line(a.row);
     }
 };
 

@@ -110,7 +110,7 @@ template <class Evidence>
 {
     std::string result = fmt::format("{}({}) ", name(e.what), one_line(e.metric));
     result += e.value ? fmt::format("{} ", *e.value) : "? ";
-    if (e.value && is_one_sided(e)) {
+    if (e.value && is_only_a_bound(e)) {
         result += e.what == scaling::statistic::highest ? "or more " : "or less ";
     }
     result += fmt::format("{} ", is_compared(e) ? name(e.how) : "of");
@@ -171,7 +171,7 @@ template <class Decision>
 
 /// The part of the policy and, for `up`, `down` and `activation`, its result, as in "up yes".
 template <class Decision>
-[[nodiscard]] std::string said_of(const Decision& d, scaling::role part)
+[[nodiscard]] std::string result_of_part(const Decision& d, scaling::role part)
 {
     switch (part) {
         case scaling::role::up: return fmt::format("up {}", name(d.up));
@@ -194,7 +194,7 @@ struct line_of<scaling::decision> {
             if (before && before->part == e.part)
                 result += ", ";
             else
-                result += fmt::format("{} {}: ", before ? ";" : ":", said_of(d, e.part));
+                result += fmt::format("{} {}: ", before ? ";" : ":", result_of_part(d, e.part));
             result += row(e, d.now);
             before = &e;
         }

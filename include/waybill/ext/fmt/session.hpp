@@ -250,9 +250,10 @@ struct line_of<pipeline_policy> {
             "{}: at most {} of a step, in hand for {}, {} of {}; unreadable: {}, "
             "refused: {}",
             name(p.mode), counted(p.retry.max_attempts, "try", "tries"), line(p.max_wait_in_hand),
-            counted(p.deliveries, "delivery", "deliveries"),
-            p.broker_deliveries == detail::highest_size ? std::string("any number")
-                                                        : fmt::format("{}", p.broker_deliveries),
+            counted(p.max_deliveries, "delivery", "deliveries"),
+            p.broker_max_deliveries == detail::highest_size
+                ? std::string("any number")
+                : fmt::format("{}", p.broker_max_deliveries),
             name(p.unreadable), name(p.refused));
     }
 };
@@ -295,7 +296,7 @@ struct line_of<pipeline::save_state> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {
-        return a.undone ? "save state, undone" : "save state";
+        return a.keep_old_value ? "save state, undone" : "save state";
     }
 };
 
@@ -347,8 +348,8 @@ struct line_of<redrive::mark_sent> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {
-        return fmt::format("mark {} from {} on as sent", counted(a.count, "session", "sessions"),
-                           a.session);
+        return fmt::format("mark {} as sent, the first is number {}",
+                           counted(a.count, "session", "sessions"), a.session);
     }
 };
 

@@ -141,7 +141,7 @@ void to_json(Json& j, const calibration& known)
          {"row", c.consecutive_accepted},
          {"probe_after", c.probe_after},
          {"tells", c.reports}};
-    if (c.refuted != 0) j["refuted"] = c.refuted;
+    if (c.refuted_limit != 0) j["refuted"] = c.refuted_limit;
 }
 
 template <detail::json_value Json>
@@ -175,7 +175,7 @@ void read_value(const json_place<Json>& at, calibration& into)
         .must("row", into.consecutive_accepted)
         .must("probe_after", into.probe_after)
         .must("tells", into.reports)
-        .may_size("refuted", into.refuted)
+        .may_size("refuted", into.refuted_limit)
         .done();
     if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
     if (!(detail::calibrator(into).state() == into))
@@ -271,7 +271,7 @@ void to_json(Json& j, const send_report& r)
          {"taken", r.taken},
          {"accepted", r.accepted},
          {"not_accepted", r.not_accepted},
-         {"resent_bytes", r.resent_bytes},
+         {"resent_bytes", r.unaccepted_bytes},
          {"stopped", r.stopped},
          {"outcomes", r.outcomes}};
     if (r.other_input) j["other_input"] = true;

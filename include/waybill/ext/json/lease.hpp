@@ -157,13 +157,13 @@ void read_value(const json_place<Json>& at, partition_lifecycle::config& into)
 template <detail::json_value Json>
 void to_json(Json& j, const lease_manager::heartbeat& a)
 {
-    j = {{"act", "announce"}, {"who", a.who}};
+    j = {{"act", "announce"}, {"who", a.row}};
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const lease_manager::leave& a)
 {
-    j = {{"act", "withdraw"}, {"who", a.who}};
+    j = {{"act", "withdraw"}, {"who", a.row}};
 }
 
 template <detail::json_value Json>

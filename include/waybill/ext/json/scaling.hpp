@@ -91,7 +91,7 @@ void read_value(const json_place<Json>& at, change& into)
 
 template <waybill::detail::json_value Json, class T>
     requires waybill::detail::json_readable<T, Json>
-void read_value(const json_place<Json>& at, both_ways<T>& into)
+void read_value(const json_place<Json>& at, per_direction<T>& into)
 {
     json_fields(at).may("up", into.up).may("down", into.down).done();
 }
@@ -253,10 +253,10 @@ void to_json(Json& j, const state& s)
 {
     j = {{"version", detail::state_version},
          {"last_id", s.last_id},
-         {"ready", s.ready},
+         {"ready", s.warm_instances},
          {"highest", detail::in_base36(s.highest)},
          {"lowest", detail::in_base36(s.lowest)},
-         {"made", detail::in_base36(s.made)}};
+         {"made", detail::in_base36(s.applied_changes)}};
     if (s.pending) j["pending"] = *s.pending;
     if (s.last_up) j["last_up"] = *s.last_up;
     if (s.last_down) j["last_down"] = *s.last_down;
@@ -269,13 +269,13 @@ template <waybill::detail::json_value Json>
 void read_value(const json_place<Json>& at, state& into)
 {
     state s;
-    detail::few_in_base36<recommendation, state::recommendations> highest{s.highest};
-    detail::few_in_base36<recommendation, state::recommendations> lowest{s.lowest};
-    detail::few_in_base36<made_change, state::changes> made{s.made};
+    detail::list_in_base36<recommendation, state::recommendations> highest{s.highest};
+    detail::list_in_base36<recommendation, state::recommendations> lowest{s.lowest};
+    detail::list_in_base36<applied_change, state::changes> made{s.applied_changes};
     json_fields(at)
         .version(detail::state_version)
         .must("last_id", s.last_id)
-        .must("ready", s.ready)
+        .must("ready", s.warm_instances)
         .must("highest", highest)
         .must("lowest", lowest)
         .must("made", made)

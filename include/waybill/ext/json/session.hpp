@@ -105,8 +105,8 @@ void to_json(Json& j, const pipeline_policy& p)
     j = {{"mode", p.mode},
          {"retry", p.retry},
          {"patience", p.max_wait_in_hand},
-         {"deliveries", p.deliveries},
-         {"broker_deliveries", detail::size_or_unlimited(p.broker_deliveries)},
+         {"deliveries", p.max_deliveries},
+         {"broker_deliveries", detail::size_or_unlimited(p.broker_max_deliveries)},
          {"unreadable", p.unreadable},
          {"refused", p.refused},
          {"reason_bytes", detail::size_or_unlimited(p.reason_bytes)}};
@@ -120,8 +120,8 @@ void read_value(const json_place<Json>& at, pipeline_policy& into)
         .may("mode", into.mode)
         .may("retry", into.retry)
         .may("patience", into.max_wait_in_hand)
-        .may("deliveries", into.deliveries)
-        .may_size("broker_deliveries", into.broker_deliveries)
+        .may("deliveries", into.max_deliveries)
+        .may_size("broker_deliveries", into.broker_max_deliveries)
         .may("unreadable", into.unreadable)
         .may("refused", into.refused)
         .may_size("reason_bytes", reason_bytes)
@@ -333,7 +333,7 @@ template <detail::json_value Json>
 void to_json(Json& j, const pipeline::save_state& a)
 {
     j = {{"act", "save_state"}};
-    if (a.undone) j["undone"] = true;
+    if (a.keep_old_value) j["undone"] = true;
 }
 
 template <detail::json_value Json>

@@ -8,7 +8,7 @@
 //     auto codec = waybill::state_codec<order>::make({.budget = {.bytes = 262'144}});
 //     if (!codec) return refuse(waybill::describe(codec.error()));
 //     auto state = codec->decode(bytes);                  // nullopt where the broker has no state
-//     if (state.outcome > waybill::state_read::ok) stop(waybill::describe(state));
+//     if (state.outcome > waybill::state_read::ok) stop(waybill::describe(state));  // unreadable
 //     state.value.receipt = "r17";
 //     auto out = codec->encode(state);                    // result<std::string, state_unwritten>
 //     if (out && codec->changed(state, *out)) store(*out);    // and then state.stored(*out)
@@ -17,7 +17,7 @@
 //   2. Equal states have equal bytes. Fields that the type does not know are kept.
 //   3. A session can always be written as failed, over any state that was accepted.
 //   4. A failed state is read as failed, even if its value cannot be read.
-// The guide has the bytes, upgrades, budgets, states without an envelope, and exceptions.
+// The guide of ext has the bytes, upgrades, budgets, states without an envelope, and exceptions.
 
 #ifndef WAYBILL_EXT_JSON_STATE_CODEC_HPP
 #define WAYBILL_EXT_JSON_STATE_CODEC_HPP
@@ -131,14 +131,15 @@ public:
     }
 
     /// The same for a session that may have been redriven. If `bytes` is nullopt, the value is read
-    /// from the user's part of `came`, the state that came with the first message
-    /// (`step_origin::state`), and `outcome` is still `absent`. An error in `came` is reported as
-    /// if it were the stored state.
-    [[nodiscard]] state decode(std::optional<std::string_view> bytes, std::string_view came) const
+    /// from the user's part of `carried_state`, the state that came with the first message
+    /// (`step_origin::state`), and `outcome` is still `absent`. An error in `carried_state` is
+    /// reported as if it were the stored state.
+    [[nodiscard]] state decode(std::optional<std::string_view> bytes,
+                               std::string_view carried_state) const
     {
         state s = decode(bytes);
-        if (s.outcome != state_read::absent || came.empty()) return s;
-        s = decode(came);
+        if (s.outcome != state_read::absent || carried_state.empty()) return s;
+        s = decode(carried_state);
         if (s.outcome != state_read::ok) return s;
         if (s.envelope.without_envelope && s.read.user.contains(detail::failed_mark)) {
             s.read.user[detail::failed_mark] = false;

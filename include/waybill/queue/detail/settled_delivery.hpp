@@ -33,7 +33,10 @@ public:
 
     [[nodiscard]] constexpr settlement permanent() const noexcept
     {
-        return dead_letter_message{dead_letter_message::cause::permanent, kind_, tries_, tries_};
+        return dead_letter_message{.reason = dead_letter_message::cause::permanent,
+                                   .kind = kind_,
+                                   .used = tries_,
+                                   .max_attempts = tries_};  // no limit was reached
     }
 
     [[nodiscard]] constexpr settlement transient(double random, wall_time now,

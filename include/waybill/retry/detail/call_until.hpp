@@ -42,12 +42,12 @@ template <class F>
 concept sleeper = std::invocable<F&, steady_time>;
 
 /// Refuses callables of a wrong type.
-template <class Call, class Sleep, class Draw>
+template <class Call, class Sleep, class Random>
 struct checked_call {
     static constexpr bool no_arguments = std::invocable<Call&>;
     static constexpr bool returns_fault = !no_arguments || retriable_call<Call>;
     static constexpr bool sleeps = sleeper<Sleep>;
-    static constexpr bool draws = draw_source<Draw>;
+    static constexpr bool draws = draw_source<Random>;
 
     static_assert(no_arguments, "retry_call: the call must accept no arguments");
     static_assert(returns_fault, "retry_call: the call must return a fault, a fault_kind, a "
@@ -87,11 +87,11 @@ struct no_sleep {
 
 /// After a sleep until a time, `now` is at least that time, even if the clock reads less. So a
 /// clock that stands still, or a sleep that ends early, cannot cause an endless loop.
-template <class Call, class Clock, class Sleep, class Draw>
+template <class Call, class Clock, class Sleep, class Random>
 [[nodiscard]] call_report call_until(retry_loop& tries, Call& call, Clock& clock,
-                                     Sleep& pause_until, Draw& random)
+                                     Sleep& pause_until, Random& random)
 {
-    static_assert(checked_call<Call, Sleep, Draw>::ok);
+    static_assert(checked_call<Call, Sleep, Random>::ok);
     call_report report;
     report.reason.kind = tries.kind();
     steady_time earliest_now = steady_time::lowest();

@@ -82,7 +82,7 @@ private:
         const std::int64_t t = now.since_epoch().count();
         const std::int64_t w = width_.count();
         const std::int64_t number = t / w - (t % w < 0 ? 1 : 0);
-        const std::int64_t steps = detail::subtract_ns(number, number_);
+        const std::int64_t steps = detail::saturating_difference(number, number_);
         if (steps >= std::int64_t{parts}) clear();
         else
             drop_parts(steps);

@@ -40,7 +40,7 @@ namespace waybill::inline v0_2::detail {
 /// Maximum bytes of the lines without the error text.
 inline constexpr std::uint64_t max_progress_lines_bytes = 328;
 
-/// The reason with this name; nullopt if it is the name of a later version.
+/// The reason with this name; nullopt if only a later version knows it.
 [[nodiscard]] constexpr std::optional<dead_letter_reason> dead_letter_reason_in(
     std::string_view word) noexcept
 {

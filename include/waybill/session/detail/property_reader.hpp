@@ -55,6 +55,7 @@ public:
         if (to || text == "false" || text == "False" || text == "0") return;
         set_error(finding::not_bool, name, text);
     }
+    /// Stores the first error. Returns false, for `return set_error(...)`.
     bool set_error(finding outcome, std::string_view name, std::string_view value)
     {
         if (!read_.ok()) return false;

@@ -114,7 +114,7 @@ struct step_in_hand : step_facts {
         if (is_repeated(*this, s, stops)) return {};
         if (stops && step != expected_step(*this, s)) return dead_letter_reason::gap;
         if (tries >= greater(p.retry.max_attempts, 1)) return dead_letter_reason::exhausted;
-        if (earlier_deliveries() >= greater(p.deliveries, 1))
+        if (earlier_deliveries() >= greater(p.max_deliveries, 1))
             return dead_letter_reason::ended_process;
         return {};
     }

@@ -121,7 +121,7 @@ void advance_rules(trial& t, S& s)
     t.holds(t.checkpoint_is(s, key, checkpoint{nine, 1}),
             "advance: replaces the stored checkpoint");
     t.holds(t.advance(s, key, nine, nine, 1) && t.checkpoint_is(s, key, checkpoint{nine, 1}),
-            "advance: to the stored checkpoint is applied");
+            "advance: to the position that is stored already is applied");
     t.holds(t.advance(s, key, nine, five, 1) && t.checkpoint_is(s, key, checkpoint{five, 1}),
             "advance: may go back if `from` is the stored checkpoint");
 }

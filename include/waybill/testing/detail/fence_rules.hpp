@@ -95,13 +95,14 @@ void epoch_lock_rules(trial& t, Store& store, Leases& leases, Other& other,
     if (auto tx = t.open(store)) {
         const auto e = leases.epoch(*tx, mine);
         const auto moved = store.advance(*tx, mine, {}, position{5, ""}, 5);
-        stolen = claim_version(other, {mine, {"thief", 1}, 60, known}).has_value();
+        stolen = claim_version(other, {mine, {"other_claim", 1}, 60, known}).has_value();
         const bool advanced = moved && *moved == advance_outcome::applied;
         committed = e && *e == std::uint64_t{5} && advanced && t.committed(*tx);
     }
     t.holds(known && (stolen || committed), fence_rule::ends);
     t.holds(!(stolen && committed), fence_rule::locks);
-    const bool later = stolen || claim_version(other, {mine, {"thief", 1}, 60, known}).has_value();
+    const bool later =
+        stolen || claim_version(other, {mine, {"other_claim", 1}, 60, known}).has_value();
     t.holds(later && reads_epoch(t, store, leases, mine, 60), fence_rule::follows);
 }
 

@@ -149,26 +149,26 @@ template <class S>
     return versions;
 }
 
-/// The rules of claims by another owner. Requires: the last claim of `renewal` has the last
-/// version.
+/// The rules of claims by another owner. Requires: `versions` are all versions that the row had,
+/// the stored one last. `renewal` is the claim that wrote them.
 template <class S>
 void steal_rules(lease_trial<S>& leases, trial& t, lease_claim renewal,
                  const std::vector<std::uint64_t>& versions)
 {
     bool refused = true;
-    lease_claim thief{renewal.key, {"b", 2}, 2, {}};
+    lease_claim other_claim{renewal.key, {"b", 2}, 2, {}};
     for (std::size_t n = 0; n + 1 < versions.size(); ++n) {
-        thief.expected = renewal.expected = versions[n];
-        refused = leases.is_contended(thief) && leases.is_contended(renewal) && refused;
+        other_claim.expected = renewal.expected = versions[n];
+        refused = leases.is_contended(other_claim) && leases.is_contended(renewal) && refused;
     }
-    thief.expected = versions.back() + 1;
-    refused = leases.is_contended(thief) && refused;
+    other_claim.expected = versions.back() + 1;
+    refused = leases.is_contended(other_claim) && refused;
     t.holds(refused && leases.is_stored(renewal, versions.back()),
             "claim: one that expects another version is contended and changes nothing");
 
-    thief.expected = versions.back();
-    const auto stolen = leases.claim_version(thief);
-    t.holds(stolen && leases.is_stored(thief, *stolen),
+    other_claim.expected = versions.back();
+    const auto stolen = leases.claim_version(other_claim);
+    t.holds(stolen && leases.is_stored(other_claim, *stolen),
             "claim: owner and epoch are stored as claimed");
     if (!stolen) return;
     renewal.expected = versions.back();
@@ -257,9 +257,9 @@ void lease_version_rules(S& s, trial& t)
     const partition_key absent = key_of("a", "b", "never claimed");
     bool refused = true;
     for (std::size_t i = 0; i != keys.size(); ++i) {
-        refused = leases.is_contended({absent, {"thief", 1}, 100, versions[i]}) && refused;
+        refused = leases.is_contended({absent, {"other_claim", 1}, 100, versions[i]}) && refused;
         for (std::size_t other = 0; other != keys.size(); ++other) {
-            lease_claim c{keys[i], {"thief", 1}, 100, versions[other]};
+            lease_claim c{keys[i], {"other_claim", 1}, 100, versions[other]};
             if (versions[other] != versions[i]) {
                 refused = leases.is_contended(c) && refused;
             } else {

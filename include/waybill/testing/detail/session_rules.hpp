@@ -283,8 +283,8 @@ void session_race(S& s, Other& other, Race& race, trial& t)
     session_trial<S> sessions(s, t);
     std::optional<version> expected;
     for (int round = 0; round != 2; ++round) {
-        result<state_saving<version>> a;
-        result<state_saving<version>> b;
+        result<save_result<version>> a;
+        result<save_result<version>> b;
         race([&] { a = s.save(id, "mine", expected); },
              [&] { b = other.save(id, "theirs", expected); });
         const bool mine = a && a->outcome == state_write::applied;
@@ -298,7 +298,7 @@ void session_race(S& s, Other& other, Race& race, trial& t)
     }
     if (!expected) return;
     result<state_write> gone = state_write::conflict;
-    result<state_saving<version>> late;
+    result<save_result<version>> late;
     race([&] { gone = s.clear(id, *expected); }, [&] { late = other.save(id, "late", expected); });
     const bool cleared = gone && *gone == state_write::applied;
     const bool saved = late && late->outcome == state_write::applied;

@@ -121,8 +121,9 @@ public:
         if ((w.in_flight & bit) == 0) return {};
         w.in_flight ^= bit;
         --in_flight_count_;
-        if (sequence != oldest_) return {true, false, 0};
-        if ((w.in_flight & bit << 1U) == 0) [[unlikely]] return {true, true, drop_done()};
+        if (sequence != oldest_) return {.was_in_flight = true};
+        if ((w.in_flight & bit << 1U) == 0) [[unlikely]]
+            return {.was_in_flight = true, .was_oldest = true, .removed = drop_done()};
         w.begun ^= bit;
         --event_count_;
         oldest_ = sequence + 1;
@@ -143,7 +144,8 @@ public:
     }
 
     /// The first event at or after this position.
-    [[nodiscard]] constexpr std::optional<slot_event> from(std::uint64_t sequence) const noexcept
+    [[nodiscard]] constexpr std::optional<slot_event> first_from(
+        std::uint64_t sequence) const noexcept
     {
         return first(sequence, &word::begun);
     }

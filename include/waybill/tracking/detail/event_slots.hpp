@@ -25,17 +25,17 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Moves all events from `from` to `to`. Requires: `to` is empty and has room for them.
-template <class From, class To>
-constexpr void move_events(From& from, To& to) noexcept
+/// Moves all events. Requires: `target` is empty and has room for them.
+template <class Source, class Target>
+constexpr void move_events(Source& source, Target& target) noexcept
 {
-    std::uint64_t at = from.front();
-    for (std::uint64_t left = from.size(); left != 0; --left) {
-        const slot_event e = *from.from(at);
-        to.push(e);
+    std::uint64_t at = source.front();
+    for (std::uint64_t left = source.size(); left != 0; --left) {
+        const slot_event e = *source.first_from(at);
+        target.push(e);
         at = e.sequence + 1;
     }
-    from.clear();
+    source.clear();
 }
 
 class event_slots {
@@ -107,9 +107,10 @@ public:
     }
 
     /// The first event at or after this position.
-    [[nodiscard]] constexpr std::optional<slot_event> from(std::uint64_t sequence) const noexcept
+    [[nodiscard]] constexpr std::optional<slot_event> first_from(
+        std::uint64_t sequence) const noexcept
     {
-        return dense() ? dense_.from(sequence) : sparse_.from(sequence);
+        return dense() ? dense_.first_from(sequence) : sparse_.first_from(sequence);
     }
 
     /// The first event in flight at or after this position.
@@ -137,8 +138,8 @@ public:
         if (a.size() != b.size() || a.in_flight() != b.in_flight()) return false;
         std::uint64_t at = a.empty() ? 0 : a.front();
         for (std::uint64_t left = a.size(); left != 0; --left, ++at) {
-            const std::optional<slot_event> one = a.from(at);
-            if (one != b.from(at)) return false;
+            const std::optional<slot_event> one = a.first_from(at);
+            if (one != b.first_from(at)) return false;
             at = one->sequence;
         }
         return true;

@@ -117,7 +117,8 @@ public:
     }
 
     /// The first event at or after this position, in flight or done.
-    [[nodiscard]] constexpr std::optional<slot_event> from(std::uint64_t sequence) const noexcept
+    [[nodiscard]] constexpr std::optional<slot_event> first_from(
+        std::uint64_t sequence) const noexcept
     {
         const std::uint64_t n = count_before(sequence);
         if (n == event_count_) return std::nullopt;

@@ -21,11 +21,11 @@ namespace waybill::inline v0_2::detail {
 
 /// A sequence of samples with access by index: a window, a vector, an array or a span.
 template <class S>
-concept sample_sequence = requires(const S& s) {
+concept sample_sequence = requires(const S& s, std::size_t n) {
     { s.size() } -> std::unsigned_integral;
-    { weight_of(s[s.size()]) } -> std::unsigned_integral;
-    requires measurable<std::remove_cvref_t<decltype(s[s.size()].value)>>;
-    requires sizeof(s[s.size()].value) <= sizeof(std::uint64_t);  // no long double
+    { weight_of(s[n]) } -> std::unsigned_integral;
+    requires measurable<std::remove_cvref_t<decltype(s[n].value)>>;
+    requires sizeof(s[n].value) <= sizeof(std::uint64_t);  // no long double
 };
 
 /// A sequence of samples ordered by time, with a span and a clock.
@@ -47,11 +47,11 @@ using sample_value_t = std::remove_cvref_t<decltype(std::declval<const S&>()[0].
 {
     if (!(q >= 0 && q <= 1) || events == 0 || events == highest_size) return 0;
     const double all = static_cast<double>(events);
-    const double share = q * all;
-    if (share >= all) return events;
-    auto rank = static_cast<std::uint64_t>(share);
-    // A fraction this small is the rounding error of q and of the product.
-    if (share - static_cast<double>(rank) > share * 0x1p-51) ++rank;
+    const double exact_rank = q * all;
+    if (exact_rank >= all) return events;
+    auto rank = static_cast<std::uint64_t>(exact_rank);
+    // Rounded up, unless the fraction is only the rounding error of q and of the product.
+    if (exact_rank - static_cast<double>(rank) > exact_rank * 0x1p-51) ++rank;
     return rank == 0 ? 1 : lesser(rank, events);
 }
 

@@ -18,7 +18,7 @@
 #include <waybill/core/time.hpp>
 #include <waybill/ext/json/detail/json_value.hpp>
 #include <waybill/ext/json/read.hpp>
-#include <waybill/scaling/few.hpp>
+#include <waybill/scaling/bounded_list.hpp>
 #include <waybill/scaling/state.hpp>
 
 namespace waybill::inline v0_2::scaling::detail {
@@ -41,7 +41,7 @@ inline void put_entry(std::string& to, const recommendation& r)
     put_base36(to, r.instances);
 }
 
-inline void put_entry(std::string& to, const made_change& c)
+inline void put_entry(std::string& to, const applied_change& c)
 {
     put_base36(to, c.at.since_epoch().count());
     put_base36(to, c.from);
@@ -49,7 +49,7 @@ inline void put_entry(std::string& to, const made_change& c)
 }
 
 template <class T, std::size_t N>
-[[nodiscard]] std::string in_base36(const few<T, N>& list)
+[[nodiscard]] std::string in_base36(const bounded_list<T, N>& list)
 {
     std::string written;
     for (const T& t : list) put_entry(written, t);
@@ -86,7 +86,7 @@ public:
     }
 
     [[nodiscard]] bool take(recommendation& into) { return take(into.at) && take(into.instances); }
-    [[nodiscard]] bool take(made_change& into)
+    [[nodiscard]] bool take(applied_change& into)
     {
         return take(into.at) && take(into.from) && take(into.to);
     }
@@ -98,12 +98,12 @@ private:
 
 /// Reads entries into `list`.
 template <class T, std::size_t N>
-struct few_in_base36 {
-    few<T, N>& list;
+struct list_in_base36 {
+    bounded_list<T, N>& list;
 };
 
 template <json_value Json, class T, std::size_t N>
-void read_value(const json_place<Json>& at, few_in_base36<T, N>& into)
+void read_value(const json_place<Json>& at, list_in_base36<T, N>& into)
 {
     const auto* written = at.value.template get_ptr<const std::string*>();
     if (!written) return at.fail("numbers in base 36");
@@ -126,7 +126,8 @@ enum class instance_order : bool { falling, rising };
 /// Checks that times do not decrease, and that instances fall or rise as `order` requires.
 template <json_value Json>
 void check_order(const json_place<Json>& at, const char* field,
-                 const few<recommendation, state::recommendations>& list, instance_order order)
+                 const bounded_list<recommendation, state::recommendations>& list,
+                 instance_order order)
 {
     if (at.error) return;
     const json_place list_place{at.value[field], waybill::detail::path_to(at.path, field),

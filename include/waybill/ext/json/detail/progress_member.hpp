@@ -94,6 +94,7 @@ struct json_out {
             }
             to += '\\';
             if (size == 2) {
+                // \b, \t, \n, \f and \r have the codes 8 to 13; 11 has no short escape.
                 to += c == '"' || c == '\\' ? c : "btn.fr"[c - '\b'];
                 continue;
             }

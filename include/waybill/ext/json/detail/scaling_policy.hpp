@@ -23,7 +23,7 @@ namespace waybill::inline v0_2::scaling::detail {
 
 /// A target of `read_value` for the lists "up" and "down"; `one` reads each element.
 template <json_value Json, class T, class F>
-[[nodiscard]] auto lists_into(both_ways<std::vector<T>>& into, F one)
+[[nodiscard]] auto lists_into(per_direction<std::vector<T>>& into, F one)
 {
     return field_reader{[&into, one](const json_place<Json>& at) {
         field_reader up{[&](const json_place<Json>& list) { read_list(list, into.up, one); }};
@@ -41,7 +41,7 @@ template <json_value Json, class T>
 }
 
 template <json_value Json, class T>
-[[nodiscard]] auto lists_into(both_ways<std::vector<T>>& into)
+[[nodiscard]] auto lists_into(per_direction<std::vector<T>>& into)
 {
     return lists_into<Json>(into, [](const json_place<Json>& one, T& t) { read_value(one, t); });
 }

@@ -66,7 +66,7 @@ template <json_value Json>
     for (const auto& [key, value] : *members) {
         const bool* flag = value.template get_ptr<const bool*>();
         if (!flag || !*flag || !one_bit_apart(key, failed_mark)) continue;
-        return path_to({}, in_line(key)) + ": is true, and is IsFailedSession but for one bit";
+        return path_to({}, as_one_line(key)) + ": is true, and is IsFailedSession but for one bit";
     }
     return {};
 }
@@ -149,8 +149,8 @@ struct state_writer {
     state_budget budget;
     schema_version version;
     const session_progress& progress;
-    const Json& later;
-    std::uint64_t expected_size = 0;  ///< In bytes: the size of the last state.
+    const Json& unknown_fields;   ///< Of later versions: an object, or null.
+    std::uint64_t last_size = 0;  ///< Of the last state, in bytes: so much memory is reserved.
 
     /// Returns the bytes of the state. If there are none, `error` contains the reason. May set the
     /// mark of a failed session in `user`.
@@ -187,7 +187,7 @@ private:
         }
         tree_check checker{.json = !cbor, .texts = cbor || !can_throw};
         if (!checker(user)) return set_error(checker, error);
-        if (checker(later)) return true;
+        if (checker(unknown_fields)) return true;
         checker.path = "/waybill" + checker.path;
         return set_error(checker, error);
     }
@@ -217,7 +217,7 @@ private:
                                        state_unwritten& error) const
     {
         if (cbor) {
-            bytes.reserve(lesser(expected_size, budget.bytes));
+            bytes.reserve(lesser(last_size, budget.bytes));
             bytes.assign(envelope_size(), ' ');
             Json::to_cbor(user, bytes);
             return true;
@@ -239,7 +239,8 @@ private:
                                        std::uint64_t mark_bytes, state_unwritten& error) const
     {
         constexpr bool as_json = std::is_same_v<Out, json_out>;
-        const progress_member m{progress, later, envelope ? std::nullopt : std::optional(version)};
+        const progress_member m{progress, unknown_fields,
+                                envelope ? std::nullopt : std::optional(version)};
         const std::uint64_t value = bytes.size() - mark_bytes + unknown_field_bytes<Out>(m);
         const std::uint64_t max_bytes = progress.failed ? budget.bytes : budget.max_value_bytes();
         if (value > max_bytes) {

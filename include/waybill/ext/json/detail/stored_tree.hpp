@@ -79,7 +79,7 @@ template <json_value Json>
 }
 
 /// `text` for a log: one line, in UTF-8. A name or the text of an exception may contain any bytes.
-[[nodiscard]] inline std::string in_line(std::string_view text)
+[[nodiscard]] inline std::string as_one_line(std::string_view text)
 {
     const std::string valid = is_utf8(text) ? std::string(text) : replace_invalid_utf8(text);
     std::string line;
@@ -111,7 +111,7 @@ template <class F>
         throw;
     } catch (const std::exception& e) {
         const char* what = e.what();
-        return in_line(utf8_prefix(what ? what : "", 300));
+        return as_one_line(utf8_prefix(what ? what : "", 300));
     } catch (...) {
         return "an exception that is not a std::exception";
     }

@@ -310,7 +310,7 @@ struct tree_check {
                 if (depth == max_state_depth) return bad(tree_fault::too_deep);
                 for (const auto& [key, one] : *v.template get_ptr<const object*>()) {
                     if (text(key) && (is_plain(one) || (*this)(one, depth + 1))) continue;
-                    path = shortened_path(path_to({}, in_line(key)) + path);
+                    path = shortened_path(path_to({}, as_one_line(key)) + path);
                     return false;
                 }
                 return true;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// deciding: computes one decision, step by step. Part of `decide`, whose head lists the steps.
+// decision_builder: computes one decision, step by step. Part of `decide`, whose head lists the
+// steps.
 
-#ifndef WAYBILL_SCALING_DETAIL_DECIDING_HPP
-#define WAYBILL_SCALING_DETAIL_DECIDING_HPP
+#ifndef WAYBILL_SCALING_DETAIL_DECISION_BUILDER_HPP
+#define WAYBILL_SCALING_DETAIL_DECISION_BUILDER_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -31,10 +32,10 @@ namespace waybill::inline v0_2::scaling::detail {
 
 /// Computes one decision. Steps may move `d_.to` towards `d_.from` and then set the reason.
 template <condition Up, condition Down>
-class deciding {
+class decision_builder {
 public:
-    deciding(const basic_policy<Up, Down>& p, std::span<const reading> metrics, const state& s,
-             std::uint64_t instances, wall_time now)
+    decision_builder(const basic_policy<Up, Down>& p, std::span<const reading> metrics,
+                     const state& s, std::uint64_t instances, wall_time now)
         : p_(p), metrics_(metrics), s_(s)
     {
         d_.from = d_.desired = d_.to = instances;
@@ -103,7 +104,7 @@ private:
     /// Steps 1 and 2.
     void compute_desired()
     {
-        const std::uint64_t ready = is_warming() ? lesser(s_.ready, d_.from) : d_.from;
+        const std::uint64_t ready = is_warming() ? lesser(s_.warm_instances, d_.from) : d_.from;
         const rule_results w = evaluate(p_, situation_at(d_.from), ready, d_.from, d_.reasons);
         d_.up = w.up;
         d_.down = w.down;
@@ -276,8 +277,8 @@ private:
             std::uint64_t more = 0;
             std::uint64_t fewer = 0;
             std::optional<wall_time> until;
-            bool joined = s_.made.is_full();  // the oldest may be a joined one
-            for (const made_change& c : s_.made) {
+            bool joined = s_.applied_changes.is_full();  // the oldest may be a joined one
+            for (const applied_change& c : s_.applied_changes) {
                 const bool same_direction = c.is_up() == is_up();
                 const bool counts = same_direction || !joined;
                 joined = joined && same_direction;
@@ -325,4 +326,4 @@ private:
 
 }  // namespace waybill::inline v0_2::scaling::detail
 
-#endif  // WAYBILL_SCALING_DETAIL_DECIDING_HPP
+#endif  // WAYBILL_SCALING_DETAIL_DECISION_BUILDER_HPP

@@ -2,23 +2,23 @@
 
 #include <doctest/doctest.h>
 
-#include <waybill/scaling/few.hpp>
+#include <waybill/scaling/bounded_list.hpp>
 
-namespace few_test {
+namespace bounded_list_test {
 
-using waybill::scaling::few;
+using waybill::scaling::bounded_list;
 
 namespace {
 
 template <class... N>
-constexpr few<int, 4> of(N... n)
+constexpr bounded_list<int, 4> of(N... n)
 {
-    few<int, 4> f;
+    bounded_list<int, 4> f;
     (f.push(n), ...);
     return f;
 }
 
-constexpr int sum(const few<int, 4>& f)
+constexpr int sum(const bounded_list<int, 4>& f)
 {
     int all = 0;
     for (const int n : f) all = all * 10 + n;
@@ -27,13 +27,13 @@ constexpr int sum(const few<int, 4>& f)
 
 }  // namespace
 
-static_assert(few<int, 4>().empty() && few<int, 4>::most == 4);
+static_assert(bounded_list<int, 4>().empty() && bounded_list<int, 4>::most == 4);
 static_assert(sum(of(1, 2, 3)) == 123 && of(1, 2, 3).back() == 3 && of(1, 2, 3)[1] == 2);
 static_assert(of(1, 2, 3, 4).is_full() && !of(1, 2, 3).is_full());
 static_assert(sum(of(1, 2, 3, 4, 5)) == 1234);
 
 static_assert([] {
-    few<int, 4> f = of(1, 2, 3, 4);
+    bounded_list<int, 4> f = of(1, 2, 3, 4);
     if (f.push(9) || sum(f) != 1234) return false;
     f.erase(1);
     if (sum(f) != 134) return false;
@@ -47,12 +47,12 @@ static_assert([] {
 
 // What was there before is no part of it.
 static_assert([] {
-    few<int, 4> f = of(1, 2, 3);
+    bounded_list<int, 4> f = of(1, 2, 3);
     f.pop();
     return f == of(1, 2) && !(f == of(1, 3)) && !(f == of(1));
 }());
-static_assert(few<int, 4>() == few<int, 4>());
+static_assert(bounded_list<int, 4>() == bounded_list<int, 4>());
 
-TEST_CASE("few: some values in their order") { CHECK(sum(of(3, 1, 2)) == 312); }
+TEST_CASE("bounded_list: some values in their order") { CHECK(sum(of(3, 1, 2)) == 312); }
 
-}  // namespace few_test
+}  // namespace bounded_list_test

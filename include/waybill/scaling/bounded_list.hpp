@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// few: an array of at most N values in insertion order, stored in place.
+// bounded_list: an array of at most N values in insertion order, stored in place.
 //
 // The state is stored in one small row and copied for each decision: it is bounded and does not
 // allocate.
 
-#ifndef WAYBILL_SCALING_FEW_HPP
-#define WAYBILL_SCALING_FEW_HPP
+#ifndef WAYBILL_SCALING_BOUNDED_LIST_HPP
+#define WAYBILL_SCALING_BOUNDED_LIST_HPP
 
 #include <cstddef>
 
 namespace waybill::inline v0_2::scaling {
 
 template <class T, std::size_t N>
-class few {
+class bounded_list {
 public:
     static constexpr std::size_t most = N;
 
@@ -40,7 +40,7 @@ public:
         for (--size_; n != size_; ++n) items_[n] = items_[n + 1];
     }
 
-    friend constexpr bool operator==(const few& a, const few& b) noexcept
+    friend constexpr bool operator==(const bounded_list& a, const bounded_list& b) noexcept
     {
         if (a.size_ != b.size_) return false;
         for (std::size_t n = 0; n != a.size_; ++n) {
@@ -56,4 +56,4 @@ private:
 
 }  // namespace waybill::inline v0_2::scaling
 
-#endif  // WAYBILL_SCALING_FEW_HPP
+#endif  // WAYBILL_SCALING_BOUNDED_LIST_HPP
