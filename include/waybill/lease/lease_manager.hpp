@@ -115,7 +115,7 @@ public:
         record_error(l.answer);
         if (interruption_ == interruption::list) return after_list(l, now);
         if (!l.answer) return begin_round_early(now);
-        seen_.look(*l.answer, now);
+        seen_.update(*l.answer, now);
         reconcile(announced_once_);
         const bool first = !std::exchange(announced_once_, true);
         return first && round_claims_.empty() ? begin_round_early(now)
@@ -334,7 +334,7 @@ private:
         if (!l.answer && ++failed_lists_ < 3) return after_result(now);
         failed_lists_ = 0;
         reserve_give_backs(partitions());
-        if (l.answer) seen_.look(*l.answer, now);
+        if (l.answer) seen_.update(*l.answer, now);
         for (std::uint32_t p = 0; p != partitions(); ++p) {
             if (!must_be_read(p)) continue;
             const bool newly_held = !held_.holds(p);

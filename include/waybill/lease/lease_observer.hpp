@@ -59,7 +59,7 @@ public:
 
     /// Updates the state with the rows that the store contains at `now`. If `now` is earlier than
     /// before, no time has passed.
-    void look(const lease_table& table, steady_time now)
+    void update(const lease_table& table, steady_time now)
     {
         const duration max_step = options_.interval + options_.interval;
         if (last_read_)

@@ -157,7 +157,7 @@ public:
         tries_ = tries;
         const auto* const w = std::get_if<wait_until>(&decision);
         const steady_time until = w != nullptr ? w->time : now;
-        const bool too_long = until - now > policy_.max_wait_in_hand && !is_late();
+        const bool too_long = until - now > policy_.max_wait_in_hand && !is_counted_already();
         if (stopping_ || too_long) return postpone(e.reason.kind, until, now);
         not_before_ = until;
         return begin_attempt(now);
@@ -345,7 +345,7 @@ private:
     /// not saved.
     event_result begin_attempt(steady_time now)
     {
-        if (facts_.deliveries != 0 || is_late()) return enter_phase(phase::execute);
+        if (facts_.deliveries != 0 || is_counted_already()) return enter_phase(phase::execute);
         progress_before_attempt_ = progress_;
         const steady_time start = now < not_before_ ? not_before_ : now;
         return save_attempts(save_purpose::attempt_start, detail::saturating_add(tries_, 1), start);
@@ -359,7 +359,7 @@ private:
     {
         const bool begun = !is_pausing(now);
         give_back_session(kind, until);
-        if (is_late()) return event_result::applied;
+        if (is_counted_already()) return event_result::applied;
         if (facts_.deliveries == 0) {
             if (kind != fault_kind::transient) progress_ = progress_before_attempt_;
             return begun ? save(save_purpose::attempts, now) : event_result::applied;
@@ -387,11 +387,11 @@ private:
         return enter_phase(phase::save);
     }
 
-    bool is_late() const { return facts_.is_late(progress_); }
+    bool is_counted_already() const { return facts_.is_counted_already(progress_); }
 
     event_result succeed(steady_time now)
     {
-        if (is_late()) return complete_message(step_outcome::done);
+        if (is_counted_already()) return complete_message(step_outcome::done);
         progress_before_attempt_ = progress_;
         facts_.mark_done(progress_);
         return save(save_purpose::step_done, now);

@@ -73,11 +73,13 @@ template <lease_store S>
     const partition_key key = detail::key_of("orders", "billing", "0");
     const owner_heartbeat p{"orders", "billing", {"a", 1}, 1};
     t.holds(!unreachable.list(key.source, key.group),
-            "list: a store that cannot be reached is an error, not an empty table");
+            "list: while the store cannot be reached, the result is an error, not an empty table");
     t.holds(!unreachable.claim({key, {"a", 1}, 1, {}}) && !unreachable.claim({key, {"a", 1}, 1, 1}),
-            "claim: a store that cannot be reached is an error, not contention");
-    t.holds(!unreachable.heartbeat(p), "heartbeat: a store that cannot be reached is an error");
-    t.holds(!unreachable.leave(p), "leave: a store that cannot be reached is an error");
+            "claim: while the store cannot be reached, the result is an error, not contention");
+    t.holds(!unreachable.heartbeat(p),
+            "heartbeat: while the store cannot be reached, the result is an error");
+    t.holds(!unreachable.leave(p),
+            "leave: while the store cannot be reached, the result is an error");
     return std::move(t.report);
 }
 

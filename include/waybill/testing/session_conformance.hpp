@@ -82,9 +82,12 @@ template <session_store S>
     const auto made = unreachable.save(id, "bytes", {});
     const auto saved = unreachable.save(id, "bytes", version);
     const auto cleared = unreachable.clear(id, version);
-    t.holds(!loaded, "load: a store that cannot be reached is an error, not absence");
-    t.holds(!made && !saved, "save: a store that cannot be reached is an error, not a conflict");
-    t.holds(!cleared, "clear: a store that cannot be reached is an error, not a conflict");
+    t.holds(!loaded,
+            "load: while the store cannot be reached, the result is an error, not absence");
+    t.holds(!made && !saved,
+            "save: while the store cannot be reached, the result is an error, not a conflict");
+    t.holds(!cleared,
+            "clear: while the store cannot be reached, the result is an error, not a conflict");
     t.holds(detail::is_temporary(loaded) && detail::is_temporary(made) &&
                 detail::is_temporary(saved) && detail::is_temporary(cleared),
             "load, save, clear: a store that cannot be reached is infrastructure or transient: "

@@ -43,7 +43,7 @@ constexpr item_samples samples(int n, Beyond beyond)
 
 constexpr overhead sampled(const item_samples& s, overhead o = overhead(54))
 {
-    o.sampled(s);
+    o.observe_samples(s);
     return o;
 }
 
@@ -104,7 +104,7 @@ static_assert(taught(overhead(54), [](overhead& o) {
                   o.observe(0, 0, 5, 100);
                   o.bounded(0, 0, 5, 100, true);
                   o.bounded(0, 0, 5, 100, false);
-                  o.sampled({});
+                  o.observe_samples({});
               }) == overhead(54));
 
 // Sizes of items: an amount, a factor, both; whatever was guessed before.
@@ -291,7 +291,7 @@ TEST_CASE("overhead: no number is so wild that what follows is none")
                 s.add(static_cast<std::uint64_t>(bodies < 0 ? 0 : bodies / 2), 5);
                 s.add(7, static_cast<std::uint64_t>(sum < 0 ? 0 : sum / 2));
                 s.add(~std::uint64_t{1}, ~std::uint64_t{1});
-                o.sampled(s);
+                o.observe_samples(s);
                 CHECK(finite(o.state()));
                 CHECK(overhead(o.state()) == o);
             }

@@ -73,14 +73,14 @@ TEST_CASE("lease_observer: a lease expires when its version has not changed for 
 {
     lease_observer o = observer();
     const lease_table t{{row("0", a, 1, 7)}, {}};
-    o.look(t, at(ms(100)));
+    o.update(t, at(ms(100)));
     CHECK(!o.expired(0));
-    o.look(t, at(ms(115)));
-    o.look(t, at(ms(130) - duration::nanoseconds(1)));
+    o.update(t, at(ms(115)));
+    o.update(t, at(ms(130) - duration::nanoseconds(1)));
     CHECK(!o.expired(0));
-    o.look(t, at(ms(130)));
+    o.update(t, at(ms(130)));
     CHECK(o.expired(0));
-    o.look({{row("0", a, 1, 8)}, {}}, at(ms(131)));
+    o.update({{row("0", a, 1, 8)}, {}}, at(ms(131)));
     CHECK(!o.expired(0));
     CHECK(o.row_of(0)->version == 8);
     CHECK(!o.row_of(1));
@@ -90,21 +90,21 @@ TEST_CASE("lease_observer: whoever begins to look, or could not look, lets other
 {
     lease_observer o = observer();
     const lease_table t{{row("0", a, 1, 7)}, {}};
-    o.look(t, at(ms(0)));
-    o.look(t, at(ms(1'000'000)));  // an outage: two intervals count
+    o.update(t, at(ms(0)));
+    o.update(t, at(ms(1'000'000)));  // an outage: two intervals count
     CHECK(!o.expired(0));
-    o.look(t, at(ms(1'000'009)));
+    o.update(t, at(ms(1'000'009)));
     CHECK(!o.expired(0));
-    o.look(t, at(ms(1'000'010)));
+    o.update(t, at(ms(1'000'010)));
     CHECK(o.expired(0));
 
     lease_observer back = observer();
-    back.look(t, at(ms(50)));
-    back.look(t, at(ms(20)));  // a clock that jumps
-    back.look(t, at(ms(60)));
+    back.update(t, at(ms(50)));
+    back.update(t, at(ms(20)));  // a clock that jumps
+    back.update(t, at(ms(60)));
     CHECK(!back.expired(0));
-    back.look(t, at(steady_time::highest().since_epoch()));
-    back.look(t, at(duration::lowest()));
+    back.update(t, at(steady_time::highest().since_epoch()));
+    back.update(t, at(duration::lowest()));
     CHECK(back.expired(0));
 }
 
@@ -115,15 +115,15 @@ TEST_CASE("lease_observer: rows that vanish are forgotten, and strange ones left
     other.key.group = "other";
     lease elsewhere = row("0", b, 9, 9);
     elsewhere.key.source = "other";
-    o.look({{other, elsewhere, row("7", b, 1, 1), row("0", a, 1, 7)}, {{"log", "other", b, 1}}}, at(ms(0)));
+    o.update({{other, elsewhere, row("7", b, 1, 1), row("0", a, 1, 7)}, {{"log", "other", b, 1}}}, at(ms(0)));
     CHECK(o.row_of(0)->owner == a);
     CHECK(o.view(a).owners == 1);
-    o.look({}, at(ms(10)));
+    o.update({}, at(ms(10)));
     CHECK(!o.row_of(0));
-    o.look({{row("0", a, 1, 7)}, {}}, at(ms(20)));
-    o.look({{row("0", a, 1, 7)}, {}}, at(ms(40)));
+    o.update({{row("0", a, 1, 7)}, {}}, at(ms(20)));
+    o.update({{row("0", a, 1, 7)}, {}}, at(ms(40)));
     CHECK(!o.expired(0));  // it was made anew at 20
-    o.look({{row("0", a, 1, 7)}, {}}, at(ms(50)));
+    o.update({{row("0", a, 1, 7)}, {}}, at(ms(50)));
     CHECK(o.expired(0));
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("lease_observer: of two rows for one partition the later epoch counts,
             lease_table t{{row("0", a, 1, 9), row("0", b, 2, 3)}, {here(b, 1), here(b, 2)}};
             if (swapped) std::swap(t.leases[0], t.leases[1]);
             if (swapped) std::swap(t.owners[0], t.owners[1]);
-            o.look(t, at(ms(10 * n)));
+            o.update(t, at(ms(10 * n)));
             CHECK(o.row_of(0)->owner == b);
         }
         CHECK(o.expired(0));  // they do not keep each other alive
@@ -147,7 +147,7 @@ TEST_CASE("lease_observer: a view numbers who is alive, and says what is free")
     lease_observer o = observer(5);
     const lease_table t{{row("0", b, 1, 1), row("1", {}, 4, 1), row("2", {"a", 9}, 1, 1), row("3", a, 1, 1)},
                         {here({"joiner", 5}, 1)}};
-    o.look(t, at(ms(0)));
+    o.update(t, at(ms(0)));
     // In the order of names and incarnations: a 1, a 9, b 2, joiner 5.
     balance_plan::lease_view v = o.view(a);
     CHECK(v.owners == 4);
@@ -157,15 +157,15 @@ TEST_CASE("lease_observer: a view numbers who is alive, and says what is free")
     CHECK(o.view({"a", 9}).self == 1);
     CHECK(o.view({"z", 1}).owners == 5);
 
-    o.look(t, at(ms(20)));
-    o.look(t, at(ms(30)));
+    o.update(t, at(ms(20)));
+    o.update(t, at(ms(30)));
     v = o.view(a);  // nobody has renewed anything; what is his own is his
     CHECK(v.owners == 1);
     CHECK(v.holders[0] == balance_plan::lease_view::free);
     CHECK(v.holders[3] == 0);
     CHECK(o.departed().empty());
-    o.look(t, at(ms(50)));
-    o.look(t, at(ms(60)));
+    o.update(t, at(ms(50)));
+    o.update(t, at(ms(60)));
     CHECK(o.view(a).holders[0] == balance_plan::lease_view::free_for_long);
     CHECK(o.view(a).holders[1] == balance_plan::lease_view::free_for_long);
     CHECK(o.departed() == std::vector<owner_heartbeat>{here({"joiner", 5}, 1)});

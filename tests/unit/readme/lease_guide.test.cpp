@@ -220,7 +220,7 @@ TEST_CASE("lease guide: the plan of one owner")
 
     //! [lease_balance]
     waybill::lease_observer observer("orders", "billing", partitions);
-    if (const auto table = store.list("orders", "billing")) observer.look(*table, now);
+    if (const auto table = store.list("orders", "billing")) observer.update(*table, now);
     const waybill::balance_plan plan = waybill::balance(observer.view(self), 0.0);
     for (const std::uint32_t p : plan.claim) take(p);  // free partitions
     if (plan.steal) take(*plan.steal);  // at most one, of another owner

@@ -184,27 +184,37 @@ TEST_CASE("conformance: right stores conform, with one writer at a time as well"
 TEST_CASE("conformance: with one connection it names the rules that it could not try")
 {
     const auto of_checkpoints = waybill::testing::conformance([] { return only_checkpoints{}; });
-    CHECK(all(of_checkpoints.untested) ==
-          "before the commit a second connection does not see a first checkpoint (needs a second connection)\n"
-          "after the commit a second connection sees a first checkpoint (needs a second connection)\n"
-          "before the commit a second connection does not see a checkpoint that moved (needs a second connection)\n"
-          "after the commit a second connection sees a checkpoint that moved (needs a second connection)\n"
-          "of two transactions on different keys each that says so took effect: checkpoints"
-          " (needs a second connection)\n"
-          "advance: a later commit of another connection is a conflict (needs a second connection)\n"
-          "advance: an epoch lower than that of another connection is refused (needs a second connection)\n"
-          "advance: a `from` that another connection has not committed is refused (needs a second connection)\n"
-          "of two transactions with the same `from` at most one takes effect (needs a second connection)\n"
-          "of two transactions that race the one that says so took effect (needs a second connection)\n"
-          "after a race that nobody won the next one works (needs a second connection)\n"
-          "of two transactions with the same `from` that meet at most one takes effect"
-          " (needs a second connection and two threads)\n"
-          "of two transactions that meet the one that says so took effect"
-          " (needs a second connection and two threads)\n");
+    CHECK(
+        all(of_checkpoints.untested) ==
+        "before the commit a second connection does not see a first checkpoint (needs a second "
+        "connection)\n"
+        "after the commit a second connection sees a first checkpoint (needs a second connection)\n"
+        "before the commit a second connection does not see a checkpoint that moved (needs a "
+        "second connection)\n"
+        "after the commit a second connection sees a checkpoint that moved (needs a second "
+        "connection)\n"
+        "of two transactions on different keys each that says so took effect: checkpoints"
+        " (needs a second connection)\n"
+        "advance: a later commit of another connection is a conflict (needs a second connection)\n"
+        "advance: an epoch lower than that of another connection is refused (needs a second "
+        "connection)\n"
+        "advance: a `from` that another connection has not committed is refused (needs a second "
+        "connection)\n"
+        "of two transactions with the same `from` at most one takes effect (needs a second "
+        "connection)\n"
+        "of two transactions that race the one that says so took effect (needs a second "
+        "connection)\n"
+        "after a race that nobody won the next one works (needs a second connection)\n"
+        "of two transactions with the same `from` that meet at most one takes effect"
+        " (needs a second connection and two threads)\n"
+        "of two transactions that meet the one that says so took effect"
+        " (needs a second connection and two threads)\n");
     using store = waybill::testing::memory_store<std::string>;
-    const auto no_threads = waybill::testing::conformance([] { return store(); }, [](store& s) -> store& { return s; });
+    const auto no_threads =
+        waybill::testing::conformance([] { return store(); }, [](store& s) -> store& { return s; });
     CHECK(no_threads.untested.size() == 3);
-    for (const std::string& rule : no_threads.untested) CHECK(rule.find("(needs two threads)") != rule.npos);
+    for (const std::string& rule : no_threads.untested)
+        CHECK(rule.find("(needs two threads)") != rule.npos);
 }
 
 TEST_CASE("conformance: what one connection does not find is a rule that was named as untested")
@@ -221,9 +231,9 @@ TEST_CASE("conformance: what one connection does not find is a rule that was nam
     };
     is_named(part::races, flaw::advance_before_lock);
     is_named(part::races, flaw::remove_before_lock);
-    for (const flaw f : {flaw::checked_once, flaw::remove_checked_once, flaw::dirty_moves, flaw::load_caches,
-                         flaw::compares_with_cache, flaw::whole_file_written, flaw::loser_leaves_letters,
-                         flaw::list_is_dirty, flaw::dirty_compares}) {
+    for (const flaw f : {flaw::checked_once, flaw::remove_checked_once, flaw::dirty_moves,
+                         flaw::load_caches, flaw::compares_with_cache, flaw::whole_file_written,
+                         flaw::loser_leaves_letters, flaw::list_is_dirty, flaw::dirty_compares}) {
         is_named(part::connections, f);
     }
     CHECK(all(alone_on(flaw::compares_with_cache).broken) == "");
@@ -233,11 +243,13 @@ TEST_CASE("conformance: what one connection does not find is a rule that was nam
 TEST_CASE("conformance: the whole suite reports what each of its parts finds")
 {
     const std::string broken = all(report_on(flaw::begin_fails).broken);
-    for (const char* rule : {"advance: an absent `from` is applied if no checkpoint is stored",
-                             "put: a committed letter is found",
-                             "remove: a rollback restores the letter", "list: returns large letters unchanged",
-                             "load_crash_record: returns every field as committed", "crash records of different keys",
-                             "commit keeps a first dead letter", "after the commit a second connection sees a first crash record"}) {
+    for (const char* rule :
+         {"advance: an absent `from` is applied if no checkpoint is stored",
+          "put: a committed letter is found", "remove: a rollback restores the letter",
+          "list: returns large letters unchanged",
+          "load_crash_record: returns every field as committed", "crash records of different keys",
+          "commit keeps a first dead letter",
+          "after the commit a second connection sees a first crash record"}) {
         INFO("rule ", std::string(rule));
         CHECK(broken.find(rule) != std::string::npos);
     }
@@ -431,21 +443,24 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
          "of two transactions with the same `from` that meet at most one takes effect"},
         {part::races, flaw::remove_before_lock,
          "remove the same letter and meet at most one takes effect"},
-        {part::outage, flaw::outage_is_absent, "load: a store that cannot be reached is an error"},
-        {part::outage, flaw::outage_is_absent, "find: a store that cannot be reached is an error"},
-        {part::outage, flaw::outage_is_absent, "list: a store that cannot be reached is an error"},
         {part::outage, flaw::outage_is_absent,
-         "load_crash_record: a store that cannot be reached is an error"},
+         "load: while the store cannot be reached, the result is an error"},
+        {part::outage, flaw::outage_is_absent,
+         "find: while the store cannot be reached, the result is an error"},
+        {part::outage, flaw::outage_is_absent,
+         "list: while the store cannot be reached, the result is an error"},
+        {part::outage, flaw::outage_is_absent,
+         "load_crash_record: while the store cannot be reached, the result is an error"},
         {part::outage, flaw::outage_is_lost_ownership,
          "answers neither ownership_lost nor cancelled"},
         {part::outage, flaw::outage_is_a_conflict,
-         "advance: a store that cannot be reached is an error"},
+         "advance: while the store cannot be reached, the result is an error"},
         {part::outage, flaw::outage_is_a_conflict,
-         "reset: a store that cannot be reached is an error"},
+         "reset: while the store cannot be reached, the result is an error"},
         {part::outage, flaw::outage_is_forgotten,
          "reset: is not committed to a store that cannot be reached"},
         {part::outage, flaw::outage_is_a_conflict,
-         "remove: a store that cannot be reached is an error"},
+         "remove: while the store cannot be reached, the result is an error"},
         {part::outage, flaw::outage_is_forgotten,
          "advance: is not committed to a store that cannot be reached"},
         {part::outage, flaw::outage_is_forgotten,

@@ -364,7 +364,7 @@ TEST_CASE("lease_conformance: catches a store that swallows errors")
     const auto broken = waybill::testing::lease_outage_conformance(swallows).broken;
     CHECK(broken.size() == 4);
     CHECK(std::find(broken.begin(), broken.end(),
-                    "claim: a store that cannot be reached is an error, not contention") != broken.end());
+                    "claim: while the store cannot be reached, the result is an error, not contention") != broken.end());
 }
 
 }  // namespace

@@ -279,7 +279,7 @@ private:
     static constexpr double margin_factor = 1.25;  // times the margin with the most bytes per send
     // best_distance(p) * p is highest at exp(-1 / 2) / sqrt(2 pi).
     static constexpr double widest_deviation = 0.24;
-    static constexpr std::uint64_t first_envelope = 64;  // bytes, if items were reported without it
+    static constexpr std::uint64_t envelope_guess = 64;  // bytes, if items were reported without it
     static constexpr double implausible_header = 64;     // bytes an item, beyond twice its body
 
     /// A reported number; 0 if there is none, or if it is the largest value.
@@ -405,8 +405,8 @@ private:
             reports_ = calibration::broker_reports::refusals;
         const bool known = size != 0;
         if (samples.n > 1) {
-            items_.sampled(samples);
-            if (envelope_ == 0) envelope_ = lesser(first_envelope, limit_ / 2'048);
+            items_.observe_samples(samples);
+            if (envelope_ == 0) envelope_ = lesser(envelope_guess, limit_ / 2'048);
             if (!known) size = predict(b);
         } else {
             items_.observe(static_cast<double>(b.body_bytes),
@@ -416,7 +416,7 @@ private:
         if (limit_adopted || size > limit_) return;
         // Item sizes exclude the envelope. So a sum just below the limit means a larger envelope.
         if (!known && size > limit_ - limit_ / 64) {
-            envelope_ = saturating_add(envelope_, saturating_add(limit_ - size, first_envelope));
+            envelope_ = saturating_add(envelope_, saturating_add(limit_ - size, envelope_guess));
         } else {
             lower_limit(size, reported_limit);
         }

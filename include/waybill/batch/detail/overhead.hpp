@@ -211,7 +211,7 @@ public:
     /// left out if it causes more than half of the variance. The ratio stays unchanged in three
     /// cases: all bodies have one size; there are fewer than `min_slope_samples`; there are fewer
     /// than `enough_slope_samples` without a clear correlation.
-    constexpr void sampled(item_samples s) noexcept
+    constexpr void observe_samples(item_samples s) noexcept
     {
         if (s.n < 2) return;
         const double distance = s.max_beyond - s.mean();

@@ -234,7 +234,7 @@ void to_json(Json& j, const keyed_batch<Key, Item>& b)
     }
 }
 
-/// The items of packed batches are positions (indices), which are written.
+/// The items of packed batches are positions in the input; they are written.
 template <detail::json_value Json>
 void to_json(Json& j, const packed_bins& p)
 {

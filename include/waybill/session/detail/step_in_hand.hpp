@@ -83,7 +83,7 @@ struct step_in_hand : step_facts {
     }
 
     /// True if the session has done this step or a later one. Call it before `mark_done`.
-    [[nodiscard]] constexpr bool is_late(const session_progress& s) const noexcept
+    [[nodiscard]] constexpr bool is_counted_already(const session_progress& s) const noexcept
     {
         return step <= s.done;
     }
@@ -91,7 +91,7 @@ struct step_in_hand : step_facts {
     /// Records that this step is done. A late step changes nothing.
     constexpr void mark_done(session_progress& s) const noexcept
     {
-        if (is_late(s)) return;
+        if (is_counted_already(s)) return;
         s.done = step;
         s.tries = 0;
     }

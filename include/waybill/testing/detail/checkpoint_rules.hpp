@@ -203,11 +203,11 @@ void refusal_rules(trial& t, S& s)
     const partition_key key = key_of("orders", "billing", "4");
     const position five{5, "5@a"};
     const auto refuses = [&](const std::optional<position>& from, std::uint64_t epoch,
-                             advance_outcome as) {
+                             advance_outcome expected) {
         auto tx = t.open(s);
         if (!tx) return false;
         const auto a = s.advance(*tx, key, from, position{9, ""}, epoch);
-        if (!a || *a != advance_outcome::applied) return a && *a == as;
+        if (!a || *a != advance_outcome::applied) return a && *a == expected;
         const auto c = tx->commit();
         return c && *c == commit_outcome::not_applied;
     };

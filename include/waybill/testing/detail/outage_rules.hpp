@@ -49,7 +49,8 @@ void checkpoint_outage_rules(S& s, trial& t, const partition_key& key, const pos
     outage_trial<S> outage(s, t);
     const position to{stored.sequence + 4, "9@a"};
     t.holds(outage.fails(s.load(key)) && outage.fails(s.load(neighbours(key).front())),
-            "load: a store that cannot be reached is an error, not an absent checkpoint");
+            "load: while the store cannot be reached, the result is an error, not an absent "
+            "checkpoint");
     bool answered = false;
     const auto writes = [&](const result<advance_outcome>& r) {
         answered = answered || (r && *r != advance_outcome::applied);
@@ -60,14 +61,16 @@ void checkpoint_outage_rules(S& s, trial& t, const partition_key& key, const pos
         const auto advances = [&](auto& tx) { return writes(s.advance(tx, key, from, to, 1)); };
         refused = outage.not_committed(advances) && refused;
     }
-    t.holds(!answered, "advance: a store that cannot be reached is an error, not a conflict");
+    t.holds(!answered,
+            "advance: while the store cannot be reached, the result is an error, not a conflict");
     t.holds(refused, "advance: is not committed to a store that cannot be reached");
     if constexpr (checkpoint_reset<S>) {
         answered = false;
         const auto resets = [&](auto& tx) { return writes(s.reset(tx, key, stored, 1)); };
         t.holds(outage.not_committed(resets),
                 "reset: is not committed to a store that cannot be reached");
-        t.holds(!answered, "reset: a store that cannot be reached is an error, not a conflict");
+        t.holds(!answered,
+                "reset: while the store cannot be reached, the result is an error, not a conflict");
     }
 }
 
@@ -75,14 +78,15 @@ template <class S>
 void letter_outage_rules(S& s, trial& t, const dead_letter& stored)
 {
     outage_trial<S> outage(s, t);
-    t.holds(outage.fails(s.find(stored.key, stored.at.sequence)) &&
-                outage.fails(s.find(stored.key, stored.at.sequence + 1)),
-            "find: a store that cannot be reached is an error, not an absent letter");
+    t.holds(
+        outage.fails(s.find(stored.key, stored.at.sequence)) &&
+            outage.fails(s.find(stored.key, stored.at.sequence + 1)),
+        "find: while the store cannot be reached, the result is an error, not an absent letter");
     t.holds(outage.not_committed([&](auto& tx) { return !outage.fails(s.put(tx, stored)); }),
             "put: is not committed to a store that cannot be reached");
     if constexpr (dead_letter_queue<S>) {
         t.holds(outage.fails(s.list(stored.key, {}, 10)),
-                "list: a store that cannot be reached is an error, and not empty");
+                "list: while the store cannot be reached, the result is an error, and not empty");
         bool answered = false;
         const bool refused = outage.not_committed([&](auto& tx) {
             const auto r = s.remove(tx, stored.key, stored.at.sequence);
@@ -90,7 +94,8 @@ void letter_outage_rules(S& s, trial& t, const dead_letter& stored)
             return !outage.fails(r);
         });
         t.holds(!answered,
-                "remove: a store that cannot be reached is an error, not an absent letter");
+                "remove: while the store cannot be reached, the result is an error, not an absent "
+                "letter");
         t.holds(refused, "remove: is not committed to a store that cannot be reached");
     }
 }
@@ -101,7 +106,8 @@ void crash_record_outage_rules(S& s, trial& t, const partition_key& key, const c
     outage_trial<S> outage(s, t);
     t.holds(outage.fails(s.load_crash_record(key)) &&
                 outage.fails(s.load_crash_record(neighbours(key).front())),
-            "load_crash_record: a store that cannot be reached is an error, not an absent row");
+            "load_crash_record: while the store cannot be reached, the result is an error, not an "
+            "absent row");
     t.holds(outage.not_committed([&](auto& tx) {
         return !outage.fails(s.store_crash_record(tx, key, stored));
     }) && outage.not_committed([&](auto& tx) {
