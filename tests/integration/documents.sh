@@ -131,6 +131,14 @@ while read -r number place info; do
 done <"$work/blocks"
 [ $shown -ge 4 ] || complain "only $shown outputs were compared"
 
+# Each program answers `examples/run PROGRAM --help`. That of one file has no options, and says so.
+for program in quickstart purchase product_import; do
+    examples/run "$program" --help | grep -qx 'It has no options.' || complain "$program --help does not answer"
+    code=0
+    examples/run "$program" --inptu x >/dev/null 2>"$work/log" || code=$?
+    [ $code = 2 ] && grep -q "$program has no options" "$work/log" || complain "$program takes an option"
+done
+
 # 3. Links into the tree lead to files.
 for document in "${documents[@]}"; do
     awk '/^```/ { open = !open } !open' "$document" | { grep -o '](\([^)]*\))' || true; } | sed 's/^](//; s/)$//; s/#.*//' |

@@ -324,14 +324,15 @@ private:
         checkpoint_faulted_ = at_checkpoint;
     }
 
-    /// The commit of the done events was not confirmed.
+    /// Ends the batch now, because the commit of the done events was not confirmed.
     event_result end_uncommitted(batch_outcome e, fault_kind reason)
     {
         plan_end(e, reason, true);
         return end_batch(e);
     }
 
-    /// Goes to event `n`, or after the last event to the next step.
+    /// Continues with event `n`. Before that, a commit or the question about the failed events
+    /// comes if it is due.
     event_result go_to_event(std::uint64_t n)
     {
         event_ = n;
@@ -340,7 +341,7 @@ private:
         const bool last = event_ == event_count_;
         const bool commit_due = last || event_ - committed_.events >= policy_.commit_every;
         if (failed_events_.empty()) return enter_phase(commit_due ? phase::commit : phase::handle);
-        // No event took effect so far.
+        // Events that failed are still waiting, so no event took effect yet.
         if (commit_due &&
             dead_letter_count_ + failed_events_.size() >= policy_.decide_all_failed_from)
             return enter_phase(phase::decide_all_failed);

@@ -50,8 +50,9 @@ inline constexpr bool is_unexpected = false;
 template <class E>
 inline constexpr bool is_unexpected<unexpected<E>> = true;
 
-// True if U is neither a T nor an error but converts implicitly to T. Scalars are excluded: the
-// caller converts them, so that the compiler can warn of narrowing there.
+// True if a U converts implicitly to a T. False for a result and for an `unexpected`, which have
+// constructors of their own. False from scalar to scalar: the caller converts these, so that the
+// compiler can warn of narrowing there.
 template <class U, class T, class Result>
 concept becomes_value =
     !std::same_as<std::remove_cvref_t<U>, Result> && !is_unexpected<std::remove_cvref_t<U>> &&

@@ -373,6 +373,7 @@ private:
             }
         }
         settle_batch b{next_call_, k, {}};
+        // `chosen` is ordered by urgency; a call has its messages in the order of their numbers.
         for (const entry& e : entries_) {
             if (is_ready(e, k, now) && !more_urgent{}(*chosen.rbegin(), &e))
                 b.items.push_back(e.item);
@@ -384,12 +385,13 @@ private:
     [[nodiscard]] entry* find(std::uint64_t item)
     {
         std::size_t first = 0;
-        std::size_t latest_retry = entries_.size();
-        while (first != latest_retry) {
-            const std::size_t middle = first + (latest_retry - first) / 2;
+        std::size_t end = entries_.size();
+        while (first != end) {
+            const std::size_t middle = first + (end - first) / 2;
             entry& e = entries_[middle];
             if (e.item == item) return &e;
-            (e.item < item ? first : latest_retry) = e.item < item ? middle + 1 : middle;
+            if (e.item < item) first = middle + 1;
+            else end = middle;
         }
         return nullptr;
     }

@@ -2,8 +2,8 @@
 //
 // backoff: the pause before a retry.
 //
-//     waybill::duration d = waybill::pause({.base = 100ms, .cap = 30s}, retry, draw);
-//     waybill::duration e = waybill::pause({.base = 10s, .factor = 1, .step = 10s}, 2, draw);
+//     waybill::duration d = waybill::pause({.base = 100ms, .cap = 30s}, retry, random());
+//     waybill::duration e = waybill::pause({.base = 10s, .factor = 1, .step = 10s}, 2, random());
 //
 // The pause before retry n is base * factor^(n-1) + step * (n-1), and at most `cap`. It grows
 // exponentially. If the factor is 1 and the step is positive, it grows linearly. Jitter spreads the
@@ -40,7 +40,7 @@ struct backoff {
         /// Random from the base to three times the previous pause; factor and step are not used.
         decorrelated,
         /// Random from 80 % to 120 % of the pause, as in the clients of Kafka and gRPC. The range
-        /// is lowered if its upper end exceeds the cap.
+        /// is moved down if its upper end exceeds the cap.
         around,
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(jitter) noexcept

@@ -63,12 +63,12 @@ struct cooldowns {
     duration up{};
     /// After a change in either direction, the minimum time until a change down.
     duration down{};
-    bool shared = false;  ///< If true, a change up also waits after a change down.
+    bool shared = false;  ///< If true, a change up also waits `up` after a change down.
 
     friend bool operator==(const cooldowns&, const cooldowns&) = default;
 };
 
-/// A named capacity tier, such as a database size, and its capacity in instances.
+/// A named capacity tier, such as a database size, and its capacity in the unit of the thresholds.
 struct capacity_tier {
     std::string name{};
     std::uint64_t capacity = 0;

@@ -73,8 +73,8 @@ public:
           ring_(std::move(o.ring_)),
           policy_(std::move(o.policy_)),
           times_(o.times_),
-          appends_until_trust_(o.appends_until_trust_),
-          missing_(o.missing_),
+          on_time_appends_left_(o.on_time_appends_left_),
+          missing_until_(o.missing_until_),
           losses_(o.losses_)
     {
         o.policy_.recompute(o.ring_);
@@ -86,8 +86,8 @@ public:
         ring_ = std::move(from.ring_);
         policy_ = std::move(from.policy_);
         times_ = from.times_;
-        appends_until_trust_ = from.appends_until_trust_;
-        missing_ = from.missing_;
+        on_time_appends_left_ = from.on_time_appends_left_;
+        missing_until_ = from.missing_until_;
         losses_ = from.losses_;
         return *this;
     }
@@ -168,7 +168,7 @@ public:
         if (!ring_.empty() && times_.now < ring_.newest().at && ring_.waiting() == 0)
             exclude_later_samples();
         return {policy_.all(ring_), times_.now, options_.span,
-                missing_ && !(*missing_ < times_.window_begin)};
+                missing_until_ && !(*missing_until_ < times_.window_begin)};
     }
 
     /// The number of samples, including those after the clock, and the n-th oldest of them, from 0.
@@ -191,18 +191,18 @@ public:
 
     /// The time of the newest sample that `max_points` has removed. A summary whose span includes
     /// that time is not complete.
-    [[nodiscard]] std::optional<Time> missing() const noexcept { return missing_; }
+    [[nodiscard]] std::optional<Time> missing() const noexcept { return missing_until_; }
     /// Records that a sample of that time is missing because another window removed it.
     void missed(Time at) noexcept
     {
-        if (!missing_ || *missing_ < at) missing_ = at;
+        if (!missing_until_ || *missing_until_ < at) missing_until_ = at;
     }
 
     /// Compares samples, clock, options, losses and `missing()`, but not the policy's data.
     friend bool operator==(const sliding_window& a, const sliding_window& b)
     {
         if (a.size() != b.size() || a.clock() != b.clock() || !(a.options_ == b.options_) ||
-            !(a.losses_ == b.losses_) || a.missing_ != b.missing_) {
+            !(a.losses_ == b.losses_) || a.missing_until_ != b.missing_until_) {
             return false;
         }
         for (std::uint64_t n = 0; n != a.size(); ++n) {
@@ -246,7 +246,7 @@ private:
     // By default each sample is measured when it is inserted, even if it is after the clock. If a
     // query finds such a sample, `exclude_later_samples` recomputes all measures without the
     // samples after the clock; these wait. From then on, new samples after the clock wait, too,
-    // until `appends_until_trust_` samples at or before the clock have been appended. So
+    // until `on_time_appends_left_` samples at or before the clock have been appended. So
     // recomputations are rare enough to cost O(1) a sample on average.
 
     /// Makes all samples after the clock wait for their time, and recomputes the measures.
@@ -255,14 +255,14 @@ private:
         std::uint64_t n = 0;
         while (n != ring_.size() && times_.now < ring_[ring_.size() - 1 - n].at) ++n;
         ring_.wait(n);
-        appends_until_trust_ = ring_.size();
+        on_time_appends_left_ = ring_.size();
         policy_.recompute(ring_);
     }
 
     /// Measures the waiting samples whose time has come.
     WAYBILL_NOINLINE void measure_due_samples()
     {
-        appends_until_trust_ = ring_.size();
+        on_time_appends_left_ = ring_.size();
         while (ring_.waiting() != 0) {
             const sample_type s = ring_[ring_.measured()];
             if (times_.now < s.at) return;
@@ -297,9 +297,9 @@ private:
     {
         if (ring_.size() == ring_.room()) make_room();
         ring_.push(s);
-        if (appends_until_trust_ != 0) {
+        if (on_time_appends_left_ != 0) {
             if (times_.now < s.at) return ring_.wait(ring_.waiting() + 1);
-            --appends_until_trust_;
+            --on_time_appends_left_;
         }
         add_to_measure(s);
     }
@@ -381,8 +381,8 @@ private:
     detail::sample_ring<sample_type, Measure> ring_;
     How<Measure> policy_;
     times times_;
-    std::uint64_t appends_until_trust_ = 0;  // samples still to append before later times wait
-    std::optional<Time> missing_;
+    std::uint64_t on_time_appends_left_ = 0;  // samples still to append before later times wait
+    std::optional<Time> missing_until_;
     window_losses losses_;
 };
 

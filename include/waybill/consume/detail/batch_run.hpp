@@ -86,13 +86,13 @@ public:
     }
 
 private:
-    /// The number of exceptions after which the count in memory finds an event. 0 if crash records
-    /// count them.
+    /// If this many deliveries in a row ended with an exception of the handler, the event that
+    /// threw becomes a dead letter. 0 if crash records count the exceptions.
     static std::uint32_t exception_limit(const assignment& mine, const batch_policy& p)
     {
         const bool uses_crash_records =
             crash_record_store<Store> && p.crash_records && mine.incarnation != 0;
-        return uses_crash_records ? 0 : p.deaths == 0 ? 1 : p.deaths;
+        return uses_crash_records ? 0 : p.deaths == 0 ? 1U : p.deaths;
     }
 
     static batch_policy supported_policy(batch_policy p)

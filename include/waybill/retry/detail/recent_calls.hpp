@@ -81,17 +81,17 @@ private:
     {
         const std::int64_t t = now.since_epoch().count();
         const std::int64_t w = width_.count();
-        const std::int64_t number = t / w - (t % w < 0 ? 1 : 0);
+        const std::int64_t number = t / w - (t % w < 0 ? 1 : 0);  // rounded down
         const std::int64_t steps = detail::saturating_difference(number, number_);
         if (steps >= std::int64_t{parts}) clear();
         else
-            drop_parts(steps);
+            shift_parts(steps);
         number_ = number;
         current_end_ =
             steady_time::at(duration::nanoseconds(detail::multiply_ns(number, w)) + width_);
     }
 
-    constexpr void drop_parts(std::int64_t steps) noexcept
+    constexpr void shift_parts(std::int64_t steps) noexcept
     {
         for (; steps > 0; --steps) {
             part& oldest = previous_[oldest_];

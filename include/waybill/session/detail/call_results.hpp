@@ -68,7 +68,8 @@ constexpr void check_step_calls() noexcept
     static_assert(!std::convertible_to<Clock, steady_time>,
                   "process_step: the clock is a constant time, so no pause would end: pass the "
                   "function now, not the time now()");
-    // Each call takes its action by value or by const reference.
+    // Each call takes its action by value or by const reference. Two calls that accept one action
+    // are ambiguous.
     static_assert(has_one_call<All, pipeline::load_state>,
                   "process_step: no call for load_state, or more than one");
     static_assert(has_one_call<All, pipeline::execute>,

@@ -24,7 +24,7 @@ inline constexpr std::uint64_t highest_int32 = 0x7FFF'FFFFU;
 // The size of fields that the format cannot encode. Additions to it cannot overflow.
 inline constexpr std::uint64_t too_large = highest_int32 + 1;
 
-// Bytes of a length field. It is a zigzag varint, although only -1 is negative.
+// Bytes of a length field. It is a zigzag varint, because -1 marks an absent value.
 [[nodiscard]] constexpr std::uint64_t length_size(std::uint64_t n) noexcept
 {
     return varint_size(n << 1U);
