@@ -14,11 +14,11 @@ namespace waybill::inline v0_2 {
 
 /// The reason why a batch was closed.
 enum class batch_close_reason : std::uint8_t {
-    bytes,     ///< The next item, or the only one, exceeds a limit in bytes.
+    bytes,     ///< One more item would exceed a limit in bytes, or the only item exceeds one.
     items,     ///< The number of items has reached a limit.
     key,       ///< The next item has another key.
     deadline,  ///< The linger time is over.
-    end,       ///< No more items came before it was closed.
+    end,       ///< The input ended, or the batch was taken or flushed before it was full.
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(batch_close_reason) noexcept

@@ -12,7 +12,7 @@
 //         [&](idle)                    { /* queue more, or flush */ });
 //
 //   1. Every queued item is settled exactly once.
-//   2. It ends: refused batches shrink, and retries are limited. Only throttling has no limit.
+//   2. Sending ends: refused batches shrink, and retries are limited, except after throttling.
 //   3. Batches are cut in queue order; with one attempt in flight they arrive in that order.
 //   4. A batch that may have arrived is repeated identically, or its items end as `in_doubt`.
 //   5. A batch above the limits is a single item that may still fit: the broker decides.
@@ -164,7 +164,9 @@ public:
                                         : draft_change::refit;
         calibrator_.accepted(f->sizes, a.actual, f->full(calibrator_), f->cut);
         pace_.succeeded(now);
-        if (f->sizes.items == 1) queue_.record_single(f->runs.front().first, true);
+        if (f->sizes.items == 1) {
+            queue_.record_single(f->runs.front().first, item_outcome::accepted);
+        }
         queue_.settle_all(f->runs, item_outcome::accepted, settlements_);
         end_flight(*f, now, change);
         return event_result::applied;
@@ -188,7 +190,7 @@ public:
         if (f->sizes.items == 1) {
             const std::uint64_t n = f->runs.front().first;
             const std::uint64_t item_size = r.item_sizes.empty() ? 0 : r.item_sizes.front();
-            queue_.record_single(n, false);
+            queue_.record_single(n, item_outcome::too_large);
             queue_.give_back(f->runs);
             queue_.handle_too_large(
                 n, r.actual.value_or(item_size > predicted ? item_size : predicted),
@@ -209,7 +211,7 @@ public:
         }
         detail::flight* f = flight_of(p.attempt, now);
         if (!f) return event_result::stale;
-        // Each failed item splits a run in at most two more.
+        // Each failed item adds at most two runs.
         settlements_.make_room(2 * p.failed.size() + f->runs.size());
         pace_.not_throttled();
         if (p.failed.size() < items) pace_.succeeded(now);
@@ -219,8 +221,8 @@ public:
         failure_summary failures;
         for (const batch_sender::entry_fault& e : p.failed) {
             detail::send_item& i = queue_.items()[f->item_at(e.index)];
-            const bool repeated = i.state != detail::item_state::ended;
-            if (e.kind != fault_kind::none && !repeated) fail(*f, i, e.kind, failures, now);
+            const bool already_listed = i.state != detail::item_state::ended;
+            if (e.kind != fault_kind::none && !already_listed) fail(*f, i, e.kind, failures, now);
         }
         finish(*f, failures, now, p.random, p.retry_after);
         return event_result::applied;
@@ -310,10 +312,10 @@ public:
 private:
     friend struct detail::open_report_of;
 
-    /// The failed items of one result.
+    /// A summary of the failed items of one result.
     struct failure_summary {
         std::uint32_t max_failed_attempts = 0;  // of an item that is sent again
-        std::optional<bool> retry_paid{};       // the result of `spend`, once for all items
+        std::optional<bool> retry_paid{};       // result of `spend`, called once for all items
         bool stops_sender = false;
     };
 
@@ -326,7 +328,10 @@ private:
     void push(queued q, steady_time now)
     {
         // `next` may have returned the draft, so it gets a new number.
-        if (queue_.lingers() && queue_.push_visible(q.bytes)) return void(++next_attempt_);
+        if (queue_.lingers() && queue_.push_visible(q.bytes)) {
+            ++next_attempt_;
+            return;
+        }
         queue_.push(q, settlements_);
         update_draft(now, draft_change::extend);
     }
@@ -335,8 +340,8 @@ private:
     /// head.
     enum class draft_change : std::uint8_t { extend, refit, recut };
 
-    /// Has `next` returned the draft? If such a draft changes, it gets a new number: a result for
-    /// the old number is then stale, and settles nothing that was never sent.
+    /// Whether `next` may have returned the draft. If such a draft changes, it gets a new number. A
+    /// result for the old number is then stale, and settles no item that was never sent.
     enum class draft_seen : bool { no, possibly };
 
     [[nodiscard]] draft_seen is_draft_seen() const
@@ -366,8 +371,9 @@ private:
         if (seen == draft_seen::possibly && (changed || !queue_.can_be_sent())) ++next_attempt_;
     }
 
-    /// Batch `f` has `actual` bytes, as reported. If its items had only shares of a reported sum,
-    /// adds the difference to the other items of that sum. True if any of them changed.
+    /// `actual`: the reported bytes of batch `f`, or 0. If its items had shares of an earlier
+    /// reported sum, adds the difference to the other items of that sum. True if one of these
+    /// changed.
     bool distribute_surplus(const detail::flight& f, std::uint64_t actual)
     {
         if (f.sizes.shared_items == 0 || f.sizes.estimated_items != 0 || actual == 0) return false;
@@ -430,7 +436,7 @@ private:
             f.closed == batch_close_reason::deadline || f.closed == batch_close_reason::end;
         // Items that have waited once do not wait again.
         if (waited && change == draft_change::recut) queue_.flush_before(f.runs.back().end());
-        // Before `remove`, as `next` saw it: this flight may have been the last one allowed.
+        // Before `remove`: with this flight, `next` may have had no room to return the draft.
         const draft_seen seen = is_draft_seen();
         flights_.remove(f);
         calibrator_.hold_probes(flights_.has_probe());

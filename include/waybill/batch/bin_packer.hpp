@@ -42,7 +42,7 @@
 namespace waybill::inline v0_2 {
 
 /// `Size` as in open_batch; bin_packer::of deduces it. Each `try_add` calls it up to three times
-/// for every bin that it tries.
+/// for every bin that it tries. The last argument of the base selects the fullest bin for `take`.
 template <class Item, class Size = std::uint64_t (*)(const Item&)>
 class bin_packer
     : public detail::side_by_side<closed_batch<Item>, detail::kept_framing<Item, Size>, true> {
@@ -74,15 +74,16 @@ public:
         requires std::same_as<std::remove_cvref_t<T>, Item> && std::constructible_from<Item, T>
     add_result try_add(T&& item, steady_time now)
     {
-        const std::size_t end = this->open();
+        const std::size_t end = this->open();  // stands for a new bin, if no open one has room
         std::size_t best = end;
         // The sums of the best bin so far, with the item.
         detail::tally<detail::kept_framing<Item, Size>> counted;
         for (std::size_t at = 0; at <= end; ++at) {
             if (at == end && best != end) break;
             detail::tally<detail::kept_framing<Item, Size>> with;
-            if (at != end) with = this->all_[at].sum;
-            if (with.full || (best != end && with.bytes <= this->all_[best].sum.bytes)) continue;
+            if (at != end) with = this->batches_[at].sum;
+            if (with.full) continue;
+            if (best != end && with.bytes <= this->batches_[best].sum.bytes) continue;
             const add_result result = with.add(this->limits_, this->framing_, std::as_const(item));
             if (result == add_result::too_large) return result;
             if (result == add_result::full) continue;
@@ -120,17 +121,18 @@ template <class Items, class F = std::identity>
     using model = framed<detail::framing_for<item, F>, decltype(at)>;
     bin_packer<std::size_t, model> open(l, {detail::framing_of<item>(std::move(size)), at},
                                         {.open = bins});
+    const steady_time now{};  // any time: without `linger`, bins have no deadline
     packed_bins p;
     for (std::size_t i = 0; i != items.size(); ++i) {
-        add_result result = open.try_add(i, {});
+        add_result result = open.try_add(i, now);
         if (result == add_result::full) {
-            p.batches.push_back(open.take({}));
-            result = open.try_add(i, {});
+            p.batches.push_back(open.take(now));
+            result = open.try_add(i, now);
         }
         if (result == add_result::too_large) p.too_large.push_back(i);
-        while (open.due({})) p.batches.push_back(open.take({}));
+        while (open.due(now)) p.batches.push_back(open.take(now));
     }
-    while (!open.empty()) p.batches.push_back(open.take({}));
+    while (!open.empty()) p.batches.push_back(open.take(now));
     return p;
 }
 

@@ -25,7 +25,8 @@ namespace waybill::inline v0_2 {
 /// corrects fields that contradict each other: `ceiling` is at least `limit`, `probe_after` is in
 /// [32, 16384], and contradictory bounds of the search are dropped.
 struct calibration {
-    /// The estimate of the bytes that items take beyond their bodies. Variances in bytes squared.
+    /// The estimate of the bytes that items take beyond their bodies. Units: `header_variance` and
+    /// `noise` in bytes squared, `covariance` in bytes, `ratio_variance` without a unit.
     struct item_estimate {
         double ratio = 1;            ///< Bytes on the wire for each byte of a body.
         double header = 0;           ///< Bytes that each item adds.
@@ -33,9 +34,9 @@ struct calibration {
         double covariance = 0;       ///< Covariance of the estimates `ratio` and `header`.
         double header_variance = 0;  ///< Variance of the estimate `header`.
         double noise = 0;            ///< Variance among single items.
-        double drift = 0;            ///< Mean of recent errors, in bytes an item.
-        double error = 0;            ///< Mean of recent absolute errors, in bytes an item.
-        std::uint32_t seen = 0;      ///< Sums since the last change, for `noise`; at most 4.
+        double drift = 0;            ///< Mean of recent errors, in bytes per item.
+        double error = 0;            ///< Mean of recent absolute errors, in bytes per item.
+        std::uint32_t seen = 0;      ///< Reported sizes since the last change; at most 4.
 
         friend bool operator==(const item_estimate&, const item_estimate&) = default;
     };

@@ -17,7 +17,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// Consecutive items for one batch, and the size of that batch. Itself a range of the items.
+/// Consecutive items for one batch, and the size of that batch. A chunk is a range of its items.
 template <std::forward_iterator I>
 struct chunk {
     I first{};

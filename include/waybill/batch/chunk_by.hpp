@@ -9,15 +9,15 @@
 //     for (auto part : waybill::chunk_by(records, l, waybill::framed(model, to_record))) ...
 //     for (auto part : waybill::chunk_by(sizes, l)) ...
 //
-// bytes(batch) = envelope + sum of size(item). The size function counts an item with its framing. A
-// framing replaces it if the bytes of an item depend on its place. Integers are their own sizes.
+// bytes(batch) = envelope + sum of size(item). `size` returns the bytes of an item on the wire. If
+// they depend on the item's place in the batch, pass a framing. Integers are their own sizes.
 //
 //   1. Every item is in exactly one chunk, in the order of the input.
 //   2. No chunk is empty, so a loop over the chunks ends.
 //   3. A chunk that does not fit is a single item that fits into no batch.
 //   4. No other way to cut the sequence in order needs fewer chunks.
 //   5. No copies, no allocation. One pass measures each item once.
-// With a framing, 3 to 5 hold with restrictions: see the guide. Cost: linear, chunk by chunk.
+// With a framing, 3 to 5 hold with restrictions: see the guide. Cost: linear in the items.
 
 #ifndef WAYBILL_BATCH_CHUNK_BY_HPP
 #define WAYBILL_BATCH_CHUNK_BY_HPP
@@ -35,18 +35,20 @@
 
 namespace waybill::inline v0_2 {
 
-/// Cuts the longest chunk that fits off the beginning of [first, last). Empty only if the input is.
-/// A loop that calls it directly can change the limits after each chunk, as refusals require.
-/// Linear in the chunk; measures its items and the next item.
+/// Returns the longest chunk at the beginning of [first, last) that fits, or the first item alone
+/// if it fits into no batch. Empty only if the input is empty. A loop over `front_chunk` can change
+/// the limits between chunks, for example after a refusal. Linear in the items of the chunk;
+/// measures these and the next item.
 template <std::forward_iterator I, std::sentinel_for<I> S, class F = std::identity>
 [[nodiscard]] constexpr chunk<I> front_chunk(I first, S last, const batch_limits& l,
                                              const F& size = {})
 {
     static_assert(detail::checked_size<F, std::iter_reference_t<I>>::ok);
     if (first == last) return {first, first};
-    const detail::limits_for<F, I> r(l);
+    const detail::limits_for<F, I> limits(l);
     std::uint64_t item_bytes = detail::first_size(first, last, size);
-    return detail::cut(first, last, r, size, item_bytes, 0);
+    const std::uint64_t previous_count = 0;  // there is no previous chunk
+    return detail::cut(first, last, limits, size, item_bytes, previous_count);
 }
 
 /// Cuts [first, last) into chunks within `l`. The chunks point into the input. Constant time; each

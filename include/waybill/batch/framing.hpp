@@ -16,7 +16,7 @@
 //     };
 //     for (auto part : waybill::chunk_by(documents, limits, json_array{})) ...
 //
-//     fixed_overhead(54, &letter::body_size)          // a size: overhead + body
+//     fixed_overhead(54, &message::body_size)         // a size: overhead + body
 //     framed(wire::kafka::record_batch{}, to_record)  // a wire model for items of another type
 //     with_reserve(f, {.batch = 128, .item = 68})     // bytes added to the measured sizes
 

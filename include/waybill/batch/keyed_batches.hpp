@@ -9,7 +9,7 @@
 //         case full:      flush(open.take(now)); open.try_add(o.session, o, now); break;
 //         case too_large: store_elsewhere(o); break;
 //     }
-//     if (open.due(now)) flush(open.take(now));                    // b.key, b.items, b.closed
+//     if (open.due(now)) flush(open.take(now));                    // with key, items, closed
 //
 //   1. `full` and `too_large` leave the message unchanged. After `full`, no message of its key is
 //      added before a batch is taken. So later messages do not overtake it.
@@ -53,7 +53,7 @@ struct keyed_batch {
 };
 
 /// `Size` is as in open_batch; keyed_batches::of deduces it. A key is a regular value, compared by
-/// `==`.
+/// `==`. The last argument of the base selects the oldest batch for `take`, not the fullest.
 template <std::regular Key, class Item, class Size = std::uint64_t (*)(const Item&)>
 class keyed_batches
     : public detail::side_by_side<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false> {
@@ -72,7 +72,7 @@ public:
     {
         return keyed_batches<Key, Item, F>{l, std::move(size), o};
     }
-    /// Refused: another size function or framing needs another type; see `of`.
+    /// Refuses a size function or framing of another type: use `of`.
     template <class F>
         requires(!std::convertible_to<F, Size>)
     keyed_batches(const batch_limits& l, F size, const open_limits& o = {})
@@ -88,14 +88,15 @@ public:
     {
         std::size_t at = find(key);
         detail::tally<detail::kept_framing<Item, Size>> with;
-        if (at != this->open()) with = this->all_[at].sum;
+        if (at != this->open()) with = this->batches_[at].sum;
         const add_result result = with.add(this->limits_, this->framing_, std::as_const(item));
         if (result == add_result::added) {
             return this->put(at, {.key = key}, std::move(with), std::forward<T>(item), now);
         }
         if (result == add_result::full) {
-            this->all_[at].sum = std::move(with);
-            for (; at != 0; --at) std::swap(this->all_[at], this->all_[at - 1]);
+            // The batch moves to the front, so that `take` returns it first.
+            this->batches_[at].sum = std::move(with);
+            for (; at != 0; --at) std::swap(this->batches_[at], this->batches_[at - 1]);
         }
         return result;
     }
@@ -120,7 +121,7 @@ private:
     [[nodiscard]] std::size_t find(const Key& key) const
     {
         std::size_t at = 0;
-        while (at != this->open() && !(this->all_[at].batch.key == key)) ++at;
+        while (at != this->open() && !(this->batches_[at].batch.key == key)) ++at;
         return at;
     }
 };

@@ -19,11 +19,10 @@ namespace waybill::inline v0_2 {
 [[nodiscard]] constexpr calibration merged(const calibration& a, const calibration& b) noexcept
 {
     if (a == b) return a;
-    calibration x = a;
-    const calibration& y = b;
-    const auto surer = [](const calibration& one, const calibration& other) {
+    const auto less_doubtful = [](const calibration& one, const calibration& other) {
         const calibration::item_estimate& i = one.items;
         const calibration::item_estimate& j = other.items;
+        // An estimate with evidence is preferred.
         if (detail::overhead(i).believed() != detail::overhead(j).believed())
             return detail::overhead(j).believed();
         if (one.reports != other.reports) return one.reports > other.reports;
@@ -33,18 +32,19 @@ namespace waybill::inline v0_2 {
         if (i.header < j.header || j.header < i.header) return i.header > j.header;
         return i.ratio > j.ratio;
     };
-    if (!surer(x, y)) x.items = y.items;
-    x.reports = x.reports > y.reports ? x.reports : y.reports;
-    x.documented = detail::lesser(x.documented, y.documented);
-    x.limit = detail::lesser(x.limit, y.limit);
-    x.ceiling = x.ceiling > y.ceiling ? x.ceiling : y.ceiling;
-    x.envelope = x.envelope > y.envelope ? x.envelope : y.envelope;
-    x.accepted = detail::lesser(x.accepted, y.accepted);
-    x.refused = detail::lesser(x.refused, y.refused);
-    x.refuted_limit = detail::greater(x.refuted_limit, y.refuted_limit);
-    x.consecutive_accepted = 0;
-    x.probe_after = x.probe_after < y.probe_after ? x.probe_after : y.probe_after;
-    return detail::calibrator(x).state();
+    calibration both = a;
+    if (!less_doubtful(a, b)) both.items = b.items;
+    both.reports = a.reports > b.reports ? a.reports : b.reports;
+    both.documented = detail::lesser(a.documented, b.documented);
+    both.limit = detail::lesser(a.limit, b.limit);
+    both.ceiling = detail::greater(a.ceiling, b.ceiling);
+    both.envelope = detail::greater(a.envelope, b.envelope);
+    both.accepted = detail::lesser(a.accepted, b.accepted);
+    both.refused = detail::lesser(a.refused, b.refused);
+    both.refuted_limit = detail::greater(a.refuted_limit, b.refuted_limit);
+    both.consecutive_accepted = 0;
+    both.probe_after = a.probe_after < b.probe_after ? a.probe_after : b.probe_after;
+    return detail::calibrator(both).state();  // corrects fields that contradict each other
 }
 
 }  // namespace waybill::inline v0_2

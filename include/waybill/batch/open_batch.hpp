@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// open_batch: one batch that is filled while messages arrive, and closed in time.
+// open_batch: one batch that fills while messages arrive, and has a deadline.
 //
 //     auto open = waybill::open_batch<order>::of(limits, wire_size, 50ms);
 //     switch (open.try_add(o, now)) {                              // three results
@@ -8,7 +8,7 @@
 //         case full:      flush(open.take(now)); open.try_add(o, now); break;
 //         case too_large: store_elsewhere(o); break;
 //     }
-//     if (open.due(now)) flush(open.take(now));                    // b.items, b.closed
+//     if (open.due(now)) flush(open.take(now));                    // with items, bytes, closed
 //
 // With a `bool` result, a loop could be endless: flush, retry, still too large.
 //   1. `full` and `too_large` leave the message unchanged. After `full`, no message is added before
@@ -73,7 +73,7 @@ public:
     {
         return open_batch<Item, F>{l, std::move(size), linger};
     }
-    /// Refused: another size function or framing needs another type; see `of`.
+    /// Refuses a size function or framing of another type: use `of`.
     template <class F>
         requires(!std::convertible_to<F, Size>)
     open_batch(const batch_limits& l, F size, duration linger = duration::highest())
@@ -124,10 +124,11 @@ public:
     /// Returns the batch, which may have no items, and starts an empty one.
     [[nodiscard]] closed_batch<Item> take(steady_time now)
     {
-        const batch_close_reason reason = tally_.full ? tally_.closed
-                                          : due(now)  ? batch_close_reason::deadline
-                                                      : batch_close_reason::end;
-        closed_batch<Item> b{std::move(items_), tally_.bytes, reason, opened_};
+        batch_close_reason reason = batch_close_reason::end;
+        if (tally_.full) reason = tally_.closed;
+        else if (due(now)) reason = batch_close_reason::deadline;
+        closed_batch<Item> b{
+            .items = std::move(items_), .bytes = tally_.bytes, .closed = reason, .opened = opened_};
         items_.clear();
         tally_ = {};
         return b;

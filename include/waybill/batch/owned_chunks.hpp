@@ -36,8 +36,8 @@ namespace waybill::inline v0_2 {
 template <class Item, class Items = std::vector<Item>>
 struct owned_chunk {
     Items items{};
-    std::uint64_t bytes = 0;  ///< With the envelope; exact also if it does not fit.
-    bool fits = true;         ///< False only for a single item that exceeds a limit.
+    std::uint64_t bytes = 0;  ///< Size of the batch, envelope included, even if it does not fit.
+    bool fits = true;         ///< False only for a single item that exceeds a limit by itself.
     batch_close_reason closed = batch_close_reason::end;  ///< The reason why the batch was closed.
 
     [[nodiscard]] auto begin() noexcept { return items.begin(); }
@@ -75,8 +75,9 @@ template <class Items = void, class From, class F = std::identity>
 [[nodiscard]] auto owned_chunks(From&& from, const batch_limits& l, F size = {})
 {
     using I = decltype(std::begin(from));
-    using walk = std::conditional_t<detail::owns_its_items<From>, std::move_iterator<I>, I>;
-    return detail::owned<owned_chunk, Items, walk>(std::begin(from), std::end(from), l,
+    using item_iterator =
+        std::conditional_t<detail::owns_its_items<From>, std::move_iterator<I>, I>;
+    return detail::owned<owned_chunk, Items, item_iterator>(std::begin(from), std::end(from), l,
                                                     std::move(size));
 }
 

@@ -40,11 +40,11 @@ namespace waybill::inline v0_2 {
 
 /// Sends [first, last) in as few batches as `s` can. Each item is in exactly one outcome of this
 /// report or of a later one. Calls `size` once for each item. O(items) time, O(batch) memory. A
-/// further call for the same input walks a list to the position where the last call stopped.
+/// further call for the same input first advances over the items that were already taken.
 ///
-/// The sender must not have open items, except from earlier calls for the same input. Otherwise the
-/// report contains `other_input`, also if the input is shorter than the part that was taken from
-/// it.
+/// The sender must not have open items, except from earlier calls for the same input. Otherwise
+/// `other_input` is set in the report, and nothing is done. The same holds if the input has fewer
+/// items than were already taken from it.
 ///
 /// If the policy is `send_policy::when_too_large::replace`, `replace(item, batch_sender::replace)`
 /// is called once for each item that fits into no batch, before earlier waiting items are sent. It
@@ -57,7 +57,7 @@ namespace waybill::inline v0_2 {
 ///
 /// Exceptions of the caller's functions pass through. The sender stores the report of that call.
 /// The next call for the same input returns it together with its own; until then
-/// `batch_sender::unreported` returns it. An attempt whose `send` has thrown may have arrived.
+/// `batch_sender::unreported` returns it. If `send` throws, the outcome of its batch is unknown.
 /// ext/exceptions.hpp turns exceptions into outcomes.
 template <std::forward_iterator I, std::sentinel_for<I> S, class F, class Clock, class Send,
           class Replace = detail::keep_too_large>

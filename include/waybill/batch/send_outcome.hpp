@@ -11,8 +11,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// The outcome of one batch. The driver fills in the attempt number. The target of a span in it
-/// must be valid until the function is called again.
+/// The outcome of one batch. `send_all` sets the attempt number. The array of a span
+/// (`too_large::item_sizes`, `partial::failed`) must stay valid until the function is called again.
 using send_outcome =
     std::variant<batch_sender::accepted, batch_sender::too_large, batch_sender::partial,
                  batch_sender::throttled, batch_sender::failed, batch_sender::outcome_unknown>;

@@ -20,9 +20,9 @@ namespace waybill::inline v0_2 {
 /// The configuration of a sender. A plain value; `validate` finds invalid fields.
 struct send_policy {
     /// The treatment of an item that exceeds a limit. With each of them, an item that exceeds only
-    /// a limit reported by the broker is first sent alone, as a trial. After an item of the same
-    /// size or a smaller one was refused alone, only some are tried: the limit may have been raised
-    /// since (send_trials.hpp).
+    /// a limit reported by the broker is first sent alone, as a trial. After an item of at most the
+    /// same size was refused alone, only some items are tried (send_trials.hpp), because the limit
+    /// may have been raised since.
     enum class when_too_large : std::uint8_t {
         report,      ///< It ends as `too_large` and is not sent.
         send_alone,  ///< It is sent as a batch of one item; the broker decides.
@@ -49,7 +49,7 @@ struct send_policy {
     std::uint64_t item_overhead = 0;
     /// Sizes are as the broker counts them: nothing is estimated, and `item_overhead` is ignored.
     bool exact_sizes = false;
-    /// Maximum number of attempts in flight; 0 reads as 1.
+    /// Maximum number of attempts in flight; 0 counts as 1.
     std::uint32_t in_flight = 1;
     /// At most one attempt in flight for each key. A key stops at its first item that does not
     /// arrive.
@@ -63,7 +63,7 @@ struct send_policy {
     duration linger = duration::highest();
     /// The treatment of a batch whose outcome is unknown.
     when_unknown on_unknown = when_unknown::repeat;
-    /// The retries of each item. `max_attempts` above 255 reads as 255.
+    /// The retries of each item. `max_attempts` above 255 counts as 255.
     retry_policy retry{};
     /// The budget of retries for the whole sender.
     retry_budget budget{};
@@ -76,8 +76,13 @@ struct send_policy {
 {
     if (p.in_flight == 0) return config_error{"in_flight", 0, "must be at least", 1};
     if (p.linger < duration{}) {
+        // The absolute value, also of the lowest duration.
         const std::uint64_t ns = 0 - static_cast<std::uint64_t>(p.linger.count());
-        return config_error{"linger", ns, "nanoseconds must be at least", 0, true};
+        return config_error{.field = "linger",
+                            .value = ns,
+                            .rule = "nanoseconds must be at least",
+                            .bound = 0,
+                            .negative = true};
     }
     if (const auto bad = validate(p.limit)) return bad;
     if (const auto bad = validate(p.retry)) return bad;

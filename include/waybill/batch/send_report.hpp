@@ -121,17 +121,17 @@ struct [[nodiscard]] send_report {
     /// fails, nothing changes.
     void add(item_report r)
     {
-        std::uint64_t& items = r.outcome == item_outcome::accepted ? accepted : not_accepted;
+        std::uint64_t& total = r.outcome == item_outcome::accepted ? accepted : not_accepted;
         const std::uint64_t count = r.items.count;
-        if (grows(r)) outcomes.back().items.count += count;
+        if (extends_last(r)) outcomes.back().items.count += count;
         else outcomes.push_back(std::move(r));
-        items = detail::saturating_add(items, count);
+        total = detail::saturating_add(total, count);
     }
 
     friend bool operator==(const send_report&, const send_report&) = default;
 
 private:
-    [[nodiscard]] bool grows(const item_report& r) const
+    [[nodiscard]] bool extends_last(const item_report& r) const
     {
         if (outcomes.empty() || r.outcome == item_outcome::too_large) return false;
         const item_report& last = outcomes.back();
@@ -142,8 +142,8 @@ private:
 
 namespace detail {
 
-/// The data of send_all about the open input that no call has returned yet. The sender stores it,
-/// so that an exception loses nothing.
+/// The data of send_all about the open input: a report that no call has returned yet, and texts for
+/// it. The sender stores them, so that an exception loses nothing.
 struct open_report {
     send_report report{};
     std::string failure{};       // text of the last failure

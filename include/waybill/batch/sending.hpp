@@ -114,9 +114,9 @@ struct batch_sender_types {
     /// Send these items as one batch. If the result comes later, report `started` first. If an
     /// attempt is requested again, send the identical batch again: its first outcome is unknown.
     struct send {
-        std::uint64_t attempt = 0;  ///< The attempt; equal only for a repetition of the batch.
+        std::uint64_t attempt = 0;  ///< Number of the attempt; the same for a repetition.
         item_ranges items{};        ///< The items of the batch.
-        std::uint64_t bytes = 0;    ///< Bytes as far as known, envelope and headers included.
+        std::uint64_t bytes = 0;    ///< Expected bytes, envelope and headers included.
         /// The reason why the batch was closed.
         batch_close_reason closed = batch_close_reason::end;
 
@@ -129,12 +129,12 @@ struct batch_sender_types {
         item_outcome outcome = item_outcome::accepted;
         /// If the outcome is `failed`: the kind of the last failure.
         fault_kind kind = fault_kind::none;
-        /// If it is `too_large`: its size as far as known, in a batch of its own. Without the
-        /// envelope if it exceeds `limits.single`.
+        /// If the outcome is `too_large`: the size of the item in a batch of its own, as far as
+        /// known. Without the envelope if the item exceeds `limits.single`.
         std::uint64_t bytes = 0;
-        /// If it is `too_large`: the limit for `bytes`.
+        /// If the outcome is `too_large`: the limit for `bytes`.
         std::uint64_t limit = 0;
-        /// If it is `too_large`: the bytes of a batch's envelope.
+        /// If the outcome is `too_large`: the bytes of a batch's envelope.
         std::uint64_t envelope = 0;
 
         friend bool operator==(const report&, const report&) = default;
@@ -165,8 +165,9 @@ struct batch_sender_types {
         friend bool operator==(const input_closed&, const input_closed&) = default;
     };
 
-    /// One more item. Its bytes exclude the overhead that the broker adds. A negative size reads as
-    /// too large. The key is a number for the item's session or partition, if the policy uses keys.
+    /// One more item. Its bytes exclude the overhead that the broker adds. A negative size counts
+    /// as too large. The key is a number for the item's session or partition, if the policy uses
+    /// keys.
     struct queued {
         std::uint64_t bytes = 0;
         std::uint64_t key = 0;
@@ -186,8 +187,8 @@ struct batch_sender_types {
         friend bool operator==(const flushed&, const flushed&) = default;
     };
 
-    /// Another item of `bytes` bytes is now in the place of this one. It is measured as the first
-    /// was. An item is replaced at most once.
+    /// Another item of `bytes` bytes is now in the place of this one. `bytes` is measured like
+    /// `queued::bytes`. An item is replaced at most once.
     struct replaced {
         std::uint64_t item = 0;
         std::uint64_t bytes = 0;
@@ -209,7 +210,7 @@ struct batch_sender_types {
         friend bool operator==(const resumed&, const resumed&) = default;
     };
 
-    /// The sender sends nothing more, also of later inputs. Waiting items end as `unsent`, and
+    /// The sender sends nothing more, not even of later inputs. Waiting items end as `unsent`, and
     /// batches that wait for a repetition as `in_doubt`. Attempts in flight still get their
     /// results.
     struct stopped {
@@ -236,7 +237,8 @@ struct batch_sender_types {
         std::uint64_t attempt = 0;
         std::optional<std::uint64_t> actual{};  ///< Bytes of the batch as the broker counted.
         std::optional<std::uint64_t> limit{};   ///< The limit that the broker reported, in bytes.
-        std::span<const std::uint64_t> item_sizes{};  ///< Whole sizes of the items in batch order.
+        /// Bytes of each item, overhead included, in batch order.
+        std::span<const std::uint64_t> item_sizes{};
 
         friend bool operator==(const too_large& a, const too_large& b)
         {

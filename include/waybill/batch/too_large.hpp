@@ -45,13 +45,13 @@ struct oversized_item {
 {
     std::string line = "item " + std::to_string(o.index) + ": too_large, ";
     // A saturated sum is not a known size.
-    const std::uint64_t held = o.single ? o.own : o.bytes;
-    line += held == detail::highest_size ? "size negative or above 2^64 - 2 bytes"
-                                         : std::to_string(held) + " bytes";
+    const std::uint64_t size = o.single ? o.own : o.bytes;
+    line += size == detail::highest_size ? "size negative or above 2^64 - 2 bytes"
+                                         : std::to_string(size) + " bytes";
     line += o.limit == unlimited ? " without a limit"
                                  : " where the limit is " + std::to_string(o.limit);
     if (o.single) line += " for one item";
-    else if (held != detail::highest_size) line += ", item " + std::to_string(o.own);
+    else if (size != detail::highest_size) line += ", item " + std::to_string(o.own);
     return line + ", envelope " + std::to_string(o.envelope);
 }
 
@@ -72,8 +72,12 @@ template <std::input_iterator I, std::sentinel_for<I> S, class F = std::identity
             detail::as_size(f.delta(typename detail::framing_for<item, F>::state{}, one));
         if (alone.fits_alone(own)) continue;
         const bool single = own > l.single;
-        return oversized_item{index,          detail::saturating_add(alone.envelope, own), own,
-                              alone.envelope, single ? l.single : l.bytes,         single};
+        return oversized_item{.index = index,
+                              .bytes = detail::saturating_add(alone.envelope, own),
+                              .own = own,
+                              .envelope = alone.envelope,
+                              .limit = single ? l.single : l.bytes,
+                              .single = single};
     }
     return {};
 }

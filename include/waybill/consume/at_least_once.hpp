@@ -138,8 +138,8 @@ public:
             case phase::decide_all_failed:
                 return decide_all_failed{dead_letter_count_ + failed_events_.size()};
             case phase::commit: return commit_to{done_count_ - 1};
-            case phase::read_back: return check_commit{};
-            case phase::over: break;
+            case phase::check_commit: return check_commit{};
+            case phase::ended: break;
         }
         return idle{};
     }
@@ -184,7 +184,7 @@ public:
                                                             : event_result::applied;
     }
 
-    /// Decides whether a batch without any success becomes dead letters.
+    /// The caller's decision about failed events, if no event took effect.
     event_result on(const all_failed_decided& a)
     {
         if (phase_ != phase::decide_all_failed) return event_result::stale;
@@ -204,23 +204,24 @@ public:
                     return commit_confirmed();
                 // The fault if the read finds no commit.
                 commit_fault_kind_ = fault_kind::infrastructure;
-                return enter_phase(phase::read_back);
+                return enter_phase(phase::check_commit);
             }
             commit_fault_kind_ = fault_kind::ownership_lost;
             // The conflict may be a commit of this owner that arrived after an earlier read.
-            if (a.outcome == advance_outcome::conflict) return enter_phase(phase::read_back);
+            if (a.outcome == advance_outcome::conflict) return enter_phase(phase::check_commit);
         }
         if (commit_fault_kind_ == fault_kind::ownership_lost) {
             return end_uncommitted(batch_outcome::ownership_lost, commit_fault_kind_);
         }
-        if (a.kind == fault_kind::cancelled) plan_end(batch_outcome::cancelled, a.kind, true);
-        return enter_phase(phase::read_back);
+        if (a.kind == fault_kind::cancelled)
+            plan_end(batch_outcome::cancelled, a.kind, fault_source::checkpoint);
+        return enter_phase(phase::check_commit);
     }
 
     /// The checkpoint was read back, or could not be read.
     event_result on(const commit_checked& s)
     {
-        if (phase_ != phase::read_back) return event_result::stale;
+        if (phase_ != phase::check_commit) return event_result::stale;
         if (s.kind != fault_kind::none) return end_uncommitted(batch_outcome::unknown, s.kind);
         switch (s.at) {
             case checkpoint_found::after: return commit_confirmed();
@@ -256,22 +257,25 @@ public:
         return end_ ? end_fault_kind_ : fault_kind::none;
     }
     /// True if that fault came from the checkpoint, not from an event or its dead letter.
-    [[nodiscard]] bool checkpoint_failed() const noexcept { return end_ && checkpoint_faulted_; }
+    [[nodiscard]] bool checkpoint_failed() const noexcept
+    {
+        return end_ && end_fault_source_ == fault_source::checkpoint;
+    }
     /// Number of events done, from the first on: handled, skipped, or dead letter acknowledged.
     [[nodiscard]] std::uint64_t done_events() const noexcept { return done_count_; }
     /// Number of done events whose commit is confirmed. They are not delivered again.
     [[nodiscard]] std::uint64_t committed_events() const noexcept { return committed_.events; }
     /// Committed events that took effect.
     [[nodiscard]] std::uint64_t handled_events() const noexcept { return committed_.handled; }
-    /// Covered events with a dead letter.
+    /// Committed events with a dead letter.
     [[nodiscard]] std::uint64_t dead_lettered() const noexcept
     {
-        return policy_.dead_letters.keeps == dead_letter_body::discard ? 0 : committed_.dead;
+        return policy_.dead_letters.keeps == dead_letter_body::discard ? 0 : committed_.failed;
     }
-    /// Committed events that failed for good and were not stored, by policy.
+    /// Committed events that failed and got no dead letter (`dead_letter_body::discard`).
     [[nodiscard]] std::uint64_t dropped() const noexcept
     {
-        return committed_.dead - dead_lettered();
+        return committed_.failed - dead_lettered();
     }
     /// The dead letters not written for dropped events, in order, at most
     /// `batch_report::max_dropped_events`. They include events that are not committed.
@@ -282,7 +286,7 @@ public:
     /// Committed events that the handler skipped.
     [[nodiscard]] std::uint64_t skipped_events() const noexcept
     {
-        return committed_.events - committed_.handled - committed_.dead;
+        return committed_.events - committed_.handled - committed_.failed;
     }
 
     friend bool operator==(const at_least_once_machine&, const at_least_once_machine&) = default;
@@ -293,14 +297,17 @@ private:
         dead_letter,
         decide_all_failed,
         commit,
-        read_back,
-        over
+        check_commit,
+        ended,
     };
+
+    /// Where the fault that ends the batch comes from.
+    enum class fault_source : std::uint8_t { none, event, checkpoint };
 
     struct counts {
         std::uint64_t events = 0;
         std::uint64_t handled = 0;
-        std::uint64_t dead = 0;
+        std::uint64_t failed = 0;  ///< With a dead letter, or dropped.
         friend bool operator==(const counts&, const counts&) = default;
     };
 
@@ -313,21 +320,21 @@ private:
     event_result end_batch(batch_outcome e)
     {
         end_ = e;
-        return enter_phase(phase::over);
+        return enter_phase(phase::ended);
     }
 
     /// Sets the outcome with which the batch ends after the commit of the done events.
-    void plan_end(batch_outcome e, fault_kind reason, bool at_checkpoint)
+    void plan_end(batch_outcome e, fault_kind reason, fault_source source)
     {
         planned_end_ = e;
         end_fault_kind_ = reason;
-        checkpoint_faulted_ = at_checkpoint;
+        end_fault_source_ = source;
     }
 
     /// Ends the batch now, because the commit of the done events was not confirmed.
     event_result end_uncommitted(batch_outcome e, fault_kind reason)
     {
-        plan_end(e, reason, true);
+        plan_end(e, reason, fault_source::checkpoint);
         return end_batch(e);
     }
 
@@ -348,16 +355,17 @@ private:
         return last ? write_dead_letters() : enter_phase(phase::handle);
     }
 
-    /// The event failed for good. If no event took effect yet, the cause may be a shared
+    /// The last try of the event failed. If no event took effect yet, the cause may be a shared
     /// dependency.
     event_result record_failed_event(fault_kind kind)
     {
-        failed_events_.push_back({event_, kind, tries_});
+        failed_events_.push_back({.event = event_, .kind = kind, .tries = tries_});
         if (any_took_effect_ || event_count_ < policy_.decide_all_failed_from)
             return write_dead_letters();
         return go_to_event(event_ + 1);
     }
 
+    /// Writes the dead letters of `failed_events_`. With `discard`, only counts and lists them.
     event_result write_dead_letters()
     {
         if (policy_.dead_letters.keeps != dead_letter_body::discard)
@@ -369,8 +377,8 @@ private:
         return dead_letters_done();
     }
 
-    /// All dead letters of `failed_events_` are acknowledged. The current event is either the last
-    /// of them or succeeded.
+    /// All dead letters of `failed_events_` are acknowledged or dropped. The current event is the
+    /// last of them, succeeded, or is not handled yet.
     event_result dead_letters_done()
     {
         const bool last_failed = failed_events_.back().event == event_;
@@ -386,7 +394,8 @@ private:
     {
         const bool lost = kind == fault_kind::ownership_lost;
         const bool cancelled = kind == fault_kind::cancelled;
-        plan_end(cancelled ? batch_outcome::cancelled : batch_outcome::redeliver, kind, false);
+        plan_end(cancelled ? batch_outcome::cancelled : batch_outcome::redeliver, kind,
+                 fault_source::event);
         if (lost) planned_end_ = batch_outcome::ownership_lost;
         return lost || done_count_ == committed_.events ? end_batch(*planned_end_)
                                                         : enter_phase(phase::commit);
@@ -394,10 +403,11 @@ private:
 
     event_result commit_confirmed()
     {
-        committed_ = {done_count_, handled_count_, dead_letter_count_};
+        committed_ = {
+            .events = done_count_, .handled = handled_count_, .failed = dead_letter_count_};
         commit_tries_ = 0;
         if (done_count_ == event_count_)
-            plan_end(batch_outcome::committed, fault_kind::none, false);
+            plan_end(batch_outcome::committed, fault_kind::none, fault_source::none);
         return planned_end_ ? end_batch(*planned_end_) : enter_phase(phase::handle);
     }
 
@@ -410,17 +420,17 @@ private:
     bool any_took_effect_ = false;                  // at least one event took effect
     std::vector<write_dead_letter> failed_events_;  // without dead letter yet, in order
     std::vector<write_dead_letter> dropped_;        // the first dropped events
-    std::size_t acknowledged_count_ = 0;            // dead letters written for them
+    std::size_t acknowledged_count_ = 0;            // dead letters written of failed_events_
     std::uint32_t dead_letter_tries_ = 0;           // tries of the next dead letter
     std::uint32_t commit_tries_ = 0;                // tries of the current commit
     std::uint64_t done_count_ = 0;
     std::uint64_t handled_count_ = 0;
-    std::uint64_t dead_letter_count_ = 0;
+    std::uint64_t dead_letter_count_ = 0;  // dropped events included
     counts committed_;
     fault_kind commit_fault_kind_ = fault_kind::none;  // of the last commit
     std::optional<batch_outcome> planned_end_;         // after the commit of the done events
-    fault_kind end_fault_kind_ = fault_kind::none;     // of the end
-    bool checkpoint_faulted_ = false;                  // that fault came from the checkpoint
+    fault_kind end_fault_kind_ = fault_kind::none;     // of the planned end or the end
+    fault_source end_fault_source_ = fault_source::none;
     std::optional<batch_outcome> end_;
 };
 

@@ -2,16 +2,16 @@
 //
 // batch_machine: commits a batch of events and its checkpoint in one transaction.
 //
-//     begin -> { savepoint -> handle -> release_savepoint or rollback_to_savepoint, dead_letter }
-//           ... -> { ask } -> advance -> commit -> { check_commit }
+//     begin -> { savepoint -> handle -> release_savepoint, or rollback_to_savepoint and
+//     write_dead_letter } ... -> [decide_all_failed] -> advance -> commit -> [check_commit]
 //
 // If deaths are counted, the crash record is stored and committed first, and cleared with the batch
 // (the guide has the diagram). The state machine sees only event numbers, 0 to n-1. `process_batch`
 // drives it over a store; a coroutine or an event loop can drive it as well. Guarantees:
 //   1. Effects, dead letters and checkpoint are in one transaction: all of them or none.
 //   2. A fault of the store or its environment is not blamed on an event: the batch is rolled back.
-//   3. An event that fails for good or is skipped leaves no effects. Without savepoints, the batch
-//      restarts without that event.
+//   3. An event that fails or is skipped leaves no effects. Without savepoints, the batch restarts,
+//      and leaves out the event if it was skipped or failed in its last try.
 //   4. A commit with an unknown outcome is read back. `to` with the own epoch is committed; `from`
 //      is not committed; any other checkpoint belongs to another owner.
 //   5. No event is handled before its crash record is committed (details in the guide).
@@ -49,8 +49,8 @@ public:
 
     /// A batch of `events` events. `from` is the checkpoint before it, `to` the position of its
     /// last event. If `incarnation` is 0, no deaths are counted. Otherwise the deaths of
-    /// `expired_incarnation` count (see `assignment`). Own deaths count unless `returned`: the last
-    /// delivery of this process returned a report.
+    /// `expired_incarnation` count (see `assignment`). If `report_returned`, the last delivery of
+    /// this process returned a report: its own crash record is then not counted as a death.
     batch_machine(std::uint64_t events, const std::optional<position>& from, const position& to,
                   std::uint64_t epoch, const batch_policy& p = {}, std::uint64_t incarnation = 0,
                   std::optional<std::uint64_t> expired_incarnation = {},
@@ -82,13 +82,13 @@ public:
             case phase::release: return release_savepoint{};
             case phase::roll_back_event: return rollback_to_savepoint{};
             case phase::dead_letter: return current_dead_letter();
-            case phase::write_kept: return replay_.dead_letters()[written_count_];
+            case phase::dead_letters_of_replay: return replay_.dead_letters()[written_count_];
             case phase::decide_all_failed:
                 return decide_all_failed{dead_letter_count_ + dropped_count_};
             case phase::advance: return advance{};
             case phase::commit: return commit{};
             case phase::rollback: return rollback{};
-            case phase::read_back: return check_commit{};
+            case phase::check_commit: return check_commit{};
             case phase::ended: break;
         }
         return idle{};
@@ -101,8 +101,9 @@ public:
         if (phase_ != phase::load_record) return event_result::stale;
         if (restoring_record())
             return record_.is_own(r) ? enter_phase(phase::begin) : end_batch(*planned_end_);
-        if (r.kind != fault_kind::none) return fail(r.kind, false);
-        if (record_.is_of_later_owner(r)) return fail(fault_kind::ownership_lost, false);
+        if (r.kind != fault_kind::none) return fail(r.kind, transaction::none);
+        if (record_.is_of_later_owner(r))
+            return fail(fault_kind::ownership_lost, transaction::none);
         record_.make_plan(r, from_, events_, policy_.deaths);
         return record_.plan().events < events_ ? enter_phase(phase::shorten) : go_to_begin();
     }
@@ -121,7 +122,8 @@ public:
     {
         if (phase_ == phase::rollback) return after_rollback();
         if (!expects_done(phase_)) return event_result::stale;
-        if (d.kind != fault_kind::none) return fail(d.kind, phase_ != phase::begin);
+        if (d.kind != fault_kind::none)
+            return fail(d.kind, phase_ == phase::begin ? transaction::none : transaction::open);
         switch (phase_) {
             case phase::begin:
                 if (purpose_ != purpose::batch) return enter_phase(phase::store_record);
@@ -132,7 +134,7 @@ public:
             case phase::release: ++handled_count_; return go_to_event(event_ + 1);
             case phase::roll_back_event: return after_failure();
             case phase::dead_letter: ++dead_letter_count_; return go_to_event(event_ + 1);
-            case phase::write_kept:
+            case phase::dead_letters_of_replay:
                 ++dead_letter_count_;
                 return ++written_count_ == replay_.dead_letters().size() ? after_last_event()
                                                                          : event_result::applied;
@@ -155,13 +157,13 @@ public:
             case fault_kind::transient:
                 if (tries_ >= policy_.tries &&
                     policy_.on_exhausted == batch_policy::when_exhausted::redeliver) {
-                    return fail(h.kind, true);
+                    return fail(h.kind, transaction::open);
                 }
                 break;
             case fault_kind::permanent: break;
             case fault_kind::infrastructure:
             case fault_kind::ownership_lost:
-            case fault_kind::cancelled: return fail(h.kind, true);
+            case fault_kind::cancelled: return fail(h.kind, transaction::open);
         }
         return enter_phase(policy_.savepoints ? phase::roll_back_event : phase::rollback);
     }
@@ -170,7 +172,8 @@ public:
     event_result on(const all_failed_decided& a)
     {
         if (phase_ != phase::decide_all_failed) return event_result::stale;
-        if (a.what == if_all_failed::redeliver) return fail(fault_kind::infrastructure, true);
+        if (a.what == if_all_failed::redeliver)
+            return fail(fault_kind::infrastructure, transaction::open);
         return enter_phase(phase::advance);
     }
 
@@ -178,8 +181,9 @@ public:
     event_result on(const advanced& a)
     {
         if (phase_ != phase::advance) return event_result::stale;
-        if (a.kind != fault_kind::none) return fail(a.kind, true);
-        if (a.outcome != advance_outcome::applied) return fail(fault_kind::ownership_lost, true);
+        if (a.kind != fault_kind::none) return fail(a.kind, transaction::open);
+        if (a.outcome != advance_outcome::applied)
+            return fail(fault_kind::ownership_lost, transaction::open);
         return enter_phase(policy_.crash_records ? phase::store_record : phase::commit);
     }
 
@@ -191,21 +195,21 @@ public:
         if (purpose_ == purpose::storing_record) {
             if (c.outcome != commit_outcome::not_applied) record_.set_stored();
             if (c.outcome != commit_outcome::applied)
-                return fail(fault_kind::infrastructure, false);
+                return fail(fault_kind::infrastructure, transaction::none);
             purpose_ = purpose::batch;
             return enter_phase(phase::begin);
         }
-        if (policy_.always_reads || c.outcome == commit_outcome::unknown) {
-            return enter_phase(phase::read_back);
+        if (policy_.always_checks_commit || c.outcome == commit_outcome::unknown) {
+            return enter_phase(phase::check_commit);
         }
         if (c.outcome == commit_outcome::applied) return end_batch(batch_outcome::committed);
-        return fail(fault_kind::infrastructure, false);
+        return fail(fault_kind::infrastructure, transaction::none);
     }
 
     /// The checkpoint was read back, or could not be read.
     event_result on(const loaded& r)
     {
-        if (phase_ != phase::read_back) return event_result::stale;
+        if (phase_ != phase::check_commit) return event_result::stale;
         if (r.kind != fault_kind::none) {
             last_fault_kind_ = r.kind;
             planned_end_ = batch_outcome::unknown;
@@ -214,7 +218,8 @@ public:
         const bool same_owner = r.stored && r.stored->epoch == epoch_;
         if (same_owner && r.stored->at.sequence == to_) return end_batch(batch_outcome::committed);
         const bool before = r.stored ? from_ && r.stored->at.sequence == *from_ : !from_;
-        return fail(before ? fault_kind::infrastructure : fault_kind::ownership_lost, false);
+        return fail(before ? fault_kind::infrastructure : fault_kind::ownership_lost,
+                    transaction::none);
     }
 
     template <class Event>
@@ -234,7 +239,7 @@ public:
     [[nodiscard]] std::uint64_t handled_events() const noexcept { return handled_count_; }
     /// Events with a dead letter. Only valid if the batch is committed.
     [[nodiscard]] std::uint64_t dead_lettered() const noexcept { return dead_letter_count_; }
-    /// Events that failed for good and were not stored. Only valid if the batch is committed.
+    /// Events that failed and got no dead letter. Only valid if the batch is committed.
     [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_count_; }
     /// Events that the handler skipped. Only valid if the batch is committed.
     [[nodiscard]] std::uint64_t skipped_events() const noexcept { return skipped_count_; }
@@ -269,21 +274,22 @@ private:
         release,
         roll_back_event,
         dead_letter,
-        write_kept,
+        dead_letters_of_replay,
         decide_all_failed,
         advance,
         commit,
         rollback,
-        read_back,
+        check_commit,
         ended,
     };
     enum class purpose : std::uint8_t { storing_record, batch, restoring_record };
+    enum class transaction : std::uint8_t { none, open };
 
     static bool expects_done(phase p)
     {
         return p == phase::begin || p == phase::store_record || p == phase::savepoint ||
                p == phase::release || p == phase::roll_back_event || p == phase::dead_letter ||
-               p == phase::write_kept;
+               p == phase::dead_letters_of_replay;
     }
 
     event_result enter_phase(phase p)
@@ -299,7 +305,7 @@ private:
     }
 
     /// Ends the delivery without effects. Rolls back first if a transaction is open.
-    event_result fail(fault_kind kind, bool open)
+    event_result fail(fault_kind kind, transaction state)
     {
         if (!restoring_record()) {  // a fault while the record is restored changes nothing
             last_fault_kind_ = kind;
@@ -307,7 +313,7 @@ private:
             if (kind == fault_kind::ownership_lost) planned_end_ = batch_outcome::ownership_lost;
             if (kind == fault_kind::cancelled) planned_end_ = batch_outcome::cancelled;
         }
-        return open ? enter_phase(phase::rollback) : restore_record_and_end();
+        return state == transaction::open ? enter_phase(phase::rollback) : restore_record_and_end();
     }
 
     /// After the end of the transaction: restores the earlier crash record if the stored one is
@@ -319,7 +325,7 @@ private:
         return enter_phase(phase::load_record);
     }
 
-    /// Stores the crash record first, unless no event will be handled.
+    /// Begins the first transaction. It stores the crash record, unless no event will be handled.
     event_result go_to_begin()
     {
         record_.set_last_event(to_);
@@ -343,7 +349,7 @@ private:
         }
         written_count_ = 0;
         if (replay_.dead_letters().empty()) return after_last_event();
-        if (policy_.keeps_letters) return enter_phase(phase::write_kept);
+        if (policy_.writes_dead_letters) return enter_phase(phase::dead_letters_of_replay);
         const auto& letters = replay_.dead_letters();
         const std::uint64_t listed =
             detail::lesser(letters.size(), batch_report::max_dropped_events);
@@ -365,9 +371,10 @@ private:
         return write_or_drop();
     }
 
+    /// Writes the dead letter of the event. With `discard`, only counts and lists the event.
     event_result write_or_drop()
     {
-        if (policy_.keeps_letters) return enter_phase(phase::dead_letter);
+        if (policy_.writes_dead_letters) return enter_phase(phase::dead_letter);
         if (dropped_events_.size() < batch_report::max_dropped_events)
             dropped_events_.push_back(current_dead_letter());
         ++dropped_count_;
@@ -412,18 +419,21 @@ private:
 
     write_dead_letter current_dead_letter() const
     {
-        return {event_, last_fault_kind_, tries_, record_.plan().poison_message};
+        return {.event = event_,
+                .kind = last_fault_kind_,
+                .tries = tries_,
+                .poison_message = record_.plan().poison_message};
     }
 
-    /// The change of the crash record in this transaction.
+    /// The action that stores or clears the crash record in this transaction.
     action record_change() const
     {
         if (purpose_ == purpose::storing_record) return store_crash_record{record_.plan().initial};
         if (purpose_ == purpose::batch && record_.plan().remaining_suspects == 0)
             return clear_crash_record{};
-        const auto kept =
+        const auto row =
             purpose_ == purpose::batch ? record_.record_after_commit(to_) : record_.plan().restored;
-        if (kept) return store_crash_record{*kept};
+        if (row) return store_crash_record{*row};
         return clear_crash_record{};
     }
 

@@ -19,7 +19,7 @@ namespace waybill::inline v0_2 {
 /// The result of process_batch. If the batch is committed, repeated + handled + dead_lettered +
 /// dropped + skipped + not_delivered equals the number of events passed in.
 struct [[nodiscard]] batch_report {
-    /// An event that failed for good and was not stored. Only the report names it.
+    /// An event that failed in its last try and got no dead letter. Only the report names it.
     struct dropped_event {
         position at{};
         fault reason{};  ///< Its text is limited by `reason_bytes`, like that of a dead letter.
@@ -39,8 +39,7 @@ struct [[nodiscard]] batch_report {
     std::uint64_t handled = 0;  ///< Events that took effect; 0 unless committed.
     /// Events with a dead letter; 0 unless committed.
     std::uint64_t dead_lettered = 0;
-    /// Events that failed for good and were not stored (`dead_letter_body::discard`); 0 unless
-    /// committed.
+    /// Events that failed and got no dead letter (`dead_letter_body::discard`); 0 unless committed.
     std::uint64_t dropped = 0;
     std::uint64_t skipped = 0;   ///< Events that the handler skipped; 0 unless committed.
     std::uint64_t repeated = 0;  ///< Events up to `from`, which took effect earlier.
@@ -64,8 +63,7 @@ struct [[nodiscard]] at_least_once_report {
     std::uint64_t handled = 0;  ///< Events up to `reached` that took effect.
     /// Events up to `reached` that became dead letters.
     std::uint64_t dead_lettered = 0;
-    /// Events up to `reached` that failed permanently and are not stored
-    /// (`dead_letter_body::discard`).
+    /// Events up to `reached` that failed and got no dead letter (`dead_letter_body::discard`).
     std::uint64_t dropped = 0;
     /// The first dropped events, in order, at most `batch_report::max_dropped_events`.
     std::vector<batch_report::dropped_event> dropped_events{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// event: the requirements of process_batch on an event, and the result that a handler returns.
+// event: the members that an event must have, and the result that a handler returns.
 //
 //     struct order { std::uint64_t sequence; std::string body; };        // enough
 //
@@ -26,7 +26,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// Has a sequence number. Optional members: `offset`, `body` (for the dead letter), `time`.
+/// An event: it has a sequence number. Optional members: `offset`, and for the dead letter `body`
+/// and `time`.
 template <class E>
 concept sequenced = requires(const E& e) {
     { e.sequence } -> std::convertible_to<std::uint64_t>;

@@ -52,9 +52,9 @@ struct idempotency_options {
     /// for the message id that detects duplicates.
     std::size_t max_bytes = 128;
 
-    /// The smallest valid `max_bytes`: a digest and a number of 20 digits. A smaller value reads as
-    /// this.
-    static constexpr std::size_t min_bytes = 54;
+    /// The smallest valid `max_bytes`: ~, a digest of 32 digits, a slash and a number of 20 digits.
+    /// A smaller value counts as this one.
+    static constexpr std::size_t min_bytes = 1 + 32 + 1 + 20;
 
     friend bool operator==(const idempotency_options&, const idempotency_options&) = default;
 };
@@ -71,19 +71,19 @@ class idempotency_keys {
 public:
     explicit idempotency_keys(const partition_key& key, const idempotency_options& o = {})
     {
-        write(key.source);
-        if (o.scope == idempotency_options::scope_type::group) write(key.group);
-        write(key.partition);
-        const std::size_t most = o.max_bytes < o.min_bytes ? o.min_bytes : o.max_bytes;
-        if (text_.size() + highest_digits > most) shorten();
+        append_name(key.source);
+        if (o.scope == idempotency_options::scope_type::group) append_name(key.group);
+        append_name(key.partition);
+        const std::size_t max_bytes = o.max_bytes < o.min_bytes ? o.min_bytes : o.max_bytes;
+        if (text_.size() + max_digits > max_bytes) shorten();
         names_size_ = text_.size();
-        text_.reserve(names_size_ + highest_digits);
+        text_.reserve(names_size_ + max_digits);
     }
 
     /// The key of the event `sequence`. The view is valid until the next call.
     [[nodiscard]] std::string_view operator()(std::uint64_t sequence)
     {
-        std::array<char, highest_digits> digits{};
+        std::array<char, max_digits> digits{};
         std::size_t first = digits.size();
         do {
             digits[--first] = static_cast<char>('0' + sequence % 10);
@@ -100,40 +100,42 @@ public:
     }
 
 private:
-    static constexpr std::size_t highest_digits = 20;  // decimal digits of 2^64 - 1
+    static constexpr std::size_t max_digits = 20;  // decimal digits of 2^64 - 1
 
     [[nodiscard]] std::string_view names() const
     {
         return std::string_view(text_).substr(0, names_size_);
     }
 
-    void hex(unsigned byte)
+    void append_hex(unsigned byte)
     {
         constexpr std::string_view digits = "0123456789ABCDEF";
         text_ += digits[byte / 16];
         text_ += digits[byte % 16];
     }
 
-    void write(std::string_view part)
+    void append_name(std::string_view name)
     {
-        for (const char c : part) {
+        for (const char c : name) {
             const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                                (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
             if (plain) {
                 text_ += c;
             } else {
                 text_ += '%';
-                hex(static_cast<unsigned char>(c));
+                append_hex(static_cast<unsigned char>(c));
             }
         }
         text_ += '/';
     }
 
+    /// Replaces the names by the first 16 bytes of their SHA-256.
     void shorten()
     {
+        constexpr std::size_t used_bytes = 16;
         const std::array<std::uint8_t, 32> digest = detail::sha256(text_);
         text_ = "~";
-        for (std::size_t i = 0; i != 16; ++i) hex(digest[i]);
+        for (std::size_t i = 0; i != used_bytes; ++i) append_hex(digest[i]);
         text_ += '/';
     }
 

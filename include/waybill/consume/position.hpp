@@ -61,7 +61,7 @@ struct assignment {
     };
 
     partition_key key{};
-    std::optional<position> from{};  ///< The last event done as loaded; empty without a checkpoint.
+    std::optional<position> from{};  ///< The loaded checkpoint: the last event done. Empty if none.
     std::uint64_t epoch = 0;
     /// Identifies this process, and differs after each start: a random number is enough. With it, a
     /// store that keeps crash records finds an event that ends its process repeatedly. 0: none.

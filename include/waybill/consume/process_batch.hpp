@@ -12,10 +12,11 @@
 // Guarantees
 //   1. Effects that the handler writes through its transaction, dead letters and the checkpoint are
 //      committed together or not at all. Other effects of the handler are repeated with the batch.
-//   2. An exception of the handler passes through and rolls back. With crash records the event
-//      becomes a dead letter after at most 2 * `policy.deaths` + log2(n) - 1 exceptions, n events.
-//   3. Without crash records, it becomes one after `policy.deaths` consecutive exceptions. The
-//      caller must keep one assignment, which has the count.
+//   2. An exception of the handler passes through and rolls back. With crash records, the event
+//      becomes a dead letter after at most 2 * `policy.deaths` + log2(n) - 1 exceptions in a
+//      batch of n events.
+//   3. Without crash records, it becomes one after `policy.deaths` consecutive exceptions, if the
+//      caller keeps one assignment, which has the count.
 //   4. If events failed and none took effect, they become dead letters, unless `ask` refuses that.
 //
 // The guide describes exceptions, crash records and `ask`.

@@ -36,10 +36,10 @@
 
 namespace waybill::inline v0_2 {
 
-/// The rows to remove at `now`. Calls `row_of` twice for each row. Rows with equal times are
-/// removed in the order of the range. A row with a time after `now` is not old. A rejected policy
-/// is reported in `prune_plan::wrong`. Two passes if the rows are ordered oldest first, otherwise
-/// O(n log n).
+/// Returns the rows to remove at `now`. Calls `row_of` twice for each row. Rows with equal times
+/// are removed in the order of the range. A row with a time after `now` is not old. A rejected
+/// policy is reported in `prune_plan::wrong`. Two passes if the rows are ordered oldest first,
+/// otherwise O(n log n).
 template <std::forward_iterator I, std::sentinel_for<I> S,
           detail::prune_view<I> F = detail::as_it_is>
 [[nodiscard]] prune_plan plan_prune(I first, S last, const prune_policy& policy, wall_time now,

@@ -16,7 +16,7 @@
 //   3. Outages change nothing.
 //   4. An event that differs from the letter in sequence, size or checksum is not handled (`gone`).
 //
-// Effects are not ordered relative to those of later events, which were handled before.
+// Later events were handled before, so effects are not in the order of the log.
 
 #ifndef WAYBILL_CONSUME_REPROCESS_HPP
 #define WAYBILL_CONSUME_REPROCESS_HPP

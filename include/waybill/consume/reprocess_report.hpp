@@ -23,7 +23,7 @@ enum class reprocess_outcome : std::uint8_t {
     gone,       ///< The event was not found, or differs from the letter. The letter stays.
     not_done,   ///< A store or a dependency of the handler is down. The letter stays. Retry.
     cancelled,  ///< The caller wanted to stop. The letter is unchanged.
-    unknown,    ///< The outcome is unknown. A retry is safe: the letter exists or it does not.
+    unknown,    ///< The outcome is unknown. A retry is safe: it has no effect without the letter.
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(reprocess_outcome) noexcept

@@ -70,38 +70,38 @@ template <class Store>
 {
     static_assert(detail::checked_checkpoint_reset<Store>::ok &&
                   detail::checked_crash_records<Store>::ok);
-    const auto ends = [&](rewind_outcome e, fault reason) {
+    const auto report = [&](rewind_outcome e, fault reason) {
         return rewind_report{e, mine, std::move(reason)};
     };
     if (!mine.from || (to && to->sequence >= mine.from->sequence)) {
-        return ends(rewind_outcome::invalid, detail::cannot_rewind(mine, to));
+        return report(rewind_outcome::invalid, detail::cannot_rewind(mine, to));
     }
     if (!to && !checkpoint_reset<Store>) {
-        return ends(rewind_outcome::unable, permanent("the store has no reset"));
+        return report(rewind_outcome::unable, permanent("the store has no reset"));
     }
     auto tx = store.begin();
-    if (!tx) return ends(rewind_outcome::not_done, tx.error());
-    const auto set = detail::write_earlier_checkpoint(store, *tx, mine, to);
-    if (!set) return ends(rewind_outcome::not_done, set.error());
-    if (*set != advance_outcome::applied) {
-        return ends(rewind_outcome::ownership_lost,
-                    ownership_lost("checkpoint " + std::string(name(*set))));
+    if (!tx) return report(rewind_outcome::not_done, tx.error());
+    const auto written = detail::write_earlier_checkpoint(store, *tx, mine, to);
+    if (!written) return report(rewind_outcome::not_done, written.error());
+    if (*written != advance_outcome::applied) {
+        return report(rewind_outcome::ownership_lost,
+                      ownership_lost("checkpoint " + std::string(name(*written))));
     }
-    const auto forgotten = detail::clear_crash_record(store, *tx, mine.key);
-    if (!forgotten) return ends(rewind_outcome::not_done, forgotten.error());
+    const auto cleared = detail::clear_crash_record(store, *tx, mine.key);
+    if (!cleared) return report(rewind_outcome::not_done, cleared.error());
     const auto done = tx->commit();
     auto outcome = done ? *done : commit_outcome::unknown;
     if (outcome == commit_outcome::unknown) {
         const auto stored = store.load(mine.key);
-        if (!stored) return ends(rewind_outcome::unknown, stored.error());
+        if (!stored) return report(rewind_outcome::unknown, stored.error());
         outcome = detail::outcome_of_rewind(*stored, mine, to);
         if (outcome == commit_outcome::unknown) {
-            return ends(rewind_outcome::ownership_lost,
-                        ownership_lost("another owner has moved the checkpoint"));
+            return report(rewind_outcome::ownership_lost,
+                          ownership_lost("another owner has moved the checkpoint"));
         }
     }
     if (outcome == commit_outcome::not_applied) {
-        return ends(rewind_outcome::not_done, infrastructure("commit not confirmed"));
+        return report(rewind_outcome::not_done, infrastructure("commit not confirmed"));
     }
     rewind_report r{rewind_outcome::rewound, mine, {}};
     r.mine.from = to;

@@ -53,14 +53,14 @@ concept dead_letter_sink = requires(L& l, const dead_letter& letter) {
 namespace detail {
 
 /// Commits the transaction of one call. An error of commit() is returned unchanged. The outcomes
-/// `not_applied` and `unknown` become an `infrastructure` error; `what` is the subject of its text.
+/// `not_applied` and `unknown` become an `infrastructure` error, whose text begins with `subject`.
 template <detail::transaction_scope Tx>
-[[nodiscard]] result<void> finish(Tx& tx, const char* what)
+[[nodiscard]] result<void> commit_call(Tx& tx, const char* subject)
 {
     const result<commit_outcome> c = tx.commit();
     if (!c) return unexpected(c.error());
     if (*c == commit_outcome::applied) return {};
-    return unexpected(infrastructure(std::string(what) + " is " + std::string(name(*c))));
+    return unexpected(infrastructure(std::string(subject) + " is " + std::string(name(*c))));
 }
 
 }  // namespace detail
@@ -84,14 +84,14 @@ public:
     {
         auto tx = store_->begin();
         if (!tx) return unexpected(tx.error());
-        auto moved = store_->advance(*tx, key, from, to, epoch);
-        if (!moved || *moved != advance_outcome::applied) {
+        auto advanced = store_->advance(*tx, key, from, to, epoch);
+        if (!advanced || *advanced != advance_outcome::applied) {
             tx->rollback();
-            return moved;
+            return advanced;
         }
-        auto kept = detail::finish(*tx, "the checkpoint");
-        if (!kept) return unexpected(kept.error());
-        return moved;
+        auto committed = detail::commit_call(*tx, "the checkpoint");
+        if (!committed) return unexpected(committed.error());
+        return advanced;
     }
 
 private:
@@ -110,11 +110,11 @@ public:
     {
         auto tx = store_->begin();
         if (!tx) return unexpected(tx.error());
-        if (auto there = store_->put(*tx, letter); !there) {
+        if (auto written = store_->put(*tx, letter); !written) {
             tx->rollback();
-            return there;
+            return written;
         }
-        return detail::finish(*tx, "the dead letter");
+        return detail::commit_call(*tx, "the dead letter");
     }
 
 private:

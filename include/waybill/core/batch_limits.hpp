@@ -6,8 +6,8 @@
 //     if (auto bad = waybill::validate(l)) explain(bad->field, bad->value, bad->rule, bad->bound);
 //
 // Four numbers describe every broker: bytes of a batch, items in a batch, bytes of one item, and
-// bytes of a batch before its first item. They are plain data: from a preset, from an opened link,
-// or from a refusal that names the limit.
+// bytes of a batch before its first item. The caller takes them from a preset, from an opened link,
+// or from a refusal that contains the limit.
 //
 // Guarantees
 //   1. "No limit" has a name, `unlimited`. 0 never means "no limit".
@@ -51,10 +51,10 @@ struct batch_limits {
 /// The first invalid field with its rule, or nullopt if all limits are valid. Constant time.
 [[nodiscard]] constexpr std::optional<config_error> validate(const batch_limits& l)
 {
-    constexpr std::string_view something = "must be `unlimited` or at least";
-    if (l.bytes == 0) return config_error{"limits.bytes", l.bytes, something, 1};
-    if (l.items == 0) return config_error{"limits.items", l.items, something, 1};
-    if (l.single == 0) return config_error{"limits.single", l.single, something, 1};
+    constexpr std::string_view rule = "must be `unlimited` or at least";
+    if (l.bytes == 0) return config_error{"limits.bytes", l.bytes, rule, 1};
+    if (l.items == 0) return config_error{"limits.items", l.items, rule, 1};
+    if (l.single == 0) return config_error{"limits.single", l.single, rule, 1};
     if (l.envelope >= l.bytes) {
         return config_error{"limits.envelope", l.envelope, "must be less than bytes", l.bytes};
     }

@@ -32,12 +32,13 @@ namespace waybill::inline v0_2 {
 [[nodiscard]] constexpr std::uint32_t crc32c(std::string_view bytes,
                                              std::uint32_t so_far = 0) noexcept
 {
+    constexpr std::size_t bytes_per_step = detail::crc32c_table::bytes_per_step;
     std::uint32_t crc = ~so_far;
     const char* position = bytes.data();
     std::size_t bytes_left = bytes.size();
-    for (; bytes_left >= detail::crc32c_table::at_once; bytes_left -= 16) {
+    for (; bytes_left >= bytes_per_step; bytes_left -= bytes_per_step) {
         std::uint32_t next_crc = 0;
-        for (std::size_t n = 16; n-- != 0; crc >>= 8U) {
+        for (std::size_t n = bytes_per_step; n-- != 0; crc >>= 8U) {
             next_crc ^=
                 detail::crc32c_steps.of[n][(crc ^ static_cast<unsigned char>(*position++)) & 0xFFU];
         }

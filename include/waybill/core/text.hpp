@@ -24,10 +24,10 @@ namespace waybill::inline v0_2 {
     for (std::size_t back = 0; back < 4 && back <= most; ++back) {
         const unsigned char lead = byte(most - back);
         if (lead >= 0x80U && lead < 0xC0U) continue;
-        const std::size_t character_size = lead < 0xC0U   ? 1U
-                                           : lead < 0xE0U ? 2U
-                                           : lead < 0xF0U ? 3U
-                                                          : 4U;
+        std::size_t character_size = 4;
+        if (lead < 0xF0U) character_size = 3;
+        if (lead < 0xE0U) character_size = 2;
+        if (lead < 0xC0U) character_size = 1;
         return text.substr(0, character_size > back ? most - back : most);
     }
     return text.substr(0, most);

@@ -7,8 +7,8 @@
 //     std::this_thread::sleep_until(std::chrono::steady_clock::time_point(until));
 //
 // State machines take the current time as an argument and return times. Including <chrono> costs a
-// quarter of a second of compile time per file. So the three types here accept chrono types by
-// their members and convert back explicitly.
+// quarter of a second of compile time per file. So the three types here recognise chrono types by
+// their members, accept them implicitly and convert back explicitly.
 //
 // Guarantees
 //   1. Each value is 64-bit nanoseconds. Sums, differences and products saturate.
@@ -74,7 +74,7 @@ public:
     }
     [[nodiscard]] friend constexpr duration operator*(duration d, double by) noexcept
     {
-        return raw(detail::round_ns(static_cast<double>(d.ns_) * by));
+        return raw(detail::truncate_ns(static_cast<double>(d.ns_) * by));
     }
     friend auto operator<=>(const duration&, const duration&) = default;
 

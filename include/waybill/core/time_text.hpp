@@ -37,8 +37,9 @@ namespace waybill::inline v0_2 {
     std::string line = d.count() < 0 ? "-" : "";
     for (const detail::time_unit& u : detail::time_units) {
         const auto unit_ns = static_cast<std::uint64_t>(u.ns);
-        const bool decimal = u.name != "h" && u.name != "min";
-        if (decimal ? ns < unit_ns : ns % unit_ns != 0) continue;
+        const bool allows_decimals = u.name != "h" && u.name != "min";
+        const bool fits = allows_decimals ? ns >= unit_ns : ns % unit_ns == 0;
+        if (!fits) continue;
         line += std::to_string(ns / unit_ns);
         detail::append_fraction(line, ns % unit_ns, unit_ns);
         line += u.name;
@@ -72,12 +73,12 @@ namespace waybill::inline v0_2 {
     for (const detail::time_unit& u : detail::time_units) {
         if (u.name != unit) continue;
         const auto unit_ns = static_cast<std::uint64_t>(u.ns);
-        const bool decimal = u.name != "h" && u.name != "min";
-        if (!decimal && written != unit) return {};
+        const bool allows_decimals = u.name != "h" && u.name != "min";
+        if (!allows_decimals && written != unit) return {};
         const std::optional<std::uint64_t> fraction_ns = detail::take_fraction(written, unit_ns);
         if (!fraction_ns || written != unit) return {};
-        constexpr auto most = static_cast<std::uint64_t>(INT64_MAX);
-        if (*whole > (most - *fraction_ns) / unit_ns) return {};
+        constexpr auto max_ns = static_cast<std::uint64_t>(INT64_MAX);
+        if (*whole > (max_ns - *fraction_ns) / unit_ns) return {};
         const auto ns = static_cast<std::int64_t>(*whole * unit_ns + *fraction_ns);
         return duration::nanoseconds(negative ? -ns : ns);
     }
@@ -114,8 +115,8 @@ namespace waybill::inline v0_2 {
     // overflow.
     const std::int64_t whole = seconds < 0 && ns != 0 ? seconds + 1 : seconds;
     const std::int64_t rest = seconds < 0 && ns != 0 ? ns - 1'000'000'000 : ns;
-    constexpr std::int64_t most = INT64_MAX / 1'000'000'000;
-    if (whole > most || whole < -most) return {};
+    constexpr std::int64_t max_seconds = INT64_MAX / 1'000'000'000;
+    if (whole > max_seconds || whole < -max_seconds) return {};
     const std::int64_t base = whole * 1'000'000'000;
     if (rest > 0 ? base > INT64_MAX - rest : base < INT64_MIN - rest) return {};
     return wall_time::at(duration::nanoseconds(base + rest));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/exceptions_by_default: the kinds of faults that `catching` makes of exceptions if no other function is
-// given. A function of the caller can use it for the exceptions that it does not know.
+// ext/exceptions_by_default: the `classify` that `catching` uses if the caller passes none. A
+// `classify` of the caller may call it for all other exceptions.
 
 #ifndef WAYBILL_EXT_EXCEPTIONS_BY_DEFAULT_HPP
 #define WAYBILL_EXT_EXCEPTIONS_BY_DEFAULT_HPP

@@ -4,7 +4,7 @@
 //
 //     fmt::print("{}\n", report);          // sent 47 requests, 1 refused; 1001 accepted, 1 not
 //     fmt::print("{}\n", machine.next());  // dead_letter event 3: permanent after 2 tries
-//     fmt::print("{:>12}\n", 1500ms);      // fills and aligns as a string does
+//     fmt::print("{:>12}\n", waybill::duration(1500ms));  // fill, align, width: as for a string
 //
 // Guarantees
 //   1. The output is one line. Control characters in texts from outside are shown as escapes, so a

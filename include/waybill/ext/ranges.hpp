@@ -10,12 +10,13 @@
 // range is read once: the elements are `owned_chunk`s, which contain the items.
 //
 // Guarantees (4 to 6 are for input ranges)
-//   1. Every item is in exactly one chunk, in its order. No chunk is empty.
+//   1. Every item is in exactly one chunk, in the order of the range. No chunk is empty.
 //   2. A chunk that does not fit is a single item that exceeds a limit alone.
 //   3. A chunk is cut when the loop asks for it, with the limits and sizes of that time.
 //   4. An item is read once. Only an item that did not fit is read ahead: it begins the next batch.
 //      A full batch, or a single item too large, is returned without reading ahead.
-//   5. After batches have grown, only items, framings and batches that were moved from allocate.
+//   5. Each batch reuses the memory of the last one, unless that was moved from. Only growing
+//      batches, items and framings allocate.
 //   6. No item is lost or duplicated by leaving a loop, by copies and moves, or by exceptions.
 //
 // ext/ranges_window.hpp has views::sliding, a window over a series.
@@ -61,7 +62,7 @@ struct chunk_by_fn {
     /// For a forward range: a view of `chunk`s, which point into the range.
     template <ranges::viewable_range R, detail::limits_source L = batch_limits,
               class F = std::identity, class V = ranges::views::all_t<R>>
-    requires detail::walkable<V> && detail::size_model<F, ranges::range_reference_t<V>>
+    requires detail::std_forward_range<V> && detail::size_model<F, ranges::range_reference_t<V>>
     [[nodiscard]] constexpr auto operator()(R&& range, L l, F size = {}) const
     {
         V base = ranges::views::all(std::forward<R>(range));
@@ -71,7 +72,7 @@ struct chunk_by_fn {
     /// For an input range: a view of `owned_chunk`s, which contain their items.
     template <ranges::viewable_range R, detail::limits_source L = batch_limits,
               class F = std::identity, class V = ranges::views::all_t<R>>
-        requires(!detail::walkable<V> && ranges::input_range<V> &&
+        requires(!detail::std_forward_range<V> && ranges::input_range<V> &&
                  detail::size_model<F, const ranges::range_value_t<V>&>)
     [[nodiscard]] auto operator()(R&& range, L l, F size = {}) const
     {

@@ -13,8 +13,8 @@
 //      sample is that of the latest time.
 //   2. A sample is read when the loop asks for its result, and once per loop. The element belongs
 //      to the window: copy it to keep it after the next increment.
-//   3. Accepted samples are the clock. With `ahead`, a sample too far in the future is not
-//      accepted; then no sample after a gap longer than `ahead` is accepted either.
+//   3. The clock of the window is the latest time of an accepted sample. With `ahead`, a sample too
+//      far after the clock is not accepted; nor is any sample after a gap longer than `ahead`.
 //   4. Over a forward range, each loop starts with an empty window. Over an input range, all copies
 //      share one pass, without a lock: a second loop continues after the last result seen.
 
@@ -51,6 +51,7 @@ namespace views {
 
 template <measure M, template <class> class How = amortised>
 struct sliding_fn {
+    /// Returns a view of the results: one for each sample of `range`.
     template <ranges::viewable_range R, class V = ranges::views::all_t<R>>
         requires detail::series_for<V, M>
     [[nodiscard]] auto operator()(R&& range, const window_options& o) const

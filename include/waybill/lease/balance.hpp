@@ -5,7 +5,7 @@
 // A pure function. Owners with the same view never want the same partition:
 //
 //     waybill::balance_plan::lease_view v = observer.view(me);
-//     waybill::balance_plan p = waybill::balance(v, draw);
+//     waybill::balance_plan p = waybill::balance(v, random);
 //     for (std::uint32_t i : p.claim) ...                  // free partitions, all at once
 //     if (p.steal) ...                                     // at most one in a round
 //
@@ -14,10 +14,12 @@
 // owners in tests/enumerate/lease/balance.test.cpp:
 //   1. After a bounded number of rounds no partition is taken any more. Then none is free, and the
 //      counts differ by at most one.
-//   2. No owner takes more than its target or loses a partition below it. A balanced state stays.
+//   2. No owner takes more than its target or loses a partition below it. A balanced state does not
+//      change.
 //   3. No other rule needs fewer steals.
 //   4. 2 and 3 also hold if several owners act on the same view at the same time.
-// Exception: any owner may take a partition that was free for two expiries, one in a round.
+// Exception: an owner with nothing else to claim or steal may claim a partition that was free for
+// two expiries, one in a round, even above its target.
 
 #ifndef WAYBILL_LEASE_BALANCE_HPP
 #define WAYBILL_LEASE_BALANCE_HPP
@@ -50,11 +52,12 @@ namespace waybill::inline v0_2 {
         if (v.holders[i] == balance_plan::lease_view::free_for_long) free_for_long.push_back(i);
     }
     const double below_one = 1.0 - 0x1p-53;  // the highest valid random number
-    const double share = random >= 0.0 ? (random < 1.0 ? random : below_one) : 0.0;
-    const auto start = static_cast<std::uint32_t>(share * static_cast<double>(free.size()));
+    const double bounded = random >= 0.0 ? (random < 1.0 ? random : below_one) : 0.0;
+    const auto start = static_cast<std::uint32_t>(bounded * static_cast<double>(free.size()));
     detail::plan_claims(v, shares, free, start, plan);
     if (plan.claim.empty() && !plan.steal && !free_for_long.empty()) {
-        const auto at = static_cast<std::size_t>(share * static_cast<double>(free_for_long.size()));
+        const auto at =
+            static_cast<std::size_t>(bounded * static_cast<double>(free_for_long.size()));
         plan.claim.push_back(free_for_long[at]);
     }
     plan.balanced = free.empty();

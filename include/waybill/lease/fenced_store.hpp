@@ -10,8 +10,8 @@
 //
 // A lease checked before a transaction may be lost before the commit. So the lease row is read
 // within the transaction, and the database decides the order: a claim waits for the commit, or the
-// commit finds the later epoch. A released lease also has a later epoch (lease_manager.hpp). So
-// writes of its former holder are refused even before the next claim. Compare-and-set on the
+// transaction reads the later epoch. A released lease also has a later epoch (lease_manager.hpp).
+// So writes of its former holder are refused even before the next claim. Compare-and-set on the
 // position remains the second guard.
 //
 // The fenced store refers to both arguments and has all calls that the store has.
@@ -30,8 +30,9 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-/// Returns the epoch of a lease as the transaction sees it; empty if there is no such row. The row
-/// must not change before the transaction ends: read it under a lock, or use serialised writes.
+/// A store of leases that the transaction can read. `epoch` returns the epoch of a lease; empty if
+/// there is no such row. The row must not change before the transaction ends: read it under a lock,
+/// or use serialised writes.
 template <class L, class Transaction>
 concept lease_fence = requires(L& l, Transaction& tx, const partition_key& key) {
     { l.epoch(tx, key) } -> std::same_as<result<std::optional<std::uint64_t>>>;
@@ -64,9 +65,9 @@ public:
                                                   const std::optional<position>& from,
                                                   const position& to, std::uint64_t epoch)
     {
-        const result<std::optional<std::uint64_t>> held = leases_->epoch(tx, key);
-        if (!held) return unexpected(held.error());
-        if (*held != epoch) return advance_outcome::stale_epoch;
+        const result<std::optional<std::uint64_t>> lease_epoch = leases_->epoch(tx, key);
+        if (!lease_epoch) return unexpected(lease_epoch.error());
+        if (*lease_epoch != epoch) return advance_outcome::stale_epoch;
         return store_->advance(tx, key, from, to, epoch);
     }
 
@@ -76,13 +77,13 @@ public:
                                                 const position& from, std::uint64_t epoch)
         requires checkpoint_reset<Store>
     {
-        const result<std::optional<std::uint64_t>> held = leases_->epoch(tx, key);
-        if (!held) return unexpected(held.error());
-        if (*held != epoch) return advance_outcome::stale_epoch;
+        const result<std::optional<std::uint64_t>> lease_epoch = leases_->epoch(tx, key);
+        if (!lease_epoch) return unexpected(lease_epoch.error());
+        if (*lease_epoch != epoch) return advance_outcome::stale_epoch;
         return store_->reset(tx, key, from, epoch);
     }
 
-    // The following calls go to the store without a check of the lease, if the store has them.
+    // The following calls exist if the store has them. They do not check the lease.
 
     [[nodiscard]] result<void> put(transaction& tx, const dead_letter& letter)
         requires dead_letter_store<Store>

@@ -16,8 +16,8 @@
 //      an error instead.
 //   2. Each claim that wins changes the version, even if nothing else changes. A key never has the
 //      same version twice, not even after its row was deleted.
-//   3. The epoch is stored as claimed. It increases when a partition is taken or given back, and
-//      each commit is checked against it (fenced_store.hpp).
+//   3. The epoch is stored as claimed. It increases when a lease is taken, given back or raised,
+//      and each commit is checked against it (fenced_store.hpp).
 
 #ifndef WAYBILL_LEASE_LEASE_HPP
 #define WAYBILL_LEASE_LEASE_HPP
@@ -41,8 +41,8 @@
 namespace waybill::inline v0_2 {
 
 /// One process that shares partitions with others. `incarnation` distinguishes processes of the
-/// same name; each draws it at its start. A process that starts with the same number as before
-/// takes over the leases of that one.
+/// same name; each draws a random one at its start. A process that starts with the name and the
+/// incarnation of an earlier one takes over its leases.
 struct owner_id {
     std::string name{};  ///< Empty: no owner.
     std::uint64_t incarnation = 0;
@@ -144,41 +144,42 @@ struct lease_options {
     friend bool operator==(const lease_options&, const lease_options&) = default;
 };
 
-/// The first error of `o`. `interval` is greater than 0, and `expiry` is at least three intervals.
-/// With fewer rounds per expiry, one failed renewal could lose a lease.
+/// The first error of `o`. `interval` must be greater than 0, and `expiry` at least three
+/// intervals. With fewer rounds per expiry, one failed renewal could lose a lease.
 [[nodiscard]] constexpr std::optional<config_error> validate(const lease_options& o) noexcept
 {
     if (o.interval <= duration{}) {
         return config_error{"leases.interval", detail::magnitude(o.interval),
                             "nanoseconds must be at least", 1, o.interval < duration{}};
     }
-    const duration least = o.interval + o.interval + o.interval;
-    if (o.expiry < least) {
+    const duration min_expiry = o.interval + o.interval + o.interval;
+    if (o.expiry < min_expiry) {
         return config_error{"leases.expiry", detail::magnitude(o.expiry),
                             "nanoseconds must be at least three times the interval",
-                            detail::magnitude(least), o.expiry < duration{}};
+                            detail::magnitude(min_expiry), o.expiry < duration{}};
     }
     return {};
 }
 
 namespace detail {
 
-/// How long an owner trusts a renewal, counted from before its request: 7/8 of `expiry`. Other
-/// owners wait for all of `expiry`, and count from the time when they saw the renewal, which is
-/// later. So a trusted lease has not expired for any owner. The remaining eighth (7.5 s by default)
-/// allows for clocks that run at different rates and for the last store call.
+/// The time for which an owner trusts a renewal: 7/8 of `expiry`, counted from before its request.
+/// Other owners wait for all of `expiry`, counted from the later time when they read the renewal.
+/// So a trusted lease has not expired for any owner. The remaining eighth (7.5 s by default) allows
+/// for clocks that run at different rates and for the last store call.
 [[nodiscard]] constexpr duration trusted_for(const lease_options& o) noexcept
 {
     return o.expiry - duration::nanoseconds(o.expiry.count() / 8);
 }
 
 /// The time from one round to the next: 0.8 to 1.0 intervals, so that the rounds of owners that
-/// started together diverge. `random` in [0, 1); other values count as the nearest bound, NaN as 0.
+/// started together diverge. `random` is in [0, 1); other values count as the nearest bound, NaN
+/// as 0.
 [[nodiscard]] constexpr duration until_next_round(const lease_options& o, double random) noexcept
 {
-    const double share = random >= 0.0 ? (random < 1.0 ? random : 1.0) : 0.0;
+    const double bounded = random >= 0.0 ? (random < 1.0 ? random : 1.0) : 0.0;
     constexpr double shortest = 0.8;  // in intervals
-    return detail::lesser(o.interval * (shortest + (1 - shortest) * share), o.interval);
+    return detail::lesser(o.interval * (shortest + (1 - shortest) * bounded), o.interval);
 }
 
 }  // namespace detail

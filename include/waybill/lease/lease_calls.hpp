@@ -4,7 +4,7 @@
 //
 // If the store can be called directly, one line makes the call and reports its result:
 //
-//     manager.on(waybill::perform(store, call, draw), now);
+//     manager.on(waybill::perform(store, call, random), now);
 //
 // A result of a call about one row contains that call. A result that does not match the pending
 // call is `stale`: it was reported twice, or it came after the call was given up.
@@ -32,8 +32,8 @@ struct lease_manager_types {
         friend bool operator==(const heartbeat&, const heartbeat&) = default;
     };
 
-    /// Remove the row of an owner: of this owner at its end, or of an owner that has not been seen
-    /// for a long time. The result is `group_left`.
+    /// Remove the row of an owner: of this owner at its end, or of an owner whose row has not
+    /// changed for two expiries. The result is `group_left`.
     struct leave {
         owner_heartbeat row{};
         friend bool operator==(const leave&, const leave&) = default;
@@ -49,7 +49,7 @@ struct lease_manager_types {
     /// Take a lease, renew it, or give it back. The result is `claimed`.
     struct claim {
         lease_claim row{};
-        /// The number of claims of this manager that had a result before. It distinguishes claims
+        /// The number of earlier claims of this manager that had a result. It distinguishes claims
         /// with equal rows.
         std::uint64_t number = 0;
         friend bool operator==(const claim&, const claim&) = default;

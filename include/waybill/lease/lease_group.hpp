@@ -23,8 +23,10 @@ struct lease_group {
     std::string group{};
     /// All partitions, with different names, numbered from 0.
     std::vector<std::string> partitions{};
-    owner_id self{};         ///< Differs from all live owners: draw the incarnation at the start.
-    /// An interval of 0 or less counts as 10 s; an expiry below three intervals counts as three.
+    /// This process. Differs from all live owners: draw a random incarnation at the start.
+    owner_id self{};
+    /// An interval of 0 or less counts as 10 s; an expiry below three intervals counts as three
+    /// intervals.
     lease_options leases{};
 
     friend bool operator==(const lease_group&, const lease_group&) = default;
@@ -35,10 +37,10 @@ struct lease_group {
 [[nodiscard]] inline std::optional<config_error> validate(const lease_group& g)
 {
     if (g.self.none()) return config_error{"group.self.name", 0, "bytes must be at least", 1};
-    std::map<std::string_view, std::uint64_t> number;
+    std::map<std::string_view, std::uint64_t> numbers;
     for (std::uint64_t p = 0; p != g.partitions.size(); ++p) {
-        const auto [other, first] = number.emplace(g.partitions[p], p);
-        if (first) continue;
+        const auto [other, is_new] = numbers.emplace(g.partitions[p], p);
+        if (is_new) continue;
         return config_error{"group.partitions", p, "must not have the same key as partition",
                             other->second};
     }
@@ -50,8 +52,8 @@ namespace detail {
 /// The key of a partition. An unknown partition has an empty name.
 [[nodiscard]] inline partition_key key_of(const lease_group& g, std::uint32_t partition)
 {
-    const bool there = partition < g.partitions.size();
-    return {g.source, g.group, there ? g.partitions[partition] : std::string()};
+    const bool known = partition < g.partitions.size();
+    return {g.source, g.group, known ? g.partitions[partition] : std::string()};
 }
 
 /// The group with valid lease options. With options that `validate` refuses, a manager would call

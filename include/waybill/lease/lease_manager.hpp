@@ -3,19 +3,20 @@
 // lease_manager: takes, renews and gives back the leases of one process.
 //
 //     waybill::lease_manager leases({"orders", "billing", partitions, {"host-7", random_64_bits}});
-//     if (auto call = leases.call(now)) leases.on(waybill::perform(store, *call, draw), now);
+//     if (auto call = leases.call(now)) leases.on(waybill::perform(store, *call, random), now);
 //     if (leases.trusted(3, now)) ...             // partition 3 is held, under leases.epoch(3)
 //
-// One round per interval: renew own leases, announce this owner, list all rows, take a share.
+// One round per interval: renew, write the heartbeat, list, claim a share, remove departed owners.
 //
 // Guarantees
 //   1. A trusted lease has not expired for any owner. If it was stolen for balance, the next
 //      renewal detects this. Until then the fence in the commit refuses writes.
-//   2. An error of the store loses no lease. The next round starts sooner, after the failed row.
+//   2. A lease stays held after a failed renewal. The next round starts early, with the partition
+//      after the failed one.
 //   3. A claim whose result was lost is found in the next list and taken again.
 //   4. Taking and giving back use an epoch above all seen, so the previous owner cannot commit. If
 //      no epoch is left, the partition is not taken (`exhausted`).
-//   5. The first round only announces and lists, so that owners that start together share.
+//   5. The first round only writes the heartbeat and lists, so owners that start together share.
 //   6. After `stop_requested` no lease is taken. Each one is given back in at most three tries.
 //
 // A value without locks: one thread at a time.
@@ -26,6 +27,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -128,6 +130,8 @@ public:
         record_error(c.answer);
         ++claim_results_;
         if (interruption_ == interruption::claim) return after_extra_claim(c, now);
+        // The call was requested after the last result and not before `not_before_`.
+        const steady_time requested_at = detail::later(last_result_time_, not_before_);
         const round_step at = current();
         const bool renewing = at.kind == step::renew;
         const planned_claim planned =
@@ -142,8 +146,7 @@ public:
         const round_step following{at.kind, at.n + 1};
         if (c.answer->outcome == claim_result::claim_outcome::won) {
             const bool newly_held = !held_.holds(planned.partition);
-            held_.set_won(planned.partition, *c.answer,
-                          detail::later(last_result_time_, not_before_),
+            held_.set_won(planned.partition, *c.answer, requested_at,
                           detail::trusted_for(group_.leases));
             if (stopping_ && newly_held) {
                 held_.release(planned.partition);
@@ -152,7 +155,7 @@ public:
             return continue_round(following, now);
         }
         if (planned.purpose == purpose::renew) held_.suspect(planned.partition);
-        // Another owner takes partitions, too. The rows are read again before the next claim.
+        // A contended take: the row was written since the list. The next round reads it again.
         return renewing ? continue_round(following, now) : begin_round_early(now);
     }
 
@@ -160,6 +163,7 @@ public:
     event_result on(const stop_requested&, steady_time now)
     {
         if (stopping_) return event_result::stale;
+        // The caller may have written the pending heartbeat already.
         if (now >= not_before_ && current().kind == step::announce) heartbeat_unknown_ = true;
         stopping_ = leaving_ = true;
         return start_between_rounds(now);
@@ -186,7 +190,9 @@ public:
         if (!held_.holds(o.partition) || o.epoch < held_[o.partition].epoch)
             return event_result::stale;
         if (o.epoch == lease::max_epoch) return event_result::invalid;
-        return add_claim({o.partition, purpose::raise_epoch, 0, o.epoch}, now);
+        return add_claim(
+            {.partition = o.partition, .purpose = purpose::raise_epoch, .above_epoch = o.epoch},
+            now);
     }
 
     /// Reserves memory for `more` leases to give back. If that throws, nothing has changed.
@@ -243,7 +249,11 @@ private:
     enum class step : std::uint8_t { renew, announce, list, take, remove_departed, none };
     using purpose = detail::claim_purpose;
     using planned_claim = detail::planned_claim;
+    /// The calls outside of the rounds.
     enum class interruption : std::uint8_t { none, claim, list, leave };
+
+    /// Tries of a give-back, and of the list before it.
+    static constexpr std::uint32_t max_tries = 3;
 
     struct round_step {
         step kind = step::renew;
@@ -300,6 +310,7 @@ private:
         };
         for (const std::uint32_t p : plan.claim) take(p);
         if (plan.steal) take(*plan.steal);
+        // One owner, the first of the view, removes the departed ones.
         if (v.self == 0) departed_ = seen_.departed();
     }
 
@@ -308,7 +319,7 @@ private:
         const planned_claim planned = extra_claims_.front();
         const bool give_back = planned.purpose == purpose::give_back;
         const bool won = c.answer && c.answer->outcome == claim_result::claim_outcome::won;
-        if (!won && give_back && planned.tries < 2) {
+        if (!won && give_back && planned.tries + 1 < max_tries) {
             if (c.answer) held_.suspect(planned.partition);
             ++extra_claims_.front().tries;
             return after_result(now);
@@ -327,11 +338,11 @@ private:
         return after_result(now);
     }
 
-    /// The list that is read before uncertain rows are given back. After three failed reads the
-    /// last known state of the rows is assumed.
+    /// Handles the list that is read before uncertain rows are given back. After three consecutive
+    /// failed reads the last known state of the rows is assumed.
     event_result after_list(const listed& l, steady_time now)
     {
-        if (!l.answer && ++failed_lists_ < 3) return after_result(now);
+        if (!l.answer && ++failed_lists_ < max_tries) return after_result(now);
         failed_lists_ = 0;
         reserve_give_backs(partitions());
         if (l.answer) seen_.update(*l.answer, now);
@@ -348,7 +359,7 @@ private:
         return after_result(now);
     }
 
-    /// True if the row is uncertain, and is or may have to be given back.
+    /// True if the row is uncertain, and the lease must be given back if this owner has it.
     [[nodiscard]] bool must_be_read(std::uint32_t p) const
     {
         return held_.uncertain(p) && (stopping_ || held_[p].released);
@@ -378,8 +389,8 @@ private:
         return start_between_rounds(now);
     }
 
-    /// Between rounds the task starts at once. Within a round, the result of the pending call comes
-    /// first.
+    /// Between rounds, the next call outside of the rounds starts at once. Within a round, the
+    /// result of the pending call comes first.
     event_result start_between_rounds(steady_time now)
     {
         // While stopping, a round may have no step left.
@@ -388,9 +399,9 @@ private:
         return event_result::applied;
     }
 
-    void wait_for_next_round(steady_time now, double share = 1.0)
+    void wait_for_next_round(steady_time now, double fraction = 1.0)
     {
-        const duration pause = detail::until_next_round(group_.leases, last_random_) * share;
+        const duration pause = detail::until_next_round(group_.leases, last_random_) * fraction;
         not_before_ = now + detail::greater(pause, duration::nanoseconds(1));
         current_step_ = {};
     }
@@ -402,11 +413,12 @@ private:
         return after_result(now);
     }
 
-    /// After an error, or if another owner was faster: another round, after half of the usual
-    /// pause.
+    /// Ends this round early, after an error or a contended claim. The next round begins after half
+    /// of the usual pause.
     event_result begin_round_early(steady_time now)
     {
-        wait_for_next_round(now, 0.5);
+        constexpr double half = 0.5;
+        wait_for_next_round(now, half);
         return after_result(now);
     }
 
@@ -417,17 +429,21 @@ private:
         return event_result::applied;
     }
 
-    /// Selects the next task outside of the rounds, if there is one.
+    /// Selects the next call outside of the rounds, if there is one.
     void choose_interruption()
     {
         const auto not_held = [&](const planned_claim& c) { return !held_.holds(c.partition); };
         while (!extra_claims_.empty() && not_held(extra_claims_.front()))
             extra_claims_.erase(extra_claims_.begin());
-        interruption_ = leaving_                ? interruption::leave
-                        : extra_claims_.empty() ? interruption::none
-                                                : interruption::claim;
         const bool gives_back = stopping_ || !extra_claims_.empty();
-        if (!leaving_ && gives_back && any_must_be_read()) interruption_ = interruption::list;
+        if (leaving_)
+            interruption_ = interruption::leave;
+        else if (gives_back && any_must_be_read())
+            interruption_ = interruption::list;
+        else if (!extra_claims_.empty())
+            interruption_ = interruption::claim;
+        else
+            interruption_ = interruption::none;
         ended_ = stopping_ && interruption_ == interruption::none && held_.count() == 0;
     }
 
@@ -436,21 +452,21 @@ private:
     detail::held_leases held_;
     std::vector<planned_claim> extra_claims_;  // outside of the rounds
     std::vector<planned_claim> round_claims_;  // of this round
-    std::vector<owner_heartbeat> departed_;
+    std::vector<owner_heartbeat> departed_;    // to be removed in this round
     round_step current_step_;
     std::uint32_t first_partition_ = 0;
     interruption interruption_ = interruption::none;
-    bool announced_once_ = false;  // a first round has announced this owner to the others
+    bool announced_once_ = false;  // the first round has written the heartbeat and listed
     bool stopping_ = false;
     bool leaving_ = false;
     bool ended_ = false;
-    // The last announcement may be written or not. Only another one settles this.
+    // The outcome of the last heartbeat is unknown. It is written again before the owner leaves.
     bool heartbeat_unknown_ = false;
     bool balanced_ = false;
     double last_random_ = 0.5;
     std::uint64_t heartbeat_version_ = 0;
-    std::uint64_t claim_results_ = 0;  // claims with a result
-    std::uint32_t failed_lists_ = 0;  // consecutive failed reads before rows are given back
+    std::uint64_t claim_results_ = 0;  // the number of claims that had a result
+    std::uint32_t failed_lists_ = 0;   // consecutive failed reads before rows are given back
     fault last_error_;
     steady_time last_result_time_ = steady_time::lowest();
     steady_time not_before_ = steady_time::lowest();

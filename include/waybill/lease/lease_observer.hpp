@@ -6,13 +6,13 @@
 // changed for `expiry` on the clock of the reader. Once per round:
 //
 //     waybill::lease_observer seen("orders", "billing", partitions, options);
-//     if (auto table = store.list("orders", "billing")) seen.look(*table, clock::now());
-//     auto plan = waybill::balance(seen.view(me), draw);
+//     if (auto table = store.list("orders", "billing")) seen.update(*table, clock::now());
+//     auto plan = waybill::balance(seen.view(me), random);
 //
 // Guarantees
 //   1. For a new observer, no lease has expired before `expiry` has passed.
-//   2. From one look to the next at most two intervals count. If the store returns after an outage,
-//      all owners have time to renew.
+//   2. From one update to the next at most two intervals count. So all owners have time to renew
+//      after an outage of the store.
 //   3. Deleted rows are forgotten, and rows of other groups or partitions are ignored. Of two rows
 //      for one partition the higher epoch counts, then the higher version.
 //
@@ -57,8 +57,8 @@ public:
         for (const std::string& name : partitions) partition_numbers_.emplace(name, n++);
     }
 
-    /// Updates the state with the rows that the store contains at `now`. If `now` is earlier than
-    /// before, no time has passed.
+    /// Updates the state with the rows that were read from the store at `now`. If `now` is earlier
+    /// than at the previous update, no time has passed.
     void update(const lease_table& table, steady_time now)
     {
         const duration max_step = options_.interval + options_.interval;
@@ -81,10 +81,10 @@ public:
         for (auto& [id, seen] : owners_) seen.listed = false;
         for (const owner_heartbeat& p : table.owners) {
             if (p.source != source_ || p.group != group_ || p.owner.none()) continue;
-            const auto [at, first] = owners_.try_emplace(p.owner);
+            const auto [at, is_new] = owners_.try_emplace(p.owner);
             // Of two rows of one owner the higher version counts.
             if (at->second.listed && p.version <= at->second.version) continue;
-            if (first || p.version != at->second.version) at->second.last_change = observed_for_;
+            if (is_new || p.version != at->second.version) at->second.last_change = observed_for_;
             at->second.version = p.version;
             at->second.listed = true;
         }
@@ -94,7 +94,7 @@ public:
         }
     }
 
-    /// The row of a partition; null if it has none or is unknown. Valid until the next look.
+    /// The row of a partition; null if it has none or is unknown. Valid until the next `update`.
     [[nodiscard]] const row* row_of(std::uint32_t partition) const
     {
         if (partition >= leases_.size() || !leases_[partition].stored) return nullptr;
@@ -125,7 +125,8 @@ public:
         }
         balance_plan::lease_view v;
         v.owners = 0;
-        for (auto& [owner, n] : owners) n = v.owners++;
+        // Each observer sorts the owners in the same way, so the numbers agree.
+        for (auto& [owner, number] : owners) number = v.owners++;
         v.self = owners.find(id(self))->second;
         for (std::uint32_t i = 0; i != leases_.size(); ++i) {
             const std::optional<row>& r = leases_[i].stored;
@@ -133,16 +134,17 @@ public:
             if (own || (r && !r->owner.none() && !expired(i))) {
                 v.holders.push_back(owners.find(id(r->owner))->second);
             } else {
-                const bool long_ago =
+                const bool free_for_long =
                     unchanged_for(leases_[i].last_change, options_.expiry + options_.expiry);
-                v.holders.push_back(long_ago ? balance_plan::lease_view::free_for_long
-                                             : balance_plan::lease_view::free);
+                v.holders.push_back(free_for_long ? balance_plan::lease_view::free_for_long
+                                                  : balance_plan::lease_view::free);
             }
         }
         return v;
     }
 
-    /// Announced owners whose row has not changed for two expiries, to be removed from the store.
+    /// The heartbeat rows that have not changed for two expiries. They are to be removed from the
+    /// store.
     [[nodiscard]] std::vector<owner_heartbeat> departed() const
     {
         std::vector<owner_heartbeat> departed_owners;
@@ -186,9 +188,9 @@ private:
         if (!same) seen = {row{l->owner, l->epoch, l->version}, observed_for_};
     }
 
-    [[nodiscard]] bool unchanged_for(duration last_change, duration age) const
+    [[nodiscard]] bool unchanged_for(duration last_change, duration period) const
     {
-        return observed_for_ - last_change >= age;
+        return observed_for_ - last_change >= period;
     }
 
     std::string source_;
@@ -198,7 +200,7 @@ private:
     std::vector<seen_lease> leases_;
     std::map<owner_id, seen_owner> owners_;
     std::optional<steady_time> last_read_;
-    duration observed_for_;
+    duration observed_for_;  // since the first update, with at most two intervals for each
 };
 
 }  // namespace waybill::inline v0_2

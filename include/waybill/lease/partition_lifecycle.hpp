@@ -46,8 +46,8 @@ struct partition_lifecycle_types {
         backoff pause{.base = duration::seconds(1),
                       .cap = duration::seconds(60),
                       .spread = backoff::jitter::none};
-        std::uint32_t save_tries =
-            3;  ///< Maximum number of saves of one assignment; 0 counts as 1.
+        /// Maximum number of saves of one assignment; 0 counts as 1.
+        std::uint32_t save_tries = 3;
 
         friend bool operator==(const config&, const config&) = default;
     };
@@ -148,8 +148,12 @@ struct partition_lifecycle_types {
         [[nodiscard]] static partition_opened of(const open& a,
                                                  const result<std::optional<checkpoint>>& loaded)
         {
-            if (!loaded) return {a.partition, a.epoch, loaded.error().kind, 0};
-            return {a.partition, a.epoch, fault_kind::none, *loaded ? (*loaded)->epoch : 0};
+            partition_opened opened{.partition = a.partition, .epoch = a.epoch};
+            if (!loaded)
+                opened.kind = loaded.error().kind;
+            else if (*loaded)
+                opened.stored_epoch = (*loaded)->epoch;
+            return opened;
         }
 
         friend bool operator==(const partition_opened&, const partition_opened&) = default;
@@ -199,13 +203,13 @@ struct partition_lifecycle_types {
                            const partition_lifecycle_types&) = default;
 };
 
-/// The first error of `o`.
+/// The first error of `o`. `poll` must be at least 0, `save_tries` at least 1, and `pause` valid.
 [[nodiscard]] constexpr std::optional<config_error> validate(
     const partition_lifecycle_types::config& o) noexcept
 {
     if (o.poll < duration{}) {
-        const auto below = std::uint64_t{0} - static_cast<std::uint64_t>(o.poll.count());
-        return config_error{"lifecycle.poll", below, "nanoseconds must be at least", 0, true};
+        const auto magnitude = std::uint64_t{0} - static_cast<std::uint64_t>(o.poll.count());
+        return config_error{"lifecycle.poll", magnitude, "nanoseconds must be at least", 0, true};
     }
     if (o.save_tries == 0) {
         return config_error{"lifecycle.save_tries", 0, "must be at least", 1};
@@ -230,8 +234,9 @@ public:
         switch (phase_) {
             case phase::open: return open{partition_, epoch_};
             case phase::process: return process{partition_, epoch_};
-            case phase::close: return close{partition_, epoch_, false};
-            case phase::drop: return close{partition_, epoch_, true};
+            case phase::close:
+                return close{.partition = partition_, .epoch = epoch_, .lost = false};
+            case phase::drop: return close{.partition = partition_, .epoch = epoch_, .lost = true};
             case phase::save: return save{partition_, epoch_};
             case phase::release: return release{partition_, epoch_};
             case phase::idle: break;
@@ -239,8 +244,8 @@ public:
         return idle{};
     }
 
-    /// Starts an assignment. If an older one is not ended, it is closed as lost first. Stale if the
-    /// epoch does not exceed that of each earlier assignment.
+    /// Starts an assignment. If an earlier one has not ended, it is closed as lost first. Stale if
+    /// the epoch does not exceed those of all earlier assignments.
     constexpr event_result on(const assigned& a, steady_time now)
     {
         if (a.epoch <= epoch_ || a.epoch <= next_epoch_) return event_result::stale;
@@ -387,7 +392,7 @@ private:
     std::uint64_t epoch_ = 0;
     // Epoch of the next assignment, which begins when the current one is dropped; 0 for none.
     std::uint64_t next_epoch_ = 0;
-    bool next_revoked_ = false;  // the next assignment was revoked as well
+    bool next_revoked_ = false;  // the next assignment was revoked before its begin
     std::uint32_t failures_ = 0;
     std::uint32_t save_tries_ = 0;
     bool processed_ = false;

@@ -2,15 +2,14 @@
 //
 // processor: takes, reads and gives back all partitions of one process, in one thread.
 //
-//     waybill::processor work({.group = {"orders", "billing", partitions, {"host-7", drawn}}});
+//     waybill::processor work({.group = {"orders", "billing", partitions, self}});
 //
 // It combines a `lease_manager` and a `partition_lifecycle` for each partition in one state
 // machine. Each action of `next` is done before the next one; the guide has the loop. With a thread
 // per partition, use `lease_manager` and `partition_lifecycle` directly.
 //
 // Guarantees
-//   1. Lease calls come first, then partitions in turn. A partition that always has events does
-//      not starve the others.
+//   1. Lease calls come first, then partitions in turn, so no partition starves.
 //   2. A partition is read only while its lease is held and trusted.
 //   3. If the checkpoint has the same or a later epoch, or batches repeatedly end as
 //      `ownership_lost`, the epoch is raised before anything is read. If no epoch is left,
@@ -100,8 +99,8 @@ public:
         partition_opened refused_open = o;
         if (in_conflict)
             refused_open.stored_epoch = detail::greater(o.stored_epoch, d.epoch_to_exceed());
-        const bool last = refused_open.stored_epoch == lease::max_epoch;
-        refused_open.kind = last ? fault_kind::permanent : fault_kind::transient;
+        const bool no_epoch_left = refused_open.stored_epoch == lease::max_epoch;
+        refused_open.kind = no_epoch_left ? fault_kind::permanent : fault_kind::transient;
         const event_result h = part->on(refused_open, now);
         if (h == event_result::applied)
             (void)leases_.on(epoch_too_low{o.partition, refused_open.stored_epoch}, now);
@@ -161,11 +160,12 @@ public:
     [[nodiscard]] fault last_error(std::uint32_t partition) const
     {
         const partition_lifecycle p = part(partition);
-        const bool unused = partition < lifecycles_.size() &&
-                            (!p.has_processed() || conflicts_[partition].times != 0);
-        const bool never_opened =
-            p.stored() == lease::max_epoch && unused && leases_.epoch(partition);
-        return never_opened || leases_.exhausted(partition) ? detail::epochs_used_up() : fault{};
+        // After a batch without a conflict, this process may have written the checkpoint itself.
+        const bool foreign = partition < lifecycles_.size() &&
+                             (!p.has_processed() || conflicts_[partition].times != 0);
+        const bool cannot_open =
+            p.stored() == lease::max_epoch && foreign && leases_.epoch(partition);
+        return cannot_open || leases_.exhausted(partition) ? detail::epochs_used_up() : fault{};
     }
     /// The state of a partition; an idle one if the partition is unknown.
     [[nodiscard]] partition_lifecycle part(std::uint32_t partition) const
@@ -190,8 +190,8 @@ public:
 
 private:
     /// Under `epoch`, the store has reported another owner in `times` consecutive batches, although
-    /// this process holds the lease. Once: another writer has moved the checkpoint. Several times:
-    /// the row of the lease was lost earlier, and the store has seen a later epoch.
+    /// this process holds the lease. If `times` is 1, another writer has moved the checkpoint. If
+    /// `times` is higher, the lease row was lost earlier, and the checkpoint has a later epoch.
     struct ownership_conflict {
         std::uint64_t epoch = 0;
         std::uint64_t times = 0;
@@ -200,11 +200,11 @@ private:
         /// it doubles each time. Requires: `times` >= 2.
         [[nodiscard]] std::uint64_t epoch_to_exceed() const
         {
-            constexpr std::uint64_t widest = 63;  // the highest shift of 64 bits
-            const std::uint64_t doubled = times - 2;
-            const bool many = doubled > widest;
-            return detail::saturating_add(epoch,
-                                  many ? detail::highest_size : (std::uint64_t{1} << doubled) - 1);
+            constexpr std::uint64_t max_shift = 63;  // of a 64-bit number
+            const std::uint64_t doublings = times - 2;
+            const std::uint64_t distance =
+                doublings > max_shift ? detail::highest_size : (std::uint64_t{1} << doublings) - 1;
+            return detail::saturating_add(epoch, distance);
         }
         friend bool operator==(const ownership_conflict&, const ownership_conflict&) = default;
     };
@@ -252,7 +252,7 @@ private:
         if (!part) return event_result::invalid;
         leases_.reserve_give_backs(1);
         const event_result h = forward(*part, e, e.partition, now);
-        // A following assignment is not opened.
+        // While stopping, the assignment that follows a dropped one is not opened.
         if (leases_.stopping()) (void)part->on(revoked{}, now);
         give_back(e.partition, now);
         return h;
@@ -273,7 +273,8 @@ private:
         }
     }
 
-    /// Gives the lease back if that is the next step, or if it was never used before a stop.
+    /// Gives the lease back if the next step of the partition is `release`, or if the partition is
+    /// idle while the manager is stopping.
     void give_back(std::uint32_t p, steady_time now)
     {
         partition_lifecycle& part = lifecycles_[p];

@@ -37,7 +37,7 @@ struct deferral_options {
     /// broker may refuse to return messages of several partitions in one request;
     /// `group_by_partition` puts the entries of one partition next to each other.
     enum class hand_out_order : std::uint8_t {
-        by_due,              ///< By due time, then by sequence number.
+        by_due,  ///< By due time, then by sequence number.
         /// Grouped; the partition of the earliest due entry comes first. Text: "by_partition".
         group_by_partition,
     };
@@ -49,7 +49,7 @@ struct deferral_options {
     std::uint64_t max_messages = detail::highest_size;  ///< Maximum number of entries, at least 1.
     duration hold = duration::seconds(60);              ///< Maximum time in hand without a report.
     /// If true, at most one entry of a session is in hand, and `take` returns only the lowest
-    /// number of a session. A later message does not overtake an earlier one that waits longer.
+    /// number of a session. Higher numbers wait for it, even if they are due earlier.
     bool session_order = true;
 
     friend bool operator==(const deferral_options&, const deferral_options&) = default;

@@ -254,7 +254,8 @@ private:
         }
     };
 
-    // Assignment keeps the higher number, so a book never issues the same ticket twice.
+    // The last ticket issued. Assignment keeps the higher number, so a book never issues the same
+    // ticket twice.
     struct counter {
         std::uint64_t last = 0;
 
@@ -298,9 +299,9 @@ private:
 
     [[nodiscard]] schedule& schedule_of(entry_state state) noexcept
     {
-        return state == entry_state::due       ? due_
-               : state == entry_state::in_hand ? in_hand_
-                                               : waiting_;
+        if (state == entry_state::due) return due_;
+        if (state == entry_state::in_hand) return in_hand_;
+        return waiting_;
     }
 
     [[nodiscard]] static schedule_key key_of(const tracked_entry& r) noexcept
@@ -358,12 +359,12 @@ private:
         const tracked_entry& r = i->second;
         schedule_of(r.state).erase(key_of(r));
         if (has_session_order(r.entry)) {
-            const auto at = sessions_.find(r.entry.session);
-            session_entries& s = at->second;
+            const auto session = sessions_.find(r.entry.session);
+            session_entries& s = session->second;
             s.sequences.erase(sequence);
             if (s.front == sequence) s.front.reset();
             if (s.sequences.empty())
-                sessions_.erase(at);
+                sessions_.erase(session);
             else
                 update_front(s);
         }
@@ -401,17 +402,19 @@ private:
     /// first entries, and entries keep their order within a partition.
     [[nodiscard]] static std::vector<taken> grouped_by_partition(std::vector<taken>& from)
     {
-        std::map<std::uint16_t, std::uint64_t> first;
-        std::map<std::pair<std::uint64_t, std::uint64_t>, taken*> by_partition;
-        std::uint64_t n = 0;
+        std::map<std::uint16_t, std::uint64_t> first_index;  // by partition
+        // By the first index of the partition, then by the index of the entry.
+        std::map<std::pair<std::uint64_t, std::uint64_t>, taken*> sorted;
+        std::uint64_t index = 0;
         for (taken& h : from) {
-            const auto p =
-                first.try_emplace(detail::partition_of(h.entry.sequence), n).first->second;
-            by_partition.try_emplace(std::pair{p, n++}, &h);
+            const std::uint16_t partition = detail::partition_of(h.entry.sequence);
+            const std::uint64_t first = first_index.try_emplace(partition, index).first->second;
+            sorted.try_emplace(std::pair{first, index}, &h);
+            ++index;
         }
         std::vector<taken> to;
         to.reserve(from.size());
-        for (const auto& [key, h] : by_partition) to.push_back(static_cast<taken&&>(*h));
+        for (const auto& [key, h] : sorted) to.push_back(static_cast<taken&&>(*h));
         return to;
     }
 

@@ -64,7 +64,7 @@ template <std::same_as<deferred_messages> B>
 {
     if (const std::optional<config_error> bad = validate(options)) {
         return unexpected(deferred_messages::load_error{
-            deferred_messages::load_error::code::bad_options, 0, *bad});
+            .kind = deferred_messages::load_error::code::bad_options, .options = *bad});
     }
     detail::sealed_reader<detail::deferral_format> in(bytes);
     const std::uint64_t count = in.integer();
@@ -75,11 +75,11 @@ template <std::same_as<deferred_messages> B>
     result<B, deferred_messages::load_error> loaded = B(options);
     deferred d;
     for (std::uint64_t n = 0; n != count; ++n) {
-        const std::uint64_t above = in.integer();
-        if (n != 0 && above == 0) in.fail(deferred_messages::load_error::code::unsorted);
-        if (above > detail::highest_size - d.sequence)
+        const std::uint64_t difference = in.integer();
+        if (n != 0 && difference == 0) in.fail(deferred_messages::load_error::code::unsorted);
+        if (difference > detail::highest_size - d.sequence)
             in.fail(deferred_messages::load_error::code::out_of_range);
-        d.sequence += above;
+        d.sequence += difference;
         d.due = detail::stored_time(detail::stored_nanoseconds(d.due) + in.signed_integer());
         d.since = detail::stored_time(detail::stored_nanoseconds(d.due) + in.signed_integer());
         const std::uint64_t attempts = in.integer();

@@ -11,10 +11,11 @@
 //     if (auto end = lock.ended(now())) stop_working(*end);
 //
 // Guarantees (the guide has the complete loop and all details)
-//   1. A lock lasts from its request, on the caller's steady clock: not longer than at the broker.
+//   1. A lock lasts from its request, on the caller's steady clock: no longer than at the broker.
 //   2. At most one renewal is under way. Without a result within `answer_timeout` it has failed.
-//   3. The pause before a retry takes at most half of the remaining time, except by hint or base.
-//   4. `ownership_lost` ends it at once. After a `permanent` fault no renewal follows.
+//   3. The pause before a retry takes at most half of the time that is left, unless a server's hint
+//      or `pauses.base` is longer.
+//   4. `ownership_lost` ends the renewals at once. After a `permanent` fault no renewal follows.
 //   5. After `max_duration` the end is `too_long`, and the lock is still held for `left`.
 //   6. Events after the end are stale. Exception: a release or loss after `too_long` ends `left`.
 // Cost: constant time, fixed size, no allocation.
@@ -195,8 +196,8 @@ public:
     {
         if (lock_taken_) return event_result::stale;
         lock_taken_ = true;
-        const bool endless = options_.max_duration == duration::highest();
-        renewals_end_ = endless ? steady_time::highest() : now + options_.max_duration;
+        const bool no_limit = options_.max_duration == duration::highest();
+        renewals_end_ = no_limit ? steady_time::highest() : now + options_.max_duration;
         set_lock_end(now, e.lasts);
         return event_result::applied;
     }

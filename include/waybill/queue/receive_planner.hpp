@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// receive_planner: plans what to receive next. Due messages first, in an outage only probes.
+// receive_planner: plans what to receive next: due messages first, and in an outage only probes.
 //
 //     using planner = waybill::receive_planner;
 //     planner in({.max_in_flight = 16});
@@ -49,8 +49,11 @@ namespace waybill::inline v0_2 {
                             circuit_breaker::max_permits};
     }
     if (o.pause < duration{}) {
-        return config_error{"receive_planner.pause", detail::magnitude(o.pause),
-                            "nanoseconds must be at least", 0, true};
+        return config_error{.field = "receive_planner.pause",
+                            .value = detail::magnitude(o.pause),
+                            .rule = "nanoseconds must be at least",
+                            .bound = 0,
+                            .negative = true};
     }
     if (o.poll_interval <= duration{}) {
         return config_error{"receive_planner.poll_interval", detail::magnitude(o.poll_interval),
@@ -68,7 +71,7 @@ namespace waybill::inline v0_2 {
 ///      messages are requested if no due pair is left. After a pair is given back, fresh messages
 ///      are received for `pause`, so a single pair cannot block all other messages.
 ///   2. The work in hand is at most `max_in_flight`, and at most what the circuit breaker permits.
-///      Its probes are pairs first.
+///      In its state `half_open`, pairs are the first probes.
 ///   3. A pointer is completed only after its original was completed, dead-lettered, deferred
 ///      again, or found to be gone. If the outcome is unknown, the pointer is given back. A crash
 ///      at any point loses no message, but a message may be handled twice.
@@ -84,8 +87,7 @@ public:
     using action = std::variant<take_due_pairs, receive, receive_deferred, settle_original,
                                 settle_message, wait_until, idle>;
 
-    explicit receive_planner(const config& o = {})
-        : options_(o), breaker_(o.breaker)
+    explicit receive_planner(const config& o = {}) : options_(o), breaker_(o.breaker)
     {
         options_.max_in_flight = detail::lesser(o.max_in_flight, circuit_breaker::max_permits);
         works_.reserve(options_.max_in_flight);
@@ -98,9 +100,9 @@ public:
         steady_time until = breaker_.next_change(now);
         for (const work& w : works_) {
             const stage s = stage_of(w, now);
-            if (s == stage::settle_original) return settle_original{w.number, w.original};
+            if (s == stage::settle_original) return settle_original{w.number, w.settle_original_as};
             if (s == stage::settle_message)
-                return settle_message{w.number, w.message, w.original_gone};
+                return settle_message{w.number, w.settle_message_as, w.original_gone};
             if (s == stage::give_back) return settle_message{w.number, settle_as::give_back};
             if (s == stage::handle) until = detail::earlier(until, w.permit.deadline);
         }
@@ -159,7 +161,7 @@ public:
         // No handler was called, so the circuit breaker gets neither a success nor a failure.
         breaker_.record(w->permit, fault_kind::cancelled, now);
         w->original_gone = e.result == settle_result::not_found;
-        w->message = w->original_gone ? settle_as::complete : settle_as::give_back;
+        w->settle_message_as = w->original_gone ? settle_as::complete : settle_as::give_back;
         w->current_stage = stage::settle_message;
         return event_result::applied;
     }
@@ -174,14 +176,14 @@ public:
         if (e.kind == fault_kind::none) handled_as = settle_as::complete;
         if (e.kind == fault_kind::permanent) handled_as = settle_as::dead_letter;
         if (!w->is_pair) {
-            w->message = handled_as;
+            w->settle_message_as = handled_as;
             w->current_stage = stage::settle_message;
             if (e.deferred) remove_work(*w);
             return event_result::applied;
         }
-        w->original = e.deferred ? settle_as::give_back : handled_as;
+        w->settle_original_as = e.deferred ? settle_as::give_back : handled_as;
         const bool pair_done = e.deferred || handled_as != settle_as::give_back;
-        w->message = pair_done ? settle_as::complete : settle_as::give_back;
+        w->settle_message_as = pair_done ? settle_as::complete : settle_as::give_back;
         w->deferred_again = e.deferred;
         w->current_stage = stage::settle_original;
         return event_result::applied;
@@ -194,7 +196,7 @@ public:
         // The original may still exist, and could never be fetched without its pointer. If it was
         // deferred again, it has a new pointer.
         if (e.result == settle_result::failed && !w->deferred_again)
-            w->message = settle_as::give_back;
+            w->settle_message_as = settle_as::give_back;
         w->current_stage = stage::settle_message;
         return event_result::applied;
     }
@@ -205,12 +207,14 @@ public:
         work* w = find(e.work, stage::settle_message, now);
         if (w == nullptr) w = find(e.work, stage::give_back, now);
         if (w == nullptr) return event_result::stale;
+        // No handler was called, so the circuit breaker gets neither a success nor a failure.
         if (w->current_stage == stage::fetch_original)
             breaker_.record(w->permit, fault_kind::cancelled, now);
-        const bool give_back =
-            w->current_stage != stage::settle_message || w->message == settle_as::give_back;
+        const bool given_back = w->current_stage != stage::settle_message ||
+                                w->settle_message_as == settle_as::give_back;
         const steady_time after_pause = now + detail::greater(options_.pause, duration{});
-        if (give_back) (w->is_pair ? next_pair_request_ : next_receive_) = after_pause;
+        if (given_back && w->is_pair) next_pair_request_ = after_pause;
+        if (given_back && !w->is_pair) next_receive_ = after_pause;
         remove_work(*w);
         return event_result::applied;
     }
@@ -237,13 +241,15 @@ public:
     friend bool operator==(const receive_planner&, const receive_planner&) = default;
 
 private:
-    // A pair is a deferred message (the original) and the pointer message that leads to it.
+    // The stages of the work in hand, which is a fresh message or a pair.
     enum class stage : std::uint8_t {
         fetch_original,   // of a pair, whose pointer was received
         handle,           // the handler runs
         settle_original,  // of a pair
         settle_message,   // a fresh message, or the pointer of a pair
-        give_back,        // the handler is late, or the permit is void, or `stop` was called
+        // Returned by `stage_of`, never stored. The handler is late, or the original of a pair must
+        // not be fetched: the permit is void or has expired, or `stop` was called.
+        give_back,
     };
 
     struct work {
@@ -253,8 +259,8 @@ private:
         bool is_pair = false;
         bool original_gone = false;
         bool deferred_again = false;  // the handler deferred the message of a pair again
-        settle_as original = settle_as::give_back;
-        settle_as message = settle_as::give_back;
+        settle_as settle_original_as = settle_as::give_back;
+        settle_as settle_message_as = settle_as::give_back;
         friend bool operator==(const work&, const work&) = default;
     };
 

@@ -5,7 +5,7 @@
 //
 // Each unit of work has a number. It is a fresh message, or a pair of a deferred message (the
 // original) and its pointer. The message of a pair is its pointer: a scheduled message of the
-// broker, or a row of a book.
+// broker, or an entry of a deferred_messages.
 
 #ifndef WAYBILL_QUEUE_RECEIVE_PLANNER_STEPS_HPP
 #define WAYBILL_QUEUE_RECEIVE_PLANNER_STEPS_HPP
@@ -33,8 +33,7 @@ struct receive_planner_types {
         /// The circuit breaker. Its `timeout` is the maximum duration of a handler.
         circuit_breaker_types::config breaker{};
 
-        friend bool operator==(const config&,
-                               const config&) = default;
+        friend bool operator==(const config&, const config&) = default;
     };
 
     /// The outcome of a broker call that fetches or settles a message.
@@ -52,7 +51,7 @@ struct receive_planner_types {
     /// How to settle a message in hand.
     enum class settle_as : std::uint8_t {
         complete,     ///< It was processed: complete it.
-        give_back,    ///< It is to be delivered again: abandon it, or release the claim on the row.
+        give_back,    ///< It is to be delivered again: abandon it, or give back the entry.
         dead_letter,  ///< It is to be moved to the dead letters.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(settle_as) noexcept
@@ -60,7 +59,7 @@ struct receive_planner_types {
         return "complete, give_back, dead_letter";
     }
 
-    /// Take due pairs: receive their pointers, or claim their rows. Report with `pairs_taken`.
+    /// Take due pairs: receive their pointers, or take their entries. Report with `pairs_taken`.
     struct take_due_pairs {
         std::uint64_t first = 0;  ///< The number of the first pair; the others follow in sequence.
         std::uint64_t max_pairs = 0;  ///< Maximum of pairs.
@@ -87,9 +86,9 @@ struct receive_planner_types {
         friend bool operator==(const settle_original&, const settle_original&) = default;
     };
 
-    /// Settle a fresh message or the pointer of a pair. Report with `message_settled`. For a row of
-    /// a deferred_messages, use its ticket: book.settled(sequence, ticket) or
-    /// book.give_back(sequence, ticket). If the entry was deferred again, the book then keeps it.
+    /// Settle a fresh message or the pointer of a pair. Report with `message_settled`. For an entry
+    /// of a deferred_messages, use its ticket: settled(sequence, ticket) or give_back(sequence,
+    /// ticket). If the entry was deferred again, these calls do not change it.
     struct settle_message {
         std::uint64_t work = 0;
         settle_as as = settle_as::complete;

@@ -72,29 +72,35 @@ struct scheduled_id {
                                                          std::uint64_t most = max_bytes,
                                                          char mark = ':')
     {
-        if (original.empty()) return unexpected(error{error::code::no_id, 0, most});
-        if (mark >= '0' && mark <= '9') return unexpected(error{error::code::bad_mark, 0, most});
+        if (original.empty())
+            return unexpected(error{.kind = error::code::no_id, .max_bytes = most});
+        if (mark >= '0' && mark <= '9')
+            return unexpected(error{.kind = error::code::bad_mark, .max_bytes = most});
         const std::string number = attempt == 0 ? std::string() : mark + std::to_string(attempt);
         const std::uint64_t bytes = original.size() + number.size();
         if (bytes > most) return unexpected(error{error::code::too_large, bytes, most});
         return std::string(original) + number;
     }
 
-    /// Splits an id by its look alone: "order-7:3" into "order-7" and 3; "order-7" and "a:07" are
+    /// Splits an id by its form alone: "order-7:3" into "order-7" and 3; "order-7" and "a:07" are
     /// originals with attempt 0. An original id may look like a copy (guarantee 2), so use it only
     /// for ids that never end in the mark and a number. Otherwise use original_of().
     [[nodiscard]] static constexpr scheduled_id parse(std::string_view id, char mark = ':') noexcept
     {
+        constexpr std::size_t max_digits = 10;  // of an attempt, which has 32 bits
+        const scheduled_id no_copy{.original = id, .attempt = 0};
         std::uint64_t attempt = 0;
-        std::uint64_t one = 1;
-        std::size_t at = id.size();
-        for (; at != 0 && id[at - 1] >= '0' && id[at - 1] <= '9'; --at, one *= 10) {
-            if (id.size() - at == 10) return {id, 0};  // more digits than an attempt can have
-            attempt += static_cast<std::uint64_t>(id[at - 1] - '0') * one;
+        std::uint64_t place_value = 1;
+        std::size_t begin = id.size();  // of the digits at the end
+        for (; begin != 0 && id[begin - 1] >= '0' && id[begin - 1] <= '9'; --begin) {
+            if (id.size() - begin == max_digits) return no_copy;
+            attempt += static_cast<std::uint64_t>(id[begin - 1] - '0') * place_value;
+            place_value *= 10;
         }
-        const bool digits = at != id.size() && id[at] != '0';
-        if (!digits || attempt > UINT32_MAX || at < 2 || id[at - 1] != mark) return {id, 0};
-        return {id.substr(0, at - 1), static_cast<std::uint32_t>(attempt)};
+        const bool has_number = begin != id.size() && id[begin] != '0' && attempt <= UINT32_MAX;
+        // An original id of at least one byte and the mark must precede the number.
+        if (!has_number || begin < 2 || id[begin - 1] != mark) return no_copy;
+        return {id.substr(0, begin - 1), static_cast<std::uint32_t>(attempt)};
     }
 
     /// The original id of a message that is known to be the copy for this attempt. Empty if the id

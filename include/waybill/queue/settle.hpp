@@ -14,7 +14,7 @@
 // Guarantees (details, and the calls of SQS, Service Bus and AMQP: guide)
 //   1. A failed message is dead-lettered with a reason, before the broker does so without one.
 //   2. In an outage a message is not returned at once, unless that does not count as a delivery.
-//   3. If the lock is lost or too short for a call, only success is reported.
+//   3. If the lock is lost or too short for a call, the queue is called only after a success.
 //   4. Deliveries in an outage use up no tries, if the caller passes their number.
 //
 // A pure function: constant time, no allocation.
@@ -114,14 +114,16 @@ struct settle_check {
                          (detail::renews_deliveries(p) || !p.release_counts);
     c.longest_outage =
         detail::time_until_delivery(p, t, endless ? detail::highest_size : c.max_deliveries);
-    const duration live = detail::greater(t.time_to_live, duration{});
-    if (live < c.longest_outage) {
-        const duration last_hold = detail::outage_hold(p, t, UINT32_MAX, 1.0);
-        c.longest_outage = detail::greater(live - last_hold, duration{});
+    const duration time_to_live = detail::greater(t.time_to_live, duration{});
+    if (time_to_live < c.longest_outage) {
+        // The last delivery begins at most one hold before the message expires.
+        constexpr double highest_random = 1.0;
+        const duration longest_hold = detail::outage_hold(p, t, UINT32_MAX, highest_random);
+        c.longest_outage = detail::greater(time_to_live - longest_hold, duration{});
         c.by = delivery_lifetime::delivery_limit::time_to_live;
     }
-    const bool counted = p.on_outage != settle_policy::when_down::abandon || p.release_counts;
-    const std::uint64_t tries = counted ? c.max_tries : detail::highest_size;
+    const bool uses_tries = p.on_outage != settle_policy::when_down::abandon || p.release_counts;
+    const std::uint64_t tries = uses_tries ? c.max_tries : detail::highest_size;
     c.longest_outage_if_counted =
         detail::lesser(c.longest_outage, detail::time_until_delivery(p, t, tries));
     return c;
@@ -143,7 +145,7 @@ struct settle_check {
     const detail::settled_delivery delivery(p, d, kind);
     switch (kind) {
         case fault_kind::none:
-        case fault_kind::ownership_lost: break;
+        case fault_kind::ownership_lost: break;  // handled above
         case fault_kind::permanent: return delivery.permanent();
         case fault_kind::transient: return delivery.transient(random, now, hint);
         case fault_kind::infrastructure: return delivery.infrastructure(random, now, hint);
@@ -152,8 +154,8 @@ struct settle_check {
     return let_lock_expire{let_lock_expire::cause::lock_lost};
 }
 
-/// Returns the reason of a dead letter: the limit by its name, and `reason`. At most `most` bytes,
-/// cut between characters. Examples:
+/// Returns the text of a dead letter: the cause, the fault and the limit that is used up, then
+/// `reason`. At most `most` bytes, cut between characters. Examples:
 ///
 ///     exhausted: transient, 24 of 24 tries (levels): timed out
 ///     last_delivery: infrastructure, 10 of 10 deliveries (max_deliveries): the store is down

@@ -15,7 +15,7 @@
 // Guarantees (details: guide)
 //   1. Each message is reported once. A `complete` gets one call even after its lock has expired.
 //   2. A call has one kind and at most `items` messages, in the order in which they were decided.
-//   3. A message waits for others at most `linger`, and not later than `to_settle` before its lock
+//   3. A message waits for others at most `linger`, and only until `to_settle` before its lock
 //      ends. The earliest end of a lock comes first.
 //   4. Only the failed part of a call is retried. A result that is reported twice counts once.
 // Cost: at most n log n, for n unreported messages. A value without locks: one thread at a time.
@@ -166,12 +166,18 @@ struct settle_batches_types {
 {
     if (p.items == 0) return config_error{"items", 0, "must be at least", 1};
     if (p.linger < duration{}) {
-        return config_error{"linger", detail::magnitude(p.linger),
-                            "nanoseconds must be at least", 0, true};
+        return config_error{.field = "linger",
+                            .value = detail::magnitude(p.linger),
+                            .rule = "nanoseconds must be at least",
+                            .bound = 0,
+                            .negative = true};
     }
     if (p.to_settle < duration{}) {
-        return config_error{"to_settle", detail::magnitude(p.to_settle),
-                            "nanoseconds must be at least", 0, true};
+        return config_error{.field = "to_settle",
+                            .value = detail::magnitude(p.to_settle),
+                            .rule = "nanoseconds must be at least",
+                            .bound = 0,
+                            .negative = true};
     }
     if (p.tries == 0) return config_error{"tries", 0, "must be at least", 1};
     return validate(p.pauses);
@@ -198,7 +204,7 @@ public:
         std::optional<settle_kind> most_urgent;
         steady_time earliest_lock_end;
         for (const settle_kind k : settle_kinds) {
-            const std::optional<steady_time> lock_end = due(k, now);
+            const std::optional<steady_time> lock_end = lock_end_if_due(k, now);
             if (!lock_end || (most_urgent && *lock_end >= earliest_lock_end)) continue;
             most_urgent = k;
             earliest_lock_end = *lock_end;
@@ -208,8 +214,8 @@ public:
         std::optional<steady_time> until;
         for (const entry& e : entries_) {
             if (e.current_stage != stage::waiting) continue;
-            const steady_time due_at =
-                detail::earlier(detail::later(e.not_before, latest_call_time(e)), e.locked_until);
+            const steady_time due_at = detail::earlier(
+                detail::later(e.not_before, waits_for_others_until(e)), e.locked_until);
             until = until ? detail::earlier(*until, due_at) : due_at;
         }
         if (until) return wait_until{*until};
@@ -252,25 +258,26 @@ public:
     event_result on(const batch_settled& s, steady_time now)
     {
         std::vector<fault_kind> faults(s.items.size(), s.kind);
+        // In reverse order: if `failed` contains an index twice, its first entry counts.
         for (auto f = s.failed.rbegin(); f != s.failed.rend(); ++f) {
             if (f->index >= faults.size()) return event_result::invalid;
             if (s.kind != fault_kind::none) continue;
             // An entry of `failed` without a fault counts as `infrastructure`.
-            const bool none = f->kind == fault_kind::none;
-            faults[f->index] = none ? fault_kind::infrastructure : f->kind;
+            const bool has_no_fault = f->kind == fault_kind::none;
+            faults[f->index] = has_no_fault ? fault_kind::infrastructure : f->kind;
         }
         const std::set<std::uint64_t> distinct_items(s.items.begin(), s.items.end());
         if (distinct_items.size() != s.items.size()) return event_result::invalid;
-        event_result applied = event_result::stale;
+        event_result result = event_result::stale;
         for (std::size_t i = 0; i != s.items.size(); ++i) {
             entry* const e = find(s.items[i]);
             if (e == nullptr || e->current_stage == stage::ended) continue;
             if (s.call != (e->current_stage == stage::called ? e->call : next_call_)) continue;
             record_result(*e, faults[i], s.random, now);
-            applied = event_result::applied;
+            result = event_result::applied;
         }
-        if (applied == event_result::applied && s.call == next_call_) ++next_call_;
-        return applied;
+        if (result == event_result::applied && s.call == next_call_) ++next_call_;
+        return result;
     }
 
     event_result on(const reported& r, steady_time now)
@@ -323,8 +330,9 @@ private:
         return {e.item, e.kind, outcome, e.fault, e.tries};
     }
 
-    /// The latest time at which the call for this message should begin.
-    [[nodiscard]] steady_time latest_call_time(const entry& e) const
+    /// From this time on, the message does not wait for others, so its call is due. A retry, or any
+    /// message after `last_decided`, waits for no others.
+    [[nodiscard]] steady_time waits_for_others_until(const entry& e) const
     {
         if (e.tries != 0 || no_linger_) return e.not_before;
         return detail::earlier(e.decided_at + policy_.linger, e.locked_until - policy_.to_settle);
@@ -336,7 +344,7 @@ private:
     }
 
     /// If a call of kind `k` is due, the earliest lock end of its messages; otherwise no value.
-    [[nodiscard]] std::optional<steady_time> due(settle_kind k, steady_time now) const
+    [[nodiscard]] std::optional<steady_time> lock_end_if_due(settle_kind k, steady_time now) const
     {
         std::uint64_t waiting = 0;
         bool is_due = false;
@@ -345,7 +353,7 @@ private:
             if (!is_ready(e, k, now)) continue;
             ++waiting;
             earliest_lock_end = detail::earlier(earliest_lock_end, e.locked_until);
-            is_due = is_due || latest_call_time(e) <= now;
+            is_due = is_due || waits_for_others_until(e) <= now;
         }
         if (is_due || waiting >= policy_.items) return earliest_lock_end;
         return {};
@@ -372,7 +380,7 @@ private:
                 chosen.insert(&e);
             }
         }
-        settle_batch b{next_call_, k, {}};
+        settle_batch b{.call = next_call_, .kind = k};
         // `chosen` is ordered by urgency; a call has its messages in the order of their numbers.
         for (const entry& e : entries_) {
             if (is_ready(e, k, now) && !more_urgent{}(*chosen.rbegin(), &e))
@@ -381,7 +389,7 @@ private:
         return b;
     }
 
-    /// Binary search: items ascend.
+    /// Binary search: the numbers in `entries_` ascend.
     [[nodiscard]] entry* find(std::uint64_t item)
     {
         std::size_t first = 0;
@@ -406,7 +414,7 @@ private:
         if (kind == fault_kind::ownership_lost) e.outcome = settle_outcome::lost;
         if (kind != fault_kind::transient && kind != fault_kind::infrastructure) return;
         if (e.tries >= policy_.tries) return;
-        // Retry. The pause ends in time for another call.
+        // Retry if time is left. The pause ends in time for another call.
         const steady_time latest_retry = e.locked_until - policy_.to_settle;
         e.outcome = settle_outcome::lost;
         if (latest_retry <= now) return;

@@ -60,8 +60,11 @@ struct settle_policy {
 {
     if (p.max_deliveries == 0) return config_error{"max_deliveries", 0, "must be at least", 1};
     if (p.to_settle < duration{}) {
-        return config_error{"to_settle", detail::magnitude(p.to_settle),
-                            "nanoseconds must be at least", 0, true};
+        return config_error{.field = "to_settle",
+                            .value = detail::magnitude(p.to_settle),
+                            .rule = "nanoseconds must be at least",
+                            .bound = 0,
+                            .negative = true};
     }
     if (p.can_defer && p.longest_defer <= duration{}) {
         return config_error{"longest_defer", detail::magnitude(p.longest_defer),

@@ -79,7 +79,8 @@ struct queue_delivery {
     /// Tries of the message in total. Set it if copies of the message, or several tries in one
     /// delivery, make it differ from `count`; 0 is read as `count`.
     std::uint64_t tries = 0;
-    duration lock_left = duration::highest();  ///< Measured by the consumer's own steady clock.
+    /// The rest of the lock, measured on the consumer's own steady clock; 0 or less if it is lost.
+    duration lock_left = duration::highest();
     /// Earlier deliveries that ended in `infrastructure` or `cancelled` and that the broker
     /// counted. They are subtracted from the tries; the result is at least 1.
     std::uint64_t outage_deliveries = 0;

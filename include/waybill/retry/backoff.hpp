@@ -12,6 +12,7 @@
 //
 // Ranges: full jitter [0, pause), equal jitter [pause/2, pause), decorrelated jitter
 // [base, 3 * previous pause). Source: AWS, "Exponential Backoff and Jitter" (Marc Brooker, 2015).
+// `around`: [0.8 * pause, 1.2 * pause), as in the clients of Kafka and gRPC.
 //
 // Cost: constant time, at most 32 steps for a power; no allocation.
 
@@ -75,53 +76,60 @@ struct backoff {
                                    "must be a number of thousandths, and at least", 1'000);
     }
     if (b.step < duration{}) {
-        return config_error{"backoff.step", detail::magnitude(b.step),
-                            "nanoseconds must be at least", 0, true};
+        return config_error{.field = "backoff.step",
+                            .value = detail::magnitude(b.step),
+                            .rule = "nanoseconds must be at least",
+                            .bound = 0,
+                            .negative = true};
     }
     if (b.highest_hint < duration{}) {
-        return config_error{"backoff.highest_hint", detail::magnitude(b.highest_hint),
-                            "nanoseconds must be at least", 0, true};
+        return config_error{.field = "backoff.highest_hint",
+                            .value = detail::magnitude(b.highest_hint),
+                            .rule = "nanoseconds must be at least",
+                            .bound = 0,
+                            .negative = true};
     }
     return {};
 }
 
 /// The pause before retry `n`, counted from 1. Only decorrelated jitter uses `previous`, the pause
-/// before retry n-1; a shorter one than the base counts as the base. `random` is a random number in
-/// [0, 1); other values are clamped, and NaN counts as 0. The server's `hint` is a lower bound of
-/// the pause. The hint is limited to the greater of cap and `highest_hint`. Without a hint the
-/// pause is at most the cap. It is never negative, also for invalid options. Constant time.
+/// before retry n-1; less than the base counts as the base. `random` is a random number in [0, 1);
+/// other values are clamped, and NaN counts as 0. The server's `hint` is a lower bound of the
+/// pause. The hint is limited to the greater of cap and `highest_hint`. Without a hint the pause is
+/// at most the cap. It is never negative, also for invalid options. Constant time.
 [[nodiscard]] constexpr duration pause(const backoff& b, std::uint32_t n, duration previous,
                                        double random, duration hint = {}) noexcept
 {
     const duration cap = detail::greater(b.cap, duration{});
-    const double share = random >= 0.0 ? (random < 1.0 ? random : 1.0) : 0.0;
-    duration widest = detail::lesser(detail::uncapped(b.base, b.factor, b.step, n), cap);
-    duration drawn = widest;
+    double share = 0.0;  // also for NaN
+    if (random >= 0.0) share = random < 1.0 ? random : 1.0;
+    duration max_pause = detail::lesser(detail::uncapped(b.base, b.factor, b.step, n), cap);
+    duration result = max_pause;
     switch (b.spread) {
         case backoff::jitter::none: break;
-        case backoff::jitter::equal: drawn = widest * (0.5 + share / 2); break;
-        case backoff::jitter::full: drawn = widest * share; break;
+        case backoff::jitter::equal: result = max_pause * (0.5 + share / 2); break;
+        case backoff::jitter::full: result = max_pause * share; break;
         case backoff::jitter::around: {
             // The pause is 80 to 120 % of the middle. Without the factor 1 / 1.2, half of the
             // longest pauses would equal the cap.
             constexpr double lowest_share = 0.8;
             constexpr double width = 0.4;
             constexpr double highest_share = 1.2;
-            const duration middle = detail::lesser(widest, cap * (1 / highest_share));
-            drawn = middle * (lowest_share + share * width);
-            widest = cap;
+            const duration middle = detail::lesser(max_pause, cap * (1 / highest_share));
+            result = middle * (lowest_share + share * width);
+            max_pause = cap;
             break;
         }
         case backoff::jitter::decorrelated: {
             const duration base = detail::lesser(detail::greater(b.base, duration{}), cap);
-            const duration thrice = detail::times(detail::greater(previous, base), 3);
-            drawn = base + (thrice - base) * share;
-            widest = detail::lesser(thrice, cap);
+            const duration range_end = detail::times(detail::greater(previous, base), 3);
+            result = base + (range_end - base) * share;
+            max_pause = detail::lesser(range_end, cap);
             break;
         }
     }
-    drawn = detail::lesser(drawn, widest);  // products may round up
-    return detail::greater(drawn, detail::lesser(hint, detail::greater(cap, b.highest_hint)));
+    result = detail::lesser(result, max_pause);  // products may round up
+    return detail::greater(result, detail::lesser(hint, detail::greater(cap, b.highest_hint)));
 }
 
 /// The same if the previous pause is unknown. Decorrelated jitter then assumes a previous pause
@@ -130,7 +138,8 @@ struct backoff {
                                        duration hint = {}) noexcept
 {
     if (b.spread != backoff::jitter::decorrelated) return pause(b, n, duration{}, random, hint);
-    return pause(b, n, detail::lesser(detail::middle_before(b.base, n), b.cap), random, hint);
+    const duration previous = detail::lesser(detail::assumed_previous_pause(b.base, n), b.cap);
+    return pause(b, n, previous, random, hint);
 }
 
 }  // namespace waybill::inline v0_2

@@ -31,7 +31,7 @@ struct call_report {
     /// The reason for no further attempt.
     retry_loop::retry_outcome outcome = retry_loop::retry_outcome::open;
     std::uint32_t tries = 0;               ///< Number of attempts, the first one included.
-    duration elapsed{};                    ///< Time since the start of the time limit.
+    duration elapsed{};                    ///< Time since the construction of the retry_loop.
     std::optional<steady_time> waiting{};  ///< Time of the next attempt: call again then.
 
     [[nodiscard]] bool ok() const noexcept

@@ -59,7 +59,9 @@ public:
         advance_to(now);
         const steady_time deadline = now_ + options_.timeout;
         if (state_ != circuit_state::closed) {
-            if (state_ == circuit_state::forced_closed) return permit{generation_, 0, deadline, 0};
+            if (state_ == circuit_state::forced_closed) {
+                return permit{.generation = generation_, .number = 0, .deadline = deadline};
+            }
             if (!take_half_open_permit()) return {};
         } else if (permits_.full()) {
             return {};
@@ -69,8 +71,8 @@ public:
     }
 
     /// Reports the result of a call. `random` in [0, 1) is for the jitter of the next pause, if it
-    /// has jitter. A pause that begins because of a lost permit uses the latest draw. Returns
-    /// `stale` without a change if the permit is void, not tracked, or already reported.
+    /// has jitter. A pause that begins because of a lost permit uses the latest `random`.
+    /// Returns `stale` without a change if the permit is void, not tracked, or already reported.
     constexpr event_result record(const permit& p, fault_kind kind, steady_time now,
                                   double random = 1.0) noexcept
     {
@@ -137,16 +139,16 @@ public:
 
     /// True if a dependency is probably down, so that failures are not caused by the messages. True
     /// in `open`, `half_open` and `forced_open`, false in `forced_closed`. In `closed` it is true
-    /// if a call failed within the period and no other result than a failure was reported since.
+    /// if a call failed within the period and no counted call has ended without a failure since.
     /// Query it when process_batch asks whether all events of a batch become dead letters. Report
     /// the handler's results to the circuit breaker after that, even if the batch is redelivered.
     [[nodiscard]] constexpr bool suspects_outage(steady_time now) const noexcept
     {
-        circuit_breaker_of v = at_time(now);
-        v.recent_.advance_to(v.now_);
-        if (v.state_ == circuit_state::closed)
-            return v.consecutive_failures_ != 0 && v.recent_.failed() != 0;
-        return v.state_ != circuit_state::forced_closed;
+        circuit_breaker_of advanced = at_time(now);
+        advanced.recent_.advance_to(advanced.now_);
+        if (advanced.state_ == circuit_state::closed)
+            return advanced.consecutive_failures_ != 0 && advanced.recent_.failed() != 0;
+        return advanced.state_ != circuit_state::forced_closed;
     }
 
     friend bool operator==(const circuit_breaker_of&, const circuit_breaker_of&) = default;
@@ -160,9 +162,9 @@ private:
 
     [[nodiscard]] constexpr circuit_breaker_of at_time(steady_time now) const noexcept
     {
-        circuit_breaker_of v = *this;
-        v.advance_to(now);
-        return v;
+        circuit_breaker_of advanced = *this;
+        advanced.advance_to(now);
+        return advanced;
     }
 
     [[nodiscard]] constexpr bool has(const permit& p) const noexcept
@@ -184,7 +186,8 @@ private:
 
     [[nodiscard]] constexpr std::uint64_t step_size() const noexcept
     {
-        return detail::lesser(std::uint64_t{1} << detail::lesser(step_, 32), MaxPermits);
+        constexpr std::uint64_t max_shift = 32;  // 2^32 exceeds MaxPermits
+        return detail::lesser(std::uint64_t{1} << detail::lesser(step_, max_shift), MaxPermits);
     }
 
     [[nodiscard]] constexpr bool is_failure(fault_kind kind) const noexcept
@@ -222,6 +225,7 @@ private:
         return true;
     }
 
+    /// For a call that does not count: its step allows another call instead.
     constexpr void return_permit() noexcept
     {
         if (state_ == circuit_state::half_open) --step_permits_;
@@ -294,13 +298,13 @@ private:
     /// The next deadline of a permit. In the state `open`, the end of the pause.
     steady_time next_change_ = steady_time::highest();
     detail::permits<MaxPermits> permits_{};
-    detail::recent_calls recent_;  // used in `closed`
-    std::uint64_t consecutive_failures_ = 0;  // consecutive failures, in `closed`
-    std::uint64_t step_ = 0;       // index of the current step of the ramp, in `half_open`
+    detail::recent_calls recent_;             // used in `closed`
+    std::uint64_t consecutive_failures_ = 0;  // used in `closed`
+    std::uint64_t step_ = 0;            // index of the current step, from 0, in `half_open`
     std::uint64_t step_permits_ = 0;    // permits of this step, without calls that do not count
     std::uint64_t step_successes_ = 0;  // calls of this step that did not fail
     std::uint32_t break_count_ = 0;     // number of pauses since the last `closed`
-    double random_ = 1.0;
+    double random_ = 1.0;               // from the last `record`; for the jitter of the next pause
 };
 
 /// A circuit breaker for at most 256 calls at the same time. For another maximum use

@@ -9,7 +9,7 @@
 //   - Polly v8 (https://www.pollydocs.org/strategies/circuit-breaker#defaults): failure ratio 0.1,
 //     minimum throughput 100, sampling duration 30 s, break duration 5 s.
 //   - resilience4j (https://resilience4j.readme.io/docs/circuitbreaker): 50 % of the last 100
-//     calls, however long they take. After successes, these are 50 consecutive failures.
+//     calls, however long they take. After successful calls, 50 consecutive failures reach it.
 // With these defaults, after 1,000 successful calls, 50 consecutive failures stop the calls, or 112
 // failures of 1,112 calls within the period. A circuit breaker with fewer than 100 calls in 30 s
 // needs a smaller `minimum_throughput` or `consecutive_failures`.
@@ -69,8 +69,7 @@ struct circuit_breaker_types {
         std::uint32_t half_open_steps = 4;
         bool transient_counts = false;  ///< True if a `transient` fault also counts as a failure.
 
-        friend bool operator==(const config&,
-                               const config&) = default;
+        friend bool operator==(const config&, const config&) = default;
     };
 
     /// The permission to make one call. The caller reports it once, before its deadline. All fields
@@ -80,7 +79,7 @@ struct circuit_breaker_types {
         std::uint64_t generation = 0;
         std::uint64_t number = 0;  ///< Unique. 0 if the permit is not tracked.
         steady_time deadline{};    ///< Without a report by then, the call counts as failed.
-        std::uint64_t place = 0;   ///< Index of its entry.
+        std::uint64_t place = 0;   ///< Index of its entry in the circuit breaker.
 
         friend bool operator==(const permit&, const permit&) = default;
     };
@@ -117,10 +116,10 @@ struct circuit_breaker_types {
     if (const auto bad = positive("circuit_breaker.timeout", o.timeout)) return bad;
     if (o.half_open_steps == 0)
         return config_error{"circuit_breaker.half_open_steps", 0, "must be at least", 1};
-    constexpr std::uint64_t most = 32;  // steps that double the permits: more than any breaker has
-    if (o.half_open_steps > most)
+    constexpr std::uint64_t max_steps = 32;  // step 32 allows 2^31 calls, more than any MaxPermits
+    if (o.half_open_steps > max_steps)
         return config_error{"circuit_breaker.half_open_steps", o.half_open_steps, "must be at most",
-                            most};
+                            max_steps};
     return validate(o.break_duration);
 }
 

@@ -38,7 +38,7 @@ struct retry_policy {
     /// Maximum of attempts, the first included; 0 counts as 1. Settings named "max retries" exclude
     /// the first attempt: add 1.
     std::uint32_t max_attempts = 5;
-    std::uint32_t immediate = 0;  ///< The number of first retries without a pause.
+    std::uint32_t immediate = 0;  ///< Number of retries without a pause; they come first.
     backoff pauses{};
 
     friend bool operator==(const retry_policy&, const retry_policy&) = default;
@@ -74,16 +74,16 @@ namespace detail {
     return kind == fault_kind::transient || kind == fault_kind::infrastructure;
 }
 
-/// `pausing(n)` returns the n-th pause, counted from 1.
+/// The next step after `tries` attempts. `pause_of(n)` returns the n-th pause, counted from 1.
 template <class F>
 [[nodiscard]] constexpr retry_action decided(const retry_policy& p, std::uint32_t tries,
                                              fault_kind kind, steady_time now, duration hint,
-                                             F pausing) noexcept
+                                             F pause_of) noexcept
 {
     if (!is_worth_a_retry(kind) || tries >= (p.max_attempts == 0 ? 1 : p.max_attempts))
         return give_up{kind};
     if (tries <= p.immediate && hint <= duration{}) return retry_now{};
-    return wait_until{now + pausing(tries > p.immediate ? tries - p.immediate : 1)};
+    return wait_until{now + pause_of(tries > p.immediate ? tries - p.immediate : 1)};
 }
 
 }  // namespace detail

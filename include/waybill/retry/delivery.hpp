@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// delivery: how long a queue redelivers a message, computed from its settings, and the reverse.
+// delivery: how long a queue redelivers a message with given settings, and the settings for a given
+// time.
 //
 //     constexpr waybill::delivery_terms queue{.lock = 90s, .max_deliveries = 960};
 //     static_assert(waybill::time_until_dead_letter(queue).lasts == 24h);
@@ -113,10 +114,11 @@ struct delivery_lifetime {
 [[nodiscard]] constexpr delivery_lifetime time_until_dead_letter(const delivery_terms& t,
                                                                  duration hold) noexcept
 {
-    const duration all = detail::times(detail::lesser(hold, t.lock), t.max_deliveries);
-    const duration live = detail::greater(t.time_to_live, duration{});
-    if (live < all) return {live, delivery_lifetime::delivery_limit::time_to_live};
-    return {all, delivery_lifetime::delivery_limit::deliveries};
+    const duration all_deliveries = detail::times(detail::lesser(hold, t.lock), t.max_deliveries);
+    const duration time_to_live = detail::greater(t.time_to_live, duration{});
+    if (time_to_live < all_deliveries)
+        return {time_to_live, delivery_lifetime::delivery_limit::time_to_live};
+    return {all_deliveries, delivery_lifetime::delivery_limit::deliveries};
 }
 
 /// The same if each delivery lasts until its lock expires.

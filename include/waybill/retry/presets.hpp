@@ -164,7 +164,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
                        .pauses = {.base = duration::seconds(2),
                                   .cap = duration::seconds(300),
                                   .spread = backoff::jitter::equal}},
-             .time_limit = duration::seconds(1'800)},
+             .time_limit = duration::seconds(1'800)},  // 30 minutes
             "2026-11",
             "https://github.com/googleapis/google-cloud-cpp: ExponentialBackoffPolicy in "
             "internal/backoff_policy.cc; job_options_test.cc of BigQuery",
@@ -246,7 +246,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             {.immediate = 5,
              .delayed = 3,
              .pauses = {.base = duration::seconds(10),
-                        .cap = duration::seconds(86'400),
+                        .cap = duration::seconds(86'400),  // 1 day
                         .factor = 1,
                         .spread = backoff::jitter::none,
                         .step = duration::seconds(10)}},
@@ -274,8 +274,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
     return {"sqs_queue",
             {.lock = duration::seconds(30),
              .max_deliveries = waybill::detail::highest_size,
-             .time_to_live = duration::seconds(345'600),
-             .highest_lock = duration::seconds(43'200)},
+             .time_to_live = duration::seconds(345'600),  // 4 days
+             .highest_lock = duration::seconds(43'200)},  // 12 hours
             "2026-11",
             "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference: "
             "ChangeMessageVisibility, CreateQueue",
@@ -289,7 +289,7 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
     return {"pubsub_subscription",
             {.lock = duration::seconds(10),
              .max_deliveries = waybill::detail::highest_size,
-             .time_to_live = duration::seconds(604'800),
+             .time_to_live = duration::seconds(604'800),  // 7 days
              .highest_lock = duration::seconds(600)},
             "2026-11",
             "https://docs.cloud.google.com/pubsub/docs/subscription-properties",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// retry_loop: a state machine that retries one call. It needs a clock and random numbers.
+// retry_loop: a state machine that retries one call. The caller passes times and random numbers.
 //
 //     waybill::retry_loop tries({.retry = {.max_attempts = 5}, .time_limit = 1min}, now());
 //     for (bool open = true; open;)
@@ -62,13 +62,13 @@ struct call_policy {
 struct retry_loop_types {
     /// The reason why no further attempt follows.
     enum class retry_outcome : std::uint8_t {
-        open,           ///< A further attempt may follow.
-        succeeded,      ///< The last attempt succeeded.
+        open,       ///< A further attempt may follow.
+        succeeded,  ///< The last attempt succeeded.
         /// The last fault was permanent, ownership_lost or cancelled. Text: "not_worth_it".
         not_retriable,
-        tries,          ///< The maximum number of attempts is reached.
-        time_limit,     ///< The next attempt, possibly the first, would start too late.
-        budget,         ///< The retry budget has no token left.
+        tries,       ///< The maximum number of attempts is reached.
+        time_limit,  ///< The next attempt, possibly the first, would start too late.
+        budget,      ///< The retry budget has no token left.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(retry_outcome) noexcept
     {
@@ -127,23 +127,24 @@ public:
         if (outcome_ != retry_outcome::open) return event_result::stale;
         if (tries_ != ~std::uint32_t{0}) ++tries_;
         last_kind_ = a.kind;
-        const retry_action then =
+        const retry_action decision =
             decide(policy_.retry, tries_, a.kind, pause_, a.random, now, a.retry_after);
-        const wait_until* w = std::get_if<wait_until>(&then);
-        const steady_time at = w != nullptr ? w->time : now;
+        const wait_until* wait = std::get_if<wait_until>(&decision);
         if (a.kind == fault_kind::none) {
             outcome_ = retry_outcome::succeeded;
             budget_.succeeded(now);
-        } else if (std::holds_alternative<give_up>(then)) {
+        } else if (std::holds_alternative<give_up>(decision)) {
             outcome_ = detail::is_worth_a_retry(a.kind) ? retry_outcome::tries
-                                                    : retry_outcome::not_retriable;
-        } else if (too_late(at)) {
+                                                        : retry_outcome::not_retriable;
+        } else if (too_late(wait != nullptr ? wait->time : now)) {
             outcome_ = retry_outcome::time_limit;
         } else if (!budget_.spend(now)) {
             outcome_ = retry_outcome::budget;
+        } else if (wait != nullptr) {
+            next_attempt_at_ = wait->time;
+            pause_ = wait->time - now;
         } else {
-            next_attempt_at_ = w != nullptr ? at : steady_time::lowest();
-            pause_ = w != nullptr ? at - now : pause_;
+            next_attempt_at_ = steady_time::lowest();  // an immediate retry
         }
         return event_result::applied;
     }

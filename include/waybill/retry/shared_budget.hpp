@@ -6,13 +6,13 @@
 //
 //     waybill::retry_token_bucket tokens{{.tokens = 100, .successes = 10}};
 //     waybill::batch_sender orders(policy, {}, tokens), mails(policy, {}, tokens);
-//     auto r = waybill::retry_call(policy, call, clock, sleep_until, draw, tokens);
+//     auto r = waybill::retry_call(policy, call, clock, sleep_until, dice, tokens);
 //
 // A shared_budget is a reference. The budget must outlive it and must not be moved. Copies refer to
 // the same budget, so a copied sender also uses it. Two are equal if they refer to the same budget.
 //
-// Nothing here locks. A retry_token_bucket is sufficient within one thread. For several threads,
-// pass an object of your own with the same two functions, which locks and forwards to a
+// This header does not lock. A retry_token_bucket is sufficient within one thread. For several
+// threads, pass an object of your own with the same two functions, which locks and forwards to a
 // retry_token_bucket. `spend` checks and takes a retry in one step, so that two threads cannot both
 // take the last one.
 

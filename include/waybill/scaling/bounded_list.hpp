@@ -2,8 +2,8 @@
 //
 // bounded_list: an array of at most N values in insertion order, stored in place.
 //
-// The state is stored in one small row and copied for each decision: it is bounded and does not
-// allocate.
+// Used by `state`, which is stored in one small row and copied for each decision. So the list is
+// bounded and does not allocate.
 
 #ifndef WAYBILL_SCALING_BOUNDED_LIST_HPP
 #define WAYBILL_SCALING_BOUNDED_LIST_HPP
@@ -26,15 +26,16 @@ public:
     [[nodiscard]] constexpr const T& operator[](std::size_t n) const noexcept { return items_[n]; }
     [[nodiscard]] constexpr const T& back() const noexcept { return items_[size_ - 1]; }
 
-    /// Appends t. Returns false if the array is full.
+    /// Appends t. Returns false if the list is full.
     constexpr bool push(const T& t) noexcept
     {
         if (is_full()) return false;
         items_[size_++] = t;
         return true;
     }
+    /// Removes the last item. Requires: !empty().
     constexpr void pop() noexcept { --size_; }
-    /// Removes item n. Linear.
+    /// Removes item n, from 0. Requires: n < size(). Linear.
     constexpr void erase(std::size_t n) noexcept
     {
         for (--size_; n != size_; ++n) items_[n] = items_[n + 1];

@@ -48,6 +48,7 @@ struct rate_limit {
 
 namespace detail {
 
+/// `c.percent` percent of `of`.
 [[nodiscard]] constexpr double share(const change& c, std::uint64_t of) noexcept
 {
     return static_cast<double>(of) / 100 * c.percent;
@@ -55,14 +56,17 @@ namespace detail {
 
 }  // namespace detail
 
-/// The number of instances of a change c to `instances`: a percentage is rounded down, at least 1.
+/// The number of instances that a change c adds to `instances` or removes. A percentage is rounded
+/// down; the result is at least 1.
 [[nodiscard]] constexpr std::uint64_t step_of(const change& c, std::uint64_t instances) noexcept
 {
-    const std::uint64_t part = detail::whole_instances(detail::share(c, instances) * (1 + 1e-12));
+    const std::uint64_t part =
+        detail::whole_instances(detail::share(c, instances) * (1 + detail::rounding_tolerance));
     return detail::greater(detail::greater(c.count, part), 1);
 }
 
-/// The number of instances that a limit c allows: a percentage is rounded up, at least 1.
+/// The number of instances that a limit c allows to add or remove. A percentage is rounded up; the
+/// result is at least 1.
 [[nodiscard]] constexpr std::uint64_t limit_of(const change& c, std::uint64_t instances) noexcept
 {
     const std::uint64_t part = detail::enough_instances(detail::share(c, instances));

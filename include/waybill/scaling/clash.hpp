@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// clash: two comparisons of a policy that ask for more and for fewer instances at the same time.
+// clash: two comparisons of a policy that request more and fewer instances at the same time.
 
 #ifndef WAYBILL_SCALING_CLASH_HPP
 #define WAYBILL_SCALING_CLASH_HPP

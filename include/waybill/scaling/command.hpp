@@ -3,7 +3,7 @@
 // command: the command to change the number of instances, and its result.
 //
 //     if (d.command) {
-//         state.on(d);                                            // stored first, then done
+//         state.on(d);                                            // stored before the change
 //         const bool done = start_or_stop(d.command->from, d.command->to);
 //         if (done) state.on(scaling::applied{d.command->id}, now);
 //         else state.on(scaling::failed{d.command->id}, now);
@@ -60,7 +60,7 @@ enum class command_result : std::uint8_t {
     return "applied, stale, unknown";
 }
 
-/// Whether to execute a command, and why not.
+/// The result of `admit`: execute the command, or the reason not to.
 enum class admission : std::uint8_t {
     fresh,      ///< Execute it.
     duplicate,  ///< It was the last executed command.
@@ -74,8 +74,8 @@ enum class admission : std::uint8_t {
     return "fresh, duplicate, late, moved, idle";
 }
 
-/// Whether to execute c. `last` is the id of the last executed command (0: none); `instances` is
-/// the current number of instances.
+/// Decides whether to execute c. `last` is the id of the last executed command, or 0 if there was
+/// none. `instances` is the current number of instances.
 [[nodiscard]] constexpr admission admit(const command& c, std::uint64_t last,
                                         std::uint64_t instances) noexcept
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// condition: conditions for scaling, and the numbers that decide them.
+// condition: conditions of scaling policies, and the rows with the numbers of each comparison.
 //
 //     namespace sc = waybill::scaling;
 //     sc::rule busy = sc::any_of(sc::mean("orders") > sc::per_instance(100),
@@ -29,7 +29,7 @@
 
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/scaling/detail/look.hpp>
+#include <waybill/scaling/detail/look_up.hpp>
 #include <waybill/scaling/detail/numbers.hpp>
 #include <waybill/scaling/evidence.hpp>
 #include <waybill/scaling/reading.hpp>
@@ -146,12 +146,13 @@ public:
     friend bool operator==(const rule&, const rule&) = default;
 
 private:
+    /// A copy with `set` applied to each comparison.
     template <class F>
-    [[nodiscard]] rule with(F demand) const
+    [[nodiscard]] rule with(F set) const
     {
         rule r = *this;
-        if (kind_ == kind::compare) demand(r.comparison_);
-        for (rule& part : r.parts_) part = part.with(demand);
+        if (kind_ == kind::compare) set(r.comparison_);
+        for (rule& part : r.parts_) part = part.with(set);
         return r;
     }
 
@@ -160,12 +161,12 @@ private:
         const comparison& c = comparison_;
         const std::uint64_t points = c.min_points.value_or(s.min_points);
         const duration age = c.max_age.value_or(s.max_age);
-        evidence e = detail::look(s, c.metric, c.what, c.averaged, points, age);
+        evidence e = detail::look_up(s, c.metric, c.what, c.averaged, points, age);
         e.how = c.how;
         e.limit = c.limit.at(s.instances);
         if (e.lacks == lack_of::nothing && !e.limit) e.lacks = lack_of::limit;
         if (e.lacks == lack_of::nothing) e.holds = truth_of(holds(*e.value, e.how, *e.limit));
-        if (detail::may_turn(e)) {
+        if (detail::could_differ(e)) {
             e.holds = tribool::unknown;
             e.lacks = lack_of::samples;
         }
@@ -224,7 +225,7 @@ struct measured {
 
 [[nodiscard]] inline measured of(statistic s, std::string metric)
 {
-    return {std::move(metric), s, false};
+    return {.metric = std::move(metric), .what = s};
 }
 [[nodiscard]] inline measured mean(std::string m) { return of(statistic::mean, std::move(m)); }
 [[nodiscard]] inline measured highest(std::string m)
@@ -243,7 +244,7 @@ struct measured {
     return m;
 }
 
-/// Holds if one of two conditions of any type holds.
+/// Holds if at least one of two conditions of any type holds.
 template <condition A, condition B>
 struct one_of_both {
     A a;

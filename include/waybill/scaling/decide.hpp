@@ -38,8 +38,8 @@ namespace waybill::inline v0_2::scaling {
 
 /// Decides about `instances`, the current number (with a ladder: the current tier). If it equals
 /// the target of the pending command, that command counts as applied now. Every policy gets a
-/// decision, also one that `validate` refuses. Linear in the comparisons times metrics, times the
-/// logarithm of the instances to remove. Allocates only for the rows.
+/// decision, also one that `validate` refuses. Linear in the comparisons times the metrics, times
+/// the logarithm of the number of instances to remove. Allocates only for the rows.
 template <condition Up, condition Down>
 [[nodiscard]] decision decide(const basic_policy<Up, Down>& p, std::span<const reading> metrics,
                               const state& s, std::uint64_t instances, wall_time now)
@@ -48,12 +48,12 @@ template <condition Up, condition Down>
     if (!arrived && !s.has_future_times(now)) {
         return detail::decision_builder<Up, Down>(p, metrics, s, instances, now).build();
     }
-    // A time in the future is of a wrong clock and is corrected; a command whose target is reached
-    // counts as applied.
-    state seen = s;
-    seen.correct_future_times(now);
-    if (arrived) seen.on(applied{s.pending->ordered.id}, now);
-    decision d = detail::decision_builder<Up, Down>(p, metrics, seen, instances, now).build();
+    // Stored times far in the future come from a wrong clock and are corrected. A command whose
+    // target is reached counts as applied.
+    state updated = s;
+    updated.correct_future_times(now);
+    if (arrived) updated.on(applied{s.pending->ordered.id}, now);
+    decision d = detail::decision_builder<Up, Down>(p, metrics, updated, instances, now).build();
     d.arrived = arrived;
     return d;
 }

@@ -34,7 +34,7 @@ enum class verdict : std::uint8_t {
 }
 
 /// The reason why a change is smaller than wanted or is not made. `unknown` and `bounds` may also
-/// be the reason for a change that no rule asks for.
+/// be the reason for a change that no rule requests.
 enum class reason : std::uint8_t {
     nothing,
     unknown,      ///< A metric that the decision depends on is unknown.
@@ -43,7 +43,7 @@ enum class reason : std::uint8_t {
     disabled,     ///< The policy does not allow this direction.
     warming,      ///< New instances are warming up.
     stabilising,  ///< The change has not been wanted for long enough.
-    flapping,     ///< With fewer instances, a rule or target would ask for more at once.
+    flapping,     ///< With fewer instances, a rule or target would request more at once.
     rate,         ///< The rate limit is reached.
     cooldown,     ///< The cooldown after the last change has not ended.
     active,       ///< The last instance is needed, or was needed less than `zero_after` ago.
@@ -62,7 +62,7 @@ struct decision {
     reason why = reason::nothing;
     /// The current number of instances; with a ladder, the current tier.
     std::uint64_t from = 0;
-    /// The number that rules and targets ask for.
+    /// The number that rules and targets request.
     std::uint64_t desired = 0;
     /// The number of instances after this decision.
     std::uint64_t to = 0;

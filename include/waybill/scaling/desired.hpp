@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// desired: the number of instances that rules and targets ask for, before any limit applies.
+// desired: the number of instances that rules and targets request, before any limit applies.
 
 #ifndef WAYBILL_SCALING_DESIRED_HPP
 #define WAYBILL_SCALING_DESIRED_HPP
@@ -37,7 +37,7 @@ template <condition C>
                                                            std::vector<evidence>& because)
 {
     evidence& e = because.emplace_back(
-        look(s, t.of.metric, t.of.what, t.of.averaged, s.min_points, s.max_age));
+        look_up(s, t.of.metric, t.of.what, t.of.averaged, s.min_points, s.max_age));
     e.part = role::target;
     const auto n = static_cast<double>(s.instances);
     e.limit = t.of.averaged ? t.each : t.each * n;
@@ -46,14 +46,16 @@ template <condition C>
     if (e.lacks != lack_of::nothing) return {};
     const double wanted = t.of.averaged ? *e.value / t.each * n : *e.value / t.each;
     // The tolerance includes its ends, also with rounding errors.
-    const bool within = s.instances != 0 && wanted <= n * (1 + t.tolerance.up) * (1 + 1e-12) &&
-                        wanted >= n * (1 - t.tolerance.down) * (1 - 1e-12);
+    const bool within = s.instances != 0 &&
+                        wanted <= n * (1 + t.tolerance.up) * (1 + rounding_tolerance) &&
+                        wanted >= n * (1 - t.tolerance.down) * (1 - rounding_tolerance);
     e.wants = within ? s.instances : enough_instances(wanted);
     e.holds = truth_of(*e.wants > s.instances);
     return e.wants;
 }
 
-/// The position after a change up. With a ladder, `count` is in tiers and `percent` in capacity.
+/// The number of instances (with a ladder: the tier) after a change c up from `at`. With a ladder,
+/// `count` is in tiers and `percent` in capacity.
 [[nodiscard]] inline std::uint64_t above(const std::vector<capacity_tier>& ladder, std::uint64_t at,
                                          const change& c)
 {
@@ -64,7 +66,7 @@ template <condition C>
     return greater(next, tier_for(ladder, waybill::detail::saturating_add(capacity, part)));
 }
 
-/// The position after a change down. With a ladder, `count` is in tiers and `percent` in capacity.
+/// The number of instances (with a ladder: the tier) after a change c down from `at`. See `above`.
 [[nodiscard]] inline std::uint64_t below(const std::vector<capacity_tier>& ladder, std::uint64_t at,
                                          const change& c)
 {
@@ -75,23 +77,23 @@ template <condition C>
     return lesser(next, tier_for(ladder, waybill::detail::saturating_sub(capacity, part)));
 }
 
-/// The highest position that a limit allows. With a ladder, `count` is in tiers, `percent` in
-/// capacity, and one tier is always allowed.
+/// The highest number of instances or tier that a limit c allows from `at`. With a ladder, `count`
+/// is in tiers, `percent` in capacity, and one tier is always allowed.
 [[nodiscard]] inline std::uint64_t highest_allowed(const std::vector<capacity_tier>& ladder,
-                                              std::uint64_t at, const change& c)
+                                                   std::uint64_t at, const change& c)
 {
     if (ladder.empty()) return waybill::detail::saturating_add(at, limit_of(c, at));
     const std::uint64_t capacity = capacity_at(ladder, at);
-    const std::uint64_t most =
+    const std::uint64_t max_capacity =
         waybill::detail::saturating_add(capacity, enough_instances(share(c, capacity)));
     std::uint64_t to = waybill::detail::saturating_add(at, greater(c.count, 1));
-    while (to + 1 < ladder.size() && ladder[to + 1].capacity <= most) ++to;
+    while (to + 1 < ladder.size() && ladder[to + 1].capacity <= max_capacity) ++to;
     return to;
 }
 
-/// The lowest position that a limit allows. With a ladder, as in `highest_allowed`.
+/// The lowest number of instances or tier that a limit c allows from `at`: see `highest_allowed`.
 [[nodiscard]] inline std::uint64_t lowest_allowed(const std::vector<capacity_tier>& ladder,
-                                               std::uint64_t at, const change& c)
+                                                  std::uint64_t at, const change& c)
 {
     if (ladder.empty()) return waybill::detail::saturating_sub(at, limit_of(c, at));
     const std::uint64_t capacity = capacity_at(ladder, at);
@@ -105,42 +107,45 @@ struct rule_results {
     tribool up = tribool::no;
     tribool down = tribool::no;
     tribool activation = tribool::yes;
-    /// The position after the largest change up whose rule holds.
+    /// The number of instances or tier after the largest change up whose rule holds.
     std::uint64_t above = 0;
-    /// The position after the largest change down; valid if `down` holds.
+    /// The number of instances or tier after the largest change down; valid if `down` holds.
     std::uint64_t below = 0;
-    /// The largest need of the known targets.
+    /// The largest number of instances or tier that a known target needs.
     std::optional<std::uint64_t> target{};
-    bool all_known = true;  ///< All targets are known.
+    bool all_targets_known = true;
 };
 
-/// Evaluates a policy. Changes up start at `ready`, changes down at `from`.
+/// Evaluates a policy. `from` is the current number of instances or tier, from which changes down
+/// start. Changes up start at `ready`, the number without instances that are warming up.
 template <condition Up, condition Down>
 [[nodiscard]] rule_results evaluate(const basic_policy<Up, Down>& p, const situation& s,
                                     std::uint64_t ready, std::uint64_t from,
                                     std::vector<evidence>& because)
 {
-    rule_results w{.above = from, .below = from};
-    w.up = evaluate(p.up, s, role::up, because);
-    if (w.up == tribool::yes) w.above = greater(from, above(p.ladder, ready, p.step.up));
+    rule_results results{.above = from, .below = from};
+    results.up = evaluate(p.up, s, role::up, because);
+    if (results.up == tribool::yes) {
+        results.above = greater(from, above(p.ladder, ready, p.step.up));
+    }
     for (const band& b : p.bands.up) {
         const tribool t = evaluate(b.when, s, role::up, because);
-        if (t == tribool::yes) w.above = greater(w.above, above(p.ladder, ready, b.by));
-        w.up = either(w.up, t);
+        if (t == tribool::yes) results.above = greater(results.above, above(p.ladder, ready, b.by));
+        results.up = either(results.up, t);
     }
-    w.down = evaluate(p.down, s, role::down, because);
-    w.below = below(p.ladder, from, p.step.down);
+    results.down = evaluate(p.down, s, role::down, because);
+    results.below = below(p.ladder, from, p.step.down);
     for (const band& b : p.bands.down) {
         const tribool t = evaluate(b.when, s, role::down, because);
-        if (t == tribool::yes) w.below = lesser(w.below, below(p.ladder, from, b.by));
+        if (t == tribool::yes) results.below = lesser(results.below, below(p.ladder, from, b.by));
     }
-    if (p.activation) w.activation = evaluate(*p.activation, s, role::activation, because);
+    if (p.activation) results.activation = evaluate(*p.activation, s, role::activation, because);
     for (const target& t : p.targets) {
         const std::optional<std::uint64_t> n = evaluate(t, s, because);
-        w.all_known = w.all_known && n.has_value();
-        if (n) w.target = greater(tier_for(p.ladder, *n), w.target.value_or(0));
+        results.all_targets_known = results.all_targets_known && n.has_value();
+        if (n) results.target = greater(tier_for(p.ladder, *n), results.target.value_or(0));
     }
-    return w;
+    return results;
 }
 
 }  // namespace waybill::inline v0_2::scaling::detail

@@ -89,7 +89,7 @@ struct evidence {
     wall_time last{};
     tribool holds = tribool::unknown;
     lack_of lacks = lack_of::nothing;
-    /// The capacity that a target needs, in instances.
+    /// The capacity that a target needs: instances or, with a ladder, the unit of its capacities.
     std::optional<std::uint64_t> wants{};
     /// The text of a custom condition, which must outlive this row.
     std::string_view note{};
@@ -97,7 +97,7 @@ struct evidence {
     friend bool operator==(const evidence&, const evidence&) = default;
 };
 
-/// True if the value is only a bound, because some events were not sampled or were pushed out of
+/// True if the value is only a bound, because events were not sampled or samples were pushed out of
 /// the window: the true highest may be higher, the true lowest may be lower.
 [[nodiscard]] constexpr bool is_only_a_bound(const evidence& e) noexcept
 {

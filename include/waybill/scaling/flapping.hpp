@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// flapping: detects rules that ask for more and for fewer instances at the same time.
+// flapping: detects rules that request more and fewer instances at the same time.
 //
 // Example: more instances above 100 and fewer below 200 would alternate forever at 150. A check
 // before the policy is used finds such rules.
@@ -27,21 +27,21 @@
 namespace waybill::inline v0_2::scaling {
 
 /// Finds rules that flap by construction; empty if there is no clash. Function thresholds, and
-/// ladders of more than 65 tiers, are tested at 65 points only. Rules that need more than
-/// 10,000 steps are not tested.
+/// ladders of more than 65 tiers, are tested at 65 numbers of instances only. Rules that need more
+/// than 10,000 steps are not tested.
 [[nodiscard]] inline std::optional<clash> flapping(const rule& up, const rule& down,
                                                    const bounds& instances,
                                                    const std::vector<capacity_tier>& ladder = {})
 {
     detail::way_finder find;
-    const std::vector<detail::way> ups = find.ways(up, false);
-    const std::vector<detail::way> downs = find.ways(down, false);
+    const std::vector<detail::way> ups = find.ways(up);
+    const std::vector<detail::way> downs = find.ways(down);
     if (find.gave_up()) return {};
     std::size_t steps = 0;
     for (const detail::way& u : ups) {
         for (const detail::way& d : downs) {
             steps += u.size() * d.size();
-            if (steps > 10'000) return {};
+            if (steps > detail::max_steps) return {};
             std::optional<clash> found = detail::clash_of(u, d, instances, ladder);
             if (found) return found;
         }

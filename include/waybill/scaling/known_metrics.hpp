@@ -25,8 +25,8 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// The metrics of a policy's rules and targets, without duplicates, in the order of decide's rows.
-/// The result views the policy. Custom conditions are skipped.
+/// The metrics of a policy's rules and targets, without duplicates, in the order of the rows of
+/// `decide`. The result views the policy. Custom conditions are skipped.
 template <condition Up, condition Down>
 [[nodiscard]] std::vector<std::string_view> metrics_of(const basic_policy<Up, Down>& p)
 {
@@ -44,7 +44,8 @@ template <condition Up, condition Down>
 template <condition Up, condition Down>
 void metrics_of(const basic_policy<Up, Down>&&) = delete;
 
-/// The first metric of a policy that is not in `names`, a range of strings of any type.
+/// An error for the first metric of a policy that is not in `names`; empty if there is none.
+/// `names` is a range of strings of any type.
 template <condition Up, condition Down, class Names>
 [[nodiscard]] std::optional<policy_error> unknown_metric(const basic_policy<Up, Down>& p,
                                                          const Names& names)
@@ -54,14 +55,14 @@ template <condition Up, condition Down, class Names>
         if (error) return;
         std::string known;
         for (const auto& n : names) {
-            const std::string_view name_of_one = n;
-            if (name_of_one == metric) return;
-            known += (known.empty() ? "" : ", ") + std::string(name_of_one);
+            const std::string_view existing = n;
+            if (existing == metric) return;
+            known += (known.empty() ? "" : ", ") + std::string(existing);
         }
-        error = policy_error{detail::inside(path, name(what)),
-                             known.empty() ? "no metric (none exists)"
-                                           : "an existing metric (" + known + ')',
-                             detail::in_quotes(metric)};
+        error = policy_error{.path = detail::inside(path, name(what)),
+                             .expected = known.empty() ? "no metric (none exists)"
+                                                       : "an existing metric (" + known + ')',
+                             .found = detail::in_quotes(metric)};
     });
     return error;
 }

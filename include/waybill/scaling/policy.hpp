@@ -80,7 +80,7 @@ struct capacity_tier {
 template <condition Up = rule, condition Down = rule>
 struct basic_policy {
     Up up{};      ///< More instances if it holds.
-    Down down{};  ///< Fewer instances if it holds and nothing asks for more.
+    Down down{};  ///< Fewer instances if it holds and nothing requests more.
     /// The largest known target counts. If a target is unknown, no instance is removed.
     std::vector<target> targets{};
     /// A metric with fewer points is unknown.
@@ -131,8 +131,8 @@ template <condition Up, condition Down>
     return {.up = std::move(up), .down = std::move(down)};
 }
 
-/// The capacity of tier `at`, in instances; of the highest tier if `at` is beyond it. Without a
-/// ladder: `at`.
+/// The capacity of tier `at`, or of the highest tier if `at` is beyond it. Without a ladder: `at`,
+/// the number of instances.
 [[nodiscard]] inline std::uint64_t capacity_at(const std::vector<capacity_tier>& ladder,
                                                std::uint64_t at)
 {
@@ -151,7 +151,7 @@ template <condition Up, condition Down>
     return n;
 }
 
-/// The index of the tier with this name. Linear.
+/// The index of the tier with this name; empty if there is none. Linear.
 [[nodiscard]] inline std::optional<std::uint64_t> tier_named(
     const std::vector<capacity_tier>& ladder, std::string_view name)
 {

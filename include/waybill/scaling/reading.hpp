@@ -41,6 +41,7 @@ enum class statistic : std::uint8_t {
     coverage,       ///< The part of the span after the first sample, 0 to 1.
     age,            ///< Seconds since the last sample.
 };
+/// The number of statistics.
 inline constexpr std::size_t statistics = 13;
 
 [[nodiscard]] constexpr std::string_view texts_of(statistic) noexcept
@@ -85,7 +86,7 @@ template <class V>
 }  // namespace detail
 
 /// Converts a window's summary to a reading. Constant time. If `max_points` has pushed samples out
-/// of the span, sum, weight and rate are missing: the remaining samples would make them too low.
+/// of the span, sum, weight and rate are empty: for the remaining samples they would be too low.
 template <class Measure>
 [[nodiscard]] constexpr reading read(std::string_view metric,
                                      const window_summary<Measure, wall_time>& s) noexcept
@@ -94,6 +95,7 @@ template <class Measure>
     reading r{.metric = metric, .points = s.points};
     r.set(statistic::points, static_cast<double>(s.points));
     if (s.empty()) return r;
+    // Without a span, the window is by definition the newest `max_points` samples.
     r.complete = s.complete() || s.span == duration::highest();
     r.sampled = s.is_sampled();
     if (r.complete) r.set(statistic::weight, static_cast<double>(s.weight()));

@@ -9,8 +9,8 @@
 //     ...
 //     state.on(scaling::applied{d.command->id}, now);  // the cooldown begins
 //
-// If one period has more recommendations than the state has room for, the closest ones are merged.
-// That never shortens stabilisation.
+// If one period has more recommendations than the state has room for, the two that are closest in
+// time are merged. That never shortens stabilisation.
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_SCALING_STATE_HPP
@@ -22,11 +22,11 @@
 
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
+#include <waybill/scaling/bounded_list.hpp>
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/command.hpp>
 #include <waybill/scaling/decision.hpp>
 #include <waybill/scaling/detail/numbers.hpp>
-#include <waybill/scaling/bounded_list.hpp>
 
 namespace waybill::inline v0_2::scaling {
 
@@ -61,7 +61,9 @@ struct pending_command {
 
 /// The stored state of a scaled service.
 struct state {
+    /// The maximum size of `highest` and of `lowest`. Both maxima keep the stored row below 2 KB.
     static constexpr std::size_t recommendations = 12;
+    /// The maximum size of `applied_changes`.
     static constexpr std::size_t changes = 16;
     /// Times more than this ahead of now are treated as clock errors.
     static constexpr duration most_ahead = duration::seconds(3'600);
@@ -97,18 +99,18 @@ struct state {
         else if (!inactive_since) inactive_since = d.now;
         const std::uint64_t max_instances = detail::greater(d.from, d.desired);
         const std::uint64_t min_instances = detail::lesser(d.from, d.desired);
-        const recommendation newest{d.now, d.desired};
+        const recommendation newest{.at = d.now, .instances = d.desired};
         remember(highest, newest, max_instances, d.stabilise.down,
                  [](auto earlier, auto later) { return earlier <= later; });
         remember(lowest, newest, min_instances, d.stabilise.up,
                  [](auto earlier, auto later) { return earlier >= later; });
         if (d.command && d.command->id > last_id) {
             last_id = d.command->id;
-            pending = pending_command{*d.command, d.now, d.warm_up};
+            pending = pending_command{.ordered = *d.command, .at = d.now, .warm_up = d.warm_up};
         }
     }
 
-    /// Records the result of a command. If it was applied, its cooldown and warm-up begin now.
+    /// Records that a command was applied. If it is pending, its cooldown and warm-up begin now.
     command_result on(const applied& a, wall_time now)
     {
         const command_result result = result_for(a.id);
@@ -117,6 +119,7 @@ struct state {
         begin_cooldown(now);
         return result;
     }
+    /// Records that a command failed. If it is pending, the policy's `after_failure` begins now.
     command_result on(const failed& f, wall_time now)
     {
         const command_result result = result_for(f.id);
@@ -169,7 +172,7 @@ struct state {
     friend bool operator==(const state&, const state&) = default;
 
 private:
-    /// `applied` if this is the pending command.
+    /// The result of an event for command `id`: `applied` if that command is pending.
     [[nodiscard]] command_result result_for(std::uint64_t id) const noexcept
     {
         if (id == 0 || id > last_id) return command_result::unknown;
@@ -177,7 +180,7 @@ private:
                                                     : command_result::stale;
     }
 
-    /// The pending command was applied: its cooldown and warm-up begin, and it is recorded.
+    /// Records the pending command as applied: its cooldown and warm-up begin.
     void begin_cooldown(wall_time now)
     {
         const command c = pending->ordered;
@@ -193,7 +196,7 @@ private:
             warm_instances = detail::lesser(warm_instances, c.to);
         }
         if (applied_changes.is_full()) join_oldest();
-        applied_changes.push({now, c.from, c.to});
+        applied_changes.push({.at = now, .from = c.from, .to = c.to});
         pending.reset();
     }
 
@@ -201,7 +204,7 @@ private:
     /// entry of a direction may stand for several changes; limits of the other direction ignore it.
     void join_oldest()
     {
-        std::optional<std::size_t> oldest_of[2];  // of changes down and up
+        std::optional<std::size_t> oldest_of[2];  // 0: of changes down, 1: of changes up
         for (std::size_t n = 0; n != applied_changes.size(); ++n) {
             applied_change& c = applied_changes[n];
             std::optional<std::size_t>& oldest = oldest_of[c.is_up() ? 1 : 0];
@@ -224,20 +227,22 @@ private:
     /// Appends a recommendation and removes those that it supersedes or that are too old. A
     /// recommendation is valid until the next one, and counts for `period` after that. Before the
     /// first one it is unknown: `assumed_instances` is used.
-    template <class Hides>
+    template <class Supersedes>
     static void remember(bounded_list<recommendation, recommendations>& list, recommendation r,
-                         std::uint64_t assumed_instances, duration period, Hides supersedes)
+                         std::uint64_t assumed_instances, duration period, Supersedes supersedes)
     {
         if (period <= duration{}) return;
-        if (list.empty()) list.push({r.at, assumed_instances});
-        r.at = list[list.size() - 1].at = waybill::detail::later(r.at, list.back().at);
+        if (list.empty()) list.push({.at = r.at, .instances = assumed_instances});
+        r.at = waybill::detail::later(r.at, list.back().at);
+        list[list.size() - 1].at = r.at;  // the previous one was valid until now
         while (!list.empty() && supersedes(list.back().instances, r.instances)) list.pop();
         while (!list.empty() && r.at - list[0].at >= period) list.erase(0);
         if (list.is_full()) merge_nearest(list);
         list.push(r);
     }
 
-    /// Merges the two neighbours with the shortest time between them.
+    /// Merges the two neighbours with the shortest time between them. The result has the instances
+    /// of the earlier and the time of the later one, so stabilisation never becomes shorter.
     static void merge_nearest(bounded_list<recommendation, recommendations>& list)
     {
         std::size_t nearest = 0;

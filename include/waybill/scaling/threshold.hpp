@@ -72,8 +72,8 @@ public:
     [[nodiscard]] double value() const noexcept { return value_; }
     [[nodiscard]] const std::vector<threshold_step>& table() const noexcept { return steps_; }
 
-    /// The threshold for this number of instances. Empty if there is none or it is not finite.
-    /// Linear in the steps of a table.
+    /// The threshold for this number of instances. Empty if there is none, or if it is not finite.
+    /// Linear in the number of steps of a table.
     [[nodiscard]] std::optional<double> at(std::uint64_t instances) const
     {
         std::optional<double> t;

@@ -52,7 +52,8 @@ enum class tribool : std::uint8_t {
     return t == tribool::unknown ? t : truth_of(t == tribool::no);
 }
 
-/// Whether at least `wanted` parts are yes, if `yes` parts are yes and `unknown` parts are unknown.
+/// Yes if at least `wanted` parts hold. `yes` is the number of parts that hold, and `unknown` the
+/// number of unknown parts.
 [[nodiscard]] constexpr tribool at_least(std::uint64_t wanted, std::uint64_t yes,
                                          std::uint64_t unknown) noexcept
 {

@@ -36,7 +36,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// The state machine that moves dead letters from the broker to a table.
+/// The state machine that moves one dead letter from the broker to a table.
 class dead_letter_import {
 public:
     /// The outcome of an import.
@@ -55,13 +55,13 @@ public:
 
     using action = std::variant<pipeline_types::write_dead_letter, complete, idle>;
 
-    /// For one message. `deliveries`: its deliveries before the broker dead-lettered it. If the
-    /// table permanently refuses the dead letter, `refused` decides: the message stays in the
-    /// broker's queue, or the dead letter is written without a body.
+    /// For one message. `deliveries`: its deliveries before the broker dead-lettered it; 0 if
+    /// unknown. If the table permanently refuses the dead letter, `refused` decides: the message
+    /// stays in the broker's queue, or the dead letter is written without a body.
     explicit dead_letter_import(
         std::uint64_t deliveries = 0,
         pipeline_policy::when_refused refused = pipeline_policy::when_refused::hold)
-        : dead_letter_{dead_letter_reason::broker, 0, 0, deliveries}, refused_(refused)
+        : dead_letter_{.reason = dead_letter_reason::broker, .tries = deliveries}, refused_(refused)
     {
     }
 

@@ -7,14 +7,13 @@
 //
 // Guarantees
 //   1. Every proper prefix of sealed bytes, the empty one included, is `corrupt`. So are bytes with
-//      one flipped bit, and bytes with any change within four consecutive bytes after the first
-//      one.
-//      Other damage stays undetected with probability 2^-32.
+//      one flipped bit, and bytes that differ only within four consecutive bytes, the first byte
+//      excluded. Other damage stays undetected with probability 2^-32.
 //   2. `newer` requires a valid checksum and a later version or unknown format in the line. Damaged
 //      bytes are never `newer` and never `absent`.
 //   3. Bytes over the budget are not examined.
-//   4. Bytes that begin with a brace are JSON without an envelope and its checksum:
-//      `without_envelope`.
+//   4. Bytes that begin with a brace, after an optional byte order mark and white space, are JSON
+//      without an envelope and its checksum: `without_envelope`.
 //
 // Cost: linear time. Writing allocates once, reading never. Byte format: see the guide.
 
@@ -53,12 +52,12 @@ struct schema_version {
 
 namespace detail {
 
-/// The version to write: the version read, if it has our major and a later minor version; else
-/// ours.
+/// The version to write. `current` is the version of this program. A state that was read with the
+/// same major and a later minor version keeps its version.
 [[nodiscard]] constexpr schema_version written_version(schema_version read,
-                                                       schema_version ours) noexcept
+                                                       schema_version current) noexcept
 {
-    return read.major == ours.major && read.minor > ours.minor ? read : ours;
+    return read.major == current.major && read.minor > current.minor ? read : current;
 }
 
 }  // namespace detail
@@ -78,7 +77,7 @@ struct opened_state {
         bad_line,        ///< The checksum matches, and no version of waybill writes such a line.
         newer_envelope,  ///< A later version of waybill wrote the line.
         newer_format,    ///< The word for the format is unknown.
-        over_budget,
+        over_budget,     ///< The state has more bytes than the budget.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(problem_type) noexcept
     {
@@ -104,21 +103,21 @@ namespace detail {
 /// The damage of a corrupt state, for `describe`.
 [[nodiscard]] inline std::string damage_of(const opened_state& s)
 {
-    const std::string all = std::to_string(s.size) + " bytes";
-    const std::string other = std::to_string(s.expected);
+    const std::string stored = std::to_string(s.size) + " bytes";
+    const std::string expected = std::to_string(s.expected);
     switch (s.problem) {
         case opened_state::problem_type::empty: return ": the state is empty (0 bytes)";
         case opened_state::problem_type::foreign:
-            return ": " + all + " that begin with neither an envelope nor {";
+            return ": " + stored + " that begin with neither an envelope nor {";
         case opened_state::problem_type::no_line:
-            return ": " + all + ", truncated in the first line";
+            return ": " + stored + ", truncated in the first line";
         case opened_state::problem_type::too_short:
-            return ": truncated, " + all + " instead of " + other;
-        case opened_state::problem_type::too_long: return ": " + all + " instead of " + other;
+            return ": truncated, " + stored + " instead of " + expected;
+        case opened_state::problem_type::too_long: return ": " + stored + " instead of " + expected;
         case opened_state::problem_type::checksum:
-            return ": " + all + ", and the checksum does not match";
+            return ": " + stored + ", and the checksum does not match";
         case opened_state::problem_type::bad_line:
-            return ": " + all + ", and the first line is not valid";
+            return ": " + stored + ", and the first line is not valid";
         default: return {};
     }
 }
@@ -128,28 +127,28 @@ namespace detail {
 /// One line for a log: the result, the size and the action to take.
 [[nodiscard]] inline std::string describe(const opened_state& s)
 {
-    const std::string all = std::to_string(s.size) + " bytes";
-    const std::string other = std::to_string(s.expected);
+    const std::string stored = std::to_string(s.size) + " bytes";
+    const std::string expected = std::to_string(s.expected);
     std::string line = "state: ";
     line += name(s.outcome);
     switch (s.problem) {
         case opened_state::problem_type::none:
             if (s.outcome == state_read::absent) return line + ": the session is new or has ended";
-            line += ", " + all;
+            line += ", " + stored;
             if (s.without_envelope) return line + ", json without an envelope";
             line += ", ";
             line += name(s.format);
             return line + " of version " + describe(s.version);
         case opened_state::problem_type::over_budget:
-            return line + ": " + all + ", but the budget is " + other +
+            return line + ": " + stored + ", but the budget is " + expected +
                    ": increase the budget, or store the large part elsewhere; do not overwrite the "
                    "state";
         case opened_state::problem_type::newer_envelope:
-            return line + ": " + all + " in envelope " + other +
+            return line + ": " + stored + " in envelope " + expected +
                    ", but this program reads only envelope 1: update the program, and do not change "
                    "the state";
         case opened_state::problem_type::newer_format:
-            return line + ": " + all + " in an unknown format: "
+            return line + ": " + stored + " in an unknown format: "
                    "update the program, and do not change the state";
         default: break;
     }

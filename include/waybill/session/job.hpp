@@ -76,12 +76,13 @@ public:
     /// A job whose number of steps is still unknown. Errors: those of `id_problem`.
     [[nodiscard]] static result<job, job_error> make(std::string id)
     {
-        return make_if_valid(std::move(id), 0);
+        constexpr std::uint64_t unknown_total = 0;
+        return make_if_valid(std::move(id), unknown_total);
     }
 
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
     [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
-    /// The number of steps issued by `next` and `last`.
+    /// The number of the last step issued by `next` or `last`; 0 before the first.
     [[nodiscard]] std::uint64_t numbered() const noexcept { return last_issued_; }
     /// True if the total is known and all steps are issued. Another `next` would return a step
     /// after the last, which a pipeline dead-letters.
@@ -106,10 +107,15 @@ public:
         s.last = true;
         return s;
     }
-    /// The properties of step `number`, from 1. Repeated calls return the same properties.
+    /// The properties of step `number`, from 1. Repeated calls return the same properties, unless
+    /// `last` has set the total between them.
     [[nodiscard]] step_properties step(std::uint64_t number) const
     {
-        return {id_, number, 1, total_, total_ != 0 && number == total_};
+        return {.session = id_,
+                .step = number,
+                .first = 1,
+                .total = total_,
+                .last = total_ != 0 && number == total_};
     }
 
     friend bool operator==(const job&, const job&) = default;
@@ -152,12 +158,12 @@ private:
 [[nodiscard]] inline std::string describe(const job_error& e)
 {
     const std::string bytes = std::to_string(e.bytes);
-    const std::string most = std::to_string(job::max_id_bytes);
+    const std::string max_bytes = std::to_string(job::max_id_bytes);
     switch (e.kind) {
         case job_error::code::no_id:
-            return "the session id is empty: use the name of the job, 1 to " + most + " bytes";
+            return "the session id is empty: use the name of the job, 1 to " + max_bytes + " bytes";
         case job_error::code::too_long:
-            return "the session id has " + bytes + " bytes, and " + most +
+            return "the session id has " + bytes + " bytes, and " + max_bytes +
                    " is the maximum: shorten it, or use its hash";
         case job_error::code::not_utf8:
             return "the session id is not valid UTF-8: encode it as hex";
@@ -190,7 +196,9 @@ struct job_progress {
     /// total.
     [[nodiscard]] static job_progress of(const session_progress& p, std::uint64_t total = 0)
     {
-        job_progress j{p.done, p.dead_lettered, p.total != 0 ? p.total : total, 0, {}};
+        job_progress j{.done = p.done,
+                       .dead_lettered = p.dead_lettered,
+                       .total = p.total != 0 ? p.total : total};
         if (p.failed) {
             j.failed = p.failed->step;
             j.reason = p.failed->text;

@@ -52,17 +52,19 @@ public:
 
     explicit pipeline(const pipeline_policy& p = {}) : policy_(p) {}
 
-    /// The next action. `idle`: receive the next message, or nothing if the pipeline is over.
+    /// The next action. `idle`: receive the next message; if the pipeline is over, there is no
+    /// further action.
     [[nodiscard]] action next(steady_time now) const
     {
         if (is_pausing(now)) return wait_until{not_before_};
         switch (phase_) {
             case phase::load: return load_state{};
             case phase::execute:
-                return execute{facts_.step,
-                               detail::saturating_add(
+                return execute{.step = facts_.step,
+                               .tries = detail::saturating_add(
                                    detail::greater(tries_, facts_.earlier_deliveries()), 1)};
-            case phase::save: return save_state{save_purpose_ != save_purpose::step_done};
+            case phase::save:
+                return save_state{.keep_old_value = save_purpose_ != save_purpose::step_done};
             case phase::dead_letter: return dead_letter_;
             case phase::complete: return complete{};
             case phase::clear: return clear_state{};
@@ -97,7 +99,7 @@ public:
         ended_.reset();
         if (found_ != state_read::absent && found_ != state_read::ok) {
             if (!detail::holds_steps(policy_, found_))
-                return start_dead_letter(dead_letter_reason::unreadable, 0, 0, 0);
+                return start_dead_letter({.reason = dead_letter_reason::unreadable});
             return give_back_session(fault_kind::none, now + policy_.retry.pauses.cap,
                                      step_outcome::state_unreadable);
         }
@@ -120,10 +122,10 @@ public:
         }
         const std::uint64_t tries = detail::saturating_add(tries_, 1);
         if (tries >= detail::greater(policy_.retry.max_attempts, 1)) {
-            const event_result h =
+            const event_result result =
                 fail(dead_letter_reason::exhausted, "its call threw an exception", tries, now);
             running_ = false;
-            return h;
+            return result;
         }
         tries_ = tries;
         running_ = false;
@@ -139,9 +141,9 @@ public:
             case fault_kind::ownership_lost: return end_with_lost_lock();
             case fault_kind::cancelled: return postpone(e.reason.kind, now, now);
             case fault_kind::infrastructure: {
-                const auto by =
+                const duration delay =
                     facts_.pause_for(e.reason.kind, policy_.retry, e.random, e.retry_after);
-                return postpone(e.reason.kind, now + by, now);
+                return postpone(e.reason.kind, now + delay, now);
             }
             case fault_kind::permanent:
                 return fail(dead_letter_reason::failed, e.reason.text,
@@ -155,8 +157,8 @@ public:
             return fail(dead_letter_reason::exhausted, e.reason.text, tries, now);
         }
         tries_ = tries;
-        const auto* const w = std::get_if<wait_until>(&decision);
-        const steady_time until = w != nullptr ? w->time : now;
+        const auto* const wait = std::get_if<wait_until>(&decision);
+        const steady_time until = wait != nullptr ? wait->time : now;
         const bool too_long = until - now > policy_.max_wait_in_hand && !is_counted_already();
         if (stopping_ || too_long) return postpone(e.reason.kind, until, now);
         not_before_ = until;
@@ -276,6 +278,7 @@ public:
     friend bool operator==(const pipeline&, const pipeline&) = default;
 
 private:
+    /// `busy` and `in_hand` depend on this order.
     enum class phase : std::uint8_t {
         load,
         idle,
@@ -289,11 +292,11 @@ private:
     };
     /// The change of the progress that a `save_state` writes.
     enum class save_purpose : std::uint8_t {
-        attempt_start,
-        step_done,
-        attempts,
-        failure,
-        dead_letter_count,
+        attempt_start,      // an attempt that begins after the save
+        step_done,          // the step is done
+        attempts,           // the attempts so far; the session is then given back
+        failure,            // the failure that stops the session
+        dead_letter_count,  // an independent step is dead-lettered, and the session continues
     };
 
     event_result enter_phase(phase p)
@@ -357,12 +360,12 @@ private:
     /// saved.
     event_result postpone(fault_kind kind, steady_time until, steady_time now)
     {
-        const bool begun = !is_pausing(now);
-        give_back_session(kind, until);
+        const bool attempt_begun = !is_pausing(now);
+        give_back_session(kind, until);  // `save` below enters its own phase before `give_back`
         if (is_counted_already()) return event_result::applied;
         if (facts_.deliveries == 0) {
             if (kind != fault_kind::transient) progress_ = progress_before_attempt_;
-            return begun ? save(save_purpose::attempts, now) : event_result::applied;
+            return attempt_begun ? save(save_purpose::attempts, now) : event_result::applied;
         }
         if (tries_ == facts_.earlier_tries(progress_)) return event_result::applied;
         return save_attempts(save_purpose::attempts, tries_, now);
@@ -410,9 +413,12 @@ private:
         if (phase_ == phase::save) progress_ = progress_before_attempt_;
         if (reason == dead_letter_reason::ended_process)
             tries = detail::greater(tries, facts_.earlier_deliveries());
-        start_dead_letter(reason, facts_.sequence, facts_.step, tries);
+        start_dead_letter({.reason = reason,
+                           .cause = facts_.sequence,
+                           .cause_step = facts_.step,
+                           .tries = tries});
         if (!stops_on_failure()) {
-            // A contradictory step number says nothing about the steps of the session.
+            // Contradictory numbers identify no step of the session, so the state does not change.
             counts_in_state_ = reason != dead_letter_reason::contradiction;
             reason_text_ = std::move(text);
             return event_result::applied;
@@ -428,16 +434,19 @@ private:
     /// delivered again, it keeps its reason and attempts.
     event_result dead_letter_after_failure(const step_failure& f)
     {
-        const bool cause = f.sequence == facts_.sequence && f.step == facts_.step;
-        return start_dead_letter(cause ? f.reason : dead_letter_reason::session_failed, f.sequence,
-                                 f.step, cause ? f.tries : 0);
+        const bool is_cause = f.sequence == facts_.sequence && f.step == facts_.step;
+        return start_dead_letter(
+            {.reason = is_cause ? f.reason : dead_letter_reason::session_failed,
+             .cause = f.sequence,
+             .cause_step = f.step,
+             .tries = is_cause ? f.tries : 0});
     }
 
-    event_result start_dead_letter(dead_letter_reason reason, std::uint64_t cause,
-                                   std::uint64_t cause_step, std::uint64_t tries)
+    event_result start_dead_letter(const write_dead_letter& a)
     {
         counts_in_state_ = false;
-        dead_letter_ = {reason, cause, cause_step, tries, false, !stops_on_failure()};
+        dead_letter_ = a;
+        dead_letter_.independent = !stops_on_failure();
         return enter_phase(phase::dead_letter);
     }
 
@@ -452,17 +461,17 @@ private:
     state_read found_ = state_read::absent;
     fault_kind give_back_reason_ = fault_kind::none;  // the fault for `give_back`
     bool stopping_ = false;
-    bool running_ = false;
+    bool running_ = false;          // the call for `execute` has begun
     bool counts_in_state_ = false;  // the state counts the dead letter after it is written
     session_progress progress_;
     session_progress progress_before_attempt_;  // before the last attempt
     detail::step_in_hand facts_;
-    steady_time not_before_ = steady_time::lowest();
+    steady_time not_before_ = steady_time::lowest();  // the end of the pause
     std::uint64_t tries_ = 0;  // ended attempts of the step in hand, saved or not
     write_dead_letter dead_letter_;
     std::string reason_text_;
-    step_outcome pending_outcome_ =
-        step_outcome::done;  // the outcome once the current actions are confirmed
+    // The outcome once the current actions are confirmed.
+    step_outcome pending_outcome_ = step_outcome::done;
     std::optional<step_outcome> ended_;
 };
 

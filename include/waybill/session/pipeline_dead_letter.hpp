@@ -58,16 +58,16 @@ struct pipeline_dead_letter {
     };
 
     struct policy {
-        /// The mode of the pipeline, for dead letters of the broker; those of a pipeline contain
-        /// it.
+        /// The mode of the pipeline. Used only for dead letters of the broker: those of a pipeline
+        /// take it from `write_dead_letter::independent`.
         pipeline_policy::pipeline_mode mode = pipeline_policy::pipeline_mode::stop_on_failure;
         dead_letter_options dead_letters{};  ///< `reason_bytes` limits `text`.
-        /// A larger state is omitted. A redrive sends the state in a message property. Some brokers
-        /// limit the properties to 64 KiB, and Azure tables limit a text to half of that.
+        /// Maximum bytes of `state`; a larger state is omitted. A redrive sends the state in a
+        /// message property. Some brokers limit the properties to 64 KiB, and Azure tables limit a
+        /// text to half of that.
         std::uint64_t state_bytes = 32'768;
 
-        friend bool operator==(const policy&,
-                               const policy&) = default;
+        friend bool operator==(const policy&, const policy&) = default;
     };
 
     /// As received; step 0 if the message had no readable properties.
@@ -100,11 +100,11 @@ struct pipeline_dead_letter {
     std::string state{};
     bool state_omitted = false;  ///< The state was larger than `state_bytes` and was omitted.
 
-    /// The dead letter to write if one with the same session and sequence is stored. The result is
-    /// `written` if it has another message. If the message is the same:
-    ///   1. If `written` is from the broker, the stored one is kept: a pipeline knows more. The
-    ///      broker may dead-letter a message that a pipeline has dead-lettered but could not
-    ///      complete.
+    /// The dead letter to write if one with the same session and sequence is stored. If both are of
+    /// different messages, the result is `written`. If the message is the same:
+    ///   1. If `written` is from the broker, the stored one is kept, because that of a pipeline has
+    ///      more facts. The broker may dead-letter a message that a pipeline has dead-lettered but
+    ///      could not complete.
     ///   2. The higher `resume_at` counts, and a missing state is taken from the other one.
     ///   3. `last_redriven_step` of the stored one is kept, and its `total` if a redrive has set
     ///      `last_redriven_step`.
@@ -114,10 +114,10 @@ struct pipeline_dead_letter {
     [[nodiscard]] static pipeline_dead_letter merged(const pipeline_dead_letter& stored,
                                                      pipeline_dead_letter written)
     {
-        const bool same = stored.message_id == written.message_id &&
-                          stored.enqueued == written.enqueued &&
-                          stored.checksum == written.checksum;
-        if (!same) return written;
+        const bool same_message = stored.message_id == written.message_id &&
+                                  stored.enqueued == written.enqueued &&
+                                  stored.checksum == written.checksum;
+        if (!same_message) return written;
         const std::uint64_t resume_at = detail::greater(stored.resume_at, written.resume_at);
         const auto take_state = [](pipeline_dead_letter& to, const pipeline_dead_letter& from) {
             if (!to.state.empty() || to.state_omitted) return;
@@ -136,7 +136,7 @@ struct pipeline_dead_letter {
         return written;
     }
 
-    /// The dead letter to write if a redrive marks a stored one; a missing one is not written. If
+    /// The dead letter to write if a redrive marks a stored one. If none is stored, write none. If
     /// two redrives run at the same time, the mark of the one that has sent more is kept.
     [[nodiscard]] static pipeline_dead_letter with_mark(pipeline_dead_letter stored,
                                                         const pipeline_dead_letter& marked)
@@ -172,12 +172,14 @@ struct pipeline_dead_letter {
 namespace detail {
 
 /// Adds the state to the dead letter that stopped the session and to that of the last step. An
-/// independent step does not get the state, because its session continues with it.
+/// independent step does not get the state, because its session continues with it. Neither does a
+/// dead letter without `resume_at`.
 inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::string_view state,
                        std::uint64_t max_bytes)
 {
+    constexpr std::uint64_t deliveries = 0;  // not used by is_last
     const bool keeps_state =
-        l.is_cause() || is_last(step_facts::of(l.properties, l.sequence, 0), p);
+        l.is_cause() || is_last(step_facts::of(l.properties, l.sequence, deliveries), p);
     if (l.independent || !keeps_state || l.resume_at == 0) return;
     l.state_omitted = state.size() > max_bytes;
     if (!l.state_omitted) l.state = std::string(state);
@@ -205,9 +207,9 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
     l.message_id = std::string(m.message_id);
     l.reason = a.reason;
     l.cause = a.cause;
-    const bool known =
+    const bool progress_known =
         a.reason != dead_letter_reason::unreadable && a.reason != dead_letter_reason::broker;
-    if (known) l.resume_at = detail::resume_step(l.properties, l.is_cause(), progress);
+    if (progress_known) l.resume_at = detail::resume_step(l.properties, l.is_cause(), progress);
     l.independent = a.independent;
     l.text = detail::text_prefix(reason, options.reason_bytes);
     l.tries = a.tries;
@@ -234,8 +236,9 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
 {
     const bool independent = p.mode == pipeline_policy::pipeline_mode::independent;
     const pipeline_types::write_dead_letter a{
-        dead_letter_reason::broker, 0, 0, deliveries, false, independent};
-    pipeline_dead_letter l = make_pipeline_dead_letter(m, a, reason, {}, now, p);
+        .reason = dead_letter_reason::broker, .tries = deliveries, .independent = independent};
+    pipeline_dead_letter l =
+        make_pipeline_dead_letter(m, a, reason, session_progress{}, now, p);
     if (progress != nullptr) {
         l.resume_at = detail::resume_step(l.properties, l.is_cause(), *progress);
         detail::keep_state(l, *progress, m.state, p.state_bytes);

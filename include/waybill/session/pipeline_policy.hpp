@@ -4,7 +4,7 @@
 //
 // If a broker dead-letters a step itself, it delivers the next step of the session as if the first
 // one were done. So the limits of this policy must be reached before the broker's limit. `validate`
-// refuses a policy that the broker would overtake.
+// refuses limits that are not less than the broker's.
 
 #ifndef WAYBILL_SESSION_PIPELINE_POLICY_HPP
 #define WAYBILL_SESSION_PIPELINE_POLICY_HPP
@@ -92,12 +92,12 @@ struct pipeline_policy {
     duration max_wait_in_hand = duration::seconds(10);
     /// A step with more deliveries than this is dead-lettered without a run. At least 1 and less
     /// than `broker_max_deliveries`. Its earlier deliveries ended the process, lost the lock, or
-    /// were given back at a broker that counts this. The deliveries up to the broker's limit are a
-    /// reserve, because a delivery that dead-letters the step may also end early.
+    /// were given back to a broker that counts such deliveries. The deliveries up to the broker's
+    /// limit are a reserve, because a delivery that dead-letters the step may also end early.
     /// A broker that does not count reports 0 deliveries. Each attempt is then saved before it
-    /// starts, and undone if it ends with a fault that is not the step's. If no call could undo it
-    /// (process, store or lock lost), it counts as an attempt: after a crash caused by the step the
-    /// state looks the same.
+    /// starts. If it ends with a fault that the step did not cause, the save is undone. If the undo
+    /// is not possible (process, store or lock lost), it counts as an attempt: after a crash caused
+    /// by the step the state looks the same.
     std::uint64_t max_deliveries = 7;
     /// The delivery limit set at the broker; 2^64 - 1 if it has none. Must be greater than
     /// `retry.max_attempts` and `max_deliveries`. 10 is the default of Azure Service Bus.
@@ -128,19 +128,22 @@ struct pipeline_policy {
             p.broker_max_deliveries};
     }
     if (p.max_wait_in_hand < duration{}) {
-        return config_error{"max_wait_in_hand", detail::magnitude(p.max_wait_in_hand),
-                            "nanoseconds must be at least", 0, true};
+        return config_error{.field = "max_wait_in_hand",
+                            .value = detail::magnitude(p.max_wait_in_hand),
+                            .rule = "nanoseconds must be at least",
+                            .bound = 0,
+                            .negative = true};
     }
     return {};
 }
 
 /// The outcome of a message.
 enum class step_outcome : std::uint8_t {
-    done,           ///< The step has run, the state contains it, and the message is complete.
-    repeated,       ///< The step was done before. The message is complete.
+    done,      ///< The step has run, the state contains it, and the message is complete.
+    repeated,  ///< The step was done before. The message is complete.
     /// The dead letter with the reason is written, and the message is complete. Text: "parked".
     dead_lettered,
-    given_back,     ///< The message is delivered again, with the rest of its session.
+    given_back,  ///< The message is delivered again, with the rest of its session.
     /// As `given_back`, because the session state is unreadable and must not be overwritten.
     state_unreadable,  ///< Text: "held".
     /// The outcome is unknown, or another holder has the session. The message is delivered again

@@ -36,8 +36,8 @@ struct pipeline_types {
 
     /// Write the state: the user's part and the pipeline's progress(). Report `state_saved`.
     struct save_state {
-        bool keep_old_value =
-            false;  ///< The step is not done: write the user's part from before the step.
+        /// The step is not done: write the user's part from before the step.
+        bool keep_old_value = false;
         friend bool operator==(const save_state&, const save_state&) = default;
     };
 
@@ -82,7 +82,7 @@ struct pipeline_types {
         session_progress progress{};  ///< Used only if `found` is ok.
         fault_kind kind = fault_kind::none;
         /// Deliveries of the message for which the state was read, if there is one. After a failed
-        /// read the pause grows with them. 0 gives the longest pause.
+        /// read the pause grows with them. 0 gives a pause of `pauses.cap`.
         std::uint64_t deliveries = 0;
         /// The error text of an unreadable state, for the dead letters of its session.
         std::string reason{};
@@ -129,8 +129,8 @@ struct pipeline_types {
         friend bool operator==(const state_saved&, const state_saved&) = default;
     };
 
-    /// The dead letter was written, or is not confirmed. `permanent`: it is never accepted as it
-    /// is.
+    /// The dead letter was written, or the write is not confirmed. `permanent`: the table never
+    /// accepts it in this form.
     struct step_dead_lettered {
         fault_kind kind = fault_kind::none;
         friend bool operator==(const step_dead_lettered&, const step_dead_lettered&) = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// plan_redrive: decides which sessions of dead letters are redriven, in which order and as what.
+// plan_redrive: decides which sessions of dead letters are redriven, in which order and with which
+// ids.
 //
 //     auto plan = waybill::plan_redrive(letters, {.reasons = {dead_letter_reason::failed}}, {});
 //     for (const auto& s : plan.sessions) print(waybill::describe(s, letters));   // a dry run

@@ -4,7 +4,7 @@
 //
 //     waybill::session_state state(codec, place);
 //     while (auto m = session.receive()) {
-//         auto end = waybill::process_step(pipe, {m->facts, wall()}, now,
+//         auto outcome = waybill::process_step(pipe, {m->facts, wall()}, now,
 //             [&](pipeline::load_state)          { return state.load(m->origin.state); },
 //             [&](pipeline::execute) {
 //                 return state.attempt([&](auto& v) { return run(*m, v); }); },
@@ -64,14 +64,15 @@ template <class Clock, class... Calls>
 step_outcome process_step(pipeline& pipe, const pipeline::step_received& m, Clock&& clock,
                           Calls&&... calls)
 {
-    using all = detail::overloaded<std::remove_cvref_t<Calls>...>;
-    detail::check_step_calls<all, Clock>();
+    using all_calls = detail::overloaded<std::remove_cvref_t<Calls>...>;
+    detail::check_step_calls<all_calls, Clock>();
     if (pipe.over()) return step_outcome::lost;
-    const step_facts& last = pipe.message();
-    const bool same = last.sequence == m.facts.sequence && last.step == m.facts.step;
+    const step_facts& previous = pipe.message();
+    const bool same = previous.sequence == m.facts.sequence && previous.step == m.facts.step;
     if (pipe.in_hand() && !same) return step_outcome::other_in_hand;
-    all call{std::forward<Calls>(calls)...};
-    return detail::step_run<all, std::remove_reference_t<Clock>>(pipe, m, same, call, clock).run();
+    all_calls call{std::forward<Calls>(calls)...};
+    using run_type = detail::step_run<all_calls, std::remove_reference_t<Clock>>;
+    return run_type(pipe, m, same, call, clock).run();
 }
 
 }  // namespace waybill::inline v0_2

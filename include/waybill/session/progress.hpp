@@ -45,8 +45,9 @@ struct session_progress {
     std::optional<step_failure> failed{};
     wall_time begun{};    ///< Receipt of the first message of the session.
     wall_time changed{};  ///< The time at which this progress was written.
-    /// The step at which the session began: later than 1, as after a redrive, and no step before it
-    /// is missing. 0 otherwise, and if it is unknown.
+    /// The step at which the session began, if it is more than 1, as after a redrive. Otherwise 0:
+    /// the session began at step 1, its steps are independent, or it failed before an attempt or a
+    /// done step was saved.
     std::uint64_t first = 0;
 
     /// True if all steps are done or dead-lettered and no failure has stopped the session.
@@ -55,7 +56,8 @@ struct session_progress {
     friend bool operator==(const session_progress&, const session_progress&) = default;
 };
 
-/// The result of reading the state of a session. Only `absent` and `ok` may be overwritten.
+/// The result of reading the state of a session. The values after `ok` are unreadable states, which
+/// must not be overwritten.
 enum class state_read : std::uint8_t {
     absent,  ///< There is no state: the session is new or has ended.
     ok,

@@ -17,7 +17,8 @@
 //   3. A message that is sent again has the same message id.
 //   4. A permanently refused message stops only its session, whose dead letters stay: refused().
 //   5. Concurrent redrives of the same dead letters are safe: equal ids, marks that only increase.
-// Requires no queued message of these sessions. Test: tests/enumerate/session/redrive.test.cpp
+// Requires that the queue has no message of these sessions.
+// Test: tests/enumerate/session/redrive.test.cpp
 // A value without locks: one thread at a time.
 
 #ifndef WAYBILL_SESSION_REDRIVE_HPP
@@ -139,8 +140,11 @@ public:
             if (s.held != redrive_plan::skip_reason::none) break;
             const bool removed_at_once =
                 !s.mark_before_removal && !s.marks.independent && !s.marks.unnumbered;
-            sessions_.push_back(
-                {s.end(), s.first_sent, s.mark_before_removal, s.keeps_first, removed_at_once});
+            sessions_.push_back({.end = s.end(),
+                                 .first_sent = s.first_sent,
+                                 .mark_before_removal = s.mark_before_removal,
+                                 .keeps_first = s.keeps_first,
+                                 .removed_at_once = removed_at_once});
         }
         begin_round();
     }
@@ -149,10 +153,11 @@ public:
     {
         if (over()) return idle{};
         if (now < not_before_) return wait_until{not_before_};
-        if (phase_ == phase::send) return resubmit{position_, send_count()};
-        if (phase_ == phase::mark) return mark_sent{current_session_, mark_count()};
+        if (phase_ == phase::send) return resubmit{.offset = position_, .count = send_count()};
+        if (phase_ == phase::mark)
+            return mark_sent{.session = current_session_, .count = mark_count()};
         const std::uint64_t count = removal_count();
-        return remove_dead_letters{position_ - count, count};
+        return remove_dead_letters{.offset = position_ - count, .count = count};
     }
 
     event_result on(const resubmitted& r, steady_time now)
@@ -184,7 +189,8 @@ public:
             sessions_[current_session_].mark_refused = true;
             mark_from(current_session_ + 1);
         } else if (m.kind != fault_kind::none) {
-            retry_later(m.kind, 0, now);
+            constexpr std::uint64_t confirmed = 0;
+            retry_later(m.kind, confirmed, now);
         } else {
             mark_from(current_session_ + mark_count());
         }
@@ -262,9 +268,8 @@ private:
             --s;
         const std::uint64_t kept = sessions_[s].keeps_first ? 1 : 0;
         const std::uint64_t all = position_ - begin_of(s) - kept;
-        return s == current_session_ && sessions_[s].removed_at_once
-                   ? all
-                   : detail::lesser(policy_.chunk, all);
+        if (s == current_session_ && sessions_[s].removed_at_once) return all;
+        return detail::lesser(policy_.chunk, all);
     }
 
     void reset_attempts() noexcept
@@ -292,7 +297,7 @@ private:
         skip_sent();
     }
 
-    /// Moves to the next dead letter to be sent, or to the marks.
+    /// Moves to the next dead letter to be sent. If there is none in this round, begins to mark.
     void skip_sent()
     {
         while (current_session_ != round_end_) {
@@ -334,8 +339,8 @@ private:
         skip_kept();
     }
 
-    /// Moves to the next dead letter to be removed, from the last to the first, or to the next
-    /// round.
+    /// Moves to the next dead letter to be removed, from the last to the first. If there is none in
+    /// this round, begins the next round.
     void skip_kept()
     {
         while (position_ != begin_of(round_begin_)) {
@@ -365,15 +370,20 @@ private:
         begin_marking();
     }
 
-    /// Retries after a failure. If a part was done, this attempt is the first one again.
+    /// Retries the action after a pause, or stops the redrive. `done` is the number of dead letters
+    /// that the failed attempt has sent or removed. If it is not 0, the attempts are counted again,
+    /// and this one is the first.
     void retry_later(fault_kind kind, std::uint64_t done, steady_time now)
     {
-        if (kind == fault_kind::none) kind = fault_kind::transient;  // not done, with no reason
-        tries_ = done != 0 ? 1 : tries_ == UINT32_MAX ? tries_ : tries_ + 1;
-        const retry_action then = decide(policy_.retry, tries_, kind, middle_of_jitter, now);
+        if (kind == fault_kind::none) kind = fault_kind::transient;  // incomplete without a fault
+        if (done != 0)
+            tries_ = 1;
+        else if (tries_ != UINT32_MAX)
+            ++tries_;
+        const retry_action decision = decide(policy_.retry, tries_, kind, middle_of_jitter, now);
         not_before_ = steady_time::lowest();
-        if (const auto* w = std::get_if<wait_until>(&then)) not_before_ = w->time;
-        if (std::holds_alternative<give_up>(then)) {
+        if (const auto* wait = std::get_if<wait_until>(&decision)) not_before_ = wait->time;
+        if (std::holds_alternative<give_up>(decision)) {
             stop_reason_ = kind;
             outcome_ = redrive_outcome::stopped;
         }
@@ -383,7 +393,7 @@ private:
 
     redrive_policy policy_;
     std::vector<session_extent> sessions_;  // sessions to be sent
-    std::vector<std::uint64_t> refused_;
+    std::vector<std::uint64_t> refused_;    // indexes of dead letters
     phase phase_ = phase::send;
     // Indexes of sessions. A round sends, marks and removes the sessions in [begin, end).
     std::size_t round_begin_ = 0;
@@ -393,10 +403,10 @@ private:
     // Index of a dead letter. Phase `send`: all before it are sent. Phase `remove`: all from it on
     // are removed or kept.
     std::uint64_t position_ = 0;
-    // mark one session per action, because a mark of this round was refused
+    // Mark one session per action, because a mark of this round was refused.
     bool marks_one_by_one_ = false;
-    std::uint32_t tries_ = 0;
-    steady_time not_before_ = steady_time::lowest();
+    std::uint32_t tries_ = 0;                         // failed attempts of the current action
+    steady_time not_before_ = steady_time::lowest();  // the end of the pause
     fault_kind stop_reason_ = fault_kind::none;
     redrive_outcome outcome_ = redrive_outcome::running;
     std::uint64_t sent_ = 0;

@@ -85,10 +85,10 @@ struct redrive_plan {
         none,         ///< They are sent. Text: "no".
         filtered,     ///< The filter does not select them.
         no_session,   ///< They have no session id.
-        /// All present were sent. `redrive_options::close` gives up the missing end. Text:
-        /// "waiting".
+        /// All dead letters present were sent, and the last step is missing.
+        /// `redrive_options::close` ends the session without it. Text: "waiting".
         end_missing,
-        /// Their session has done these steps. Remove them if you agree. Text: "behind".
+        /// Their session has done these steps. The operator may remove them. Text: "behind".
         already_done,
         damaged,       ///< See the marks of the session; `redrive_options::damaged` sends them.
         no_body,       ///< Bodies are elsewhere; `redrive_options::fetches_bodies` sends them.
@@ -107,10 +107,10 @@ struct redrive_plan {
         /// The dead letters have no step number and are numbered in their order. If others of the
         /// session have one, those without are always held back.
         bool unnumbered = false;
-        bool open = false;        ///< The last step is missing or unknown.
+        bool open = false;         ///< The last step is missing or unknown.
         bool independent = false;  ///< Each failed without stopping the session.
-        bool repeated = false;    ///< Two dead letters have the same step.
-        bool disordered = false;  ///< Sequence numbers are not in the order of the steps.
+        bool repeated = false;     ///< Two dead letters have the same step.
+        bool disordered = false;   ///< Sequence numbers are not in the order of the steps.
         /// As `disordered`, because sequence numbers wrapped at 2^48.
         bool sequence_wrapped = false;
         bool state_omitted = false;  ///< The state was too large for its dead letter.
@@ -160,7 +160,8 @@ struct redrive_plan {
     };
 
     std::vector<planned_session> sessions{};  ///< In the order of their dead letters.
-    std::uint64_t ready = 0;     ///< Dead letters to send; they come first. Skip if `was_sent`.
+    /// Dead letters to send; they come first. Skip those for which `was_sent` is true.
+    std::uint64_t ready = 0;
     std::uint64_t held = 0;      ///< Dead letters held back; they follow those to send.
     std::uint64_t filtered = 0;  ///< Dead letters not selected by the filter; they come last.
     std::uint64_t max_id_bytes = 128;  ///< Maximum bytes of a message id.
@@ -194,10 +195,15 @@ struct redrive_plan {
         const pipeline_dead_letter& l = letters[letter];
         const std::uint64_t number = s.marks.unnumbered ? letter - s.offset + 1 : l.properties.step;
         planned_message r;
-        r.properties = {s.id, number, s.first, s.marks.independent ? 0 : s.total,
-                        s.total != 0 && number == s.total};
-        r.origin = {std::string(detail::origin_session(l)), detail::origin_sequence(l),
-                    s.generation, detail::saturating_add(l.origin.tries, l.tries)};
+        r.properties = {.session = s.id,
+                        .step = number,
+                        .first = s.first,
+                        .total = s.marks.independent ? 0 : s.total,
+                        .last = s.total != 0 && number == s.total};
+        r.origin = {.session = std::string(detail::origin_session(l)),
+                    .sequence = detail::origin_sequence(l),
+                    .generation = s.generation,
+                    .tries = detail::saturating_add(l.origin.tries, l.tries)};
         r.origin.message_id = l.origin.generation == 0 ? l.message_id : l.origin.message_id;
         if (letter == s.offset && !s.first_sent && !s.marks.independent) {
             r.origin.state = detail::latest_state(letters.subspan(s.offset, s.count));
@@ -253,8 +259,7 @@ struct redrive_plan {
 [[nodiscard]] inline std::string describe(const redrive_plan::planned_session& s,
                                           std::span<const pipeline_dead_letter> letters)
 {
-    const auto part = letters.subspan(s.offset,
-                                      s.count);
+    const auto part = letters.subspan(s.offset, s.count);
     std::string line = part.empty() ? std::string() : part.front().properties.session;
     if (s.held == redrive_plan::skip_reason::none) line += " -> " + s.id;
     line += ": " + std::to_string(s.count) + (s.count == 1 ? " letter" : " letters");
@@ -273,36 +278,36 @@ struct redrive_plan {
     if (s.held != redrive_plan::skip_reason::none)
         line += ", held back: " + std::string(name(s.held));
     if (!marks.empty()) line += " (" + marks + ")";
-    const pipeline_dead_letter* reason = nullptr;
-    std::uint64_t others = 0;
+    const pipeline_dead_letter* first_cause = nullptr;
+    std::uint64_t other_causes = 0;
     for (const pipeline_dead_letter& l : part) {
         if (!l.is_cause()) continue;
-        if (reason == nullptr) reason = &l;
-        if (l.reason != reason->reason || l.text != reason->text) ++others;
+        if (first_cause == nullptr) first_cause = &l;
+        if (l.reason != first_cause->reason || l.text != first_cause->text) ++other_causes;
     }
-    if (reason == nullptr) return line;
+    if (first_cause == nullptr) return line;
     line += ": ";
-    line += name(reason->reason);
-    if (!reason->text.empty()) line += ": " + reason->text;
+    line += name(first_cause->reason);
+    if (!first_cause->text.empty()) line += ": " + first_cause->text;
     // In a session that stops, the other causes follow from the first.
-    if (!s.marks.independent || others == 0) return line;
-    line += ", and " + std::to_string(others);
-    return line + (others == 1 ? " for another reason" : " for other reasons");
+    if (!s.marks.independent || other_causes == 0) return line;
+    line += ", and " + std::to_string(other_causes);
+    return line + (other_causes == 1 ? " for another reason" : " for other reasons");
 }
 
 /// Describes the plan in one line: numbers of dead letters and sessions.
 [[nodiscard]] inline std::string describe(const redrive_plan& p)
 {
-    std::uint64_t ready = 0;
-    std::uint64_t held = 0;
+    std::uint64_t ready_sessions = 0;
+    std::uint64_t held_sessions = 0;
     for (const redrive_plan::planned_session& s : p.sessions) {
         if (s.held == redrive_plan::skip_reason::none)
-            ++ready;
+            ++ready_sessions;
         else if (s.held != redrive_plan::skip_reason::filtered)
-            ++held;
+            ++held_sessions;
     }
-    return std::to_string(p.ready) + " letters of " + std::to_string(ready) +
-           " sessions to send, " + std::to_string(p.held) + " of " + std::to_string(held) +
+    return std::to_string(p.ready) + " letters of " + std::to_string(ready_sessions) +
+           " sessions to send, " + std::to_string(p.held) + " of " + std::to_string(held_sessions) +
            " held back, " + std::to_string(p.filtered) + " not asked for";
 }
 

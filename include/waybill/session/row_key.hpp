@@ -27,7 +27,7 @@ namespace waybill::inline v0_2 {
 
 namespace detail {
 
-inline constexpr std::size_t row_key_digits = 20;
+inline constexpr std::size_t row_key_digits = 20;  // as many as 2^64 - 1 has
 
 }  // namespace detail
 
@@ -65,15 +65,16 @@ struct row_key {
     /// Reads a key. Linear time.
     [[nodiscard]] static constexpr row_key read(std::string_view key) noexcept
     {
-        if (key.empty()) return {finding::empty, 0, 0};
+        if (key.empty()) return {.outcome = finding::empty};
         if (key.find_first_not_of("0123456789") != key.npos) {
-            return {finding::not_number, 0, key.size()};
+            return {.outcome = finding::not_number, .bytes = key.size()};
         }
         const std::optional<std::uint64_t> n = detail::digits_in(key);
-        if (!n) return {finding::too_large, 0, key.size()};
+        if (!n) return {.outcome = finding::too_large, .bytes = key.size()};
         const bool padded = key.size() == detail::row_key_digits;
-        return {padded ? finding::ok : finding::other_width, *n,
-                key.size()};
+        return {.outcome = padded ? finding::ok : finding::other_width,
+                .sequence = *n,
+                .bytes = key.size()};
     }
 
     friend bool operator==(const row_key&, const row_key&) = default;
@@ -83,11 +84,11 @@ struct row_key {
 [[nodiscard]] inline std::string describe(const row_key& r)
 {
     const std::string bytes = std::to_string(r.bytes);
-    const std::string most = std::to_string(detail::row_key_digits);
+    const std::string digits = std::to_string(detail::row_key_digits);
     switch (r.outcome) {
         case row_key::finding::ok: return "ok";
         case row_key::finding::other_width:
-            return "row key of " + bytes + " digits instead of " + most +
+            return "row key of " + bytes + " digits instead of " + digits +
                    ": pad it with zeros, or rows are not in the order of their numbers";
         case row_key::finding::empty: return "row key is empty";
         case row_key::finding::not_number:

@@ -2,23 +2,23 @@
 //
 // session_state: the state of a session between load and save, for one holder of the session.
 //
-//     waybill::versioned_session_state held(store, m.session);  // or what the broker keeps itself
-//     waybill::session_state order(codec, held);
+//     waybill::versioned_session_state place(store, m.session);  // or the broker's session state
+//     waybill::session_state state(codec, place);
 //     process_step(pipe, facts, now,
-//         [&](pipeline::load_state)          { return order.load(m.origin.state); },
-//         [&](pipeline::execute) { return order.attempt([&](auto& o) { return run(m, o); }); },
-//         [&](pipeline::save_state a)        { return order.save(a, pipe.progress()); },
-//         [&](pipeline::write_dead_letter a) { return upsert(letter_of(m, a, order.bytes())); },
-//         [&](pipeline::clear_state)         { return order.clear(); },
+//         [&](pipeline::load_state)          { return state.load(m.origin.state); },
+//         [&](pipeline::execute) { return state.attempt([&](auto& v) { return run(m, v); }); },
+//         [&](pipeline::save_state a)        { return state.save(a, pipe.progress()); },
+//         [&](pipeline::write_dead_letter a) { return upsert(letter_of(m, a, state.bytes())); },
+//         [&](pipeline::clear_state)         { return state.clear(); },
 //         ...
 //
 // Guarantees
 //   1. Each try starts with a copy of the stored value. Changes count once the step has succeeded
 //      and the state is saved. A failed step leaves none, regardless of the number of tries.
-//   2. A step that is undone, because the store refuses its state for good, leaves no changes.
+//   2. If the store permanently refuses the state after a step, the step leaves no changes.
 //   3. A late independent step leaves no changes: its pipeline does not save.
 // Codecs: `text_state_codec` for bytes; `state_codec<T>` of ext/json/state_codec.hpp for a type of
-// the user. The caller keeps the codec and the place of the stored state (`held`) alive.
+// the user. The caller keeps the codec and the place of the stored state alive.
 
 #ifndef WAYBILL_SESSION_SESSION_STATE_HPP
 #define WAYBILL_SESSION_SESSION_STATE_HPP
@@ -120,7 +120,8 @@ private:
         r.max_bytes = options_.version.major;
         if (s.progress.failed) return;
         r.outcome = state_read::corrupt;
-        r.envelope.version = std::exchange(s, {}).version;
+        r.envelope.version = s.version;
+        s = {};
     }
 
     text_state_options options_;
@@ -134,7 +135,7 @@ private:
 
 namespace detail {
 
-/// The place of the stored state of one session; `versioned_session_state` is a model.
+/// The place of the stored state of one session; `versioned_session_state` is an example.
 ///
 ///     place.load()         result<std::optional<std::string>>; nullopt if there is no state
 ///     place.save(bytes)    fault
@@ -172,21 +173,21 @@ public:
     /// the state in memory is unchanged.
     [[nodiscard]] pipeline_types::state_loaded load(std::string_view carried_state)
     {
-        pipeline_types::state_loaded answer;
+        pipeline_types::state_loaded loaded;
         auto bytes = place_->load();
         if (!bytes) {
-            answer.kind = bytes.error().kind;
-            if (answer.kind == fault_kind::none) answer.kind = fault_kind::infrastructure;
-            answer.reason = std::move(bytes.error().text);
-            return answer;
+            loaded.kind = bytes.error().kind;
+            if (loaded.kind == fault_kind::none) loaded.kind = fault_kind::infrastructure;
+            loaded.reason = std::move(bytes.error().text);
+            return loaded;
         }
         attempted_value_.reset();
         state_ = codec_->decode(*bytes, carried_state);
         bytes_ = std::move(*bytes).value_or(std::string());
-        answer.found = state_.outcome;
-        answer.progress = state_.progress;
-        if (state_.outcome > state_read::ok) answer.reason = describe(state_);
-        return answer;
+        loaded.found = state_.outcome;
+        loaded.progress = state_.progress;
+        if (state_.outcome > state_read::ok) loaded.reason = describe(state_);
+        return loaded;
     }
 
     /// Calls `step(value)` with a copy of the stored value and returns its result: a fault, a
@@ -200,9 +201,9 @@ public:
                       "attempt: the step must return a fault, a result<void> or executed");
         attempted_value_.reset();
         value_type next = state_.value;
-        auto answer = step(next);
-        if (succeeded(answer)) attempted_value_ = std::move(next);
-        return answer;
+        auto outcome = step(next);
+        if (succeeded(outcome)) attempted_value_ = std::move(next);
+        return outcome;
     }
 
     /// Writes value and progress. Returns `permanent` if they cannot be encoded, for example
@@ -284,7 +285,7 @@ private:
     Place* place_;
     state state_{};
     std::string bytes_{};
-    std::optional<value_type> attempted_value_{};
+    std::optional<value_type> attempted_value_{};  // of a step that succeeded and is not saved
 };
 
 }  // namespace waybill::inline v0_2

@@ -8,7 +8,8 @@
 //     [&](pipeline::clear_state) { return held.clear(); },
 //
 // Guarantees
-// 1. A `versioned_session_state` replaces or removes only the version that it has loaded or saved.
+//   1. A `versioned_session_state` replaces or removes only the version that it has loaded or
+//      saved.
 //   2. A version conflict is reported as `ownership_lost`, and an error without a kind as
 //      `infrastructure`.
 //   3. Versions do not stop a holder whose lock has expired. Before each `save_state` and
@@ -64,8 +65,10 @@ struct save_result {
 /// A store of session states. `waybill/testing/session_conformance.hpp` tests an implementation.
 ///
 ///     load(session)                    the state and its version; nullopt if there is no state
-///     save(session, bytes, expected)   writes if the version equals `expected`; the new version
-///     clear(session, expected)         removes if the version equals `expected`
+///     save(session, bytes, expected)   writes if the version equals `expected`, and returns
+///                                      `applied` with the new version, or `conflict`
+///     clear(session, expected)         removes if the version equals `expected`, and returns
+///                                      `applied` or `conflict`
 ///
 /// For `save`, an empty `expected` requires that there is no state. A session never has the same
 /// version twice, even after its state was removed and created again. Errors: `infrastructure` or
@@ -84,7 +87,7 @@ concept session_store =
 
 namespace detail {
 
-/// Refuses a session_store without a required call, with one sentence for each.
+/// Refuses a type that is no `session_store`. The error text names the first missing member.
 template <class S>
 struct checked_session_store {
     static constexpr bool ok = session_store<S>;
@@ -150,7 +153,7 @@ public:
     {
         auto written = store_->save(session_, bytes, version_);
         if (!written) return detail::error_of(std::move(written).error());
-        if (written->outcome == state_write::conflict) return lost();
+        if (written->outcome == state_write::conflict) return version_conflict();
         version_ = std::move(written->version);
         return {};
     }
@@ -162,20 +165,20 @@ public:
         if (!version_) return {};
         auto cleared = store_->clear(session_, *version_);
         if (!cleared) return detail::error_of(std::move(cleared).error());
-        if (*cleared == state_write::conflict) return lost();
+        if (*cleared == state_write::conflict) return version_conflict();
         version_.reset();
         return {};
     }
 
 private:
-    static fault lost()
+    static fault version_conflict()
     {
         return ownership_lost("another writer has changed the state since it was loaded");
     }
 
     S* store_;
     std::string session_;
-    std::optional<typename S::version> version_;
+    std::optional<typename S::version> version_;  // nullopt if no state is stored
 };
 
 }  // namespace waybill::inline v0_2

@@ -12,9 +12,8 @@
 //   1. A user's part of at most `max_value_bytes()` bytes, envelope included, can be written with
 //      any progress and any failure. The error text is cut to the free bytes of the reserve. A
 //      reader with the same budget refuses a larger user's part.
-// 2. Exception: the state of a failed session may be as large as `bytes`. It can be written again
-// with
-//      the same progress. If a longer progress does not fit, `text_state_codec` reports
+//   2. Exception: the state of a failed session may be as large as `bytes`. It can be written again
+//      with the same progress. If a longer progress does not fit, `text_state_codec` reports
 //      `too_large`, and `state_codec` of ext/json/state_codec.hpp omits the user's part.
 
 #ifndef WAYBILL_SESSION_STATE_BUDGET_HPP
@@ -43,7 +42,9 @@ struct state_budget {
     /// failure, and some bytes of its error text.
     static constexpr std::uint64_t min_failure_reserve = 512;
 
-    std::uint64_t bytes = 262'144;          ///< Maximum size of a state, envelope included.
+    /// Maximum size of a state, envelope included. Default: 256 KiB, the limit of Service Bus
+    /// Standard.
+    std::uint64_t bytes = 262'144;
     std::uint64_t failure_reserve = 2'048;  ///< The part of `bytes` for progress and failure.
 
     /// Maximum bytes of the user's part and the envelope.

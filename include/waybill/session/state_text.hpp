@@ -2,15 +2,14 @@
 //
 // state_text: a session state without JSON: progress as lines of text, then bytes of the user.
 //
-// `text_state_codec` of session_state.hpp writes and reads it. This header has its options and the
-// reasons why a state was not read:
+// The options and the read errors of `text_state_codec` (session_state.hpp):
 //
 //     waybill::text_state_codec codec({.version = {2, 0}}, upgraded);
-//     auto s = codec.decode(bytes);                             // pass nullopt if there are none
+//     auto s = codec.decode(bytes);                       // pass nullopt if there is no state
 //     if (s.outcome > waybill::state_read::ok) stop(waybill::describe(s.read));  // unreadable
 //     s.value = "receipt=r17";
-//     auto out = codec.encode(s);                               // or state_budget::too_large
-//     if (out && codec.changed(s, *out)) store(*out);
+//     auto out = codec.encode(s);                         // or state_budget::too_large
+//     if (out) store(*out);                               // and then s.stored(*out)
 //
 // Guarantees
 //   1. Equal states have equal bytes. A state that was read is written unchanged, including lines
@@ -84,7 +83,8 @@ struct text_state::read_result {
     state_read outcome = state_read::absent;
     text_state state{};
     problem_type problem = problem_type::none;
-    /// The number of the wrong line, the bytes without progress, or the major version read.
+    /// The number of the wrong line, the bytes without progress, or for `newer_version` the major
+    /// version read.
     std::uint64_t size = 0;
     std::uint64_t max_bytes = 0;  ///< The limit of `size`, or the major version of this program.
     opened_state envelope{};      ///< Its `body` is empty, because it was a view into the bytes.
@@ -97,7 +97,7 @@ struct text_state::read_result {
 {
     const std::string line = "state: " + std::string(name(r.outcome)) + ": ";
     const std::string size = std::to_string(r.size);
-    const std::string most = std::to_string(r.max_bytes);
+    const std::string limit = std::to_string(r.max_bytes);
     switch (r.problem) {
         case text_state::read_result::problem_type::none:
         case text_state::read_result::problem_type::envelope: break;
@@ -105,7 +105,7 @@ struct text_state::read_result {
             return line + "it is " + std::string(name(r.envelope.format)) +
                    ", not text: read it with waybill/ext/json/state_codec.hpp";
         case text_state::read_result::problem_type::newer_version:
-            return line + "its version is " + describe(r.envelope.version) + ", and " + most +
+            return line + "its version is " + describe(r.envelope.version) + ", and " + limit +
                    " is the latest known version: update the program, and do not change the state";
         case text_state::read_result::problem_type::bad_line:
             return line + "the checksum matches, but " +
@@ -116,10 +116,10 @@ struct text_state::read_result {
             return line + "it has an unknown reason of failure: "
                    "update the program, and do not change the state";
         case text_state::read_result::problem_type::no_reserve:
-            return line + size + " bytes, and " + most +
+            return line + size + " bytes, and " + limit +
                    " is the maximum without the bytes reserved for a failure: increase the budget";
         case text_state::read_result::problem_type::upgrade_failed:
-            return line + "the codec cannot make version " + most + " from its version " +
+            return line + "the codec cannot make version " + limit + " from its version " +
                    describe(r.envelope.version) + ": add an upgrade to the codec";
     }
     return describe(r.envelope);

@@ -60,7 +60,12 @@ struct step_facts {
     [[nodiscard]] static constexpr step_facts of(const step_properties& s, std::uint64_t sequence,
                                                  std::uint64_t deliveries) noexcept
     {
-        return {sequence, s.step, s.first, s.total, s.last, deliveries};
+        return {.sequence = sequence,
+                .step = s.step,
+                .first = s.first,
+                .total = s.total,
+                .last = s.last,
+                .deliveries = deliveries};
     }
 
     friend bool operator==(const step_facts&, const step_facts&) = default;
@@ -73,7 +78,7 @@ enum class dead_letter_reason : std::uint8_t {
     ended_process,   ///< The delivery limit is reached, and no delivery reported a result.
     session_failed,  ///< An earlier step of its session failed.
     gap,             ///< An earlier step is missing.
-    contradiction,   ///< Its numbers contradict each other or those of its session.
+    contradiction,   ///< The numbers of the step contradict each other or its session.
     unreadable,      ///< The state of its session cannot be read.
     broker,          ///< The broker dead-lettered it.
 };

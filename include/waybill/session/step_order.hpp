@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// step_order: why a step is dead-lettered by its number or its session's state, as text.
+// step_order: texts for dead letters: why a step did not run, and why a state cannot be read.
 
 #ifndef WAYBILL_SESSION_STEP_ORDER_HPP
 #define WAYBILL_SESSION_STEP_ORDER_HPP
@@ -14,8 +14,8 @@
 
 namespace waybill::inline v0_2 {
 
-/// The reason for dead-lettering as text, if no handler has reported one: for limits that are
-/// reached and for wrong numbers.
+/// The text of a dead letter without an error text of the handler: a limit is reached, or the
+/// numbers of the step are wrong.
 [[nodiscard]] inline std::string describe(dead_letter_reason reason, const step_facts& m,
                                           const session_progress& p)
 {

@@ -56,23 +56,23 @@ struct step_origin {
 template <class F>
 void write_step_properties(const step_properties& s, const step_origin& o, F&& put)
 {
-    const auto number = [&](std::string_view name, std::uint64_t n) {
-        char digits[detail::row_key_digits] = {};
+    const auto put_number = [&](std::string_view name, std::uint64_t n) {
+        char digits[detail::row_key_digits] = {};  // has space for the largest number
         const auto end = std::to_chars(digits, digits + detail::row_key_digits, n);
         put(name, std::string_view(digits, static_cast<std::size_t>(end.ptr - digits)));
     };
     put(step_properties::names::session, std::string_view(s.session));
-    number(step_properties::names::step, s.step);
-    if (s.first != 1) number(step_properties::names::first, s.first);
-    if (s.total != 0) number(step_properties::names::total, s.total);
+    put_number(step_properties::names::step, s.step);
+    if (s.first != 1) put_number(step_properties::names::first, s.first);
+    if (s.total != 0) put_number(step_properties::names::total, s.total);
     if (s.last) put(step_properties::names::last, std::string_view("true"));
     if (o.generation == 0) return;
     put(step_properties::names::origin, std::string_view(o.session));
-    number(step_properties::names::origin_sequence, o.sequence);
+    put_number(step_properties::names::origin_sequence, o.sequence);
     if (!o.message_id.empty())
         put(step_properties::names::origin_message, std::string_view(o.message_id));
-    number(step_properties::names::generation, o.generation);
-    number(step_properties::names::tries, o.tries);
+    put_number(step_properties::names::generation, o.generation);
+    put_number(step_properties::names::tries, o.tries);
     if (!o.state.empty()) put(step_properties::names::state, std::string_view(o.state));
 }
 
@@ -96,9 +96,9 @@ struct step_properties_read {
     std::string value{};           ///< Its value, at most the first 64 bytes.
     step_properties properties{};  ///< Its step is 0 if `outcome` is not ok.
     step_origin origin{};
-    /// Why `job` refuses the session id. A redriven session may have the suffix of a redrive. If
-    /// the session store does not accept such an id, dead-letter the message before a pipeline
-    /// receives it.
+    /// Why `job` refuses the session id; nullopt if it accepts the id. A redriven message may have
+    /// an id with the suffix of a redrive. If the session store does not accept a refused id,
+    /// dead-letter the message before a pipeline receives it.
     std::optional<job_error::code> id_problem{};
 
     [[nodiscard]] bool ok() const noexcept { return outcome == finding::ok; }
@@ -112,22 +112,22 @@ struct step_properties_read {
     /// One line for a log: the property with the error and its value.
     [[nodiscard]] std::string text() const
     {
-        const std::string what(property);
+        const std::string property_name(property);
         switch (outcome) {
             case finding::ok:
                 if (!id_problem) return "ok";
                 return "ok, but " +
                        waybill::describe(job_error{*id_problem, properties.session.size()});
             case finding::absent:
-                return what + " is missing: send the message with write_step_properties";
+                return property_name + " is missing: send the message with write_step_properties";
             case finding::not_number:
-                return what + " is not an unsigned number: '" + value + "'";
-            case finding::too_large: return what + " is too large: '" + value + "'";
+                return property_name + " is not an unsigned number: '" + value + "'";
+            case finding::too_large: return property_name + " is too large: '" + value + "'";
             case finding::not_bool:
-                return what + " is neither true nor false: '" + value + "'";
+                return property_name + " is neither true nor false: '" + value + "'";
             case finding::other_session:
-                return what + " is '" + value + "', but the session id of the broker is '" +
-                       properties.session + "'";
+                return property_name + " is '" + value +
+                       "', but the session id of the broker is '" + properties.session + "'";
         }
         return "?";
     }
@@ -137,7 +137,7 @@ struct step_properties_read {
 
 namespace detail {
 
-/// Reads where a redriven step comes from.
+/// Reads the origin of a redriven step.
 template <class Reader>
 void read_step_origin(Reader& reader, step_origin& origin)
 {

@@ -40,13 +40,14 @@
 
 namespace waybill::inline v0_2 {
 
-/// After which times a sweep clears or reports a state.
+/// The times after which a sweep clears or reports a state.
 struct sweep_policy {
-    /// The time to live of a message, as configured in the broker.
+    /// The time to live of a message, as configured in the broker. Default: 14 days.
     duration messages_live = duration::seconds(14 * 86'400);
-    /// How long the state of a failed session is kept; at least `messages_live`.
+    /// How long the state of a failed session is kept; at least `messages_live`. Default: 30 days.
     duration keep_failed = duration::seconds(30 * 86'400);
-    /// A session is stuck if its state has not changed for longer than this; more than 0.
+    /// A session is stuck if its state has not changed for longer than this; more than 0. Default:
+    /// one day.
     duration stuck_after = duration::seconds(86'400);
     /// A stuck state older than this is cleared; at least `messages_live`, by default never.
     duration give_up_after = duration::highest();
@@ -62,7 +63,8 @@ struct sweep_policy {
                             d < duration{}};
     };
     if (p.messages_live <= duration{}) {
-        return wrong("sweep.messages_live", p.messages_live, "nanoseconds must be more than", {});
+        return wrong("sweep.messages_live", p.messages_live, "nanoseconds must be more than",
+                     duration{});
     }
     if (p.keep_failed < p.messages_live) {
         return wrong("sweep.keep_failed", p.keep_failed,
@@ -70,7 +72,8 @@ struct sweep_policy {
                      p.messages_live);
     }
     if (p.stuck_after <= duration{}) {
-        return wrong("sweep.stuck_after", p.stuck_after, "nanoseconds must be more than", {});
+        return wrong("sweep.stuck_after", p.stuck_after, "nanoseconds must be more than",
+                     duration{});
     }
     if (p.give_up_after < p.messages_live) {
         return wrong("sweep.give_up_after", p.give_up_after,
@@ -92,6 +95,7 @@ struct sweep_item {
         friend bool operator==(const swept_state&, const swept_state&) = default;
     };
 
+    /// The first three verdicts clear the state; the others only report it.
     enum class sweep_verdict : std::uint8_t {
         clear_finished,  ///< All steps are done, but the state was not cleared. Clear it.
         clear_failed,    ///< It failed more than `keep_failed` ago. Clear it.
@@ -140,10 +144,10 @@ struct sweep_item {
     line += " at " + std::to_string(i.done);
     if (i.total != 0) line += " of " + std::to_string(i.total);
     if (i.verdict == sweep_item::sweep_verdict::no_time) return line;
-    constexpr std::int64_t hour = 3'600;  // seconds
-    const duration hours =
-        duration::seconds(i.age.count() / duration::seconds(hour).count() * hour);
-    return line + " for " + to_text(hours == duration{} ? i.age : hours);
+    constexpr std::int64_t seconds_per_hour = 3'600;
+    constexpr duration hour = duration::seconds(seconds_per_hour);
+    const duration whole_hours = duration::seconds(i.age.count() / hour.count() * seconds_per_hour);
+    return line + " for " + to_text(whole_hours == duration{} ? i.age : whole_hours);
 }
 
 namespace detail {
@@ -177,14 +181,21 @@ namespace detail {
         const sweep_item::swept_state& s = states[i];
         if (s.outcome == state_read::absent) continue;
         if (s.outcome != state_read::ok) {
-            items.push_back(
-                {i, sweep_item::sweep_verdict::unreadable, s.outcome, {}, s.written, 0, 0});
+            items.push_back({.index = i,
+                             .verdict = sweep_item::sweep_verdict::unreadable,
+                             .outcome = s.outcome,
+                             .changed = s.written});
             continue;
         }
         const bool has_change_time = s.progress.changed != wall_time{};
         const wall_time changed = has_change_time ? s.progress.changed : s.written;
-        sweep_item item{i,       sweep_item::sweep_verdict::no_time, s.outcome,       now - changed,
-                        changed, s.progress.done,        s.progress.total};
+        sweep_item item{.index = i,
+                        .verdict = sweep_item::sweep_verdict::no_time,
+                        .outcome = s.outcome,
+                        .age = now - changed,
+                        .changed = changed,
+                        .done = s.progress.done,
+                        .total = s.progress.total};
         if (changed == wall_time{}) item.age = {};
         else if (const auto v = detail::verdict_of(s.progress, item.age, p)) item.verdict = *v;
         else continue;

@@ -37,11 +37,11 @@ public:
     choices() = default;
 
     /// Returns choices that repeat the run of `line` and no other. A choice after the end of `line`
-    /// is 0. Empty if `line` is malformed. A number in it is at most 999,999,999.
+    /// is 0. Empty if `line` is malformed. Each number in `line` is at most 999,999,999.
     [[nodiscard]] static std::optional<choices> replay(std::string_view line)
     {
         choices c;
-        c.only_one_ = true;
+        c.only_one_run_ = true;
         std::size_t at = 0;
         while (at != line.size()) {
             const auto chosen = number(line, at, '/');
@@ -78,14 +78,14 @@ public:
     /// Returns whether there is another run.
     bool cut()
     {
-        ++cut_;
+        ++cut_short_;
         return advance();
     }
 
     /// The number of runs that ended with `next`.
     [[nodiscard]] std::uint64_t completed() const noexcept { return completed_; }
     /// The number of runs that ended with `cut`.
-    [[nodiscard]] std::uint64_t cut_short() const noexcept { return cut_; }
+    [[nodiscard]] std::uint64_t cut_short() const noexcept { return cut_short_; }
 
     /// True if equal choices have led to different calls of `pick`. Then the program depends on
     /// more than the choices, and the counts are meaningless.
@@ -110,15 +110,16 @@ private:
         std::uint32_t count;
     };
 
-    /// Reads digits up to `stop` and skips `stop`. Only a blank may be missing at the end of the
-    /// line. Empty if there is no number.
+    /// Reads digits up to `stop` and skips `stop`. At the end of the line, a blank may be missing,
+    /// but not a slash. Empty if there is no number.
     static std::optional<std::uint32_t> number(std::string_view line, std::size_t& at, char stop)
     {
+        constexpr std::uint32_t max_number = 999'999'999;
         std::uint32_t n = 0;
         const std::size_t first = at;
         for (; at != line.size() && line[at] != stop; ++at) {
             const char digit = line[at];
-            if (digit < '0' || digit > '9' || n > 99'999'999) return {};
+            if (digit < '0' || digit > '9' || n > max_number / 10) return {};
             n = n * 10 + static_cast<std::uint32_t>(digit - '0');
         }
         if (at == first) return {};
@@ -136,7 +137,7 @@ private:
         if (next_choice_ < choices_.size()) diverged_ = true;
         choices_.resize(next_choice_);
         next_choice_ = 0;
-        if (only_one_) return false;
+        if (only_one_run_) return false;
         while (!choices_.empty() && choices_.back().chosen + 1 == choices_.back().count)
             choices_.pop_back();
         if (choices_.empty()) return false;
@@ -147,8 +148,8 @@ private:
     std::vector<choice> choices_;
     std::size_t next_choice_ = 0;
     std::uint64_t completed_ = 0;
-    std::uint64_t cut_ = 0;
-    bool only_one_ = false;
+    std::uint64_t cut_short_ = 0;
+    bool only_one_run_ = false;
     bool diverged_ = false;
 };
 

@@ -43,9 +43,9 @@ namespace waybill::inline v0_2::testing {
 /// `again(store)` returns a second connection to the same store. If a store may be shared, `again`
 /// returns a reference to it. outage_conformance.hpp checks a store that cannot be reached.
 ///
-/// `race(waits, commits)` calls both functions at the same time. One transaction waits while the
-/// other one commits. The lock timeout of both connections must be finite and longer than the
-/// delay:
+/// `race(waits, commits)` calls both functions at the same time, `commits` after a short delay. One
+/// transaction waits while the other one commits. The lock timeout of both connections must be
+/// finite and longer than the delay:
 ///
 ///     [](auto waits, auto commits) {
 ///         std::jthread t(waits);

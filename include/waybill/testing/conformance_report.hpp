@@ -14,7 +14,8 @@
 namespace waybill::inline v0_2::testing {
 
 /// The result of a conformance suite. A store conforms if `broken` is empty. The rules in
-/// `untested` were not tried, because the caller omitted a requirement. The store may break them.
+/// `untested` were not tried, because the caller omitted an argument that they need. The store may
+/// break them.
 struct [[nodiscard]] conformance_report {
     std::vector<std::string> broken{};    ///< Rules that do not hold, each once.
     std::vector<std::string> untested{};  ///< Rules not tried, each once: "rule (needs ...)".

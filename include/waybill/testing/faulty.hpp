@@ -9,8 +9,8 @@
 //     do {
 //         waybill::testing::memory_store<std::string> kept;
 //         waybill::testing::faulty store(kept, [&](store_call call) {
-//             const auto what = waybill::testing::faults_of(call);
-//             return what[c.pick(static_cast<std::uint32_t>(what.size()))];
+//             const auto faults = waybill::testing::faults_of(call);
+//             return faults[c.pick(static_cast<std::uint32_t>(faults.size()))];
 //         });
 //         run(store);
 //     } while (c.next());
@@ -83,6 +83,11 @@ inline constexpr injected_fault all_faults[] = {injected_fault::none,
                                                 injected_fault::says_applied,
                                                 injected_fault::says_not_applied};
 
+// The numbers of first elements of `all_faults` that a call of a correct store can have.
+inline constexpr std::size_t faults_of_reads = 3;   // up to dies_before
+inline constexpr std::size_t faults_of_writes = 5;  // up to dies_after
+inline constexpr std::size_t faults_of_commit = 8;  // up to unknown_applied
+
 }  // namespace detail
 
 /// All faults that a correct store can have at a call, `none` first. For a read, a fault after the
@@ -92,8 +97,8 @@ inline constexpr injected_fault all_faults[] = {injected_fault::none,
     const std::span<const injected_fault> all(detail::all_faults);
     const bool reads = c == store_call::load || c == store_call::find ||
                        c == store_call::load_crash_record || c == store_call::list;
-    if (reads) return all.first(3);
-    return c == store_call::commit ? all.first(8) : all.first(5);
+    if (reads) return all.first(detail::faults_of_reads);
+    return all.first(c == store_call::commit ? detail::faults_of_commit : detail::faults_of_writes);
 }
 
 /// As `faults_of`, and the wrong commit outcomes of an incorrect store.

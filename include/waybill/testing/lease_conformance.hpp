@@ -74,7 +74,9 @@ template <lease_store S>
     const owner_heartbeat p{"orders", "billing", {"a", 1}, 1};
     t.holds(!unreachable.list(key.source, key.group),
             "list: while the store cannot be reached, the result is an error, not an empty table");
-    t.holds(!unreachable.claim({key, {"a", 1}, 1, {}}) && !unreachable.claim({key, {"a", 1}, 1, 1}),
+    const lease_claim first{.key = key, .owner = {"a", 1}, .epoch = 1};
+    const lease_claim renewal{.key = key, .owner = {"a", 1}, .epoch = 1, .expected = 1};
+    t.holds(!unreachable.claim(first) && !unreachable.claim(renewal),
             "claim: while the store cannot be reached, the result is an error, not contention");
     t.holds(!unreachable.heartbeat(p),
             "heartbeat: while the store cannot be reached, the result is an error");

@@ -5,8 +5,8 @@
 // It conforms to lease_conformance.hpp. Several lease managers share one store:
 //
 //     waybill::testing::memory_leases store;
-//     if (auto call = a.call(now)) a.on(waybill::perform(store, *call, draw), now);
-//     if (auto call = b.call(now)) b.on(waybill::perform(store, *call, draw), now);
+//     if (auto call = a.call(now)) a.on(waybill::perform(store, *call, random), now);
+//     if (auto call = b.call(now)) b.on(waybill::perform(store, *call, random), now);
 //
 // Cost: `list` is linear in the rows of all groups, all other calls are logarithmic.
 
@@ -33,7 +33,7 @@ public:
         for (const auto& [key, row] : leases_) {
             if (key.source == source && key.group == group) t.leases.push_back(row);
         }
-        for (const auto& [who, p] : owners_) {
+        for (const auto& [id, p] : owners_) {
             if (p.source == source && p.group == group) t.owners.push_back(p);
         }
         return t;
@@ -44,25 +44,25 @@ public:
     [[nodiscard]] result<claim_result> claim(const lease_claim& c)
     {
         const auto found = leases_.find(c.key);
-        const bool there = found != leases_.end();
-        if (there != c.expected.has_value() || (there && found->second.version != *c.expected)) {
+        const bool exists = found != leases_.end();
+        if (exists != c.expected.has_value() || (exists && found->second.version != *c.expected)) {
             return claim_result{claim_result::claim_outcome::contended};
         }
-        leases_.insert_or_assign(c.key, lease{c.key, c.owner, c.epoch, ++writes_});
-        return claim_result{claim_result::claim_outcome::won, c.epoch, writes_};
+        leases_.insert_or_assign(c.key, lease{c.key, c.owner, c.epoch, ++claims_won_});
+        return claim_result{claim_result::claim_outcome::won, c.epoch, claims_won_};
     }
 
     /// Inserts or replaces the row of an owner.
     [[nodiscard]] result<void> heartbeat(const owner_heartbeat& p)
     {
-        owners_.insert_or_assign(id_of(p), p);
+        owners_.insert_or_assign(key_of(p), p);
         return {};
     }
 
     /// Removes the row of an owner if its version is unchanged. An absent row is no error.
     [[nodiscard]] result<void> leave(const owner_heartbeat& p)
     {
-        const auto found = owners_.find(id_of(p));
+        const auto found = owners_.find(key_of(p));
         if (found != owners_.end() && found->second.version == p.version) owners_.erase(found);
         return {};
     }
@@ -82,12 +82,12 @@ public:
     void erase(const partition_key& key) { leases_.erase(key); }
 
 private:
-    using id = std::tuple<std::string, std::string, owner_id>;
-    static id id_of(const owner_heartbeat& p) { return {p.source, p.group, p.owner}; }
+    using owner_key = std::tuple<std::string, std::string, owner_id>;
+    static owner_key key_of(const owner_heartbeat& p) { return {p.source, p.group, p.owner}; }
 
     std::map<partition_key, lease> leases_;
-    std::map<id, owner_heartbeat> owners_;
-    std::uint64_t writes_ = 0;
+    std::map<owner_key, owner_heartbeat> owners_;
+    std::uint64_t claims_won_ = 0;
 };
 
 }  // namespace waybill::inline v0_2::testing

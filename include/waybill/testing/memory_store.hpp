@@ -40,7 +40,7 @@ class memory_store {
     struct checkpoint_write {
         partition_key key;
         std::optional<position> from;
-        std::optional<position> to;  // Empty: a reset.
+        std::optional<position> to;  // empty for a reset
         std::uint64_t epoch;
     };
     // The stored part of a checkpoint. After a reset it contains only the epoch.
@@ -56,8 +56,8 @@ class memory_store {
         partition_key key;
         std::uint64_t sequence;
     };
-    // The changes of a commit to one table. All memory is allocated before the table changes, so a
-    // failed allocation leaves it unchanged.
+    // The changes of a commit to one table. `put` and `erase` allocate all memory, so a failed
+    // allocation leaves the table unchanged. `apply_to` allocates nothing.
     template <class Table>
     class changes {
     public:
@@ -84,6 +84,12 @@ class memory_store {
     };
     using write =
         std::variant<Record, dead_letter, checkpoint_write, crash_record_write, letter_removal>;
+    // The alternatives are selected by index, because `Record` may be any type.
+    static constexpr std::size_t effect_index = 0;
+    static constexpr std::size_t letter_index = 1;
+    static constexpr std::size_t checkpoint_index = 2;
+    static constexpr std::size_t crash_record_index = 3;
+    static constexpr std::size_t removal_index = 4;
 
 public:
     class transaction {
@@ -104,7 +110,10 @@ public:
         }
 
         /// Adds an effect. records() contains it after the commit.
-        void record(Record r) { writes_.emplace_back(std::in_place_index<0>, std::move(r)); }
+        void record(Record r)
+        {
+            writes_.emplace_back(std::in_place_index<effect_index>, std::move(r));
+        }
 
         /// Sets the savepoint and replaces an earlier one.
         [[nodiscard]] result<void> savepoint()
@@ -173,7 +182,7 @@ public:
 
     [[nodiscard]] result<void> put(transaction& tx, const dead_letter& letter)
     {
-        tx.writes_.emplace_back(std::in_place_index<1>, letter);
+        tx.writes_.emplace_back(std::in_place_index<letter_index>, letter);
         return {};
     }
 
@@ -192,12 +201,15 @@ public:
     {
         bool exists = letters_.contains({key, sequence});
         for (const write& w : tx.writes_) {
-            const auto* d = std::get_if<1>(&w);
+            const auto* d = std::get_if<letter_index>(&w);
             if (d && d->key == key && d->at.sequence == sequence) exists = true;
-            const auto* r = std::get_if<4>(&w);
+            const auto* r = std::get_if<removal_index>(&w);
             if (r && r->key == key && r->sequence == sequence) exists = false;
         }
-        if (exists) tx.writes_.emplace_back(std::in_place_index<4>, letter_removal{key, sequence});
+        if (exists) {
+            tx.writes_.emplace_back(std::in_place_index<removal_index>,
+                                    letter_removal{key, sequence});
+        }
         return exists;
     }
 
@@ -223,12 +235,14 @@ public:
     [[nodiscard]] result<void> store_crash_record(transaction& tx, const partition_key& key,
                                                   const crash_record& row)
     {
-        tx.writes_.emplace_back(std::in_place_index<3>, crash_record_write{key, row});
+        tx.writes_.emplace_back(std::in_place_index<crash_record_index>,
+                                crash_record_write{key, row});
         return {};
     }
     [[nodiscard]] result<void> clear_crash_record(transaction& tx, const partition_key& key)
     {
-        tx.writes_.emplace_back(std::in_place_index<3>, crash_record_write{key, {}});
+        tx.writes_.emplace_back(std::in_place_index<crash_record_index>,
+                                crash_record_write{key, std::nullopt});
         return {};
     }
 
@@ -243,7 +257,7 @@ private:
         const checkpoint_row* stored = committed(a.key);
         std::optional<checkpoint_row> own;
         for (const write& w : tx.writes_) {
-            const auto* earlier = std::get_if<checkpoint_write>(&w);
+            const auto* earlier = std::get_if<checkpoint_index>(&w);
             if (earlier && earlier->key == a.key) own = checkpoint_row{earlier->to, earlier->epoch};
         }
         const advance_outcome o = compare(own ? &*own : stored, a.from, a.epoch);
@@ -266,25 +280,26 @@ private:
         return same ? advance_outcome::applied : advance_outcome::conflict;
     }
 
-    /// Whether another commit has changed a row since this transaction compared it. Only the first
-    /// advance of a key is checked. A dead letter that this transaction has put may be absent.
+    /// True if another commit has changed a row since this transaction compared it. Only the first
+    /// `advance` or `reset` of a key is checked; later ones depend on it alone. A dead letter that
+    /// this transaction has put may be absent.
     [[nodiscard]] bool has_conflict(const std::vector<write>& writes) const
     {
         for (std::size_t i = 0; i != writes.size(); ++i) {
-            if (const auto* r = std::get_if<4>(&writes[i]);
+            if (const auto* r = std::get_if<removal_index>(&writes[i]);
                 r && !letters_.contains({r->key, r->sequence})) {
                 bool own = false;
                 for (std::size_t before = 0; before != i; ++before) {
-                    const auto* d = std::get_if<1>(&writes[before]);
+                    const auto* d = std::get_if<letter_index>(&writes[before]);
                     if (d && d->key == r->key && d->at.sequence == r->sequence) own = true;
                 }
                 if (!own) return true;
             }
-            const auto* a = std::get_if<2>(&writes[i]);
+            const auto* a = std::get_if<checkpoint_index>(&writes[i]);
             if (!a) continue;
             bool first = true;
             for (std::size_t before = 0; before != i; ++before) {
-                const auto* earlier = std::get_if<2>(&writes[before]);
+                const auto* earlier = std::get_if<checkpoint_index>(&writes[before]);
                 if (earlier && earlier->key == a->key) first = false;
             }
             if (first &&
@@ -303,28 +318,29 @@ private:
         changes<decltype(crash_records_)> crash_records;
         std::size_t effects = 0;
         for (write& w : writes) {
-            if (w.index() == 0) {
+            if (w.index() == effect_index) {
                 ++effects;
-            } else if (auto* d = std::get_if<1>(&w)) {
+            } else if (auto* d = std::get_if<letter_index>(&w)) {
                 std::pair row(d->key, d->at.sequence);
                 letters.put(std::move(row), std::move(*d));
-            } else if (auto* a = std::get_if<checkpoint_write>(&w)) {
+            } else if (auto* a = std::get_if<checkpoint_index>(&w)) {
                 checkpoints.put(std::move(a->key), checkpoint_row{std::move(a->to), a->epoch});
-            } else if (auto* n = std::get_if<3>(&w)) {
+            } else if (auto* n = std::get_if<crash_record_index>(&w)) {
                 if (n->row)
                     crash_records.put(std::move(n->key), *n->row);
                 else
                     crash_records.erase(std::move(n->key));
-            } else if (auto* x = std::get_if<4>(&w)) {
+            } else if (auto* x = std::get_if<removal_index>(&w)) {
                 letters.erase({std::move(x->key), x->sequence});
             }
         }
+        // The capacity at least doubles, so that consecutive commits take amortized constant time.
         if (records_.capacity() - records_.size() < effects) {
             records_.reserve(records_.size() +
                              (records_.size() < effects ? effects : records_.size()));
         }
         for (write& w : writes) {
-            if (auto* r = std::get_if<0>(&w)) records_.push_back(std::move(*r));
+            if (auto* r = std::get_if<effect_index>(&w)) records_.push_back(std::move(*r));
         }
         letters.apply_to(letters_);
         checkpoints.apply_to(checkpoints_);

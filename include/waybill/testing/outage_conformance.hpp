@@ -34,7 +34,7 @@ template <class Make, class Break>
     const partition_key key = detail::key_of("orders", "billing", "0");
     const position five{5, "5@a"};
     const dead_letter letter = detail::letter_of(key, 1, "first");
-    const crash_record row{17, 100, 2, 3};
+    const crash_record row{.from = 17, .to = 100, .suspects = 2, .deaths = 3};
 
     auto s = make();
     bool ready = true;

@@ -60,8 +60,8 @@ template <class Make, class Again = no_second, class Race = no_race>
         decltype(auto) other = again(s);
         detail::second_session_rules(s, other, t);
     }
-    // Many rounds, because the result of a race depends on chance.
-    for (int n = 0; n != 50; ++n) {
+    constexpr int rounds = 50;  // many, because the result of a race depends on chance
+    for (int n = 0; n != rounds; ++n) {
         auto s = make();
         decltype(auto) other = again(s);
         detail::session_race(s, other, race, t);

@@ -16,7 +16,7 @@
 //      next one waits for `pause`.
 //   2. At most one commit is in progress at a time.
 //   3. An unchanged position is committed again after `idle_refresh`, so that it does not expire.
-//   4. If the clock goes back, a commit is delayed by at most that jump, until the next event.
+//   4. If the clock goes back, a commit is delayed by at most that jump. An event shortens this.
 //
 // A value without locks: one thread at a time.
 
@@ -39,7 +39,7 @@ namespace waybill::inline v0_2 {
 /// The actions and events of a `commit_schedule`, which inherits them.
 struct commit_schedule_types {
     /// When to commit. By default, `every`, `interval` and `idle_refresh` never cause a commit.
-    /// `validate` finds values that cannot work.
+    /// `validate` reports values that cannot work.
     struct config {
         /// Which of the conditions `every` and `interval` must be met.
         enum class commit_needs : std::uint8_t {
@@ -114,15 +114,15 @@ struct commit_schedule_types {
 [[nodiscard]] constexpr std::optional<config_error> validate(
     const commit_schedule_types::config& c) noexcept
 {
-    const auto below = [](std::string_view field, duration d, std::int64_t least) {
+    const auto too_short = [](std::string_view field, duration d, std::int64_t smallest) {
         const auto ns = static_cast<std::uint64_t>(d.count());
         return config_error{field, d < duration{} ? 0 - ns : ns, "nanoseconds must be at least",
-                            static_cast<std::uint64_t>(least), d < duration{}};
+                            static_cast<std::uint64_t>(smallest), d < duration{}};
     };
     if (c.every == 0) return config_error{"every", 0, "must be at least", 1};
-    if (c.interval < duration{}) return below("interval", c.interval, 0);
-    if (c.idle_refresh.count() < 1) return below("idle_refresh", c.idle_refresh, 1);
-    if (c.pause < duration{}) return below("pause", c.pause, 0);
+    if (c.interval < duration{}) return too_short("interval", c.interval, 0);
+    if (c.idle_refresh.count() < 1) return too_short("idle_refresh", c.idle_refresh, 1);
+    if (c.pause < duration{}) return too_short("pause", c.pause, 0);
     if (c.needs == commit_schedule_types::config::commit_needs::both &&
         c.every == detail::highest_size) {
         return config_error{"every", c.every,
@@ -242,13 +242,15 @@ public:
     friend bool operator==(const commit_schedule&, const commit_schedule&) = default;
 
 private:
-    /// True if at least `d` has passed since `since`; never true for the longest duration.
+    /// True if at least `d` has passed since `since`. False for the longest duration, which means
+    /// that the condition is not used.
     [[nodiscard]] static constexpr bool has_passed(steady_time now, steady_time since,
-                                                duration d) noexcept
+                                                   duration d) noexcept
     {
         return d != duration::highest() && !(now < since + d);
     }
 
+    /// The time of the next commit if no further event is reported; empty if there is none.
     [[nodiscard]] constexpr std::optional<steady_time> next_commit_at() const noexcept
     {
         if (in_progress_ || (unconfirmed_count_ == 0 && closed_)) return std::nullopt;
@@ -257,19 +259,19 @@ private:
         const auto after = [never](steady_time since, duration d) {
             return d == duration::highest() ? never : since + d;
         };
-        steady_time due{};
+        steady_time commit_at{};
         if (unconfirmed_count_ == 0) {
-            due = after(confirmed_at_, policy_.idle_refresh);
+            commit_at = after(confirmed_at_, policy_.idle_refresh);
         } else {
-            due = after(first_uncommitted_at_, policy_.interval);
+            commit_at = after(first_uncommitted_at_, policy_.interval);
             const bool enough = unconfirmed_count_ >= policy_.every;
-            if (policy_.needs == config::commit_needs::both && !enough) due = never;
-            if (policy_.needs == config::commit_needs::either && enough) due = at_once;
-            if (closed_ && policy_.on_close) due = at_once;
+            if (policy_.needs == config::commit_needs::both && !enough) commit_at = never;
+            if (policy_.needs == config::commit_needs::either && enough) commit_at = at_once;
+            if (closed_ && policy_.on_close) commit_at = at_once;
         }
-        if (failed_) due = detail::later(due, retry_at_);
-        if (due == never) return std::nullopt;
-        return due;
+        if (failed_) commit_at = detail::later(commit_at, retry_at_);
+        if (commit_at == never) return std::nullopt;
+        return commit_at;
     }
 
     /// Stores the time. If the clock went back, moves the other stored times back, too: no event
@@ -289,9 +291,9 @@ private:
     std::uint64_t unconfirmed_count_ = 0;  // events done that are in no confirmed commit
     std::uint64_t in_commit_count_ = 0;    // those of them in the commit in progress
     steady_time first_uncommitted_at_{};   // when the first event that is in no commit was done
-    steady_time first_in_commit_at_{};     // when the first event of the last commit was done
+    steady_time first_in_commit_at_{};     // when the first event in the current commit was done
     steady_time confirmed_at_;             // of the last commit; at first the construction
-    steady_time retry_at_{};               // no commit before, if failed_
+    steady_time retry_at_{};               // if failed_: the earliest time of the next commit
     steady_time last_time_;                // the last `now`
     bool in_progress_ = false;
     bool failed_ = false;

@@ -70,7 +70,7 @@ public:
                                           done_position from = {})
         : options_(o)
     {
-        options_.span = detail::lesser(detail::greater(o.span, 1), std::uint64_t{1} << 31U);
+        options_.span = detail::lesser(detail::greater(o.span, 1), detail::max_tracker_span);
         options_.max_in_flight = detail::lesser(detail::greater(o.max_in_flight, 1), options_.span);
         assign(from);
         generation_ = o.first_generation;
@@ -110,6 +110,7 @@ public:
         if (!assigned_) return;
         start_over();
         assigned_ = false;
+        // begin() then refuses every position.
         any_seen_ = true;
         last_seen_ = detail::highest_size;
     }
@@ -269,27 +270,31 @@ public:
         if (options_.mark == tracker_options::commit_mark::high_water || !position_known_)
             return;
         if (has_low_water_ && low_position_ == detail::highest_size) return;
+        const auto done_range = [this](std::uint64_t a, std::uint64_t b) {
+            return detail::tracked_range{.at = {a, b}, .done = true, .events = slots_.count(a, b)};
+        };
         std::uint64_t at = has_low_water_ ? low_position_ + 1 : low_position_;
         if (in_flight() != 0) {
             const std::optional<std::uint64_t> newest = high_water();
+            // Ranges of an earlier owner follow all positions passed to begin().
             const std::uint64_t end =
                 done_by_earlier_owner_.empty() ? newest.value_or(0) : last_seen_;
             for (auto o = slots_.in_flight_from(at); o && *o <= end;
                  o = slots_.in_flight_from(at)) {
-                if (*o != at)
-                    f(detail::tracked_range{{at, *o - 1}, true, slots_.count(at, *o - 1)});
-                f(detail::tracked_range{{*o, *o}, false, 0});
+                if (*o != at) f(done_range(at, *o - 1));
+                f(detail::tracked_range{.at = {*o, *o}, .done = false});
                 if (*o == detail::highest_size) return;
                 at = *o + 1;
             }
-            if (at <= end) f(detail::tracked_range{{at, end}, true, slots_.count(at, end)});
+            if (at <= end) f(done_range(at, end));
             if (end == detail::highest_size || done_by_earlier_owner_.empty()) return;
             at = end + 1;
         }
         for (std::uint64_t n = 0; n != done_by_earlier_owner_.size(); ++n) {
             const detail::position_run r = done_by_earlier_owner_[n];
-            if (r.first != at) f(detail::tracked_range{{at, r.first - 1}, false, 0});
-            f(detail::tracked_range{r, true, detail::saturating_add(r.last - r.first, 1)});
+            if (r.first != at) f(detail::tracked_range{.at = {at, r.first - 1}, .done = false});
+            const std::uint64_t positions = detail::saturating_add(r.last - r.first, 1);
+            f(detail::tracked_range{.at = r, .done = true, .events = positions});
             if (r.last == detail::highest_size) return;
             at = r.last + 1;
         }
@@ -315,7 +320,9 @@ public:
         slots_.reserve(positions, events);
     }
 
-    /// Equal if the same events are in flight and done, in the same generation.
+    /// Equal if options, generation, positions and ticket numbers are equal, and the same events
+    /// are in flight and done. The kind of storage (`dense`) is not compared. With
+    /// `commit_mark::high_water`, the last events done are equal, too.
     friend constexpr bool operator==(const completion_tracker& a,
                                      const completion_tracker& b) noexcept
     {
@@ -324,7 +331,9 @@ public:
                a.begun_count_ == b.begun_count_ && a.assigned_ == b.assigned_ &&
                a.has_low_water_ == b.has_low_water_ && a.position_known_ == b.position_known_ &&
                a.any_seen_ == b.any_seen_ && a.done_by_earlier_owner_ == b.done_by_earlier_owner_ &&
-               a.slots_ == b.slots_;
+               a.slots_ == b.slots_ &&
+               (a.options_.mark == tracker_options::commit_mark::low_water ||
+                a.high_water() == b.high_water());
     }
 
 private:
@@ -351,7 +360,7 @@ private:
         low_position_ = sequence;
     }
 
-    /// Drops the stored positions up to `sequence`, which has been offered.
+    /// Drops the positions of an earlier owner up to `sequence`, which was passed to begin().
     WAYBILL_NOINLINE constexpr void drop_done_up_to(std::uint64_t sequence) noexcept
     {
         if (sequence == detail::highest_size)
@@ -360,7 +369,7 @@ private:
             done_by_earlier_owner_.pass(sequence + 1);
     }
 
-    /// The event was done by an earlier owner.
+    /// Records an event that an earlier owner completed as done. Returns `done_before`.
     WAYBILL_NOINLINE constexpr unexpected<track_error> skip_done(std::uint64_t sequence)
     {
         if (in_flight() == 0) {
@@ -377,6 +386,7 @@ private:
         return unexpected(track_error::done_before);
     }
 
+    /// The reason why begin() refuses a position that is not after the last one.
     [[nodiscard]] WAYBILL_NOINLINE constexpr track_error refusal_of(
         std::uint64_t sequence) const noexcept
     {
@@ -389,7 +399,7 @@ private:
 
     tracker_options options_;
     detail::event_slots slots_;
-    detail::done_runs done_by_earlier_owner_;  // after last_seen_; done by an earlier owner
+    detail::done_runs done_by_earlier_owner_;  // only positions after last_seen_
     /// The low watermark if has_low_water_, else the first position if position_known_.
     std::uint64_t low_position_ = 0;
     std::uint64_t last_seen_ = 0;  // the highest position passed to begin(), if any_seen_

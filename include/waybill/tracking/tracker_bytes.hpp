@@ -67,9 +67,9 @@ struct tracker_budget {
 [[nodiscard]] constexpr std::optional<config_error> validate(const tracker_budget& b) noexcept
 {
     // 1 byte for the head, 10 for the first position, 9 for three lengths, 4 for the checksum.
-    constexpr std::uint64_t least = 1 + 10 + 9 + 4;
-    if (b.max_bytes < least)
-        return config_error{"max_bytes", b.max_bytes, "must be at least", least};
+    constexpr std::uint64_t smallest = 1 + 10 + 9 + 4;
+    if (b.max_bytes < smallest)
+        return config_error{"max_bytes", b.max_bytes, "must be at least", smallest};
     if (b.pressure > 100) return config_error{"pressure", b.pressure, "must be at most", 100};
     return std::nullopt;
 }
@@ -102,14 +102,14 @@ struct encoded_done {
     return detail::plan_tracker(t, detail::highest_size).full_bytes;
 }
 
-/// Whether new events should be accepted: the tracker can accept them, and the encoding takes at
+/// True if new events should be accepted: the tracker can accept them, and the encoding takes at
 /// most `pressure` percent of `max_bytes`. Examines all pending events: call it once for each
 /// fetch, not for each event.
 [[nodiscard]] constexpr bool can_accept(const completion_tracker& t, const tracker_budget& b)
 {
-    const std::uint64_t most =
+    const std::uint64_t bytes_at_pressure =
         b.max_bytes / 100 * b.pressure + b.max_bytes % 100 * b.pressure / 100;
-    return t.can_accept() && encoded_size(t) <= detail::lesser(most, b.max_bytes);
+    return t.can_accept() && encoded_size(t) <= detail::lesser(bytes_at_pressure, b.max_bytes);
 }
 
 /// Encodes the events done after the watermark. Commit the bytes together with resume_at() or
@@ -153,9 +153,10 @@ struct encoded_done {
     done_position done, std::string_view bytes, std::uint64_t salt = 0)
 {
     const std::optional<std::uint64_t>& from = done.at();
-    tracker_start start{from, {}, {}};
+    tracker_start start{.from = from};
     if (bytes.empty()) return start;
-    if (bytes.size() <= 2 + detail::seal_bytes)
+    // Head, first position and body have at least one byte each.
+    if (bytes.size() < 3 + detail::seal_bytes)
         return unexpected(tracker_start::decode_error::corrupt);
     if (!detail::has_valid_checksum(bytes, salt))
         return unexpected(tracker_start::decode_error::corrupt);

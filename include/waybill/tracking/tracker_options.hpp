@@ -19,6 +19,12 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
+inline constexpr std::uint64_t max_tracker_span = std::uint64_t{1} << 31U;
+
+}  // namespace detail
+
 /// The limits of a completion tracker.
 struct tracker_options {
     /// Which position is committed.
@@ -44,17 +50,17 @@ struct tracker_options {
 
 [[nodiscard]] constexpr std::optional<config_error> validate(const tracker_options& o) noexcept
 {
-    constexpr std::uint64_t most = std::uint64_t{1} << 31U;
+    constexpr std::uint64_t max_span = detail::max_tracker_span;
     if (o.max_in_flight == 0) return config_error{"max_in_flight", 0, "must be at least", 1};
     if (o.span == 0) return config_error{"span", 0, "must be at least", 1};
-    if (o.span > most) return config_error{"span", o.span, "must be at most", most};
+    if (o.span > max_span) return config_error{"span", o.span, "must be at most", max_span};
     if (o.max_in_flight > o.span)
         return config_error{"max_in_flight", o.max_in_flight, "must be at most span", o.span};
     return std::nullopt;
 }
 
-/// An event in flight. Keep the ticket with the event. `number` only makes the event faster to
-/// find: a ticket of a sequence number and the tracker's generation() also works.
+/// The ticket of an event in flight. Keep it with the event. `number` only makes the search for the
+/// event faster: a ticket with only the sequence number and the tracker's generation() also works.
 struct tracked_event {
     std::uint64_t sequence = 0;
     std::uint32_t generation = 0;

@@ -25,7 +25,8 @@ namespace waybill::inline v0_2 {
 template <class Measure>
 class amortised {
 public:
-    /// The measure of all samples of the ring, without its waiting samples. One combination.
+    /// The measure of all samples of the ring, without its waiting samples. At most one call of
+    /// `combine`.
     template <class Ring>
     [[nodiscard]] Measure all(const Ring& r) const
     {
@@ -77,7 +78,8 @@ public:
     /// The number of samples in the older part.
     [[nodiscard]] std::uint64_t older_count() const noexcept { return older_count_; }
 
-    /// Called after the ring has grown and its samples have moved. This class stores no places.
+    /// Called after the ring has grown and its samples have moved. Does nothing, since this class
+    /// stores no places.
     void moved(std::uint64_t, std::uint64_t) noexcept {}
 
     /// Recomputes all measures after samples have changed. A quarter of the samples stays in the

@@ -3,18 +3,18 @@
 // bins: the measure of the samples of each day, or of any other interval of constant width.
 //
 //     waybill::bins<waybill::weighted_stats<double>> daily{24h};
-//     daily.add(at, value, weight);                      // or a whole window, a vector: add_all(r)
+//     daily.add(at, value, weight);                      // add_all(r) for a window or a vector
 //     for (auto day : daily) print(day.from, day.measure.weight(), *day.measure.sum());
 //
 // If telemetry is sampled, `measure.weight()` is the number of events and `measure.points` that of
 // samples. Only the weights of different days can be compared.
 //
-//   1. A bin is [from, until). A bin begins at `origin`, with others before and after it. Each time
-//      is in one bin. The first possible bin may be narrower; the last one includes its end.
+//   1. A bin is [from, until). One bin begins at `origin`, with others before and after it. Each
+//      time is in one bin. The first possible bin may be narrower; the last one includes its end.
 //   2. A sample counts in the bin of its own time, however late it is added, and stays in it.
 //   3. Bins without samples are not stored. `with_gaps()` generates those between others.
 //   4. There are never more than `max_bins` bins, so a wrong clock costs little memory. A sample
-//      that needs one more is not added and counted as `no_room`. `forget_before` removes bins.
+//      that needs one more is counted as `no_room` instead. `forget_before` removes bins.
 //
 // Cost: O(1) for a sample in the newest bin, else O(log n) for n bins.
 // A value without locks: one thread at a time.
@@ -55,7 +55,11 @@ template <class Time>
 {
     if (o.width <= duration{}) {
         const std::uint64_t ns = 0 - static_cast<std::uint64_t>(o.width.count());
-        return config_error{"width", ns, "nanoseconds must be more than", 0, o.width < duration{}};
+        return config_error{.field = "width",
+                            .value = ns,
+                            .rule = "nanoseconds must be more than",
+                            .bound = 0,
+                            .negative = o.width < duration{}};
     }
     if (o.max_bins == 0) return config_error{"max_bins", 0, "must be at least", 1};
     return {};
@@ -97,6 +101,7 @@ template <measure Measure, class Time = wall_time>
 class bins {
     using bin_map = std::map<Time, Measure>;
 
+    /// Iterates over the bins; if `Gaps` is true, also over the empty bins between others.
     template <bool Gaps>
     class cursor {
         using place = typename bin_map::const_iterator;
@@ -166,7 +171,10 @@ public:
         options_.width = detail::greater(options_.width, duration::nanoseconds(1));
         if (options_.max_bins == 0) options_.max_bins = 1;
     }
-    explicit bins(duration width, Time origin = {}) : bins(bin_options<Time>{width, origin}) {}
+    explicit bins(duration width, Time origin = {})
+        : bins(bin_options<Time>{.width = width, .origin = origin})
+    {
+    }
 
     /// Adds a sample to the bin of its time. The measure combines samples in the order of calls.
     /// O(1) for the newest bin, else O(log n).
@@ -174,7 +182,7 @@ public:
     binned add(Time at, value_type value, std::uint64_t weight)
         requires requires(sample_type s) { s.weight; }
     {
-        return add(sample_type{at, value, detail::known_weight(weight)});
+        return add(sample_type{at, value, detail::weight_or_zero(weight)});
     }
     template <detail::sample_for<Measure, Time> S>
     binned add(const S& given)
@@ -216,7 +224,7 @@ public:
     /// The bin that contains `t`, with an empty measure if it has no samples. O(log n).
     [[nodiscard]] bin<Measure, Time> at(Time t) const
     {
-        const span b = bounds(t);
+        const interval b = bounds(t);
         const auto found = bins_.find(b.from);
         return {b.from, b.until, found == bins_.end() ? Measure::identity() : found->second};
     }
@@ -240,24 +248,25 @@ public:
     friend bool operator==(const bins&, const bins&) = default;
 
 private:
-    struct span {
+    struct interval {
         Time from;
         Time until;
     };
 
-    /// The bin that contains `t`. The distance from `t` to the origin may need 64 unsigned bits.
-    [[nodiscard]] constexpr span bounds(Time t) const noexcept
+    /// The interval of the bin that contains `t`. The distance from the origin to `t` may need 64
+    /// unsigned bits.
+    [[nodiscard]] constexpr interval bounds(Time t) const noexcept
     {
         const std::int64_t at = t.since_epoch().count();
         const std::int64_t origin = options_.origin.since_epoch().count();
         const std::uint64_t width = static_cast<std::uint64_t>(options_.width.count());
-        const auto after = static_cast<std::uint64_t>(at) - static_cast<std::uint64_t>(origin);
+        const auto offset = static_cast<std::uint64_t>(at) - static_cast<std::uint64_t>(origin);
         if (at >= origin) {
-            const Time from = t - nanoseconds(after % width);
+            const Time from = t - nanoseconds(offset % width);
             return {from, from + options_.width};
         }
-        // The end of the bin is at most one width after `t`, and at most the origin.
-        const Time until = t + nanoseconds((0 - after - 1) % width + 1);
+        // `t` is 0 - offset before the origin. The end of its bin is 1 ns to one width after `t`.
+        const Time until = t + nanoseconds((0 - offset - 1) % width + 1);
         return {until - options_.width, until};
     }
     [[nodiscard]] static constexpr duration nanoseconds(std::uint64_t ns) noexcept
@@ -265,6 +274,7 @@ private:
         return duration::nanoseconds(static_cast<std::int64_t>(ns));
     }
 
+    /// The measure of the bin that begins at `from`; null if it is new and there is no room.
     [[nodiscard]] Measure* find_or_add(Time from)
     {
         if (!bins_.empty()) {

@@ -4,7 +4,7 @@
 //
 //     waybill::log_histogram<> latency;                  // 2^6 buckets for each power of two
 //     latency.add(0.0123);
-//     latency.add(0.2, 50);                              // one that stands for fifty
+//     latency.add(0.2, 50);                              // one value that stands for 50 events
 //     latency.merge(of_another_process);
 //     std::optional<double> p99 = latency.quantile(0.99);
 //
@@ -43,7 +43,8 @@ class log_histogram {
 public:
     /// The maximum relative error of a quantile: 2^-(Bits + 1).
     static constexpr double relative_error = 1.0 / static_cast<double>(std::uint64_t{2} << Bits);
-    /// The maximum number of buckets: two signs * 2,098 powers of two * 2^Bits.
+    /// The maximum number of buckets: two signs * 2,098 powers of two * 2^Bits. A double has 52
+    /// powers of two as denormal and 2,046 as normal number.
     static constexpr std::uint64_t max_buckets = (std::uint64_t{2} * 2098) << Bits;
 
     constexpr log_histogram() = default;
@@ -60,8 +61,8 @@ public:
     }
 
     /// Adds a value that stands for `weight` events. Returns false if it was not added: the value
-    /// is not finite or the weight is 0. Finds the bucket in constant time, without a logarithm,
-    /// and the same one on every platform.
+    /// is not finite or the weight is 0. The bucket is found in constant time without a logarithm,
+    /// and is the same on every platform.
     template <detail::measurable V>
     constexpr bool add(V value, std::uint64_t weight = 1)
     {
@@ -247,9 +248,9 @@ private:
         std::uint32_t skipped = denormal_powers - 1;
         if ((bits >> 52U) == 0) {
             // Shifts the highest set bit into the exponent field, which becomes 1.
-            const auto up = static_cast<std::uint32_t>(53 - std::bit_width(bits));
-            bits <<= up;
-            skipped -= up;
+            const auto shift = static_cast<std::uint32_t>(53 - std::bit_width(bits));
+            bits <<= shift;
+            skipped -= shift;
         }
         return static_cast<std::uint32_t>(bits >> (52U - Bits)) + skipped * buckets_per_power;
     }
@@ -258,9 +259,9 @@ private:
     [[nodiscard]] static constexpr double middle_of(std::uint32_t bucket) noexcept
     {
         const std::uint32_t power = bucket / buckets_per_power;
-        const std::uint32_t up = power < denormal_powers ? denormal_powers - power : 0;
-        const std::uint64_t upper = bucket - (denormal_powers - 1 - up) * buckets_per_power;
-        const std::uint64_t bits = ((upper * 2 + 1) << (51U - Bits)) >> up;
+        const std::uint32_t shift = power < denormal_powers ? denormal_powers - power : 0;
+        const std::uint64_t upper = bucket - (denormal_powers - 1 - shift) * buckets_per_power;
+        const std::uint64_t bits = ((upper * 2 + 1) << (51U - Bits)) >> shift;
         return std::bit_cast<double>(bits);
     }
 

@@ -3,19 +3,19 @@
 // measures: statistics of many samples, composed of parts such as `summed` and `extremes`.
 //
 //     using backlog_measures = waybill::measures<std::int64_t, waybill::summed, waybill::extremes>;
-//     using all_of_them = waybill::stats<double>;            // every part there is
-//     using sampled = waybill::weighted_stats<double>;       // and one sample stands for many
+//     using all_of_them = waybill::stats<double>;            // the usual parts
+//     using sampled = waybill::weighted_stats<double>;       // and samples have weights
 //
 // A measure is a value. The measures of two groups of samples combine into the measure of both. No
 // sample is ever subtracted: subtraction from a floating-point sum leaves rounding errors, and a
-// NaN would stay for ever (folly and pandas have had this problem). Own types: see the concept
-// `measure`.
+// NaN would stay for ever (folly and pandas have had this problem). A type of your own has to
+// satisfy the concept `measure`.
 //
 // Guarantees
 //   1. `combine` is associative and keeps the order of older and newer samples.
 //   2. The measure of no samples is `identity()`. Its statistics are empty optionals, never 0.
-//   3. Sums of integers are exact. Floating-point sums are rounded, or with `compensated` kept in
-//      twice the digits. The variance is numerically stable for large values that are close
+//   3. Sums of integers are exact. Floating-point sums are rounded; with `compensated` they have
+//      about twice the digits. The variance is numerically stable for large values that are close
 //      together (Chan, Golub and LeVeque 1979); it is not a difference of two squares.
 
 #ifndef WAYBILL_WINDOW_MEASURES_HPP
@@ -47,10 +47,10 @@ using sample_for_measure =
 
 }  // namespace detail
 
-/// A measure of samples: of none (`identity`), of one (`of`) and of two groups, the older one first
-/// (`combine`). `M::value_type` is the type of the measured values. Optional static members, false
-/// by default: `weighted` (samples have weights), `commutative` (a late sample can be combined out
-/// of order, without recomputing the measures of the window).
+/// A measure of samples. `identity()` is the measure of no samples, `of(s)` that of one sample, and
+/// `combine(older, newer)` that of two groups. `M::value_type` is the type of the measured values.
+/// Optional static members, false by default: `weighted` (samples have weights), `commutative` (a
+/// late sample can be combined out of order, without recomputing the measures of the window).
 template <class M>
 concept measure =
     std::copyable<M> && detail::measurable<typename M::value_type> &&
@@ -96,7 +96,7 @@ struct weighed {
     friend bool operator==(const weighed&, const weighed&) = default;
 };
 
-/// The sum of the values times their weights, and so the mean. Exact for integers, rounded
+/// The sum of the values times their weights, for `sum()` and `mean()`. Exact for integers, rounded
 /// otherwise.
 template <class V>
 struct summed {
@@ -124,8 +124,8 @@ struct summed {
 
 /// Like `summed`, but rounding errors do not add up: 1e16, a hundred times 1 and -1e16 give 100,
 /// not 0. Exact except for the last digit if the sum of the absolute values is less than about 1e15
-/// times the sum. Costs 8 bytes and about a third more time (see bench/). Integers are exact in
-/// `summed` as well.
+/// times the sum. Costs 8 bytes and about a third more time (`bench/run window`). `summed` is exact
+/// for integers as well.
 template <class V>
 struct compensated {
     using total_type = std::conditional_t<std::integral<V>, wide_sum, detail::compensated_sum>;
@@ -166,9 +166,10 @@ struct extremes {
     friend bool operator==(const extremes&, const extremes&) = default;
 };
 
-/// The mean and the variance. The formulas of `combine` are those of Chan, Golub and LeVeque 1979:
-/// the mean of `a` moves towards that of `b` by the share of `b`, and the distance of both means
-/// adds to the squares.
+/// The mean and the variance. `combine` has the formulas of Chan, Golub and LeVeque 1979, with the
+/// weights wa and wb and the difference d of the means:
+///     mean    = mean_a + d * wb / (wa + wb)
+///     squares = squares_a + squares_b + d^2 * wa * wb / (wa + wb)
 template <class V>
 struct moments {
     double centre = 0;   ///< The mean.
@@ -177,7 +178,7 @@ struct moments {
     template <class S>
     [[nodiscard]] static constexpr moments of(const S& s) noexcept
     {
-        return {static_cast<double>(s.value), 0};
+        return {.centre = static_cast<double>(s.value), .squares = 0};
     }
     template <class M>
     [[nodiscard]] static constexpr moments combine(const M& a, const M& b) noexcept
@@ -194,8 +195,8 @@ struct moments {
     friend bool operator==(const moments&, const moments&) = default;
 };
 
-/// The first and the last value by time. For equal times, the order in which they were combined
-/// counts.
+/// The first and the last value by time. Among equal times, the first is that of the older group of
+/// `combine`, and the last that of the newer group.
 template <class V>
 struct ends {
     V first_value{};
@@ -254,9 +255,10 @@ struct measures : counted<V>, detail::checked_part<Parts<V>, V, Parts<V>...>::ty
     {
         return {counted<V>::of(s), Parts<V>::of(s)...};
     }
-    // If this is not inlined, a measure is written to memory and read back in pieces of another
-    // size, and each sample waits for that. In large files g++ 12 does not inline it on its own:
-    // 7 to 25 % more instructions (`bench/run window`), but 5 % fewer with all parts of `stats`.
+    // If this is not inlined, a measure is stored to memory and loaded in pieces of another size.
+    // Store forwarding then fails, and each sample waits for the stores. Without the attribute,
+    // g++ 12 does not inline it in large files. That costs 7 to 25 % more instructions
+    // (`bench/run window`), but saves 5 % with all parts of `stats`.
     [[nodiscard]] WAYBILL_ALWAYS_INLINE static constexpr measures combine(
         const measures& a, const measures& b) noexcept
     {

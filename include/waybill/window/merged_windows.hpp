@@ -12,8 +12,8 @@
 //      kept.
 //   2. Of samples with equal times, those of the first window count as older. With
 //      `equal_time::replace` one remains: the last of the second window, or else of the first.
-//   3. Its losses are those of the merge: `pushed_out`, and `future` if the second window allowed
-//      more than the first. Losses of the two windows stay counted there. Samples that either has
+//   3. Its losses are those of the merge: `pushed_out`, and `future` if the second window has a
+//      larger `ahead`. Losses of the two windows stay counted there. Samples that either has
 //      pushed out are missing here, too; a summary that includes their time is not complete.
 //
 // Merged summaries need a commutative measure, and equal times and spans. Only floating-point sums
@@ -52,11 +52,12 @@ template <measure M, class Time, template <class> class How, template <class> cl
     std::uint64_t i = 0;
     std::uint64_t j = 0;
     while (i != a.size() || j != b.size()) {
-        const bool second = i == a.size() || (j != b.size() && b[j].at < a[i].at);
-        const auto& s = second ? b[j++] : a[i++];
+        const bool from_b = i == a.size() || (j != b.size() && b[j].at < a[i].at);
+        const auto& s = from_b ? b[j++] : a[i++];
         if (clock && o.span != duration::highest() && *clock - s.at >= o.span) continue;
-        const bool twin = (i != a.size() && a[i].at == s.at) || (j != b.size() && b[j].at == s.at);
-        if (twin && o.on_equal_time == window_options::equal_time::replace) continue;
+        const bool equal_time_follows =
+            (i != a.size() && a[i].at == s.at) || (j != b.size() && b[j].at == s.at);
+        if (equal_time_follows && o.on_equal_time == window_options::equal_time::replace) continue;
         both.insert(s);
     }
     if (a.missing()) both.missed(*a.missing());
@@ -76,7 +77,8 @@ enum class merge_mismatch : std::uint8_t {
 }
 
 /// Merges two summaries of the same time and span. O(1). Its `first` and `last` are found by time;
-/// for equal times, `first` comes from `a` and `last` from `b`. Incomplete if one of them is.
+/// for equal times, `first` comes from `a` and `last` from `b`. The result is complete only if both
+/// summaries are.
 template <measure M, class Time>
     requires(M::commutative)
 [[nodiscard]] constexpr result<window_summary<M, Time>, merge_mismatch> merged(

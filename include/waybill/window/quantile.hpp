@@ -14,8 +14,9 @@
 //   1. Exact, with at most nine passes over the samples, usually three or four, in any order of the
 //      samples. Each pass divides the remaining range of values into at most 256 parts.
 //   2. No allocation and no change; 6 KiB of stack.
-//   3. Empty optional: no samples, q not in [0, 1], or a total weight of at least 2^64 - 1. In a
-//      container that is no window, values that are not finite and weights of 0 are ignored.
+//   3. The result is empty without samples, if q is not in [0, 1], or if the total weight is at
+//      least 2^64 - 1. Values that are not finite and weights of 0 are ignored; only a container
+//      that is no window can have them.
 //
 // For windows too large to store or to scan: log_histogram.hpp and slotted_window.hpp.
 

@@ -2,8 +2,8 @@
 //
 // sample: a measured value and its time, with or without a weight.
 //
-// Sampled telemetry sends one event for many, and the weight is the number of events it stands for.
-// A sum without that weight reports fewer events than there were.
+// Sampled telemetry records only one of several events. The weight of a sample is the number of
+// events that it stands for. A sum that ignores the weights is too low.
 
 #ifndef WAYBILL_WINDOW_SAMPLE_HPP
 #define WAYBILL_WINDOW_SAMPLE_HPP
@@ -25,7 +25,7 @@ struct sample {
     friend bool operator==(const sample&, const sample&) = default;
 };
 
-/// A value at a time that stands for `weight` events. The weight is 1 if no events were left out.
+/// A value at a time, which stands for `weight` events. The weight is 1 if no events were left out.
 template <class V, class Time = wall_time>
 struct weighted_sample {
     Time at{};
@@ -49,8 +49,9 @@ template <class V, class Time>
 
 namespace detail {
 
-/// The weight in 32 bits. A larger one is invalid, and returned as 0 instead of truncated.
-[[nodiscard]] constexpr std::uint32_t known_weight(std::uint64_t weight) noexcept
+/// The weight, or 0 if it does not fit into 32 bits. A weight of 0 is refused; a truncated weight
+/// would be counted.
+[[nodiscard]] constexpr std::uint32_t weight_or_zero(std::uint64_t weight) noexcept
 {
     return weight > UINT32_MAX ? 0 : static_cast<std::uint32_t>(weight);
 }

@@ -6,7 +6,7 @@
 //     backlog.insert(at, value);
 //     auto s = backlog.query(now);           // of (now - 10min, now], never stale
 //     if (s.points >= 5 && *s.mean() > 100) ...
-//     auto h = s.highest();                  // an empty optional where nothing was measured
+//     auto h = s.highest();                  // an empty optional without samples
 //
 //   1. A summary covers exactly the samples in (now - span, now]. If `max_points` has removed some
 //      of them, `complete()` returns false.
@@ -45,7 +45,7 @@ namespace waybill::inline v0_2 {
 template <measure Measure, class Time = wall_time, template <class> class How = amortised>
 class sliding_window {
     template <class M>
-    static constexpr bool any_order = requires { requires M::commutative; };
+    static constexpr bool is_commutative = requires { requires M::commutative; };
 
 public:
     using value_type = typename Measure::value_type;
@@ -99,7 +99,7 @@ public:
     insert_result insert(Time at, value_type value, std::uint64_t weight)
         requires weighted
     {
-        return insert(sample_type{at, value, detail::known_weight(weight)});
+        return insert(sample_type{at, value, detail::weight_or_zero(weight)});
     }
     insert_result insert(sample_type s)
     {
@@ -160,8 +160,8 @@ public:
     }
 
     /// Moves the clock to `now` and returns the summary of the samples in (now - span, now]. O(1)
-    /// on average. Always inlined: a summary that is returned through memory takes twice as long,
-    /// and a sample up to 11 % more instructions (`bench/run window`).
+    /// on average. Always inlined: if the summary is returned through memory, the query takes twice
+    /// as long, and a sample up to 11 % more instructions (`bench/run window`).
     [[nodiscard]] WAYBILL_ALWAYS_INLINE summary query(Time now)
     {
         advance(now);
@@ -171,8 +171,9 @@ public:
                 missing_until_ && !(*missing_until_ < times_.window_begin)};
     }
 
-    /// The number of samples, including those after the clock, and the n-th oldest of them, from 0.
+    /// The number of samples, including those after the clock.
     [[nodiscard]] std::uint64_t size() const noexcept { return ring_.size(); }
+    /// The n-th oldest sample, from 0. Requires: n < size().
     [[nodiscard]] const sample_type& operator[](std::uint64_t n) const noexcept
     {
         return ring_[n];
@@ -192,7 +193,7 @@ public:
     /// The time of the newest sample that `max_points` has removed. A summary whose span includes
     /// that time is not complete.
     [[nodiscard]] std::optional<Time> missing() const noexcept { return missing_until_; }
-    /// Records that a sample of that time is missing because another window removed it.
+    /// Records that another window removed a sample of the time `at`, so it is missing here, too.
     void missed(Time at) noexcept
     {
         if (!missing_until_ || *missing_until_ < at) missing_until_ = at;
@@ -212,16 +213,16 @@ public:
     }
 
 private:
-    /// Times derived from the clock. A sample only has to be compared with them.
+    /// The clock, and times derived from it. A sample only has to be compared with them.
     struct times {
         Time now{};
         Time window_begin = Time::lowest();  ///< Samples before this time have left.
-        Time latest = Time::highest();  ///< Samples after this time are not inserted.
+        Time latest = Time::highest();       ///< Samples after this time are not inserted.
         bool clock_known = false;
     };
 
-    /// Sets the clock. If the window begins before the lowest time, the difference saturates and no
-    /// sample has left.
+    /// Sets the clock. The first time in (now - span, now] is now - span + 1 ns. If that is before
+    /// the lowest time, the difference saturates and no sample has left.
     void set_clock(Time now) noexcept
     {
         times_.now = now;
@@ -254,7 +255,7 @@ private:
     {
         std::uint64_t n = 0;
         while (n != ring_.size() && times_.now < ring_[ring_.size() - 1 - n].at) ++n;
-        ring_.wait(n);
+        ring_.set_waiting(n);
         on_time_appends_left_ = ring_.size();
         policy_.recompute(ring_);
     }
@@ -266,7 +267,7 @@ private:
         while (ring_.waiting() != 0) {
             const sample_type s = ring_[ring_.measured()];
             if (times_.now < s.at) return;
-            ring_.wait(ring_.waiting() - 1);
+            ring_.set_waiting(ring_.waiting() - 1);
             add_to_measure(s);
         }
     }
@@ -298,7 +299,7 @@ private:
         if (ring_.size() == ring_.room()) make_room();
         ring_.push(s);
         if (on_time_appends_left_ != 0) {
-            if (times_.now < s.at) return ring_.wait(ring_.waiting() + 1);
+            if (times_.now < s.at) return ring_.set_waiting(ring_.waiting() + 1);
             --on_time_appends_left_;
         }
         add_to_measure(s);
@@ -318,15 +319,16 @@ private:
         const std::uint64_t room = ring_.room();
         if (room < options_.max_points) {
             const auto first = ring_.first();
-            const bool limited = options_.max_points != detail::highest_size;
-            ring_.grow(limited ? options_.max_points : room < 16 ? 16 : 2 * room);
+            std::uint64_t new_room = room < initial_room ? initial_room : 2 * room;
+            if (options_.max_points != detail::highest_size) new_room = options_.max_points;
+            ring_.grow(new_room);
             policy_.moved(first, room);
             return;
         }
         count_pushed_out(ring_.oldest().at);
         if (ring_.measured() != 0) return policy_.forget(ring_, 1);
-        ring_.drop(1);
-        ring_.wait(ring_.waiting() - 1);
+        ring_.drop(1);  // all samples are waiting
+        ring_.set_waiting(ring_.waiting() - 1);
     }
     void count_pushed_out(Time at) noexcept
     {
@@ -361,12 +363,12 @@ private:
         }
         if (ring_.size() == ring_.room()) make_room();
         ring_.insert(n, s);
-        const std::uint64_t measured = ring_.measured() - 1;
-        if (n > measured || (n == measured && times_.now < s.at)) {
-            ring_.wait(ring_.waiting() + 1);  // not before the clock reaches it
-        } else if (n == measured) {
+        const std::uint64_t measured_before = ring_.measured() - 1;
+        if (n > measured_before || (n == measured_before && times_.now < s.at)) {
+            ring_.set_waiting(ring_.waiting() + 1);  // until the clock reaches its time
+        } else if (n == measured_before) {
             add_to_measure(s);
-        } else if (any_order<Measure> && n >= policy_.older_count()) {
+        } else if (is_commutative<Measure> && n >= policy_.older_count()) {
             if (options_.on_equal_time == window_options::equal_time::replace)
                 policy_.add_late(ring_, s);
             else
@@ -377,11 +379,14 @@ private:
         return insert_result::late;
     }
 
+    /// The room of the first allocation without `max_points`. It doubles from there.
+    static constexpr std::uint64_t initial_room = 16;
+
     window_options options_;
     detail::sample_ring<sample_type, Measure> ring_;
     How<Measure> policy_;
     times times_;
-    std::uint64_t on_time_appends_left_ = 0;  // samples still to append before later times wait
+    std::uint64_t on_time_appends_left_ = 0;  // if not 0, new samples after the clock wait
     std::optional<Time> missing_until_;
     window_losses losses_;
 };

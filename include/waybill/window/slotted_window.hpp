@@ -5,7 +5,7 @@
 //     waybill::slotted_window<waybill::log_histogram<>> latency{{.span = 1h, .width = 1min}};
 //     latency.insert(at, value, now);
 //     std::optional<double> p99 = latency.quantile(0.99, now);
-//     auto s = latency.query(now);                    // all of it at once: s.quantile(0.5), ...
+//     auto s = latency.query(now);                    // for several: s.quantile(0.5), ...
 //
 // A sketch cannot remove a value. So time is divided into slots, each with a sketch of its own
 // (concept `quantile_sketch`).
@@ -14,7 +14,7 @@
 //      now, in the slot of now. It is exact if `now` and `span` are multiples of the width.
 //   2. A query never contains a slot outside the window. The latest time passed in counts.
 //   3. A sample is not inserted, but counted by reason, if its slot is before the window or more
-//      than one slot after that of now. A sample in the next slot counts when the clock is there.
+//      than one slot after that of now. A sample in the next slot counts once the clock reaches it.
 //   4. A sample costs one `add` and a query one `merge` a slot. Slots and their memory are reused.
 //      The error of a quantile is that of the sketch.
 //
@@ -51,11 +51,19 @@ struct slot_options {
 {
     if (o.span <= duration{}) {
         const std::uint64_t ns = 0 - static_cast<std::uint64_t>(o.span.count());
-        return config_error{"span", ns, "nanoseconds must be more than", 0, o.span < duration{}};
+        return config_error{.field = "span",
+                            .value = ns,
+                            .rule = "nanoseconds must be more than",
+                            .bound = 0,
+                            .negative = o.span < duration{}};
     }
     if (o.width <= duration{}) {
         const std::uint64_t ns = 0 - static_cast<std::uint64_t>(o.width.count());
-        return config_error{"width", ns, "nanoseconds must be more than", 0, o.width < duration{}};
+        return config_error{.field = "width",
+                            .value = ns,
+                            .rule = "nanoseconds must be more than",
+                            .bound = 0,
+                            .negative = o.width < duration{}};
     }
     const auto span = static_cast<std::uint64_t>(o.span.count());
     const auto width = static_cast<std::uint64_t>(o.width.count());
@@ -91,7 +99,8 @@ public:
         // A window overlaps at most ceil(span / width) + 1 slots, where ceil(a / b) is
         // (a - 1) / b + 1. One more is for the slot after that of now.
         const std::int64_t count = (span - 1) / options_.width.count() + 3;
-        slots_.resize(static_cast<std::size_t>(count), slot{0, false, empty_sketch_});
+        slots_.resize(static_cast<std::size_t>(count),
+                      slot{.number = 0, .used = false, .sketch = empty_sketch_});
     }
 
     slotted_window(const slotted_window&) = default;
@@ -106,7 +115,8 @@ public:
     /// clock. One `add`, and one copy of the empty sketch if the slot is new.
     insert_result insert(Time at, double value, Time now)
     {
-        return insert_into_slot(at, value, 1, now, [&](Sketch& s) { s.add(value); });
+        const std::uint64_t weight = 1;
+        return insert_into_slot(at, value, weight, now, [&](Sketch& s) { s.add(value); });
     }
     insert_result insert(Time at, double value, std::uint64_t weight, Time now)
         requires detail::weighted_sketch<Sketch>
@@ -132,7 +142,7 @@ public:
         if (slots_.empty()) return all;
         const std::int64_t newest = slot_number_of(*clock_);
         for (std::int64_t n = oldest_number(); n < newest; ++n) merge_slot(n);
-        merge_slot(newest);
+        merge_slot(newest);  // not in the loop: ++n could overflow
         return all;
     }
     /// The quantile q in [0, 1] of the window. For several quantiles of one time, use `query` once.
@@ -201,7 +211,7 @@ private:
             ++losses_.too_old;
             return insert_result::too_old;
         }
-        if (number > newest && number - 1 > newest) {
+        if (number > newest && number - 1 > newest) {  // newest + 1 could overflow
             ++losses_.future;
             return insert_result::future;
         }

@@ -23,7 +23,7 @@ struct snapshot_error {
         not_a_snapshot,  ///< The bytes are something else.
         corrupt,         ///< The bytes differ from those written.
         newer,           ///< A later version of waybill wrote the bytes.
-        other_kind,      ///< The values have another type, or differ in having weights.
+        other_kind,      ///< The value type differs, or weights are missing or unexpected.
         unsorted,        ///< A sample is older than the previous one.
         not_finite,      ///< A value is an infinity or NaN.
         out_of_range,    ///< A time, value or weight does not fit its type.

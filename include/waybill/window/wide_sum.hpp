@@ -2,8 +2,8 @@
 //
 // wide_sum: an exact sum of integers in 128 bits.
 //
-// 2^32 signed or 2^31 unsigned 64-bit values, with weights below 2^32 each, have a sum below 2^127.
-// So the sum of a window is exact. Only a conversion to 64 bits may have to clamp it.
+// The sum of 2^32 signed (or 2^31 unsigned) 64-bit values, each with a weight below 2^32, is below
+// 2^127. So the sum of up to that many samples is exact. Only a conversion to 64 bits may clamp it.
 
 #ifndef WAYBILL_WINDOW_WIDE_SUM_HPP
 #define WAYBILL_WINDOW_WIDE_SUM_HPP

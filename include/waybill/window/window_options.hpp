@@ -38,22 +38,30 @@ struct window_options {
 {
     if (o.span <= duration{}) {
         const std::uint64_t ns = 0 - static_cast<std::uint64_t>(o.span.count());
-        return config_error{"span", ns, "nanoseconds must be more than", 0, o.span < duration{}};
+        return config_error{.field = "span",
+                            .value = ns,
+                            .rule = "nanoseconds must be more than",
+                            .bound = 0,
+                            .negative = o.span < duration{}};
     }
     if (o.max_points == 0) return config_error{"max_points", 0, "must be at least", 1};
-    constexpr std::uint64_t most = std::uint64_t{1} << 32U;
-    if (o.max_points > most && o.max_points != detail::highest_size) {
-        return config_error{"max_points", o.max_points, "must be at most", most};
+    constexpr std::uint64_t highest_max_points = std::uint64_t{1} << 32U;
+    if (o.max_points > highest_max_points && o.max_points != detail::highest_size) {
+        return config_error{"max_points", o.max_points, "must be at most", highest_max_points};
     }
     if (o.ahead < duration{}) {
         const std::uint64_t ns = 0 - static_cast<std::uint64_t>(o.ahead.count());
-        return config_error{"ahead", ns, "nanoseconds must be at least", 0, true};
+        return config_error{.field = "ahead",
+                            .value = ns,
+                            .rule = "nanoseconds must be at least",
+                            .bound = 0,
+                            .negative = true};
     }
     return {};
 }
 
-/// The outcome of an insertion. If several reasons apply, the first counts: not_finite, no_weight,
-/// then those about its time.
+/// The outcome of an insertion. If several reasons against it apply, the first of this order is
+/// reported: `not_finite`, `no_weight`, then `too_old` or `future`.
 enum class insert_result : std::uint8_t {
     newest,      ///< Inserted as the newest sample.
     late,        ///< Inserted before samples with later times.

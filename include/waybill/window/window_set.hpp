@@ -11,8 +11,8 @@
 //
 //   1. A key is removed when its newest sample is `idle` old. `idle` is at least the span, if that
 //      is limited. No timer and no scan of all keys: each call with a time removes idle keys.
-//   2. There are never more than `max_keys` keys. A sample of one more is refused and counted. A
-//      sample that is not inserted creates no window.
+//   2. There are never more than `max_keys` keys. A sample of one key too many is refused and
+//      counted. A sample that is not inserted creates no window.
 //   3. All windows have one clock, the latest time passed in. An unknown or idle key has no
 //      summary; a key without samples in the span has that of an empty window, never an old value.
 //   4. Keys are iterated in their order, independent of the order of insertion.
@@ -41,8 +41,10 @@ namespace waybill::inline v0_2 {
 /// `max_points` allocates memory for all of them when its key is created. A sample after the clock
 /// keeps its key until its time, so set `window.ahead` and pass the time with each sample.
 struct window_set_options {
-    window_options window{};              ///< The options of each window.
-    duration idle = duration::highest();  ///< Age of its newest sample when a key is removed.
+    window_options window{};  ///< The options of each window.
+    /// The age of a key's newest sample at which the key is removed. More than 0; at least
+    /// `window.span`, if that is limited.
+    duration idle = duration::highest();
     std::uint64_t max_keys = detail::highest_size;  ///< At least 1.
 
     friend bool operator==(const window_set_options&, const window_set_options&) = default;
@@ -51,15 +53,18 @@ struct window_set_options {
 [[nodiscard]] constexpr std::optional<config_error> validate(const window_set_options& o) noexcept
 {
     if (std::optional<config_error> bad = validate(o.window)) {
-        bad->field = bad->field == "span" ? "window.span"
-                   : bad->field == "ahead" ? "window.ahead"
-                                           : "window.max_points";
+        if (bad->field == "span") bad->field = "window.span";
+        else if (bad->field == "ahead") bad->field = "window.ahead";
+        else bad->field = "window.max_points";
         return bad;
     }
     const auto idle = static_cast<std::uint64_t>(o.idle.count());
     if (o.idle <= duration{}) {
-        return config_error{"idle", 0 - idle, "nanoseconds must be more than", 0,
-                            o.idle < duration{}};
+        return config_error{.field = "idle",
+                            .value = 0 - idle,
+                            .rule = "nanoseconds must be more than",
+                            .bound = 0,
+                            .negative = o.idle < duration{}};
     }
     if (o.window.span != duration::highest() && o.idle < o.window.span) {
         return config_error{"idle", idle, "nanoseconds must be at least window.span",
@@ -118,7 +123,7 @@ public:
                                         std::uint64_t weight)
         requires(Window::weighted)
     {
-        return insert(key, sample_type{at, value, detail::known_weight(weight)});
+        return insert(key, sample_type{at, value, detail::weight_or_zero(weight)});
     }
     /// Deleted: a floating-point weight. A weight is a whole number of events.
     template <std::floating_point Weight, class... Rest>
@@ -276,7 +281,7 @@ public:
 private:
     struct entry {
         Window window;
-        time_type last{};  // time of the newest sample ever
+        time_type last{};  // time of the newest sample ever, also if it has left the window
 
         friend bool operator==(const entry&, const entry&) = default;
     };
@@ -330,9 +335,9 @@ private:
 
     window_set_options options_;
     std::map<Key, entry, by_less> entries_;
-    // Each key by the time of one of its samples, not always the newest. When that time is idle,
-    // the key is removed, or indexed by its newest sample if that is not idle. So a sample needs no
-    // update here.
+    // Indexes each key by the time of one of its samples, not always the newest. If that time is
+    // idle, the key is removed or, if its newest sample is not idle, indexed by that one. So this
+    // index needs no update when a sample is inserted.
     std::multimap<time_type, Key> by_sample_time_;
     std::optional<time_type> clock_;
     std::uint64_t refused_ = 0;

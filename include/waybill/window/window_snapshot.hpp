@@ -10,14 +10,14 @@
 //
 //   1. Samples and clock are restored exactly; equal ones give equal bytes, for any policy and
 //      measure. Losses and `missing()` are not stored: loaded summaries report that they are
-//      complete. `missing()` is the time of the last loss; a caller that
-//      stores it as well calls missed(at) after loading.
+//      complete. A caller that stores `missing()` as well calls missed(at) after loading.
 //   2. Options are not stored. `load` sets the clock, then inserts the samples. Samples that the
 //      new options do not allow are losses. Options that `validate` refuses are an error.
 //   3. `load` returns a complete window or the first error, and accepts only the bytes of `save`.
 //   4. `load` allocates nothing for samples that the bytes do not contain, except the room for
 //      `max_points`.
-//   5. Integers at even time steps take 1 byte each if they change by less than 64, 2 below 8,192.
+//   5. At even time steps, an integer takes 1 byte if it differs from the one before by less than
+//      64, and 2 bytes if by less than 8,192.
 //
 // Only wall-clock times are stored. The module's guide describes the format.
 
@@ -82,7 +82,8 @@ template <detail::storable_window W>
 {
     using V = typename W::value_type;
     if (const std::optional<config_error> bad = validate(options)) {
-        return unexpected(snapshot_error{snapshot_error::code::bad_options, 0, *bad});
+        return unexpected(
+            snapshot_error{.kind = snapshot_error::code::bad_options, .options = *bad});
     }
     detail::snapshot_reader in(bytes);
     const detail::snapshot_head head = detail::read_head(in, detail::snapshot_kind<W>());
@@ -92,12 +93,12 @@ template <detail::storable_window W>
     if (head.clock) loaded->advance(*head.clock);
     const std::int64_t ns = detail::snapshot_units[head.unit];
     std::int64_t at = head.first;
-    std::uint8_t unit = detail::coarsest_unit;
+    std::uint8_t common_unit = detail::coarsest_unit;
     detail::snapshot_steps steps;
     std::uint64_t bits = 0;
     for (std::uint64_t n = 0; n != head.count; ++n) {
         if (n != 0) at = detail::read_step(in, steps, at, head.count - n, INT64_MAX / ns);
-        unit = detail::unit_of(at * ns, unit);
+        common_unit = detail::unit_of(at * ns, common_unit);
         typename W::sample_type s{wall_time::at(duration::nanoseconds(at * ns)), V{}};
         if constexpr (std::integral<V>) bits += in.signed_integer();
         else bits ^= in.trimmed_integer();
@@ -112,8 +113,9 @@ template <detail::storable_window W>
         if (in.error()) return unexpected(*in.error());
         loaded->insert(s);
     }
-    if (in.left() != 0 || unit != head.unit) {
-        (void)in.byte();
+    // Bytes are left over, or the unit is not the one that `save` would have used.
+    if (in.left() != 0 || common_unit != head.unit) {
+        (void)in.byte();  // the error is reported after the last sample
         in.fail(snapshot_error::code::corrupt);
         return unexpected(*in.error());
     }

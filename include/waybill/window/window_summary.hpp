@@ -25,9 +25,9 @@ struct window_summary : Measure {
     /// cover only the newest samples, and the interval that they cover is unknown.
     [[nodiscard]] constexpr bool complete() const noexcept { return !cut; }
 
-    /// Events per second over the whole span. Empty without samples, without a limited span, or if
-    /// the summary is not complete. The remaining samples of an incomplete one would result in a
-    /// rate too low over the span, or far too high over their own interval.
+    /// Events per second over the whole span. Empty if there are no samples, the span is not
+    /// limited, or the summary is not complete. The remaining samples of an incomplete summary
+    /// would give too low a rate over the span, and far too high a rate over their own interval.
     [[nodiscard]] constexpr std::optional<double> rate() const noexcept
         requires requires(const Measure& m) { m.weight(); }
     {
@@ -36,8 +36,8 @@ struct window_summary : Measure {
     }
 
     /// The share of the span since the first sample, in [0, 1): 0.9 for ten minutes of one sample a
-    /// minute, low for a window that has just begun to fill. Empty without samples or a limited
-    /// span.
+    /// minute, low for a window that has just begun to fill. Empty if there are no samples, or if
+    /// the span is not limited.
     [[nodiscard]] constexpr std::optional<double> coverage() const noexcept
         requires requires(const Measure& m) { m.first_at; }
     {

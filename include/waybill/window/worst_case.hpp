@@ -31,7 +31,7 @@ namespace waybill::inline v0_2 {
 template <class Measure>
 class worst_case {
 public:
-    /// The measure of all samples of the ring that are not after the clock. At most one call of
+    /// The measure of all samples of the ring, without its waiting samples. At most one call of
     /// `combine`.
     template <class Ring>
     [[nodiscard]] Measure all(const Ring& r) const
@@ -40,13 +40,13 @@ public:
         return Measure::combine(r.measure_at(r.first()), newer_);
     }
 
-    /// Adds a sample that is after all measured ones. If the measure is commutative, it may be any
-    /// sample of the newer part.
+    /// Adds a sample: the newest measured one, or for a commutative measure any sample of the newer
+    /// part.
     template <class Ring, class Sample>
     void add(Ring& r, Sample s)
     {
-        // Each branch assigns the result of `combine` directly. A copy would read a measure just
-        // after it was written in pieces of another size, and would wait for these writes.
+        // Each branch assigns the result of `combine` directly. A copy would load a measure that
+        // was just stored in pieces of another size; store forwarding would fail, so it would wait.
         if (older_count_ == 0) {
             r.measure_at(r.first()) = Measure::of(s);
             return restart(r);
@@ -145,7 +145,7 @@ public:
     }
 
 private:
-    // Starts with an empty window, or with one sample whose measure is stored in the ring.
+    // Makes all measured samples the older part: none, or one whose measure is in the ring.
     template <class Ring>
     void restart(Ring& ring)
     {
@@ -154,8 +154,8 @@ private:
         newer_ = Measure::identity();
     }
 
-    // Makes the newer samples the middle ones, [r, a). `measured()` counts the samples of the ring
-    // that belong to the measure: all but the waiting ones.
+    // Makes the older samples [l, r) and the newer ones [r, a), both still to be converted. The
+    // caller first sets `middle_` to the measure of the newer samples.
     template <class Ring>
     void begin_conversion(Ring& ring)
     {

@@ -15,10 +15,11 @@
 //   1. `frame_max` limits headers and properties: a larger content header cannot be sent.
 //   2. An integer in a table takes 2 to 9 bytes, depending on the type that the client chooses. The
 //      size is that of the type given here.
-//   3. If the protocol cannot encode the message, or not send it with this `frame_max`, the size is
-//      2^64 - 1. Examples: a short string over 255 bytes, a table or long string of 4 GiB.
-// Sources: sections 2.3.5 and 4.2, and the reference of basic.publish, see `message`. Tested
-// against amqplib 2.3.1 (tests/golden/amqp091) and an independent writer in amqp091.prop.cpp.
+//   3. If the protocol cannot encode the message, or cannot send it with this `frame_max`, the size
+//      is 2^64 - 1. Examples: a short string over 255 bytes, a table or long string of 4 GiB.
+// Sources: sections 2.3.5 and 4.2 of the specification, and the reference of basic.publish; their
+// addresses are at `message`. Tested against amqplib 2.3.1 (tests/golden/amqp091) and an
+// independent writer in amqp091.prop.cpp.
 
 #ifndef WAYBILL_WIRE_AMQP091_HPP
 #define WAYBILL_WIRE_AMQP091_HPP
@@ -66,8 +67,8 @@ struct message {
     std::string_view body{};
 };
 
-/// Bytes of the basic.publish method frame, or 2^64 - 1 if a name is longer than 255 bytes.
-/// Constant time. Source: section 4.2 and basic.publish.
+/// Bytes of the basic.publish method frame, or 2^64 - 1 if the exchange or the routing key has more
+/// than 255 bytes. Constant time. Source: section 4.2 and basic.publish.
 [[nodiscard]] constexpr std::uint64_t method_frame_size(const message& m) noexcept
 {
     // Class, method, a reserved short and the octet of flags.

@@ -36,7 +36,7 @@ namespace detail {
     return s.size() > 0xFF ? waybill::detail::highest_size : 1 + s.size();
 }
 
-// Size of content after a 32-bit length: long strings, byte arrays, tables and arrays.
+// Bytes of a 32-bit length and `n` bytes of content: long strings, byte arrays, tables and arrays.
 [[nodiscard]] constexpr std::uint64_t with_length(std::uint64_t n) noexcept
 {
     return n > 0xFFFF'FFFF ? waybill::detail::highest_size : 4 + n;
@@ -51,7 +51,7 @@ struct encoded {
 
 /// The size of a value in a table or an array. The C++ type determines the AMQP type: bool is 't',
 /// an integer has its own width and sign, float is 'f', double is 'd', text is a long string 'S',
-/// nullptr is no value 'V'. The functions below create the other types.
+/// nullptr is the void type 'V'. The functions below create the other types.
 class value {
 public:
     constexpr value(std::nullptr_t) noexcept {}

@@ -48,7 +48,9 @@ struct encoder {
     bool short_maps = true;   ///< True: map8 if the map fits into it. False: always map32.
     bool trims_nulls = true;  ///< Omits absent fields at the end of a list.
 
-    bool writes_defaults = true;  ///< Writes durable and first-acquirer false, priority 4, count 0.
+    /// Writes the defaults of the header: durable and first-acquirer false, priority 4,
+    /// delivery-count 0.
+    bool writes_defaults = true;
     bool writes_zero_ttl = true;    ///< Writes a ttl of 0.
     bool writes_zero_times = true;  ///< Writes an expiry or creation time of 0.
     bool writes_empty_maps = true;  ///< Writes a given map without entries.

@@ -82,7 +82,7 @@ public:
         null,
         boolean,
         number,
-        fixed,  ///< char, timestamp and uuid: the same width with all encoders.
+        fixed,  ///< char, timestamp and uuid: all encoders write the same width.
         binary,
         text,     ///< string and symbol.
         encoded,  ///< Encoded and measured by the caller.
@@ -92,7 +92,7 @@ public:
     constexpr value(std::nullptr_t) noexcept {}
 
     template <std::same_as<bool> B>
-    constexpr value(B) noexcept : value(kind::boolean, 0, 1, 2)
+    constexpr value(B) noexcept : value(kind::boolean, 0, 1, 1 + 1)
     {
     }
 
@@ -102,7 +102,7 @@ public:
         : kind_(kind::number),
           shortest_size_(typed_size(n)),
           shortest_untyped_size_(untyped_size(n)),
-          longest_size_(9)
+          longest_size_(1 + 8)
     {
     }
 
@@ -113,52 +113,60 @@ public:
         : kind_(kind::number),
           shortest_size_(sizeof(F) + 1),
           shortest_untyped_size_(untyped_size(static_cast<double>(f))),
-          longest_size_(9)
+          longest_size_(1 + 8)
     {
     }
 
     /// The AMQP char.
     template <std::same_as<char32_t> C>
-    constexpr value(C) noexcept : value(kind::fixed, 0, 5, 5)
+    constexpr value(C) noexcept : value(kind::fixed, 0, 1 + 4, 1 + 4)
     {
     }
 
     template <detail::text S>
-    constexpr value(const S& s) noexcept : value(kind::text, detail::length(s), 2, 5)
+    constexpr value(const S& s) noexcept
+        : value(kind::text, detail::length(s), short_prefix, long_prefix)
     {
     }
 
     template <detail::blob S>
-    constexpr value(const S& s) noexcept : value(kind::binary, detail::length(s), 2, 5)
+    constexpr value(const S& s) noexcept
+        : value(kind::binary, detail::length(s), short_prefix, long_prefix)
     {
     }
 
     template <waybill::detail::countable N>
     [[nodiscard]] static constexpr value string(N n) noexcept
     {
-        return {kind::text, waybill::detail::as_size(n), 2, 5};
+        return {kind::text, waybill::detail::as_size(n), short_prefix, long_prefix};
     }
 
     template <waybill::detail::countable N>
     [[nodiscard]] static constexpr value symbol(N n) noexcept
     {
-        return {kind::text, waybill::detail::as_size(n), 2, 5};
+        return {kind::text, waybill::detail::as_size(n), short_prefix, long_prefix};
     }
 
     template <detail::text S>
     [[nodiscard]] static constexpr value symbol(const S& s) noexcept
     {
-        return {kind::text, detail::length(s), 2, 5};
+        return {kind::text, detail::length(s), short_prefix, long_prefix};
     }
 
     template <waybill::detail::countable N>
     [[nodiscard]] static constexpr value binary(N n) noexcept
     {
-        return {kind::binary, waybill::detail::as_size(n), 2, 5};
+        return {kind::binary, waybill::detail::as_size(n), short_prefix, long_prefix};
     }
 
-    [[nodiscard]] static constexpr value uuid() noexcept { return {kind::fixed, 0, 17, 17}; }
-    [[nodiscard]] static constexpr value timestamp() noexcept { return {kind::fixed, 0, 9, 9}; }
+    [[nodiscard]] static constexpr value uuid() noexcept
+    {
+        return {kind::fixed, 0, 1 + 16, 1 + 16};
+    }
+    [[nodiscard]] static constexpr value timestamp() noexcept
+    {
+        return {kind::fixed, 0, 1 + 8, 1 + 8};
+    }
 
     /// A value that the caller has measured, including its constructor: a list, a map, an array, a
     /// described or a decimal value.
@@ -192,6 +200,12 @@ public:
     friend bool operator==(const value&, const value&) = default;
 
 private:
+    // Bytes before the octets of a string, symbol or binary: the constructor, and the length in one
+    // byte or in four.
+    static constexpr std::uint8_t short_prefix = 1 + 1;
+    static constexpr std::uint8_t long_prefix = 1 + 4;
+
+    // The sizes include the constructor of one byte, but not `length`.
     constexpr value(kind k, std::uint64_t length, std::uint8_t shortest_size,
                     std::uint8_t longest_size) noexcept
         : length_(length),
@@ -216,6 +230,7 @@ private:
     {
         const auto positive = static_cast<std::uint64_t>(n);
         if (n > 0) return positive <= 255 ? 2 : positive <= 0xFFFF'FFFF ? 5 : 9;
+        // rhea writes -2^31 and -2^31 + 1 as 64-bit numbers.
         const auto negative = static_cast<std::int64_t>(n);
         return negative >= -128 ? 2 : negative > -0x7FFF'FFFF ? 5 : 9;
     }
@@ -223,7 +238,7 @@ private:
     [[nodiscard]] static constexpr std::uint8_t untyped_size(double d) noexcept
     {
         if (!(d <= 0) && !(d > 0)) return 1;          // NaN
-        constexpr double exact = 9007199254740992.0;  // larger doubles are integers of 9 bytes
+        constexpr double exact = 9007199254740992.0;  // 2^53; larger doubles take 9 bytes
         if (d >= exact || d <= -exact) return 9;
         const auto n = static_cast<std::int64_t>(d);
         const auto rounded = static_cast<double>(n);

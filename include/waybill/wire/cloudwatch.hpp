@@ -36,12 +36,13 @@ struct event {
 /// Bytes that the service counts for the event. Constant time. Documented.
 [[nodiscard]] constexpr std::uint64_t size(const event& e) noexcept
 {
-    return waybill::detail::saturating_add(e.message.size(), 26);
+    constexpr std::uint64_t overhead = 26;  // for each event
+    return waybill::detail::saturating_add(e.message.size(), overhead);
 }
 
-/// PutLogEvents as a framing. An event that must not follow the batch adds 2^64 - 1.
+/// PutLogEvents as a framing. An event that the batch must not contain adds 2^64 - 1 bytes.
 struct put_log_events {
-    /// Maximum time from the first event to the last, in milliseconds.
+    /// Maximum time from the first event to the last, in milliseconds. 24 hours by default.
     std::uint64_t span = 86'400'000;
 
     /// Times of the batch built so far.
@@ -61,9 +62,9 @@ struct put_log_events {
     [[nodiscard]] constexpr std::uint64_t delta(const state& s, const event& e) const noexcept
     {
         if (s.any) {
-            const std::uint64_t since = static_cast<std::uint64_t>(e.timestamp) -
-                                        static_cast<std::uint64_t>(s.first);
-            if (e.timestamp < s.last || since > span) return waybill::detail::highest_size;
+            const std::uint64_t elapsed =
+                static_cast<std::uint64_t>(e.timestamp) - static_cast<std::uint64_t>(s.first);
+            if (e.timestamp < s.last || elapsed > span) return waybill::detail::highest_size;
         }
         return cloudwatch::size(e);
     }

@@ -15,8 +15,8 @@
 //   1. `find` returns nullopt for a code that is not in the table. It does not guess.
 //   2. A code with two meanings is in no table; the comment of the table lists it. Its text often
 //      decides (refusal_text.hpp).
-//   3. A list of the caller has priority: `find(mine, table, code)`. It can correct a table at
-//      once.
+//   3. A list of the caller has priority: `find(mine, table, code)`. So the caller can correct a
+//      table at once.
 //   4. Codes are compared exactly, as sent by the service. If an SDK changes a code (FooException
 //      for Foo), the caller has to restore it first.
 
@@ -90,7 +90,7 @@ struct error_code {
 struct error_table {
     std::string_view service{};
     std::span<const error_code> codes{};
-    /// Year and month of the source. If the source has no date: of reading it.
+    /// Year and month of the source. If the source has no date, year and month of reading it.
     std::string_view as_of{};
     std::string_view source{};
 };

@@ -153,11 +153,11 @@ inline constexpr error_table aws_common_errors{
     "AWS", detail::aws_common_codes, "2026-11",
     "https://docs.aws.amazon.com/awsconsolehelpdocs/latest/gsg/common-errors.html"};
 
-/// SendMessageBatch, its entries, and SendMessage. An error has a short name and one from the older
-/// protocol that many clients still show (AWS.SimpleQueueService.*, KMS.*). The table contains
-/// both, as does the awsQueryError of each error in client-sqs of aws-sdk-js-v3.
-/// Not in the table: InvalidParameterValue. Its meaning is one message that is too large ("Message
-/// must be shorter than"), or an attribute that the queue does not support.
+/// SendMessageBatch, its entries, and SendMessage. An error has a short name, and a name of the
+/// older protocol that many clients still show (AWS.SimpleQueueService.*, KMS.*). The table
+/// contains both, as does the awsQueryError of each error in client-sqs of aws-sdk-js-v3.
+/// Not in the table: InvalidParameterValue. It means that one message is too large ("Message must
+/// be shorter than"), or that the queue does not support an attribute.
 inline constexpr error_table sqs_errors{
     "Amazon SQS", detail::sqs_codes, "2026-11",
     "https://docs.rs/aws-sdk-sqs/latest/aws_sdk_sqs/enum.Error.html"};
@@ -192,7 +192,8 @@ inline constexpr error_table eventbridge_errors{
     "https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultEntry.html"};
 
 /// PutLogEvents.
-/// Not in the table: InvalidParameterException. Its meaning is too large or out of order.
+/// Not in the table: InvalidParameterException. It means that the request is too large, or that its
+/// events are out of order.
 inline constexpr error_table cloudwatch_logs_errors{
     "Amazon CloudWatch Logs", detail::cloudwatch_logs_codes, "2026-11",
     "https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html"};

@@ -56,17 +56,18 @@ inline constexpr error_code pubsub_codes[] = {
 /// meaning of a code, put the code into your own list, which has priority. The codes are those of
 /// RFC 9110. A comment beside any other code names its RFC.
 /// Not in the table: 409 and 412, whose meaning depends on the service.
+/// Reasons for the meanings in the table:
 ///   - 500, 502, 504: the request may have been executed.
-///   - - 503: `outcome_unknown`, like UNAVAILABLE in gRPC. An overloaded server sends it instead of
+///   - 503: `outcome_unknown`, like UNAVAILABLE in gRPC. An overloaded server sends it instead of
 ///     executing the request. But a proxy may send it if the connection to the server is lost after
 ///     the server has received the request (Envoy:
-///     https://github.com/envoyproxy/envoy/issues/1979), and a server after it has executed the
-///     request (https://github.com/envoyproxy/envoy/issues/23089). With a Retry-After, or from a
-///     service that uses 503 only for refusals, the meaning is `throttled`: put that into your own
-///     list.
+///     https://github.com/envoyproxy/envoy/issues/1979). A server may send it after it has executed
+///     the request (https://github.com/envoyproxy/envoy/issues/23089). With a Retry-After, or from
+///     a service that uses 503 only for refusals, the meaning is `throttled`: put that into your
+///     own list.
 ///   - 413: temporary if it has a Retry-After; a smaller request also helps then.
-///   - 405, 411, 501, 505: the method, framing or version is wrong, which is the same for all
-///     messages. No message is the cause; do not dead-letter messages for these codes.
+///   - 405, 411, 501, 505: the method, framing or version is wrong for all messages. No message is
+///     the cause, so do not dead-letter messages for these codes.
 inline constexpr error_table http_errors{
     "HTTP", detail::http_codes, "2022-06", "https://www.rfc-editor.org/rfc/rfc9110"};
 

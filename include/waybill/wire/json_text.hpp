@@ -9,8 +9,8 @@
 //
 // Guarantees
 //   1. Invalid UTF-8 has a defined size: each invalid part counts as U+FFFD. Such a part is the
-//      longest beginning of a character, or else one byte. Browsers do the same, and nlohmann-json
-//      with its error handler `replace`. A caller that refuses invalid text checks `replaced`.
+//      longest beginning of a valid character, or else one byte. Browsers do the same, and so does
+//      nlohmann-json with its error handler `replace`. To refuse invalid text, check `replaced`.
 //   2. `fewest` escapes only as JSON requires: \" \\ \b \f \n \r \t, and \u00XX for other controls.
 //   3. `ascii` also writes \uXXXX for each character that is not printable ASCII, DEL included, and
 //      two of them above U+FFFF. Python's ensure_ascii does not escape DEL.
@@ -73,7 +73,7 @@ namespace detail {
         for (; left != 0 && at != text.size(); --left, ++at) {
             const auto next = static_cast<unsigned char>(text[at]);
             if (next < l.lowest || next > l.highest) break;
-            l = {l.follow};
+            l = {l.follow};  // only the second byte has bounds of its own
         }
         const bool invalid = l.follow == 0 || left != 0;
         if (invalid) ++m.replaced;

@@ -57,9 +57,9 @@ size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) 
 /// org.apache.kafka.common.record.DefaultRecord.
 [[nodiscard]] constexpr std::uint64_t bound(const record& r) noexcept
 {
-    constexpr std::uint64_t place = 5 + 1 + 10 + 5;  // length, attributes, timestamp, offset
+    constexpr std::uint64_t overhead = 5 + 1 + 10 + 5;  // length, attributes, timestamp, offset
     const std::uint64_t fields = detail::fields(r);
-    return fields > detail::highest_int32 ? waybill::detail::highest_size : place + fields;
+    return fields > detail::highest_int32 ? waybill::detail::highest_size : overhead + fields;
 }
 
 /// The record batch as a framing: the size of each record depends on the batch built so far.

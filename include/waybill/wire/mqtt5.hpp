@@ -76,6 +76,7 @@ text_property(const std::optional<std::string_view>& s) noexcept
 /// section 2.2.2.2. Tested alone only against the independent writer in mqtt5.prop.cpp.
 [[nodiscard]] constexpr std::uint64_t properties_size(const publish& p) noexcept
 {
+    // An identifier of one byte, and a value of one, four or two bytes.
     std::uint64_t sum = p.utf8 ? 2 : 0;
     sum += (p.message_expiry ? 5U : 0U) + (p.topic_alias ? 3U : 0U);
     sum = waybill::detail::saturating_add(sum, detail::text_property(p.content_type));

@@ -45,7 +45,7 @@ struct message {
     std::string_view body{};
 };
 
-/// The separator that a client writes between key and value. Servers accept both.
+/// The separator that a client writes between key and value. Servers accept both forms.
 enum class header_style {
     spaced,   ///< "key: value", as nats.c, nats.go and most others do.
     compact,  ///< "key:value", one byte less per line.
@@ -68,11 +68,11 @@ namespace detail {
 header_size(std::span<const header> headers, header_style style = header_style::spaced) noexcept
 {
     if (headers.empty()) return 0;
-    const std::uint64_t around = style == header_style::spaced ? 4 : 3;  // ": " or ":", CR LF
+    const std::uint64_t line_overhead = style == header_style::spaced ? 4 : 3;  // ": ", ":"; CR LF
     std::uint64_t sum = 10 + 2;  // "NATS/1.0" CR LF, and CR LF at the end
     for (const header& h : headers) {
         sum = waybill::detail::saturating_add(
-            sum, waybill::detail::saturating_add(around + h.key.size(), h.value.size()));
+            sum, waybill::detail::saturating_add(line_overhead + h.key.size(), h.value.size()));
     }
     return sum;
 }

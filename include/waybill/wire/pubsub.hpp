@@ -57,6 +57,7 @@ namespace detail {
 /// are written even if they are empty.
 [[nodiscard]] constexpr std::uint64_t size(const message& m) noexcept
 {
+    // Field numbers: 1 data, 2 attributes, 5 ordering_key; in a map entry 1 key, 2 value.
     std::uint64_t sum = waybill::detail::saturating_add(detail::text_field(1, m.data),
                                                         detail::text_field(5, m.ordering_key));
     for (const attribute& a : m.attributes) {
@@ -83,7 +84,8 @@ namespace detail {
     return sum;
 }
 
-/// A PublishRequest as a framing: the topic, and each message after its tag and its length.
+/// A PublishRequest as a framing: the topic (field 1), and the messages (field 2), each with a tag
+/// and a length.
 struct publish_request {
     std::string_view topic{};  ///< The full name: "projects/<project>/topics/<topic>".
 

@@ -35,8 +35,9 @@ using v0_2::name;
 
 /// The kind of evidence for a limit.
 enum class proof : std::uint8_t {
-    measured,    ///< A server accepted the limit and refused one byte more.
-    reported,  ///< The service reported the number in a refusal, or its public source contains it.
+    measured,  ///< A server accepted the limit and refused one byte more.
+    /// The service reported the number in a refusal, or its public source code contains it.
+    reported,
     documented,  ///< A page contains the number; no test or refusal confirms it.
 };
 
@@ -61,7 +62,10 @@ struct service {
 /// Azure Service Bus, Basic and Standard: a message, or a batch of messages.
 [[nodiscard]] constexpr service service_bus_standard() noexcept
 {
-    return {"service_bus_standard", {262'144, 4'500, 262'144}, "2026-04", proof::reported,
+    return {"service_bus_standard",
+            {.bytes = 262'144, .items = 4'500, .single = 262'144},
+            "2026-04",
+            proof::reported,
             "https://github.com/Azure/azure-sdk-for-net/pull/57941",
             "Whole AMQP message, properties counted. More than 4,500 messages were refused in 2020 "
             "(https://github.com/Azure/azure-service-bus/issues/397); since 2026-04 its makers say "
@@ -71,7 +75,10 @@ struct service {
 /// Azure Service Bus, Premium: a batch. For one large message see `service_bus_premium_single`.
 [[nodiscard]] constexpr service service_bus_premium() noexcept
 {
-    return {"service_bus_premium", {1'048'576, 15'000, 1'048'576}, "2026-04", proof::documented,
+    return {"service_bus_premium",
+            {.bytes = 1'048'576, .items = 15'000, .single = 1'048'576},
+            "2026-04",
+            proof::documented,
             "https://github.com/Azure/azure-sdk-for-net/pull/57941",
             "Whole AMQP message. Where large messages are allowed, max-message-size of the link is "
             "theirs; the batch's is the link's property com.microsoft:max-message-batch-size. The "
@@ -82,7 +89,9 @@ struct service {
 /// Azure Service Bus, Premium: one message that is sent alone, without a batch.
 [[nodiscard]] constexpr service service_bus_premium_single() noexcept
 {
-    return {"service_bus_premium_single", {100'000'000, 1, 100'000'000}, "2022-07",
+    return {"service_bus_premium_single",
+            {.bytes = 100'000'000, .items = 1, .single = 100'000'000},
+            "2022-07",
             proof::documented,
             "https://github.com/MicrosoftDocs/azure-docs/blob/"
             "03df76b37acd5663e6d89fdfaa0d0e7ee84b435b/includes/service-bus-quotas-table.md",
@@ -93,7 +102,10 @@ struct service {
 /// Azure Event Hubs, Basic: an event, or a batch of events.
 [[nodiscard]] constexpr service event_hubs_basic() noexcept
 {
-    return {"event_hubs_basic", {262'144, unlimited, 262'144}, "2022-01", proof::reported,
+    return {"event_hubs_basic",
+            {.bytes = 262'144, .items = unlimited, .single = 262'144},
+            "2022-01",
+            proof::reported,
             "https://github.com/MicrosoftDocs/azure-docs/blob/"
             "014bcff1b6be45da9d913bb24e2aa4d1d823fee5/articles/event-hubs/includes/"
             "event-hubs-tier-limits.md",
@@ -103,7 +115,10 @@ struct service {
 /// Azure Event Hubs, Standard and Premium.
 [[nodiscard]] constexpr service event_hubs_standard() noexcept
 {
-    return {"event_hubs_standard", {1'048'576, unlimited, 1'048'576}, "2022-01", proof::documented,
+    return {"event_hubs_standard",
+            {.bytes = 1'048'576, .items = unlimited, .single = 1'048'576},
+            "2022-01",
+            proof::documented,
             event_hubs_basic().source,
             "1 MB, read as the 256 KB of Basic is: x 1,024. Better ask the link for its own."};
 }
@@ -111,7 +126,10 @@ struct service {
 /// Azure Event Hubs, Dedicated.
 [[nodiscard]] constexpr service event_hubs_dedicated() noexcept
 {
-    return {"event_hubs_dedicated", {1'048'576, unlimited, 1'048'576}, "2022-01", proof::documented,
+    return {"event_hubs_dedicated",
+            {.bytes = 1'048'576, .items = unlimited, .single = 1'048'576},
+            "2022-01",
+            proof::documented,
             event_hubs_basic().source,
             "1 MB as in Standard. Clusters that serve more, up to 20 MB, say so on the link."};
 }
@@ -119,7 +137,10 @@ struct service {
 /// Azure Queue storage: one message per request.
 [[nodiscard]] constexpr service azure_queue_storage() noexcept
 {
-    return {"azure_queue_storage", {65'536, 1, 65'536}, "2022-05", proof::reported,
+    return {"azure_queue_storage",
+            {.bytes = 65'536, .items = 1, .single = 65'536},
+            "2022-05",
+            proof::reported,
             "https://github.com/microsoft/onefuzz/issues/1900",
             "Message text in UTF-8, after base64 where the client uses it."};
 }
@@ -127,7 +148,10 @@ struct service {
 /// Amazon SQS SendMessageBatch.
 [[nodiscard]] constexpr service sqs_send_message_batch() noexcept
 {
-    return {"sqs_send_message_batch", {1'048'576, 10, 1'048'576}, "2026-01", proof::reported,
+    return {"sqs_send_message_batch",
+            {.bytes = 1'048'576, .items = 10, .single = 1'048'576},
+            "2026-01",
+            proof::reported,
             "https://github.com/artilleryio/artillery/issues/3683",
             "Bodies and attributes: names, types, values. The refusal is of one message; that the "
             "whole batch has the same limit is documented. A smaller MaximumMessageSize of the "
@@ -140,7 +164,10 @@ struct service {
 /// MaximumMessageSize.
 [[nodiscard]] constexpr service sqs_send_message_batch_256k() noexcept
 {
-    return {"sqs_send_message_batch_256k", {262'144, 10, 262'144}, "2025-03", proof::reported,
+    return {"sqs_send_message_batch_256k",
+            {.bytes = 262'144, .items = 10, .single = 262'144},
+            "2025-03",
+            proof::reported,
             "https://github.com/aws/aws-sdk-go-v2/issues/3026",
             "Counted as in sqs_send_message_batch."};
 }
@@ -148,7 +175,10 @@ struct service {
 /// Amazon SNS PublishBatch.
 [[nodiscard]] constexpr service sns_publish_batch() noexcept
 {
-    return {"sns_publish_batch", {262'144, 10, 262'144}, "2026-11", proof::documented,
+    return {"sns_publish_batch",
+            {.bytes = 262'144, .items = 10, .single = 262'144},
+            "2026-11",
+            proof::documented,
             "https://docs.aws.amazon.com/sdk-for-python/v4/reference/clients/sns/operations/"
             "publish_batch/",
             "Bodies and attributes. A topic's MaximumMessageSize can be raised to 1,048,576."};
@@ -157,7 +187,10 @@ struct service {
 /// Amazon Kinesis PutRecords, safe for every stream.
 [[nodiscard]] constexpr service kinesis_put_records() noexcept
 {
-    return {"kinesis_put_records", {5'242'880, 500, 1'048'576}, "2026-11", proof::documented,
+    return {"kinesis_put_records",
+            {.bytes = 5'242'880, .items = 500, .single = 1'048'576},
+            "2026-11",
+            proof::documented,
             "https://docs.aws.amazon.com/sdkfornet/v3/apidocs/items/Kinesis/"
             "TPutRecordsRequest.html",
             "Data before base64, and the partition key. See the next one."};
@@ -166,7 +199,9 @@ struct service {
 /// Amazon Kinesis PutRecords, for a stream with the largest possible maximum record size.
 [[nodiscard]] constexpr service kinesis_put_records_large() noexcept
 {
-    return {"kinesis_put_records_large", {10'485'760, 500, 10'485'760}, "2026-11",
+    return {"kinesis_put_records_large",
+            {.bytes = 10'485'760, .items = 500, .single = 10'485'760},
+            "2026-11",
             proof::documented,
             "https://docs.aws.amazon.com/streams/latest/dev/large-records.html",
             "10 MiB since 2025; a record may have 1 MiB unless the stream was set to more."};
@@ -175,7 +210,10 @@ struct service {
 /// Amazon Data Firehose PutRecordBatch.
 [[nodiscard]] constexpr service firehose_put_record_batch() noexcept
 {
-    return {"firehose_put_record_batch", {4'000'000, 500, 1'024'000}, "2026-11", proof::documented,
+    return {"firehose_put_record_batch",
+            {.bytes = 4'000'000, .items = 500, .single = 1'024'000},
+            "2026-11",
+            proof::documented,
             "https://docs.aws.amazon.com/firehose/latest/APIReference/API_PutRecordBatch.html",
             "Data before base64. The whole is 4 MB, read as 1,000 x 1,000; a record 1,000 KiB."};
 }
@@ -183,7 +221,10 @@ struct service {
 /// Amazon EventBridge PutEvents, safe for every region.
 [[nodiscard]] constexpr service eventbridge_put_events() noexcept
 {
-    return {"eventbridge_put_events", {262'143, 10, 262'143}, "2026-11", proof::documented,
+    return {"eventbridge_put_events",
+            {.bytes = 262'143, .items = 10, .single = 262'143},
+            "2026-11",
+            proof::documented,
             "https://docs.aws.amazon.com/AmazonCloudWatch/latest/events/"
             "CalculatePutEventsEntrySize.html",
             "The sum of the entries must be less than 256 KB, each without the names and marks of "
@@ -193,7 +234,10 @@ struct service {
 /// Amazon EventBridge PutEvents since January 2026.
 [[nodiscard]] constexpr service eventbridge_put_events_1mb() noexcept
 {
-    return {"eventbridge_put_events_1mb", {999'999, 10, 999'999}, "2026-01", proof::documented,
+    return {"eventbridge_put_events_1mb",
+            {.bytes = 999'999, .items = 10, .single = 999'999},
+            "2026-01",
+            proof::documented,
             "https://aws.amazon.com/blogs/compute/"
             "more-room-to-build-serverless-services-now-support-payloads-up-to-1-mb",
             "1 MB, read as less than 1,000 x 1,000; pages of the API still say 256 KB."};
@@ -202,7 +246,10 @@ struct service {
 /// Amazon CloudWatch Logs PutLogEvents.
 [[nodiscard]] constexpr service cloudwatch_put_log_events() noexcept
 {
-    return {"cloudwatch_put_log_events", {1'048'576, 10'000, 1'000'000}, "2025-04", proof::reported,
+    return {"cloudwatch_put_log_events",
+            {.bytes = 1'048'576, .items = 10'000, .single = 1'000'000},
+            "2025-04",
+            proof::reported,
             "https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/"
             "API_PutLogEvents.html",
             "UTF-8 of each message and 26 bytes more. An event is 1 MB since 2025-04, read as "
@@ -212,7 +259,10 @@ struct service {
 /// Google Pub/Sub Publish over gRPC.
 [[nodiscard]] constexpr service pubsub_publish() noexcept
 {
-    return {"pubsub_publish", {10'000'000, 1'000, 10'000'000}, "2022-07", proof::reported,
+    return {"pubsub_publish",
+            {.bytes = 10'000'000, .items = 1'000, .single = 10'000'000},
+            "2022-07",
+            proof::reported,
             "https://github.com/snowplow/enrich/issues/653",
             "The encoded PublishRequest, its topic counted. Over HTTP also 10,485,760 bytes of "
             "JSON, where data is base64."};
@@ -221,7 +271,10 @@ struct service {
 /// A gRPC server with default settings; OTLP and many others.
 [[nodiscard]] constexpr service grpc_default() noexcept
 {
-    return {"grpc_default", {4'194'304, unlimited, 4'194'304}, "2024-06", proof::reported,
+    return {"grpc_default",
+            {.bytes = 4'194'304, .items = unlimited, .single = 4'194'304},
+            "2024-06",
+            proof::reported,
             "https://github.com/grpc/grpc-go/issues/7335",
             "The encoded request, decompressed."};
 }
@@ -229,7 +282,10 @@ struct service {
 /// Apache Kafka with default settings: one record batch.
 [[nodiscard]] constexpr service kafka_default() noexcept
 {
-    return {"kafka_default", {1'048'588, unlimited, unlimited}, "2017-10", proof::reported,
+    return {"kafka_default",
+            {.bytes = 1'048'588, .items = unlimited, .single = unlimited},
+            "2017-10",
+            proof::reported,
             "https://github.com/apache/kafka/pull/4154",
             "The record batch as sent, compressed, its 61 bytes of header counted. A topic may say "
             "otherwise (max.message.bytes), and the Java producer has 1,048,576 of its own."};
@@ -238,7 +294,10 @@ struct service {
 /// NATS with default settings: one message.
 [[nodiscard]] constexpr service nats_default() noexcept
 {
-    return {"nats_default", {1'048'576, 1, 1'048'576}, "2026-11", proof::measured,
+    return {"nats_default",
+            {.bytes = 1'048'576, .items = 1, .single = 1'048'576},
+            "2026-11",
+            proof::measured,
             "https://docs.nats.io/reference/config/max_payload",
             "Headers and payload together, on nats-server 2.9.10. INFO has max_payload: use it."};
 }
@@ -246,7 +305,10 @@ struct service {
 /// RabbitMQ 4 with default settings: one message.
 [[nodiscard]] constexpr service rabbitmq_4_default() noexcept
 {
-    return {"rabbitmq_4_default", {16'777'216, 1, 16'777'216}, "2025-07", proof::reported,
+    return {"rabbitmq_4_default",
+            {.bytes = 16'777'216, .items = 1, .single = 16'777'216},
+            "2025-07",
+            proof::reported,
             "https://github.com/DDMAL/Rodan/issues/1319",
             "The body alone: msg_size in rabbit_writer.erl adds up the payload's fragments, and a "
             "server of 3.10.8 did so (see amqp091.hpp)."};
@@ -255,14 +317,21 @@ struct service {
 /// RabbitMQ 3.8 to 3.13 with default settings: one message.
 [[nodiscard]] constexpr service rabbitmq_3_default() noexcept
 {
-    return {"rabbitmq_3_default", {134'217'728, 1, 134'217'728}, "2024-02", proof::reported,
-            "https://github.com/celery/py-amqp/issues/428", "Counted as in rabbitmq_4_default."};
+    return {"rabbitmq_3_default",
+            {.bytes = 134'217'728, .items = 1, .single = 134'217'728},
+            "2024-02",
+            proof::reported,
+            "https://github.com/celery/py-amqp/issues/428",
+            "Counted as in rabbitmq_4_default."};
 }
 
 /// The limit of the MQTT protocol: one packet.
 [[nodiscard]] constexpr service mqtt_protocol() noexcept
 {
-    return {"mqtt_protocol", {268'435'460, 1, 268'435'460}, "2019-03", proof::documented,
+    return {"mqtt_protocol",
+            {.bytes = 268'435'460, .items = 1, .single = 268'435'460},
+            "2019-03",
+            proof::documented,
             "https://docs.oasis-open.org/mqtt/mqtt/v5.0/mqtt-v5.0.html",
             "The whole packet: a remaining length of 268,435,455 and the 5 bytes before it. "
             "CONNACK's Maximum Packet Size, counted alike, is mostly far less."};
@@ -271,7 +340,10 @@ struct service {
 /// Redis with default settings: one argument of a command, such as a field value of a stream entry.
 [[nodiscard]] constexpr service redis_default() noexcept
 {
-    return {"redis_default", {unlimited, unlimited, 536'870'912}, "2021-09", proof::reported,
+    return {"redis_default",
+            {.bytes = unlimited, .items = unlimited, .single = 536'870'912},
+            "2021-09",
+            proof::reported,
             "https://github.com/redis/redis-doc/pull/1653",
             "Each bulk string by itself (proto-max-bulk-len); there is no limit for a pipeline."};
 }

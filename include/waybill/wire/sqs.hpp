@@ -6,18 +6,18 @@
 //     const sqs::attribute attributes[] = {{"trace", "String", trace}};
 //     sqs::size({.body = json, .attributes = attributes});
 //
-// The services do not count the bytes of the request. They add the body and, for each attribute,
+// The services do not count the bytes of the request. They count the body and, for each attribute,
 // its name, data type and value. The size of a batch is the sum of its messages, so `chunk_by`
 // needs no framing.
 //
 // Documented, not tested: only the services can confirm the size. System attributes, such as a
 // trace header, do not count; this is documented for SQS only.
 //
-// Sources: MessageAttributeValue in the API references, "all parts of the message attribute,
-// including Name, Type, and Value, are part of the message size restriction":
-// https://docs.aws.amazon.com/sns/latest/api/API_MessageAttributeValue.html, and
-// API_MessageAttributeValue.html and, for the sum of a batch, API_SendMessageBatch.html in
-// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/.
+// Sources: "all parts of the message attribute, including Name, Type, and Value, are part of the
+// message size restriction" (API_MessageAttributeValue.html), and for the sum of a batch
+// API_SendMessageBatch.html, both in
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/. For SNS:
+// https://docs.aws.amazon.com/sns/latest/api/API_MessageAttributeValue.html.
 
 #ifndef WAYBILL_WIRE_SQS_HPP
 #define WAYBILL_WIRE_SQS_HPP
@@ -48,9 +48,10 @@ struct message {
 {
     std::uint64_t sum = m.body.size();
     for (const attribute& a : m.attributes) {
-        const std::uint64_t names = waybill::detail::saturating_add(a.name.size(), a.type.size());
+        const std::uint64_t name_and_type =
+            waybill::detail::saturating_add(a.name.size(), a.type.size());
         sum = waybill::detail::saturating_add(
-            sum, waybill::detail::saturating_add(names, a.value.size()));
+            sum, waybill::detail::saturating_add(name_and_type, a.value.size()));
     }
     return sum;
 }

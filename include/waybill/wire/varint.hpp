@@ -5,8 +5,8 @@
 //     waybill::wire::varint_size(300)     // 2
 //     waybill::wire::zigzag_size(-1)      // 1: numbers near zero are short
 //
-// Kafka, MQTT and protobuf write integers of one to ten bytes, and lengths as well. A length takes
-// one byte more at 128, 16,384, 2,097,152 ... (at 64, 8,192 ... for zigzag numbers).
+// Kafka, MQTT and protobuf write integers and lengths in this format, in one to ten bytes. A length
+// takes one byte more from 128, 16,384, 2,097,152 ... on (from 64, 8,192 ... for zigzag numbers).
 
 #ifndef WAYBILL_WIRE_VARINT_HPP
 #define WAYBILL_WIRE_VARINT_HPP

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <support/dice.hpp>
+#include <waybill/retry/circuit_breaker.hpp>
 #include <waybill/retry/detail/permits.hpp>
 
 namespace permits_test {

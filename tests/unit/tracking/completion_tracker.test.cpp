@@ -306,6 +306,21 @@ TEST_CASE("completion_tracker: what the log has lost is not waited for")
     }
 }
 
+TEST_CASE("trackers of a high-water mark are not equal if only one of them has done an event")
+{
+    completion_tracker a{{.mark = tracker_options::commit_mark::high_water}, 10};
+    completion_tracker b = a;
+    const auto done = a.begin(11);
+    REQUIRE(done);
+    REQUIRE(b.begin(11));
+    CHECK(a == b);
+    a.complete(*done);
+    a.revoke();
+    b.revoke();
+    CHECK(a.high_water() != b.high_water());
+    CHECK(!(a == b));
+}
+
 TEST_CASE("completion_tracker: the high-water mark is a choice, and says what may be lost")
 {
     completion_tracker t{{.mark = tracker_options::commit_mark::high_water}, 10};

@@ -45,7 +45,8 @@ struct assignable : F {
     ~assignable() = default;
 };
 
-// True if F lacks an assignment operator that assignable<F> can add and that cannot fail halfway.
+// True if F lacks an assignment operator, and assignable<F> can add one that does not fail after
+// the old value was destroyed.
 template <class F>
 concept lacks_assignment =
     std::is_nothrow_move_constructible_v<F> && !std::is_final_v<F> &&

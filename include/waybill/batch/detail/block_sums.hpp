@@ -35,6 +35,9 @@ concept plain_integers =
     countable<std::iter_value_t<I>> && sizeof(std::iter_value_t<I>) <= sizeof(std::uint64_t) &&
     !std::is_volatile_v<std::remove_reference_t<std::iter_reference_t<I>>>;
 
+inline constexpr int block_size = 64;  // numbers
+inline constexpr int row_size = 8;
+
 // The sum of a block and the bitwise OR of its numbers. The OR is at least the largest number.
 template <class N>
 struct block {
@@ -43,9 +46,9 @@ struct block {
         sizeof(N) == 1, std::uint16_t,
         std::conditional_t<sizeof(N) <= 4, std::uint32_t, std::uint64_t>>;
 
-    // The largest safe value: it is not negative, and the sum of 64 fits into `wide`.
+    // The largest safe value: it is not negative, and the sum of a block fits into `wide`.
     static constexpr std::uint64_t max_safe =
-        lesser(wide(~wide{}) / 64, std::uint64_t{bits(~bits{})} >> std::is_signed_v<N>);
+        lesser(wide(~wide{}) / block_size, std::uint64_t{bits(~bits{})} >> std::is_signed_v<N>);
 
     wide sum = 0;
     bits all_bits = 0;
@@ -76,10 +79,10 @@ constexpr block<N> block_of(const N* at)
 using lanes [[gnu::vector_size(16)]] = std::uint64_t;
 
 /// The same for 64-bit numbers, two per 16-byte register. Without explicit lanes, compilers read
-/// numbers twice or wait for a single sum; so four sums are independent. `unroll 2`: one iteration
-/// is so short that its speed would depend on its alignment, and takes 3 % more instructions with
-/// g++ 12, 6 % with clang 14 (`bench/run batch`, blocks of 64 bits). With all iterations unrolled,
-/// compilers compute the sums first and the bits afterwards, and run out of registers.
+/// numbers twice or wait for a single sum; so four sums are independent. Without `unroll 2`, the
+/// loop is so short that its speed depends on its alignment, and it takes 3 % more instructions
+/// with g++ 12, 6 % with clang 14 (`bench/run batch`, blocks of 64 bits). With all iterations
+/// unrolled, compilers compute the sums first and the bits afterwards, and run out of registers.
 template <int Count, class N>
 inline block<N> block_of_lanes(const N* at)
 {
@@ -91,7 +94,7 @@ inline block<N> block_of_lanes(const N* at)
     };
     lanes a{}, b{}, c{}, d{}, any_a{}, any_b{}, any_c{}, any_d{};
 #pragma GCC unroll 2
-    for (int i = 0; i != Count; i += 8) {
+    for (int i = 0; i != Count; i += 8) {  // four sums of two numbers
         count(a, any_a, at + i);
         count(b, any_b, at + i + 2);
         count(c, any_c, at + i + 4);
@@ -104,7 +107,7 @@ inline block<N> block_of_lanes(const N* at)
 }
 #endif
 
-/// The sum of `Count` numbers. The largest value if a number may exceed `max_value` or `max_safe`.
+/// The sum of `Count` numbers. `highest_size` if a number may exceed `max_value` or `max_safe`.
 template <int Count, class N>
 [[nodiscard]] constexpr std::uint64_t block_sum(const N* at, std::uint64_t max_value)
 {
@@ -127,7 +130,7 @@ struct block_result {
 };
 
 /// Takes numbers from [at, stop) while each is at most `single` and their sum is at most
-/// `bytes_left`, which must be less than the largest value.
+/// `bytes_left`, which must be less than `highest_size`.
 template <class N>
 [[nodiscard]] constexpr block_result<N> take_while_fits(const N* at, const N* stop,
                                                         std::uint64_t single,
@@ -141,9 +144,9 @@ template <class N>
                 bytes_left -= sum;
             }
         };
-        take(std::integral_constant<int, 64>{});
-        take(std::integral_constant<int, 8>{});
-        for (const N* end = stop - at < 64 ? stop : at + 64; at != end; ++at) {
+        take(std::integral_constant<int, block_size>{});
+        take(std::integral_constant<int, row_size>{});
+        for (const N* end = stop - at < block_size ? stop : at + block_size; at != end; ++at) {
             const std::uint64_t item_bytes = as_size(*at);
             if (item_bytes > bytes_left || item_bytes > single) return {at, bytes_left};
             bytes_left -= item_bytes;

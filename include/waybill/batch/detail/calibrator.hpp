@@ -12,7 +12,8 @@
 //   1. A batch that was cut before the last refusal never raises the limit.
 //   2. A reported limit below the highest known one is ignored after a larger batch was accepted.
 //   3. A refused batch of one item changes nothing: the item is too large, not the estimate.
-//   4. Deterministic, independent of time, no errors. All arithmetic is the library's own.
+//   4. Deterministic, independent of time, no errors. Of the standard maths functions, only
+//      std::sqrt is used.
 //
 // Cost: constant time, fixed size, no allocation.
 
@@ -66,13 +67,13 @@ public:
           accepted_(s.accepted),
           refused_(s.refused),
           consecutive_accepted_(s.consecutive_accepted),
-          probe_after_(s.probe_after < fewest_before_probe ? fewest_before_probe : s.probe_after),
+          probe_after_(s.probe_after < min_probe_after ? min_probe_after : s.probe_after),
           reports_(s.reports),
           refuted_(s.refuted_limit)
     {
         // Below 2 bytes there is no size left between the bounds.
         if (refused_ <= accepted_ || refused_ < 2) clear_search_bounds();
-        if (probe_after_ > most_before_probe) probe_after_ = most_before_probe;
+        if (probe_after_ > max_probe_after) probe_after_ = max_probe_after;
     }
 
     /// The plain data to store. It excludes the choice of `held_overhead`.
@@ -110,9 +111,9 @@ public:
         const double beyond =
             held_.is_held() ? held_.overhead_bytes(items) : items_.mean(bodies, items);
         if (beyond >= 0) return saturating_add(known, rounded_up(beyond));
-        // No encoder is expected to shrink bodies to less than a 64th. If the estimate is smaller,
-        // the limit is probably higher.
-        return saturating_sub(known, lesser(rounded_up(-beyond), b.body_bytes - b.body_bytes / 64));
+        // An estimate below a 64th of the bodies is not plausible: the limit is probably higher.
+        return saturating_sub(
+            known, lesser(rounded_up(-beyond), b.body_bytes - b.body_bytes / max_compression));
     }
 
     /// The maximum of the expected size of the next batch plus its margin, in bytes.
@@ -120,11 +121,13 @@ public:
     {
         if (!probing()) return believed_limit();
         if (limit_ < ceiling_) return lesser(ceiling_, saturating_add(limit_, probe_step(limit_)));
+        // The limit is the highest known one, but items may have become smaller.
         if (refused_ == unlimited) return saturating_add(limit_, probe_step(limit_ / 16));
-        // The first step at most doubles the size. Each refused probe halves it, down to a 32nd.
+        // The first step at most doubles the size. Each refused probe halves the step, down to a
+        // 32nd of the size.
         const std::uint64_t believed = believed_limit();
         std::uint64_t step = lesser(limit_ - believed, believed);
-        for (std::uint32_t n = probe_after_; n > fewest_before_probe; n /= 2) step /= 2;
+        for (std::uint32_t n = probe_after_; n > min_probe_after; n /= 2) step /= 2;
         const std::uint64_t min_step = believed / 32 + 1;
         return lesser(limit_, saturating_add(believed, probe_step(greater(step, min_step))));
     }
@@ -139,7 +142,7 @@ public:
     }
 
     /// An upper bound of the margin of all batches that contain `from` and are contained in `to`.
-    /// The largest value if the standard deviation may reach 0.24 of the budget.
+    /// `highest_size` if the standard deviation may reach 0.24 of the budget.
     [[nodiscard]] constexpr std::uint64_t widest_margin(const batch_sizes& from,
                                                         const batch_sizes& to) const noexcept
     {
@@ -186,11 +189,12 @@ public:
         const std::uint64_t reported_bytes = reported_size(actual);
         if (reported_bytes != 0) {
             reports_ = calibration::broker_reports::sizes;
-            // The search bounds are predicted sizes: a wrong prediction makes the upper one void.
+            // The search bounds are predicted sizes. If this prediction is wrong by more than a
+            // 16th, the upper bound is dropped.
             const std::uint64_t predicted = predict(b);
-            const std::uint64_t off = predicted < reported_bytes ? reported_bytes - predicted
-                                                                 : predicted - reported_bytes;
-            if (b.estimated_items != 0 && off > reported_bytes / 16) refused_ = unlimited;
+            const std::uint64_t error = predicted < reported_bytes ? reported_bytes - predicted
+                                                                   : predicted - reported_bytes;
+            if (b.estimated_items != 0 && error > reported_bytes / 16) refused_ = unlimited;
             const double bodies = static_cast<double>(b.body_bytes);
             const double items = static_cast<double>(b.estimated_items);
             const double expected =
@@ -202,7 +206,7 @@ public:
             items_.bounded(static_cast<double>(b.body_bytes),
                            static_cast<double>(b.estimated_items),
                            static_cast<double>(b.shared_items),
-                           beyond_bodies(b, probe ? ceiling_ : limit_), false);
+                           beyond_bodies(b, probe ? ceiling_ : limit_), !overhead::above_bound);
         }
         if (cut == cut_with::older) return;
         const bool reported_lower = limit_ < ceiling_;
@@ -212,7 +216,7 @@ public:
         if (accepted_ >= refused_) {  // the limit was raised, to an unknown value
             refused_ = saturating_add(accepted_, accepted_ / 64 + 1);
             if (refused_ > limit_) refused_ = unlimited;
-            if (probe) probe_after_ = fewest_before_probe;
+            if (probe) probe_after_ = min_probe_after;
         }
         const bool doubted = limit_in_doubt() || refused_ != unlimited ||
                              (b.estimated_items != 0 && !items_.believed());
@@ -248,10 +252,10 @@ public:
         const bool probe = cut == cut_with::probe;
         if (probe) {
             consecutive_accepted_ = 0;
-            if (probe_after_ < most_before_probe) probe_after_ *= 2;
+            if (probe_after_ < max_probe_after) probe_after_ *= 2;
         }
-        // A size within the reported limit does not explain the refusal: both are ignored (0). If
-        // the limit is not adopted, lower_limit() still may start its search there.
+        // A size within the reported limit does not explain the refusal: both are ignored (0). A
+        // reported limit that is not adopted can still start the search in lower_limit().
         std::uint64_t size = reported_size(actual);
         std::uint64_t reported_limit = reported_size(limit);
         if (size != 0 && size <= reported_limit) size = reported_limit = 0;
@@ -272,15 +276,17 @@ public:
 
 private:
     // `bench/run simulation` measures the requests with these values.
-    static constexpr std::uint32_t fewest_before_probe = 32;    // accepted full batches
-    static constexpr std::uint32_t most_before_probe = 16'384;  // after nine refused probes
-    static constexpr std::uint32_t factor_if_reported = 16;     // if refusals report sizes
-    static constexpr std::uint32_t step_doublings = 6;          // a probe reaches 64 steps at most
-    static constexpr double margin_factor = 1.25;  // times the margin with the most bytes per send
-    // best_distance(p) * p is highest at exp(-1 / 2) / sqrt(2 pi).
+    static constexpr std::uint32_t min_probe_after = 32;      // accepted full batches
+    static constexpr std::uint32_t max_probe_after = 16'384;  // after nine refused probes
+    static constexpr std::uint32_t probe_after_factor = 16;   // if refusals report sizes
+    static constexpr std::uint32_t step_doublings = 6;        // the step grows up to 64 times
+    // Times the margin at which most bytes pass per request.
+    static constexpr double margin_factor = 1.25;
+    // The margin best_distance(p) * p is highest at p = exp(-1 / 2) / sqrt(2 pi) = 0.242.
     static constexpr double widest_deviation = 0.24;
-    static constexpr std::uint64_t envelope_guess = 64;  // bytes, if items were reported without it
-    static constexpr double implausible_header = 64;     // bytes an item, beyond twice its body
+    // Bytes, if items were reported without the envelope. At first, at most limit / 2048.
+    static constexpr std::uint64_t envelope_guess = 64;
+    static constexpr double implausible_header = 64;  // bytes per item, beyond twice its body
 
     /// A reported number; 0 if there is none, or if it is the largest value.
     [[nodiscard]] static constexpr std::uint64_t reported_size(
@@ -293,7 +299,8 @@ private:
     [[nodiscard]] static constexpr std::uint64_t rounded_up(double x) noexcept
     {
         if (!(x > 0)) return 0;
-        if (x >= 18'446'744'073'709'549'568.0) return highest_size;
+        constexpr double max_exact = 18'446'744'073'709'549'568.0;  // highest double below 2^64
+        if (x >= max_exact) return highest_size;
         const auto n = static_cast<std::uint64_t>(x);
         return static_cast<double>(n) < x ? n + 1 : n;
     }
@@ -314,9 +321,9 @@ private:
     }
     [[nodiscard]] constexpr double doubt_weight() const noexcept
     {
-        return reports_ == calibration::broker_reports::sizes      ? 1
-               : reports_ == calibration::broker_reports::refusals ? 0.5
-                                                                   : 0.25;
+        if (reports_ == calibration::broker_reports::sizes) return 1;
+        if (reports_ == calibration::broker_reports::refusals) return 0.5;
+        return 0.25;
     }
 
     // The optimum counts bytes only. Operators notice refusals, so the factor makes them rarer.
@@ -383,7 +390,7 @@ private:
     {
         const bool refusals_report =
             reports_ == calibration::broker_reports::refusals && !limit_in_doubt();
-        return refusals_report && refused_ == unlimited ? factor_if_reported * probe_after_
+        return refusals_report && refused_ == unlimited ? probe_after_factor * probe_after_
                                                         : probe_after_;
     }
 
@@ -403,11 +410,11 @@ private:
     {
         if (reports_ == calibration::broker_reports::nothing)
             reports_ = calibration::broker_reports::refusals;
-        const bool known = size != 0;
+        const bool size_reported = size != 0;
         if (samples.n > 1) {
             items_.observe_samples(samples);
             if (envelope_ == 0) envelope_ = lesser(envelope_guess, limit_ / 2'048);
-            if (!known) size = predict(b);
+            if (!size_reported) size = predict(b);
         } else {
             items_.observe(static_cast<double>(b.body_bytes),
                            static_cast<double>(b.estimated_items),
@@ -415,7 +422,7 @@ private:
         }
         if (limit_adopted || size > limit_) return;
         // Item sizes exclude the envelope. So a sum just below the limit means a larger envelope.
-        if (!known && size > limit_ - limit_ / 64) {
+        if (!size_reported && size > limit_ - limit_ / 64) {
             envelope_ = saturating_add(envelope_, saturating_add(limit_ - size, envelope_guess));
         } else {
             lower_limit(size, reported_limit);
@@ -431,11 +438,12 @@ private:
             return lower_limit(predicted, reported_limit);
         }
         if (probe) return;
-        items_.bounded(static_cast<double>(b.body_bytes), static_cast<double>(b.estimated_items),
-                       static_cast<double>(b.shared_items), beyond_bodies(b, limit_), true);
-        // More overhead than the bodies and `implausible_header` an item: the limit is lower.
         const double bodies = static_cast<double>(b.body_bytes);
         const double items = static_cast<double>(b.estimated_items);
+        items_.bounded(bodies, items, static_cast<double>(b.shared_items), beyond_bodies(b, limit_),
+                       overhead::above_bound);
+        // An overhead above the bodies plus `implausible_header` per item is implausible: the limit
+        // is lower.
         if (items_.mean(bodies, items) < bodies + implausible_header * items) return;
         items_ = overhead();
         accepted_ = 0;
@@ -450,16 +458,17 @@ private:
         if (double_step && consecutive_accepted_ < accepted_before_probe() + step_doublings)
             ++consecutive_accepted_;
         if (probe || consecutive_accepted_ >= accepted_before_probe()) return;
-        // If refusals report sizes, but the mean is in doubt by a 16th of the limit, count 32.
+        // If refusals report sizes, but the mean is in doubt by a 16th of the limit, the batch
+        // counts as 32.
         const double sixteenth = static_cast<double>(limit_) / 16;
-        const double doubt = variance(b, 1) - variance(b, 0);
+        const double doubt = variance(b, 1) - variance(b, 0);  // variance of the mean
         consecutive_accepted_ +=
             reports_ == calibration::broker_reports::refusals && doubt > sixteenth * sixteenth
-                ? fewest_before_probe
+                ? min_probe_after
                 : 1U;
     }
 
-    /// Adopts a reported limit. False if it is 0, refuted_limit by an accepted batch, or above the
+    /// Adopts a reported limit. False if it is 0, refuted by an accepted batch, or above the
     /// current limit without explaining the refusal.
     constexpr bool adopt_reported(std::uint64_t limit, bool explains_refusal, bool older) noexcept
     {
@@ -468,16 +477,16 @@ private:
         if (limit > limit_ && !explains_refusal) return false;
         if (limit == limit_ || (older && limit > limit_)) return true;
         consecutive_accepted_ = 0;
-        const std::uint64_t off = limit < limit_ ? limit_ - limit : limit - limit_;
+        const std::uint64_t change = limit < limit_ ? limit_ - limit : limit - limit_;
         // A smaller change may be a limit that varies.
-        if (off > limit / 16) probe_after_ = fewest_before_probe;
+        if (change > limit / 16) probe_after_ = min_probe_after;
         limit_ = limit;
         clear_search_bounds();
         return true;
     }
 
-    /// A batch of `size` bytes was accepted. A lower reported limit is refuted_limit by a reported
-    /// size, by a predicted size if the broker reports sizes, or else by the size of envelope and
+    /// A batch of `size` bytes was accepted. It refutes a lower reported limit: by its reported
+    /// size, by its predicted size if the broker reports sizes, or else by the size of envelope and
     /// bodies. An accepted probe also raises the limit if it reached the highest known limit or the
     /// largest step.
     constexpr void raise_limit(const batch_sizes& b, std::uint64_t size, bool size_reported,
@@ -493,10 +502,10 @@ private:
             saturating_add(saturating_add(envelope_, b.exact_bytes), b.body_bytes);
         const bool refutes = (certain ? size : lesser(size, bodies)) > limit_;
         const std::uint64_t probed = saturating_add(limit_, probe_step(limit_));
-        const bool highest =
+        const bool probed_highest =
             probe && (probed >= ceiling_ ||
                       consecutive_accepted_ >= accepted_before_probe() + step_doublings);
-        if (!refutes && !highest) return;
+        if (!refutes && !probed_highest) return;
         if (refutes && limit_ > refuted_) refuted_ = limit_;
         if (size_reported && size > ceiling_) ceiling_ = size;
         limit_ = ceiling_;
@@ -507,8 +516,7 @@ private:
     constexpr void lower_limit(std::uint64_t size, std::uint64_t reported_limit) noexcept
     {
         if (size < 2) return;
-        if (consecutive_accepted_ > fewest_before_probe)
-            consecutive_accepted_ = fewest_before_probe;
+        if (consecutive_accepted_ > min_probe_after) consecutive_accepted_ = min_probe_after;
         refused_ = lesser(refused_, size);
         if (refused_ <= accepted_) accepted_ = reported_limit < refused_ ? reported_limit : 0;
     }
@@ -527,7 +535,7 @@ private:
     std::uint64_t accepted_ = 0;
     std::uint64_t refused_ = unlimited;
     std::uint32_t consecutive_accepted_ = 0;
-    std::uint32_t probe_after_ = fewest_before_probe;
+    std::uint32_t probe_after_ = min_probe_after;
     calibration::broker_reports reports_ = calibration::broker_reports::nothing;
     std::uint64_t refuted_ = 0;
     bool probes_on_hold_ = false;

@@ -24,7 +24,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-// The limits in the form that the loops compare with, computed once.
+// The limits in the form that the loops use for comparisons, computed once.
 struct chunk_limits {
     constexpr explicit chunk_limits(const batch_limits& l) noexcept
         : items(l.items == 0 ? 1 : l.items), envelope(l.envelope)
@@ -85,7 +85,7 @@ WAYBILL_ALWAYS_INLINE constexpr bool take_items(I& at, const I& bound, const chu
 // items, item by item is faster: `bench/run batch`, rows "blocks". The previous chunk predicts the
 // length of this one.
 inline constexpr std::uint64_t long_chunk = 96;
-inline constexpr std::uint64_t single_before_blocks = 128;  // if the previous chunk was short
+inline constexpr std::uint64_t one_by_one_first = 128;  // items, if the previous chunk was short
 
 // Takes up to `count` integers from `at` in blocks. Returns true if an item does not fit.
 template <class I>
@@ -93,12 +93,12 @@ WAYBILL_ALWAYS_INLINE constexpr bool take_blocks(I& at, std::uint64_t count,
                                                  const chunk_limits& limits,
                                                  std::uint64_t& bytes_left)
 {
-    const auto* const here = &*at;
-    const auto* const end = here + count;
-    const auto to = detail::take_while_fits(here, end, limits.smallest_refused - 1, bytes_left);
-    bytes_left = to.bytes_left;
-    at += to.at - here;
-    return to.at != end;
+    const auto* const begin = &*at;
+    const auto* const end = begin + count;
+    const auto taken = detail::take_while_fits(begin, end, limits.smallest_refused - 1, bytes_left);
+    bytes_left = taken.bytes_left;
+    at += taken.at - begin;
+    return taken.at != end;
 }
 
 // Takes items from `at` until the chunk ends, in a sequence whose length is known.
@@ -109,10 +109,10 @@ WAYBILL_ALWAYS_INLINE constexpr batch_close_reason take_sized(
 {
     constexpr bool sums_in_blocks = std::same_as<F, std::identity> && plain_integers<I, S>;
     const std::uint64_t max_count = lesser(static_cast<std::uint64_t>(last - first), limits.items);
-    const std::uint64_t single_count =
-        sums_in_blocks ? lesser(max_count, previous_count < long_chunk ? single_before_blocks : 1)
+    const std::uint64_t one_by_one_count =
+        sums_in_blocks ? lesser(max_count, previous_count < long_chunk ? one_by_one_first : 1)
                        : max_count;
-    const I bound = first + static_cast<std::iter_difference_t<I>>(single_count);
+    const I bound = first + static_cast<std::iter_difference_t<I>>(one_by_one_count);
     constexpr bool check_single = true;
     const bool refused =
         limits.smallest_refused > limits.item_space
@@ -120,8 +120,8 @@ WAYBILL_ALWAYS_INLINE constexpr batch_close_reason take_sized(
             : detail::take_items<check_single>(at, bound, limits, size, item_bytes, bytes_left);
     batch_close_reason reason = refused ? batch_close_reason::bytes : batch_close_reason::items;
     if constexpr (sums_in_blocks) {
-        if (!refused && max_count > single_count &&
-            detail::take_blocks(at, max_count - single_count, limits, bytes_left)) {
+        if (!refused && max_count > one_by_one_count &&
+            detail::take_blocks(at, max_count - one_by_one_count, limits, bytes_left)) {
             item_bytes = detail::size_at(at, size);
             reason = batch_close_reason::bytes;
         }
@@ -133,7 +133,7 @@ WAYBILL_ALWAYS_INLINE constexpr batch_close_reason take_sized(
     return reason;
 }
 
-// Takes items from `at` until the chunk ends, and counts them. `taken` is 1 before the call.
+// The same if the length is unknown. Counts the items in `taken`, which is 1 before the call.
 template <class I, class S, class F>
 WAYBILL_ALWAYS_INLINE constexpr batch_close_reason take_unsized(
     I& at, const S& last, const chunk_limits& limits, const F& size, std::uint64_t& item_bytes,
@@ -165,7 +165,12 @@ WAYBILL_ALWAYS_INLINE constexpr chunk<I> cut(I first, const S& last, const chunk
     if (item_bytes >= limits.smallest_refused) {
         const std::uint64_t whole = saturating_add(limits.envelope, item_bytes);
         if (at != last) item_bytes = detail::size_at(at, size);
-        return {first, at, whole, 1, false, batch_close_reason::bytes};
+        return {.first = first,
+                .last = at,
+                .bytes = whole,
+                .count = 1,
+                .fits = false,
+                .closed = batch_close_reason::bytes};
     }
     // Subtracting from the rest cannot wrap; adding to a sum could.
     std::uint64_t bytes_left = limits.item_space - item_bytes;
@@ -178,7 +183,12 @@ WAYBILL_ALWAYS_INLINE constexpr chunk<I> cut(I first, const S& last, const chunk
     } else {
         reason = detail::take_unsized(at, last, limits, size, item_bytes, bytes_left, taken);
     }
-    return {first, at, limits.envelope + (limits.item_space - bytes_left), taken, true, reason};
+    return {.first = first,
+            .last = at,
+            .bytes = limits.envelope + (limits.item_space - bytes_left),
+            .count = taken,
+            .fits = true,
+            .closed = reason};
 }
 
 // The same for a framing. Sizes depend on the place, so no size is passed on to the next chunk.
@@ -196,9 +206,20 @@ constexpr chunk<I> cut(I first, const S& last, const batch_limits& l, const F& f
             break;
         }
         const std::uint64_t whole = size_alone(l, f, item);
-        return {first, ++at, whole, 1, false, batch_close_reason::bytes};
+        ++at;
+        return {.first = first,
+                .last = at,
+                .bytes = whole,
+                .count = 1,
+                .fits = false,
+                .closed = batch_close_reason::bytes};
     }
-    return {first, at, t.bytes, t.items, true, at == last ? batch_close_reason::end : t.closed};
+    return {.first = first,
+            .last = at,
+            .bytes = t.bytes,
+            .count = t.items,
+            .fits = true,
+            .closed = at == last ? batch_close_reason::end : t.closed};
 }
 
 }  // namespace waybill::inline v0_2::detail

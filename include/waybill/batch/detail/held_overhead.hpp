@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// held_overhead: decides whether batches are cut to the latest estimate of the overhead of items,
-// or to the highest overhead.
+// held_overhead: decides whether batches are cut to the latest estimate of the overhead of items
+// ("following") or to the highest overhead ("holding").
 //
 // Part of `calibrator`, for brokers that report the sizes of accepted batches. If the overhead
 // switches between two levels, an estimate that follows each size causes refusals at each switch up
@@ -45,11 +45,12 @@ public:
     constexpr void accepted(const batch& b, double expected) noexcept
     {
         if (!known_ || (holds_ && !b.clean)) return;
+        // In requests: the batch as cut by holding, as cut by following, and its actual size.
         const double held = (overhead_bytes(b.items) + b.rest) / b.limit;
-        const double room = (expected + b.rest) / b.limit;
-        const double size = (b.beyond + b.rest) / b.limit;
+        const double followed = (expected + b.rest) / b.limit;
+        const double actual = (b.beyond + b.rest) / b.limit;
         if (!holds_) add(1 - held);
-        else add((b.beyond > expected ? size * (1 + resent_part + refused_) : room) - held);
+        else add((b.beyond > expected ? actual * (1 + resent_part + refused_) : followed) - held);
         if (b.clean && b.beyond > overhead_bytes(b.items)) peak_ = b.beyond / b.items;
     }
 
@@ -79,6 +80,8 @@ private:
 
     constexpr explicit held_overhead(double peak) noexcept : known_(true), peak_(peak) {}
 
+    /// Adds `requests` that following costs more than holding (less if negative). A change of the
+    /// sum's sign changes the way.
     constexpr void add(double requests) noexcept
     {
         difference_ += requests;
@@ -92,7 +95,7 @@ private:
 
     bool known_ = false;
     bool holds_ = false;
-    double peak_ = 0;                      // bytes an item
+    double peak_ = 0;                      // bytes per item
     double difference_ = -max_difference;  // requests that following cost more than holding
     double refused_ = 1;                   // batches that the last switch up caused to be refused
 };

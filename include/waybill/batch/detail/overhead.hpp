@@ -2,7 +2,7 @@
 //
 // overhead: estimates the bytes that items add on the wire beyond their bodies.
 //
-// Part of `calibration`. Encoders add a header to each item and scale its body by a factor (base64,
+// Part of `calibrator`. Encoders add a header to each item and scale its body by a factor (base64,
 // compression). So the model is linear:
 //
 //     bytes beyond the bodies = (ratio - 1) * bodies + header * items
@@ -29,6 +29,9 @@
 #include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
+
+// No encoder is expected to shrink bodies to less than a 64th.
+inline constexpr std::uint64_t max_compression = 64;
 
 /// Sums over samples of single items, for the regression. Sizes in bytes.
 struct item_samples {
@@ -88,7 +91,7 @@ public:
     /// first estimate. Invalid are numbers out of range and impossible variances.
     constexpr explicit overhead(const calibration::item_estimate& s) noexcept : estimate_(s)
     {
-        if (!is_valid(s)) *this = overhead(sane(s.header) && s.header > 0 ? s.header : 0);
+        if (!is_valid(s)) *this = overhead(in_range(s.header) && s.header > 0 ? s.header : 0);
         if (estimate_.seen > max_observations) estimate_.seen = max_observations;
     }
 
@@ -112,18 +115,18 @@ public:
         return doubt * doubt_of(bodies, items) + noise_of(items, shared_items);
     }
 
-    /// The highest `variance` of a batch with bodies in [`fewest_bodies`, `most_bodies`] and items
-    /// in [`fewest`, `most`]. The uncertainty of the mean is convex in both: its maximum is at a
-    /// corner.
-    [[nodiscard]] constexpr double widest_variance(double fewest_bodies, double most_bodies,
-                                                   double fewest, double most, double shared_items,
-                                                   double doubt) const noexcept
+    /// The highest `variance` of a batch with bodies in [`min_bodies`, `max_bodies`] and items in
+    /// [`min_items`, `max_items`]. The uncertainty of the mean is convex in both: its maximum is at
+    /// a corner.
+    [[nodiscard]] constexpr double widest_variance(double min_bodies, double max_bodies,
+                                                   double min_items, double max_items,
+                                                   double shared_items, double doubt) const noexcept
     {
-        const double corners[] = {doubt_of(fewest_bodies, fewest), doubt_of(fewest_bodies, most),
-                                  doubt_of(most_bodies, fewest), doubt_of(most_bodies, most)};
+        const double corners[] = {doubt_of(min_bodies, min_items), doubt_of(min_bodies, max_items),
+                                  doubt_of(max_bodies, min_items), doubt_of(max_bodies, max_items)};
         double widest = 0;
         for (const double corner : corners) widest = corner > widest ? corner : widest;
-        return doubt * widest + noise_of(most, shared_items);
+        return doubt * widest + noise_of(max_items, shared_items);
     }
 
     /// True if the estimate counts as exact, because no evidence has contradicted it.
@@ -154,9 +157,10 @@ public:
             // A change has widened the noise, but recent errors are far smaller.
             const double max_noise = noise_over_error * items * estimate_.error * estimate_.error;
             if (estimate_.seen == max_observations && estimate_.noise > max_noise)
-                scale_noise(1, max_noise);
+                limit_noise(max_noise);
         }
-        correct(bodies, items, error, doubt_of(bodies, items), noise, 1);
+        constexpr double variance_reduction = 1;  // the size is known exactly
+        correct(bodies, items, error, doubt_of(bodies, items), noise, variance_reduction);
         if (!is_valid(estimate_)) reset();
     }
 
@@ -172,6 +176,9 @@ public:
         if (!is_valid(estimate_)) reset();
     }
 
+    /// A value for the argument `above` of `bounded`.
+    static constexpr bool above_bound = true;
+
     /// Learns from a size that is not reported. The bytes beyond the bodies were more than `bound`
     /// if `above` is true, otherwise at most `bound`.
     constexpr void bounded(double bodies, double items, double shared_items, double bound,
@@ -181,20 +188,20 @@ public:
         if (believed() && above) set_initial_variances();
         const double widest = (bound + bodies) * widest_spread;
         const double max_noise = widest * widest / items;
-        if (!above && estimate_.noise > max_noise) scale_noise(1, max_noise);
+        if (!above && estimate_.noise > max_noise) limit_noise(max_noise);
         const double noise = noise_of(items, shared_items);
         double mean_variance = doubt_of(bodies, items);
         double spread = detail::root(mean_variance + noise);
         if (!(spread > 0)) return;
         double distance = (bound - mean(bodies, items)) / spread;
         if (!above && distance > acceptance_certain) return;
-        if (!above && distance < acceptance_likely) scale_noise(accepted_close, unbounded);
-        if (above && distance > refusal_unlikely) scale_noise(refused_far, unbounded);
-        // The true distance is then unknown.
+        if (!above && distance < acceptance_likely) scale_noise(accepted_close_factor, unbounded);
+        if (above && distance > refusal_unlikely) scale_noise(refused_far_factor, unbounded);
+        // The outcome was unlikely: the mean is wrong by an unknown amount, so its variance grows.
         if (above ? distance > refused_unexpected : distance < accepted_unexpected) {
             double deviation = distance * spread / (explained * items);
-            const double smallest = (bound + bodies) / items / smallest_excess;
-            if (above && deviation < smallest) deviation = smallest;
+            const double min_deviation = (bound + bodies) / items / min_deviation_divisor;
+            if (above && deviation < min_deviation) deviation = min_deviation;
             estimate_.header_variance += deviation * deviation;
             mean_variance = doubt_of(bodies, items);
             spread = detail::root(mean_variance + noise);
@@ -254,7 +261,7 @@ public:
 private:
     static constexpr double min_noise = 0.25;  // bytes squared; a smaller noise needs no margin
     static constexpr double default_ratio_variance = 0.15 * 0.15;  // of a ratio without evidence
-    static constexpr std::uint32_t max_observations = 4;
+    static constexpr std::uint32_t max_observations = 4;  // of item_estimate::seen
 
     // `bench/run simulation` measures the requests of the filter with these values. The thresholds
     // matter most if refusals have no numbers (row "ours, R" of its table). With
@@ -270,17 +277,17 @@ private:
 
     // Outcomes without a size, by the distance to the limit in standard deviations. The tail of the
     // normal distribution beyond it is the probability of a refusal.
-    static constexpr double acceptance_certain = 6;      // 1e-9: an acceptance shows nothing
-    static constexpr double acceptance_likely = 4;       // 3e-5: an acceptance shows little noise
-    static constexpr double refusal_unlikely = 1.3;      // 10 %: a refusal shows more noise
-    static constexpr double refused_unexpected = 2.5;    // 0.6 %: a refusal shows a wrong mean
-    static constexpr double accepted_unexpected = -1.5;  // 93 %: an acceptance shows a wrong mean
-    static constexpr double explained = 1.5;             // distance after the variance has grown
-    static constexpr double smallest_excess = 10;        // the mean is wrong by a 10th at least
-    static constexpr double accepted_close = 0.98;       // narrows the noise by 2 %
-    static constexpr double refused_far = 2;             // doubles the noise
-    static constexpr double widest_spread = 0.25;        // of the limit, for an accepted batch
-    static constexpr double unbounded = 1e30;            // bytes squared, above every noise
+    static constexpr double acceptance_certain = 6;        // 1e-9: an acceptance shows nothing
+    static constexpr double acceptance_likely = 4;         // 3e-5: an acceptance shows little noise
+    static constexpr double refusal_unlikely = 1.3;        // 10 %: a refusal shows more noise
+    static constexpr double refused_unexpected = 2.5;      // 0.6 %: a refusal shows a wrong mean
+    static constexpr double accepted_unexpected = -1.5;    // 93 %: an acceptance shows a wrong mean
+    static constexpr double explained = 1.5;               // distance after the variance has grown
+    static constexpr double min_deviation_divisor = 10;    // the mean is wrong by at least a 10th
+    static constexpr double accepted_close_factor = 0.98;  // narrows the noise by 2 %
+    static constexpr double refused_far_factor = 2;        // doubles the noise
+    static constexpr double widest_spread = 0.25;          // of the limit, for an accepted batch
+    static constexpr double unbounded = 1e30;              // bytes squared, above every noise
 
     // Sizes of single items.
     static constexpr double min_slope_samples = 4;  // 3 points are often close to a line by chance
@@ -304,7 +311,7 @@ private:
     static constexpr double highest_variance = 1e120;
     static constexpr double highest_correlation = 1.01;  // squared; above 1 because of rounding
 
-    [[nodiscard]] static constexpr bool sane(double x) noexcept
+    [[nodiscard]] static constexpr bool in_range(double x) noexcept
     {
         return x > -highest_number && x < highest_number;
     }
@@ -313,7 +320,7 @@ private:
     [[nodiscard]] static constexpr bool is_valid(const calibration::item_estimate& s) noexcept
     {
         const auto variance = [](double x) { return x >= 0 && x < highest_variance; };
-        return sane(s.ratio) && sane(s.header) && sane(s.drift) && sane(s.error) &&
+        return in_range(s.ratio) && in_range(s.header) && in_range(s.drift) && in_range(s.error) &&
                variance(s.ratio_variance) && variance(s.header_variance) && variance(s.noise) &&
                s.covariance > -highest_variance && s.covariance < highest_variance &&
                s.covariance * s.covariance <=
@@ -349,6 +356,8 @@ private:
         return d > 0 ? d : 0;
     }
 
+    constexpr void limit_noise(double max_noise) noexcept { scale_noise(1, max_noise); }
+
     constexpr void scale_noise(double factor, double max_noise) noexcept
     {
         const double noise = estimate_.noise * factor;
@@ -369,12 +378,12 @@ private:
         if (estimate_.noise < min_noise) estimate_.noise = min_noise;
     }
 
-    constexpr void track_drift(double bodies, double items, double sum, double noise,
+    constexpr void track_drift(double bodies, double items, double error, double noise,
                                bool raise_gain) noexcept
     {
-        const double error = sum / items;
-        estimate_.drift += drift_weight * (error - estimate_.drift);
-        estimate_.error += drift_weight * ((error < 0 ? -error : error) - estimate_.error);
+        const double per_item = error / items;
+        estimate_.drift += drift_weight * (per_item - estimate_.drift);
+        estimate_.error += drift_weight * ((per_item < 0 ? -per_item : per_item) - estimate_.error);
         if (!raise_gain || !(estimate_.error > 0)) return;
         const double one_sided = estimate_.drift / estimate_.error;
         double gain = one_sided * one_sided;
@@ -385,6 +394,8 @@ private:
         if (bodies > 0) estimate_.ratio_variance += missing_variance / (bodies * bodies) / 2;
     }
 
+    /// One step of the filter. `error`: actual minus expected bytes. `doubt`: variance of the mean.
+    /// `variance_reduction`: 1 if the actual bytes are known, less if they are only bounded.
     constexpr void correct(double bodies, double items, double error, double doubt, double noise,
                            double variance_reduction) noexcept
     {

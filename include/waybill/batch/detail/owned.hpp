@@ -21,32 +21,34 @@ namespace waybill::inline v0_2::detail {
 template <class Items>
 using element = decltype(*std::begin(std::declval<Items&>()));
 
-// True for an rvalue of a container that owns its items: they become const with the container.
-// False for a view, whose items do not, and for an lvalue (a reference type).
+// True for an rvalue of a container that owns its items: if the container is const, its items are,
+// too. False for a view, whose items stay as they are, and for an lvalue (a reference type).
 template <class Items>
 concept owns_its_items = !std::same_as<element<Items>, element<const Items>>;
 
-// Cuts [first, last) into `Chunk`s. `Walk` reads the items: I, or std::move_iterator<I>.
-template <template <class, class> class Chunk, class Items, class Walk, class I, class S, class F>
+// Cuts [first, last) into `Chunk`s. `ItemIterator` reads the items: I, or std::move_iterator<I>.
+template <template <class, class> class Chunk, class Items, class ItemIterator, class I, class S,
+          class F>
 [[nodiscard]] auto owned(I first, S last, const batch_limits& l, F size)
 {
     using item = std::iter_value_t<I>;
     using kept = std::conditional_t<std::is_void_v<Items>, std::vector<item>, Items>;
-    std::vector<Chunk<item, kept>> all;
+    std::vector<Chunk<item, kept>> batches;
     std::vector<chunk<I>> parts;
     for (const chunk<I>& part : chunk_range<I, S, F>(first, last, l, std::move(size))) {
         parts.push_back(part);
-        all.push_back({{}, part.bytes, part.fits, part.closed});
+        batches.push_back(
+            {.items = {}, .bytes = part.bytes, .fits = part.fits, .closed = part.closed});
         if constexpr (requires(kept& k) { k.reserve(std::size_t{}); }) {
-            all.back().items.reserve(static_cast<std::size_t>(part.count));
+            batches.back().items.reserve(static_cast<std::size_t>(part.count));
         }
     }
-    auto to = all.begin();
+    auto batch = batches.begin();
     for (const chunk<I>& part : parts) {
-        kept& items = (to++)->items;
-        items.insert(items.end(), Walk{part.first}, Walk{part.last});
+        kept& items = (batch++)->items;
+        items.insert(items.end(), ItemIterator{part.first}, ItemIterator{part.last});
     }
-    return all;
+    return batches;
 }
 
 }  // namespace waybill::inline v0_2::detail

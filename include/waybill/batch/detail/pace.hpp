@@ -18,13 +18,12 @@ namespace waybill::inline v0_2::detail {
 
 class pace {
 public:
-    /// If `shared` is set, it replaces the pace's own budget. `p.max_attempts` is limited to [1,
-    /// 255].
+    /// If `shared` is set, it replaces the budget `b`. `p.max_attempts` is limited to [1, 255].
     pace(const retry_policy& p, const retry_budget& b, shared_budget shared = {})
         : policy_(p), tokens_(b), shared_(shared)
     {
         if (policy_.max_attempts == 0) policy_.max_attempts = 1;
-        if (policy_.max_attempts > 0xFF) policy_.max_attempts = 0xFF;
+        if (policy_.max_attempts > max_attempt_count) policy_.max_attempts = max_attempt_count;
     }
 
     [[nodiscard]] static constexpr bool retriable(fault_kind c) { return is_worth_a_retry(c); }
@@ -40,7 +39,7 @@ public:
 
     /// The time of the next attempt after `attempts` attempts; `now` if the policy retries at once.
     /// `random` in [0, 1) is the random value for the jitter. `hint` is the pause that the broker
-    /// wants.
+    /// requires, or 0.
     [[nodiscard]] steady_time retry_at(steady_time now, std::uint32_t attempts, double random,
                                        duration hint) const noexcept
     {
@@ -82,6 +81,9 @@ public:
     friend bool operator==(const pace&, const pace&) = default;
 
 private:
+    // send_item::failed_attempts has 8 bits.
+    static constexpr std::uint32_t max_attempt_count = 255;
+
     retry_policy policy_;
     retry_token_bucket tokens_;
     shared_budget shared_;

@@ -41,8 +41,8 @@ public:
     void begin(std::uint64_t from, send_items& items)
     {
         items.announce(0);
-        // Member by member: clang 14 moves a whole draft through the stack with shifted bytes, and
-        // the processor stalls until all items are written.
+        // Member by member: clang 14 would copy a whole draft through the stack at shifted offsets,
+        // and the processor would wait until all earlier writes of items are finished.
         runs.clear();
         sizes = {};
         next_item = from;
@@ -99,7 +99,7 @@ public:
             return false;
         }
         if (!runs.empty() && runs.back().end() == n) ++runs.back().count;
-        else runs.push_back({n, 1});
+        else runs.push_back({.first = n, .count = 1});
         sizes = with;
         if (!fits || with.items >= max_items) close(batch_close_reason::bytes);
         if (fits && with.items >= l.items) close(batch_close_reason::items);
@@ -154,6 +154,8 @@ public:
     {
         if (full || empty() || runs.back().end() != next_item || !margin_holds(sizes)) return;
         exact_ = exact;
+        // The last item closes the draft, so it is not taken ahead. A quarter of the range keeps
+        // item numbers from overflow.
         const std::uint64_t items = lesser(lesser(l.items, max_items) - 1, highest_size / 4);
         if (sizes.items >= items) return;
         std::uint64_t more = items - sizes.items;
@@ -175,6 +177,12 @@ public:
     }
 
 private:
+    static constexpr double max_convertible = 1e18;  // below 2^63
+    // Outside these bounds, an estimate is not used to look ahead.
+    static constexpr double min_ratio = 1.0 / max_compression;
+    static constexpr double max_ratio = 100;
+    static constexpr double max_header = 1e15;  // bytes
+
     static void count(batch_sizes& s, const send_item& i)
     {
         ++s.items;
@@ -210,15 +218,19 @@ private:
         if (size == 0 || size >= budget) return;
         const double room = static_cast<double>(budget - size);
         // A number out of range counts as 0: the margin then holds for fewer batches.
-        const auto whole = [](double n) { return n < 1e18 ? static_cast<std::uint64_t>(n) : 0; };
+        const auto whole = [](double n) {
+            return n < max_convertible ? static_cast<std::uint64_t>(n) : 0;
+        };
         const auto grown = [&](std::uint64_t n) {
             const double more = static_cast<double>(n) * room / static_cast<double>(size);
             return saturating_add(n, whole(more));
         };
         const double ratio = estimates.item_overhead().state().ratio;
-        const bool sane = b.estimated_items != 0 && ratio > 1.0 / 64;
-        margin_bound_ = {saturating_add(b.body_bytes, sane ? whole(room / ratio) : 0),
-                         grown(b.estimated_items), 0, grown(b.shared_items), 0};
+        const bool estimated = b.estimated_items != 0 && ratio > min_ratio;
+        margin_bound_ = {
+            .body_bytes = saturating_add(b.body_bytes, estimated ? whole(room / ratio) : 0),
+            .estimated_items = grown(b.estimated_items),
+            .shared_items = grown(b.shared_items)};
         margin_ = estimates.widest_margin(b, margin_bound_);
     }
 
@@ -226,6 +238,7 @@ private:
                                std::uint64_t items, std::uint64_t bodies)
     {
         const std::uint64_t taken = saturating_add(estimates.predict(sizes), margin_);
+        // At most half of the range, so that take_ahead() can recognise a negative rest.
         const std::uint64_t budget = lesser(estimates.budget(), highest_size / 2);
         if (taken >= budget) return;
         std::uint64_t bytes = budget - taken;
@@ -234,10 +247,10 @@ private:
             // In bytes of bodies: an item takes its body times `ratio` on the wire, plus the
             // header.
             const calibration::item_estimate& o = estimates.item_overhead().state();
-            if (!(o.ratio > 1.0 / 64) || !(o.ratio < 100)) return;
+            if (!(o.ratio > min_ratio) || !(o.ratio < max_ratio)) return;
             const double room = static_cast<double>(bytes - 1) / o.ratio;
-            bytes = room < 1e18 ? static_cast<std::uint64_t>(room) : highest_size / 4;
-            if (o.header > 0 && o.header < 1e15) {
+            bytes = room < max_convertible ? static_cast<std::uint64_t>(room) : highest_size / 4;
+            if (o.header > 0 && o.header < max_header) {
                 item_extra_bytes_ = static_cast<std::uint64_t>(o.header / o.ratio) + 1;
             } else if (o.header > 0) {
                 return;

@@ -40,7 +40,7 @@ struct send_item {
     std::uint64_t bytes = 0;               ///< Size in bytes; `basis` defines its meaning.
     std::uint32_t key = 0;                 ///< Key slot, if keys are used.
     std::uint16_t max_items = no_maximum;  ///< Maximum items in a batch that begins with this one.
-    std::uint8_t failed_attempts = 0;      ///< Without refusals for size and throttling.
+    std::uint8_t failed_attempts = 0;      ///< Refusals for size and throttling do not count.
     item_state state : 3 = item_state::waiting;
     size_basis basis : 2 = size_basis::body;
     std::uint8_t replace_handled : 1 = 0;  ///< 1: a replace request for it has ended.
@@ -93,10 +93,10 @@ public:
     /// Announces up to `count` calls of `push_announced`, limited to the allocated memory.
     void announce(std::uint64_t count) noexcept
     {
-        expected_end_ = tail_ + lesser(count, capacity_ - tail_);
+        announced_end_ = tail_ + lesser(count, capacity_ - tail_);
     }
     /// True if `push_announced` may be called.
-    [[nodiscard]] bool has_announced() const noexcept { return tail_ < expected_end_; }
+    [[nodiscard]] bool has_announced() const noexcept { return tail_ < announced_end_; }
     void push_announced(const send_item& prototype, std::uint64_t bytes)
     {
         send_item& added = items_[tail_++];
@@ -145,7 +145,7 @@ public:
         const std::uint64_t* reported = reported_sizes.data();
         for_each(runs, [&](const send_item& i) {
             if (i.basis == size_basis::body) {
-                result.add(i.bytes, reported_or_least_size(i.bytes, *reported));
+                result.add(i.bytes, reported_or_min_size(i.bytes, *reported));
             }
             ++reported;
         });
@@ -153,7 +153,8 @@ public:
     }
 
     /// Learns from a refused batch `b`. Its first item stores a maximum for the items of a batch
-    /// that begins with it: fewer than now. So the next batch is smaller, whatever was learnt.
+    /// that begins with it: fewer than now. So the next batch is smaller, whatever was learnt. From
+    /// the second refusal on, the maximum is half of `b`, or at most 7/8 if `actual` is known.
     /// `reported_sizes` contains the whole size of each item, or is empty. `actual` is the size of
     /// the batch, if known.
     void learn_refusal(const std::vector<item_range>& runs, const batch_sizes& b,
@@ -177,7 +178,7 @@ public:
         for_each(runs, [&](send_item& i) {
             i.last_of_sum = 0;
             if (!reported_sizes.empty()) {
-                i.bytes = reported_or_least_size(i.bytes, *reported++);
+                i.bytes = reported_or_min_size(i.bytes, *reported++);
                 i.basis = size_basis::reported;
             } else if (i.basis < size_basis::reported) {
                 const bool estimated = i.basis == size_basis::body;
@@ -225,7 +226,7 @@ public:
             ++head_number_;
         }
         if (head_ <= tail_ / 2) return;
-        expected_end_ = expected_end_ < head_ ? 0 : expected_end_ - head_;
+        announced_end_ = announced_end_ < head_ ? 0 : announced_end_ - head_;
         tail_ -= head_;
         for (std::size_t i = 0; i != tail_; ++i) items_[i] = items_[head_ + i];
         head_ = 0;
@@ -242,19 +243,21 @@ public:
     }
 
 private:
-    /// The reported size of an item, but at least a 64th of its body: no encoder compresses more.
-    [[nodiscard]] static std::uint64_t reported_or_least_size(std::uint64_t body,
-                                                              std::uint64_t reported) noexcept
+    /// The reported size of an item, but at least a 64th of its body (`max_compression`).
+    [[nodiscard]] static std::uint64_t reported_or_min_size(std::uint64_t body,
+                                                            std::uint64_t reported) noexcept
     {
-        return greater(reported, body / 64 + (body % 64 != 0 ? 1 : 0));
+        const std::uint64_t remainder = body % max_compression;
+        return greater(reported, body / max_compression + (remainder != 0 ? 1 : 0));
     }
 
     /// Sets an item's size to `bytes` plus `fraction`, rounded down, and stores the remainder in
     /// `fraction`. So the sizes of several items add up to the reported sum.
     static void set_bytes(send_item& i, double bytes, double& fraction) noexcept
     {
+        constexpr double max_convertible = 1.8e19;  // below 2^64
         fraction += bytes;
-        if (!(fraction < 1.8e19)) i.bytes = highest_size;
+        if (!(fraction < max_convertible)) i.bytes = highest_size;
         else i.bytes = fraction > 0 ? static_cast<std::uint64_t>(fraction) : 0;
         fraction -= static_cast<double>(i.bytes);
     }
@@ -265,7 +268,7 @@ private:
         std::swap(head_, o.head_);
         std::swap(tail_, o.tail_);
         std::swap(capacity_, o.capacity_);
-        std::swap(expected_end_, o.expected_end_);
+        std::swap(announced_end_, o.announced_end_);
         std::swap(head_number_, o.head_number_);
     }
 
@@ -277,7 +280,8 @@ private:
 
     void grow()
     {
-        items_.resize(tail_ < 32 ? 64 : 2 * tail_);
+        constexpr std::size_t min_capacity = 64;
+        items_.resize(tail_ < min_capacity / 2 ? min_capacity : 2 * tail_);
         capacity_ = items_.size();
     }
 
@@ -285,7 +289,7 @@ private:
     std::size_t head_ = 0;           // index of the first item
     std::size_t tail_ = 0;           // index of the next item to be queued
     std::size_t capacity_ = 0;       // items_.size()
-    std::size_t expected_end_ = 0;   // push_announced() may be called while tail_ is below this
+    std::size_t announced_end_ = 0;  // push_announced() may be called while tail_ is below this
     std::uint64_t head_number_ = 0;  // number of the item at head_
 };
 

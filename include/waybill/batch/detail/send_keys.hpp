@@ -89,7 +89,8 @@ public:
 private:
     [[nodiscard]] std::size_t hash_index(std::uint64_t key) const
     {
-        std::uint64_t h = key * 0x9E37'79B9'7F4A'7C15U;
+        constexpr std::uint64_t odd_factor = 0x9E37'79B9'7F4A'7C15U;  // 2^64 / golden ratio
+        std::uint64_t h = key * odd_factor;
         h ^= h >> 32;
         return h & (index_.size() - 1);
     }
@@ -129,7 +130,8 @@ private:
 
     void grow()
     {
-        std::vector<std::uint32_t> old(index_.empty() ? 16 : index_.size() * 2, none);
+        constexpr std::size_t min_index_size = 16;  // a power of two, as hash_index() requires
+        std::vector<std::uint32_t> old(index_.empty() ? min_index_size : index_.size() * 2, none);
         slots_.reserve(old.size() / 2);
         old.swap(index_);
         for (const std::uint32_t s : old) {

@@ -22,7 +22,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Gives send_all access to the notes that the sender stores for its open input.
+/// Gives send_all access to the report that the sender stores for its open input.
 struct open_report_of {
     [[nodiscard]] static open_report& in(batch_sender& s) noexcept { return s.open_report_; }
 };
@@ -201,13 +201,12 @@ private:
 
     void record(const batch_sender::report& x, steady_time now)
     {
-        item_report r{{x.items.first - input_begin_, x.items.count},
-                      x.outcome,
-                      x.kind,
-                      x.bytes,
-                      x.limit,
-                      x.envelope,
-                      {}};
+        item_report r{.items = {.first = x.items.first - input_begin_, .count = x.items.count},
+                      .outcome = x.outcome,
+                      .kind = x.kind,
+                      .bytes = x.bytes,
+                      .limit = x.limit,
+                      .envelope = x.envelope};
         if (x.outcome == item_outcome::failed) r.text = open_report_.failure;
         if (x.outcome == item_outcome::too_large) r.text = open_report_.not_replaced;
         open_report_.report.add(std::move(r));
@@ -216,8 +215,9 @@ private:
         source_.release(saturating_sub(s_.first_open(), input_begin_));
     }
 
-    /// Queues the next item if the next batch has room, before any action: items of a failed batch
-    /// travel with new ones. Flushes at the end of the input. False if nothing was done.
+    /// Queues the next item if the next batch has room. It is called before a batch is sent, so
+    /// items of a failed batch are sent together with new ones. Flushes at the end of the input.
+    /// False if nothing was done.
     bool feed(steady_time now)
     {
         if (flushed_ || !s_.wants_more()) return false;

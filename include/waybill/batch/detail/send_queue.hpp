@@ -200,11 +200,12 @@ public:
     }
 
     /// Records the outcome of a batch with the single item `n`, for the trials of other items.
-    void record_single(std::uint64_t n, bool accepted)
+    void record_single(std::uint64_t n, item_outcome outcome)
     {
-        if (items_[n].basis != prototype_.basis) return;  // a reported size may differ from its own
+        // Trials compare sizes from the caller, not reported ones.
+        if (items_[n].basis != prototype_.basis) return;
         const std::uint64_t whole = saturating_add(limits_.envelope, items_[n].bytes);
-        if (accepted) trials_.accepted(whole);
+        if (outcome == item_outcome::accepted) trials_.accepted(whole);
         else trials_.refused(whole);
     }
 
@@ -222,7 +223,8 @@ public:
         send_item& i = items_[n];
         if (too_large_ == send_policy::when_too_large::replace && i.replace_handled == 0) {
             i.state = item_state::oversized;
-            replace_requests_.push_back({n, bytes, limit, limits_.envelope});
+            replace_requests_.push_back(
+                {.item = n, .bytes = bytes, .limit = limit, .envelope = limits_.envelope});
             return true;
         }
         end_too_large(n, bytes, limit, outcomes);
@@ -262,10 +264,10 @@ public:
     void settle(const std::vector<item_range>& runs, settlements& outcomes)
     {
         release_keys(runs);
-        batch_sender_types::report s;
-        const auto note = [&] {
-            if (s.items.count != 0) outcomes.push(s);
-            s.items.count = 0;
+        batch_sender_types::report run;
+        const auto push_run = [&] {
+            if (run.items.count != 0) outcomes.push(run);
+            run.items.count = 0;
         };
         for (const item_range& r : runs) {
             for (std::uint64_t n = r.first; n != r.end(); ++n) {
@@ -279,12 +281,14 @@ public:
                     kind = static_cast<fault_kind>(i.max_items);
                 }
                 end_item(n, o);
-                if (s.items.end() != n || s.outcome != o || s.kind != kind) note();
-                if (s.items.count == 0) s = {{n, 0}, o, kind};
-                ++s.items.count;
+                if (run.items.end() != n || run.outcome != o || run.kind != kind) push_run();
+                if (run.items.count == 0) {
+                    run = {.items = {.first = n, .count = 0}, .outcome = o, .kind = kind};
+                }
+                ++run.items.count;
             }
         }
-        note();
+        push_run();
     }
 
     /// Ends all items in `runs` with the same outcome.
@@ -297,7 +301,7 @@ public:
             if (ordered_ || one_key_) {
                 for (std::uint64_t n = r.first; n != r.end(); ++n) end_item(n, o);
             }
-            outcomes.push({r, o});
+            outcomes.push({.items = r, .outcome = o});
         }
     }
 
@@ -356,9 +360,9 @@ private:
                estimates.limit();
     }
 
-    /// True if the broker decides about an item that is too large by current knowledge: if the
-    /// policy requires it; if its size was reported, alone or in a sum, and may be wrong; or to
-    /// test a reported limit. In the last case, the trial of the item begins.
+    /// True if an item that is too large by current knowledge is sent alone, so that the broker
+    /// decides. There are three cases: the policy requires it; the item's size was reported, alone
+    /// or in a sum, and may be wrong; the item is a trial of a reported limit, which begins here.
     [[nodiscard]] bool decide_sent_alone(send_item& i, std::uint64_t whole,
                                          const calibrator& estimates)
     {
@@ -401,19 +405,19 @@ private:
     void end_item(std::uint64_t n, item_outcome o, settlements& outcomes)
     {
         end_item(n, o);
-        outcomes.push({{n, 1}, o});
+        outcomes.push({.items = {.first = n, .count = 1}, .outcome = o});
     }
 
     void end_too_large(std::uint64_t n, std::uint64_t bytes, std::uint64_t limit,
                        settlements& outcomes)
     {
         end_item(n, item_outcome::too_large);
-        outcomes.push({{n, 1},
-                       item_outcome::too_large,
-                       fault_kind::permanent,
-                       bytes,
-                       limit,
-                       limits_.envelope});
+        outcomes.push({.items = {.first = n, .count = 1},
+                       .outcome = item_outcome::too_large,
+                       .kind = fault_kind::permanent,
+                       .bytes = bytes,
+                       .limit = limit,
+                       .envelope = limits_.envelope});
     }
 
     batch_limits limits_;

@@ -88,7 +88,7 @@ public:
     [[nodiscard]] std::uint64_t size() const noexcept { return send_.items.items(); }
     /// The number of the attempt; equal only for a repetition of the identical batch.
     [[nodiscard]] std::uint64_t attempt() const noexcept { return send_.attempt; }
-    /// Bytes as far as known, with the envelope and estimated headers.
+    /// Expected bytes, envelope and headers included.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return send_.bytes; }
     /// The reason why the batch was closed.
     [[nodiscard]] batch_close_reason closed() const noexcept { return send_.closed; }

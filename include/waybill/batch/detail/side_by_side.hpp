@@ -47,9 +47,9 @@ public:
     /// empty.
     [[nodiscard]] Batch take(steady_time now) { return take_at(next(now), now); }
 
-    [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return batches_.empty(); }
     /// The number of open batches.
-    [[nodiscard]] std::size_t open() const noexcept { return all_.size(); }
+    [[nodiscard]] std::size_t open() const noexcept { return batches_.size(); }
     /// The number of items in all open batches.
     [[nodiscard]] std::uint64_t items() const noexcept { return items_; }
 
@@ -66,47 +66,47 @@ protected:
     };
 
     side_by_side(const batch_limits& l, F f, const open_limits& o)
-        : limits_(l), framing_(std::move(f)), open_(o)
+        : limits_(l), framing_(std::move(f)), open_limits_(o)
     {
     }
 
-    // Adds an item to the batch at `at`, or to `fresh` if `at` is the end, if there is room.
-    // `counted` is the tally with the item. Everything that can fail comes before the item is
-    // moved.
+    // Adds an item to the batch at `at`. If `at` is the end, opens the batch `fresh` with the item.
+    // If there is no room for another batch or item, closes a batch and returns `full`. `counted`
+    // is the tally with the item. Everything that can fail comes before the item is moved.
     template <class T>
     add_result put(std::size_t at, Batch fresh, tally<F> counted, T&& item, steady_time now)
     {
-        if ((at != 0 && at >= open_.open) || (items_ != 0 && items_ >= open_.items)) {
+        if ((at != 0 && at >= open_limits_.open) || (items_ != 0 && items_ >= open_limits_.items)) {
             close_one(Fullest ? batch_close_reason::bytes : batch_close_reason::key, now);
             return add_result::full;
         }
-        const bool opens = at == all_.size();
-        if (at == all_.capacity()) all_.reserve(2 * at + 1);
+        const bool opens = at == batches_.size();
+        if (at == batches_.capacity()) batches_.reserve(2 * at + 1);
         if (opens) fresh.opened = now;
-        (opens ? fresh : all_[at].batch).items.emplace_back(std::forward<T>(item));
-        if (opens) all_.push_back({std::move(fresh), {}});
-        all_[at].sum = std::move(counted);
-        if (++items_ >= open_.items) close_one(batch_close_reason::items, now);
+        (opens ? fresh : batches_[at].batch).items.emplace_back(std::forward<T>(item));
+        if (opens) batches_.push_back({std::move(fresh), {}});
+        batches_[at].sum = std::move(counted);
+        if (++items_ >= open_limits_.items) close_one(batch_close_reason::items, now);
         return add_result::added;
     }
 
     // Takes the batch at `at`. The result is empty if `at` is the end.
     [[nodiscard]] Batch take_at(std::size_t at, steady_time now)
     {
-        if (at == all_.size()) return {};
-        const bool overdue = !all_[at].sum.full && due_at(at, now);
-        open_entry f = std::move(all_[at]);
-        all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(at));
-        items_ -= f.batch.items.size();
-        f.batch.bytes = f.sum.bytes;
-        f.batch.closed = overdue ? batch_close_reason::deadline : f.sum.closed;
-        return std::move(f.batch);
+        if (at == batches_.size()) return {};
+        const bool overdue = !batches_[at].sum.full && due_at(at, now);
+        open_entry taken = std::move(batches_[at]);
+        batches_.erase(batches_.begin() + static_cast<std::ptrdiff_t>(at));
+        items_ -= taken.batch.items.size();
+        taken.batch.bytes = taken.sum.bytes;
+        taken.batch.closed = overdue ? batch_close_reason::deadline : taken.sum.closed;
+        return std::move(taken.batch);
     }
 
     batch_limits limits_;
     F framing_;
-    open_limits open_;
-    std::vector<open_entry> all_;  // in the order of opening, but a closed one may be first
+    open_limits open_limits_;
+    std::vector<open_entry> batches_;  // in the order of opening, but a closed one may be first
     std::uint64_t items_ = 0;
 
 private:
@@ -114,40 +114,42 @@ private:
     [[nodiscard]] std::size_t first() const
     {
         std::size_t oldest = 0;
-        for (std::size_t at = 0; at != all_.size(); ++at) {
-            if (all_[at].sum.full) return at;
-            if (all_[at].batch.opened < all_[oldest].batch.opened) oldest = at;
+        for (std::size_t at = 0; at != batches_.size(); ++at) {
+            if (batches_[at].sum.full) return at;
+            if (batches_[at].batch.opened < batches_[oldest].batch.opened) oldest = at;
         }
         return oldest;
     }
 
+    // The batch that take() returns.
     [[nodiscard]] std::size_t next(steady_time now) const
     {
         const std::size_t oldest = first();
         if (!Fullest || empty() || due_at(oldest, now)) return oldest;
         std::size_t fullest = 0;
-        for (std::size_t at = 1; at != all_.size(); ++at) {
-            if (all_[at].sum.bytes > all_[fullest].sum.bytes) fullest = at;
+        for (std::size_t at = 1; at != batches_.size(); ++at) {
+            if (batches_[at].sum.bytes > batches_[fullest].sum.bytes) fullest = at;
         }
         return fullest;
     }
 
     [[nodiscard]] std::optional<steady_time> deadline_of(std::size_t at) const
     {
-        if (all_[at].sum.full) return all_[at].batch.opened;
-        if (open_.linger == duration::highest()) return {};
-        return all_[at].batch.opened + open_.linger;
+        if (batches_[at].sum.full) return batches_[at].batch.opened;
+        if (open_limits_.linger == duration::highest()) return {};
+        return batches_[at].batch.opened + open_limits_.linger;
     }
 
     [[nodiscard]] bool due_at(std::size_t at, steady_time now) const
     {
         const auto due_time = deadline_of(at);
-        return due_time && (all_[at].sum.full || now >= *due_time);
+        return due_time && (batches_[at].sum.full || now >= *due_time);
     }
 
+    // Closes the batch that take() returns next, unless it is closed already.
     void close_one(batch_close_reason reason, steady_time now)
     {
-        tally<F>& sum = all_[next(now)].sum;
+        tally<F>& sum = batches_[next(now)].sum;
         if (!sum.full) sum.close(reason);
     }
 };

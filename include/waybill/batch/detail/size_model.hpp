@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// size_model: a size function or a framing, and one sentence for each mistake in it.
+// size_model: a size function or a framing, and an error text for each likely mistake in it.
 
 #ifndef WAYBILL_BATCH_DETAIL_SIZE_MODEL_HPP
 #define WAYBILL_BATCH_DETAIL_SIZE_MODEL_HPP

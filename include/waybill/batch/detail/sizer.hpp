@@ -3,11 +3,11 @@
 // sizer: a callable that returns the bytes of an item on the wire.
 //
 // The size of an item depends on the caller's encoder. So the caller passes a function, a lambda, a
-// functor or a pointer to a member. It may return any integer. A negative size reads as too large:
-// an item whose size function reports an error by -1 is not taken for a small one.
+// functor or a pointer to a member. It may return any integer. A negative size counts as too large:
+// if a size function reports an error as -1, its item does not count as a small one.
 //
 //     waybill::chunk_by(inbox, limits, wire_size);
-//     waybill::chunk_by(inbox, limits, [](const letter& l) { return 40 + l.body.size(); });
+//     waybill::chunk_by(inbox, limits, [](const message& m) { return 40 + m.body.size(); });
 //     waybill::chunk_by(lines, limits, &std::string::size);
 
 #ifndef WAYBILL_BATCH_DETAIL_SIZER_HPP
@@ -27,7 +27,7 @@ constexpr auto measured(const F& size, Item&& item)
     return size(static_cast<Item&&>(item));
 }
 
-// A data member, `&letter::bytes`, or a member function, `&std::string::size`.
+// A data member, `&message::bytes`, or a member function, `&std::string::size`.
 template <class Owner, class Member, class Item>
     requires std::derived_from<std::remove_cvref_t<Item>, Owner>
 constexpr auto measured(Member Owner::* const& size, const Item& item)

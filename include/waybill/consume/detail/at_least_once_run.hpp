@@ -67,7 +67,8 @@ public:
                 committed_position_ = attempted_position_;
             }
         }
-        exceptions_.on_report(false, committed_count_ != 0);
+        constexpr bool stored_record = false;  // this driver writes no crash records
+        exceptions_.on_report(stored_record, committed_count_ != 0);
         return report();
     }
 
@@ -79,8 +80,10 @@ private:
             [&](machine::handle a) {
                 const event_outcome o = handle(*event_at_(a.event));
                 const fault_kind kind = o.reason.kind;
-                if (kind == fault_kind::none) reason_texts_.erase(a.event);
-                if (kind != fault_kind::none) store_event_fault(a.event, o.reason);
+                if (kind == fault_kind::none)
+                    reason_texts_.erase(a.event);
+                else
+                    store_event_fault(a.event, o.reason);
                 machine_.on(machine::handled{kind, o.skipped});
             },
             [&](machine::write_dead_letter a) {
@@ -191,7 +194,7 @@ private:
     Checkpoints& checkpoints_;
     Letters& letters_;
     const assignment& assignment_;
-    handler_exceptions exceptions_;
+    handler_exceptions exceptions_;  // before the members that read the batch, which it may cut
     batch_cursor<I> event_at_;
     Handler& handler_;
     Ask& ask_;
@@ -204,7 +207,7 @@ private:
     std::uint64_t committed_count_ = 0;
     fault event_fault_;   // the fault of the last failed event or dead letter
     fault commit_fault_;  // the fault of the last commit
-    std::map<std::uint64_t, std::string> reason_texts_;
+    std::map<std::uint64_t, std::string> reason_texts_;  // of failed events, by event number
 };
 
 }  // namespace waybill::inline v0_2::detail

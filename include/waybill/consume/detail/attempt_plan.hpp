@@ -58,12 +58,15 @@ struct attempt_plan {
                                                   const attempt_offer& o,
                                                   std::uint32_t deaths) noexcept
 {
-    attempt_plan p{o.events, false, {o.from, 0, o.events, 0, o.incarnation, o.epoch}, {}, 0};
+    attempt_plan p{
+        .events = o.events,
+        .initial = {.from = o.from, .suspects = o.events, .by = o.incarnation, .epoch = o.epoch}};
     const std::uint64_t suspects = lesser(o.within, o.events);
     if (!found || found->from != o.from || found->suspects == 0 || suspects == 0) return p;
 
     crash_record record = *found;
     const bool own = record.by == o.incarnation;
+    // If it is unknown which incarnation expired, every other incarnation counts as ended.
     const bool incarnation_ended =
         own ? !o.report_returned : record.by == o.expired_incarnation.value_or(record.by);
     const bool died = record.by != 0 && incarnation_ended;
@@ -94,7 +97,12 @@ struct attempt_plan {
     const bool single_suspect =
         p.restored && p.restored->suspects == 1 && p.events == 1 && p.remaining_suspects == 0;
     if (!single_suspect || p.restored->to == to) return p;
-    return {1, false, {p.initial.from, to, 1, 0, p.initial.by, p.initial.epoch}, {}, 0};
+    return {.events = 1,
+            .initial = {.from = p.initial.from,
+                        .to = to,
+                        .suspects = 1,
+                        .by = p.initial.by,
+                        .epoch = p.initial.epoch}};
 }
 
 /// The crash record to store in the transaction of a delivery that reached `to`. Empty if the

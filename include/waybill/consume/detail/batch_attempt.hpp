@@ -33,14 +33,21 @@ public:
         return r.found && r.found->epoch > epoch_;
     }
 
+    /// Plans how many of the `events` events to deliver, from the loaded record. `deaths` is the
+    /// limit of deaths in a row.
     void make_plan(const batch_machine_types::crash_record_loaded& r,
                    const std::optional<std::uint64_t>& from, std::uint64_t events,
                    std::uint32_t deaths)
     {
         if (r.found) {
             const std::uint64_t within = r.within == highest_size ? r.found->suspects : r.within;
-            const attempt_offer o{
-                from, events, within, incarnation_, epoch_, expired_incarnation_, report_returned_};
+            const attempt_offer o{.from = from,
+                                  .events = events,
+                                  .within = within,
+                                  .incarnation = incarnation_,
+                                  .epoch = epoch_,
+                                  .expired_incarnation = expired_incarnation_,
+                                  .report_returned = report_returned_};
             plan_ = plan_attempt(r.found, o, deaths);
             return;
         }

@@ -37,7 +37,7 @@ struct ordered_batch {
 template <std::forward_iterator I, std::sentinel_for<I> S>
 [[nodiscard]] ordered_batch<I> ordered_after(const std::optional<position>& from, I first, S last)
 {
-    ordered_batch<I> b{first, first};
+    ordered_batch<I> b{.first = first, .last_event = first};
     std::optional<std::uint64_t> previous;
     for (I at = first; at != last; ++at) {
         const std::optional<std::uint64_t> n = as_sequence((*at).sequence);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_replay: the knowledge that a batch without savepoints keeps when it restarts.
+// batch_replay: the failures and tries that a batch without savepoints remembers when it restarts.
 //
 // Without savepoints, a failed event can be undone only together with all other events. So the
-// batch restarts and leaves out events that failed for good or were skipped. The tries of the other
-// events are kept.
+// batch restarts and leaves out events that failed in their last try or were skipped. The tries of
+// the other events are kept.
 
 #ifndef WAYBILL_CONSUME_DETAIL_BATCH_REPLAY_HPP
 #define WAYBILL_CONSUME_DETAIL_BATCH_REPLAY_HPP
@@ -19,7 +19,7 @@ namespace waybill::inline v0_2::detail {
 
 class batch_replay {
 public:
-    /// Dead letters of the events that failed for good, in the order of events.
+    /// Dead letters of the events that failed in their last try, in the order of events.
     [[nodiscard]] const std::vector<batch_machine_types::write_dead_letter>& dead_letters()
         const noexcept
     {
@@ -60,10 +60,11 @@ public:
         auto at = retried_.end();
         while (at != retried_.begin() && (at - 1)->event >= event) --at;
         if (at != retried_.end() && at->event == event) at->tries = tries;
-        else retried_.insert(at, {event, tries});
+        else retried_.insert(at, {.event = event, .tries = tries});
     }
 
-    /// Like `next_to_handle`, called with ascending numbers.
+    /// The stored tries of an event; 0 if none are stored. Called with ascending numbers, after
+    /// `next_to_handle`.
     [[nodiscard]] std::uint32_t tries_of(std::uint64_t event)
     {
         while (retried_index_ != retried_.size() && retried_[retried_index_].event < event)

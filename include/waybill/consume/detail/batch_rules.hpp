@@ -19,8 +19,8 @@ struct batch_rules {
           deaths(p.deaths),
           on_exhausted(p.on_exhausted),
           savepoints(p.savepoints),
-          keeps_letters(p.dead_letters.keeps != dead_letter_body::discard),
-          always_reads(p.check_commit == batch_policy::commit_check::always),
+          writes_dead_letters(p.dead_letters.keeps != dead_letter_body::discard),
+          always_checks_commit(p.check_commit == batch_policy::commit_check::always),
           crash_records(p.crash_records && counts_deaths)
     {
     }
@@ -30,8 +30,8 @@ struct batch_rules {
     std::uint32_t deaths;
     batch_policy::when_exhausted on_exhausted;
     bool savepoints;
-    bool keeps_letters;
-    bool always_reads;
+    bool writes_dead_letters;
+    bool always_checks_commit;
     bool crash_records;
 
     friend bool operator==(const batch_rules&, const batch_rules&) = default;

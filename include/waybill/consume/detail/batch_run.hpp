@@ -43,10 +43,11 @@ concept asked_if_all_failed = std::same_as<A, no_outage_check> || requires(A& as
 
 /// The decision of the callback; `go_on` without a callback.
 template <class Ask>
-[[nodiscard]] if_all_failed decide_with(Ask& ask, std::uint64_t failed)
+[[nodiscard]] if_all_failed decide_with([[maybe_unused]] Ask& ask,
+                                        [[maybe_unused]] std::uint64_t failed)
 {
     if constexpr (std::is_same_v<Ask, no_outage_check>) {
-        return (void)failed, if_all_failed::go_on;
+        return if_all_failed::go_on;
     } else {
         return ask(failed);
     }
@@ -92,9 +93,11 @@ private:
     {
         const bool uses_crash_records =
             crash_record_store<Store> && p.crash_records && mine.incarnation != 0;
-        return uses_crash_records ? 0 : p.deaths == 0 ? 1U : p.deaths;
+        if (uses_crash_records) return 0;
+        return p.deaths == 0 ? 1U : p.deaths;
     }
 
+    /// The policy without the parts that the store or the caller does not support.
     static batch_policy supported_policy(batch_policy p)
     {
         p.savepoints = p.savepoints && savepoint_scope<transaction>;
@@ -107,13 +110,16 @@ private:
     /// false for all other actions.
     bool on_event_action(const batch_machine::action& next)
     {
-        if (std::holds_alternative<batch_machine::savepoint>(next)) return set_savepoint(), true;
-        if (const auto* h = std::get_if<batch_machine::handle>(&next)) {
-            return handle(h->event), true;
+        if (std::holds_alternative<batch_machine::savepoint>(next)) {
+            set_savepoint();
+        } else if (const auto* h = std::get_if<batch_machine::handle>(&next)) {
+            handle(h->event);
+        } else if (std::holds_alternative<batch_machine::release_savepoint>(next)) {
+            release();
+        } else {
+            return false;
         }
-        if (std::holds_alternative<batch_machine::release_savepoint>(next))
-            return release(), true;
-        return false;
+        return true;
     }
 
     void on_batch_action(const batch_machine::action& next)
@@ -210,7 +216,7 @@ private:
             }
             if (loaded.found) loaded.within = events_up_to(loaded.found->to);
             machine_.on(loaded);
-            if (r && machine_.ended()) {
+            if (r && machine_.ended()) {  // the record is of a later owner
                 last_fault_ = ownership_lost("the crash record has the higher epoch " +
                                              std::to_string(loaded.found->epoch));
             }
@@ -241,11 +247,10 @@ private:
     {
         const auto& e = *event_at_(event);
         const auto sequence = static_cast<std::uint64_t>(e.sequence);
-        if (exceptions_.is_excluded(sequence))
-            return report_handled(event, exceptions_.reason(), false);
+        if (exceptions_.is_excluded(sequence)) return report_handled(event, exceptions_.reason());
         const auto result = exceptions_.call_and_count(sequence, [&] { return handler_(*tx_, e); });
         if constexpr (std::is_same_v<decltype(result), const fault>) {
-            report_handled(event, result, false);
+            report_handled(event, result);  // without a copy into an event_outcome
         } else {
             const event_outcome o = result;
             report_handled(event, o.reason, o.skipped);
@@ -272,7 +277,7 @@ private:
 
     /// Reports the result of the handler to the state machine. Stores the fault for the dead
     /// letter, which may be written only after a replay.
-    void report_handled(std::uint64_t event, const fault& f, bool skipped)
+    void report_handled(std::uint64_t event, const fault& f, bool skipped = false)
     {
         if (f.kind != fault_kind::none) {
             last_fault_ = {f.kind, bounded_reason(f.text, policy_.dead_letters)};
@@ -285,6 +290,7 @@ private:
         machine_.on(batch_machine::handled{f.kind, skipped});
     }
 
+    /// The fault of a failed event, with its stored text.
     [[nodiscard]] fault fault_of(const batch_machine::write_dead_letter& a) const
     {
         fault reason{a.kind, {}};
@@ -305,8 +311,8 @@ private:
         return make_dead_letter(assignment_.key, e, fault_of(a), tries, now_, policy_.dead_letters);
     }
 
-    /// If the store permanently refuses a dead letter, for example for its size, it is written
-    /// without its body. Otherwise a failure that cannot be recorded would block the partition
+    /// Writes a dead letter. If the store permanently refuses it, for example for its size, writes
+    /// it without its body. Otherwise a failure that cannot be recorded would block the partition
     /// forever.
     result<void> put(dead_letter d)
     {
@@ -352,7 +358,7 @@ private:
 
     Store& store_;
     const assignment& assignment_;
-    handler_exceptions exceptions_;
+    handler_exceptions exceptions_;  // before the members that read the batch, which it may cut
     batch_cursor<I> event_at_;
     std::uint64_t events_;
     position to_;
@@ -364,7 +370,7 @@ private:
     std::optional<transaction> tx_;
     bool commit_confirmed_ = false;  // the store confirmed the last commit
     fault last_fault_;
-    std::map<std::uint64_t, std::string> reason_texts_;
+    std::map<std::uint64_t, std::string> reason_texts_;  // of failed events, by event number
 };
 
 }  // namespace waybill::inline v0_2::detail

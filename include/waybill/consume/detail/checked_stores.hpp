@@ -2,8 +2,8 @@
 //
 // checked_stores: refuses a store without a required call, with one sentence for each call.
 //
-// One struct for each concept of stores.hpp and separate_stores.hpp. A driver instantiates it before
-// anything else, so that its sentence is the first error.
+// One struct for each concept of stores.hpp and separate_stores.hpp. A driver instantiates it
+// before anything else, so that its sentence is the first error.
 
 #ifndef WAYBILL_CONSUME_DETAIL_CHECKED_STORES_HPP
 #define WAYBILL_CONSUME_DETAIL_CHECKED_STORES_HPP
@@ -22,6 +22,7 @@ namespace waybill::inline v0_2::detail {
 
 struct no_transaction {};
 
+/// `S::transaction`, or `no_transaction` if it is missing, so that the checks below compile.
 template <class S>
 struct transaction_type {
     using type = no_transaction;
@@ -143,7 +144,7 @@ struct checked_crash_records {
     static constexpr bool ok_clear = requires(S& s, transaction& tx, const partition_key& key) {
         { s.clear_crash_record(tx, key) } -> std::same_as<result<void>>;
     };
-    static constexpr bool none =
+    static constexpr bool has_no_call =
         !requires(S& s, const partition_key& key) { s.load_crash_record(key); } &&
         !requires(S& s, transaction& tx, const partition_key& key, const crash_record& row) {
             s.store_crash_record(tx, key, row);
@@ -152,9 +153,9 @@ struct checked_crash_records {
             s.clear_crash_record(tx, key);
         };
 
-    static constexpr bool loads = none || ok_load;
-    static constexpr bool stores = none || ok_store;
-    static constexpr bool clears = none || ok_clear;
+    static constexpr bool loads = has_no_call || ok_load;
+    static constexpr bool stores = has_no_call || ok_store;
+    static constexpr bool clears = has_no_call || ok_clear;
     static constexpr bool ok = loads && stores && clears;
 
     static_assert(loads, "store with crash records: load_crash_record(key) must exist and return "

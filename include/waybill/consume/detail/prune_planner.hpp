@@ -56,7 +56,7 @@ struct byte_sum {
     }
 };
 
-/// Removes rows, oldest first, until the limits are met.
+/// Adds the removal of rows to a plan, oldest first, until the limits are met.
 class pruner {
 public:
     pruner(const prune_policy& p, wall_time now, prune_plan& plan)
@@ -64,7 +64,7 @@ public:
     {
     }
 
-    /// First pass: counts a row. Call it for all rows, in any order, before `decide`.
+    /// First pass: counts a row. Call it for all rows, in any order, before `set_limits`.
     void count_row(const prune_plan::row& r) noexcept
     {
         plan_.rows_in_order = plan_.rows_in_order && !(r.dead_lettered_at < newest_);
@@ -101,6 +101,7 @@ public:
         bytes_left_.subtract(r.bytes);
     }
 
+    /// After the second pass: completes `plan.after`, and checks whether a limit is still reached.
     void finish() noexcept
     {
         plan_.after.bytes = bytes_left_.size();
@@ -124,7 +125,11 @@ private:
     void add_removal(const prune_plan::row& r, std::uint64_t index,
                      prune_plan::removal::limit reason)
     {
-        plan_.removals.push_back({r.id, index, r.bytes, r.dead_lettered_at, reason});
+        plan_.removals.push_back({.id = r.id,
+                                  .index = index,
+                                  .bytes = r.bytes,
+                                  .dead_lettered_at = r.dead_lettered_at,
+                                  .reason = reason});
     }
 
     prune_policy policy_;
@@ -136,6 +141,7 @@ private:
     std::uint64_t max_bytes_left_ = highest_size;  // the highest number of bytes that may be left
 };
 
+/// A row and its index in the range. Ordered oldest first; rows of equal age by index.
 struct aged_row {
     prune_plan::row row{};
     std::uint64_t index = 0;

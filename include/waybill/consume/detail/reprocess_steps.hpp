@@ -42,6 +42,7 @@ template <class E>
                                          [[maybe_unused]] const E& e)
 {
     if constexpr (sequenced<E>) {
+        // Only sequence, size and checksum are compared: fault, tries and time stay empty.
         const dead_letter fetched =
             make_dead_letter(d.key, e, {}, 0, {}, {.keeps = dead_letter_body::pointer});
         const std::string number = std::to_string(d.at.sequence);

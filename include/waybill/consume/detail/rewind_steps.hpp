@@ -47,8 +47,8 @@ template <class Store>
     else return {};
 }
 
-/// The outcome of a commit by the checkpoint `stored` that was found after it. `unknown` if another
-/// owner has moved it.
+/// Derives the outcome of a commit from the checkpoint `stored`, which was loaded after it.
+/// `unknown` if another owner has moved the checkpoint.
 [[nodiscard]] inline commit_outcome outcome_of_rewind(const std::optional<checkpoint>& stored,
                                                       const assignment& mine,
                                                       const std::optional<position>& to)
@@ -56,7 +56,7 @@ template <class Store>
     const auto is_at = [&](const position& p) {
         return stored && stored->at.sequence == p.sequence;
     };
-    // A reset by another owner has the same result.
+    // If `to` is empty, a reset by another owner has the same result and counts as ours.
     const bool ours = to ? is_at(*to) && stored->epoch == mine.epoch : !stored;
     if (ours) return commit_outcome::applied;
     return is_at(*mine.from) ? commit_outcome::not_applied : commit_outcome::unknown;

@@ -55,6 +55,7 @@ namespace waybill::inline v0_2::detail {
         count -= 8;
         bytes += static_cast<char>(bits >> count & 0xFFU);
     }
+    // The last character may have bits that belong to no byte. They must be 0.
     if ((bits & ((1U << count) - 1)) != 0) return std::nullopt;
     return bytes;
 }

@@ -67,10 +67,12 @@ inline constexpr std::int64_t highest_ns = INT64_MAX;
     return a * b;
 }
 
-[[nodiscard]] constexpr std::int64_t round_ns(double ns) noexcept
+/// ns without its fraction, clamped to the range of std::int64_t.
+[[nodiscard]] constexpr std::int64_t truncate_ns(double ns) noexcept
 {
-    if (ns >= 9223372036854774784.0) return highest_ns;
-    if (ns <= -9223372036854774784.0) return lowest_ns;
+    constexpr double largest = 9223372036854774784.0;  // the largest double below 2^63
+    if (ns >= largest) return highest_ns;
+    if (ns <= -largest) return lowest_ns;
     return ns == ns ? static_cast<std::int64_t>(ns) : 0;  // NaN becomes 0
 }
 
@@ -84,14 +86,19 @@ inline constexpr std::int64_t highest_ns = INT64_MAX;
     return a;
 }
 
+/// True if N is an unsigned integer type of any width. std::is_unsigned does not recognise 128-bit
+/// integers in strict mode.
+template <class N>
+inline constexpr bool is_unsigned_rep = N(-1) > N(0);
+
 /// n, clamped to the range of std::int64_t. N may be any integer type.
 template <class N>
 [[nodiscard]] constexpr std::int64_t clamp_ns(N n) noexcept
 {
-    if constexpr (sizeof(N) > sizeof(std::int64_t) || N(-1) > N(0)) {
+    if constexpr (sizeof(N) > sizeof(std::int64_t) || is_unsigned_rep<N>) {
         if (n > static_cast<N>(highest_ns)) return highest_ns;
     }
-    if constexpr (sizeof(N) > sizeof(std::int64_t) && N(-1) < N(0)) {
+    if constexpr (sizeof(N) > sizeof(std::int64_t) && !is_unsigned_rep<N>) {
         if (n < static_cast<N>(lowest_ns)) return lowest_ns;
     }
     return static_cast<std::int64_t>(n);
@@ -101,7 +108,7 @@ template <class N>
 template <class N>
 [[nodiscard]] constexpr N narrow_ns(std::int64_t n) noexcept
 {
-    if constexpr (N(-1) > N(0)) {
+    if constexpr (is_unsigned_rep<N>) {
         if (n < 0) return N(0);
         if constexpr (sizeof(N) < sizeof(n)) {
             if (n > static_cast<std::int64_t>(N(-1))) return N(-1);
@@ -133,9 +140,9 @@ template <chrono_duration D>
     using rep = typename D::rep;
     using in = unit<typename D::period>;
     if constexpr (std::floating_point<rep> || !in::exact) {
-        return round_ns(static_cast<double>(d.count()) * in::as_double);
+        return truncate_ns(static_cast<double>(d.count()) * in::as_double);
     } else {
-        using narrow = std::conditional_t<(rep(-1) > rep(0)), std::uint64_t, std::int64_t>;
+        using narrow = std::conditional_t<is_unsigned_rep<rep>, std::uint64_t, std::int64_t>;
         using wide = std::conditional_t<(sizeof(rep) > sizeof(narrow)), rep, narrow>;
         const auto n = static_cast<wide>(d.count());
         const auto parts = static_cast<wide>(in::parts);
@@ -153,7 +160,7 @@ template <chrono_duration D>
     if constexpr (std::floating_point<rep>) {
         return D(static_cast<rep>(static_cast<double>(ns) / in::as_double));
     } else if constexpr (!in::exact) {
-        return D(narrow_ns<rep>(round_ns(static_cast<double>(ns) / in::as_double)));
+        return D(narrow_ns<rep>(truncate_ns(static_cast<double>(ns) / in::as_double)));
     } else {
         return D(narrow_ns<rep>(add_ns(multiply_ns(ns / in::factor, in::parts),
                                        multiply_ns(ns % in::factor, in::parts) / in::factor)));

@@ -12,19 +12,21 @@ namespace waybill::inline v0_2::detail {
 
 /// of[n][b] is the effect of byte b on the checksum after n further bytes.
 struct crc32c_table {
-    static constexpr std::size_t at_once = 16;
-    std::uint32_t of[at_once][256] = {};
+    static constexpr std::size_t bytes_per_step = 16;
+    static constexpr std::uint32_t polynomial = 0x82F63B78;  // Castagnoli, bits reversed
+
+    std::uint32_t of[bytes_per_step][256] = {};
 
     constexpr crc32c_table() noexcept
     {
         for (std::uint32_t byte = 0; byte != 256; ++byte) {
             std::uint32_t rest = byte;
             for (int bit = 0; bit != 8; ++bit) {
-                rest = (rest >> 1U) ^ ((rest & 1U) != 0 ? 0x82F63B78U : 0U);
+                rest = (rest >> 1U) ^ ((rest & 1U) != 0 ? polynomial : 0U);
             }
             of[0][byte] = rest;
         }
-        for (std::size_t n = 1; n != at_once; ++n) {
+        for (std::size_t n = 1; n != bytes_per_step; ++n) {
             for (std::size_t byte = 0; byte != 256; ++byte) {
                 const std::uint32_t before = of[n - 1][byte];
                 of[n][byte] = (before >> 8U) ^ of[0][before & 0xFFU];

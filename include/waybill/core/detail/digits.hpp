@@ -28,7 +28,8 @@ constexpr void put_digits(char* to, std::size_t digits, std::uint64_t n, std::ui
                                                                std::uint64_t base = 10) noexcept
 {
     std::uint64_t n = 0;
-    const bool may_be_too_large = all.size() > 15;
+    constexpr std::size_t always_fit = 15;  // 15 digits of base 16 have 60 bits
+    const bool may_be_too_large = all.size() > always_fit;
     for (const char c : all) {
         std::uint64_t digit = base;
         if (c >= '0' && c <= '9') digit = static_cast<std::uint64_t>(c - '0');

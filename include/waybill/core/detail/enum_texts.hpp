@@ -25,10 +25,12 @@ struct enum_texts {
 template <std::size_t N>
 [[nodiscard]] constexpr enum_texts<N> split_texts(std::string_view all) noexcept
 {
+    constexpr std::size_t separator_size = 2;  // a comma and a blank
     enum_texts<N> texts{};
     for (std::string_view& text : texts.text) {
         text = all.substr(0, all.find(','));
-        all.remove_prefix(text.size() == all.size() ? all.size() : text.size() + 2);
+        const bool is_last = text.size() == all.size();
+        all.remove_prefix(is_last ? text.size() : text.size() + separator_size);
     }
     return texts;
 }

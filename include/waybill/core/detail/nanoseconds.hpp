@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// nanoseconds: internal helpers of this module: multiply a duration, report durations and shares.
+// nanoseconds: multiplies a duration, and reports durations and shares in a config_error.
 //
 // The value of a config_error is an unsigned integer. So an error reports the absolute value of a
 // duration, and a share in thousandths.
@@ -34,7 +34,7 @@ namespace waybill::inline v0_2::detail {
 
 /// The error for a share that breaks a rule. The share is rounded to thousandths, the unit of
 /// `bound`. A share that differs from the bound is never reported as equal to it. NaN and absolute
-/// values of 1e15 or more are reported as `highest_size`.
+/// values of 1e15 or more, whose thousandths may exceed 64 bits, are reported as `highest_size`.
 [[nodiscard]] constexpr config_error ratio_error(std::string_view field, double share,
                                                  std::string_view rule,
                                                  std::uint64_t bound) noexcept

@@ -2,11 +2,11 @@
 //
 // saturating: sums of sizes and counts that stop at the limits instead of wrapping.
 //
-//     detail::saturating_add(sum, detail::as_size(item.length()))   // of whatever type it is
+//     detail::saturating_add(sum, detail::as_size(item.length()))   // of any integer type
 //
 // If a size wraps around, it appears small, and an oversized message appears to fit. Therefore all
 // sizes and counts are unsigned 64-bit integers, and results outside that range are clamped to it.
-// The largest value, `highest_size`, therefore means "too large"; the exact number is unknown.
+// So the largest value, `highest_size`, means "too large"; the exact number is unknown.
 
 #ifndef WAYBILL_CORE_DETAIL_SATURATING_HPP
 #define WAYBILL_CORE_DETAIL_SATURATING_HPP
@@ -53,7 +53,7 @@ inline constexpr std::uint64_t highest_size = ~std::uint64_t{0};
 }
 
 /// Converts any integer to a size. Negative values and values of more than 64 bits become
-/// `highest_size`: a negative size is mostly an error code or a length that has wrapped.
+/// `highest_size`: a negative size is usually an error code or a length that has wrapped.
 template <countable N>
 [[nodiscard]] constexpr std::uint64_t as_size(N n) noexcept
 {

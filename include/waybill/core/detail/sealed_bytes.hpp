@@ -37,9 +37,9 @@ namespace waybill::inline v0_2::detail {
 /// Writes bytes of the format F:
 ///
 ///     struct note_format {
-///         using error_type = note_error;      // begins with a problem_type and a std::uint64_t
+///         using error_type = note_error;      // begins with a problem_type and a byte position
 ///         using problem_type = note_problem;  // has at least empty, too_short, corrupt and newer
-///         static constexpr note_problem foreign = note_problem::not_a_note;
+///         static constexpr note_problem foreign = note_problem::not_a_note;  // another format
 ///         static constexpr std::string_view magic = "wbn";
 ///         static constexpr std::uint8_t version = 1;
 ///     };
@@ -158,9 +158,9 @@ private:
         constexpr std::string_view magic = F::magic;
         if (bytes.empty()) return fail(problem_type::empty);
         if (!magic.starts_with(bytes.substr(0, magic.size()))) return fail(F::foreign);
-        value_begin_ = bytes.size();
+        value_begin_ = bytes.size();  // the position of `too_short`
         if (value_begin_ < magic.size() + 1 + seal_bytes) return fail(problem_type::too_short);
-        value_begin_ = content_size_ = bytes.size() - seal_bytes;
+        value_begin_ = content_size_ = bytes.size() - seal_bytes;  // of the checksum
         if (!seal_holds(bytes)) return fail(problem_type::corrupt);
         unread_ = bytes.substr(magic.size(), content_size_ - magic.size());
         const std::uint8_t version = byte();

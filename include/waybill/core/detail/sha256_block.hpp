@@ -24,7 +24,8 @@ inline constexpr std::array<std::uint32_t, 64> sha256_rounds = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-/// Adds the 64 bytes `byte(0)` to `byte(63)` to the state.
+/// Adds the 64 bytes `byte(0)` to `byte(63)` to the state. The names w, t1 and t2 are those of FIPS
+/// 180-4.
 template <class Bytes>
 constexpr void sha256_block(std::array<std::uint32_t, 8>& state, const Bytes& byte)
 {
@@ -38,12 +39,13 @@ constexpr void sha256_block(std::array<std::uint32_t, 8>& state, const Bytes& by
     }
     std::array<std::uint32_t, 8> s = state;
     for (std::size_t i = 0; i != 64; ++i) {
-        const std::uint32_t mixed = std::rotr(s[4], 6) ^ std::rotr(s[4], 11) ^ std::rotr(s[4], 25);
-        const std::uint32_t chosen = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        const std::uint32_t one = s[7] + mixed + chosen + sha256_rounds[i] + w[i];
-        const std::uint32_t turned = std::rotr(s[0], 2) ^ std::rotr(s[0], 13) ^ std::rotr(s[0], 22);
-        const std::uint32_t two = turned + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-        s = {one + two, s[0], s[1], s[2], s[3] + one, s[4], s[5], s[6]};
+        const std::uint32_t sum_1 = std::rotr(s[4], 6) ^ std::rotr(s[4], 11) ^ std::rotr(s[4], 25);
+        const std::uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
+        const std::uint32_t t1 = s[7] + sum_1 + choice + sha256_rounds[i] + w[i];
+        const std::uint32_t sum_0 = std::rotr(s[0], 2) ^ std::rotr(s[0], 13) ^ std::rotr(s[0], 22);
+        const std::uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
+        const std::uint32_t t2 = sum_0 + majority;
+        s = {t1 + t2, s[0], s[1], s[2], s[3] + t1, s[4], s[5], s[6]};
     }
     for (std::size_t i = 0; i != 8; ++i) state[i] += s[i];
 }

@@ -40,14 +40,15 @@ inline void append_fraction(std::string& to, std::uint64_t part, std::uint64_t o
     }
 }
 
-/// Removes all digits at the start of `from`. Empty if there is no digit or more than 19.
+/// Removes all digits at the start of `from` and returns their value. Empty if there is no digit or
+/// more than 19.
 [[nodiscard]] constexpr std::optional<std::uint64_t> take_digits(std::string_view& from)
 {
-    constexpr std::size_t most = 19;  // 19 digits always fit into 64 bits
+    constexpr std::size_t max_digits = 19;  // 19 digits always fit into 64 bits
     std::uint64_t n = 0;
     std::size_t count = 0;
     while (count < from.size() && from[count] >= '0' && from[count] <= '9') {
-        if (count == most) return {};
+        if (count == max_digits) return {};
         n = n * 10 + static_cast<std::uint64_t>(from[count] - '0');
         ++count;
     }
@@ -56,7 +57,8 @@ inline void append_fraction(std::string& to, std::uint64_t part, std::uint64_t o
     return n;
 }
 
-/// Removes exactly `digits` digits and then the character `after`. '\0' means no character.
+/// Removes exactly `digits` digits and then the character `after`, and returns the value of the
+/// digits. '\0' means no character.
 [[nodiscard]] constexpr std::optional<std::int64_t> take_field(std::string_view& from,
                                                                std::size_t digits, char after)
 {
@@ -102,13 +104,18 @@ struct civil_date {
     std::int64_t day = 1;
 };
 
-// Years start in March, so the leap day is the last day of a year. An era is 400 years, the period
-// of the calendar. From 0000-03-01 to 1970-01-01 there are 719468 days.
+// The algorithms are those of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms",
+// https://howardhinnant.github.io/date_algorithms.html. In them years start in March, so the leap
+// day is the last day of a year. An era is 400 years, the period of the calendar.
+inline constexpr std::int64_t days_per_era = 146'097;
+inline constexpr std::int64_t days_before_1970 = 719'468;  // from 0000-03-01
+
+/// The date that is `days` days after 1970-01-01.
 [[nodiscard]] constexpr civil_date date_of(std::int64_t days) noexcept
 {
-    days += 719'468;
-    const std::int64_t era = (days >= 0 ? days : days - 146'096) / 146'097;
-    const std::int64_t day_of_era = days - era * 146'097;
+    days += days_before_1970;
+    const std::int64_t era = (days >= 0 ? days : days - (days_per_era - 1)) / days_per_era;
+    const std::int64_t day_of_era = days - era * days_per_era;
     const std::int64_t year =
         (day_of_era - day_of_era / 1'460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
     const std::int64_t day_of_year = day_of_era - (365 * year + year / 4 - year / 100);
@@ -117,14 +124,15 @@ struct civil_date {
             day_of_year - (153 * month + 2) / 5 + 1};
 }
 
+/// The number of days from 1970-01-01 to the date.
 [[nodiscard]] constexpr std::int64_t days_to(const civil_date& d) noexcept
 {
     const std::int64_t year = d.month > 2 ? d.year : d.year - 1;
     const std::int64_t era = (year >= 0 ? year : year - 399) / 400;
-    const std::int64_t day_of_era = year - era * 400;
+    const std::int64_t year_of_era = year - era * 400;
     const std::int64_t day_of_year = (153 * (d.month + (d.month > 2 ? -3 : 9)) + 2) / 5 + d.day - 1;
-    return era * 146'097 + day_of_era * 365 + day_of_era / 4 - day_of_era / 100 + day_of_year -
-           719'468;
+    return era * days_per_era + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
+           day_of_year - days_before_1970;
 }
 
 inline constexpr std::size_t max_time_size = 30;  // the maximum length of a wall time
@@ -153,7 +161,7 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
     put(2, second_of_day % 60, '.');
     const std::int64_t rest = ns % second;
     put(9, static_cast<std::uint64_t>(rest < 0 ? rest + second : rest), 'Z');
-    --size;
+    --size;  // the 'Z' follows the last digit other than 0
     while (to[size - 1] == '0') --size;
     if (to[size - 1] == '.') --size;
     to[size++] = 'Z';

@@ -21,8 +21,8 @@ concept time_source = std::convertible_to<C, steady_time> || requires(C& c) {
     { c() } -> std::convertible_to<steady_time>;
 };
 
-/// Calls c, or returns c itself if it is a time. Refuses a clock of another type: drivers do not
-/// constrain their clock, so that this sentence is the first error.
+/// Calls c, or returns c itself if it is a time. For any other type, the static_assert is the first
+/// error, because drivers do not constrain the type of their clock.
 template <class C>
 [[nodiscard]] constexpr steady_time time_of(C& c)
 {

@@ -9,11 +9,10 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// The properties of a character that follow from its first byte: the number of the bytes that
-/// follow, and the bounds of the next one. The bounds exclude overlong forms, surrogates and code
-/// points above U+10FFFF.
+/// The first byte of a character determines the number of further bytes, and the bounds of the
+/// second one. The bounds exclude overlong forms, surrogates and code points above U+10FFFF.
 struct utf8_lead {
-    unsigned follow = 0;  // 0: not the first byte of a multi-byte character
+    unsigned follow = 0;  // further bytes; 0 if no multi-byte character begins with this byte
     unsigned char lowest = 0x80;
     unsigned char highest = 0xBF;
 };

@@ -6,9 +6,10 @@
 //     varint_size(300)     // 2
 //     zigzag_size(-1)      // 1: numbers near zero are short, positive or negative
 //
-// Kafka, MQTT, protobuf and the library's stored windows use these encodings.
+// Kafka, MQTT, protobuf and the library's binary formats use these encodings.
 //
-// Cost: constant time, without branches or loops; the processor counts the bits.
+// Cost: a size takes constant time, without branches or loops; the processor counts the bits.
+// put_varint and take_varint take one step per byte, at most 10.
 
 #ifndef WAYBILL_CORE_DETAIL_VARINT_HPP
 #define WAYBILL_CORE_DETAIL_VARINT_HPP
@@ -34,8 +35,8 @@ namespace waybill::inline v0_2::detail {
     return (top * 9U + 73U) / 64U;
 }
 
-/// Appends n as a base-128 varint, lowest bits first: `varint_size(n)` bytes. All bytes go in at
-/// once, since a string checks its capacity at each append.
+/// Appends n as a base-128 varint, lowest bits first: `varint_size(n)` bytes. They are appended in
+/// one call, because a string checks its capacity at each call.
 inline void put_varint(std::string& to, std::uint64_t n)
 {
     char digits[10];
@@ -52,6 +53,7 @@ inline void put_varint(std::string& to, std::uint64_t n)
     std::uint64_t n = 0;
     for (std::size_t at = 0; at != bytes.size(); ++at) {
         const std::uint64_t b = static_cast<unsigned char>(bytes[at]);
+        // A tenth byte has only bit 63. A last byte of 0 is longer than necessary.
         if ((at == 9 && b > 1) || (at != 0 && b == 0)) break;
         n |= (b & 0x7FU) << 7 * at;
         if (b >= 0x80) continue;

@@ -32,14 +32,16 @@ concept exception_classifier = requires(C& classify, const std::exception& e) {
         std::convertible_to<decltype(classify(e)), send_outcome>;
 };
 
-inline constexpr std::size_t exception_text_bytes = 1'024;
+/// Maximum size of the text of a fault, in bytes.
+inline constexpr std::size_t max_exception_text_bytes = 1'024;
 
-/// The fault of an exception. If memory for its text cannot be allocated, the text is empty.
-[[nodiscard]] inline fault caught(fault_kind kind, std::string_view what) noexcept
+/// The fault of an exception, never a success: `none` becomes `permanent`. If memory for its text
+/// cannot be allocated, the text is empty.
+[[nodiscard]] inline fault exception_fault(fault_kind kind, std::string_view what) noexcept
 {
     fault f{kind == fault_kind::none ? fault_kind::permanent : kind, {}};
     try {
-        f.text = utf8_prefix(what, exception_text_bytes);
+        f.text = utf8_prefix(what, max_exception_text_bytes);
     } catch (...) {
         f.text.clear();
     }
@@ -54,8 +56,9 @@ inline constexpr bool is_result<result<T, fault>> = true;
 /// A function object that returns a value if the wrapped function throws. Made by `catching`.
 template <class F, exception_classifier C>
 class catcher {
+    /// True for the return type of a send function.
     template <class R>
-    static constexpr bool sends = !std::convertible_to<R, fault> && !is_result<R> &&
+    static constexpr bool is_send_outcome = !std::convertible_to<R, fault> && !is_result<R> &&
                                   !std::same_as<R, event_outcome> &&
                                   std::convertible_to<R, send_outcome>;
 
@@ -84,43 +87,44 @@ private:
     static auto call(Inner& inner, Classify& classify, Args&&... args)
     {
         using R = std::invoke_result_t<Inner&, Args...>;
-        if constexpr (sends<R>) {
-            return sent(inner, classify, std::forward<Args>(args)...);
+        if constexpr (is_send_outcome<R>) {
+            return call_send_function(inner, classify, std::forward<Args>(args)...);
         } else {
-            constexpr bool own = is_result<R> || std::same_as<R, event_outcome>;
-            constexpr bool known = std::is_void_v<R> || std::convertible_to<R, fault> || own;
-            static_assert(known,
+            constexpr bool keeps_type = is_result<R> || std::same_as<R, event_outcome>;
+            constexpr bool supported =
+                std::is_void_v<R> || std::convertible_to<R, fault> || keeps_type;
+            static_assert(supported,
                           "catching: a handler answers a fault or nothing, a store a result, and a "
                           "send function a send_outcome");
-            using answer = std::conditional_t<own, R, fault>;
+            using returned = std::conditional_t<keeps_type, R, fault>;
             try {
                 if constexpr (std::is_void_v<R>) {
                     inner(std::forward<Args>(args)...);
                     return fault{};
                 } else {
-                    return answer(inner(std::forward<Args>(args)...));
+                    return returned(inner(std::forward<Args>(args)...));
                 }
             } catch (const std::exception& e) {
-                return failure<answer>(caught(class_of(classify, e), text_of(e)));
+                return failure<returned>(exception_fault(kind_of(classify, e), text_of(e)));
             } catch (...) {
                 constexpr std::string_view what = "an exception that is not a std::exception";
-                return failure<answer>(caught(fault_kind::permanent, what));
+                return failure<returned>(exception_fault(fault_kind::permanent, what));
             }
         }
     }
 
     template <class Inner, class Classify, class... Args>
-    static send_outcome sent(Inner& inner, Classify& classify, Args&&... args)
+    static send_outcome call_send_function(Inner& inner, Classify& classify, Args&&... args)
     {
-        using said_by = std::invoke_result_t<Classify&, const std::exception&>;
+        using classified = std::invoke_result_t<Classify&, const std::exception&>;
         static_assert(
-            std::same_as<C, by_default> || std::convertible_to<said_by, send_outcome>,
+            std::same_as<C, by_default> || std::convertible_to<classified, send_outcome>,
             "catching: of a send function's exception classify says a send_outcome, "
             "since a fault_kind does not show if the batch has arrived");
         try {
             return inner(std::forward<Args>(args)...);
         } catch (const std::exception& e) {
-            if constexpr (std::convertible_to<said_by, send_outcome>) {
+            if constexpr (std::convertible_to<classified, send_outcome>) {
                 try {
                     return classify(e);
                 } catch (...) {
@@ -134,18 +138,18 @@ private:
         }
     }
 
-    template <class Answer>
-    static Answer failure(fault f)
+    template <class Returned>
+    static Returned failure(fault f)
     {
-        if constexpr (is_result<Answer>) return unexpected(std::move(f));
+        if constexpr (is_result<Returned>) return unexpected(std::move(f));
         else return f;
     }
 
     template <class Classify>
-    static fault_kind class_of(Classify& classify, const std::exception& e) noexcept
+    static fault_kind kind_of(Classify& classify, const std::exception& e) noexcept
     {
-        using said_by = std::invoke_result_t<Classify&, const std::exception&>;
-        static_assert(std::convertible_to<said_by, fault_kind>,
+        using classified = std::invoke_result_t<Classify&, const std::exception&>;
+        static_assert(std::convertible_to<classified, fault_kind>,
                       "catching: classify for a handler returns a fault_kind");
         try {
             return classify(e);

@@ -45,7 +45,7 @@ concept limits_source = std::convertible_to<const L&, batch_limits> || requires(
 };
 
 template <limits_source L>
-[[nodiscard]] constexpr batch_limits limits_now(const L& l)
+[[nodiscard]] constexpr batch_limits current_limits(const L& l)
 {
     if constexpr (std::convertible_to<const L&, batch_limits>)
         return l;
@@ -54,8 +54,9 @@ template <limits_source L>
 
 /// A forward range whose iterators also satisfy the concepts of the standard library.
 template <class R>
-concept walkable = ranges::forward_range<R> && std::forward_iterator<ranges::iterator_t<R>> &&
-                   std::sentinel_for<ranges::sentinel_t<R>, ranges::iterator_t<R>>;
+concept std_forward_range =
+    ranges::forward_range<R> && std::forward_iterator<ranges::iterator_t<R>> &&
+    std::sentinel_for<ranges::sentinel_t<R>, ranges::iterator_t<R>>;
 
 /// A view of the chunks of a forward range. Its iterators point into the view, which must outlive
 /// them.
@@ -78,11 +79,11 @@ class chunked_view : public ranges::view_interface<chunked_view<V, L, F>> {
         cursor() = default;
         constexpr explicit cursor(owner& o) : owner_(&o) { cut(ranges::begin(o.base_)); }
 
-        [[nodiscard]] constexpr value_type operator*() const { return cut_; }
-        [[nodiscard]] constexpr pointer operator->() const noexcept { return &cut_; }
+        [[nodiscard]] constexpr value_type operator*() const { return chunk_; }
+        [[nodiscard]] constexpr pointer operator->() const noexcept { return &chunk_; }
         constexpr cursor& operator++()
         {
-            cut(cut_.last);
+            cut(chunk_.last);
             return *this;
         }
         constexpr cursor operator++(int)
@@ -94,11 +95,11 @@ class chunked_view : public ranges::view_interface<chunked_view<V, L, F>> {
 
         friend constexpr bool operator==(const cursor& a, const cursor& b)
         {
-            return a.cut_.first == b.cut_.first && a.cut_.count == b.cut_.count;
+            return a.chunk_.first == b.chunk_.first && a.chunk_.count == b.chunk_.count;
         }
         friend constexpr bool operator==(const cursor& i, std::default_sentinel_t)
         {
-            return i.cut_.empty();
+            return i.chunk_.empty();
         }
 
     private:
@@ -106,26 +107,27 @@ class chunked_view : public ranges::view_interface<chunked_view<V, L, F>> {
         // chunk and changed the size function's result.
         constexpr void cut(I from)
         {
-            const F& weigh = owner_->size_;
-            const L& from_limits = owner_->limits_;
-            const batch_limits l = limits_now(from_limits);
-            cut_ = waybill::front_chunk(std::move(from), ranges::end(owner_->base_), l, weigh);
+            const F& item_size = owner_->size_;
+            const L& limits = owner_->limits_;
+            const batch_limits l = current_limits(limits);
+            chunk_ = waybill::front_chunk(std::move(from), ranges::end(owner_->base_), l,
+                                          item_size);
         }
 
         owner* owner_ = nullptr;
-        chunk<I> cut_{};
+        chunk<I> chunk_{};
     };
 
 public:
     chunked_view() = default;
-    constexpr chunked_view(V base, L l, F weigh)
-        : base_(std::move(base)), limits_(std::move(l)), size_(std::move(weigh))
+    constexpr chunked_view(V base, L l, F item_size)
+        : base_(std::move(base)), limits_(std::move(l)), size_(std::move(item_size))
     {
     }
 
     [[nodiscard]] constexpr auto begin() { return cursor<false>(*this); }
     template <class Base = const V>
-        requires walkable<Base> && size_model<F, ranges::range_reference_t<Base>>
+        requires std_forward_range<Base> && size_model<F, ranges::range_reference_t<Base>>
     [[nodiscard]] constexpr auto begin() const
     {
         return cursor<true>(*this);
@@ -141,37 +143,37 @@ private:
 // One pass over an input range. It is neither copied nor moved, because the iterator of the base
 // may point into the base next to it.
 template <class V, limits_source L, class F>
-class reading {
+class input_pass {
     using item = ranges::range_value_t<V>;
     using framing_type = framing_for<item, F>;
 
 public:
-    reading(V base, L l, F weigh)
+    input_pass(V base, L l, F item_size)
         : base_(std::move(base)), limits_(std::move(l)),
-          framing_(framing_of<item, F>(std::move(weigh)))
+          framing_(framing_of<item, F>(std::move(item_size)))
     {
     }
-    reading(const reading&) = delete;
-    reading& operator=(const reading&) = delete;
-    ~reading() = default;
+    input_pass(const input_pass&) = delete;
+    input_pass& operator=(const input_pass&) = delete;
+    ~input_pass() = default;
 
-    /// Moves to the first batch that was not seen yet. Cuts it if that has not been done.
+    /// Moves to the first batch that was not handed out, and cuts it if it is not complete yet.
     void start()
     {
         if (!at_) at_.emplace(ranges::begin(base_));
         if (stage_ != stage::cut && !over_) fill();
     }
 
-    /// Moves to the next batch, whether the current one was seen or not.
+    /// Moves to the next batch, even if the current one was not handed out.
     void next()
     {
-        if (stage_ == stage::cut) stage_ = stage::seen;
+        if (stage_ == stage::cut) stage_ = stage::handed_out;
         fill();
     }
 
-    [[nodiscard]] owned_chunk<item>& see() noexcept
+    [[nodiscard]] owned_chunk<item>& hand_out() noexcept
     {
-        stage_ = stage::seen;
+        stage_ = stage::handed_out;
         return batch_;
     }
 
@@ -179,19 +181,20 @@ public:
 
 private:
     enum class stage : unsigned char {
-        seen,     // the batch was handed out and is no longer needed
-        growing,  // reading, measuring or the limits function threw: the batch is continued
-        cut,      // the batch is complete
+        handed_out,  // the batch is no longer needed
+        growing,     // not complete; continued even after an exception of a user's function
+        cut,         // complete, but not handed out
     };
 
-    [[nodiscard]] bool pull()
+    /// Reads an item into `pending_` unless there is one. Returns false at the end of the range.
+    [[nodiscard]] bool read_item()
     {
-        if (held_) return true;
-        if (taken_) ++*at_;
-        taken_ = false;
+        if (pending_) return true;
+        if (item_was_read_) ++*at_;
+        item_was_read_ = false;
         if (*at_ == ranges::end(base_)) return false;
-        held_.emplace(**at_);
-        taken_ = true;
+        pending_.emplace(**at_);
+        item_was_read_ = true;
         return true;
     }
 
@@ -211,21 +214,23 @@ private:
 
     [[nodiscard]] batch_close_reason grow()
     {
-        const L& from = limits_;
+        const L& limits = limits_;
         while (!tally_.full) {
-            if (!pull()) return batch_close_reason::end;
-            const batch_limits l = limits_now(from);
-            const item& next = *held_;
-            tally<framing_type> with = tally_;
-            const add_result what = with.add(l, framing_, next);
-            if (what == add_result::added) {
-                take();
-                tally_ = std::move(with);
+            if (!read_item()) return batch_close_reason::end;
+            const batch_limits l = current_limits(limits);
+            const item& next = *pending_;
+            tally<framing_type> extended = tally_;
+            const add_result added = extended.add(l, framing_, next);
+            if (added == add_result::added) {
+                append_pending();
+                tally_ = std::move(extended);
                 continue;
             }
-            if (with.items != 0) return with.full ? with.closed : batch_close_reason::bytes;
+            if (extended.items != 0) {  // the pending item begins the next batch
+                return extended.full ? extended.closed : batch_close_reason::bytes;
+            }
             const std::uint64_t alone = size_alone(l, framing_, next);
-            take();
+            append_pending();
             batch_.bytes = alone;
             batch_.fits = false;
             return batch_close_reason::bytes;
@@ -233,31 +238,31 @@ private:
         return tally_.closed;
     }
 
-    void take()
+    void append_pending()
     {
-        batch_.items.push_back(std::move(*held_));
-        held_.reset();
+        batch_.items.push_back(std::move(*pending_));
+        pending_.reset();
     }
 
     V base_;
     L limits_;
     framing_type framing_;
     std::optional<ranges::iterator_t<V>> at_;
-    bool taken_ = false;        // the item at `at_` was read
-    std::optional<item> held_;  // read, but in no batch yet
+    bool item_was_read_ = false;   // the item at `at_`
+    std::optional<item> pending_;  // read, but in no batch yet
     owned_chunk<item> batch_;
     tally<framing_type> tally_;
-    stage stage_ = stage::seen;
+    stage stage_ = stage::handed_out;
     bool over_ = false;
 };
 
 /// A view of the batches of an input range. All copies of the view, and the view it was moved to,
 /// share one pass: each batch is handed out once. begin() continues with the first batch that was
-/// not seen, so a second loop starts after the last batch of the first loop. There is no lock: use
-/// all copies on one thread.
+/// not handed out, so a second loop starts after the last batch of the first loop. There is no
+/// lock: use all copies on one thread.
 template <class V, limits_source L, class F>
 class batched_view : public ranges::view_interface<batched_view<V, L, F>> {
-    using reading = detail::reading<V, L, F>;
+    using pass = input_pass<V, L, F>;
 
     class cursor {
     public:
@@ -269,13 +274,13 @@ class batched_view : public ranges::view_interface<batched_view<V, L, F>> {
         using reference = value_type&;
 
         cursor() = default;
-        explicit cursor(reading* r) noexcept : reading_(r) {}
+        explicit cursor(pass* p) noexcept : pass_(p) {}
 
-        [[nodiscard]] reference operator*() const noexcept { return reading_->see(); }
-        [[nodiscard]] pointer operator->() const noexcept { return &reading_->see(); }
+        [[nodiscard]] reference operator*() const noexcept { return pass_->hand_out(); }
+        [[nodiscard]] pointer operator->() const noexcept { return &pass_->hand_out(); }
         cursor& operator++()
         {
-            reading_->next();
+            pass_->next();
             return *this;
         }
         void operator++(int) { ++*this; }
@@ -286,28 +291,28 @@ class batched_view : public ranges::view_interface<batched_view<V, L, F>> {
         }
 
     private:
-        [[nodiscard]] bool over() const noexcept { return !reading_ || reading_->over(); }
+        [[nodiscard]] bool over() const noexcept { return !pass_ || pass_->over(); }
 
-        reading* reading_ = nullptr;
+        pass* pass_ = nullptr;
     };
 
 public:
     batched_view() = default;
-    batched_view(V base, L l, F weigh)
-        : reading_(std::make_shared<reading>(std::move(base), std::move(l), std::move(weigh)))
+    batched_view(V base, L l, F item_size)
+        : pass_(std::make_shared<pass>(std::move(base), std::move(l), std::move(item_size)))
     {
     }
 
-    /// Reads until there is a batch. If the view was moved from, it is empty.
+    /// Reads until a batch is complete. A view that was moved from is empty.
     [[nodiscard]] cursor begin()
     {
-        if (reading_) reading_->start();
-        return cursor(reading_.get());
+        if (pass_) pass_->start();
+        return cursor(pass_.get());
     }
     [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 
 private:
-    std::shared_ptr<reading> reading_;
+    std::shared_ptr<pass> pass_;
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -92,6 +92,7 @@ struct line_of<oversized_item> {
     }
 };
 
+/// "2 items, 30 bytes, closed by bytes", or "1 item, 90 bytes, does not fit".
 [[nodiscard]] inline std::string batch(std::uint64_t count, std::uint64_t sum,
                                        batch_close_reason reason, bool fits = true)
 {
@@ -248,8 +249,12 @@ struct line_of<batch_sender_types::report> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {
-        return "settle " +
-               describe(item_report{a.items, a.outcome, a.kind, a.bytes, a.limit, a.envelope, {}});
+        return "settle " + describe(item_report{.items = a.items,
+                                                .outcome = a.outcome,
+                                                .kind = a.kind,
+                                                .bytes = a.bytes,
+                                                .limit = a.limit,
+                                                .envelope = a.envelope});
     }
 };
 

@@ -109,19 +109,19 @@ struct line_of<batch_policy> {
             fmt::format("{}, then {}, {} savepoints, reasons of at most {}",
                         counted(p.tries, "try", "tries"), name(p.on_exhausted),
                         p.savepoints ? "with" : "without", bytes(p.dead_letters.reason_bytes));
-        const batch_policy usual;
+        const batch_policy defaults;
         const dead_letter_options& letters = p.dead_letters;
-        if (letters.keeps != usual.dead_letters.keeps)
+        if (letters.keeps != defaults.dead_letters.keeps)
             result += fmt::format(", letters keep {}", name(letters.keeps));
-        if (letters.body_bytes != usual.dead_letters.body_bytes)
+        if (letters.body_bytes != defaults.dead_letters.body_bytes)
             result += ", bodies of at most " + bytes(letters.body_bytes);
-        if (p.check_commit != usual.check_commit)
+        if (p.check_commit != defaults.check_commit)
             result += fmt::format(", read back {}", name(p.check_commit));
-        if (p.decide_all_failed_from != usual.decide_all_failed_from) {
+        if (p.decide_all_failed_from != defaults.decide_all_failed_from) {
             result += ", ask from " + counted(p.decide_all_failed_from, "event", "events");
         }
         if (!p.crash_records) result += ", deaths not counted";
-        if (p.deaths != usual.deaths) result += ", " + counted(p.deaths, "death", "deaths");
+        if (p.deaths != defaults.deaths) result += ", " + counted(p.deaths, "death", "deaths");
         return result;
     }
 };
@@ -168,17 +168,17 @@ struct line_of<at_least_once_policy> {
         if (p.commit_every != unlimited)
             result += fmt::format(", commits every {}", p.commit_every);
         result += ", reasons of at most " + bytes(p.dead_letters.reason_bytes);
-        const at_least_once_policy usual;
+        const at_least_once_policy defaults;
         const dead_letter_options& letters = p.dead_letters;
-        if (letters.keeps != usual.dead_letters.keeps)
+        if (letters.keeps != defaults.dead_letters.keeps)
             result += fmt::format(", letters keep {}", name(letters.keeps));
-        if (letters.body_bytes != usual.dead_letters.body_bytes)
+        if (letters.body_bytes != defaults.dead_letters.body_bytes)
             result += ", bodies of at most " + bytes(letters.body_bytes);
-        if (p.check_commit != usual.check_commit)
+        if (p.check_commit != defaults.check_commit)
             result += fmt::format(", read back {}", name(p.check_commit));
         if (p.decide_all_failed_from == unlimited)
             result += ", never asks";
-        else if (p.decide_all_failed_from != usual.decide_all_failed_from)
+        else if (p.decide_all_failed_from != defaults.decide_all_failed_from)
             result += ", asks from " + events(p.decide_all_failed_from);
         return result + "; " + line(p.keys);
     }
@@ -205,11 +205,11 @@ struct line_of<at_least_once_report> {
     {
         std::string result(name(r.outcome));
         if (r.reached) result += " at " + line(*r.reached);
-        const bool some =
+        const bool shows_counts =
             r.outcome == batch_outcome::committed || r.handled != 0 || r.dead_lettered != 0;
-        if (some)
+        if (shows_counts)
             result += fmt::format(": {} handled, {} dead-lettered", r.handled, r.dead_lettered);
-        if (!r.reason.ok()) result += (some ? "; " : ": ") + line(r.reason);
+        if (!r.reason.ok()) result += (shows_counts ? "; " : ": ") + line(r.reason);
         if (r.dropped != 0) result += fmt::format("; {} dropped", r.dropped);
         if (r.skipped != 0) result += fmt::format("; {} skipped", r.skipped);
         if (r.repeated != 0) result += fmt::format("; {} repeated", r.repeated);

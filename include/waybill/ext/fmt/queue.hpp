@@ -49,14 +49,14 @@ struct line_of<settle_batches::settle_kind> : enumerator_line {};
 template <>
 struct line_of<settle_policy::when_down> : enumerator_line {};
 
-/// "3 of 10", or "3" if `most` is unlimited.
-[[nodiscard]] inline std::string used_of(std::uint64_t used, std::uint64_t most)
+/// "3 of 10", or "3" if `limit` is unlimited.
+[[nodiscard]] inline std::string used_of(std::uint64_t used, std::uint64_t limit)
 {
-    if (most == unlimited) return number(used);
-    return number(used) + " of " + number(most);
+    if (limit == unlimited) return number(used);
+    return number(used) + " of " + number(limit);
 }
 
-/// "item 3" or "items 0 to 2, 7".
+/// "item 3", "items 0 to 2, 7" or "no items".
 [[nodiscard]] inline std::string numbered_items(const std::vector<std::uint64_t>& all)
 {
     if (all.empty()) return "no items";

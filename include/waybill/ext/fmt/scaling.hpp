@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <waybill/ext/fmt/detail/package.hpp>
 
@@ -71,31 +72,34 @@ struct line_of<scaling::command> {
     }
 };
 
-/// "12:40" or "12:40:05" if `t` is on the UTC day of `seen_from`, else the full time.
-[[nodiscard]] inline std::string clock(wall_time t, wall_time seen_from)
+/// "12:40" or "12:40:05" if `t` is on the UTC day of `decided`, the time of the decision; else the
+/// full time.
+[[nodiscard]] inline std::string clock(wall_time t, wall_time decided)
 {
-    constexpr std::size_t date = 10;  // "2024-02-29"
-    std::string all = to_text(t);
-    if (all.compare(0, date, to_text(seen_from), 0, date) != 0) return all;
-    all.pop_back();
-    all.erase(0, date + 1);
-    if (all.size() == 8 && all.ends_with(":00")) all.resize(5);
-    return all;
+    constexpr std::size_t date_size = std::string_view("2024-02-29").size();
+    constexpr std::size_t minutes_size = std::string_view("12:40").size();
+    constexpr std::size_t seconds_size = std::string_view("12:40:05").size();
+    std::string result = to_text(t);
+    if (result.compare(0, date_size, to_text(decided), 0, date_size) != 0) return result;
+    result.pop_back();  // the Z
+    result.erase(0, date_size + 1);
+    if (result.size() == seconds_size && result.ends_with(":00")) result.resize(minutes_size);
+    return result;
 }
 
 /// "12:31-12:40", or one time if both are equal.
-[[nodiscard]] inline std::string span(wall_time first, wall_time last, wall_time seen_from)
+[[nodiscard]] inline std::string span(wall_time first, wall_time last, wall_time decided)
 {
-    const std::string from = clock(first, seen_from);
+    const std::string from = clock(first, decided);
     if (first == last) return from;
-    const std::string to = clock(last, seen_from);
+    const std::string to = clock(last, decided);
     const bool dated = from.ends_with('Z') || to.ends_with('Z');
     return from + (dated ? " to " : "-") + to;
 }
 
-[[nodiscard]] inline std::string until(const std::optional<wall_time>& t, wall_time seen_from)
+[[nodiscard]] inline std::string until(const std::optional<wall_time>& t, wall_time decided)
 {
-    return t ? " until " + clock(*t, seen_from) : std::string();
+    return t ? " until " + clock(*t, decided) : std::string();
 }
 
 /// False for the evidence of a target: it computes a number of instances and compares nothing.
@@ -106,7 +110,7 @@ struct line_of<scaling::command> {
 
 /// "mean(orders) 412.5 > 200 yes [10 points 12:31-12:40]".
 template <class Evidence>
-[[nodiscard]] std::string row(const Evidence& e, wall_time seen_from)
+[[nodiscard]] std::string evidence_text(const Evidence& e, wall_time decided)
 {
     std::string result = fmt::format("{}({}) ", name(e.what), one_line(e.metric));
     result += e.value ? fmt::format("{} ", *e.value) : "? ";
@@ -128,7 +132,7 @@ template <class Evidence>
     }
     if (e.points != 0) {
         result += " [" + counted(e.points, "point", "points");
-        if (e.timed) result += ' ' + span(e.first, e.last, seen_from);
+        if (e.timed) result += ' ' + span(e.first, e.last, decided);
         result += ']';
     }
     if (!e.note.empty()) result += fmt::format(" ({})", one_line(e.note));
@@ -140,7 +144,8 @@ struct line_of<scaling::evidence> {
     template <class T>
     [[nodiscard]] static std::string text(const T& e)
     {
-        return fmt::format("{}: {}", name(e.part), row(e, wall_time::lowest()));
+        const wall_time no_decision = wall_time::lowest();  // so times have their date
+        return fmt::format("{}: {}", name(e.part), evidence_text(e, no_decision));
     }
 };
 
@@ -155,21 +160,21 @@ template <class Decision>
         result += fmt::format(" {} -> {}", d.from, d.to);
     else
         result += fmt::format(" at {}", d.from);
-    const bool less = d.desired != d.to;
+    const bool differs = d.desired != d.to;
     const bool reason = d.why != scaling::reason::nothing;
-    if (!less && !reason) return result;
+    if (!differs && !reason) return result;
     result += " (";
-    if (less) result += fmt::format("wanted {}", d.desired);
-    if (less && reason) result += ", ";
+    if (differs) result += fmt::format("wanted {}", d.desired);
+    if (differs && reason) result += ", ";
     if (reason) {
-        const bool between = d.from < d.to ? d.to < d.desired : d.desired < d.to;
-        if (moves && between) result += "held by ";
+        const bool falls_short = d.from < d.to ? d.to < d.desired : d.desired < d.to;
+        if (moves && falls_short) result += "held by ";
         result += fmt::format("{}{}", name(d.why), until(d.until, d.now));
     }
     return result + ')';
 }
 
-/// The part of the policy and, for `up`, `down` and `activation`, its result, as in "up yes".
+/// The name of a part of the policy. For `up`, `down` and `activation` also its result: "up yes".
 template <class Decision>
 [[nodiscard]] std::string result_of_part(const Decision& d, scaling::role part)
 {
@@ -189,14 +194,14 @@ struct line_of<scaling::decision> {
     [[nodiscard]] static std::string text(const T& d)
     {
         std::string result = fmt::format("{} {}", to_text(d.now), outcome(d));
-        const scaling::evidence* before = nullptr;
+        const scaling::evidence* previous = nullptr;
         for (const scaling::evidence& e : d.reasons) {
-            if (before && before->part == e.part)
+            if (previous && previous->part == e.part)
                 result += ", ";
             else
-                result += fmt::format("{} {}: ", before ? ";" : ":", result_of_part(d, e.part));
-            result += row(e, d.now);
-            before = &e;
+                result += fmt::format("{} {}: ", previous ? ";" : ":", result_of_part(d, e.part));
+            result += evidence_text(e, d.now);
+            previous = &e;
         }
         return result;
     }

@@ -124,8 +124,8 @@ void read_value(const json_place<Json>& at, calibration::item_estimate& into)
         .done();
 }
 
-/// Drops learnt values that contradict each other, as a sender does. So the
-/// written JSON can always be read.
+/// Drops learnt values that contradict each other, as a sender does. So the written JSON can always
+/// be read.
 template <detail::json_value Json>
 void to_json(Json& j, const calibration& known)
 {
@@ -148,7 +148,7 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, calibration& into)
 {
     if (at.value.is_object() && at.value.value("version", Json()) == 1) {
-        std::uint64_t header = 0;  // version 1 has only the header
+        std::uint64_t header = 0;  // version 1 has no other estimates
         std::uint64_t version = 1;
         json_fields(at)
             .must("version", version)
@@ -234,7 +234,7 @@ void to_json(Json& j, const keyed_batch<Key, Item>& b)
     }
 }
 
-/// The items of packed batches are positions in the input; they are written.
+/// Writes the items: they are positions in the input.
 template <detail::json_value Json>
 void to_json(Json& j, const packed_bins& p)
 {
@@ -292,7 +292,12 @@ void to_json(Json& j, const batch_sender::send& a)
 template <detail::json_value Json>
 void to_json(Json& j, const batch_sender::report& a)
 {
-    j = item_report{a.items, a.outcome, a.kind, a.bytes, a.limit, a.envelope, {}};
+    j = item_report{.items = a.items,
+                    .outcome = a.outcome,
+                    .kind = a.kind,
+                    .bytes = a.bytes,
+                    .limit = a.limit,
+                    .envelope = a.envelope};
     j["act"] = "settle";
 }
 

@@ -154,9 +154,9 @@ void to_json(Json& j, const idempotency_options& o)
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, idempotency_options& into)
 {
-    std::uint64_t most = into.max_bytes;
-    json_fields(at).may("scope", into.scope).may_size("most", most).done();
-    into.max_bytes = most;
+    std::uint64_t max_bytes = into.max_bytes;
+    json_fields(at).may("scope", into.scope).may_size("most", max_bytes).done();
+    into.max_bytes = max_bytes;
 }
 
 template <detail::json_value Json>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json/core: times, limits, faults and errors of all modules, read or written; shared actions,
-// written only. It includes the functions that read JSON.
+// ext/json/core: times and batch limits, read and written; faults, config errors and shared
+// actions, written only. It includes the functions that read JSON.
 
 #ifndef WAYBILL_EXT_JSON_CORE_HPP
 #define WAYBILL_EXT_JSON_CORE_HPP

@@ -51,30 +51,30 @@ struct state_as_read {
     nlohmann::json unknown_fields{};  ///< Progress fields that only later versions know.
     bool unreadable = false;     ///< True if the value could not be read from the user's part.
     std::uint64_t size = 0;      ///< Size of the state as read or stored, in bytes.
-    std::uint64_t checksum = 0;  ///< Checksum of these bytes, see `sum_of`.
+    std::uint64_t checksum = 0;  ///< Checksum of these bytes, see `checksum_of`.
     std::string stored_bytes{};  ///< The bytes last passed to `stored`; empty if there are none.
 
     /// Keeps size and checksum of the bytes of a state.
     void set_size_and_checksum(std::string_view bytes) noexcept
     {
         size = bytes.size();
-        checksum = sum_of(bytes);
+        checksum = checksum_of(bytes);
     }
 
     /// True if `bytes` has this size and checksum.
     [[nodiscard]] bool matches(std::string_view bytes) const noexcept
     {
-        return bytes.size() == size && sum_of(bytes) == checksum;
+        return bytes.size() == size && checksum_of(bytes) == checksum;
     }
 
     /// The eight checksum digits of the envelope, one per byte. Without an envelope: CRC-32C of all
     /// bytes.
-    [[nodiscard]] static std::uint64_t sum_of(std::string_view all) noexcept
+    [[nodiscard]] static std::uint64_t checksum_of(std::string_view all) noexcept
     {
         if (all.size() < envelope_bytes || !all.starts_with("waybill/1 "))
             return crc32c(all);
         std::uint64_t digits = 0;
-        for (const char c : all.substr(38, checksum_digits)) {
+        for (const char c : all.substr(envelope_layout::checksum_at, checksum_digits)) {
             digits = digits << 8U | static_cast<unsigned char>(c);
         }
         return digits;

@@ -13,7 +13,7 @@
 //      is not JSON, although nlohmann's parser takes it as the end of the text.
 //
 // Cost: the time of `nlohmann::json::parse` without a callback (bench/json_parse.cpp). With a
-// callback that function visits all members of a container after each object in it.
+// callback, nlohmann's function visits all members of a container after each object in it.
 
 #ifndef WAYBILL_EXT_JSON_PARSE_HPP
 #define WAYBILL_EXT_JSON_PARSE_HPP
@@ -43,7 +43,7 @@ template <detail::json_value Json = nlohmann::json>
 {
     if (text.size() > allowed.max_bytes) {
         return unexpected(detail::limit_error({}, allowed.max_bytes, "bytes", "max_bytes",
-                                         std::to_string(text.size())));
+                                              std::to_string(text.size())));
     }
     detail::tree_builder<Json> tree(allowed);
     detail::build(tree, text, Json::input_format_t::json);

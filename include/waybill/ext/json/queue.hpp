@@ -17,8 +17,8 @@
 //     auto again = waybill::parse_json_with<waybill::deferred_messages>(text, {.hold = 30s});
 //     // "/entries/1/sequence: expected a whole number above 281474976710663, found 7"
 //
-// The sequences strictly increase. The caller passes the options, which are not stored. An entry
-// that was handed out before is no longer handed out in the book that is read.
+// The sequences strictly increase. The caller passes the options, which are not stored. Hand-outs
+// are not stored either: after reading, no entry is in hand.
 
 #ifndef WAYBILL_EXT_JSON_QUEUE_HPP
 #define WAYBILL_EXT_JSON_QUEUE_HPP
@@ -286,45 +286,45 @@ void to_json(Json& j, const deferred_messages& b)
 
 namespace detail {
 
-/// Reads entries into `book`.
+/// A target of `read_value` that adds entries to `messages`.
 struct deferred_entries {
-    deferred_messages& book;
+    deferred_messages& messages;
 };
 
 template <json_value Json>
 void read_value(const json_place<Json>& at, deferred_entries& into)
 {
     if (!at.value.is_array()) return at.fail("an array");
-    std::optional<std::uint64_t> last;
+    std::optional<std::uint64_t> last_sequence;
     std::size_t n = 0;
     for (const Json& one : at.value) {
         const json_place place{one, path_to(at.path, std::to_string(n++)), at.error};
         deferred d;
         waybill::read_value(place, d);
         if (at.error) return;
-        if (last && d.sequence <= *last) {
+        if (last_sequence && d.sequence <= *last_sequence) {
             const json_place wrong{one["sequence"], path_to(place.path, "sequence"), at.error};
-            return wrong.fail("a whole number above " + std::to_string(*last));
+            return wrong.fail("a whole number above " + std::to_string(*last_sequence));
         }
-        last = d.sequence;
-        into.book.restore(std::move(d));
+        last_sequence = d.sequence;
+        into.messages.restore(std::move(d));
     }
 }
 
 }  // namespace detail
 
-/// Keeps the options of `into`.
+/// Reads the entries of `into`; its options are kept.
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, deferred_messages& into)
 {
-    deferred_messages book(into.options());
-    detail::deferred_entries entries{book};
+    deferred_messages fresh(into.options());
+    detail::deferred_entries entries{fresh};
     json_fields(at).version(detail::deferral_version).must("entries", entries).done();
-    if (!at.error) into = std::move(book);
+    if (!at.error) into = std::move(fresh);
 }
 
-/// Reads a book with these options. If `validate` refuses the options, the path of the error is
-/// "options".
+/// Reads deferred messages with these options. If `validate` refuses the options, the path of the
+/// error is "options".
 template <std::same_as<deferred_messages> B, detail::json_value Json = nlohmann::json>
 [[nodiscard]] result<B, json_error> read_json_with(const Json& value,
                                                    const deferral_options& options)
@@ -340,7 +340,7 @@ template <std::same_as<deferred_messages> B, detail::json_value Json = nlohmann:
     return read;
 }
 
-/// Parses `text` (within the default json_limits) and reads a book with these options.
+/// Parses `text` (within the default json_limits) and reads deferred messages with these options.
 template <std::same_as<deferred_messages> B, detail::json_value Json = nlohmann::json>
 [[nodiscard]] result<B, json_error> parse_json_with(std::string_view text,
                                                     const deferral_options& options)

@@ -197,7 +197,7 @@ void read_value(const json_place<Json>& at, std::optional<T>& into)
     if (!at.error) into = std::move(read);
 }
 
-/// Reads the fields of an object by name. `done` refuses all fields that were not read before.
+/// Reads the fields of an object by name. Call `done` last.
 template <detail::json_value Json>
 class json_fields {
 public:
@@ -206,7 +206,7 @@ public:
         if (!at.value.is_object()) at.fail("an object");
     }
 
-    /// Reads an optional field. `into` is unchanged if the field is missing.
+    /// Reads an optional field. If it is missing, `into` is unchanged.
     template <class T>
     json_fields& may(std::string_view field, T& into)
     {
@@ -214,6 +214,7 @@ public:
         return *this;
     }
 
+    /// Reads a required field. A missing field is an error.
     template <class T>
     json_fields& must(std::string_view field, T& into)
     {
@@ -222,6 +223,7 @@ public:
         return *this;
     }
 
+    /// Reads an optional size or limit: a whole number in [0, 2^64), or "unlimited".
     json_fields& may_size(std::string_view field, std::uint64_t& into)
     {
         if (const Json* v = find(field)) detail::read_size(place_of(*v, field), into);
@@ -255,7 +257,8 @@ public:
         return *this;
     }
 
-    /// Checks the version before other fields are read: a later version may have another meaning.
+    /// Reads the required field "version"; a version greater than `ours` is `newer`. Call it before
+    /// the other fields are read: they may have another meaning in a later version.
     json_fields& version(std::uint64_t ours)
     {
         const Json* v = find("version");
@@ -270,6 +273,7 @@ public:
         return *this;
     }
 
+    /// Refuses all fields that were not read: the first one is an `unknown_field`.
     void done() const
     {
         if (at_.error) return;
@@ -293,6 +297,7 @@ private:
         return &*i;
     }
 
+    /// Returns null: the result of `find` for a missing field.
     const Json* record_field_name(std::string_view field)
     {
         read_field_names_.emplace_back(field);
@@ -321,7 +326,7 @@ private:
 
     const json_place<Json>& at_;
     std::vector<std::string> read_field_names_;
-    bool has_field_ = false;  // whether the object has the field read last
+    bool has_field_ = false;  // true if the object has the field that was read last
 };
 
 namespace detail {

@@ -14,9 +14,9 @@
 //     nlohmann::json row = state;
 //     auto again = waybill::parse_json<waybill::scaling::state>(row.dump());
 //
-// A field that is left out has its default. Reading a policy includes `validate`. Writing a policy
-// may fail: `write_policy` returns a result, and there is no `to_json`. The guide has rules, the
-// state and a decision.
+// A field that is left out has its default. `read_policy` and `parse_policy` also call `validate`.
+// Writing a policy may fail: `write_policy` returns a result, and there is no `to_json`. The guide
+// of ext describes the formats of policy and state.
 
 #ifndef WAYBILL_EXT_JSON_SCALING_HPP
 #define WAYBILL_EXT_JSON_SCALING_HPP
@@ -127,18 +127,18 @@ void read_value(const json_place<Json>& at, capacity_tier& into)
 template <waybill::detail::json_value Json>
 void read_value(const json_place<Json>& at, target& into)
 {
-    const std::optional<statistic> what = detail::statistic_in(at);
-    if (!what) return;
-    into.of.what = *what;
+    const std::optional<statistic> measured = detail::statistic_in(at);
+    if (!measured) return;
+    into.of.what = *measured;
     json_fields(at)
-        .must(name(*what), into.of.metric)
+        .must(name(*measured), into.of.metric)
         .must("each", into.each)
         .may("averaged", into.of.averaged)
         .may("tolerance", into.tolerance)
         .done();
 }
 
-/// Reads types and fields only: `validate` checks the values.
+/// Checks types and names of fields only: `validate` checks the values.
 template <waybill::detail::json_value Json>
 void read_value(const json_place<Json>& at, policy& into)
 {

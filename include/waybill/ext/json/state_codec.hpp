@@ -7,7 +7,7 @@
 //
 //     auto codec = waybill::state_codec<order>::make({.budget = {.bytes = 262'144}});
 //     if (!codec) return refuse(waybill::describe(codec.error()));
-//     auto state = codec->decode(bytes);                  // nullopt where the broker has no state
+//     auto state = codec->decode(bytes);                  // nullopt if the broker has no state
 //     if (state.outcome > waybill::state_read::ok) stop(waybill::describe(state));  // unreadable
 //     state.value.receipt = "r17";
 //     auto out = codec->encode(state);                    // result<std::string, state_unwritten>
@@ -56,7 +56,7 @@ struct state_codec_options {
     state_budget budget{};
     schema_version version{};  ///< Version of the user's type that this program writes.
     state_format format = state_format::json;  ///< JSON or CBOR. Both are read.
-    bool envelope = true;
+    bool envelope = true;             ///< False: plain JSON, see the guide of ext. Both are read.
     state_upgrade upgrade = nullptr;  ///< Required if version.major is greater than 1.
 
     friend bool operator==(const state_codec_options&, const state_codec_options&) = default;
@@ -130,8 +130,8 @@ public:
         return s;
     }
 
-    /// The same for a session that may have been redriven. If `bytes` is nullopt, the value is read
-    /// from the user's part of `carried_state`, the state that came with the first message
+    /// Reads the state of a session that may have been redriven. If `bytes` is nullopt, the value
+    /// is read from the user's part of `carried_state`, the state that came with the first message
     /// (`step_origin::state`), and `outcome` is still `absent`. An error in `carried_state` is
     /// reported as if it were the stored state.
     [[nodiscard]] state decode(std::optional<std::string_view> bytes,
@@ -153,9 +153,9 @@ public:
         s.progress = {};
         s.read.unknown_fields = {};
         s.read.size = s.read.checksum = 0;
-        const std::uint64_t value = write_error_of(s, s.read.user).size;
-        if (value != 0) {  // a failed state may be larger
-            refuse_size(s, value);
+        const std::uint64_t refused_size = write_error_of(s, s.read.user).size;
+        if (refused_size != 0) {  // a failed state may be larger than a new one
+            refuse_size(s, refused_size);
             s.value = T{};
             s.read = {};
             return s;
@@ -192,6 +192,7 @@ private:
 
     explicit state_codec(const state_codec_options& o) : options_(o) {}
 
+    /// Sets the outcome and its reason. Returns false.
     static bool refuse(state& s, state_read outcome, json_state_problem p, std::string reason)
     {
         s.outcome = outcome;
@@ -200,10 +201,10 @@ private:
         return false;
     }
 
-    bool refuse_size(state& s, std::uint64_t value) const
+    bool refuse_size(state& s, std::uint64_t value_size) const
     {
         return refuse(s, state_read::too_large, json_state_problem::no_reserve,
-                      std::to_string(value) + " bytes beside the progress, and " +
+                      std::to_string(value_size) + " bytes beside the progress, and " +
                           std::to_string(options_.budget.max_value_bytes()));
     }
 
@@ -298,19 +299,19 @@ private:
         const std::uint64_t max_value_bytes = options_.budget.max_value_bytes();
         const std::uint64_t envelope_size =
             s.envelope.without_envelope && options_.envelope ? detail::envelope_bytes : 0;
-        std::uint64_t value = detail::saturating_add(s.envelope.size, envelope_size);
-        if (value > max_value_bytes) {
+        std::uint64_t value_size = detail::saturating_add(s.envelope.size, envelope_size);
+        if (value_size > max_value_bytes) {
             const detail::progress_member m{s.progress, s.read.unknown_fields, member_version};
             const std::size_t members = s.read.user.size();
-            value = s.envelope.format == state_format::cbor
-                        ? detail::value_bytes<detail::cbor_out>(value, m, members)
-                        : detail::value_bytes<detail::json_out>(value, m, members);
+            value_size = s.envelope.format == state_format::cbor
+                             ? detail::value_bytes<detail::cbor_out>(value_size, m, members)
+                             : detail::value_bytes<detail::json_out>(value_size, m, members);
         }
-        if (value <= max_value_bytes && s.envelope.format != options_.format) {
-            value = write_error_of(s, s.read.user).size;  // the size is 0 unless it is too large
+        if (value_size <= max_value_bytes && s.envelope.format != options_.format) {
+            value_size = write_error_of(s, s.read.user).size;  // 0 unless it is too large
         }
-        if (value <= max_value_bytes) return true;
-        return refuse_size(s, value);
+        if (value_size <= max_value_bytes) return true;
+        return refuse_size(s, value_size);
     }
 
     /// Replaces an object of an older version by the upgraded one, and moves the older one to
@@ -322,24 +323,24 @@ private:
         json value = s.read.user;
         auto bad = detail::exception_text_of([&] { options_.upgrade(value, s.version); });
         if (!bad) {
-            const state_unwritten u = write_error_of(s, value);
-            if (u.problem == state_unwritten::problem_type::none) {
+            const state_unwritten error = write_error_of(s, value);
+            if (error.problem == state_unwritten::problem_type::none) {
                 original = std::exchange(s.read.user, std::move(value));
                 return true;
             }
-            bad = "what it left is " + describe(u).substr(std::string_view("state: ").size());
+            bad = "what it left is " + describe(error).substr(std::string_view("state: ").size());
         }
         mark_unreadable(s, json_state_problem::upgrade_failed,
                         "from " + describe(s.version) + ": " + *bad);
         return false;
     }
 
-    /// The reason why this user's part cannot be written next to the progress.
+    /// The reason why this user's part cannot be written next to the progress; `none` if it can.
     [[nodiscard]] state_unwritten write_error_of(const state& s, json user) const
     {
         state_unwritten bad;
-        const auto w = writer(s, options_.budget, options_.version, s.read.unknown_fields);
-        static_cast<void>(w.write(user, bad));
+        const auto trial = writer(s, options_.budget, options_.version, s.read.unknown_fields);
+        static_cast<void>(trial.write(user, bad));
         return bad;
     }
 
@@ -356,7 +357,8 @@ private:
     {
         if (s.outcome > state_read::ok || (s.read.unreadable && !s.progress.failed)) {
             return unexpected(
-                state_unwritten{state_unwritten::problem_type::not_read, 0, 0, describe(s)});
+                state_unwritten{.problem = state_unwritten::problem_type::not_read,
+                                .reason = describe(s)});
         }
         const schema_version version =
             s.read.unreadable ? s.version : detail::written_version(s.version, options_.version);
@@ -365,11 +367,11 @@ private:
         json user;
         if (!s.read.unreadable) {
             const auto threw = detail::exception_text_of([&] { build_user_object(s, user); });
-            if (threw) bad = {state_unwritten::problem_type::threw, 0, 0, *threw};
+            if (threw) bad = {.problem = state_unwritten::problem_type::threw, .reason = *threw};
             else if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
             if (!s.progress.failed) return unexpected(std::move(bad));
         }
-        // The failure must be written, even if the value cannot be.
+        // The failure must be written: with the stored user's part, or else without it.
         user = detail::stored_user_part<json>(s.read);
         if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
         const json no_unknown_fields;

@@ -48,7 +48,7 @@ public:
         /// The lease is suspected: a renewal was contended, or a read of the store contradicts it.
         /// The next read decides.
         bool suspected = false;
-        /// The last claim returned an error. The row may be written or not.
+        /// The last claim returned an error. The store may have written the row or not.
         bool outcome_unknown = false;
         std::uint64_t epoch = 0;
         std::uint64_t version = 0;
@@ -133,8 +133,9 @@ public:
             set_lost(partition);
             return false;
         }
+        // The lease is given back next, so it is not trusted.
         set_won(partition, {claim_result::claim_outcome::won, stored->epoch, stored->version},
-                steady_time::lowest(), {});
+                steady_time::lowest(), duration{});
         return true;
     }
 
@@ -146,9 +147,9 @@ public:
         }
     }
 
-    /// Compares all partitions with the rows that were read last. Returns the claims that follow
-    /// from it: renewals of suspected leases, and rows of `self` that are not held yet. Linear in
-    /// the partitions.
+    /// Compares all partitions with the rows that were read last. Returns the claims that follow:
+    /// renewals of suspected leases, and claims of rows that `self` owns but does not hold yet.
+    /// Linear in the partitions.
     template <class Observer>
     [[nodiscard]] std::vector<detail::planned_claim> compare(const Observer& seen,
                                                              const owner_id& self)
@@ -194,12 +195,13 @@ public:
     {
         using detail::claim_purpose;
         const entry& e = (*this)[c.partition];
-        const std::uint64_t seen =
+        const std::uint64_t highest =
             e.highest_epoch < c.above_epoch ? c.above_epoch : e.highest_epoch;
-        const std::uint64_t next = seen == lease::max_epoch ? seen : seen + 1;
-        return {std::move(key), c.purpose == claim_purpose::give_back ? owner_id{} : self,
-                c.purpose == claim_purpose::renew ? e.epoch : next,
-                c.purpose == claim_purpose::take ? stored : std::optional(e.version)};
+        const std::uint64_t next = highest == lease::max_epoch ? highest : highest + 1;
+        return {.key = std::move(key),
+                .owner = c.purpose == claim_purpose::give_back ? owner_id{} : self,
+                .epoch = c.purpose == claim_purpose::renew ? e.epoch : next,
+                .expected = c.purpose == claim_purpose::take ? stored : std::optional(e.version)};
     }
 
     [[nodiscard]] const entry& operator[](std::uint32_t partition) const

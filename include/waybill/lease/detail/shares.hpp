@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// shares: actual and target numbers of partitions of all owners, and the plan of one of them.
+// shares: the actual and the target number of partitions of each owner, and the plan of one owner.
 
 #ifndef WAYBILL_LEASE_DETAIL_SHARES_HPP
 #define WAYBILL_LEASE_DETAIL_SHARES_HPP
@@ -14,7 +14,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Actual and target numbers of partitions of all owners, and the order of the owners.
+/// The actual and the target number of partitions of each owner, and the order of the owners.
 class shares {
 public:
     /// Requires: at least one owner.
@@ -68,6 +68,8 @@ private:
     std::vector<std::uint32_t> order_;
 };
 
+/// The n-th partition of `owner`, counted from 0 in the order of the partitions; empty if the owner
+/// has fewer.
 [[nodiscard]] inline std::optional<std::uint32_t> nth_partition_of(
     const balance_plan::lease_view& v, std::uint32_t owner, std::uint32_t n)
 {
@@ -77,9 +79,9 @@ private:
     return {};
 }
 
-/// Plans the claims of `v.self`. Free partitions are distributed to the owners, fewest partitions
-/// first, each up to its target. The n-th owner below its target that gets none of them steals the
-/// n-th surplus partition.
+/// Plans the claims of `v.self`. The free partitions are distributed in the order of `free` to the
+/// owners, fewest partitions first, each up to its target. The n-th owner below its target that
+/// gets none of them steals the n-th surplus partition. `start` rotates the claims of `v.self`.
 inline void plan_claims(const balance_plan::lease_view& v, const shares& s,
                         const std::vector<std::uint32_t>& free, std::uint32_t start,
                         balance_plan& plan)
@@ -88,17 +90,18 @@ inline void plan_claims(const balance_plan::lease_view& v, const shares& s,
     std::uint32_t earlier_thieves = 0;
     for (std::size_t i = s.order().size(); i-- != 0;) {
         const std::uint32_t owner = s.order()[i];
-        const std::size_t left = free.size() - distributed;
-        const std::size_t own_share = s.missing_count(owner) < left ? s.missing_count(owner) : left;
+        const std::size_t remaining = free.size() - distributed;
+        const std::size_t missing = s.missing_count(owner);
+        const std::size_t share = missing < remaining ? missing : remaining;
         if (owner != v.self) {
-            distributed += own_share;
-            if (own_share == 0 && s.missing_count(owner) != 0) ++earlier_thieves;
+            distributed += share;
+            if (share == 0 && missing != 0) ++earlier_thieves;
             continue;
         }
-        for (std::size_t k = 0; k != own_share; ++k) {
-            plan.claim.push_back(free[distributed + (k + start) % own_share]);
+        for (std::size_t k = 0; k != share; ++k) {
+            plan.claim.push_back(free[distributed + (k + start) % share]);
         }
-        if (own_share != 0 || s.missing_count(owner) == 0) return;
+        if (share != 0 || missing == 0) return;
         for (const std::uint32_t victim : s.order()) {
             const std::uint32_t surplus = s.surplus_count(victim);
             if (earlier_thieves < surplus) {

@@ -17,12 +17,11 @@ namespace waybill::inline v0_2::detail {
 struct deferral_format {
     using error_type = deferred_messages::load_error;
     using problem_type = deferred_messages::load_error::code;
-    static constexpr deferred_messages::load_error::code foreign =
-        deferred_messages::load_error::code::not_a_book;
+    static constexpr problem_type foreign = problem_type::not_a_book;
     static constexpr std::string_view magic = "wbd";
     static constexpr std::uint8_t version = 1;
 };
-inline constexpr std::size_t min_entry_bytes = 6;  // bytes of an entry: 4 numbers, 2 empty texts
+inline constexpr std::size_t min_entry_bytes = 6;  // one for each of 4 numbers and 2 empty texts
 
 [[nodiscard]] inline std::uint64_t stored_nanoseconds(wall_time t) noexcept
 {

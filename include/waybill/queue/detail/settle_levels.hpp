@@ -14,8 +14,9 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Checks that the levels end, and that they allow no more tries than there are deliveries.
-/// `renews`: a deferral resets the count of deliveries.
+/// Returns the first error. Tries or deliveries must have a limit. If a deferral resets the count
+/// of deliveries (`renews`), the tries must have one. Limited tries must be at most
+/// `max_deliveries`: those of one round if `renews` is true, otherwise those of all rounds.
 [[nodiscard]] constexpr std::optional<config_error> check_levels(const retry_levels& levels,
                                                                  std::uint64_t max_deliveries,
                                                                  bool renews) noexcept

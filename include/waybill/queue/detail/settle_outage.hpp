@@ -41,12 +41,13 @@ namespace waybill::inline v0_2::detail {
                                                      std::uint64_t n) noexcept
 {
     constexpr std::uint32_t max_summed = 2'000;
+    constexpr double lowest_random = 0.0;
     if (n == highest_size) return duration::highest();
-    const duration constant_hold = outage_hold(p, t, UINT32_MAX, 0.0);
+    const duration final_hold = outage_hold(p, t, UINT32_MAX, lowest_random);
     duration elapsed{};
     for (std::uint32_t i = 1; i < n; ++i) {
-        const duration hold = outage_hold(p, t, i, 0.0);
-        if (hold == constant_hold || i == max_summed) return elapsed + times(hold, n - i);
+        const duration hold = outage_hold(p, t, i, lowest_random);
+        if (hold == final_hold || i == max_summed) return elapsed + times(hold, n - i);
         elapsed = elapsed + hold;
     }
     return elapsed;

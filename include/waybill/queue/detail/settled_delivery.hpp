@@ -42,7 +42,7 @@ public:
     [[nodiscard]] constexpr settlement transient(double random, wall_time now,
                                                  duration hint) const noexcept
     {
-        // decide() needs a steady clock, but only the length of its pause is used.
+        // decide() needs a steady time, but only the length of its pause is used.
         const retry_action next =
             decide(policy_.levels, tries_, kind_, random, steady_time{}, hint);
         if (std::holds_alternative<give_up>(next)) {
@@ -53,7 +53,7 @@ public:
         if (wait != nullptr && policy_.can_defer) return defer_by(now, wait->time - steady_time{});
         if (is_last_delivery_) return dead_letter_last_delivery();
         if (wait != nullptr) return let_lock_expire{let_lock_expire::cause::pause};
-        return abandon{};
+        return abandon{.failed = true};
     }
 
     [[nodiscard]] constexpr settlement infrastructure(double random, wall_time now,
@@ -62,7 +62,7 @@ public:
         const bool last_and_counted = is_last_delivery_ && policy_.release_counts;
         const settle_policy::when_down on_outage = policy_.on_outage;
         if (on_outage == settle_policy::when_down::abandon && !last_and_counted)
-            return abandon{false};
+            return abandon{.failed = false};
         const bool defers =
             is_last_delivery_ ? policy_.defer_renews : on_outage == settle_policy::when_down::defer;
         if (defers && policy_.can_defer) {
@@ -70,13 +70,13 @@ public:
             return defer_by(now, pause(policy_.levels.pauses, n, random, hint));
         }
         if (last_and_counted) return dead_letter_last_delivery();
-        if (is_last_delivery_) return abandon{false};
+        if (is_last_delivery_) return abandon{.failed = false};
         return let_lock_expire{let_lock_expire::cause::outage};
     }
 
     [[nodiscard]] constexpr settlement cancelled(wall_time now) const noexcept
     {
-        if (!is_last_delivery_ || !policy_.release_counts) return abandon{false};
+        if (!is_last_delivery_ || !policy_.release_counts) return abandon{.failed = false};
         if (policy_.can_defer) return defer_by(now, {});
         return dead_letter_last_delivery();
     }
@@ -98,7 +98,7 @@ private:
     fault_kind kind_;
     std::uint64_t count_;
     std::uint64_t tries_;
-    bool is_last_delivery_;  // the broker dead-letters the message instead of another delivery
+    bool is_last_delivery_;  // the broker would dead-letter the message next, without a reason
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -33,11 +33,11 @@ concept retriable_call =
 
 /// A function that returns a random number in [0, 1).
 template <class F>
-concept draw_source = requires(F& f) {
+concept random_source = requires(F& f) {
     { f() } -> std::convertible_to<double>;
 };
 
-/// A function that waits until a point in time. If it returns false, it was woken early to stop.
+/// A function that waits until a point in time. If it returns false, it has stopped early.
 template <class F>
 concept sleeper = std::invocable<F&, steady_time>;
 
@@ -47,15 +47,16 @@ struct checked_call {
     static constexpr bool no_arguments = std::invocable<Call&>;
     static constexpr bool returns_fault = !no_arguments || retriable_call<Call>;
     static constexpr bool sleeps = sleeper<Sleep>;
-    static constexpr bool draws = draw_source<Random>;
+    static constexpr bool returns_random = random_source<Random>;
 
     static_assert(no_arguments, "retry_call: the call must accept no arguments");
     static_assert(returns_fault, "retry_call: the call must return a fault, a fault_kind, a "
                                  "result<void> or a call_answer, and not bool or void");
     static_assert(sleeps, "retry_call: the function that sleeps must accept a steady_time");
-    static_assert(draws, "retry_call: the function `random` must accept no arguments and return a "
-                         "number in [0, 1)");
-    static constexpr bool ok = no_arguments && returns_fault && sleeps && draws;
+    static_assert(returns_random,
+                  "retry_call: the function `random` must accept no arguments and return a "
+                  "number in [0, 1)");
+    static constexpr bool ok = no_arguments && returns_fault && sleeps && returns_random;
 };
 
 template <class R>
@@ -63,13 +64,13 @@ template <class R>
 {
     using answer = std::remove_cvref_t<R>;
     if constexpr (std::same_as<answer, call_answer>) return std::forward<R>(r);
-    else if constexpr (std::same_as<answer, fault_kind>)
-        return {{r, {}}, {}};
-    else if constexpr (std::same_as<answer, result<void>>) return {r ? fault{} : r.error(), {}};
-    else return {fault(std::forward<R>(r)), {}};
+    else if constexpr (std::same_as<answer, fault_kind>) return {.reason = {.kind = r}};
+    else if constexpr (std::same_as<answer, result<void>>)
+        return {.reason = r ? fault{} : r.error()};
+    else return {.reason = fault(std::forward<R>(r))};
 }
 
-/// False if the sleep was woken early to stop.
+/// Sleeps until the time `until`. Returns false if the sleep has stopped early.
 template <class Sleep>
 [[nodiscard]] bool wait_for(Sleep& pause_until, steady_time until)
 {

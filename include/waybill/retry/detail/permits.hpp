@@ -69,7 +69,8 @@ public:
     /// Makes all issued permits void.
     constexpr void clear() noexcept
     {
-        entries_[list_end] = {0, steady_time::highest(), list_end, list_end};
+        entries_[list_end] = {
+            .deadline = steady_time::highest(), .previous = list_end, .next = list_end};
         first_free_ = list_end;
         used_count_ = issued_count_ = 0;
     }

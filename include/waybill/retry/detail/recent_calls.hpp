@@ -48,7 +48,7 @@ public:
     constexpr void record(bool failed, steady_time now) noexcept
     {
         advance_to(now);
-        ++current_.calls;  // 64 bits take centuries to overflow by ones
+        ++current_.calls;  // not saturated: 2^64 calls take centuries
         if (failed) ++current_.failed;
     }
 
@@ -79,16 +79,17 @@ private:
     /// Makes the part that contains `now` the current one.
     constexpr void start_part(steady_time now) noexcept
     {
-        const std::int64_t t = now.since_epoch().count();
-        const std::int64_t w = width_.count();
-        const std::int64_t number = t / w - (t % w < 0 ? 1 : 0);  // rounded down
+        const std::int64_t ns = now.since_epoch().count();
+        const std::int64_t width = width_.count();
+        const std::int64_t number = ns / width - (ns % width < 0 ? 1 : 0);  // rounded down
         const std::int64_t steps = detail::saturating_difference(number, number_);
-        if (steps >= std::int64_t{parts}) clear();
+        if (steps >= std::int64_t{parts})
+            clear();
         else
             shift_parts(steps);
         number_ = number;
         current_end_ =
-            steady_time::at(duration::nanoseconds(detail::multiply_ns(number, w)) + width_);
+            steady_time::at(duration::nanoseconds(detail::multiply_ns(number, width)) + width_);
     }
 
     constexpr void shift_parts(std::int64_t steps) noexcept
@@ -103,8 +104,8 @@ private:
         }
     }
 
-    duration width_;
-    std::int64_t number_ = INT64_MIN;           // number of the current part on the grid
+    duration width_;                                   // of one part
+    std::int64_t number_ = INT64_MIN;                  // number of the current part on the grid
     steady_time current_end_ = steady_time::lowest();  // end of the current part
     part current_{};                                   // counts of the current part
     part previous_sum_{};                              // sums of the previous parts

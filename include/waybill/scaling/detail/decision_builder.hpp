@@ -61,8 +61,8 @@ private:
     [[nodiscard]] std::uint64_t lowest() const { return p_.instances.lowest; }
     [[nodiscard]] std::uint64_t highest() const
     {
-        const std::uint64_t most = greater(p_.instances.lowest, p_.instances.highest);
-        return p_.ladder.empty() ? most : lesser(most, p_.ladder.size() - 1);
+        const std::uint64_t bound = greater(p_.instances.lowest, p_.instances.highest);
+        return p_.ladder.empty() ? bound : lesser(bound, p_.ladder.size() - 1);
     }
     [[nodiscard]] std::uint64_t capacity(std::uint64_t at) const
     {
@@ -83,15 +83,20 @@ private:
     }
     [[nodiscard]] bool is_warming() const { return s_.warm_at && d_.now < *s_.warm_at; }
 
+    /// The situation with `at` instances (with a ladder: tier `at`) and the current metrics.
     [[nodiscard]] situation situation_at(std::uint64_t at) const
     {
-        const auto now = static_cast<double>(capacity(d_.from));
-        const auto then = static_cast<double>(capacity(at));
-        return {.metrics = metrics_, .instances = capacity(at), .now = d_.now,
-                .min_points = p_.min_points, .max_age = p_.max_age,
-                .load = at == d_.from ? 1.0 : now / then};
+        const auto current = static_cast<double>(capacity(d_.from));
+        const auto projected = static_cast<double>(capacity(at));
+        return {.metrics = metrics_,
+                .instances = capacity(at),
+                .now = d_.now,
+                .min_points = p_.min_points,
+                .max_age = p_.max_age,
+                .load = at == d_.from ? 1.0 : current / projected};
     }
 
+    /// Changes the result to `to` for the reason `why`. Does nothing if it is `to` already.
     void limit(std::uint64_t to, reason why, std::optional<wall_time> until = {})
     {
         if (to == d_.to) return;
@@ -105,12 +110,13 @@ private:
     void compute_desired()
     {
         const std::uint64_t ready = is_warming() ? lesser(s_.warm_instances, d_.from) : d_.from;
-        const rule_results w = evaluate(p_, situation_at(d_.from), ready, d_.from, d_.reasons);
-        d_.up = w.up;
-        d_.down = w.down;
-        d_.activation = w.activation;
-        if (d_.from == 0 && p_.activation && p_.ladder.empty()) desire_first_instance(w);
-        else desire_change(w);
+        const rule_results results =
+            evaluate(p_, situation_at(d_.from), ready, d_.from, d_.reasons);
+        d_.up = results.up;
+        d_.down = results.down;
+        d_.activation = results.activation;
+        if (d_.from == 0 && p_.activation && p_.ladder.empty()) desire_first_instance(results);
+        else desire_change(results);
         d_.to = d_.desired;
         if (is_outside()) {
             d_.to = d_.desired < lowest() ? lowest() : lesser(d_.desired, highest());
@@ -120,59 +126,60 @@ private:
         }
     }
 
-    void desire_first_instance(const rule_results& w)
+    void desire_first_instance(const rule_results& results)
     {
-        if (w.activation == tribool::yes)
-            d_.desired = greater(w.target.value_or(0), 1);
-        else if (w.activation == tribool::unknown)
+        if (results.activation == tribool::yes)
+            d_.desired = greater(results.target.value_or(0), 1);
+        else if (results.activation == tribool::unknown)
             hold_unknown();
     }
 
-    void desire_change(const rule_results& w)
+    void desire_change(const rule_results& results)
     {
-        if (w.above > d_.from) d_.desired = w.above;
-        if (w.target && *w.target > d_.desired) d_.desired = *w.target;
+        if (results.above > d_.from) d_.desired = results.above;
+        if (results.target && *results.target > d_.desired) d_.desired = *results.target;
         if (d_.desired > d_.from) return;
-        if (w.up == tribool::yes) return;  // enough instances are warming up
+        if (results.up == tribool::yes) return;  // enough instances are warming up
         if (!is_set(p_.down) && p_.targets.empty() && !p_.activation) {
-            if (w.up == tribool::unknown) hold_unknown();
+            if (results.up == tribool::unknown) hold_unknown();
             return;
         }
-        if (w.up == tribool::unknown || !w.all_known) return hold_unknown();
-        if (removes_all(w)) return;
+        if (results.up == tribool::unknown || !results.all_targets_known) return hold_unknown();
+        if (removes_all(results)) return;
         std::uint64_t fewer = d_.from;
         if (is_set(p_.down)) {
-            if (w.down == tribool::unknown) return hold_unknown();
-            if (w.down == tribool::no) return;
-            fewer = w.below;
-            if (w.target) fewer = greater(fewer, *w.target);
-        } else if (w.target) {
-            fewer = *w.target;
+            if (results.down == tribool::unknown) return hold_unknown();
+            if (results.down == tribool::no) return;
+            fewer = results.below;
+            if (results.target) fewer = greater(fewer, *results.target);
+        } else if (results.target) {
+            fewer = *results.target;
         }
         d_.desired = lesser(fewer, d_.from);
-        keep_last_instance(w);
+        keep_last_instance(results);
     }
 
-    /// Requests 0 instances if `activation` has been false for `zero_after`. Returns whether it is.
-    [[nodiscard]] bool removes_all(const rule_results& w)
+    /// If `activation` has been false for `zero_after`, requests 0 instances and returns true.
+    [[nodiscard]] bool removes_all(const rule_results& results)
     {
         if (!p_.activation || !p_.ladder.empty() || lowest() != 0) return false;
-        if (w.activation != tribool::no) return false;
+        if (results.activation != tribool::no) return false;
         if (is_within(p_.zero_after, inactive_since())) return false;
         d_.desired = 0;
-        return removes_all_ = true;
+        removes_all_ = true;
+        return true;
     }
 
     [[nodiscard]] wall_time inactive_since() const { return s_.inactive_since.value_or(d_.now); }
 
-    void keep_last_instance(const rule_results& w)
+    void keep_last_instance(const rule_results& results)
     {
         if (d_.desired != 0 || d_.from == 0 || !p_.activation || !p_.ladder.empty()) return;
         if (lowest() != 0) return;
         d_.desired = 1;
         if (d_.from != 1) return;
         d_.why = reason::active;
-        if (w.activation == tribool::no) d_.until = inactive_since() + p_.zero_after;
+        if (results.activation == tribool::no) d_.until = inactive_since() + p_.zero_after;
     }
 
     /// Keeps all instances and requests at least `if_unknown`.
@@ -182,6 +189,7 @@ private:
         if (p_.if_unknown) d_.desired = greater(d_.from, lesser(*p_.if_unknown, highest()));
     }
 
+    /// Steps 3 to 8.
     void apply_delays()
     {
         if (is_pending()) return hold(reason::pending, s_.pending->at + p_.patience);
@@ -196,6 +204,7 @@ private:
         if (d_.to != d_.from) wait_for_cooldown();
     }
 
+    /// Steps 5 to 7.
     void slow_change()
     {
         stabilise();
@@ -228,11 +237,12 @@ private:
         }
     }
 
-    /// Step 6. A binary search for the lowest number that would not be raised again.
+    /// Step 6. Finds the lowest number that would not be raised again, by a binary search.
     void avoid_flapping()
     {
         const std::uint64_t wanted = d_.to;
-        if (capacity(wanted) == 0 || is_enough(wanted)) return;
+        if (capacity(wanted) == 0) return;  // no projection: the load would be infinite
+        if (is_enough(wanted)) return;
         std::uint64_t too_few = wanted;
         std::uint64_t enough = d_.from;
         while (enough - too_few > 1) {
@@ -244,6 +254,7 @@ private:
         limit(enough, reason::flapping);
     }
 
+    /// Like `is_enough_by_rules`, without the rows.
     [[nodiscard]] bool is_enough(std::uint64_t at)
     {
         const auto rows = static_cast<std::ptrdiff_t>(d_.reasons.size());
@@ -252,18 +263,18 @@ private:
         return enough;
     }
 
-    /// True if no rule or target would ask for more than `at`. Adds rows.
+    /// True if no rule or target would request more than `at`. Adds the rows of the projection.
     [[nodiscard]] bool is_enough_by_rules(std::uint64_t at)
     {
         std::vector<evidence>& rows = d_.reasons;
-        const situation then = situation_at(at);
-        tribool up = evaluate(p_.up, then, role::projected, rows);
+        const situation projected = situation_at(at);
+        tribool up = evaluate(p_.up, projected, role::projected, rows);
         for (const band& b : p_.bands.up) {
-            up = either(up, evaluate(b.when, then, role::projected, rows));
+            up = either(up, evaluate(b.when, projected, role::projected, rows));
         }
         bool enough = up == tribool::no;
         for (const target& t : p_.targets) {
-            const std::optional<std::uint64_t> n = evaluate(t, then, rows);
+            const std::optional<std::uint64_t> n = evaluate(t, projected, rows);
             rows.back().part = role::projected;
             enough = enough && n && *n <= capacity(at);
         }
@@ -277,11 +288,13 @@ private:
             std::uint64_t more = 0;
             std::uint64_t fewer = 0;
             std::optional<wall_time> until;
-            bool joined = s_.applied_changes.is_full();  // the oldest may be a joined one
+            // In a full list, the oldest entry of a direction may be a joined one. That of the
+            // opposite direction is ignored.
+            bool ignore_opposite = s_.applied_changes.is_full();
             for (const applied_change& c : s_.applied_changes) {
                 const bool same_direction = c.is_up() == is_up();
-                const bool counts = same_direction || !joined;
-                joined = joined && same_direction;
+                const bool counts = same_direction || !ignore_opposite;
+                ignore_opposite = ignore_opposite && same_direction;
                 if (!counts || !is_within(r.per, c.at)) continue;
                 more = waybill::detail::saturating_add(
                     more, waybill::detail::saturating_sub(c.to, c.from));
@@ -305,8 +318,8 @@ private:
     {
         std::optional<wall_time> last = is_up() ? s_.last_up : s_.last_down;
         const std::optional<wall_time> other = is_up() ? s_.last_down : s_.last_up;
-        const bool both = !is_up() || p_.cooldown.shared;
-        if (both && other && (!last || *last < *other)) last = other;
+        const bool both_directions = !is_up() || p_.cooldown.shared;
+        if (both_directions && other && (!last || *last < *other)) last = other;
         const duration wait = is_up() ? p_.cooldown.up : p_.cooldown.down;
         if (last && is_within(wait, *last)) hold(reason::cooldown, *last + wait);
     }
@@ -321,7 +334,7 @@ private:
     std::span<const reading> metrics_;
     const state& s_;
     decision d_;
-    bool removes_all_ = false;  // 0 instances are requested, because nothing is active
+    bool removes_all_ = false;  // `activation` has been false for `zero_after`
 };
 
 }  // namespace waybill::inline v0_2::scaling::detail

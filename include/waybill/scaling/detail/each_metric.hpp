@@ -21,13 +21,14 @@ template <class F>
 void each_metric(const rule& r, const std::string& path, F& f)
 {
     if (r.what() == rule::kind::compare) return f(path, r.compared().what, r.compared().metric);
-    const std::string place = inside(path, word_of(r.what()));
+    const std::string parts_path = inside(path, word_of(r.what()));
     for (std::size_t n = 0; n != r.parts().size(); ++n) {
         const bool single = r.what() == rule::kind::opposite;
-        each_metric(r.parts()[n], single ? place : numbered(place, n), f);
+        each_metric(r.parts()[n], single ? parts_path : numbered(parts_path, n), f);
     }
 }
 
+/// Calls f(path, statistic, metric) for each comparison of the bands.
 template <class F>
 void each_metric(const std::vector<band>& bands, const std::string& path, F& f)
 {
@@ -36,7 +37,8 @@ void each_metric(const std::vector<band>& bands, const std::string& path, F& f)
     }
 }
 
-/// Calls f for each comparison and target of a policy. Custom conditions are skipped.
+/// Calls f(path, statistic, metric) for each comparison and target of a policy. Skips custom
+/// conditions.
 template <condition Up, condition Down, class F>
 void each_metric(const basic_policy<Up, Down>& p, F f)
 {

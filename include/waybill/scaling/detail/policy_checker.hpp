@@ -39,26 +39,28 @@ public:
     void check_threshold(const std::string& path, const threshold& t)
     {
         const bool each = t.what() == threshold::kind::per_instance;
-        const std::string value = each ? inside(path, "per_instance") : path;
-        if (!is_finite(t.value())) fail(value, "a finite threshold", short_number(t.value()));
-        if (each && min_capacity == 0) fail(value, "a threshold that is defined for 0 instances",
-                                      "one per instance");
-        const std::string table = inside(path, "by_instances");
+        const std::string value_path = each ? inside(path, "per_instance") : path;
+        if (!is_finite(t.value())) fail(value_path, "a finite threshold", short_number(t.value()));
+        if (each && min_capacity == 0) {
+            fail(value_path, "a threshold that is defined for 0 instances", "one per instance");
+        }
+        const std::string table_path = inside(path, "by_instances");
         std::uint64_t last = 0;
         for (std::size_t n = 0; n != t.table().size(); ++n) {
             const threshold_step& s = t.table()[n];
-            const std::string step = numbered(table, n);
-            if (!is_finite(s.value)) fail(step, "a finite threshold", short_number(s.value));
+            const std::string step_path = numbered(table_path, n);
+            if (!is_finite(s.value)) fail(step_path, "a finite threshold", short_number(s.value));
             if (n != 0 && s.instances <= last) {
-                fail(step, "steps in ascending order of instances",
+                fail(step_path, "steps in ascending order of instances",
                      std::to_string(s.instances) + " after " + std::to_string(last));
             }
             last = s.instances;
         }
         if (t.what() != threshold::kind::table) return;
-        if (t.table().empty()) return fail(table, "at least one step", "none");
+        if (t.table().empty()) return fail(table_path, "at least one step", "none");
         if (t.table()[0].instances > min_capacity) {
-            fail(numbered(table, 0), "a first step for at most " + std::to_string(min_capacity),
+            fail(numbered(table_path, 0),
+                 "a first step for at most " + std::to_string(min_capacity),
                  std::to_string(t.table()[0].instances));
         }
     }
@@ -70,11 +72,11 @@ public:
 
     void check_averaged(const std::string& path, statistic what)
     {
-        const bool may = what == statistic::mean || what == statistic::highest ||
-                         what == statistic::lowest || what == statistic::sum ||
-                         what == statistic::first || what == statistic::last ||
-                         what == statistic::rate;
-        if (!may) {
+        const bool grows_with_load = what == statistic::mean || what == statistic::highest ||
+                                      what == statistic::lowest || what == statistic::sum ||
+                                      what == statistic::first || what == statistic::last ||
+                                      what == statistic::rate;
+        if (!grows_with_load) {
             fail(path, "false (this statistic does not grow with the load)",
                  std::string(name(what)));
         }
@@ -91,17 +93,17 @@ public:
             return;
         }
         const std::size_t n = r.parts().size();
-        const std::string place = inside(path, word_of(r.what()));
-        if (n == 0) return fail(place, "a rule", "none");
+        const std::string parts_path = inside(path, word_of(r.what()));
+        if (n == 0) return fail(parts_path, "a rule", "none");
         if (r.what() == rule::kind::at_least && (r.wanted() == 0 || r.wanted() > n)) {
             fail(path + "/at_least", "a number from 1 to " + std::to_string(n),
                  std::to_string(r.wanted()));
         }
         if (r.what() == rule::kind::opposite) {
-            if (n != 1) return fail(place, "one rule", std::to_string(n));
-            return check_rule(place, r.parts()[0]);
+            if (n != 1) return fail(parts_path, "one rule", std::to_string(n));
+            return check_rule(parts_path, r.parts()[0]);
         }
-        for (std::size_t i = 0; i != n; ++i) check_rule(numbered(place, i), r.parts()[i]);
+        for (std::size_t i = 0; i != n; ++i) check_rule(numbered(parts_path, i), r.parts()[i]);
     }
 
     void check_not_negative(const std::string& path, duration d)
@@ -119,7 +121,7 @@ public:
     }
 
     std::optional<policy_error> error;
-    /// The lowest capacity for which the rules are evaluated.
+    /// The lowest capacity for which the rules to check next are evaluated.
     std::uint64_t min_capacity = waybill::detail::highest_size;
 };
 
@@ -155,10 +157,10 @@ inline void check_targets(policy_checker& c, const std::vector<target>& targets)
         if (!is_finite(t.each) || t.each <= 0) {
             c.fail(at + "/each", "a number above 0", short_number(t.each));
         }
-        const auto check_tolerance = [&](std::string_view direction, double most) {
-            if (!is_finite(most) || most < 0 || most >= 1) {
+        const auto check_tolerance = [&](std::string_view direction, double tolerance) {
+            if (!is_finite(tolerance) || tolerance < 0 || tolerance >= 1) {
                 c.fail(at + "/tolerance" + std::string(direction), "a share in [0, 1)",
-                       short_number(most));
+                       short_number(tolerance));
             }
         };
         check_tolerance("/up", t.tolerance.up);
@@ -167,7 +169,7 @@ inline void check_targets(policy_checker& c, const std::vector<target>& targets)
 }
 
 inline void check_bounds(policy_checker& c, const bounds& b,
-                         const std::vector<capacity_tier>& ladder, bool activates)
+                         const std::vector<capacity_tier>& ladder, bool has_activation)
 {
     if (b.highest == 0) c.fail("/instances/highest", "at least 1", "0");
     if (b.lowest > b.highest) {
@@ -175,17 +177,19 @@ inline void check_bounds(policy_checker& c, const bounds& b,
                std::to_string(b.lowest));
     }
     if (ladder.empty()) {
-        if (b.lowest == 0 && !activates) {
+        if (b.lowest == 0 && !has_activation) {
             c.fail("/activation", "a rule that starts the first instance (the lowest number is 0)",
                    "none");
         }
         return;
     }
-    if (activates)
+    if (has_activation) {
         c.fail("/activation", "none (the lowest tier of a ladder always runs)", "a rule");
+    }
     if (b.highest >= ladder.size()) {
-        c.fail("/instances/highest", "a tier of the ladder, 0 to " +
-               std::to_string(ladder.size() - 1), std::to_string(b.highest));
+        c.fail("/instances/highest",
+               "a tier of the ladder, 0 to " + std::to_string(ladder.size() - 1),
+               std::to_string(b.highest));
     }
     for (std::size_t n = 0; n != ladder.size(); ++n) {
         const std::string at = numbered("/ladder", n);
@@ -202,7 +206,7 @@ inline void check_bounds(policy_checker& c, const bounds& b,
     }
 }
 
-/// Checks the fields that ask for a number of instances.
+/// Checks the rules, targets and other fields that request a number of instances.
 template <condition Up, condition Down>
 void check_requests(policy_checker& c, const basic_policy<Up, Down>& p)
 {
@@ -234,7 +238,7 @@ void check_requests(policy_checker& c, const basic_policy<Up, Down>& p)
     if (p.activation && !p.activation->empty()) c.check_rule("/activation", *p.activation);
 }
 
-/// Checks the fields that slow a change down.
+/// Checks the fields that limit or delay changes.
 template <condition Up, condition Down>
 void check_pace(policy_checker& c, const basic_policy<Up, Down>& p)
 {
@@ -247,8 +251,7 @@ void check_pace(policy_checker& c, const basic_policy<Up, Down>& p)
     c.check_not_negative("/warm_up", p.warm_up);
     c.check_not_negative("/zero_after", p.zero_after);
     if (p.patience <= duration{}) {
-        c.fail("/patience", "a duration above 0",
-               std::to_string(p.patience.count()) + " ns");
+        c.fail("/patience", "a duration above 0", std::to_string(p.patience.count()) + " ns");
     }
     c.check_not_negative("/after_failure", p.after_failure);
 }
@@ -262,13 +265,13 @@ void check_pace(policy_checker& c, const basic_policy<Up, Down>& p)
     path = inside(path, word_of(r.what()));
     for (std::size_t n = 0; n != r.parts().size(); ++n) {
         const bool single = r.what() == rule::kind::opposite;
-        std::string at = path_to(r.parts()[n], c,
-                                 single ? path : numbered(path, n));
+        std::string at = path_to(r.parts()[n], c, single ? path : numbered(path, n));
         if (!at.empty()) return at;
     }
     return {};
 }
 
+/// Fails if the rules up and down flap by construction. The path is that of the threshold down.
 inline void check_flapping(policy_checker& c, const rule& up, const std::vector<band>& bands,
                            const rule& down, const bounds& b,
                            const std::vector<capacity_tier>& ladder)
@@ -279,15 +282,15 @@ inline void check_flapping(policy_checker& c, const rule& up, const std::vector<
     const std::optional<clash> found =
         flapping(rule(rule::kind::any, std::move(ups)), down, b, ladder);
     if (!found) return;
-    const double u = found->up.limit.at(found->instances).value_or(0);
-    const double d = found->down.limit.at(found->instances).value_or(0);
+    const double up_limit = found->up.limit.at(found->instances).value_or(0);
+    const double down_limit = found->down.limit.at(found->instances).value_or(0);
     const bool above = found->up.how == relation::above || found->up.how == relation::at_least;
     c.fail(path_to(down, found->down, "/down"),
-           std::string("a threshold ") + (above ? "below " : "above ") + short_number(u) + " (" +
-               in_quotes(found->up.metric) + " asks for more from there on, with " +
+           std::string("a threshold ") + (above ? "below " : "above ") + short_number(up_limit) +
+               " (" + in_quotes(found->up.metric) + " asks for more from there on, with " +
                std::to_string(found->instances) +
                (found->instances == 1 ? " instance)" : " instances)"),
-           short_number(d));
+           short_number(down_limit));
 }
 
 }  // namespace waybill::inline v0_2::scaling::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// policy_path: paths and values in a policy, as its errors name them.
+// policy_path: writes the paths and values of a policy for its errors.
 
 #ifndef WAYBILL_SCALING_DETAIL_POLICY_PATH_HPP
 #define WAYBILL_SCALING_DETAIL_POLICY_PATH_HPP
@@ -24,7 +24,7 @@ namespace waybill::inline v0_2::scaling::detail {
     return {digits, std::to_chars(digits, digits + sizeof digits, x).ptr};
 }
 
-/// Not named `quoted`, since lookup would also find std::quoted.
+/// The text in double quotes. Not named `quoted`, since lookup would also find std::quoted.
 [[nodiscard]] inline std::string in_quotes(std::string_view s)
 {
     return '"' + std::string(s) + '"';
@@ -42,7 +42,7 @@ namespace waybill::inline v0_2::scaling::detail {
     return "?";
 }
 
-/// The name of the kind of rule in a policy's JSON.
+/// The name of the kind of rule in a policy's JSON. Empty for a comparison.
 [[nodiscard]] constexpr std::string_view word_of(rule::kind k) noexcept
 {
     switch (k) {
@@ -55,11 +55,13 @@ namespace waybill::inline v0_2::scaling::detail {
     return "?";
 }
 
+/// The path of a field of the object at `path`.
 [[nodiscard]] inline std::string inside(std::string_view path, std::string_view segment)
 {
     return std::string(path) + '/' + std::string(segment);
 }
 
+/// The path of the n-th item of the list at `path`, from 0.
 [[nodiscard]] inline std::string numbered(std::string_view path, std::size_t n)
 {
     return std::string(path) + '/' + std::to_string(n);

@@ -2,7 +2,7 @@
 //
 // ways: the sets of comparisons that make a rule hold, and the clashes of two such sets.
 //
-// Part of `flapping`.
+// Part of `flapping`. The ways of a rule are the terms of its disjunctive normal form.
 
 #ifndef WAYBILL_SCALING_DETAIL_WAYS_HPP
 #define WAYBILL_SCALING_DETAIL_WAYS_HPP
@@ -21,6 +21,10 @@
 
 namespace waybill::inline v0_2::scaling::detail {
 
+/// The maximum number of steps to find ways, and of pairs of comparisons to test. It bounds the
+/// time: the number of ways may be exponential in the size of a rule.
+inline constexpr std::size_t max_steps = 10'000;
+
 /// A comparison, or its opposite.
 struct part_of_way {
     const comparison* compared = nullptr;
@@ -34,9 +38,18 @@ struct part_of_way {
 };
 using way = std::vector<part_of_way>;  // comparisons that must all hold
 
-/// Finds the sets of comparisons that make a rule hold or fail. Gives up after 10,000 steps.
+/// Finds the sets of comparisons that make a rule hold. Gives up after `max_steps` steps.
 class way_finder {
 public:
+    [[nodiscard]] std::vector<way> ways(const rule& r)
+    {
+        const bool fails = false;
+        return ways(r, fails);
+    }
+    [[nodiscard]] bool gave_up() const { return steps_left_ == 0; }
+
+private:
+    /// The ways to make a rule hold or, if `fails` is true, fail.
     [[nodiscard]] std::vector<way> ways(const rule& r, bool fails)
     {
         std::vector<way> found;
@@ -53,73 +66,82 @@ public:
         }
         // Fewer than k of n parts hold if n - k + 1 parts fail.
         if (fails) wanted = wanted > n ? 0 : n - wanted + 1;
-        choose(r.parts(), 0, wanted, fails, {}, found);
+        const std::size_t first_part = 0;
+        choose(r.parts(), first_part, wanted, fails, {}, found);
         return found;
     }
-    [[nodiscard]] bool gave_up() const { return steps_ == 0; }
 
-private:
-    /// Finds each set in which `wanted` of the parts from the n-th on hold (or fail, if `fail`).
-    /// Adds it to `found`, together with `before`.
-    void choose(const std::vector<rule>& parts, std::size_t n, std::uint64_t wanted, bool fail,
+    /// Finds each set in which `wanted` of the parts from the n-th on hold or, if `fails` is true,
+    /// fail. Adds it to `found`, together with `before`.
+    void choose(const std::vector<rule>& parts, std::size_t n, std::uint64_t wanted, bool fails,
                 const way& before, std::vector<way>& found)
     {
-        if (steps_ == 0 || --steps_ == 0) return;
+        if (steps_left_ == 0 || --steps_left_ == 0) return;
         if (wanted == 0) return found.push_back(before);
         if (parts.size() - n < wanted) return;
-        choose(parts, n + 1, wanted, fail, before, found);
-        for (const way& w : ways(parts[n], fail)) {
+        choose(parts, n + 1, wanted, fails, before, found);
+        for (const way& w : ways(parts[n], fails)) {
             way longer = before;
             longer.insert(longer.end(), w.begin(), w.end());
-            choose(parts, n + 1, wanted - 1, fail, longer, found);
+            choose(parts, n + 1, wanted - 1, fails, longer, found);
         }
     }
 
-    std::size_t steps_ = 10'000;
+    std::size_t steps_left_ = max_steps;
 };
 
-/// True if both comparisons are about the same metric and statistic, or equivalent statistics.
+/// True if both comparisons are about the same metric and statistic. All statistics of location
+/// count as the same.
 [[nodiscard]] inline bool are_related(const comparison& a, const comparison& b)
 {
-    const auto is_place = [](statistic s) {
+    const auto is_location = [](statistic s) {
         return s == statistic::mean || s == statistic::highest || s == statistic::lowest ||
                s == statistic::first || s == statistic::last;
     };
-    return a.metric == b.metric && (a.what == b.what || (is_place(a.what) && is_place(b.what)));
+    if (a.metric != b.metric) return false;
+    return a.what == b.what || (is_location(a.what) && is_location(b.what));
 }
 
 /// The numbers of instances at which two thresholds are compared: 65 over the bounds, and the
 /// numbers at and before each table step.
-[[nodiscard]] inline std::vector<std::uint64_t> samples(const bounds& b,
-                                                        const std::vector<capacity_tier>& ladder,
-                                                        const threshold& a, const threshold& c)
+[[nodiscard]] inline std::vector<std::uint64_t> tested_instances(
+    const bounds& b, const std::vector<capacity_tier>& ladder, const threshold& first,
+    const threshold& second)
 {
-    std::vector<std::uint64_t> n;
-    const std::uint64_t apart = waybill::detail::saturating_sub(b.highest, b.lowest);
-    for (std::uint64_t i = 0; i <= 64; ++i) {
-        n.push_back(capacity_at(ladder, b.lowest + apart / 64 * i + apart % 64 * i / 64));
+    constexpr std::uint64_t intervals = 64;
+    std::vector<std::uint64_t> tested;
+    const std::uint64_t range = waybill::detail::saturating_sub(b.highest, b.lowest);
+    for (std::uint64_t i = 0; i <= intervals; ++i) {
+        // range * i / intervals, without overflow
+        const std::uint64_t offset = range / intervals * i + range % intervals * i / intervals;
+        tested.push_back(capacity_at(ladder, b.lowest + offset));
     }
-    for (const threshold* t : {&a, &c}) {
+    const std::uint64_t lowest = tested.front();
+    const std::uint64_t highest = tested.back();
+    for (const threshold* t : {&first, &second}) {
         if (!ladder.empty()) break;  // no capacity lies between tiers
         for (const threshold_step& s : t->table()) {
-            if (s.instances > n.front() && s.instances <= n[64]) {
-                n.push_back(s.instances - 1);
-                n.push_back(s.instances);
+            if (s.instances > lowest && s.instances <= highest) {
+                tested.push_back(s.instances - 1);
+                tested.push_back(s.instances);
             }
         }
     }
-    return n;
+    return tested;
 }
 
-/// The first sampled number of instances for which both comparisons can hold.
+/// The first tested number of instances for which both comparisons can hold. Empty if both have the
+/// same direction.
 [[nodiscard]] inline std::optional<std::uint64_t> both_hold(
     const part_of_way& up, const part_of_way& down, const bounds& b,
     const std::vector<capacity_tier>& ladder)
 {
     if (up.is_above() == down.is_above()) return {};
-    for (const std::uint64_t n : samples(b, ladder, up.compared->limit, down.compared->limit)) {
-        const std::optional<double> u = up.compared->limit.at(n);
-        const std::optional<double> d = down.compared->limit.at(n);
+    const threshold& up_limit = up.compared->limit;
+    const threshold& down_limit = down.compared->limit;
+    for (const std::uint64_t n : tested_instances(b, ladder, up_limit, down_limit)) {
+        const std::optional<double> u = up_limit.at(n);
+        const std::optional<double> d = down_limit.at(n);
         if (u && d && (up.is_above() ? *u <= *d : *d <= *u)) return n;
     }
     return {};
@@ -141,6 +163,7 @@ private:
     return false;
 }
 
+/// The first clash of a way up with a way down. Empty if they cannot hold at the same time.
 [[nodiscard]] inline std::optional<clash> clash_of(const way& up, const way& down, const bounds& b,
                                                    const std::vector<capacity_tier>& ladder)
 {

@@ -17,7 +17,8 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// The result of a call as a fault. An error of the kind `none` becomes `infrastructure`.
+/// The result of a call as a fault. An error in a `result` whose kind is `none` becomes
+/// `infrastructure`.
 [[nodiscard]] inline fault to_fault(fault f) { return f; }
 [[nodiscard]] inline fault to_fault(const result<void>& r)
 {
@@ -41,7 +42,7 @@ inline constexpr bool is_fault_result =
 template <class Calls, class... Actions>
 inline constexpr bool are_fault_results = (is_fault_result<result_of_call<Calls, Actions>> && ...);
 
-/// Refuses calls whose result has another type. `All` has a call for each action.
+/// Refuses calls with a wrong result type. Requires: `All` has a call for each action.
 template <class All>
 constexpr void check_results() noexcept
 {
@@ -60,8 +61,8 @@ constexpr void check_results() noexcept
                   "process_step: wait_until must return a fault, a result<void> or void");
 }
 
-/// Refuses a set of calls without exactly one for each action, or with results of another type, and
-/// a clock that is a constant time.
+/// Refuses a clock that is a constant time, an action that has not exactly one call, and a call
+/// with a wrong result type.
 template <class All, class Clock>
 constexpr void check_step_calls() noexcept
 {

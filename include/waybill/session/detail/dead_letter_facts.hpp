@@ -13,20 +13,23 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// The id of the first session, from which all ids are derived.
+/// The id of the session in which the message was sent first. All ids of redrives are derived from
+/// it.
 [[nodiscard]] inline std::string_view origin_session(const pipeline_dead_letter& l) noexcept
 {
     return l.origin.generation == 0 ? l.properties.session : l.origin.session;
 }
 
+/// The sequence number of the message in that session.
 [[nodiscard]] inline std::uint64_t origin_sequence(const pipeline_dead_letter& l) noexcept
 {
     return l.origin.generation == 0 ? l.sequence : l.origin.sequence;
 }
 
 /// The last known state of a session whose dead letters are given in their order. The dead letter
-/// with the highest `resume_at` has the latest state. If a redriven session has completed no step,
-/// that state may lack the one sent with the first message; `origin.state` is returned instead.
+/// with the highest `resume_at` has the latest state. Exception: if a redriven session has done no
+/// step, that state can lack the content sent with its first message. The result is then
+/// `origin.state` of that message.
 [[nodiscard]] inline std::string_view latest_state(
     std::span<const pipeline_dead_letter> session) noexcept
 {

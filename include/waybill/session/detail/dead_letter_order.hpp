@@ -26,10 +26,11 @@
 
 namespace waybill::inline v0_2::detail {
 
+/// The sort key of a dead letter. Compared by `major`, then by `minor`.
 struct order_key {
     std::uint64_t major = 0;
     std::uint64_t minor = 0;
-    std::size_t index = 0;
+    std::size_t index = 0;  // the position of the dead letter before the sort
 
     friend constexpr bool operator<(const order_key& a, const order_key& b) noexcept
     {
@@ -52,27 +53,29 @@ constexpr void insertion_sort(order_keys keys) noexcept
 /// Byte `n` of a key. Byte 0 is the least significant.
 [[nodiscard]] constexpr std::size_t byte_of(const order_key& k, unsigned n) noexcept
 {
-    return (n < 8 ? k.minor >> (8 * n) : k.major >> (8 * n - 64)) & 0xFFU;
+    return (n < 8 ? k.minor >> (8 * n) : k.major >> (8 * (n - 8))) & 0xFFU;
 }
 
 /// Stable radix sort from the least significant byte. Bytes that are equal in all keys are skipped.
-/// At most 48 keys: insertion sort. `scratch` is scratch memory of the size of `keys`.
+/// At most 48 keys: insertion sort. `scratch` must have the size of `keys`.
 constexpr void sort_keys(order_keys keys, order_keys scratch) noexcept
 {
     constexpr std::size_t max_insertion_sort = 48;
     if (keys.size() <= max_insertion_sort) return insertion_sort(keys);
-    std::array<std::array<std::size_t, 256>, 16> counts{};
+    constexpr unsigned key_bytes = 16;  // of `major` and `minor`
+    std::array<std::array<std::size_t, 256>, key_bytes> counts{};
     bool in_order = true;
     for (std::size_t i = 0; i != keys.size(); ++i) {
         in_order = in_order && (i == 0 || !(keys[i] < keys[i - 1]));
-        for (unsigned n = 0; n != 16; ++n) ++counts[n][byte_of(keys[i], n)];
+        for (unsigned n = 0; n != key_bytes; ++n) ++counts[n][byte_of(keys[i], n)];
     }
     if (in_order) return;
     bool in_scratch = false;
-    for (unsigned n = 0; n != 16; ++n) {
+    for (unsigned n = 0; n != key_bytes; ++n) {
         const order_keys from = in_scratch ? scratch : keys;
         const order_keys to = in_scratch ? keys : scratch;
         if (counts[n][byte_of(from[0], n)] == from.size()) continue;
+        // Replace each count by the position of its first key.
         std::size_t before = 0;
         for (std::size_t& c : counts[n]) before += std::exchange(c, before);
         for (const order_key& k : from) to[counts[n][byte_of(k, n)]++] = k;
@@ -81,8 +84,8 @@ constexpr void sort_keys(order_keys keys, order_keys scratch) noexcept
     for (std::size_t i = 0; in_scratch && i != keys.size(); ++i) keys[i] = scratch[i];
 }
 
-/// Eight bytes of a text from `from` as a big-endian number, padded with zeros. It sorts as the
-/// bytes do.
+/// Eight bytes of a text from `from` as a big-endian number, padded with zeros. Numbers have the
+/// order of the bytes.
 [[nodiscard]] constexpr std::uint64_t bytes_at(std::string_view text, std::size_t from) noexcept
 {
     std::uint64_t n = 0;
@@ -96,9 +99,9 @@ constexpr void sort_keys(order_keys keys, order_keys scratch) noexcept
 [[nodiscard]] constexpr std::size_t common_prefix_size(std::string_view a,
                                                        std::string_view b) noexcept
 {
-    const std::size_t most = a.size() < b.size() ? a.size() : b.size();
+    const std::size_t shorter = a.size() < b.size() ? a.size() : b.size();
     std::size_t n = 0;
-    while (n != most && a[n] == b[n]) ++n;
+    while (n != shorter && a[n] == b[n]) ++n;
     return n;
 }
 
@@ -156,21 +159,21 @@ private:
     {
         if (keys.size() < 2) return;
         std::size_t common = session(keys[0].index).size();
-        bool same = true;
+        bool all_equal = true;
         for (const order_key& k : keys.subspan(1)) {
             const std::string_view first = session(keys[0].index);
             const std::string_view other = session(k.index);
             const std::size_t n = from + common_prefix_size(first.substr(from), other.substr(from));
-            same = same && n == first.size() && n == other.size();
+            all_equal = all_equal && n == first.size() && n == other.size();
             if (n < common) common = n;
         }
-        for (order_key& k : keys) k.major = same ? 0 : id_part_key(session(k.index), common);
+        for (order_key& k : keys) k.major = all_equal ? 0 : id_part_key(session(k.index), common);
         sort_keys(keys, order_keys(scratch_).first(keys.size()));
-        for (std::size_t at = 0; !same && at != keys.size();) {
+        for (std::size_t at = 0; !all_equal && at != keys.size();) {
             std::size_t end = at + 1;
             while (end != keys.size() && keys[end].major == keys[at].major) ++end;
-            const bool ids_continue = (keys[at].major & 0xFFU) == part_bytes;
-            if (ids_continue) sort_by_session_id(keys.subspan(at, end - at), common + part_bytes);
+            const bool may_continue = (keys[at].major & 0xFFU) == part_bytes;
+            if (may_continue) sort_by_session_id(keys.subspan(at, end - at), common + part_bytes);
             at = end;
         }
     }

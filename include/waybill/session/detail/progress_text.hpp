@@ -37,7 +37,8 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Maximum bytes of the lines without the error text.
+/// Maximum bytes of the lines without the error text. tests/unit/session/progress_text.test.cpp
+/// computes it from the longest numbers, times and reason.
 inline constexpr std::uint64_t max_progress_lines_bytes = 328;
 
 /// The reason with this name; nullopt if only a later version knows it.
@@ -51,6 +52,7 @@ inline constexpr std::uint64_t max_progress_lines_bytes = 328;
     return std::nullopt;
 }
 
+/// The bytes of a character after escaping, and those of a text.
 [[nodiscard]] constexpr std::uint64_t escaped_size(char c) noexcept
 {
     if (c == '\\' || c == '\n') return 2;
@@ -138,7 +140,7 @@ inline constexpr std::string_view progress_words[] = {
     return false;
 }
 
-/// Removes the next word and parses it as a 64-bit number. False if it is none.
+/// Removes the next word and parses it as a 64-bit number. False if it is not a number.
 [[nodiscard]] constexpr bool take_number(std::string_view& line, std::uint64_t& to) noexcept
 {
     const std::optional<std::uint64_t> n = digits_in(take_word(line));
@@ -153,7 +155,7 @@ inline constexpr std::string_view progress_words[] = {
     return t.has_value();
 }
 
-/// The result of reading lines.
+/// The result of reading the lines of a progress.
 enum class progress_lines : std::uint8_t {
     ok,
     corrupt,  ///< A line that is never written, or that is not at its place.
@@ -260,7 +262,8 @@ struct read_progress {
     return true;
 }
 
-/// Reads lines, each with its line end. Linear time.
+/// Reads the lines of a progress, each with its line end, and the lines of later versions after
+/// them. Linear time.
 [[nodiscard]] inline read_progress read_progress_lines(std::string_view lines)
 {
     read_progress r;
@@ -281,7 +284,8 @@ struct read_progress {
         if (outcome != progress_lines::ok) return refused(outcome);
         rest.remove_prefix(line.size() + 1);
     }
-    // Refuse any order or form other than the written one.
+    // Refuse any order or form other than the written one. The error is in the first line that
+    // differs.
     const std::string written = write_progress(r.progress);
     if (written != lines.substr(0, lines.size() - rest.size())) {
         r.line = 1;

@@ -26,24 +26,25 @@ class property_reader {
 public:
     property_reader(F& find, Read& read) : find_(find), read_(read) {}
 
+    /// Returns false if the property is missing.
     bool read_text(std::string_view name, std::string& to)
     {
         const auto found = find_(name);
         if (found) to = std::string(std::string_view(*found));
         return static_cast<bool>(found);
     }
-    /// Returns false if the property is missing or wrong.
+    /// Returns false if the property is missing or wrong, or if an error was found before.
     bool read_number(std::string_view name, std::uint64_t& to)
     {
         const auto found = find_(name);
         if (!found || !read_.ok()) return false;
         const std::string_view text(*found);
-        const row_key read = row_key::read(text);
-        if (read.readable()) {
-            to = read.sequence;
+        const row_key parsed = row_key::read(text);  // an unsigned number of any width
+        if (parsed.readable()) {
+            to = parsed.sequence;
             return true;
         }
-        const bool large = read.outcome == row_key::finding::too_large;
+        const bool large = parsed.outcome == row_key::finding::too_large;
         return set_error(large ? finding::too_large : finding::not_number, name, text);
     }
     void read_flag(std::string_view name, bool& to)

@@ -29,8 +29,8 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// The minimum of `max_bytes`; a smaller value counts as this one. It has room for a dot, 32 digits
-/// of the digest and the longest suffix (42 bytes).
+/// The minimum of `max_bytes`; a smaller value counts as this one. It has space for 5 bytes of the
+/// original id, a dot, 32 digits of the digest and the longest suffix (42 bytes).
 inline constexpr std::size_t min_redriven_bytes = 80;
 
 /// Returns `id` followed by `suffix`. If both have more than `max_bytes` bytes, `id` is shortened.
@@ -46,11 +46,12 @@ inline constexpr std::size_t min_redriven_bytes = 80;
         return text;
     }
     constexpr std::string_view hex = "0123456789abcdef";
-    constexpr std::size_t digits = 32;
+    constexpr std::size_t digest_digits = 32;  // of the 64 digits of a SHA-256
+    constexpr std::size_t dot_bytes = 1;
     const std::array<std::uint8_t, 32> digest = sha256(id);
-    text += utf8_prefix(id, max_bytes - suffix.size() - digits - 1);
+    text += utf8_prefix(id, max_bytes - suffix.size() - digest_digits - dot_bytes);
     text += '.';
-    for (std::size_t i = 0; i != digits / 2; ++i) {
+    for (std::size_t i = 0; i != digest_digits / 2; ++i) {
         text += hex[digest[i] / 16];
         text += hex[digest[i] % 16];
     }

@@ -25,9 +25,9 @@ namespace waybill::inline v0_2::detail {
 /// True if the filter selects this dead letter by itself.
 [[nodiscard]] inline bool is_selected(const pipeline_dead_letter& l, const redrive_filter& f)
 {
-    bool reason = f.reasons.empty();
-    for (const dead_letter_reason r : f.reasons) reason = reason || r == l.reason;
-    return reason && l.properties.step >= f.from_step && l.properties.step <= f.to_step &&
+    bool reason_selected = f.reasons.empty();
+    for (const dead_letter_reason r : f.reasons) reason_selected = reason_selected || r == l.reason;
+    return reason_selected && l.properties.step >= f.from_step && l.properties.step <= f.to_step &&
            l.dead_lettered_at >= f.dead_lettered_from && l.dead_lettered_at <= f.dead_lettered_to;
 }
 
@@ -48,7 +48,7 @@ public:
             std::size_t end = at + 1;
             while (end != letters_.size() && session(end) == session(at)) ++end;
             add_session(at, end - at);
-            for (redrive_plan::planned_session& l : split_off_) add(std::move(l));
+            for (redrive_plan::planned_session& s : split_off_) add(std::move(s));
             split_off_.clear();
             at = end;
         }
@@ -63,6 +63,7 @@ private:
         return letters_[i].properties.session;
     }
 
+    /// Plans the dead letters of one session.
     void add_session(std::size_t offset, std::size_t count)
     {
         redrive_plan::planned_session s;
@@ -75,17 +76,17 @@ private:
             return add(std::move(s));
         }
         separate_without_step(s);
-        set_session_id(s);
+        set_id_and_marks(s);
         put_in_order(s);
         if (s.marks.unnumbered) {
             s.total = s.count;
-            return decide(std::move(s));
+            return add_or_hold_back(std::move(s));
         }
         s.first = stopped_at_step(s);
         separate_done_steps(s);
         if (s.count == 0) return;
         check_steps(s);
-        decide(std::move(s));
+        add_or_hold_back(std::move(s));
     }
 
     /// Separates dead letters that the filter does not select. Those that failed alone are selected
@@ -104,6 +105,7 @@ private:
             selected = s.count;
         if (selected == s.count) return;
         if (selected != 0) {
+            // The selected ones have the key 0 and come first.
             order_.by_key(s.offset, all.size(), [&](const pipeline_dead_letter& l, std::size_t) {
                 return std::uint64_t{!is_selected(l, filter_)};
             });
@@ -121,18 +123,20 @@ private:
     /// session has a step, all of them remain.
     void separate_without_step(redrive_plan::planned_session& s)
     {
-        std::uint64_t none = 0;
-        for (const pipeline_dead_letter& l : part(s)) none += l.properties.step == 0 ? 1 : 0;
-        if (none == 0 || none == s.count) return;
+        std::uint64_t without_step = 0;
+        for (const pipeline_dead_letter& l : part(s)) {
+            if (l.properties.step == 0) ++without_step;
+        }
+        if (without_step == 0 || without_step == s.count) return;
         order_.by_key(s.offset, s.count, [](const pipeline_dead_letter& l, std::size_t) {
             return std::uint64_t{l.properties.step == 0};
         });
-        s.count -= none;
+        s.count -= without_step;
         redrive_plan::planned_session rest = s;
         rest.offset = s.end();
-        rest.count = none;
+        rest.count = without_step;
         rest.held = redrive_plan::skip_reason::damaged;
-        set_session_id(rest);
+        set_id_and_marks(rest);
         split_off_.push_back(std::move(rest));
     }
 
@@ -159,35 +163,38 @@ private:
         return letters_.subspan(s.offset, s.count);
     }
 
-    [[nodiscard]] bool selects_session(letters_part part) const
+    /// True if the filter selects any dead letter of this session.
+    [[nodiscard]] bool selects_session(letters_part all) const
     {
-        if (!filter_.session.empty() && part.front().properties.session != filter_.session &&
-            origin_session(part.front()) != filter_.session) {
+        if (!filter_.session.empty() && all.front().properties.session != filter_.session &&
+            origin_session(all.front()) != filter_.session) {
             return false;
         }
         bool any_cause = false;
-        for (const pipeline_dead_letter& l : part) {
+        for (const pipeline_dead_letter& l : all) {
             if (!l.is_cause()) continue;
             any_cause = true;
             if (is_selected(l, filter_)) return true;
         }
-        for (const pipeline_dead_letter& l : part) {
+        for (const pipeline_dead_letter& l : all) {
             if (l.last_redriven_step != 0) return true;  // a redrive that has begun is continued
         }
         if (any_cause) return false;
         // The dead letter that stopped the session is missing.
-        for (const pipeline_dead_letter& l : part) {
+        for (const pipeline_dead_letter& l : all) {
             if (is_selected(l, filter_)) return true;
         }
         return false;
     }
 
-    void set_session_id(redrive_plan::planned_session& s)
+    /// Sets the id of the new session, the number of missing bodies, and the marks that do not
+    /// depend on the order of the steps.
+    void set_id_and_marks(redrive_plan::planned_session& s)
     {
-        const pipeline_dead_letter& one = letter(s.offset);
-        s.generation = saturating_add(one.origin.generation, 1);
-        s.id = redriven_session(origin_session(one), s.generation, plan_.max_id_bytes);
-        s.marks.contradictory = one.origin.generation == highest_size;
+        const pipeline_dead_letter& first = letter(s.offset);
+        s.generation = saturating_add(first.origin.generation, 1);
+        s.id = redriven_session(origin_session(first), s.generation, plan_.max_id_bytes);
+        s.marks.contradictory = first.origin.generation == highest_size;
         const pipeline_dead_letter* previous = nullptr;
         for (const pipeline_dead_letter& l : part(s)) {
             s.marks.unnumbered = s.marks.unnumbered || l.properties.step == 0;
@@ -197,15 +204,15 @@ private:
             const bool same_origin =
                 previous != nullptr && origin_sequence(*previous) == origin_sequence(l);
             s.marks.contradictory = s.marks.contradictory || same_origin ||
-                                    origin_session(l) != origin_session(one) ||
-                                    l.origin.generation != one.origin.generation;
+                                    origin_session(l) != origin_session(first) ||
+                                    l.origin.generation != first.origin.generation;
             previous = &l;
         }
     }
 
     /// Sorts by step, or by sequence number without steps. After a rollover of the sequence numbers
-    /// there is one position, within a partition, at which they jump by more than half of their
-    /// range. The dead letters after this position were sent first.
+    /// there is one position, within a partition, at which they increase by more than half of their
+    /// range. The dead letters from this position on were sent first.
     void put_in_order(redrive_plan::planned_session& s)
     {
         std::size_t descents = 0;
@@ -213,14 +220,17 @@ private:
         const letters_part all = part(s);
         for (std::size_t i = 1; i < all.size(); ++i) {
             if (all[i].properties.step < all[i - 1].properties.step) ++descents;
-            const bool same = partition_of(all[i].sequence) == partition_of(all[i - 1].sequence);
-            if (same && all[i].sequence - all[i - 1].sequence > half_of_sequence_range) jump = i;
+            const bool same_partition =
+                partition_of(all[i].sequence) == partition_of(all[i - 1].sequence);
+            if (same_partition && all[i].sequence - all[i - 1].sequence > half_of_sequence_range)
+                jump = i;
         }
         const bool by_jump = s.marks.unnumbered && jump != 0;
         const bool wrapped_once = descents == 1 && jump != 0 &&
-                              all[jump].properties.step < all[jump - 1].properties.step &&
-                              all.back().properties.step <= all.front().properties.step;
-        if (s.marks.unnumbered ? !by_jump : descents == 0) return;
+                                  all[jump].properties.step < all[jump - 1].properties.step &&
+                                  all.back().properties.step <= all.front().properties.step;
+        const bool in_order = s.marks.unnumbered ? !by_jump : descents == 0;
+        if (in_order) return;
         s.marks.sequence_wrapped = by_jump || wrapped_once;
         s.marks.disordered = !s.marks.sequence_wrapped;
         const std::uint64_t wrap_position = s.offset + jump;
@@ -231,54 +241,64 @@ private:
 
     /// The step at which the session stopped: the highest `resume_at` of its dead letters, and not
     /// after the lowest step that failed, was exhausted or came after a gap. Without `resume_at` it
-    /// is known only for a session that has not begun.
+    /// is the lowest step present, and `start_unknown` is set unless this is the first step of the
+    /// session. For independent steps it is always the lowest step present.
     [[nodiscard]] std::uint64_t stopped_at_step(redrive_plan::planned_session& s) const
     {
         const pipeline_dead_letter& first = letter(s.offset);
-        std::uint64_t at = 0;
-        std::uint64_t stopped = highest_size;
+        std::uint64_t resume_at = 0;
+        std::uint64_t lowest_not_done = highest_size;
         for (const pipeline_dead_letter& l : part(s)) {
-            at = greater(at, l.resume_at);
+            resume_at = greater(resume_at, l.resume_at);
             const bool not_done = l.reason == dead_letter_reason::failed ||
                                   l.reason == dead_letter_reason::gap ||
                                   l.reason == dead_letter_reason::exhausted;
-            if (not_done) stopped = lesser(stopped, l.properties.step);
+            if (not_done) lowest_not_done = lesser(lowest_not_done, l.properties.step);
         }
-        if (at != 0 && !s.marks.independent) {
-            s.marks.contradictory = s.marks.contradictory || stopped < at;
-            return lesser(at, stopped);
+        if (resume_at != 0 && !s.marks.independent) {
+            s.marks.contradictory = s.marks.contradictory || lowest_not_done < resume_at;
+            return lesser(resume_at, lowest_not_done);
         }
         s.marks.start_unknown =
             !s.marks.independent && first.properties.step != first.properties.first;
         return first.properties.step;
     }
 
+    /// The total that a dead letter states, else `known_total`.
+    [[nodiscard]] static std::uint64_t stated_total(const step_properties& s,
+                                                    std::uint64_t known_total) noexcept
+    {
+        if (s.total != 0) return s.total;
+        return s.last ? s.step : known_total;
+    }
+
+    /// Sets the marks that depend on the order of the steps, and the range of the new session.
     void check_steps(redrive_plan::planned_session& s) const
     {
         const bool contradictory_before = s.marks.contradictory;
         const letters_part all = part(s);
-        std::uint64_t sent = 0;
-        for (const pipeline_dead_letter& l : all) sent = greater(sent, l.last_redriven_step);
+        std::uint64_t last_sent = 0;  // by an earlier redrive
+        for (const pipeline_dead_letter& l : all)
+            last_sent = greater(last_sent, l.last_redriven_step);
         s.first_sent = all.front().last_redriven_step != 0 && !s.marks.independent;
-        s.marks.head_missing = sent == 0 && all.front().properties.step != s.first;
+        s.marks.head_missing = last_sent == 0 && all.front().properties.step != s.first;
 
         // A total that an earlier redrive sent has precedence over the totals of the dead letters.
         const std::uint64_t sent_total =
             all.front().last_redriven_step != 0 ? all.front().properties.total : 0;
         std::uint64_t total = sent_total;
-        std::uint64_t previous = greater(sent, all.front().properties.step);
+        std::uint64_t previous = greater(last_sent, all.front().properties.step);
         for (std::size_t i = 0; i != all.size(); ++i) {
-            const step_properties& now = all[i].properties;
-            const std::uint64_t stated_total = now.total != 0 ? now.total
-                                               : now.last     ? now.step
-                                                              : total;
-            const std::uint64_t end = sent_total != 0 ? sent_total : stated_total;
+            const step_properties& properties = all[i].properties;
+            const std::uint64_t end =
+                sent_total != 0 ? sent_total : stated_total(properties, total);
             s.marks.contradictory = s.marks.contradictory || (total != 0 && total != end);
             total = greater(total, end);
             s.marks.repeated =
-                s.marks.repeated || (i != 0 && now.step == all[i - 1].properties.step);
-            s.marks.hole = s.marks.hole || (now.step > previous && now.step - previous > 1);
-            previous = greater(previous, now.step);
+                s.marks.repeated || (i != 0 && properties.step == all[i - 1].properties.step);
+            s.marks.hole = s.marks.hole ||
+                           (properties.step > previous && properties.step - previous > 1);
+            previous = greater(previous, properties.step);
         }
         s.marks.contradictory = s.marks.contradictory || (total != 0 && previous > total);
         s.marks.open = total == 0 || previous < total;
@@ -289,17 +309,20 @@ private:
             s.total = previous;
             return;
         }
-        set_range(s, sent, previous);
+        set_range(s, last_sent, previous);
     }
 
-    /// Sets where the new session begins and ends, and whether its first dead letter is kept.
-    /// `sent`: the last step of an earlier redrive. `last`: the last step present or sent.
-    void set_range(redrive_plan::planned_session& s, std::uint64_t sent, std::uint64_t last) const
+    /// Sets the first and the last step of the new session, and whether its first dead letter is
+    /// marked or kept. Holds the session back if its only dead letter was sent and is kept.
+    /// `last_sent`: the last step that an earlier redrive has sent; 0 if there was none.
+    /// `last`: the last step present or sent.
+    void set_range(redrive_plan::planned_session& s, std::uint64_t last_sent,
+                   std::uint64_t last) const
     {
         const std::uint64_t total = s.total;
-        if (s.marks.damaged() && sent == 0) s.first = letter(s.offset).properties.step;
-        const bool ends = s.marks.damaged() || (s.marks.open && options_.close);
-        if (ends && (sent == 0 || total == 0)) s.total = last;
+        if (s.marks.damaged() && last_sent == 0) s.first = letter(s.offset).properties.step;
+        const bool ends_with_last = s.marks.damaged() || (s.marks.open && options_.close);
+        if (ends_with_last && (last_sent == 0 || total == 0)) s.total = last;
         s.last_redriven_step = last;
         s.keeps_first = (s.total == 0 || last < s.total) && !options_.close;
         s.mark_before_removal = s.keeps_first || s.count > greater(options_.removed_at_once, 1);
@@ -309,7 +332,9 @@ private:
         }
     }
 
-    void decide(redrive_plan::planned_session s)
+    /// Adds the session. Holds it back if it is damaged or needs bodies and the options do not
+    /// permit that.
+    void add_or_hold_back(redrive_plan::planned_session s)
     {
         const bool needs_state = s.first > 1 && !s.first_sent && !s.marks.independent;
         s.marks.without_state =
@@ -325,8 +350,7 @@ private:
 
     void add(redrive_plan::planned_session s)
     {
-        std::uint64_t& in = count_of(s.held);
-        in += s.count;
+        count_of(s.held) += s.count;
         plan_.sessions.push_back(std::move(s));
     }
 
@@ -340,28 +364,28 @@ private:
     /// filter does not select.
     void group_by_disposition()
     {
-        const auto rank = [](redrive_plan::skip_reason h) -> std::uint64_t {
-            return h == redrive_plan::skip_reason::none       ? 0U
-                   : h == redrive_plan::skip_reason::filtered ? 2U
-                                                              : 1U;
+        constexpr std::uint64_t groups = 3;  // in this order: to send, held back, not selected
+        const auto group_of = [](redrive_plan::skip_reason h) -> std::uint64_t {
+            if (h == redrive_plan::skip_reason::none) return 0;
+            return h == redrive_plan::skip_reason::filtered ? 2 : 1;
         };
         bool already_grouped = true;
         for (std::size_t i = 1; i < plan_.sessions.size(); ++i) {
-            already_grouped =
-                already_grouped && rank(plan_.sessions[i - 1].held) <= rank(plan_.sessions[i].held);
+            already_grouped = already_grouped && group_of(plan_.sessions[i - 1].held) <=
+                                                     group_of(plan_.sessions[i].held);
         }
         if (already_grouped) return;
-        std::size_t now = 0;
+        std::size_t current = 0;  // the session of the dead letter at `at`
         order_.by_key(0, letters_.size(), [&](const pipeline_dead_letter&, std::size_t at) {
-            while (at >= plan_.sessions[now].end()) ++now;
-            return rank(plan_.sessions[now].held);
+            while (at >= plan_.sessions[current].end()) ++current;
+            return group_of(plan_.sessions[current].held);
         });
         std::vector<redrive_plan::planned_session> sorted;
         sorted.reserve(plan_.sessions.size());
         std::uint64_t offset = 0;
-        for (std::uint64_t r = 0; r != 3; ++r) {
+        for (std::uint64_t group = 0; group != groups; ++group) {
             for (redrive_plan::planned_session& s : plan_.sessions) {
-                if (rank(s.held) != r) continue;
+                if (group_of(s.held) != group) continue;
                 s.offset = offset;
                 offset = s.end();
                 sorted.push_back(std::move(s));
@@ -370,6 +394,7 @@ private:
         plan_.sessions = std::move(sorted);
     }
 
+    // Half of 2^48, the range of a number within a partition (broker_sequence.hpp).
     static constexpr std::uint64_t half_of_sequence_range = std::uint64_t{1} << 47U;
 
     std::span<pipeline_dead_letter> letters_;

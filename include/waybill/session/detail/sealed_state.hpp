@@ -30,16 +30,20 @@ namespace waybill::inline v0_2::detail {
 /// Bytes of the envelope line, line end included.
 inline constexpr std::uint64_t envelope_bytes = 47;
 
+/// Maximum bytes of a body: the largest size that the ten digits in the line can state.
+inline constexpr std::uint64_t max_sealed_body_bytes = 9'999'999'999;
+
 /// Bytes of a sealed state: `body` + 47. `highest_size` if `body` has more than ten digits.
 [[nodiscard]] constexpr std::uint64_t sealed_size(std::uint64_t body) noexcept
 {
-    return body > 9'999'999'999 ? highest_size : body + envelope_bytes;
+    return body > max_sealed_body_bytes ? highest_size : body + envelope_bytes;
 }
 
 inline constexpr std::string_view envelope_magic = "waybill/";
 /// Maximum bytes of the line in any version, line end included.
 inline constexpr std::size_t max_envelope_bytes = 128;
 inline constexpr std::size_t checksum_digits = 8;  ///< Hexadecimal digits of the checksum.
+inline constexpr std::uint64_t checksum_base = 16;
 
 /// Offsets in the line "waybill/1 json 00001.00000 0000000123 0123abcd": format, version of the
 /// user's part, size of the body and checksum. A blank or dot precedes each of them.
@@ -66,7 +70,7 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     const std::string_view line_end_and_body = all.substr(at::checksum_at + checksum_digits);
     const std::uint32_t checksum =
         crc32c(line_end_and_body, crc32c(all.substr(0, at::checksum_at)));
-    put_digits(bytes.data() + at::checksum_at, checksum_digits, checksum, 16);
+    put_digits(bytes.data() + at::checksum_at, checksum_digits, checksum, checksum_base);
 }
 
 /// The position of the line end, in every version. 0 if there is no line end or the line is too
@@ -74,22 +78,24 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
 [[nodiscard]] constexpr std::size_t envelope_end(std::string_view bytes) noexcept
 {
     const std::size_t end = bytes.substr(0, max_envelope_bytes).find('\n');
-    const bool none =
+    const bool no_line =
         end == std::string_view::npos || end < envelope_magic.size() + checksum_digits;
-    return none ? 0 : end;
+    return no_line ? 0 : end;
 }
 
-/// True if the last word of the line is the checksum of all other bytes.
+/// True if the last word of the line is the checksum of all other bytes. `end` is the position of
+/// the line end.
 [[nodiscard]] constexpr bool has_valid_state_checksum(std::string_view bytes,
                                                       std::size_t end) noexcept
 {
     const std::size_t at = end - checksum_digits;
-    const std::optional<std::uint64_t> checksum = digits_in(bytes.substr(at, checksum_digits), 16);
+    const std::optional<std::uint64_t> checksum =
+        digits_in(bytes.substr(at, checksum_digits), checksum_base);
     if (!checksum || bytes[at - 1] != ' ') return false;
     return *checksum == crc32c(bytes.substr(end), crc32c(bytes.substr(0, at)));
 }
 
-/// Reads a version 1 line with a valid checksum into `s`. False if no version 1 writer makes such a
+/// Reads a version 1 line with a valid checksum into `s`. False if version 1 never writes such a
 /// line.
 [[nodiscard]] constexpr bool read_envelope(std::string_view line, opened_state& s) noexcept
 {
@@ -112,7 +118,8 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     return true;
 }
 
-/// The total size in bytes that a version 1 line states, valid or not. 0 if it states none.
+/// The total size in bytes that a version 1 line states, even if its checksum is wrong. 0 if it
+/// states none.
 [[nodiscard]] constexpr std::uint64_t stated_size(std::string_view bytes) noexcept
 {
     using at = envelope_layout;
@@ -121,10 +128,12 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     return body ? sealed_size(*body) : 0;
 }
 
+/// The bytes without a UTF-8 byte order mark, which some editors add, and without leading white
+/// space.
 [[nodiscard]] constexpr std::string_view trimmed_front(std::string_view bytes) noexcept
 {
-    // UTF-8 byte order mark, which some editors add
-    if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (bytes.starts_with(byte_order_mark)) bytes.remove_prefix(byte_order_mark.size());
     const std::size_t at = bytes.find_first_not_of(" \t\r\n");
     return at == std::string_view::npos ? std::string_view() : bytes.substr(at);
 }
@@ -189,7 +198,8 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
     } else if (bare.starts_with('{')) {
         s.without_envelope = true;
         s.body = bare;
-    } else if (!detail::envelope_magic.starts_with(bytes->substr(0, 8))) {
+    } else if (!detail::envelope_magic.starts_with(bytes->substr(0, envelope_magic.size()))) {
+        // A truncated magic is not foreign: it is the beginning of an envelope.
         s.problem = opened_state::problem_type::foreign;
     } else {
         s.problem = detail::check_envelope(*bytes, s);

@@ -10,14 +10,15 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// True if UTF-8 text contains U+0000 to U+001F or U+007F to U+009F.
+/// True if UTF-8 text contains U+0000 to U+001F or U+007F to U+009F. U+0080 to U+009F are the bytes
+/// 0xC2 0x80 to 0xC2 0x9F.
 [[nodiscard]] constexpr bool has_control_character(std::string_view text) noexcept
 {
-    unsigned before = 0;
+    unsigned previous_byte = 0;
     for (const char c : text) {
         const unsigned byte = static_cast<unsigned char>(c);
-        if (byte < 0x20U || byte == 0x7FU || (before == 0xC2U && byte < 0xA0U)) return true;
-        before = byte;
+        if (byte < 0x20U || byte == 0x7FU || (previous_byte == 0xC2U && byte < 0xA0U)) return true;
+        previous_byte = byte;
     }
     return false;
 }

@@ -29,17 +29,21 @@ namespace waybill::inline v0_2::detail {
     return static_cast<std::uint32_t>(lesser(n, UINT32_MAX));
 }
 
+/// The random number for pauses without randomness, in [0, 1).
+inline constexpr double middle_of_jitter = 0.5;
+
 /// The rest of the pause after `tries` tries, if the last one was saved at `since`. Few brokers can
 /// delay a session for all consumers, so the next holder may receive it before the pause ends. The
 /// result is at most the whole pause, even if clocks differ.
 [[nodiscard]] constexpr duration rest_of_pause(const retry_policy& p, std::uint64_t tries,
                                                wall_time since, wall_time now) noexcept
 {
-    const retry_action then =
-        decide(p, clamped_tries(tries), fault_kind::transient, 0.5, steady_time{});
-    const wait_until* w = std::get_if<wait_until>(&then);
-    if (w == nullptr) return {};
-    const duration whole_pause = w->time - steady_time{};
+    const steady_time start{};
+    const retry_action decision =
+        decide(p, clamped_tries(tries), fault_kind::transient, middle_of_jitter, start);
+    const wait_until* wait = std::get_if<wait_until>(&decision);
+    if (wait == nullptr) return {};
+    const duration whole_pause = wait->time - start;
     return lesser(greater(whole_pause - (now - since), duration{}), whole_pause);
 }
 
@@ -56,6 +60,7 @@ namespace waybill::inline v0_2::detail {
     return found == state_read::newer || p.unreadable == pipeline_policy::when_unreadable::hold;
 }
 
+/// A received message, and the decisions for it.
 struct step_in_hand : step_facts {
     wall_time wall{};        // when the message was received
     steady_time received{};  // the same time on the steady clock
@@ -109,10 +114,10 @@ struct step_in_hand : step_facts {
     [[nodiscard]] constexpr std::optional<dead_letter_reason> refusal_reason(
         const pipeline_policy& p, const session_progress& s, std::uint64_t tries) const noexcept
     {
-        const bool stops = p.mode == pipeline_policy::pipeline_mode::stop_on_failure;
+        const bool in_order = p.mode == pipeline_policy::pipeline_mode::stop_on_failure;
         if (!contradiction(*this, s).empty()) return dead_letter_reason::contradiction;
-        if (is_repeated(*this, s, stops)) return {};
-        if (stops && step != expected_step(*this, s)) return dead_letter_reason::gap;
+        if (is_repeated(*this, s, in_order)) return {};
+        if (in_order && step != expected_step(*this, s)) return dead_letter_reason::gap;
         if (tries >= greater(p.retry.max_attempts, 1)) return dead_letter_reason::exhausted;
         if (earlier_deliveries() >= greater(p.max_deliveries, 1))
             return dead_letter_reason::ended_process;
@@ -141,7 +146,7 @@ struct step_in_hand : step_facts {
     /// delivery. At least `pauses.cap` if the broker does not count deliveries or the refusal is
     /// permanent.
     [[nodiscard]] constexpr duration pause_for(fault_kind kind, const retry_policy& p,
-                                               double random = 0.5,
+                                               double random = middle_of_jitter,
                                                duration hint = {}) const noexcept
     {
         const duration usual_pause = pause(p.pauses, clamped_tries(deliveries), random, hint);

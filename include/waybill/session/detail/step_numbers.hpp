@@ -2,8 +2,8 @@
 //
 // step_numbers: compares the numbers of a message with the progress of its session.
 //
-// Pure functions. The order of a broker is not trusted alone: a broker that dead-letters a step
-// continues with the next one, and a sender may be wrong or run twice.
+// Pure functions. They do not rely on the delivery order alone: a broker that dead-letters a step
+// delivers the next one. A sender may number steps wrongly or run twice.
 
 #ifndef WAYBILL_SESSION_DETAIL_STEP_NUMBERS_HPP
 #define WAYBILL_SESSION_DETAIL_STEP_NUMBERS_HPP
@@ -43,10 +43,10 @@ namespace waybill::inline v0_2::detail {
     return p.done == 0 ? m.first : saturating_add(p.done, 1);
 }
 
-/// True if the session has done the step before. If `in_order`, these are all steps up to `done`.
-/// Independent steps may be missing or late, so only `done` itself is certain. Only that step is
-/// redelivered after a fault, because a message is completed before the next one is received. If
-/// the next step has tries, `done` itself may have been skipped; the result is false.
+/// True if the session has already done this step. If `in_order`, all steps up to `done` are done.
+/// Independent steps may be missing or late, so only step `done` itself is known to be done. Only
+/// this step is redelivered after a fault: a message is completed before the next one is received.
+/// If `p.tries` is not 0, step `done` may be a skipped step, and the result is false.
 [[nodiscard]] constexpr bool is_repeated(const step_facts& m, const session_progress& p,
                                          bool in_order) noexcept
 {
@@ -61,8 +61,9 @@ namespace waybill::inline v0_2::detail {
     return total == 0 ? m.last : m.step >= total;
 }
 
-/// True if the state can be removed after this message: it is the last one, and no message follows
-/// that needs the state. False if `first` is missing, because it may still arrive.
+/// True if the state can be removed after this message: it is the last one, and its numbers do not
+/// contradict the progress. False if the session failed with a gap or a contradiction before any
+/// step was done: step `first` may still arrive, and the failed state must prevent its run.
 [[nodiscard]] constexpr bool ends_session(const step_facts& m, const session_progress& p) noexcept
 {
     if (!is_last(m, p) || !contradiction(m, p).empty()) return false;
@@ -71,8 +72,8 @@ namespace waybill::inline v0_2::detail {
            p.failed->reason != dead_letter_reason::contradiction;
 }
 
-/// The reason of a step that succeeded but whose state is refused for good; `reason` is that of the
-/// store.
+/// The error text of a step that succeeded, but whose state the store permanently refuses. `reason`
+/// is the error text of the store.
 [[nodiscard]] inline std::string refused_state_text(std::string_view reason)
 {
     std::string line = "the store permanently refuses the state after this step";
@@ -80,8 +81,9 @@ namespace waybill::inline v0_2::detail {
     return line;
 }
 
-/// The next step of the session: the one after the last step that is done. If no step is done, the
-/// first step according to the message that stopped the session; 0 for other messages.
+/// The next step of the session: the one after the last step that is done. If no step is done: the
+/// first step according to the message that stopped the session; 0 (unknown) for other messages
+/// and for a message whose step is before its first step.
 [[nodiscard]] inline std::uint64_t resume_step(const step_properties& message, bool stopped_session,
                                                const session_progress& p) noexcept
 {

@@ -36,6 +36,7 @@ public:
     step_outcome run()
     {
         while (more_actions_) run_action();
+        // The outcome in the pipeline is still that of the previous message.
         if (previous_message_ended_ && !accepted_) return step_outcome::lost;
         return pipe_.ended().value_or(step_outcome::lost);
     }
@@ -76,6 +77,7 @@ private:
             },
             [&](wait_until a) { wait(a); },
             [&](idle) {
+                // The first `idle` passes the message. A second one, or a refusal, ends the loop.
                 more_actions_ = !has_message_ && report(message_) == event_result::applied;
                 has_message_ = true;
                 accepted_ = accepted_ || more_actions_;
@@ -85,7 +87,7 @@ private:
     void execute(const pipeline::execute& a)
     {
         report(pipeline::step_begun{});
-        if (!pipe_.running()) return;  // the last call threw: the attempt is counted first
+        if (!pipe_.running()) return;  // the last call threw: its attempt is counted first
         if constexpr (std::same_as<result_of_call<All, pipeline::execute>, pipeline::executed>)
             report(call_(a));
         else

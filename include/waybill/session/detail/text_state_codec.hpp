@@ -26,16 +26,18 @@ namespace waybill::inline v0_2::detail {
 
 static_assert(max_progress_lines_bytes <= state_budget::min_failure_reserve);
 
-/// The size of a state without the lines of its progress.
+/// The size of a state without the lines of its progress: envelope, `later` bytes of later lines,
+/// blank line, and `own` bytes of the user.
 [[nodiscard]] constexpr std::uint64_t value_bytes(std::uint64_t later, std::uint64_t own) noexcept
 {
-    return saturating_add(saturating_add(envelope_bytes + 1, later), own);
+    constexpr std::uint64_t blank_line_bytes = 1;
+    return saturating_add(saturating_add(envelope_bytes + blank_line_bytes, later), own);
 }
 
 /// The lines of the body before its blank line; nullopt if there is no blank line.
 [[nodiscard]] constexpr std::optional<std::string_view> lines_of(std::string_view body) noexcept
 {
-    if (body.starts_with('\n')) return body.substr(0, 0);
+    if (body.starts_with('\n')) return body.substr(0, 0);  // no lines: the blank line is the first
     const std::size_t end = body.find("\n\n");
     if (end == std::string_view::npos) return std::nullopt;
     return body.substr(0, end + 1);
@@ -107,18 +109,17 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
     return r;
 }
 
-/// Reads a state. `origin_state` is the state in the dead letter that was redriven (see
-/// `step_origin`). If there is no state and `origin_state`
-/// is not empty, the session was redriven. It begins with the user's part of `origin_state`, and
-/// `outcome` is `absent`. If `origin_state` cannot be read or its user's part is too large, the
-/// result contains that error.
+/// Reads a state. `carried_state` is `step_origin::state` of the message. If there is no state and
+/// `carried_state` is not empty, the session was redriven. It begins with the user's part of
+/// `carried_state`, and `outcome` is `absent`. If `carried_state` cannot be read or its user's part
+/// is too large, the result contains that error.
 [[nodiscard]] inline text_state::read_result read_text_state(std::optional<std::string_view> bytes,
                                                              const text_state_options& o,
-                                                             std::string_view origin_state)
+                                                             std::string_view carried_state)
 {
     text_state::read_result r = read_text_state(bytes, o);
-    if (r.outcome != state_read::absent || origin_state.empty()) return r;
-    r = read_text_state(origin_state, o);
+    if (r.outcome != state_read::absent || carried_state.empty()) return r;
+    r = read_text_state(carried_state, o);
     if (r.outcome != state_read::ok) return r;
     r.state.progress = {};
     r.state.later = {};
@@ -160,7 +161,8 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
     const std::uint64_t max_bytes = s.progress.failed ? o.budget.bytes : o.budget.max_value_bytes();
     if (value > max_bytes) return unexpected(state_budget::too_large{value, max_bytes});
 
-    // All lines except the text of the failure fit into the reserve. The text fills what is left.
+    // If the user's part was accepted before the failure, all lines without the error text fit into
+    // the reserve. The error text is cut to the bytes that are left.
     std::string lines = write_progress(s.progress, 0);
     if (s.progress.failed) {
         const std::uint64_t size_without_text = saturating_add(value, lines.size());

@@ -68,7 +68,7 @@ void reset_rules(trial& t, S& s)
             "reset: works at 0, and advance from absent under a higher epoch");
 }
 
-/// Sequence numbers and epochs that become equal if a store truncates them.
+/// `reset` compares sequence numbers and epochs that become equal if a store truncates them.
 template <class S>
 void wide_reset_rules(trial& t, S& s)
 {
@@ -174,7 +174,7 @@ void wide_epoch_rules(trial& t, S& s)
     }
 }
 
-/// Sequence numbers that become equal if a store truncates them.
+/// `advance` compares sequence numbers that become equal if a store truncates them.
 template <class S>
 void sequence_rules(trial& t, S& s)
 {
@@ -229,23 +229,24 @@ void offset_rules(trial& t, S& s)
 {
     const partition_key key = key_of("orders", "billing", "5");
     std::optional<position> from;
-    const auto moves = [&](const std::string& offset) {
+    // Returns whether the store kept the offset unchanged. Empty if it refused the offset.
+    const auto keeps = [&](const std::string& offset) {
         const position to{from ? from->sequence + 1 : 0, offset};
         if (!t.advance(s, key, from, to, 1)) return std::optional<bool>();
         from = to;
         return std::optional(t.checkpoint_is(s, key, checkpoint{to, 1}));
     };
     bool kept = true;
-    for (const std::string& offset : odd_texts()) kept = moves(offset).value_or(false) && kept;
+    for (const std::string& offset : odd_texts()) kept = keeps(offset).value_or(false) && kept;
     t.holds(kept, "advance: keeps any bytes of an offset as they are");
     bool unchanged = true;
     for (const std::uint64_t size : {127U, 128U, 255U, 256U, 511U, 512U, 1'024U}) {
-        unchanged = moves(varied_bytes(size, size)).value_or(false) && unchanged;
+        unchanged = keeps(varied_bytes(size, size)).value_or(false) && unchanged;
     }
     t.holds(unchanged, "advance: keeps an offset of up to 1,024 bytes whole");
     bool whole_or_refused = true;
     for (const std::uint64_t size : {4'097U, 70'000U})
-        whole_or_refused = moves(varied_bytes(size, size)).value_or(true) && whole_or_refused;
+        whole_or_refused = keeps(varied_bytes(size, size)).value_or(true) && whole_or_refused;
     t.holds(whole_or_refused, "advance: keeps an offset of 70,000 bytes whole, or refuses it");
 }
 

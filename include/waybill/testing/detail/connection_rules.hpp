@@ -82,7 +82,7 @@ void visibility_rules(trial& t, S& s, Other& other)
 {
     for_each_change<S>("seen", [&]<class Row>(const change<Row>& c) {
         bool done = !c.from || commit_write<Row>(t, s, c.key, {}, c.from);
-        done = row_is(other, c.key, c.from) && done;  // a cache contains the row from now on
+        done = row_is(other, c.key, c.from) && done;  // a cache of `other` has the row from now on
         if (auto tx = t.open(s)) {
             done = rows_of<Row>::write(s, *tx, c.key, c.from, c.to) && done;
             const auto seen = rows_of<Row>::read(other, c.key);
@@ -95,8 +95,9 @@ void visibility_rules(trial& t, S& s, Other& other)
     });
 }
 
-/// Opens a transaction on each connection, writes in both and commits both. If `second_first`, the
-/// second one is committed first. Returns which of them took effect.
+/// Opens a transaction on each connection, calls write(store, transaction, second) in both and
+/// commits both. If `second_first`, the second one is committed first. Returns for each whether its
+/// commit was applied.
 template <class S, class Other, class Write>
 [[nodiscard]] std::pair<bool, bool> run_both(S& s, Other& other, bool second_first, Write write)
 {

@@ -25,16 +25,17 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_re
     const auto stored = [&](const crash_record& a) {
         return commit_write<crash_record>(t, s, key, {}, a) && row_is(s, key, std::optional(a));
     };
-    const auto forgotten = [&] {
+    const auto cleared = [&] {
         return commit_write<crash_record>(t, s, key, {}, {}) && row_is(s, key, absent);
     };
     t.holds(row_is(s, key, absent), "load_crash_record: a row that was never stored is absent");
-    t.holds(forgotten(), "clear_crash_record: an absent row is no error");
+    t.holds(cleared(), "clear_crash_record: an absent row is no error");
     t.holds(stored(row), "load_crash_record: returns every field as committed");
     constexpr std::uint64_t not_in_int64 = std::uint64_t{1} << 63U;
     constexpr std::uint64_t not_in_double = (std::uint64_t{1} << 53U) + 1;
     constexpr std::uint64_t all = largest;
     const crash_record rows[] = {
+        // from, to, suspects, deaths, by, epoch
         {{}, 3, 1, 0, 0, 2},
         {0, 0, 0, 0, 1, 0},
         {all, all, all, UINT32_MAX, all, all},
@@ -45,7 +46,7 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_re
             stored(a),
             "store_crash_record: replaces the row, with numbers of all bits, and absent is not 0");
     }
-    t.holds(forgotten(), "clear_crash_record: removes the row");
+    t.holds(cleared(), "clear_crash_record: removes the row");
     t.holds(stored(row), "store_crash_record: works again after clear_crash_record");
 }
 
@@ -53,7 +54,8 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_re
 template <class S>
 void crash_record_order_rules(trial& t, S& s, const partition_key& key, const crash_record& row)
 {
-    const crash_record other{18, 68, 50, 2, 3, 6};
+    const crash_record other{
+        .from = 18, .to = 68, .suspects = 50, .deaths = 2, .by = 3, .epoch = 6};
     if (auto tx = t.open(s)) {
         const bool done = s.store_crash_record(*tx, key, row) && s.clear_crash_record(*tx, key) &&
                           t.committed(*tx);
@@ -79,7 +81,8 @@ void crash_record_order_rules(trial& t, S& s, const partition_key& key, const cr
 template <class Make>
 void all_crash_record_rules(trial& t, Make& make)
 {
-    const crash_record row{17, 117, 100, 2, 0x9E3779B97F4A7C15U, 5};
+    const crash_record row{
+        .from = 17, .to = 117, .suspects = 100, .deaths = 2, .by = 0x9E3779B97F4A7C15U, .epoch = 5};
     auto s = make();
     crash_record_rules(t, s, key_of("orders", "billing", "0"), row);
     crash_record_order_rules(t, s, key_of("orders", "billing", "1"), row);

@@ -118,7 +118,7 @@ void wide_remove_rules(trial& t, S& s)
 
 using sequences = std::vector<std::uint64_t>;
 
-/// Whether `list` returns exactly the dead letters with these sequences, in this order.
+/// True if `list` returns exactly the dead letters with these sequences, in this order.
 template <class S>
 [[nodiscard]] bool lists(S& s, const partition_key& key, const std::optional<std::uint64_t>& after,
                          std::uint64_t most, const sequences& expected)

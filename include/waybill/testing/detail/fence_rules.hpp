@@ -36,7 +36,7 @@ template <class Leases>
     return r->version;
 }
 
-/// Whether two reads in one transaction both return `expected`.
+/// True if two reads in one transaction both return `expected`.
 template <class Store, class Leases>
 [[nodiscard]] bool reads_epoch(trial& t, Store& store, Leases& leases, const partition_key& of,
                                const std::optional<std::uint64_t>& expected)
@@ -95,14 +95,14 @@ void epoch_lock_rules(trial& t, Store& store, Leases& leases, Other& other,
     if (auto tx = t.open(store)) {
         const auto e = leases.epoch(*tx, mine);
         const auto moved = store.advance(*tx, mine, {}, position{5, ""}, 5);
-        stolen = claim_version(other, {mine, {"other_claim", 1}, 60, known}).has_value();
+        stolen = claim_version(other, {mine, {"other", 1}, 60, known}).has_value();
         const bool advanced = moved && *moved == advance_outcome::applied;
         committed = e && *e == std::uint64_t{5} && advanced && t.committed(*tx);
     }
     t.holds(known && (stolen || committed), fence_rule::ends);
     t.holds(!(stolen && committed), fence_rule::locks);
     const bool later =
-        stolen || claim_version(other, {mine, {"other_claim", 1}, 60, known}).has_value();
+        stolen || claim_version(other, {mine, {"other", 1}, 60, known}).has_value();
     t.holds(later && reads_epoch(t, store, leases, mine, 60), fence_rule::follows);
 }
 

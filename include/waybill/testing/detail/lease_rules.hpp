@@ -51,7 +51,7 @@ public:
         trial_.holds(r.has_value(), "list: returns no error if the store can be reached");
         return r ? *std::move(r) : lease_table();
     }
-    /// Whether the store lists exactly one row of this key, and it has this version.
+    /// True if the store lists exactly one row of this key: that of the claim, with this version.
     [[nodiscard]] bool is_stored(const lease_claim& c, std::uint64_t version)
     {
         const auto rows = table(c.key).leases;
@@ -60,6 +60,7 @@ public:
         return std::count_if(rows.begin(), rows.end(), same_key) == 1 &&
                std::find(rows.begin(), rows.end(), expected) != rows.end();
     }
+    /// True if the store lists exactly one row of this owner, and the row equals `p`.
     [[nodiscard]] bool lists(const owner_heartbeat& p)
     {
         const auto owners = table({p.source, p.group, {}}).owners;
@@ -121,13 +122,14 @@ template <class S>
     t.holds(first && leases.is_stored(c, *first),
             "claim: the first one wins, and is listed with its version");
     if (!first) return {};
-    const lease_claim late{c.key, {"b", 2}, 2, {}};
+    const lease_claim late{.key = c.key, .owner = {"b", 2}, .epoch = 2};
     t.holds(leases.is_contended(late) && leases.is_stored(c, *first),
             "claim: a second claim without an expected version is contended, and changes nothing");
     return first;
 }
 
-/// The rules of renewals of `c`, whose first version is `first`. Returns all versions.
+/// The rules of renewals of `c`, whose first version is `first`. Returns all versions that the row
+/// had, the stored one last; empty if a renewal was not won.
 template <class S>
 [[nodiscard]] std::vector<std::uint64_t> renewal_rules(lease_trial<S>& leases, trial& t,
                                                        const lease_claim& c, std::uint64_t first)
@@ -156,7 +158,7 @@ void steal_rules(lease_trial<S>& leases, trial& t, lease_claim renewal,
                  const std::vector<std::uint64_t>& versions)
 {
     bool refused = true;
-    lease_claim other_claim{renewal.key, {"b", 2}, 2, {}};
+    lease_claim other_claim{.key = renewal.key, .owner = {"b", 2}, .epoch = 2};
     for (std::size_t n = 0; n + 1 < versions.size(); ++n) {
         other_claim.expected = renewal.expected = versions[n];
         refused = leases.is_contended(other_claim) && leases.is_contended(renewal) && refused;
@@ -173,13 +175,15 @@ void steal_rules(lease_trial<S>& leases, trial& t, lease_claim renewal,
     if (!stolen) return;
     renewal.expected = versions.back();
     t.holds(leases.is_contended(renewal), "claim: the renewal of a stolen lease is contended");
-    lease_claim back{renewal.key, {}, 2, *stolen};
-    const auto given = leases.claim_version(back);
-    t.holds(given && leases.is_stored(back, *given),
+    const lease_claim release{.key = renewal.key, .owner = {}, .epoch = 2, .expected = *stolen};
+    const auto released = leases.claim_version(release);
+    t.holds(released && leases.is_stored(release, *released),
             "claim: a claim without an owner releases the lease");
-    if (!given) return;
-    const lease_claim widest{
-        renewal.key, {"it's \"me\"; --%\xC3\xA9", largest}, largest, *given};
+    if (!released) return;
+    const lease_claim widest{.key = renewal.key,
+                             .owner = {"it's \"me\"; --%\xC3\xA9", largest},
+                             .epoch = largest,
+                             .expected = *released};
     const auto last = leases.claim_version(widest);
     t.holds(last && leases.is_stored(widest, *last),
             "claim: stores any name, and all 64 bits of incarnation and epoch");
@@ -189,7 +193,8 @@ template <class S>
 void claim_rules(S& s, trial& t)
 {
     lease_trial<S> leases(s, t);
-    lease_claim c{key_of("orders", "billing", "0"), {"a", 1}, 1, 5};
+    const lease_claim c{
+        .key = key_of("orders", "billing", "0"), .owner = {"a", 1}, .epoch = 1, .expected = 5};
     const auto first = first_claim_rules(leases, t, c);
     if (!first) return;
     const std::vector<std::uint64_t> versions = renewal_rules(leases, t, c, *first);
@@ -257,9 +262,9 @@ void lease_version_rules(S& s, trial& t)
     const partition_key absent = key_of("a", "b", "never claimed");
     bool refused = true;
     for (std::size_t i = 0; i != keys.size(); ++i) {
-        refused = leases.is_contended({absent, {"other_claim", 1}, 100, versions[i]}) && refused;
+        refused = leases.is_contended({absent, {"other", 1}, 100, versions[i]}) && refused;
         for (std::size_t other = 0; other != keys.size(); ++other) {
-            lease_claim c{keys[i], {"other_claim", 1}, 100, versions[other]};
+            lease_claim c{keys[i], {"other", 1}, 100, versions[other]};
             if (versions[other] != versions[i]) {
                 refused = leases.is_contended(c) && refused;
             } else {
@@ -298,7 +303,7 @@ void lease_erase_rules(S& s, trial& t, Erase& erase)
     std::vector<std::uint64_t> used_versions;
     bool fresh = true;
     for (int n = 0; n != 3; ++n) {
-        lease_claim c{key, {"a", 1}, 1, {}};
+        lease_claim c{.key = key, .owner = {"a", 1}, .epoch = 1};
         for (int renewal = 0; renewal != 3; ++renewal) {
             c.expected = leases.claim_version(c);
             const std::uint64_t version = c.expected.value_or(0);
@@ -321,35 +326,36 @@ void second_lease_rules(S& s, Other& second, trial& t)
     lease_trial<S> second_store(second, t);
     const partition_key key = key_of("orders", "billing", "0");
     const owner_heartbeat p{"orders", "billing", {"a", 1}, 1};
-    const lease_claim mine{key, {"a", 1}, 1, {}};
+    const lease_claim mine{.key = key, .owner = {"a", 1}, .epoch = 1};
     const bool none = second_store.table(key) == lease_table{};
     const auto first = first_store.claim_version(mine);
     const bool announced = first_store.heartbeat(p);
     t.holds(
         none && first && announced && second_store.is_stored(mine, *first) && second_store.lists(p),
         lease_rule::listed);
-    const lease_claim theirs{key, {"b", 2}, 2, first};
+    const lease_claim theirs{.key = key, .owner = {"b", 2}, .epoch = 2, .expected = first};
     const auto stolen = second_store.claim_version(theirs);
-    const lease_claim renewal{key, {"a", 1}, 1, first};
+    const lease_claim renewal{.key = key, .owner = {"a", 1}, .epoch = 1, .expected = first};
     t.holds(stolen && first_store.is_contended(renewal) && first_store.is_stored(theirs, *stolen),
             lease_rule::other);
 }
 
-/// Two connections claim the same lease: first a new one, then one with an owner. There are many
-/// rounds, because the result of a race depends on chance.
+/// Two connections claim the same lease: first a new one, then one with an owner.
 template <class Make, class Connect, class Race>
 void lease_race_rules(trial& t, Make& make, Connect& connect, Race& race)
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
-    for (int n = 0; n != 50; ++n) {
+    constexpr int rounds = 50;  // many, because the result of a race depends on chance
+    for (int n = 0; n != rounds; ++n) {
         auto s = make();
         decltype(auto) other = connect(s);
         lease_trial<store> leases(s, t);
         const partition_key key = key_of("orders", "billing", "0");
         std::optional<std::uint64_t> expected;
         for (const bool first : {true, false}) {
-            const lease_claim mine{key, {"a", 1}, first ? 1U : 2U, expected};
-            const lease_claim theirs{key, {"b", 2}, first ? 1U : 2U, expected};
+            const std::uint64_t epoch = first ? 1 : 2;
+            const lease_claim mine{key, {"a", 1}, epoch, expected};
+            const lease_claim theirs{key, {"b", 2}, epoch, expected};
             result<claim_result> a = claim_result{};
             result<claim_result> b = claim_result{};
             race([&] { a = s.claim(mine); }, [&] { b = other.claim(theirs); });

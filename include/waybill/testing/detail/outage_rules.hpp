@@ -18,8 +18,8 @@ class outage_trial {
 public:
     outage_trial(S& s, trial& t) : store_(s), trial_(t) {}
 
-    /// Whether the call returns an error. An error of the kind `ownership_lost` or `cancelled` also
-    /// breaks a rule.
+    /// True if the result is an error. An error of the kind `ownership_lost` or `cancelled` breaks
+    /// a rule.
     template <class R>
     [[nodiscard]] bool fails(const R& r)
     {
@@ -30,7 +30,7 @@ public:
                      "its partition would be given up");
         return true;
     }
-    /// Whether the writes of write(transaction) fail at once or at the commit.
+    /// True if the transaction cannot be begun or committed, or if write(transaction) fails.
     template <class Write>
     [[nodiscard]] bool not_committed(Write write)
     {
@@ -51,9 +51,9 @@ void checkpoint_outage_rules(S& s, trial& t, const partition_key& key, const pos
     t.holds(outage.fails(s.load(key)) && outage.fails(s.load(neighbours(key).front())),
             "load: while the store cannot be reached, the result is an error, not an absent "
             "checkpoint");
-    bool answered = false;
+    bool any_conflict = false;
     const auto writes = [&](const result<advance_outcome>& r) {
-        answered = answered || (r && *r != advance_outcome::applied);
+        any_conflict = any_conflict || (r && *r != advance_outcome::applied);
         return !outage.fails(r);
     };
     bool refused = true;
@@ -61,15 +61,15 @@ void checkpoint_outage_rules(S& s, trial& t, const partition_key& key, const pos
         const auto advances = [&](auto& tx) { return writes(s.advance(tx, key, from, to, 1)); };
         refused = outage.not_committed(advances) && refused;
     }
-    t.holds(!answered,
+    t.holds(!any_conflict,
             "advance: while the store cannot be reached, the result is an error, not a conflict");
     t.holds(refused, "advance: is not committed to a store that cannot be reached");
     if constexpr (checkpoint_reset<S>) {
-        answered = false;
+        any_conflict = false;
         const auto resets = [&](auto& tx) { return writes(s.reset(tx, key, stored, 1)); };
         t.holds(outage.not_committed(resets),
                 "reset: is not committed to a store that cannot be reached");
-        t.holds(!answered,
+        t.holds(!any_conflict,
                 "reset: while the store cannot be reached, the result is an error, not a conflict");
     }
 }
@@ -87,13 +87,13 @@ void letter_outage_rules(S& s, trial& t, const dead_letter& stored)
     if constexpr (dead_letter_queue<S>) {
         t.holds(outage.fails(s.list(stored.key, {}, 10)),
                 "list: while the store cannot be reached, the result is an error, and not empty");
-        bool answered = false;
+        bool absent = false;
         const bool refused = outage.not_committed([&](auto& tx) {
             const auto r = s.remove(tx, stored.key, stored.at.sequence);
-            answered = r && !*r;
+            absent = r && !*r;
             return !outage.fails(r);
         });
-        t.holds(!answered,
+        t.holds(!absent,
                 "remove: while the store cannot be reached, the result is an error, not an absent "
                 "letter");
         t.holds(refused, "remove: is not committed to a store that cannot be reached");

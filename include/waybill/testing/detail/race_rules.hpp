@@ -40,6 +40,10 @@ template <class S, class Race, class Write>
     return committed;
 }
 
+/// The number of races for each kind of rows. There are many, because the result of a race depends
+/// on chance.
+inline constexpr std::uint64_t race_rounds = 20;
+
 struct race_rule {
     static constexpr std::string_view one_moves =
         "of two transactions with the same `from` that meet at most one takes effect";
@@ -53,7 +57,7 @@ template <class S, class Race>
 void checkpoint_race_rules(trial& t, S& s, S& other, Race& race)
 {
     std::optional<checkpoint> stored;
-    for (std::uint64_t n = 0; n != 20; ++n) {
+    for (std::uint64_t n = 0; n != race_rounds; ++n) {
         // Even rounds begin without a stored row, odd rounds with one.
         const partition_key key = key_of("orders", "billing", std::to_string(n / 2));
         if (n % 2 == 0) stored.reset();
@@ -74,7 +78,7 @@ void checkpoint_race_rules(trial& t, S& s, S& other, Race& race)
 template <class S, class Race>
 void letter_race_rules(trial& t, S& s, S& other, Race& race)
 {
-    for (std::uint64_t n = 0; n != 20; ++n) {
+    for (std::uint64_t n = 0; n != race_rounds; ++n) {
         const dead_letter d = letter_of(key_of("orders", "billing", "0"), n, "first");
         (void)t.put(s, d);
         const auto committed =

@@ -20,7 +20,7 @@
 
 namespace waybill::inline v0_2::testing::detail {
 
-/// Whether the call succeeded or its error is `transient` or `infrastructure`, as for an outage.
+/// True if the call succeeded, or if its error is `transient` or `infrastructure`, as in an outage.
 template <class R>
 [[nodiscard]] bool is_temporary(const R& r)
 {
@@ -37,7 +37,7 @@ public:
 
     /// The new version of the state; empty if the save was not applied.
     std::optional<version> saved_version(const std::string& session, const std::string& bytes,
-                                  const std::optional<version>& expected)
+                                         const std::optional<version>& expected)
     {
         const auto r = store_.save(session, bytes, expected);
         trial_.holds(r.has_value(),
@@ -138,12 +138,12 @@ void session_bytes_rules(S& s, trial& t)
 }
 
 template <class S>
-void session_size_rules(S& s, trial& t, std::uint64_t most)
+void session_size_rules(S& s, trial& t, std::uint64_t max_bytes)
 {
     session_trial<S> sessions(s, t);
-    const std::string size = std::to_string(most) + " bytes";
-    const std::string full = varied_bytes(most, 1);
-    const std::string other = varied_bytes(most, 2);
+    const std::string size = std::to_string(max_bytes) + " bytes";
+    const std::string full = varied_bytes(max_bytes, 1);
+    const std::string other = varied_bytes(max_bytes, 2);
     auto v = sessions.saved_version("large", full, {});
     t.holds(v && sessions.is_stored("large", full, *v),
             "save: keeps a state of " + size + " as it is");
@@ -159,7 +159,7 @@ void session_size_rules(S& s, trial& t, std::uint64_t most)
 template <class S>
 class session_ids {
 public:
-    session_ids(S& s, trial& t) : store_(s), trial_(t), on_(s, t), ids_(similar_names())
+    session_ids(S& s, trial& t) : store_(s), trial_(t), sessions_(s, t), ids_(similar_names())
     {
         similar_ = ids_.size();
         for (std::string& id : odd_names()) ids_.push_back(std::move(id));
@@ -172,7 +172,7 @@ public:
         const bool odd = odd_rules();
         bool others_kept = true;
         for (std::size_t i = 0; i != similar_; ++i) {
-            trial_.holds(on_.clears(ids_[i], *versions_[i]) && on_.absent(ids_[i]),
+            trial_.holds(sessions_.clears(ids_[i], *versions_[i]) && sessions_.absent(ids_[i]),
                          "clear: removes a state");
             others_kept = are_stored(i + 1, odd ? ids_.size() : similar_) && others_kept;
         }
@@ -184,8 +184,8 @@ private:
     {
         bool apart = true;
         for (std::size_t i = 0; i != similar_; ++i) {
-            apart = on_.absent(ids_[i]) && apart;
-            versions_[i] = on_.saved_version(ids_[i], state(i), {});
+            apart = sessions_.absent(ids_[i]) && apart;
+            versions_[i] = sessions_.saved_version(ids_[i], state(i), {});
         }
         apart = are_stored(0, similar_) && apart;
         trial_.holds(apart, "states of different sessions are independent, whatever their ids are");
@@ -212,21 +212,23 @@ private:
 
     [[nodiscard]] std::string state(std::size_t i) const { return "state of " + ids_[i]; }
 
-    /// Whether the states of these ids are there; one of an odd id may have been refused.
+    /// True if the states of the ids in [from, to) are stored. States of odd ids that were refused
+    /// are not checked.
     bool are_stored(std::size_t from, std::size_t to)
     {
         bool all = true;
         for (std::size_t i = from; i != to; ++i) {
             const bool refused = i >= similar_ && !versions_[i];
-            const bool there = versions_[i] && on_.is_stored(ids_[i], state(i), *versions_[i]);
-            all = (refused || there) && all;
+            const bool stored =
+                versions_[i] && sessions_.is_stored(ids_[i], state(i), *versions_[i]);
+            all = (refused || stored) && all;
         }
         return all;
     }
 
     S& store_;
     trial& trial_;
-    session_trial<S> on_;
+    session_trial<S> sessions_;
     std::vector<std::string> ids_;
     std::size_t similar_ = 0;
     std::vector<std::optional<typename S::version>> versions_;
@@ -274,7 +276,8 @@ void second_session_rules(S& s, Other& second, trial& t)
     t.holds(w && there.clears(id, *w) && here.absent(id), session_rule::gone);
 }
 
-/// Two concurrent saves, first without and then over a stored state; then a save and a removal.
+/// Two concurrent saves, first without a stored state and then over one; then a concurrent save and
+/// clear.
 template <class S, class Other, class Race>
 void session_race(S& s, Other& other, Race& race, trial& t)
 {

@@ -66,14 +66,17 @@ struct rows_of<dead_letter> {
     template <class S>
     static constexpr bool removed_by = dead_letter_queue<S>;
 
+    /// The sequence of all dead letters of these rules.
+    static constexpr std::uint64_t sequence = 7;
+
     static dead_letter make(const partition_key& key, std::uint64_t n)
     {
-        return letter_of(key, 7, "reason " + std::to_string(n));
+        return letter_of(key, sequence, "reason " + std::to_string(n));
     }
     template <class S>
     static auto read(S& s, const partition_key& key)
     {
-        return s.find(key, 7);
+        return s.find(key, sequence);
     }
     template <class S, class Tx>
     static bool write(S& s, Tx& tx, const partition_key& key,
@@ -81,7 +84,7 @@ struct rows_of<dead_letter> {
     {
         if (to) return s.put(tx, *to).has_value();
         if constexpr (dead_letter_queue<S>) {
-            const auto r = s.remove(tx, key, 7);
+            const auto r = s.remove(tx, key, sequence);
             return r && *r == from.has_value();
         }
         return false;
@@ -99,7 +102,7 @@ struct rows_of<crash_record> {
 
     static crash_record make(const partition_key&, std::uint64_t n)
     {
-        return {n, n + 2, n + 1, 0, 1, 1};
+        return {.from = n, .to = n + 2, .suspects = n + 1, .by = 1, .epoch = 1};
     }
     template <class S>
     static auto read(S& s, const partition_key& key)
@@ -115,8 +118,8 @@ struct rows_of<crash_record> {
     }
 };
 
-/// Whether `list` returns exactly this dead letter for its key, or nothing if `row` is empty. True
-/// if the store has no `list`, and for other kinds of rows.
+/// True if `list` returns exactly this dead letter for its key, or no dead letter if `row` is
+/// empty. Also true if the store has no `list`, and for other kinds of rows.
 template <class Row, class S>
 [[nodiscard]] bool lists_only(S& s, const partition_key& key, const std::optional<Row>& row)
 {
@@ -127,7 +130,7 @@ template <class Row, class S>
     return true;
 }
 
-/// Whether each call that reads the row of `key` returns exactly `row`.
+/// True if each call that reads the row of `key` returns exactly `row`.
 template <class Row, class S>
 [[nodiscard]] bool row_is(S& s, const partition_key& key, const std::optional<Row>& row)
 {

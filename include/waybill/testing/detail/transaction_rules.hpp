@@ -42,6 +42,7 @@ struct ending_rule {
 
 inline constexpr std::string_view commit_keeps = "commit keeps ";
 
+// Columns: kind, keeps, rule.
 inline constexpr ending_rule ending_rules[] = {
     {ending::rollback, false, "rollback reverts "},
     {ending::scope, false, "a transaction that goes out of scope reverts "},
@@ -277,7 +278,7 @@ void savepoint_rules(trial& t, S& s)
             rule("savepoints follow one another, each for itself"));
 }
 
-/// rollback_to_savepoint restores the row that the same transaction wrote before the savepoint.
+/// `rollback_to_savepoint` restores the row that the transaction wrote before the savepoint.
 template <class Row, class S>
 void replaced_in_savepoint(trial& t, S& s)
 {

@@ -49,10 +49,10 @@ public:
         return *std::move(begun);
     }
 
-    /// Advances a checkpoint in a separate transaction. Returns whether that was committed.
+    /// Advances a checkpoint in a separate transaction. Returns whether the advance was committed.
     template <class S>
     bool advance(S& s, const partition_key& key, const std::optional<position>& from,
-             const position& to, std::uint64_t epoch)
+                 const position& to, std::uint64_t epoch)
     {
         auto tx = open(s);
         if (!tx) return false;
@@ -61,7 +61,7 @@ public:
         return committed(*tx);
     }
 
-    /// Stores a dead letter in a separate transaction. Returns whether that was committed.
+    /// Stores a dead letter in a separate transaction. Returns whether the write was committed.
     template <class S>
     bool put(S& s, const dead_letter& letter)
     {

@@ -52,7 +52,7 @@ public:
 
     [[nodiscard]] constexpr bool empty() const noexcept { return event_count_ == 0; }
     [[nodiscard]] constexpr std::uint64_t in_flight() const noexcept { return in_flight_count_; }
-    /// Events from the oldest in flight on, in flight or done.
+    /// Number of events from the oldest in flight on, in flight or done.
     [[nodiscard]] constexpr std::uint64_t size() const noexcept { return event_count_; }
     /// Requires: not empty.
     [[nodiscard]] constexpr std::uint64_t front() const noexcept { return oldest_; }
@@ -75,7 +75,8 @@ public:
         return (sequence >> 6U) - (from >> 6U) < words_.size();
     }
 
-    /// Number of words for `positions` positions, at any offset of the first one in its word.
+    /// Number of words for `positions` positions, at any offset of the first one in its word. At
+    /// least 2, and a power of two, so that word_at() needs no division.
     [[nodiscard]] static constexpr std::uint64_t words_for(std::uint64_t positions) noexcept
     {
         return std::bit_ceil((saturating_sub(positions, 2) >> 6U) + 2);
@@ -122,12 +123,13 @@ public:
         w.in_flight ^= bit;
         --in_flight_count_;
         if (sequence != oldest_) return {.was_in_flight = true};
+        // Fast path: the next position is in the same word and in flight.
         if ((w.in_flight & bit << 1U) == 0) [[unlikely]]
             return {.was_in_flight = true, .was_oldest = true, .removed = drop_done()};
         w.begun ^= bit;
         --event_count_;
         oldest_ = sequence + 1;
-        return {true, true, sequence};
+        return {.was_in_flight = true, .was_oldest = true, .removed = sequence};
     }
 
     /// Removes all events.
@@ -239,7 +241,7 @@ private:
     /// Removes the events in the bits [from, to) of a word. Returns the newest of them, or `newest`
     /// if there is none.
     constexpr std::uint64_t remove_events(std::uint64_t index, unsigned from, unsigned to,
-                                   std::uint64_t newest) noexcept
+                                          std::uint64_t newest) noexcept
     {
         word& w = word_at(index);
         const std::uint64_t up_to = to == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
@@ -253,6 +255,7 @@ private:
         return index * 64 + 63 - static_cast<unsigned>(std::countl_zero(removed));
     }
 
+    /// The first event at or after `sequence` whose bit in `bits_member` is set.
     [[nodiscard]] constexpr std::optional<slot_event> first(
         std::uint64_t sequence, std::uint64_t word::*bits_member) const noexcept
     {
@@ -265,7 +268,8 @@ private:
             bits = word_at(index).*bits_member;
         }
         const auto bit = static_cast<unsigned>(std::countr_zero(bits));
-        return slot_event{index * 64 + bit, (word_at(index).in_flight >> bit & 1U) != 0};
+        return slot_event{.sequence = index * 64 + bit,
+                          .in_flight = (word_at(index).in_flight >> bit & 1U) != 0};
     }
 
     constexpr void swap(dense_slots& o) noexcept

@@ -39,11 +39,14 @@ public:
         return *this;
     }
 
-    [[nodiscard]] constexpr bool empty() const noexcept { return at_ == list_.size(); }
-    [[nodiscard]] constexpr std::uint64_t size() const noexcept { return list_.size() - at_; }
+    [[nodiscard]] constexpr bool empty() const noexcept { return removed_count_ == list_.size(); }
+    [[nodiscard]] constexpr std::uint64_t size() const noexcept
+    {
+        return list_.size() - removed_count_;
+    }
     [[nodiscard]] constexpr const position_run& operator[](std::uint64_t n) const noexcept
     {
-        return list_[at_ + n];
+        return list_[removed_count_ + n];
     }
     [[nodiscard]] constexpr std::uint64_t bytes() const noexcept
     {
@@ -51,7 +54,7 @@ public:
     }
 
     /// Reserves memory for `runs` ranges.
-    constexpr void reserve(std::uint64_t runs) { list_.reserve(at_ + runs); }
+    constexpr void reserve(std::uint64_t runs) { list_.reserve(removed_count_ + runs); }
 
     /// Appends a range. If it touches or overlaps the last range, that range is extended. Returns
     /// false, without a change, if `r` ends before it begins, or begins before the last range does.
@@ -73,15 +76,15 @@ public:
     /// Removes all positions before `sequence`.
     constexpr void pass(std::uint64_t sequence) noexcept
     {
-        while (!empty() && list_[at_].last < sequence) ++at_;
+        while (!empty() && list_[removed_count_].last < sequence) ++removed_count_;
         if (empty()) return clear();
-        list_[at_].first = greater(list_[at_].first, sequence);
+        list_[removed_count_].first = greater(list_[removed_count_].first, sequence);
     }
 
     /// True if this position is done. Linear in the number of ranges before it.
     [[nodiscard]] constexpr bool holds(std::uint64_t sequence) const noexcept
     {
-        std::uint64_t n = at_;
+        std::uint64_t n = removed_count_;
         while (n != list_.size() && list_[n].last < sequence) ++n;
         return n != list_.size() && list_[n].first <= sequence;
     }
@@ -89,7 +92,7 @@ public:
     constexpr void clear() noexcept
     {
         list_.clear();
-        at_ = 0;
+        removed_count_ = 0;
     }
 
     /// Removed ranges are not part of the value.
@@ -106,11 +109,11 @@ private:
     constexpr void swap(done_runs& o) noexcept
     {
         list_.swap(o.list_);
-        std::swap(at_, o.at_);
+        std::swap(removed_count_, o.removed_count_);
     }
 
     std::vector<position_run> list_;
-    std::uint64_t at_ = 0;
+    std::uint64_t removed_count_ = 0;  // ranges at the front of list_ that pass() removed
 };
 
 }  // namespace waybill::inline v0_2::detail

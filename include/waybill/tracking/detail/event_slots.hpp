@@ -8,9 +8,9 @@
 //     ring to list    the ring would have at least 32 positions per event, and more than 4,096
 //     list to ring    it would have less than 16 positions per event, or less than 2,048 in all
 //
-// The change is considered if the next event has no room, and in the list also once in as many
-// events as it contains. So moving the events costs O(1) amortised. An empty value uses the ring.
-// Ring and list keep their memory.
+// The change is considered if the next event has no room. In the list it is also considered once in
+// as many events as the list contains, at least 64. So moving the events costs O(1) amortised. An
+// empty value uses the ring. Ring and list keep their memory.
 
 #ifndef WAYBILL_TRACKING_DETAIL_EVENT_SLOTS_HPP
 #define WAYBILL_TRACKING_DETAIL_EVENT_SLOTS_HPP
@@ -25,7 +25,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Moves all events. Requires: `target` is empty and has room for them.
+/// Moves all events from `source` to `target`. Requires: `target` is empty and has room for them.
 template <class Source, class Target>
 constexpr void move_events(Source& source, Target& target) noexcept
 {
@@ -93,8 +93,9 @@ public:
         return dense() ? dense_.complete(sequence) : sparse_.complete(sequence, events_since);
     }
 
-    /// Removes all events before this position. Returns the newest event before the then oldest
-    /// one. Requires: not empty, and the oldest event is before this position.
+    /// Removes all events before this position, and the done events up to the next one in flight.
+    /// Returns the last removed event. Requires: not empty, and the oldest event is before this
+    /// position.
     [[nodiscard]] constexpr std::uint64_t drop_below(std::uint64_t sequence) noexcept
     {
         return dense() ? dense_.drop_below(sequence) : sparse_.drop_below(sequence);
@@ -151,11 +152,13 @@ private:
         if (empty()) return dense_.grow(1);
         const std::uint64_t events = size() + 1;
         const std::uint64_t distance = sequence - front();
-        const bool stays_dense = distance < min_sparse_span || distance / 32 < events;
+        const bool stays_dense =
+            distance < min_sparse_span || distance / min_sparse_positions_per_event < events;
         if (stays_dense) return dense_.grow(distance + 1);
-        sparse_.grow(greater(events, 64));
+        const std::uint64_t until_check = greater(events, min_events_between_checks);
+        sparse_.grow(until_check);
         detail::move_events(dense_, sparse_);
-        events_until_check_ = greater(events, 64);
+        events_until_check_ = until_check;
     }
 
     WAYBILL_NOINLINE constexpr void make_room_sparse(std::uint64_t sequence)
@@ -163,16 +166,21 @@ private:
         const std::uint64_t events = size() + 1;
         const std::uint64_t distance = sequence - front();
         events_until_check_ = 1;  // if memory runs out, the next event decides again
-        if (distance < min_sparse_span / 2 || distance / 16 < events) {
+        if (distance < min_sparse_span / 2 ||
+            distance / (min_sparse_positions_per_event / 2) < events) {
             dense_.grow(distance + 1);
             return detail::move_events(sparse_, dense_);
         }
         sparse_.grow(events);
-        events_until_check_ = greater(events, 64);
+        events_until_check_ = greater(events, min_events_between_checks);
     }
 
+    // The ring becomes a list at these limits. The list becomes a ring below half of either, so
+    // that the events are not moved back and forth.
+    static constexpr std::uint64_t min_sparse_positions_per_event = 32;
     /// In positions. The bits of fewer positions take at most one or two kilobytes.
     static constexpr std::uint64_t min_sparse_span = 4'096;
+    static constexpr std::uint64_t min_events_between_checks = 64;
 
     dense_slots dense_;
     sparse_slots sparse_;  // at most one of the two contains events

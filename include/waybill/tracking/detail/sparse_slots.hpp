@@ -2,9 +2,10 @@
 //
 // sparse_slots: which of the begun events are still in flight, for positions that are far apart.
 //
-// Part of the completion tracker. A ring contains the events in the order in which they were begun:
-// a sequence number for each, and one bit that is set while it is in flight. An event is found
-// without a search if the number of events begun after it is known.
+// Part of the completion tracker: the list of event_slots.hpp. It is stored as a ring buffer of the
+// events in the order in which they were begun: a sequence number for each, and one bit that is set
+// while it is in flight. If the number of events begun after an event is known, the event is found
+// without a search.
 //
 // Memory: 8.2 bytes for each event if the ring is full, and 12.2 if it has just grown.
 
@@ -101,8 +102,8 @@ public:
         if ((in_flight_bits_[ring_index / 64] & bit) == 0) return {};
         in_flight_bits_[ring_index / 64] ^= bit;
         --in_flight_count_;
-        if (index != 0) return {true, false, 0};
-        return {true, true, drop_done()};
+        if (index != 0) return {.was_in_flight = true};
+        return {.was_in_flight = true, .was_oldest = true, .removed = drop_done()};
     }
 
     /// Removes all events and keeps the memory.
@@ -122,7 +123,7 @@ public:
     {
         const std::uint64_t n = count_before(sequence);
         if (n == event_count_) return std::nullopt;
-        return slot_event{sequence_at(n), is_in_flight(n)};
+        return slot_event{.sequence = sequence_at(n), .in_flight = is_in_flight(n)};
     }
 
     /// The first event in flight at or after this position.

@@ -23,13 +23,14 @@
 
 namespace waybill::inline v0_2::detail {
 
+// The first byte is 16 * version + form (bits 0 and 1) + flag (bit 2). Bit 3 is 0.
 inline constexpr unsigned tracker_version = 1;
-inline constexpr unsigned no_low_water_flag = 4;
+inline constexpr unsigned no_low_water_flag = 4;  // no event was done before the first position
 
 /// The form and the size of an encoding, before it is written.
 struct tracker_plan {
     tracker_form form = tracker_form::runs;
-    std::uint64_t bytes = 0;      ///< Encoded size; 0 if there is nothing to write.
+    std::uint64_t bytes = 0;           ///< Encoded size; 0 if there is nothing to write.
     std::uint64_t last_position = 0;   ///< The last encoded position.
     std::uint64_t encoded_events = 0;  ///< Number of encoded events.
     std::uint64_t done_events = 0;     ///< Number of done events, with those that do not fit.
@@ -69,7 +70,8 @@ struct tracker_plan {
     return crc32c(bytes) ^ crc32c({number, 8});
 }
 
-/// Whether the last `seal_bytes` bytes are the checksum of the others. Requires: more bytes.
+/// True if the last `seal_bytes` bytes are the checksum of the others. Requires: at least
+/// `seal_bytes` bytes.
 [[nodiscard]] constexpr bool has_valid_checksum(std::string_view bytes, std::uint64_t salt) noexcept
 {
     const std::size_t end = bytes.size() - seal_bytes;
@@ -80,6 +82,7 @@ struct tracker_plan {
     return sum == tracker_checksum(bytes.substr(0, end), salt);
 }
 
+/// Writes the planned encoding; empty if there is nothing to write.
 [[nodiscard]] inline std::string write_tracker(const completion_tracker& t, const tracker_plan& p,
                                                std::uint64_t salt)
 {
@@ -109,7 +112,8 @@ public:
     [[nodiscard]] bool failed() const noexcept { return failed_; }
     [[nodiscard]] std::string_view rest() const noexcept { return bytes_; }
 
-    /// Returns 0 and fails if there is no number, or it is longer than necessary or than 64 bits.
+    /// Reads a number. If there is none, or it is longer than necessary or than 64 bits, returns 0,
+    /// and failed() is true from then on.
     [[nodiscard]] std::uint64_t take_number() noexcept
     {
         const std::optional<std::uint64_t> n = take_varint(bytes_);
@@ -169,17 +173,19 @@ struct next_position {
     return !in.failed() && !out.empty() && form != tracker_form::open;
 }
 
+/// Decodes a body of the form bits. Returns false if it is invalid.
 [[nodiscard]] inline bool read_bits(std::string_view bytes, std::uint64_t first, done_runs& out)
 {
     if (bytes.empty() || bytes.back() == '\0') return false;
-    std::uint64_t runs = 0;
+    std::uint64_t run_count = 0;
     unsigned before = 0;  // the highest bit of the previous byte
     for (const char c : bytes) {
         const unsigned bits = static_cast<unsigned char>(c);
-        runs += static_cast<unsigned>(std::popcount(bits & ~(bits << 1U | before)));
+        // A run begins at each 1 that follows a 0.
+        run_count += static_cast<unsigned>(std::popcount(bits & ~(bits << 1U | before)));
         before = bits >> 7U;
     }
-    out.reserve(runs);  // a growing list would take twice the memory, and more while it grows
+    out.reserve(run_count);  // a growing list would take twice the memory, and more while it grows
     for (std::size_t n = 0; n != bytes.size() * 8; ++n) {
         if ((static_cast<unsigned char>(bytes[n / 8]) >> n % 8 & 1U) == 0) continue;
         if (n > highest_size - first || !out.add({first + n, first + n})) return false;

@@ -73,6 +73,7 @@ struct form_sizes {
         }
         last_done_bytes = r.done ? varint_size(length_less_1) : 0;
         add_bytes(runs, r.done && !has_runs ? varint_size(length) : varint_size(length_less_1));
+        // The distance of the first position, then one byte (distance 0) for each further one.
         add_bytes(r.done ? done : open,
                   saturating_add(varint_size(previous_length), length_less_1));
         bits = saturating_add((r.at.last - first) / 8, 1);

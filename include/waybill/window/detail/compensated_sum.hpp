@@ -19,23 +19,25 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// A sum and its accumulated rounding error.
+/// A sum and its accumulated rounding error. The exact sum is about the sum of both.
 class compensated_sum {
 public:
     constexpr compensated_sum() noexcept = default;
 
-    /// The product x * times. It is exact, also if it has more than 53 bits, unless the product or
-    /// its rounding error is close to overflow or underflow.
+    /// The product x * times. It is exact, also if it has more than 53 bits. Exception: the product
+    /// or its rounding error is close to overflow or underflow.
     constexpr compensated_sum(double x, std::uint32_t times) noexcept : sum_(x * times)
     {
-        // A product of 16 bits and either half of the 53 bits is exact, and so is each difference.
+        // A half of `x` has at most 27 bits, and a half of `times` 16. So each of the four products
+        // is exact, and so is each difference.
         if (times == 1 || x > largest || x < -largest) return;
-        const double wide = x * splitter;
-        const double upper = wide - (wide - x);
+        const double scaled = x * splitter;
+        const double upper = scaled - (scaled - x);
         const double lower = x - upper;
-        const auto most = static_cast<double>(times & 0xFFFF'0000U);
-        const auto least = static_cast<double>(times & 0xFFFFU);
-        rest_ = ((upper * most - sum_) + upper * least + lower * most) + lower * least;
+        const auto high_times = static_cast<double>(times & 0xFFFF'0000U);
+        const auto low_times = static_cast<double>(times & 0xFFFFU);
+        error_ = ((upper * high_times - sum_) + upper * low_times + lower * high_times) +
+                 lower * low_times;
     }
 
     /// The sum of both. Constant time; the error of the addition is kept.
@@ -45,21 +47,21 @@ public:
         compensated_sum s;
         s.sum_ = a.sum_ + b.sum_;
         const double from_b = s.sum_ - a.sum_;
-        const double lost = (a.sum_ - (s.sum_ - from_b)) + (b.sum_ - from_b);
-        s.rest_ = a.rest_ + b.rest_ + lost;
+        const double rounding_error = (a.sum_ - (s.sum_ - from_b)) + (b.sum_ - from_b);
+        s.error_ = a.error_ + b.error_ + rounding_error;
         return s;
     }
 
-    /// The sum rounded to a double. If the sum has overflowed, the infinity; the error, which is
-    /// NaN then, is ignored.
+    /// The sum rounded to a double. If the sum has overflowed, the result is an infinity, and the
+    /// error, which is NaN then, is ignored.
     [[nodiscard]] constexpr double approximately() const noexcept
     {
-        return is_finite(sum_) ? sum_ + rest_ : sum_;
+        return is_finite(sum_) ? sum_ + error_ : sum_;
     }
 
     friend constexpr bool operator==(const compensated_sum& a, const compensated_sum& b) noexcept
     {
-        return a.sum_ == b.sum_ && (a.rest_ == b.rest_ || !is_finite(a.sum_));
+        return a.sum_ == b.sum_ && (a.error_ == b.error_ || !is_finite(a.sum_));
     }
 
 private:
@@ -67,7 +69,7 @@ private:
     static constexpr double largest = 0x1p990;       // its product with any `times` is finite
 
     double sum_ = 0;
-    double rest_ = 0;
+    double error_ = 0;  // the exact sum minus sum_, rounded
 };
 
 }  // namespace waybill::inline v0_2::detail

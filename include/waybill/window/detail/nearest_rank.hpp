@@ -40,7 +40,7 @@ concept sample_window = sample_sequence<W> && requires(const W& w, typename W::t
 template <sample_sequence S>
 using sample_value_t = std::remove_cvref_t<decltype(std::declval<const S&>()[0].value)>;
 
-/// The number of events, counted from the lowest, up to the quantile q of `events`: in [1, events].
+/// The rank of the quantile q among `events` events: its position from the lowest, in [1, events].
 /// Exact for a decimal q of three digits and up to 2^39 events; else the relative error is at most
 /// 2^-51. Returns 0 if there is no quantile: `events` is 0 or 2^64 - 1, or q is not in [0, 1].
 [[nodiscard]] constexpr std::uint64_t quantile_rank(double q, std::uint64_t events) noexcept
@@ -55,8 +55,8 @@ using sample_value_t = std::remove_cvref_t<decltype(std::declval<const S&>()[0].
     return rank == 0 ? 1 : lesser(rank, events);
 }
 
-/// Maps a value to an unsigned number with the same order. The bits of negative doubles are
-/// inverted.
+/// Maps values to unsigned numbers with the same order. For positive doubles the sign bit is set;
+/// for negative doubles all bits are inverted.
 template <class V>
 [[nodiscard]] constexpr std::uint64_t ordered_bits(V v) noexcept
 {
@@ -69,6 +69,7 @@ template <class V>
     }
 }
 
+/// The value that `ordered_bits` maps to n.
 template <class V>
 [[nodiscard]] constexpr V from_ordered_bits(std::uint64_t n) noexcept
 {
@@ -86,7 +87,7 @@ public:
     constexpr number_parts(std::uint64_t low, std::uint64_t high) noexcept
         : from_(low), extent_(high - low)
     {
-        while (extent_ >> shift_ > 255) ++shift_;
+        while (extent_ >> shift_ >= max_parts) ++shift_;
     }
 
     constexpr void add(std::uint64_t n, std::uint64_t weight) noexcept
@@ -99,42 +100,44 @@ public:
         weights_[p] += weight;
     }
 
-    /// Narrows [low, high] to the part that contains the rank, and makes `rank` relative to that
-    /// part.
+    /// Sets `low` and `high` to the lowest and highest number in the part that contains the rank,
+    /// and makes `rank` relative to that part.
     constexpr void find(std::uint64_t& rank, std::uint64_t& low, std::uint64_t& high) const noexcept
     {
         std::uint64_t p = 0;
-        for (; p != 255 && weights_[p] < rank; ++p) rank -= weights_[p];
+        for (; p != max_parts - 1 && weights_[p] < rank; ++p) rank -= weights_[p];
         low = low_[p];
         high = high_[p];
     }
 
 private:
+    static constexpr std::uint64_t max_parts = 256;
+
     std::uint64_t from_;
     std::uint64_t extent_;
-    int shift_ = 0;
-    std::uint64_t weights_[256] = {};
-    std::uint64_t low_[256];
-    std::uint64_t high_[256];
+    int shift_ = 0;  // a part has 2^shift_ numbers
+    std::uint64_t weights_[max_parts] = {};
+    std::uint64_t low_[max_parts];  // only set where the weight is not 0, like high_
+    std::uint64_t high_[max_parts];
 };
 
-/// The quantile of samples [first, last).
+/// The quantile q of the samples with the indices [first, last).
 template <class S>
 [[nodiscard]] constexpr std::optional<sample_value_t<S>> quantile_of(const S& samples,
                                                                      std::uint64_t first,
                                                                      std::uint64_t last, double q)
 {
     using size = decltype(samples.size());
-    const auto each = [&](auto take) {
+    const auto for_each_value = [&](auto f) {
         for (std::uint64_t i = first; i != last; ++i) {
             const auto& s = samples[static_cast<size>(i)];
-            if (weight_of(s) != 0 && is_finite(s.value)) take(ordered_bits(s.value), weight_of(s));
+            if (weight_of(s) != 0 && is_finite(s.value)) f(ordered_bits(s.value), weight_of(s));
         }
     };
     std::uint64_t low = highest_size;
     std::uint64_t high = 0;
     std::uint64_t events = 0;
-    each([&](std::uint64_t n, std::uint64_t weight) {
+    for_each_value([&](std::uint64_t n, std::uint64_t weight) {
         low = lesser(low, n);
         high = high < n ? n : high;
         events = saturating_add(events, weight);
@@ -143,7 +146,7 @@ template <class S>
     if (rank == 0) return {};
     while (low != high) {
         number_parts parts(low, high);
-        each([&](std::uint64_t n, std::uint64_t weight) { parts.add(n, weight); });
+        for_each_value([&](std::uint64_t n, std::uint64_t weight) { parts.add(n, weight); });
         parts.find(rank, low, high);
     }
     return from_ordered_bits<sample_value_t<S>>(low);

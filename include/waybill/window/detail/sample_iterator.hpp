@@ -28,20 +28,20 @@ public:
     using reference = const value_type&;
 
     sample_iterator() = default;
-    sample_iterator(const W& w, std::uint64_t n) noexcept : window_(&w), at_(n) {}
+    sample_iterator(const W& w, std::uint64_t n) noexcept : window_(&w), index_(n) {}
 
-    [[nodiscard]] reference operator*() const noexcept { return (*window_)[at_]; }
+    [[nodiscard]] reference operator*() const noexcept { return (*window_)[index_]; }
     [[nodiscard]] pointer operator->() const noexcept { return &**this; }
     [[nodiscard]] reference operator[](difference_type n) const noexcept { return *(*this + n); }
 
     sample_iterator& operator+=(difference_type n) noexcept
     {
-        at_ += static_cast<std::uint64_t>(n);
+        index_ += static_cast<std::uint64_t>(n);
         return *this;
     }
     sample_iterator& operator-=(difference_type n) noexcept
     {
-        at_ -= static_cast<std::uint64_t>(n);
+        index_ -= static_cast<std::uint64_t>(n);
         return *this;
     }
     sample_iterator& operator++() noexcept { return *this += 1; }
@@ -74,24 +74,24 @@ public:
     [[nodiscard]] friend difference_type operator-(const sample_iterator& a,
                                                    const sample_iterator& b) noexcept
     {
-        return static_cast<difference_type>(a.at_ - b.at_);
+        return static_cast<difference_type>(a.index_ - b.index_);
     }
 
     // Comparisons require iterators of the same window.
     [[nodiscard]] friend bool operator==(const sample_iterator& a,
                                          const sample_iterator& b) noexcept
     {
-        return a.at_ == b.at_;
+        return a.index_ == b.index_;
     }
     [[nodiscard]] friend std::strong_ordering operator<=>(const sample_iterator& a,
                                                           const sample_iterator& b) noexcept
     {
-        return a.at_ <=> b.at_;
+        return a.index_ <=> b.index_;
     }
 
 private:
     const W* window_ = nullptr;
-    std::uint64_t at_ = 0;
+    std::uint64_t index_ = 0;
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// sample_ring: a ring buffer of samples ordered by time, with space for a measure beside each.
+// sample_ring: a ring buffer of samples ordered by time, with one measure for each sample.
 //
 // Part of the sliding window. It has room for exactly as many samples as requested. Places count
-// from 0 and wrap around with one comparison. A mask would need a power of two, so up to twice the
-// memory.
+// from 0 and wrap around with one comparison. A bit mask would require a power of two, and so up to
+// twice the memory.
 //
 // The newest samples may be waiting: they are stored, and no measure includes them yet.
 
@@ -43,7 +43,8 @@ public:
     /// The number of newest samples that are waiting, and the number of the other samples.
     [[nodiscard]] std::uint64_t waiting() const noexcept { return waiting_; }
     [[nodiscard]] std::uint64_t measured() const noexcept { return size_ - waiting_; }
-    void wait(std::uint64_t n) noexcept { waiting_ = n; }
+    /// Makes exactly the n newest samples wait. Requires: n <= size().
+    void set_waiting(std::uint64_t n) noexcept { waiting_ = n; }
 
     [[nodiscard]] place first() const noexcept { return oldest_; }
     [[nodiscard]] place after(place p) const noexcept { return p + 1 == room_ ? 0 : p + 1; }
@@ -91,14 +92,15 @@ public:
         samples_[to] = s;
     }
 
-    /// Removes the n oldest samples.
+    /// Removes the n oldest samples. Does not change `waiting()`: a caller that removes waiting
+    /// samples has to set it.
     void drop(std::uint64_t n) noexcept
     {
         oldest_ = place_of(n);
         size_ -= n;
     }
 
-    /// Removes the n newest samples.
+    /// Removes the n newest samples. Requires: waiting() == 0.
     void drop_newest(std::uint64_t n) noexcept
     {
         newest_ = newest_ >= n ? newest_ - n : newest_ + room_ - n;

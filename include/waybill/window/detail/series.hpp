@@ -2,9 +2,9 @@
 //
 // series: reads samples of another container one by one.
 //
-// Used by `bins` and by the view over a series. A sample without a weight counts as one event, so a
-// weighted measure accepts it. An unweighted measure does not accept samples with weights, because
-// it would count too few events.
+// Used by `bins` and `views::sliding`. A sample without a weight counts as one event, so a weighted
+// measure accepts it. An unweighted measure does not accept samples with weights, because it would
+// count too few events.
 
 #ifndef WAYBILL_WINDOW_DETAIL_SERIES_HPP
 #define WAYBILL_WINDOW_DETAIL_SERIES_HPP

@@ -26,8 +26,8 @@ struct snapshot_format {
     static constexpr std::uint8_t version = 1;
 };
 
-/// Which bytes of `x` are written: the number of leading zero bytes * 16 + the number of bytes from
-/// there to the last that is not zero. 0 for 0.
+/// Describes the bytes of `x` that are written: 16 * the number of leading zero bytes + the number
+/// of bytes from there to the last byte that is not zero. 0 for 0.
 [[nodiscard]] constexpr std::uint8_t used_bytes(std::uint64_t x) noexcept
 {
     if (x == 0) return 0;
@@ -38,7 +38,10 @@ struct snapshot_format {
 
 class snapshot_writer : public sealed_writer<snapshot_format> {
 public:
-    explicit snapshot_writer(std::size_t samples) : sealed_writer(32 + 3 * samples) {}
+    explicit snapshot_writer(std::size_t samples)
+        : sealed_writer(expected_frame_bytes + expected_sample_bytes * samples)
+    {
+    }
 
     /// Writes `used_bytes`, then these bytes, the lowest first.
     void trimmed_integer(std::uint64_t x)
@@ -48,12 +51,18 @@ public:
         if (x != 0) x >>= static_cast<unsigned>(std::countr_zero(x) / 8 * 8);
         for (int n = used % 16; n != 0; --n, x >>= 8U) byte(static_cast<std::uint8_t>(x & 0xFFU));
     }
+
+private:
+    // Estimates for the memory to reserve: all fields but the samples, and a usual sample.
+    static constexpr std::size_t expected_frame_bytes = 32;
+    static constexpr std::size_t expected_sample_bytes = 3;
 };
 
 class snapshot_reader : public sealed_reader<snapshot_format> {
 public:
     using sealed_reader::sealed_reader;
 
+    /// Reads an integer that `snapshot_writer::trimmed_integer` has written.
     [[nodiscard]] std::uint64_t trimmed_integer() noexcept
     {
         const std::uint8_t used = byte();

@@ -19,9 +19,12 @@
 
 namespace waybill::inline v0_2::detail {
 
+/// The units of times in nanoseconds: ns, us, ms, s, min. A `unit` is an index of this array.
 inline constexpr std::int64_t snapshot_units[] = {1, 1'000, 1'000'000, 1'000'000'000,
                                                   60'000'000'000};
 inline constexpr std::uint8_t coarsest_unit = 4;
+
+/// Bits of the kind byte: the samples have weights; there is a clock.
 inline constexpr std::uint8_t snapshot_weighted = 4;
 inline constexpr std::uint8_t snapshot_clocked = 8;
 
@@ -39,6 +42,8 @@ inline constexpr std::uint8_t snapshot_clocked = 8;
                                      static_cast<std::uint64_t>(from));
 }
 
+/// The kind byte of a window type, without the clock bit. The type of the values is 0 for
+/// signed, 1 for unsigned, 2 for float, 3 for double.
 template <class W>
 [[nodiscard]] constexpr std::uint8_t snapshot_kind() noexcept
 {
@@ -49,6 +54,7 @@ template <class W>
     else return weights + (sizeof(V) == 4 ? 2 : 3);
 }
 
+/// The bits of a value: two's complement with 64 bits, or IEEE 754.
 template <class V>
 [[nodiscard]] constexpr std::uint64_t bits_of(V v) noexcept
 {
@@ -83,13 +89,14 @@ struct snapshot_head {
     std::optional<wall_time> clock{};
 };
 
+/// The time of the n-th oldest sample in nanoseconds since the epoch.
 template <class W>
 [[nodiscard]] constexpr std::int64_t ns_of(const W& w, std::uint64_t n)
 {
     return w[n].at.since_epoch().count();
 }
 
-/// The coarsest unit of all times of the samples.
+/// The coarsest unit of which the times of all samples are multiples.
 template <class W>
 [[nodiscard]] constexpr std::uint8_t coarsest_common_unit(const W& w)
 {
@@ -98,6 +105,7 @@ template <class W>
     return unit;
 }
 
+/// A time or difference in units, in two's complement.
 [[nodiscard]] constexpr std::uint64_t ticks_of(std::int64_t ns, std::uint8_t unit) noexcept
 {
     return static_cast<std::uint64_t>(ns / snapshot_units[unit]);
@@ -109,22 +117,23 @@ void write_head(snapshot_writer& out, const W& w, std::uint8_t unit)
 {
     const std::uint64_t count = w.size();
     const std::int64_t first = count == 0 ? 0 : ns_of(w, 0);
-    std::int64_t after = 0;
+    std::int64_t clock_offset = 0;  // from the first sample to the clock
     std::uint8_t kind = snapshot_kind<W>();
     std::uint8_t clock_unit = 0;
     if (const std::optional<wall_time> clock = w.clock()) {
-        after = difference_of(clock->since_epoch().count(), first);
+        clock_offset = difference_of(clock->since_epoch().count(), first);
         kind |= snapshot_clocked;
-        clock_unit = unit_of(after, coarsest_unit);
+        clock_unit = unit_of(clock_offset, coarsest_unit);
     }
     out.byte(kind);
-    out.byte(static_cast<std::uint8_t>(clock_unit * 16 + unit));
+    out.byte(static_cast<std::uint8_t>(clock_unit * 16 + unit));  // 4 bits each
     out.integer(count);
     if (count != 0) out.signed_integer(ticks_of(first, unit));
-    if (w.clock()) out.signed_integer(ticks_of(after, clock_unit));
+    if (w.clock()) out.signed_integer(ticks_of(clock_offset, clock_unit));
 }
 
-/// Writes the samples: the step to each one, with a count of equal steps after it, and the value.
+/// Writes each sample: the change of its time step, its value and its weight. If the change is 0,
+/// the number of further equal steps follows; their samples have no field for the step.
 template <class W>
 void write_samples(snapshot_writer& out, const W& w, std::uint8_t unit)
 {
@@ -135,7 +144,7 @@ void write_samples(snapshot_writer& out, const W& w, std::uint8_t unit)
     };
     std::uint64_t step = 0;
     std::uint64_t equal_steps_end = 1;
-    std::uint64_t bits = 0;
+    std::uint64_t previous_bits = 0;
     for (std::uint64_t n = 0; n != count; ++n) {
         if (n >= equal_steps_end) {
             const std::uint64_t step_change = step_to(n) - step;
@@ -146,10 +155,10 @@ void write_samples(snapshot_writer& out, const W& w, std::uint8_t unit)
                 ++equal_steps_end;
             if (step_change == 0) out.integer(equal_steps_end - n - 1);
         }
-        const std::uint64_t value = bits_of<V>(w[n].value);
-        if constexpr (std::integral<V>) out.signed_integer(value - bits);
-        else out.trimmed_integer(value ^ bits);
-        bits = value;
+        const std::uint64_t bits = bits_of<V>(w[n].value);
+        if constexpr (std::integral<V>) out.signed_integer(bits - previous_bits);
+        else out.trimmed_integer(bits ^ previous_bits);
+        previous_bits = bits;
         if constexpr (W::weighted) out.integer(weight_of(w[n]));
     }
 }
@@ -166,7 +175,7 @@ void write_samples(snapshot_writer& out, const W& w, std::uint8_t unit)
 
 /// The state of reading the times of samples after the first.
 struct snapshot_steps {
-    std::uint64_t step = 0;              ///< From the previous sample to the last one read.
+    std::uint64_t step = 0;              ///< The last time step, in units.
     std::uint64_t equal_steps_left = 0;  ///< The number of further steps of the same length.
     bool repeated = false;               ///< The last step had the length of the one before it.
 };
@@ -190,11 +199,12 @@ struct snapshot_steps {
     if (s.step <= static_cast<std::uint64_t>(difference_of(latest, from))) {
         return static_cast<std::int64_t>(static_cast<std::uint64_t>(from) + s.step);
     }
-    const bool back = s.step > static_cast<std::uint64_t>(INT64_MAX);
-    in.fail(back ? snapshot_error::code::unsorted : snapshot_error::code::out_of_range);
+    const bool is_negative = s.step > static_cast<std::uint64_t>(INT64_MAX);
+    in.fail(is_negative ? snapshot_error::code::unsorted : snapshot_error::code::out_of_range);
     return from;
 }
 
+/// Reads the fields before the samples. Fails if the kind, without the clock bit, is not `kind`.
 [[nodiscard]] inline snapshot_head read_head(snapshot_reader& in, std::uint8_t kind) noexcept
 {
     snapshot_head h;
@@ -213,11 +223,11 @@ struct snapshot_steps {
     if (h.count > in.left()) in.fail(snapshot_error::code::corrupt);  // at least one byte each
     if (h.count != 0) h.first = read_ticks(in, h.unit);
     if (h.clocked) {
-        const std::int64_t after = read_ticks(in, h.clock_unit) * snapshot_units[h.clock_unit];
-        if (unit_of(after, coarsest_unit) != h.clock_unit) in.fail(snapshot_error::code::corrupt);
-        const std::int64_t minus_after =
-            difference_of(0, after);  // wraps as the writer's difference
-        const std::int64_t ns = difference_of(h.first * snapshot_units[h.unit], minus_after);
+        const std::int64_t offset = read_ticks(in, h.clock_unit) * snapshot_units[h.clock_unit];
+        if (unit_of(offset, coarsest_unit) != h.clock_unit) in.fail(snapshot_error::code::corrupt);
+        // The first time plus the offset. It wraps like the difference in `write_head`.
+        const std::int64_t first = h.first * snapshot_units[h.unit];
+        const std::int64_t ns = difference_of(first, difference_of(0, offset));
         h.clock = wall_time::at(duration::nanoseconds(ns));
     }
     return h;

@@ -21,15 +21,16 @@ inline constexpr std::uint64_t max_length = 0xFFFF'FFFF;  // the largest 32-bit 
 template <profile P>
 inline constexpr std::uint64_t descriptor = P::rules.widest ? 10 : 3;
 
-// Bytes before `octets` octets: a constructor and the length in one byte or four.
+// Bytes before `octets` octets: a constructor, and the length in one byte or in four.
 template <profile P>
 [[nodiscard]] constexpr std::uint64_t prefix(std::uint64_t octets) noexcept
 {
     return P::rules.widest || octets > 255 ? 5 : 2;
 }
 
-// A list or map of `count` elements with `bytes` bytes. Its length field also counts its count
-// field.
+// Bytes of a list or map of `count` elements with `bytes` bytes: with the constructor, and length
+// and count of one byte each, or of four bytes each. The length field also counts the count field,
+// so one byte of length suffices for 254 bytes of elements.
 [[nodiscard]] constexpr std::uint64_t compound(bool can_be_short, std::uint64_t count,
                                                std::uint64_t bytes) noexcept
 {
@@ -38,7 +39,7 @@ template <profile P>
 }
 
 // Bytes of consecutive values. The sums need not saturate: `length_bits_` records a length over 32
-// bits. Without such a length, an overflow takes more than 2^31 values of 4 GiB.
+// bits. Without such a length, an overflow requires more than 2^31 values of 4 GiB.
 template <profile P>
 class size_sum {
 public:

@@ -19,8 +19,8 @@ template <profile P>
 [[nodiscard]] constexpr std::uint64_t header_size(const message& m) noexcept
 {
     constexpr encoder e = P::rules;
-    // Every field may be present, at its widest: durable, priority, ttl, first-acquirer and
-    // delivery-count.
+    // A list32 whose fields are all present in their widest form: durable, priority, ttl,
+    // first-acquirer and delivery-count.
     if (e.widest) return descriptor<P> + 9 + (2 + 2 + 5 + 2 + 5);
     fields<P> f;
     f.add(m.durable, e.writes_defaults, false);
@@ -51,9 +51,9 @@ template <profile P>
     f.add(m.creation_time, e.writes_zero_times, std::int64_t{0});
     f.add(m.group_id);
     const std::uint32_t sequence = m.group_sequence.value_or(0);
-    const bool has_sequence = e.widest ? true
-                              : e.sequences_groups ? m.group_id.given() || sequence != 0
-                                                   : m.group_sequence.has_value();
+    bool has_sequence = m.group_sequence.has_value();
+    if (e.sequences_groups) has_sequence = m.group_id.given() || sequence != 0;
+    if (e.widest) has_sequence = true;
     if (f.next(m.group_sequence.has_value(), has_sequence)) {
         f.add_bytes(e.widest ? 5 : value(sequence).shortest_size());
     }

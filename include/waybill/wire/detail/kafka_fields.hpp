@@ -113,6 +113,7 @@ struct short_fields {
     return sum.length_bits < short_length_end ? sum.bytes : detail::long_fields(r);
 }
 
+// Bytes of a record with any lengths and differences, or 2^64 - 1 if it cannot be encoded.
 [[nodiscard]] WAYBILL_NOINLINE constexpr std::uint64_t
 long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_delta) noexcept
 {
@@ -123,7 +124,8 @@ long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_de
     return body > highest_int32 ? waybill::detail::highest_size : detail::length_size(body) + body;
 }
 
-// Bytes of the record at its position. `fields` is the sum of key, value and headers.
+// Bytes of the record at its position. `fields` is the sum of key, value and headers, without the
+// first bytes of three length fields: key, value and header count.
 [[nodiscard]] constexpr std::uint64_t size_at_position(
     const record& r, short_fields fields, std::uint64_t offset_delta,
     std::int64_t timestamp_delta) noexcept
@@ -133,7 +135,7 @@ long_size(const record& r, std::uint64_t offset_delta, std::int64_t timestamp_de
     const std::uint64_t shifted_delta = static_cast<std::uint64_t>(timestamp_delta) + 64;
     // One byte each for the attributes and the lengths of record, key, value and headers. Two bytes
     // each for the two differences, minus one if one byte is enough.
-    std::uint64_t overhead = 9;
+    std::uint64_t overhead = 5 + 2 * 2;
     overhead -= static_cast<std::uint64_t>(offset_delta < 64);
     overhead -= static_cast<std::uint64_t>(shifted_delta < 128);
     const std::uint64_t bytes = fields.bytes + overhead;

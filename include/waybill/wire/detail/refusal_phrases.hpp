@@ -4,8 +4,8 @@
 //
 // The phrases were collected from published refusals; the tests contain each one with the thread of
 // its source. refusal_text.hpp reads them. Each phrase is long enough to have one meaning only. If
-// the text of the service continues after the last number, so does the phrase: a shortened text
-// then gives no number instead of a part of one.
+// the text of the service continues after the last number, so does the phrase. Then a text that is
+// cut within that number does not match, and no wrong number is read.
 
 #ifndef WAYBILL_WIRE_DETAIL_REFUSAL_PHRASES_HPP
 #define WAYBILL_WIRE_DETAIL_REFUSAL_PHRASES_HPP
@@ -47,7 +47,7 @@ inline constexpr phrase cloudwatch_logs_phrases[] = {
 inline constexpr phrase pubsub_phrases[] = {
     {"The value for request_size is too large. You passed %a in the request, but the maximum "
      "value is %l."},
-    // The text of a period in 2018.
+    // The service sent this text for some time in 2018.
     {"The value for %a is too large. You passed request_size in the request, but the maximum "
      "value is %l."},
     {"Request payload size exceeds the limit: %l bytes"},

@@ -23,8 +23,8 @@ constexpr bool is_letter(char c) noexcept
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-constexpr bool is_word(char c) noexcept { return is_digit(c) || is_letter(c) || c == '_'; }
-constexpr bool is_name(char c) noexcept { return is_word(c) || c == '.' || c == '-'; }
+constexpr bool is_word_char(char c) noexcept { return is_digit(c) || is_letter(c) || c == '_'; }
+constexpr bool is_name_char(char c) noexcept { return is_word_char(c) || c == '.' || c == '-'; }
 
 // The result of reading one phrase at one position. A complete phrase with an impossible number is
 // not skipped: the text probably has another meaning.
@@ -51,7 +51,7 @@ public:
     // The name of a partition, as Kafka writes it.
     constexpr std::string_view partition() noexcept
     {
-        return take_while(is_name);
+        return take_while(is_name_char);
     }
 
     // Returns true if a phrase may end here. A phrase must not end inside a word. After a number,
@@ -62,7 +62,7 @@ public:
     {
         if (rest_.empty()) return true;
         const char c = rest_.front();
-        if (is_word(c)) return false;
+        if (is_word_char(c)) return false;
         if (!after_number) return true;
         if (static_cast<unsigned char>(c) >= 0x80 || is_shortened()) return false;
         const bool joins = c == '.' || c == ',' || c == '\'' || c == '-' || c == ' ' || c == '\t';
@@ -102,17 +102,21 @@ private:
     }
 
     // Returns true for B, kB, MiB, K, bytes, kilobytes and similar units in any case. Reads at most
-    // 24 characters.
+    // 24 characters: 8 blanks and 16 letters.
     constexpr bool unit_follows() const noexcept
     {
+        constexpr std::size_t max_blanks = 8;
+        constexpr std::size_t max_letters = 16;
         std::size_t first = 0;
-        while (first < 8 && (lower(first) == ' ' || lower(first) == '\t')) ++first;
+        while (first < max_blanks && (lower(first) == ' ' || lower(first) == '\t')) ++first;
         std::size_t last = first;
-        while (last - first < 16 && is_letter(lower(last))) ++last;
+        while (last - first < max_letters && is_letter(lower(last))) ++last;
         if (last - first > 4 && lower(last - 1) == 's') --last;
         const std::size_t letters = last - first;
         if (letters == 0) return false;
-        if (letters == 1) return std::string_view("bkmgtp").find(lower(first)) < 6;
+        if (letters == 1) {
+            return std::string_view("bkmgtp").find(lower(first)) != std::string_view::npos;
+        }
         if (letters <= 3) return lower(last - 1) == 'b';
         return lower(last - 4) == 'b' && lower(last - 3) == 'y' && lower(last - 2) == 't' &&
                lower(last - 1) == 'e';
@@ -125,7 +129,7 @@ private:
 // line break or tab is not part of the word after it.
 constexpr bool may_begin_at(std::string_view text, std::size_t at) noexcept
 {
-    if (at == 0 || !is_word(text[at - 1])) return true;
+    if (at == 0 || !is_word_char(text[at - 1])) return true;
     const char c = text[at - 1];
     return at > 1 && text[at - 2] == '\\' && (c == 'n' || c == 'r' || c == 't');
 }
@@ -137,7 +141,7 @@ constexpr std::optional<std::uint64_t> size_of(std::string_view digits) noexcept
     return waybill::detail::digits_in(digits);
 }
 
-// Reads the phrase `p` at the beginning of `text`.
+// Reads the phrase `p` at the beginning of `text`. Sets `into` only if the result is `numbers`.
 constexpr reading read_at(const phrase& p, std::string_view text, refusal_numbers& into) noexcept
 {
     reader r(text);
@@ -164,7 +168,10 @@ constexpr reading read_at(const phrase& p, std::string_view text, refusal_number
         if (kind == 'n') continue;
         const std::optional<std::uint64_t> value = size_of(digits);
         valid = valid && value;
-        (kind == 'a' ? found.actual : found.limit) = value;
+        if (kind == 'a')
+            found.actual = value;
+        else
+            found.limit = value;
     }
     if (!r.may_end(after_number)) return reading::no_match;
     if (!valid || (found.actual && found.limit && *found.actual <= *found.limit)) {

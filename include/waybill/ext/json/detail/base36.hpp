@@ -29,7 +29,7 @@ using waybill::detail::json_value;
 template <class N>
 void put_base36(std::string& to, N n)
 {
-    char digits[16];
+    char digits[16];  // 2^64 - 1 has 13 digits; a time may have a sign
     const std::to_chars_result end = std::to_chars(digits, digits + sizeof digits, n, 36);
     if (!to.empty()) to += ' ';
     to.append(digits, end.ptr);
@@ -56,7 +56,7 @@ template <class T, std::size_t N>
     return written;
 }
 
-/// Consumes numbers from the front of a text in the format above.
+/// Consumes numbers from the front of a text that `in_base36` wrote.
 class base36_reader {
 public:
     explicit base36_reader(std::string_view text) : rest_(text) {}
@@ -96,7 +96,7 @@ private:
     bool first_ = true;
 };
 
-/// Reads entries into `list`.
+/// A target of `read_value` that reads entries into `list`.
 template <class T, std::size_t N>
 struct list_in_base36 {
     bounded_list<T, N>& list;

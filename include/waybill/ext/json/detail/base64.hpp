@@ -3,8 +3,8 @@
 // ext/json/detail/base64: base64 with padding, for bytes that are not UTF-8.
 //
 // A JSON string is UTF-8, and nlohmann's library throws if it has to write other bytes. Bytes from
-// a broker may be anything. So UTF-8 is written as it is, and other bytes as base64 under another
-// name.
+// a broker may be anything. So UTF-8 is written as it is, and other bytes as base64, in a field
+// whose name ends in "_base64".
 
 #ifndef WAYBILL_EXT_JSON_DETAIL_BASE64_HPP
 #define WAYBILL_EXT_JSON_DETAIL_BASE64_HPP
@@ -25,7 +25,7 @@ namespace waybill::inline v0_2::detail {
     return written;
 }
 
-/// Decodes base64. Empty if `base64` cannot have written this text.
+/// Decodes base64. Empty if the text is not an encoding that `base64` produces.
 [[nodiscard]] inline std::optional<std::string> bytes_in_base64(std::string_view written)
 {
     if (written.size() % 4 != 0) return {};

@@ -20,24 +20,29 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// A short form of a value for an error. An object or array is only named, not written.
+/// A short form of a value for an error, in ASCII. An object or array is only named, not written.
 template <json_value Json>
 [[nodiscard]] std::string shown(const Json& v)
 {
     if (v.is_object()) return "an object";
     if (v.is_array()) return "an array";
     if (v.is_binary() || v.is_discarded()) return "no JSON value";
-    constexpr auto replace = Json::error_handler_t::replace;
+    const auto written = [](const Json& value) {
+        constexpr int one_line = -1;
+        constexpr bool ascii_only = true;
+        return value.dump(one_line, ' ', ascii_only, Json::error_handler_t::replace);
+    };
     if (const auto* s = v.template get_ptr<const std::string*>()) {
         constexpr std::size_t max_bytes = 60;
-        const Json begin(std::string(utf8_prefix(*s, max_bytes)));
-        return begin.dump(-1, ' ', true, replace) + (s->size() > max_bytes ? "..." : "");
+        const Json prefix(std::string(utf8_prefix(*s, max_bytes)));
+        return written(prefix) + (s->size() > max_bytes ? "..." : "");
     }
-    return v.dump(-1, ' ', true, replace);
+    return written(v);
 }
 
-/// Maximum size of an error's path in bytes. Half of it holds the longest segment: 60 bytes, all
-/// escaped.
+/// Maximum size of a path segment in bytes, before it is escaped. Escaping at most doubles it.
+inline constexpr std::size_t max_segment_bytes = 60;
+/// Maximum size of an error's path in bytes. Half of it holds any segment.
 inline constexpr std::size_t max_path_bytes = 300;
 
 /// The first and the last segments of a path that is too long, with "/..." between them. If the
@@ -55,12 +60,12 @@ inline constexpr std::size_t max_path_bytes = 300;
     return path.substr(0, head).append(gap).append(path, tail);
 }
 
-/// `path` with one more segment, escaped as in RFC 6901. Of a segment the first 60 bytes are kept.
+/// `path` with one more segment: at most its first `max_segment_bytes`, escaped as in RFC 6901.
 [[nodiscard]] inline std::string path_to(std::string_view path, std::string_view segment)
 {
     std::string extended(path);
     extended += '/';
-    for (const char c : utf8_prefix(segment, 60)) {
+    for (const char c : utf8_prefix(segment, max_segment_bytes)) {
         if (c == '~')
             extended += "~0";
         else if (c == '/')
@@ -71,7 +76,7 @@ inline constexpr std::size_t max_path_bytes = 300;
     return shortened_path(std::move(extended));
 }
 
-/// The value as a whole number in [0, 2^64); empty if it is none.
+/// The value as a whole number in [0, 2^64); empty for any other value.
 template <json_value Json>
 [[nodiscard]] std::optional<std::uint64_t> whole_number(const Json& v)
 {

@@ -37,13 +37,14 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// Largest size of the member in bytes, without the text of a failure, but with a version and with
-/// the mark of a failed session next to it.
+/// Largest size of the member in bytes: all numbers and times at their longest, without the text of
+/// a failure, but with a version and the mark of a failed session next to it. Checked in
+/// tests/unit/ext_json/session_budget.test.cpp.
 inline constexpr std::uint64_t max_progress_member_bytes = 509;
 
 inline constexpr std::string_view progress_name = "waybill";
 
-/// Bytes that this byte of a text takes in JSON.
+/// Bytes of `c` in a JSON string: 2 for a short escape such as \n, 6 for one such as \u001f.
 [[nodiscard]] constexpr std::uint64_t json_size(char c) noexcept
 {
     if (c == '"' || c == '\\' || (c >= '\b' && c <= '\r' && c != '\v')) return 2;
@@ -116,29 +117,37 @@ struct json_out {
     }
 };
 
-/// The same functions for CBOR.
+/// The same functions for CBOR (RFC 8949).
 struct cbor_out {
+    /// Major types, in the upper three bits of a head.
+    static constexpr unsigned unsigned_number = 0x00, text_string = 0x60, map = 0xA0;
+
     std::string& to;
 
     [[nodiscard]] static constexpr std::size_t head_size(std::uint64_t n) noexcept
     {
-        return n < 24 ? 1 : n <= 0xFF ? 2 : n <= 0xFFFF ? 3 : n <= 0xFFFF'FFFF ? 5 : 9;
+        if (n < 24) return 1;
+        if (n <= 0xFF) return 2;
+        if (n <= 0xFFFF) return 3;
+        return n <= 0xFFFF'FFFF ? 5 : 9;
     }
 
-    void head(unsigned kind, std::uint64_t n)
+    void head(unsigned major_type, std::uint64_t n)
     {
         const std::size_t size = head_size(n);
-        constexpr unsigned lengths[] = {0, 0, 24, 25, 0, 26, 0, 0, 0, 27};
-        to += static_cast<char>(kind | (size == 1 ? static_cast<unsigned>(n) : lengths[size]));
+        // The low bits of a longer head, by its size: they encode the width of the number.
+        constexpr unsigned widths[] = {0, 0, 24, 25, 0, 26, 0, 0, 0, 27};
+        const unsigned low = size == 1 ? static_cast<unsigned>(n) : widths[size];
+        to += static_cast<char>(major_type | low);
         for (std::size_t left = size - 1; left != 0; --left) {
             to += static_cast<char>(static_cast<unsigned char>(n >> (8 * (left - 1)) & 0xFFU));
         }
     }
 
-    void open(std::uint64_t members) { head(0xA0, members); }
+    void open(std::uint64_t members) { head(map, members); }
     void close() {}
     void name(std::string_view n) { text(n); }
-    void number(std::uint64_t n) { head(0x00, n); }
+    void number(std::uint64_t n) { head(unsigned_number, n); }
 
     template <json_value Json>
     void value(const Json& v)
@@ -148,7 +157,7 @@ struct cbor_out {
 
     void text(std::string_view utf8)
     {
-        head(0x60, utf8.size());
+        head(text_string, utf8.size());
         to += utf8;
     }
 
@@ -180,8 +189,8 @@ struct cbor_out {
 /// The content of the member.
 struct progress_member {
     const session_progress& known;
-    const nlohmann::json& unknown_fields;     ///< Of later versions: an object, or null.
-    std::optional<schema_version> version{};  ///< Of the user's part, if there is no envelope.
+    const nlohmann::json& unknown_fields;     ///< Fields of later versions: an object, or null.
+    std::optional<schema_version> version{};  ///< The user's version, if there is no envelope.
 
     [[nodiscard]] bool empty() const
     {
@@ -232,7 +241,8 @@ void put_failure(Out& out, const progress_member& m, std::string_view text)
 {
     const step_failure& f = *m.known.failed;
     out.name("failed");
-    out.open(6 + count_unknown_fields(m.unknown_fields, fields_of::failure));
+    constexpr std::uint64_t known_fields = 6;
+    out.open(known_fields + count_unknown_fields(m.unknown_fields, fields_of::failure));
     out.name("at");
     out.text(waybill::to_text(f.at));
     out.name("reason");
@@ -254,10 +264,11 @@ template <class Out>
 void put_progress(Out& out, const progress_member& m, std::string_view failure)
 {
     const session_progress& p = m.known;
-    const auto count = [](bool present) { return present ? 1U : 0U; };
-    out.open(count(p.begun != wall_time{}) + count(p.changed != wall_time{}) + count(p.done != 0) +
-             count(p.failed.has_value()) + count(p.first != 0) + count(p.dead_lettered != 0) +
-             count(p.total != 0) + count(p.tries != 0) + count(m.version.has_value()) +
+    const auto count_if = [](bool present) { return present ? 1U : 0U; };
+    out.open(count_if(p.begun != wall_time{}) + count_if(p.changed != wall_time{}) +
+             count_if(p.done != 0) + count_if(p.failed.has_value()) + count_if(p.first != 0) +
+             count_if(p.dead_lettered != 0) + count_if(p.total != 0) + count_if(p.tries != 0) +
+             count_if(m.version.has_value()) +
              count_unknown_fields(m.unknown_fields, fields_of::progress));
     const auto number = [&](std::string_view word, std::uint64_t n) {
         if (n == 0) return;
@@ -291,7 +302,7 @@ template <json_value Json>
 struct progress_result {
     state_read outcome = state_read::ok;
     session_progress progress{};
-    Json unknown_fields{};  ///< Of later versions; null if there are none.
+    Json unknown_fields{};  ///< Fields of later versions; null if there are none.
     std::optional<schema_version> version{};
     std::string reason{};  ///< The invalid field, with its path.
 };
@@ -306,9 +317,9 @@ public:
     {
         if (!member_.is_object()) {
             fail({}, member_, "an object");
-            return std::move(found_);
+            return std::move(result_);
         }
-        session_progress& p = found_.progress;
+        session_progress& p = result_.progress;
         for (auto i = member_.begin(); i != member_.end(); ++i) {
             const std::string& key = i.key();
             Json& v = i.value();
@@ -317,25 +328,24 @@ public:
             else if (key == "done") number(key, v, p.done);
             else if (key == "failed") failure(v);
             else if (key == "first") number(key, v, p.first);
-            else if (key == "parked")
-                number(key, v, p.dead_lettered);
+            else if (key == "parked") number(key, v, p.dead_lettered);
             else if (key == "total") number(key, v, p.total);
             else if (key == "tries") number(key, v, p.tries);
             else if (key == "version") version(v);
-            else found_.unknown_fields[key] = std::move(v);
+            else result_.unknown_fields[key] = std::move(v);
         }
-        return std::move(found_);
+        return std::move(result_);
     }
 
 private:
     void fail(std::string_view field, const Json& v, std::string_view expected,
               state_read outcome = state_read::corrupt)
     {
-        if (found_.outcome != state_read::ok) return;
-        found_.outcome = outcome;
+        if (result_.outcome != state_read::ok) return;
+        result_.outcome = outcome;
         std::string path = "/waybill";
         if (!field.empty()) path = path + '/' + std::string(field);
-        found_.reason = describe(
+        result_.reason = describe(
             json_error{json_error::code::wrong, std::move(path), std::string(expected), shown(v)});
     }
 
@@ -373,12 +383,12 @@ private:
         if (dot == all.npos || !major || !minor || *major > UINT16_MAX || *minor > UINT16_MAX) {
             return fail("version", v, "a version such as \"1.0\"");
         }
-        found_.version = {static_cast<std::uint16_t>(*major), static_cast<std::uint16_t>(*minor)};
+        result_.version = {static_cast<std::uint16_t>(*major), static_cast<std::uint16_t>(*minor)};
     }
 
     void failure(Json& v)
     {
-        step_failure& f = found_.progress.failed.emplace();
+        step_failure& f = result_.progress.failed.emplace();
         if (!v.is_object()) return fail("failed", v, "an object");
         for (const char* const needed : {"reason", "sequence", "step"}) {
             if (v.contains(needed)) continue;
@@ -393,7 +403,7 @@ private:
             else if (key == "step") number("failed/step", one, f.step);
             else if (key == "text") text(one, f.text);
             else if (key == "tries") number("failed/tries", one, f.tries);
-            else found_.unknown_fields["failed"][key] = std::move(one);
+            else result_.unknown_fields["failed"][key] = std::move(one);
         }
     }
 
@@ -405,7 +415,7 @@ private:
     }
 
     Json& member_;
-    progress_result<Json> found_;
+    progress_result<Json> result_;
 };
 
 }  // namespace waybill::inline v0_2::detail

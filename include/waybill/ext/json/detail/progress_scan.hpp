@@ -9,9 +9,9 @@
 //     {"lines":3,"receipt":"r17","waybill":{"begun":"2024-02-29T12:00:00Z","done":2,"total":5}}
 //
 // Most states are small: a tree of this member would be half of the work. The rest of the text,
-// closed by a brace, is a valid object exactly if the whole text is one. The caller reads the whole
-// text instead if the rest is invalid or contains the name again, or if the member contains a
-// failure, an unknown field or a field in another notation.
+// closed by a brace, is a valid object if and only if the whole text is one. The caller reads the
+// whole text instead if the rest is invalid, is empty or contains the name again, or if the member
+// contains a failure, an unknown field or a field in another notation.
 
 #ifndef WAYBILL_EXT_JSON_DETAIL_PROGRESS_SCAN_HPP
 #define WAYBILL_EXT_JSON_DETAIL_PROGRESS_SCAN_HPP
@@ -99,20 +99,22 @@ template <json_value Json>
 [[nodiscard]] bool read_fast_path(std::string_view object, Json& user, session_progress& progress)
 {
     constexpr std::string_view member_start = ",\"waybill\":{";
+    constexpr std::string_view member_end = "}}";  // of the member and of the object
     // Copying the rest of a larger object is not cheaper than parsing the whole text.
     constexpr std::size_t max_object_bytes = 1'024;
-    if (object.size() > max_object_bytes || !object.ends_with("}}")) return false;
+    if (object.size() > max_object_bytes || !object.ends_with(member_end)) return false;
     const std::size_t member_at = object.rfind(member_start);
     if (member_at == object.npos) return false;
     std::string_view fields = object.substr(member_at + member_start.size());
-    fields.remove_suffix(lesser(fields.size(), 2));
+    fields.remove_suffix(lesser(fields.size(), member_end.size()));
     session_progress p;
     if (!progress_scanner(fields).read(p)) return false;
     std::string rest;
     rest.reserve(member_at + 1);
     rest = object.substr(0, member_at);
     rest += '}';
-    tree_builder<Json> tree = tree_of<Json>(rest, false);
+    constexpr bool cbor = false;
+    tree_builder<Json> tree = tree_of<Json>(rest, cbor);
     // An empty rest means a comma without a member before it, which only a full parse refuses.
     if (parse_problem_of(tree) || tree.root.empty()) return false;
     if (tree.root.contains(progress_name)) return false;

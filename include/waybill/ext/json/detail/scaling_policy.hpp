@@ -21,7 +21,7 @@
 
 namespace waybill::inline v0_2::scaling::detail {
 
-/// A target of `read_value` for the lists "up" and "down"; `one` reads each element.
+/// A target of `read_value` for the lists "up" and "down"; `one(place, element)` reads an element.
 template <json_value Json, class T, class F>
 [[nodiscard]] auto lists_into(per_direction<std::vector<T>>& into, F one)
 {
@@ -87,54 +87,54 @@ public:
         if (!p.down.empty()) j["down"] = write("/down", p.down);
         if (p.activation) j["activation"] = write("/activation", *p.activation);
         if (p.if_unknown) j["if_unknown"] = *p.if_unknown;
-        put(j, "/targets", p.targets);
-        put(j, "/ladder", p.ladder);
+        put_list(j, "/targets", p.targets);
+        put_list(j, "/ladder", p.ladder);
         json bands = json::object();
         json rate = json::object();
-        put(bands, "/bands/up", p.bands.up);
-        put(bands, "/bands/down", p.bands.down);
-        put(rate, "/rate/up", p.rate.up);
-        put(rate, "/rate/down", p.rate.down);
+        put_list(bands, "/bands/up", p.bands.up);
+        put_list(bands, "/bands/down", p.bands.down);
+        put_list(rate, "/rate/up", p.rate.up);
+        put_list(rate, "/rate/down", p.rate.down);
         if (!bands.empty()) j["bands"] = std::move(bands);
         if (!rate.empty()) j["rate"] = std::move(rate);
         return j;
     }
 
 private:
-    /// Writes a list under the last word of `path`, unless the list is empty.
+    /// Writes a list into the field that `path` ends with, unless the list is empty.
     template <class T>
-    void put(json& j, const std::string& path, const std::vector<T>& list)
+    void put_list(json& j, const std::string& path, const std::vector<T>& list)
     {
         if (list.empty()) return;
         check_list_size(path, list.size());
-        json all = json::array();
+        json entries = json::array();
         for (std::size_t n = 0; n != list.size() && !error; ++n) {
-            all.push_back(one(numbered(path, n), list[n]));
+            entries.push_back(write_entry(numbered(path, n), list[n]));
         }
-        j[path.substr(path.rfind('/') + 1)] = std::move(all);
+        j[path.substr(path.rfind('/') + 1)] = std::move(entries);
     }
 
     [[nodiscard]] json write_change(const std::string& path, const change& c)
     {
         return {{"count", c.count}, {"percent", number(path + "/percent", c.percent)}};
     }
-    [[nodiscard]] json one(const std::string& path, const band& b)
+    [[nodiscard]] json write_entry(const std::string& path, const band& b)
     {
         return {{"when", write(path + "/when", b.when)}, {"by", write_change(path + "/by", b.by)}};
     }
-    [[nodiscard]] json one(const std::string& path, const rate_limit& r)
+    [[nodiscard]] json write_entry(const std::string& path, const rate_limit& r)
     {
         return {{"most", write_change(path + "/most", r.max_change)}, {"per", r.per}};
     }
-    [[nodiscard]] json one(const std::string& path, const capacity_tier& r)
+    [[nodiscard]] json write_entry(const std::string& path, const capacity_tier& c)
     {
-        return {{"name", text(path + "/name", r.name)}, {"capacity", r.capacity}};
+        return {{"name", text(path + "/name", c.name)}, {"capacity", c.capacity}};
     }
-    [[nodiscard]] json one(const std::string& path, const target& t)
+    [[nodiscard]] json write_entry(const std::string& path, const target& t)
     {
-        const std::string what(name(t.of.what));
+        const std::string statistic_name(name(t.of.what));
         const std::string tolerance = path + "/tolerance";
-        json j = {{what, text(inside(path, what), t.of.metric)},
+        json j = {{statistic_name, text(inside(path, statistic_name), t.of.metric)},
                   {"each", number(path + "/each", t.each)},
                   {"tolerance",
                    {{"up", number(tolerance + "/up", t.tolerance.up)},

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,8 +72,8 @@ void read_list(const json_place<Json>& at, std::vector<T>& into, F one)
     }
 }
 
-/// Index of the word that the object has as a field. Empty if there is none, an error if there are
-/// two.
+/// Index of the one name that the object has as a field. Empty if there is none; an error that
+/// begins with `expected` if there are two.
 template <json_value Json, std::size_t N>
 [[nodiscard]] std::optional<std::size_t> only_field(const json_place<Json>& at,
                                                     const std::string_view (&field_names)[N],
@@ -90,10 +91,11 @@ template <json_value Json, std::size_t N>
     return found;
 }
 
-/// The statistic of an object. If there is none, the error lists all statistics.
+/// The statistic of an object. If there is none, the error lists all statistics, followed by
+/// `alternatives`.
 template <json_value Json>
 [[nodiscard]] std::optional<statistic> statistic_in(const json_place<Json>& at,
-                                                    std::string_view or_else = {})
+                                                    std::string_view alternatives = {})
 {
     std::string_view field_names[statistics];
     for (std::size_t n = 0; n != statistics; ++n) field_names[n] = name(static_cast<statistic>(n));
@@ -104,12 +106,12 @@ template <json_value Json>
         return {};
     }
     const std::string expected =
-        waybill::detail::names<statistic>() + " of a metric" + std::string(or_else);
+        waybill::detail::names<statistic>() + " of a metric" + std::string(alternatives);
     // An unknown field is probably a misspelt statistic.
     for (auto i = at.value.begin(); i != at.value.end(); ++i) {
-        constexpr std::string_view other_fields[]{"above",     "at_least", "below",      "at_most",
-                                            "min_points", "max_age",  "if_missing", "averaged",
-                                            "each",      "tolerance"};
+        constexpr std::string_view other_fields[]{
+            "above",   "at_least",   "below",    "at_most", "min_points",
+            "max_age", "if_missing", "averaged", "each",    "tolerance"};
         bool known = false;
         for (const std::string_view other : other_fields) known = known || other == i.key();
         if (known) continue;
@@ -167,8 +169,10 @@ private:
         if (!measured_statistic) return;
         constexpr relation relations[]{relation::above, relation::at_least, relation::below,
                                        relation::at_most};
-        std::string_view field_names[4];
-        for (std::size_t n = 0; n != 4; ++n) field_names[n] = word_of(relations[n]);
+        std::string_view field_names[std::size(relations)];
+        for (std::size_t n = 0; n != std::size(relations); ++n) {
+            field_names[n] = word_of(relations[n]);
+        }
         const auto relation_index = only_field(at, field_names, "one threshold");
         comparison c{.what = *measured_statistic};
         json_fields fields(at);

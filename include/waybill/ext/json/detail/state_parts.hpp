@@ -38,7 +38,7 @@ static_assert(max_progress_member_bytes <= state_budget::min_failure_reserve);
 
 /// The mark of a failed session in a state without an envelope.
 inline constexpr const char* failed_mark = "IsFailedSession";
-inline constexpr std::uint64_t failed_mark_bytes = 23;  // of the name, its value and a comma
+inline constexpr std::uint64_t failed_mark_bytes = 23;  // name, value `true` and comma in JSON
 
 /// True if `a` and `b` have the same length and differ in exactly one bit.
 [[nodiscard]] constexpr bool one_bit_apart(std::string_view a, std::string_view b) noexcept
@@ -56,8 +56,8 @@ inline constexpr std::uint64_t failed_mark_bytes = 23;  // of the name, its valu
 /// The error of an object in which one bit of the mark was probably damaged; empty if there is
 /// none. The object has neither the mark nor the member "waybill", but a member that is true and
 /// whose name differs from the mark in one bit. A state without an envelope has no checksum to
-/// detect damage, and without this error a failed session would continue. "isFailedSession" is such
-/// a name, too: a program that writes names in camel case means the mark.
+/// detect damage, and without this error a failed session would continue. "isFailedSession" also
+/// differs in one bit only: a program that writes names in camel case means the mark.
 template <json_value Json>
 [[nodiscard]] std::string damaged_mark_error(const Json& user)
 {
@@ -91,8 +91,8 @@ template <class Out>
     return fields.size() + 1;
 }
 
-/// Bytes of the user's part in a state of `size` bytes, where `members` is the number of members
-/// other than "waybill": all but the known progress and the bytes that join it.
+/// Bytes of the user's part in a state of `size` bytes: `size` without the known progress and its
+/// separator. `members` is the number of members other than "waybill".
 template <class Out>
 [[nodiscard]] std::uint64_t value_bytes(std::uint64_t size, const progress_member& m,
                                         std::size_t members)
@@ -149,18 +149,18 @@ struct state_writer {
     state_budget budget;
     schema_version version;
     const session_progress& progress;
-    const Json& unknown_fields;   ///< Of later versions: an object, or null.
-    std::uint64_t last_size = 0;  ///< Of the last state, in bytes: so much memory is reserved.
+    const Json& unknown_fields;   ///< Progress fields of later versions: an object, or null.
+    std::uint64_t last_size = 0;  ///< Bytes of the last state: memory to reserve for CBOR.
 
     /// Returns the bytes of the state. If there are none, `error` contains the reason. May set the
     /// mark of a failed session in `user`.
     [[nodiscard]] std::optional<std::string> write(Json& user, state_unwritten& error) const
     {
-        const bool mark = !envelope && progress.failed;
+        const bool needs_mark = !envelope && progress.failed;
         if (!is_storable(user, error)) return std::nullopt;
-        const bool adds_mark = mark && !user.contains(failed_mark);
+        const bool adds_mark = needs_mark && !user.contains(failed_mark);
         const std::uint64_t mark_bytes = adds_mark ? failed_mark_bytes : 0;
-        if (mark) user[failed_mark] = true;
+        if (needs_mark) user[failed_mark] = true;
         std::string bytes;
         if (!write_user_part(user, bytes, error)) return std::nullopt;
         const bool done = cbor ? append_progress<cbor_out>(bytes, user.size(), mark_bytes, error)
@@ -172,17 +172,19 @@ private:
     [[nodiscard]] bool is_storable(const Json& user, state_unwritten& error) const
     {
         if (!user.is_object()) {
-            error = {state_unwritten::problem_type::not_an_object, 0, 0, shown(user)};
+            error = {.problem = state_unwritten::problem_type::not_an_object,
+                     .reason = shown(user)};
             return false;
         }
         if (user.contains(progress_name)) {
-            error = {state_unwritten::problem_type::reserved_name, 0, 0, "\"waybill\" of its own"};
+            error = {.problem = state_unwritten::problem_type::reserved_name,
+                     .reason = "\"waybill\" of its own"};
             return false;
         }
         const auto user_mark = envelope ? user.end() : user.find(failed_mark);
         if (user_mark != user.end() && !user_mark->is_boolean()) {
-            error = {state_unwritten::problem_type::reserved_name, 0, 0,
-                   "\"IsFailedSession\" that is neither true nor false"};
+            error = {.problem = state_unwritten::problem_type::reserved_name,
+                     .reason = "\"IsFailedSession\" that is neither true nor false"};
             return false;
         }
         tree_check checker{.json = !cbor, .texts = cbor || !can_throw};
@@ -195,7 +197,7 @@ private:
     /// Sets the error to the fault that the checker found. Returns false.
     static bool set_error(const tree_check& checker, state_unwritten& error)
     {
-        error = {state_unwritten::problem_type::too_deep, 0, 0, checker.path};
+        error = {.problem = state_unwritten::problem_type::too_deep, .reason = checker.path};
         if (checker.fault == tree_fault::not_finite)
             error.problem = state_unwritten::problem_type::not_finite;
         if (checker.fault == tree_fault::not_utf8)
@@ -241,10 +243,12 @@ private:
         constexpr bool as_json = std::is_same_v<Out, json_out>;
         const progress_member m{progress, unknown_fields,
                                 envelope ? std::nullopt : std::optional(version)};
-        const std::uint64_t value = bytes.size() - mark_bytes + unknown_field_bytes<Out>(m);
+        const std::uint64_t value_size = bytes.size() - mark_bytes + unknown_field_bytes<Out>(m);
         const std::uint64_t max_bytes = progress.failed ? budget.bytes : budget.max_value_bytes();
-        if (value > max_bytes) {
-            error = {state_unwritten::problem_type::too_large, value, max_bytes, {}};
+        if (value_size > max_bytes) {
+            error = {.problem = state_unwritten::problem_type::too_large,
+                     .size = value_size,
+                     .max_bytes = max_bytes};
             return false;
         }
         if (!m.empty()) {
@@ -265,7 +269,8 @@ private:
         return true;
     }
 
-    /// Appends the member. The text of a failure is cut to the available bytes.
+    /// Appends the member. In a failed session it is first written without the failure's text, to
+    /// measure its size; the text is then cut to the available bytes.
     template <class Out>
     [[nodiscard]] bool append_member(std::string& bytes, const progress_member& m,
                                      state_unwritten& error) const
@@ -279,7 +284,9 @@ private:
         constexpr std::uint64_t closing_brace = std::is_same_v<Out, json_out> ? 1 : 0;
         const std::uint64_t total_bytes = bytes.size() + closing_brace;
         if (total_bytes > budget.bytes) {
-            error = {state_unwritten::problem_type::too_large, total_bytes, budget.bytes, {}};
+            error = {.problem = state_unwritten::problem_type::too_large,
+                     .size = total_bytes,
+                     .max_bytes = budget.bytes};
             return false;
         }
         const std::string& failure_text = progress.failed->text;

@@ -39,17 +39,22 @@ inline constexpr std::size_t max_state_depth = 256;
 /// which RFC 8949, 3.2.3 forbids. 0 if there is none before the first invalid head.
 [[nodiscard]] constexpr std::size_t nested_string_at(std::string_view cbor) noexcept
 {
+    constexpr char indefinite_bytes = '\x5F';
+    constexpr char indefinite_text = '\x7F';
+    constexpr unsigned break_code = 0xFF;  // ends an item of indefinite length
     // Most states do not contain the heads of such strings, not even inside a text or a number.
-    if (cbor.find('\x7F') == cbor.npos && cbor.find('\x5F') == cbor.npos) return 0;
+    if (cbor.find(indefinite_text) == cbor.npos && cbor.find(indefinite_bytes) == cbor.npos)
+        return 0;
     bool inside = false;
     for (std::size_t at = 0; at < cbor.size();) {
         const unsigned head = static_cast<unsigned char>(cbor[at++]);
         const bool is_string = (head & 0xC0U) == 0x40U;  // text or bytes
+        // Low bits: a value below 24; 24 to 27: a value of 1 to 8 bytes; 31: indefinite length.
         const unsigned low = head & 0x1FU;
         if (low == 31) {
             if (is_string && inside) return at;
             if (is_string) inside = true;
-            if (head == 0xFF) inside = false;
+            if (head == break_code) inside = false;
             continue;
         }
         if (low > 27) return 0;
@@ -79,6 +84,7 @@ template <json_value Json>
 }
 
 /// `text` for a log: one line, in UTF-8. A name or the text of an exception may contain any bytes.
+/// Control characters are escaped; backslashes are not doubled.
 [[nodiscard]] inline std::string as_one_line(std::string_view text)
 {
     const std::string valid = is_utf8(text) ? std::string(text) : replace_invalid_utf8(text);
@@ -97,9 +103,9 @@ inline constexpr bool can_throw = true;
 inline constexpr bool can_throw = false;
 #endif
 
-/// Calls `call` and returns the text of its exception, at most 300 bytes; empty if it did not
-/// throw. std::bad_alloc is rethrown. If exceptions are disabled, a throwing `call` ends the
-/// program.
+/// Calls `call` and returns the text of its exception, at most 300 bytes before control characters
+/// are escaped; empty if it did not throw. std::bad_alloc is rethrown. If exceptions are
+/// disabled, a throwing `call` ends the program.
 template <class F>
 [[nodiscard]] std::optional<std::string> exception_text_of(F&& call)
 {
@@ -110,8 +116,9 @@ template <class F>
     } catch (const std::bad_alloc&) {
         throw;
     } catch (const std::exception& e) {
+        constexpr std::size_t max_text_bytes = 300;
         const char* what = e.what();
-        return as_one_line(utf8_prefix(what ? what : "", 300));
+        return as_one_line(utf8_prefix(what ? what : "", max_text_bytes));
     } catch (...) {
         return "an exception that is not a std::exception";
     }

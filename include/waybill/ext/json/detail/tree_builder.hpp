@@ -35,13 +35,14 @@ public:
 
     explicit tree_builder(const json_limits& limits) : limits_(limits)
     {
-        open_containers_.reserve(8);
+        constexpr std::size_t usual_depth = 8;  // only deeper texts allocate again
+        open_containers_.reserve(usual_depth);
     }
 
     json root{};
     tree_problem problem = tree_problem::none;
-    std::size_t error_position = 0;   ///< The byte of a syntax error, counted from 1.
-    std::string path{};   ///< The path of any other problem.
+    std::size_t error_position = 0;  ///< The byte of a syntax error, counted from 1; 0 if unknown.
+    std::string path{};              ///< The path of any other problem.
     std::string duplicate_name{};  ///< The first duplicate name.
 
     bool null() { return add_value(nullptr); }
@@ -60,14 +61,14 @@ public:
 
     bool key(const std::string& name)
     {
-        if (members_ == limits_.max_members) return stop_at(tree_problem::too_many, name);
-        ++members_;
+        if (member_count_ == limits_.max_members) return fail_at(tree_problem::too_many, name);
+        ++member_count_;
         // nlohmann's library writes names in order, so most names belong at the end.
         auto& members = *open_containers_.back()->template get_ptr<typename json::object_t*>();
-        const std::size_t before = members.size();
+        const std::size_t size_before = members.size();
         last_member_ = &members.emplace_hint(members.end(), name, nullptr)->second;
-        if (members.size() == before && problem == tree_problem::none) {
-            stop_at(tree_problem::duplicate, name);
+        if (members.size() == size_before && problem == tree_problem::none) {
+            fail_at(tree_problem::duplicate, name);
             duplicate_name = name;
         }
         return true;
@@ -86,15 +87,15 @@ private:
     bool add_value(V&& value)
     {
         if (open_containers_.empty()) {
-            last_ = &(root = json(std::forward<V>(value)));
+            last_value_ = &(root = json(std::forward<V>(value)));
         } else if (auto* all =
                        open_containers_.back()->template get_ptr<typename json::array_t*>()) {
-            if (members_ == limits_.max_members)
-                return stop_at(tree_problem::too_many, next_segment());
-            ++members_;
-            last_ = &all->emplace_back(std::forward<V>(value));
+            if (member_count_ == limits_.max_members)
+                return fail_at(tree_problem::too_many, next_segment());
+            ++member_count_;
+            last_value_ = &all->emplace_back(std::forward<V>(value));
         } else {
-            last_ = &(*last_member_ = json(std::forward<V>(value)));
+            last_value_ = &(*last_member_ = json(std::forward<V>(value)));
         }
         return true;
     }
@@ -102,17 +103,17 @@ private:
     bool open(typename json::value_t kind)
     {
         if (open_containers_.size() >= limits_.max_depth) {
-            return stop_at(tree_problem::too_deep,
+            return fail_at(tree_problem::too_deep,
                            open_containers_.empty() ? std::string() : next_segment());
         }
         if (!add_value(kind)) return false;
-        open_containers_.push_back(last_);
+        open_containers_.push_back(last_value_);
         return true;
     }
 
     bool close()
     {
-#if JSON_DIAGNOSTICS  // each value points to its parent: a move updates the children
+#if JSON_DIAGNOSTICS  // values point to their parents: a move updates the pointers of the children
         json all = std::move(*open_containers_.back());
         *open_containers_.back() = std::move(all);
 #endif
@@ -120,7 +121,8 @@ private:
         return true;
     }
 
-    bool stop_at(tree_problem p, std::string_view segment)
+    /// Sets the problem and its path: `segment` in the innermost open container. Returns false.
+    bool fail_at(tree_problem p, std::string_view segment)
     {
         problem = p;
         path.clear();
@@ -150,10 +152,10 @@ private:
     }
 
     json_limits limits_;
-    std::uint64_t members_ = 0;  // of all objects and arrays so far
-    std::vector<json*> open_containers_;    // the containers that are not closed, outermost first
-    json* last_member_ = nullptr;      // the member whose name was read last
-    json* last_ = nullptr;       // the value that was placed last
+    std::uint64_t member_count_ = 0;      // of all objects and arrays so far
+    std::vector<json*> open_containers_;  // the containers that are not closed, outermost first
+    json* last_member_ = nullptr;         // the member whose name was read last
+    json* last_value_ = nullptr;          // the value that was placed last
 };
 
 /// Parses all bytes into the tree.
@@ -161,17 +163,17 @@ template <json_value Json>
 void build(tree_builder<Json>& tree, std::string_view bytes, typename Json::input_format_t format)
 {
     const char* end = bytes.data() + bytes.size();
-    const bool all = Json::sax_parse(bytes.data(), end, &tree, format);
-    if (!all && tree.problem == tree_problem::none) tree.problem = tree_problem::syntax;
+    const bool complete = Json::sax_parse(bytes.data(), end, &tree, format);
+    if (!complete && tree.problem == tree_problem::none) tree.problem = tree_problem::syntax;
     // nlohmann's JSON parser takes a NUL as the end of the text.
-    if (!all || format != Json::input_format_t::json) return;
+    if (!complete || format != Json::input_format_t::json) return;
     const std::size_t nul = bytes.find('\0');
     if (nul == bytes.npos) return;
     tree.problem = tree_problem::syntax;
     tree.error_position = nul + 1;
 }
 
-/// "line 3, column 7" of byte `wrong` of the text, counted from 1.
+/// "line 3, column 7" of the byte at `error_position` of the text; all three count from 1.
 [[nodiscard]] inline std::string line_and_column(std::string_view text, std::size_t error_position)
 {
     std::size_t line = 1;
@@ -198,7 +200,7 @@ void build(tree_builder<Json>& tree, std::string_view bytes, typename Json::inpu
 /// The error of a text for which no tree could be built.
 template <json_value Json>
 [[nodiscard]] json_error error_of(tree_builder<Json>& tree, std::string_view text,
-                                         const json_limits& allowed)
+                                  const json_limits& allowed)
 {
     switch (tree.problem) {
         case tree_problem::too_deep:
@@ -206,7 +208,7 @@ template <json_value Json>
                                "levels of objects and arrays", "max_depth", "one more");
         case tree_problem::too_many:
             return limit_error(std::move(tree.path), allowed.max_members, "members and elements",
-                          "max_members", "one more");
+                               "max_members", "one more");
         case tree_problem::duplicate:
             return {json_error::code::duplicate, std::move(tree.path), "this name once",
                     "it twice"};

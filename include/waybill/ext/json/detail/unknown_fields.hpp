@@ -4,19 +4,19 @@
 // not know.
 //
 // A program reads an object into its type, changes the value and writes it. Fields of another
-// program, probably of a later version, would be lost. So the new object gets each field of the old
-// one that the type does not know and that the new object does not have. A type knows the fields
-// that it writes after reading the old object. A known field that the new object does not have was
-// removed on purpose, such as an entry of a map, and is not added.
+// program, probably of a later version, would be lost. So a field of the old object is added to the
+// new object if the type does not know it and the new object does not have it. A type knows the
+// fields that it writes after reading the old object. A known field that the new object does not
+// have was removed on purpose, such as an entry of a map, and is not added.
 //
 // Nested objects are compared name by name. An element of an array keeps its unknown fields if it
 // is equal to the element that was read, even if other elements are inserted, removed or changed. A
 // new or changed element (at any depth) has none, since they may belong to another element.
 // Elements are matched by position: the same index if the number of elements is the same, else the
 // same distance from the front or the end. So elements that look equal may exchange unknown fields.
-// If some of them were removed, the others keep only the fields that all of them had. If the type
-// changes the order, as std::set may, or the number of elements that it read, these elements keep
-// nothing.
+// If some of them were removed, the others keep unknown fields only if all of them had the same. If
+// reading into the type changes the order of elements, as std::set may, or their number, they keep
+// none.
 
 #ifndef WAYBILL_EXT_JSON_DETAIL_UNKNOWN_FIELDS_HPP
 #define WAYBILL_EXT_JSON_DETAIL_UNKNOWN_FIELDS_HPP
@@ -53,7 +53,8 @@ enum class tree_fault : std::uint8_t {
     return "none, not_finite, not_utf8, not_json, subtype, too_deep";
 }
 
-/// True if two texts of equal length begin and end with equal words. They have one to two words.
+/// True if two texts of equal length begin and end with equal words. Their length is that of one to
+/// two words, so all bytes are compared.
 template <class Word>
 [[nodiscard]] bool same_ends(std::string_view a, std::string_view b) noexcept
 {
@@ -85,10 +86,10 @@ template <class Elements>
     for (std::size_t n = 0; n != stored.size(); ++n) {
         if (!stored[n].is_structured()) continue;
         if (n < encoded.size() && lacks(encoded[n], stored[n])) return true;
-        const std::size_t end =
-            n + encoded.size();  // minus stored.size(): same distance from the end
-        if (encoded.size() == stored.size() || end < stored.size()) continue;
-        if (lacks(encoded[end - stored.size()], stored[n])) return true;
+        // The index with the same distance from the end is `shifted - stored.size()`.
+        const std::size_t shifted = n + encoded.size();
+        if (encoded.size() == stored.size() || shifted < stored.size()) continue;
+        if (lacks(encoded[shifted - stored.size()], stored[n])) return true;
     }
     return false;
 }
@@ -107,11 +108,11 @@ template <json_value Json>
         return before && after && lacks_in_elements(*after, *before);
     }
     if (old->size() > fresh->size()) return true;
-    std::size_t others = fresh->size() - old->size();  // number of new names at most
-    auto at = fresh->begin();                          // both are sorted by name
+    std::size_t new_names_left = fresh->size() - old->size();  // if no old name is missing
+    auto at = fresh->begin();                                  // both are sorted by name
     for (const auto& [key, value] : *old) {
         for (; !same_name(at->first, key); ++at) {
-            if (others-- == 0) return true;
+            if (new_names_left-- == 0) return true;
         }
         if (value.is_structured() && lacks(at->second, value)) return true;
         ++at;
@@ -119,21 +120,21 @@ template <json_value Json>
     return false;
 }
 
-/// Adds the names that the type writes at each place, learnt from a value that it wrote: the
-/// members of an object and, for an array, the members of all its elements together.
+/// Adds to `names` the member names in `value`, which the type wrote, at each place. The elements
+/// of an array count as one place: `names` has one element for all of them.
 template <json_value Json>
 void learn_names(Json& names, const Json& value)
 {
     if (const auto* members = value.template get_ptr<const typename Json::object_t*>()) {
-        if (!names.is_null() && !names.is_object()) return;  // a place of several kinds: the first
+        if (!names.is_null() && !names.is_object()) return;  // the first kind counts
         for (const auto& [key, one] : *members) learn_names(names[key], one);
     } else if (value.is_array() && (names.is_null() || names.is_array())) {
         for (const Json& one : value) learn_names(names[0], one);
     }
 }
 
-/// True if the type may have made `known` of `stored`: members of both are equal, and the type does
-/// not write a member that only `stored` has at this place of any other element.
+/// True if the type may have written `known` after reading `stored`: the members of both are equal,
+/// and `names` has no member that only `stored` has.
 template <json_value Json>
 [[nodiscard]] bool is_made_of(const Json& known, const Json& stored, const Json* names)
 {
@@ -146,7 +147,9 @@ template <json_value Json>
                 const auto name = names->find(old.key());
                 if (name != names->end()) inner = &*name;
             }
-            if (same == known.end() ? inner != nullptr : !is_made_of(*same, *old, inner)) {
+            if (same == known.end()) {
+                if (inner != nullptr) return false;
+            } else if (!is_made_of(*same, *old, inner)) {
                 return false;
             }
         }
@@ -162,7 +165,7 @@ template <json_value Json>
     return true;
 }
 
-/// Adds the members that only `stored` has. `encoded` was made of `stored`.
+/// Adds the members that only `stored` has to `encoded`, which was made of `stored`.
 template <json_value Json>
 void add_unknown(Json& encoded, const Json& stored)
 {
@@ -187,13 +190,12 @@ void add_unknown_to_elements(Json& encoded, const Json& stored, const Json& know
     for (const Json& one : known) learn_names(names, one);
 
     // If an element does not match the element at its index, the type may have changed the order.
-    std::size_t first_other = 0;
-    while (first_other != stored.size() &&
-           is_made_of(known[first_other], stored[first_other], &names))
-        ++first_other;
-    if (first_other != stored.size()) {
+    std::size_t mismatch = 0;
+    while (mismatch != stored.size() && is_made_of(known[mismatch], stored[mismatch], &names))
+        ++mismatch;
+    if (mismatch != stored.size()) {
         for (const Json& one : known) {
-            if (is_made_of(one, stored[first_other], &names)) return;
+            if (is_made_of(one, stored[mismatch], &names)) return;
         }
     }
     const auto add_at = [&](std::size_t to, std::size_t from) {
@@ -205,21 +207,20 @@ void add_unknown_to_elements(Json& encoded, const Json& stored, const Json& know
         }
         return;
     }
-    const std::size_t most = encoded.size() < known.size() ? encoded.size() : known.size();
+    const std::size_t shorter_size = encoded.size() < known.size() ? encoded.size() : known.size();
     std::size_t equal_first = 0;
     std::size_t equal_last = 0;
-    while (equal_first != most && encoded[equal_first] == known[equal_first]) ++equal_first;
-    while (equal_last != most &&
+    while (equal_first != shorter_size && encoded[equal_first] == known[equal_first]) ++equal_first;
+    while (equal_last != shorter_size &&
            encoded[encoded.size() - 1 - equal_last] == known[known.size() - 1 - equal_last])
         ++equal_last;
-    const std::size_t removed = known.size() - most;
+    const std::size_t removed = known.size() - shorter_size;
     for (std::size_t n = 0; n != equal_first; ++n) {
-        const bool either =
-            removed != 0 && n + equal_last >= encoded.size();  // matches from both ends
-        if (!either || stored[n] == stored[n + removed]) add_at(n, n);
+        const bool matches_both_ends = removed != 0 && n + equal_last >= encoded.size();
+        if (!matches_both_ends || stored[n] == stored[n + removed]) add_at(n, n);
     }
-    for (std::size_t n = equal_last < most - equal_first ? equal_last : most - equal_first; n != 0;
-         --n) {
+    const std::size_t not_first = shorter_size - equal_first;
+    for (std::size_t n = equal_last < not_first ? equal_last : not_first; n != 0; --n) {
         add_at(encoded.size() - n, known.size() - n);
     }
 }
@@ -273,19 +274,20 @@ void add_unknown_fields(Json& encoded, const Json& stored, const Json& known)
 
 struct tree_check {
     bool json = true;    ///< True if the value will be JSON, false if it will be CBOR.
-    bool texts = false;  ///< True to check texts, too. nlohmann's JSON writer checks them itself.
+    bool texts = false;  ///< True to check that texts are UTF-8. nlohmann's JSON writer also does.
     tree_fault fault = tree_fault::none;
     std::string path{};  ///< The path of the fault.
 
-    [[nodiscard]] bool bad(tree_fault f)
+    /// Sets the fault. Returns false.
+    [[nodiscard]] bool fail(tree_fault f)
     {
         fault = f;
         return false;
     }
 
-    [[nodiscard]] bool text(const std::string& s)
+    [[nodiscard]] bool check_text(const std::string& s)
     {
-        return !texts || is_ascii(s) || is_utf8(s) || bad(tree_fault::not_utf8);
+        return !texts || is_ascii(s) || is_utf8(s) || fail(tree_fault::not_utf8);
     }
 
     /// A fast check: true for the most frequent values that have no fault.
@@ -307,15 +309,15 @@ struct tree_check {
         using object = typename Json::object_t;
         switch (v.type()) {
             case value_t::object:
-                if (depth == max_state_depth) return bad(tree_fault::too_deep);
+                if (depth == max_state_depth) return fail(tree_fault::too_deep);
                 for (const auto& [key, one] : *v.template get_ptr<const object*>()) {
-                    if (text(key) && (is_plain(one) || (*this)(one, depth + 1))) continue;
+                    if (check_text(key) && (is_plain(one) || (*this)(one, depth + 1))) continue;
                     path = shortened_path(path_to({}, as_one_line(key)) + path);
                     return false;
                 }
                 return true;
             case value_t::array: {
-                if (depth == max_state_depth) return bad(tree_fault::too_deep);
+                if (depth == max_state_depth) return fail(tree_fault::too_deep);
                 const auto& all = *v.template get_ptr<const typename Json::array_t*>();
                 for (std::size_t n = 0; n != all.size(); ++n) {
                     if (is_plain(all[n]) || (*this)(all[n], depth + 1)) continue;
@@ -326,13 +328,13 @@ struct tree_check {
             }
             case value_t::number_float:
                 if (!json || std::isfinite(*v.template get_ptr<const double*>())) return true;
-                return bad(tree_fault::not_finite);
-            case value_t::string: return text(*v.template get_ptr<const std::string*>());
+                return fail(tree_fault::not_finite);
+            case value_t::string: return check_text(*v.template get_ptr<const std::string*>());
             case value_t::binary:
-                if (json) return bad(tree_fault::not_json);
+                if (json) return fail(tree_fault::not_json);
                 return !v.template get_ptr<const typename Json::binary_t*>()->has_subtype() ||
-                       bad(tree_fault::subtype);
-            case value_t::discarded: return bad(tree_fault::not_json);
+                       fail(tree_fault::subtype);
+            case value_t::discarded: return fail(tree_fault::not_json);
             case value_t::null:
             case value_t::boolean:
             case value_t::number_integer:

@@ -30,7 +30,8 @@ namespace waybill::inline v0_2::detail {
 /// Format version of the written JSON.
 inline constexpr std::uint64_t window_version = 1;
 
-/// The widest type of its kind, so that nlohmann's library writes a char as a number.
+/// The widest number type of the kind of V: nlohmann's library writes it as a number, even if V is
+/// a character type.
 template <class V>
 using widest = std::conditional_t<std::floating_point<V>, double,
                                   std::conditional_t<std::signed_integral<V>, std::int64_t,
@@ -87,7 +88,8 @@ void read_sample(const json_place<Json>& at, bool weighted, Sample& into)
     }
 }
 
-/// Reads samples, in the order of their times, into `window`, after advancing it to `clock`.
+/// A target of `read_value`: samples in the order of their times. The window is advanced to
+/// `clock`, if any, before they are inserted.
 template <class W>
 struct samples_into {
     W& window;

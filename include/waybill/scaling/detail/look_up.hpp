@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// look: evaluates a statistic of a metric for one comparison.
+// look_up: finds a statistic of a metric for one comparison.
 
-#ifndef WAYBILL_SCALING_DETAIL_LOOK_HPP
-#define WAYBILL_SCALING_DETAIL_LOOK_HPP
+#ifndef WAYBILL_SCALING_DETAIL_LOOK_UP_HPP
+#define WAYBILL_SCALING_DETAIL_LOOK_UP_HPP
 
 #include <cstdint>
 #include <string_view>
@@ -17,9 +17,10 @@
 
 namespace waybill::inline v0_2::scaling::detail {
 
-/// Evaluates a statistic: its value and what is missing. Linear in the metrics.
-[[nodiscard]] inline evidence look(const situation& s, std::string_view metric, statistic what,
-                                   bool averaged, std::uint64_t min_points, duration max_age)
+/// A row with the value of a statistic, or with the reason why it cannot be used. Linear in the
+/// number of metrics.
+[[nodiscard]] inline evidence look_up(const situation& s, std::string_view metric, statistic what,
+                                      bool averaged, std::uint64_t min_points, duration max_age)
 {
     evidence e{.metric = metric, .what = what};
     const reading* found = nullptr;
@@ -47,9 +48,9 @@ namespace waybill::inline v0_2::scaling::detail {
     return e;
 }
 
-/// True if samples pushed out of the window could change the result. The true highest may be higher
-/// than that of the remaining samples, and the true lowest may be lower.
-[[nodiscard]] inline bool may_turn(const evidence& e)
+/// True if the result could differ with the samples that were pushed out of the window. The true
+/// highest may be higher than that of the remaining samples, and the true lowest may be lower.
+[[nodiscard]] inline bool could_differ(const evidence& e)
 {
     if (!e.cut || e.holds == tribool::unknown) return false;
     const bool above = e.how == relation::above || e.how == relation::at_least;
@@ -59,4 +60,4 @@ namespace waybill::inline v0_2::scaling::detail {
 
 }  // namespace waybill::inline v0_2::scaling::detail
 
-#endif  // WAYBILL_SCALING_DETAIL_LOOK_HPP
+#endif  // WAYBILL_SCALING_DETAIL_LOOK_UP_HPP
