@@ -115,8 +115,8 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
         const waybill::pipeline_policy policy{};
         //! [pipeline]
         using waybill::pipeline;
-        waybill::versioned_session_state held(store, id);              // or what the broker keeps itself
-        waybill::session_state state(codec, held);        // what the order remembers
+        waybill::versioned_session_state held(store, id);              // or the session state of the broker
+        waybill::session_state state(codec, held);        // results that later steps need
         auto pipe = waybill::make<pipeline>(policy);
         if (!pipe) return refuse(waybill::describe(pipe.error()));
         while (message* m = pipe->over() ? nullptr : queue.receive()) {
