@@ -94,7 +94,8 @@ public:
             return this->put(at, {.key = key}, std::move(with), std::forward<T>(item), now);
         }
         if (result == add_result::full) {
-            // The batch moves to the front, so that `take` returns it first.
+            // The sum records that the batch is full, so later items of its key wait, too. The
+            // batch moves to the front, so that `take` returns it first.
             this->batches_[at].sum = std::move(with);
             for (; at != 0; --at) std::swap(this->batches_[at], this->batches_[at - 1]);
         }

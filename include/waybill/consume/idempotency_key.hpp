@@ -139,7 +139,7 @@ private:
         text_ += '/';
     }
 
-    std::string text_;  // the names, each followed by a slash, then the number of the last call
+    std::string text_;  // the names, each followed by a slash, then the number of the last event
     std::size_t names_size_ = 0;
 };
 

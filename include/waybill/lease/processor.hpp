@@ -250,9 +250,11 @@ private:
     {
         partition_lifecycle* const part = find(e.partition);
         if (!part) return event_result::invalid;
+        // Before the event: if memory runs out, nothing has changed yet.
         leases_.reserve_give_backs(1);
         const event_result h = forward(*part, e, e.partition, now);
-        // While stopping, the assignment that follows a dropped one is not opened.
+        // The event may end a lost assignment, and a later assignment of the partition may wait.
+        // While stopping it must not be opened, so it is revoked at once.
         if (leases_.stopping()) (void)part->on(revoked{}, now);
         give_back(e.partition, now);
         return h;

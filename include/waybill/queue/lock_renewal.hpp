@@ -58,9 +58,9 @@ struct lock_renewal_types {
         /// A renewal starts when this share of the lock's duration is left. In (0, 1); a share
         /// above 0.75 counts as 0.75.
         double renew_left = 0.5;
-        /// Time before the end of a lock at which a renewal starts, if that is earlier than by
-        /// `renew_left`. At least 0 and less than `lock`. At most 3/4 of the lock's duration
-        /// counts.
+        /// A renewal starts at the earlier of two times: when `renew_left` of the lock is left, or
+        /// `margin` before its end. At least 0 and less than `lock`; more than 3/4 of the lock's
+        /// duration counts as 3/4.
         duration margin{};
         /// A renewal without a result after this time has failed. A pause of `pauses.base` and a
         /// retry must still fit before the end. With the other defaults, `lock` must exceed 21

@@ -80,8 +80,9 @@ namespace waybill::inline v0_2 {
 ///      giving it back. The timeout must be longer than any handler takes.
 ///
 /// There is no state to store: after a crash, a new planner starts with new requests. To defer a
-/// message, schedule its pointer first, and for a time after the original's lock ends. An earlier
-/// pointer could find the original not yet deferred and treat it as gone.
+/// message, schedule its pointer first. The pointer must become visible after the lock of the
+/// original has ended: an earlier pointer could find the original not yet deferred, and treat it
+/// as gone.
 class receive_planner : public receive_planner_types {
 public:
     using action = std::variant<take_due_pairs, receive, receive_deferred, settle_original,

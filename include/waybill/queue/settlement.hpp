@@ -57,8 +57,8 @@ struct let_lock_expire {
     /// Why the queue is not called.
     enum class cause : std::uint8_t {
         outage,      ///< A dependency is down. The lock expires without a call.
-        pause,       ///< The queue cannot defer. The rest of the lock is the pause.
-        lock_short,  ///< The rest of the lock is at most `to_settle`.
+        pause,       ///< The queue cannot defer. The remaining lock time serves as pause.
+        lock_short,  ///< At most `settle_policy::to_settle` of the lock is left.
         lock_lost,   ///< The lock is lost or has expired. Another consumer may have the message.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(cause) noexcept

@@ -38,7 +38,7 @@ struct recommendation {
     friend bool operator==(const recommendation&, const recommendation&) = default;
 };
 
-/// An applied change. A joined entry stands for several changes in one direction: then only the
+/// An applied change. A merged entry stands for several changes in one direction: then only the
 /// difference between `from` and `to` counts.
 struct applied_change {
     wall_time at{};
@@ -195,14 +195,14 @@ private:
             last_down = now;
             warm_instances = detail::lesser(warm_instances, c.to);
         }
-        if (applied_changes.is_full()) join_oldest();
+        if (applied_changes.is_full()) merge_oldest();
         applied_changes.push({.at = now, .from = c.from, .to = c.to});
         pending.reset();
     }
 
-    /// Joins the two oldest entries of one direction, with the later time of both. Only the oldest
+    /// Merges the two oldest entries of one direction, with the later time of both. Only the oldest
     /// entry of a direction may stand for several changes; limits of the other direction ignore it.
-    void join_oldest()
+    void merge_oldest()
     {
         std::optional<std::size_t> oldest_of[2];  // 0: of changes down, 1: of changes up
         for (std::size_t n = 0; n != applied_changes.size(); ++n) {

@@ -197,7 +197,7 @@ public:
             return event_result::applied;
         }
         if (p.kind != fault_kind::none) return give_back_unconfirmed(p.kind, now);
-        if (counts_in_state_) return save(save_purpose::dead_letter_count, now);
+        if (save_count_after_dead_letter_) return save(save_purpose::dead_letter_count, now);
         return complete_message(step_outcome::dead_lettered);
     }
 
@@ -419,7 +419,7 @@ private:
                            .tries = tries});
         if (!stops_on_failure()) {
             // Contradictory numbers identify no step of the session, so the state does not change.
-            counts_in_state_ = reason != dead_letter_reason::contradiction;
+            save_count_after_dead_letter_ = reason != dead_letter_reason::contradiction;
             reason_text_ = std::move(text);
             return event_result::applied;
         }
@@ -444,7 +444,7 @@ private:
 
     event_result start_dead_letter(const write_dead_letter& a)
     {
-        counts_in_state_ = false;
+        save_count_after_dead_letter_ = false;
         dead_letter_ = a;
         dead_letter_.independent = !stops_on_failure();
         return enter_phase(phase::dead_letter);
@@ -462,7 +462,7 @@ private:
     fault_kind give_back_reason_ = fault_kind::none;  // the fault for `give_back`
     bool stopping_ = false;
     bool running_ = false;          // the call for `execute` has begun
-    bool counts_in_state_ = false;  // the state counts the dead letter after it is written
+    bool save_count_after_dead_letter_ = false;  // save the count when it is written
     session_progress progress_;
     session_progress progress_before_attempt_;  // before the last attempt
     detail::step_in_hand facts_;

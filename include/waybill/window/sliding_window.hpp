@@ -109,7 +109,7 @@ public:
             append(s);
             return insert_result::newest;
         }
-        return insert_in_order(s);
+        return insert_late(s);
     }
 
     /// Moves the clock to `now`, then inserts the sample.
@@ -336,14 +336,17 @@ private:
         missed(at);
     }
 
-    /// Inserts a sample that is not later than the newest one.
-    [[nodiscard]] WAYBILL_NOINLINE insert_result insert_in_order(sample_type s)
+    /// Inserts a late sample, or one with the time of the newest, at its place in the order of
+    /// times.
+    [[nodiscard]] WAYBILL_NOINLINE insert_result insert_late(sample_type s)
     {
         std::uint64_t n = ring_.size();
         while (n != 0 && s.at < ring_[n - 1].at) --n;
         if (options_.on_equal_time == window_options::equal_time::replace && n != 0 &&
             ring_[n - 1].at == s.at) {
             ring_[n - 1] = s;
+            // The newest measured sample can be exchanged alone while it is in the newer part of
+            // the policy. Another measured sample needs a recomputation.
             if (n == ring_.measured() && n > policy_.older_count())
                 policy_.replace_newest(ring_, s);
             else if (n <= ring_.measured())

@@ -91,9 +91,9 @@ struct message {
     return m.headers ? waybill::detail::saturating_add(sum, amqp091::table_size(*m.headers)) : sum;
 }
 
-/// Bytes of the body frames; 0 for an empty body. If `frame_max` is at most 8, no other body can be
-/// sent and the result is 2^64 - 1. Pass `unlimited` for no limit, not 0. Constant time. Source:
-/// section 4.2.6.2.
+/// Bytes of the body frames; 0 for an empty body. If `frame_max` is at most 8, only an empty body
+/// can be sent; for any other body the result is 2^64 - 1. Pass `unlimited` for no limit, not 0.
+/// Constant time. Source: section 4.2.6.2.
 [[nodiscard]] constexpr std::uint64_t
 body_frames_size(std::uint64_t body, std::uint64_t frame_max = default_frame_max) noexcept
 {

@@ -137,12 +137,13 @@ public:
     [[nodiscard]] constexpr std::uint64_t margin(const batch_sizes& b) const noexcept
     {
         if (b.estimated_items == 0 && b.shared_items == 0) return 0;
-        if (held_.is_held()) return 0;  // the highest overhead needs no margin
+        if (held_.is_held()) return 0;  // batches are cut to the highest overhead
         return margin_of(spread_of(b));
     }
 
-    /// An upper bound of the margin of all batches that contain `from` and are contained in `to`.
-    /// `highest_size` if the standard deviation may reach 0.24 of the budget.
+    /// An upper bound of the margin of each batch that has at least the items of `from` and at most
+    /// those of `to`. The draft computes it once, and then adds items without a new computation.
+    /// `highest_size` (no bound) if the standard deviation may reach 0.24 of the budget.
     [[nodiscard]] constexpr std::uint64_t widest_margin(const batch_sizes& from,
                                                         const batch_sizes& to) const noexcept
     {

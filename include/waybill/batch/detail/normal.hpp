@@ -63,20 +63,22 @@ inline constexpr double sqrt_two_pi = 2.50662827;
     constexpr double pi = 3.14159265;
     constexpr double two_pi = 6.28318531;
     const double a = x < 0 ? -x : x;
-    const double above = ((pi - 1) * a + root(a * a + two_pi)) / pi;
-    if (x >= 0) return above;
+    const double hazard_of_a = ((pi - 1) * a + root(a * a + two_pi)) / pi;
+    if (x >= 0) return hazard_of_a;
     const double density = decay(a * a / 2) / sqrt_two_pi;
-    return density / (1 - density / above);
+    return density / (1 - density / hazard_of_a);
 }
 
-/// The distance from a limit, in standard deviations, at which most bytes pass per request. `part`
-/// is one standard deviation divided by the limit. Bytes left out cost their share of a request, a
-/// refusal costs a whole request. The optimum is the distance at which the density of refusals
-/// equals `part`. 0 if `part` is not in (0, 1 / sqrt(2 pi)).
+/// The best distance d between the mean size of a batch and the limit, in standard deviations.
+/// `part` is one standard deviation divided by the limit. A distance d leaves the share d * part of
+/// each request unused, and a request is refused with the probability of the normal distribution
+/// beyond d. The sum of both is lowest where its derivative is 0: where the density of the normal
+/// distribution at d, exp(-d * d / 2) / sqrt(2 pi), equals `part`. 0 if `part` is not in
+/// (0, 1 / sqrt(2 pi)).
 [[nodiscard]] constexpr double best_distance(double part) noexcept
 {
-    const double density = part * sqrt_two_pi;
-    return density > 0 && density < 1 ? root(-2 * log_of(density)) : 0;
+    const double share_of_peak = part * sqrt_two_pi;  // exp(-d * d / 2)
+    return share_of_peak > 0 && share_of_peak < 1 ? root(-2 * log_of(share_of_peak)) : 0;
 }
 
 }  // namespace waybill::inline v0_2::detail

@@ -30,7 +30,7 @@ enum class json_state_problem : std::uint8_t {
     too_deep,      ///< More than `max_state_depth` nested objects and arrays.
     duplicate,     ///< An object contains the same name twice.
     not_an_object,
-    bad_progress,    ///< The member "waybill" or the mark of a failed session is invalid or newer.
+    bad_progress,    ///< The member "waybill" or `"IsFailedSession"` is invalid or newer.
     newer_version,   ///< The user's major version is later than the version of this program.
     upgrade_failed,  ///< The user's part has an older version, and its upgrade failed.
     bad_value,       ///< The user's type cannot be read from the user's part.

@@ -6,7 +6,7 @@
 //   1. A partition is held until the store shows another owner or no row, or until it is given
 //      back.
 //   2. A lease is trusted for less than `expiry`, counted from before its last renewal was
-//      requested. It is not trusted while it is suspected or released.
+//      requested. It is not trusted while it is suspected or to be given back.
 //   3. The previous owner counts as dead if its lease had expired. If it gave the lease back, or
 //      the partition was stolen for balance, it counts as alive.
 //   4. A lease is given back under a higher epoch. The fence then refuses writes under the old one.

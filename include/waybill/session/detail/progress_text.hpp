@@ -11,8 +11,9 @@
 //
 // Each line has a word and its value. A blank line separates them from the user's own bytes. This
 // header handles the lines; text_state_codec.hpp reads and writes the whole state. Guarantees:
-//   1. Equal progress gives equal lines: fixed order, no zeros, one form of numbers and times.
-//      Other forms are refused. More words: `tries`, `parked`, `begun`, `changed`.
+//   1. Equal progress gives equal lines: fixed order, no line for a value of 0, one form of
+//      numbers and times. Other forms are refused. More words: `tries`, `parked`, `begun`,
+//      `changed`.
 //   2. The error text stays in its line: backslashes are doubled, a line end is \n, other control
 //      characters are \x and two digits. Reading restores it byte for byte.
 //   3. Lines of later versions follow these lines and are kept. `first` is such a line for versions

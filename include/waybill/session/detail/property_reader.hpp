@@ -39,7 +39,7 @@ public:
         const auto found = find_(name);
         if (!found || !read_.ok()) return false;
         const std::string_view text(*found);
-        const row_key parsed = row_key::read(text);  // an unsigned number of any width
+        const row_key parsed = row_key::read(text);  // with any number of digits
         if (parsed.readable()) {
             to = parsed.sequence;
             return true;

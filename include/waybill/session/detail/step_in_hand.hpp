@@ -54,7 +54,8 @@ inline constexpr double middle_of_jitter = 0.5;
     return p.refused == pipeline_policy::when_refused::without_body && !a.without_body;
 }
 
-/// True if the steps of a session with the unreadable state `found` wait until it is repaired.
+/// True if the steps of a session with the unreadable state `found` wait, until a
+/// program can read it or it is repaired.
 [[nodiscard]] constexpr bool holds_steps(const pipeline_policy& p, state_read found) noexcept
 {
     return found == state_read::newer || p.unreadable == pipeline_policy::when_unreadable::hold;

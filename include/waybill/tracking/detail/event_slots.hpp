@@ -8,9 +8,9 @@
 //     ring to list    the ring would have at least 32 positions per event, and more than 4,096
 //     list to ring    it would have less than 16 positions per event, or less than 2,048 in all
 //
-// The change is considered if the next event has no room. In the list it is also considered once in
-// as many events as the list contains, at least 64. So moving the events costs O(1) amortised. An
-// empty value uses the ring. Ring and list keep their memory.
+// The change is considered if the next event has no room. In a list of n events it is also
+// considered after every n further events, or 64 if n is less. So moving the events costs O(1)
+// amortised. An empty value uses the ring. Ring and list keep their memory.
 
 #ifndef WAYBILL_TRACKING_DETAIL_EVENT_SLOTS_HPP
 #define WAYBILL_TRACKING_DETAIL_EVENT_SLOTS_HPP
