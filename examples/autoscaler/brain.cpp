@@ -102,7 +102,7 @@ std::vector<decided> step(memory& m, const rules& r, const tick& t, intake& in)
         d.what = scaling::decide(r.policy, readings, known.state, *known.instances, t.now);
         known.state.on(d.what);
         if (d.what.command && r.instances == instances_are::simulated) {
-            known.order = in_progress{*d.what.command, t.now + r.delay};
+            known.order = under_way{*d.what.command, t.now + r.delay};
             finish(known, t.now);
         }
         d.after = *known.instances;

@@ -61,17 +61,17 @@ struct rules {
 };
 
 /// A command that is being executed, as if.
-struct in_progress {
+struct under_way {
     scaling::command what{};
     waybill::wall_time due{};
 
-    friend bool operator==(const in_progress&, const in_progress&) = default;
+    friend bool operator==(const under_way&, const under_way&) = default;
 };
 
 struct resource_memory {
     std::optional<std::uint64_t> instances{};  ///< As long as nobody knows, nothing is decided.
     scaling::state state{};
-    std::optional<in_progress> order{};
+    std::optional<under_way> order{};
     std::string said{};  ///< The last verdict, and why it was held back if it was.
 
     friend bool operator==(const resource_memory&, const resource_memory&) = default;

@@ -94,7 +94,7 @@ private:
 struct past {
     std::optional<wall_time> up{};
     std::optional<wall_time> down{};
-    std::optional<in_progress> open{};  ///< What has no answer yet; a later one takes its place.
+    std::optional<under_way> open{};  ///< What has no answer yet; a later one takes its place.
 };
 
 class judge {
@@ -110,7 +110,7 @@ public:
             arrive(p, t.now);
             look(d);
             if (!d.what.command) continue;
-            p.open = in_progress{*d.what.command, t.now + r_.delay};
+            p.open = under_way{*d.what.command, t.now + r_.delay};
             arrive(p, t.now);
         }
     }

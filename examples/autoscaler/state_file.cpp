@@ -82,7 +82,7 @@ json_place inside(const json_place& at, const json& value, const std::string& na
 
 // Found by json_fields, as they stand where the types do.
 
-static void read_value(const json_place& at, in_progress& into)
+static void read_value(const json_place& at, under_way& into)
 {
     json_fields(at)
         .must("id", into.what.id)
