@@ -310,9 +310,11 @@ TEST_CASE("trackers of a high-water mark are not equal if only one of them has d
 {
     completion_tracker a{{.mark = tracker_options::commit_mark::high_water}, 10};
     completion_tracker b = a;
-    const auto done = a.begin(11);
-    REQUIRE(done);
+    REQUIRE(a.begin(11));
     REQUIRE(b.begin(11));
+    const auto done = a.begin(12);
+    REQUIRE(done);
+    REQUIRE(b.begin(12));
     CHECK(a == b);
     a.complete(*done);
     a.revoke();
