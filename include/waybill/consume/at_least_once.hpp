@@ -301,7 +301,7 @@ private:
         ended,
     };
 
-    /// Where the fault that ends the batch comes from.
+    /// The source of the fault that ends the batch.
     enum class fault_source : std::uint8_t { none, event, checkpoint };
 
     struct counts {

@@ -88,7 +88,8 @@ struct redrive_plan {
         /// All dead letters present were sent, and the last step is missing.
         /// `redrive_options::close` ends the session without it. Text: "waiting".
         end_missing,
-        /// Their session has done these steps. The operator may remove them. Text: "behind".
+        /// The session has done these steps already. The operator may remove the dead letters.
+        /// Text: "behind".
         already_done,
         damaged,       ///< See the marks of the session; `redrive_options::damaged` sends them.
         no_body,       ///< Bodies are elsewhere; `redrive_options::fetches_bodies` sends them.

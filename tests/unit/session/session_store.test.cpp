@@ -422,9 +422,9 @@ TEST_CASE("versioned_session_state: nothing is settled over an outage that has n
     CHECK(all.ran == std::vector<int>{0, 1, 0, 0});
 }
 
-TEST_CASE("versioned_session_state: whoever lost the lock, and stands in a session that is over by then")
+TEST_CASE("versioned_session_state: if a session ended meanwhile, only its lock stops an earlier holder")
 {
-    // He fails a step that another holder has done since, as the last of them went with the state.
+    // Its step fails. Another holder has done that step and all later ones, and cleared the state.
     for (const bool asks : {false, true}) {
         holdings<memory_sessions> all;
         bool mine = true;
@@ -435,7 +435,7 @@ TEST_CASE("versioned_session_state: whoever lost the lock, and stands in a sessi
         };
         all.hold(hangs, [&] { return mine || !asks; });
         CHECK(all.ran == std::vector<int>{0, 2, 1, 1});
-        // No version tells his state from the first of a new session; his lock does.
+        // An absent state has no version, so only the lock tells it from that of a new session.
         CHECK(all.letters.size() == (asks ? 0 : 1));
         CHECK(all.store.states().size() == (asks ? 0 : 1));
     }
