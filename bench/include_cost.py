@@ -114,17 +114,22 @@ def measured(compiler, includes, report=False):
     return memory, usage.ru_utime + usage.ru_stime
 
 
+def cpu_seconds(command):
+    """CPU seconds of a command that must succeed."""
+    before = os.times()
+    subprocess.run(command, check=True)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
 def with_module(name, compiler, folder):
     """The command with the compiled interface of the module, and the seconds that this took."""
     if "19" not in name:
         return compiler, None
     interface = os.path.join(folder, name.replace(" ", "") + ".pcm")
-    before = os.times()
-    subprocess.run(compiler + ["-std=c++20", f"-I{include}", "--precompile",
-                               f"{include}/waybill/waybill.cppm", "-o", interface], check=True)
-    after = os.times()
-    return compiler + [f"-fmodule-file=waybill={interface}"], \
-        after.children_user + after.children_system - before.children_user - before.children_system
+    seconds = cpu_seconds(compiler + ["-std=c++20", f"-I{include}", "--precompile",
+                                      f"{include}/waybill/waybill.cppm", "-o", interface])
+    return compiler + [f"-fmodule-file=waybill={interface}"], seconds
 
 
 def use_seconds(compiler, folder):
@@ -136,11 +141,7 @@ def use_seconds(compiler, folder):
         source = os.path.join(folder, "use.cpp")
         with open(source, "w") as f:
             f.write(text.replace(MODULE, begin))
-        before = os.times()
-        subprocess.run(compiler + ["-std=c++20", f"-I{include}", "-c", source, "-o", source + ".o"], check=True)
-        after = os.times()
-        seconds.append(after.children_user + after.children_system - before.children_user
-                       - before.children_system)
+        seconds.append(cpu_seconds(compiler + ["-std=c++20", f"-I{include}", "-c", source, "-o", source + ".o"]))
     return seconds
 
 
