@@ -149,6 +149,18 @@ WAYBILL_ALWAYS_INLINE constexpr batch_close_reason take_unsized(
     }
 }
 
+// The chunk of one item that fits into no batch. `bytes` includes the envelope.
+template <class I>
+[[nodiscard]] constexpr chunk<I> chunk_of_too_large(I first, I last, std::uint64_t bytes)
+{
+    return {.first = first,
+            .last = last,
+            .bytes = bytes,
+            .count = 1,
+            .fits = false,
+            .closed = batch_close_reason::bytes};
+}
+
 // Cuts a chunk off [first, last), which must not be empty. Before the call, `item_bytes` is the
 // size of the first item; after it, the size of the item after the chunk, if there is one. So each
 // item is measured once, and no branch has to test whether the next size is already known.
@@ -165,12 +177,7 @@ WAYBILL_ALWAYS_INLINE constexpr chunk<I> cut(I first, const S& last, const chunk
     if (item_bytes >= limits.smallest_refused) {
         const std::uint64_t whole = saturating_add(limits.envelope, item_bytes);
         if (at != last) item_bytes = detail::size_at(at, size);
-        return {.first = first,
-                .last = at,
-                .bytes = whole,
-                .count = 1,
-                .fits = false,
-                .closed = batch_close_reason::bytes};
+        return chunk_of_too_large(first, at, whole);
     }
     // Subtracting from the rest cannot wrap; adding to a sum could.
     std::uint64_t bytes_left = limits.item_space - item_bytes;
@@ -207,12 +214,7 @@ constexpr chunk<I> cut(I first, const S& last, const batch_limits& l, const F& f
         }
         const std::uint64_t whole = size_alone(l, f, item);
         ++at;
-        return {.first = first,
-                .last = at,
-                .bytes = whole,
-                .count = 1,
-                .fits = false,
-                .closed = batch_close_reason::bytes};
+        return chunk_of_too_large(first, at, whole);
     }
     return {.first = first,
             .last = at,
