@@ -52,12 +52,12 @@ template <class Store, class Fetch, class Handler>
                   "reprocess: fetch must accept a const dead_letter& and return "
                   "result<std::optional<event>>");
     const auto found = store.find(key, sequence);
-    if (!found) return detail::reprocess_failed(found.error());
+    if (!found) return detail::reprocess_not_done(found.error());
     if (!*found) return {reprocess_outcome::absent, {}};
     dead_letter letter = **found;
 
     const auto event = fetch(std::as_const(letter));
-    if (!event) return detail::reprocess_failed(event.error());
+    if (!event) return detail::reprocess_not_done(event.error());
     if (!*event)
         return {reprocess_outcome::gone, permanent("the log no longer contains the event")};
     using E = std::remove_cvref_t<decltype(**event)>;
@@ -70,9 +70,9 @@ template <class Store, class Fetch, class Handler>
     }
 
     auto tx = store.begin();
-    if (!tx) return detail::reprocess_failed(tx.error());
+    if (!tx) return detail::reprocess_not_done(tx.error());
     const auto was_there = store.remove(*tx, key, sequence);
-    if (!was_there) return detail::reprocess_failed(was_there.error());
+    if (!was_there) return detail::reprocess_not_done(was_there.error());
     if (!*was_there) return {reprocess_outcome::absent, {}};
     const event_outcome o = handler(*tx, std::as_const(**event));
     const fault_kind kind = o.reason.kind;
@@ -81,7 +81,7 @@ template <class Store, class Fetch, class Handler>
     }
     tx->rollback();
     if (detail::is_not_of_event(kind)) {
-        return detail::reprocess_failed(
+        return detail::reprocess_not_done(
             {kind, detail::bounded_reason(o.reason.text, p.dead_letters)});
     }
     if (kind != fault_kind::none) detail::record_failure(letter, o.reason, now, p.dead_letters);

@@ -11,6 +11,7 @@
 
 #include <waybill/consume.hpp>
 #include <waybill/lease.hpp>
+#include <waybill/testing/faulty.hpp>
 #include <waybill/testing/memory_store.hpp>
 
 namespace reprocess_unit_test {
@@ -117,6 +118,27 @@ TEST_CASE("reprocess: what event or letter do not know is not compared")
     simulation w;
     w.park({.key = key, .at = {1, ""}});
     CHECK(w.takes(event{1, "a body"}));
+}
+
+TEST_CASE("reprocess: the reason of a commit that failed is reported")
+{
+    using waybill::testing::injected_fault;
+    using waybill::testing::store_call;
+    for (const bool skips : {false, true}) {
+        simulation w;
+        const auto fails = [](store_call c) {
+            return c == store_call::commit ? injected_fault::fails : injected_fault::none;
+        };
+        waybill::testing::faulty s(w.s, fails);
+        const auto fetch = [](const dead_letter&) -> result<std::optional<bare>> { return bare{1}; };
+        const auto handle = [&](auto&, const bare&) {
+            return skips ? waybill::skipped() : waybill::event_outcome(fault{});
+        };
+        const auto r = waybill::reprocess(s, key, 1, fetch, handle, {});
+        CHECK(r.outcome == reprocess_outcome::not_done);
+        CHECK(r.reason.text == "store failed");
+        CHECK(w.s.letters().size() == 1);
+    }
 }
 
 }  // namespace

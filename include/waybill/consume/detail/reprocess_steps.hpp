@@ -29,7 +29,7 @@ concept fetches_event = requires(Fetch& fetch, const dead_letter& letter) {
 };
 
 /// The report after a read or a step failed with `reason`.
-[[nodiscard]] inline reprocess_report reprocess_failed(fault reason)
+[[nodiscard]] inline reprocess_report reprocess_not_done(fault reason)
 {
     const bool stop = reason.kind == fault_kind::cancelled;
     return {stop ? reprocess_outcome::cancelled : reprocess_outcome::not_done, std::move(reason)};
@@ -95,7 +95,7 @@ template <class Store>
         outcome = *stored ? commit_outcome::not_applied : commit_outcome::applied;
     }
     if (outcome == commit_outcome::applied) return {if_applied, {}};
-    return {reprocess_outcome::not_done, infrastructure("commit not confirmed")};
+    return reprocess_not_done(done ? infrastructure("commit not confirmed") : done.error());
 }
 
 /// Removes or updates the letter of an event that was handled without a remaining effect. A letter
@@ -105,18 +105,18 @@ template <class Store>
                                                         bool skipped)
 {
     auto tx = store.begin();
-    if (!tx) return reprocess_failed(tx.error());
+    if (!tx) return reprocess_not_done(tx.error());
     const auto was_there = store.remove(*tx, d.key, d.at.sequence);
-    if (!was_there) return reprocess_failed(was_there.error());
+    if (!was_there) return reprocess_not_done(was_there.error());
     if (!*was_there) return {reprocess_outcome::absent, {}};
     if (skipped) return reprocess_commit(store, *tx, d, reprocess_outcome::skipped);
 
-    if (const auto put = store.put(*tx, d); !put) return reprocess_failed(put.error());
+    if (const auto put = store.put(*tx, d); !put) return reprocess_not_done(put.error());
     const auto done = tx->commit();
     if (done && *done == commit_outcome::applied)
         return {reprocess_outcome::failed, {d.kind, d.reason}};
     // The event has failed. The letter may have the old reason or the new one.
-    return {reprocess_outcome::not_done, infrastructure("commit not confirmed")};
+    return reprocess_not_done(done ? infrastructure("commit not confirmed") : done.error());
 }
 
 }  // namespace waybill::inline v0_2::detail
