@@ -22,15 +22,23 @@ namespace waybill::inline v0_2 {
     const auto less_doubtful = [](const calibration& one, const calibration& other) {
         const calibration::item_estimate& i = one.items;
         const calibration::item_estimate& j = other.items;
-        // An estimate with evidence is preferred.
-        if (detail::overhead(i).believed() != detail::overhead(j).believed())
-            return detail::overhead(j).believed();
+        // An estimate that evidence has changed is preferred to one that only counts as exact.
+        if (detail::overhead(i).counts_as_exact() != detail::overhead(j).counts_as_exact())
+            return detail::overhead(j).counts_as_exact();
         if (one.reports != other.reports) return one.reports > other.reports;
         if (i.header_variance < j.header_variance || j.header_variance < i.header_variance) {
             return i.header_variance < j.header_variance;
         }
         if (i.header < j.header || j.header < i.header) return i.header > j.header;
-        return i.ratio > j.ratio;
+        if (i.ratio < j.ratio || j.ratio < i.ratio) return i.ratio > j.ratio;
+        // The remaining fields decide only that both orders of the arguments have one result.
+        const double rest_of_i[] = {i.ratio_variance, i.covariance, i.noise, i.drift, i.error};
+        const double rest_of_j[] = {j.ratio_variance, j.covariance, j.noise, j.drift, j.error};
+        for (int n = 0; n != 5; ++n) {
+            if (rest_of_i[n] < rest_of_j[n] || rest_of_j[n] < rest_of_i[n])
+                return rest_of_i[n] < rest_of_j[n];
+        }
+        return i.seen < j.seen;
     };
     calibration both = a;
     if (!less_doubtful(a, b)) both.items = b.items;

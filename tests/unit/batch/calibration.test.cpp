@@ -609,4 +609,19 @@ TEST_CASE("calibration: what two workers have learnt is made one")
     CHECK(merged(told, told) == told);
 }
 
+TEST_CASE("calibration: merged has the same result for both orders of its arguments")
+{
+    // Equal in all fields that say which estimate is better.
+    calibration a;
+    a.items = {.ratio = 1, .header = 50, .header_variance = 4};
+    for (int field = 0; field != 6; ++field) {
+        calibration b = a;
+        double* const fields[] = {&b.items.ratio_variance, &b.items.covariance, &b.items.noise,
+                                  &b.items.drift, &b.items.error};
+        if (field == 5) b.items.seen = 3;
+        else *fields[field] = 2;
+        CHECK(merged(a, b) == merged(b, a));
+    }
+}
+
 }  // namespace calibration_test

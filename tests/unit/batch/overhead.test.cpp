@@ -79,14 +79,14 @@ static_assert(near(overhead(item_estimate{.ratio = 0.5, .header = 4}).mean(1'000
 
 // Nothing guessed is believed until something speaks against it; a guess is in doubt from the
 // start.
-static_assert(overhead().believed() && overhead(0.0).believed() && !overhead(54).believed());
+static_assert(overhead().counts_as_exact() && overhead(0.0).counts_as_exact() && !overhead(54).counts_as_exact());
 static_assert(!(overhead().variance(1'000, 10, 10, 1) > 0));
 static_assert(overhead(54).variance(1'000, 10, 0, 1) > 0);
-static_assert(taught(overhead(), [](overhead& o) { o.observe(1'000, 10, 0, 0); }).believed());
+static_assert(taught(overhead(), [](overhead& o) { o.observe(1'000, 10, 0, 0); }).counts_as_exact());
 static_assert(taught(overhead(), [](overhead& o) { o.bounded(1'000, 10, 0, 5, false); }) ==
               overhead());
-static_assert(!taught(overhead(), [](overhead& o) { o.observe(1'000, 10, 0, 1); }).believed());
-static_assert(!taught(overhead(), [](overhead& o) { o.bounded(1'000, 10, 0, 5, true); }).believed());
+static_assert(!taught(overhead(), [](overhead& o) { o.observe(1'000, 10, 0, 1); }).counts_as_exact());
+static_assert(!taught(overhead(), [](overhead& o) { o.bounded(1'000, 10, 0, 5, true); }).counts_as_exact());
 
 // A doubt about the mean can count less than once; what was told together varies an eighth as much.
 static_assert(overhead(54).variance(0, 10, 0, 0.5) < overhead(54).variance(0, 10, 0, 1));

@@ -163,7 +163,7 @@ constexpr calibration probed{.documented = 1'000,
                              .reports = calibration::broker_reports::refusals};
 static_assert(told.limit == 700 && told.items.header > 5);
 static_assert(detail::calibrator(between).budget() < 620 && between.refused < unlimited);
-static_assert(tried.items.header > 0 && !detail::calibrator(tried).item_overhead().believed());
+static_assert(tried.items.header > 0 && !detail::calibrator(tried).item_overhead().counts_as_exact());
 
 constexpr bool void_under(const calibration& c, const batch_limits& l)
 {

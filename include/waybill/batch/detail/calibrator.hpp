@@ -220,7 +220,7 @@ public:
             if (probe) probe_after_ = min_probe_after;
         }
         const bool doubted = limit_in_doubt() || refused_ != unlimited ||
-                             (b.estimated_items != 0 && !items_.believed());
+                             (b.estimated_items != 0 && !items_.counts_as_exact());
         if (full && doubted) count_full(b, probe, below_believed || (probe && reported_lower));
     }
 

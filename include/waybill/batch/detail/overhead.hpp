@@ -130,7 +130,7 @@ public:
     }
 
     /// True if the estimate counts as exact, because no evidence has contradicted it.
-    [[nodiscard]] constexpr bool believed() const noexcept
+    [[nodiscard]] constexpr bool counts_as_exact() const noexcept
     {
         return !(estimate_.header_variance > 0) && !(estimate_.noise > 0);
     }
@@ -141,7 +141,7 @@ public:
         if (!(items > 0)) return;
         const double error = sum - mean(bodies, items);
         const double square = error * error;
-        if (believed() && square > 0) set_initial_variances();
+        if (counts_as_exact() && square > 0) set_initial_variances();
         const double noise = noise_of(items, shared_items);
         if (square > change_threshold * (doubt_of(bodies, items) + noise)) {
             // A sum below zero is not caused by a header.
@@ -185,7 +185,7 @@ public:
                            bool above) noexcept
     {
         if (!(items > 0)) return;
-        if (believed() && above) set_initial_variances();
+        if (counts_as_exact() && above) set_initial_variances();
         const double widest = (bound + bodies) * widest_spread;
         const double max_noise = widest * widest / items;
         if (!above && estimate_.noise > max_noise) limit_noise(max_noise);
