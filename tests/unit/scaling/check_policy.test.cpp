@@ -188,6 +188,7 @@ TEST_CASE("check: bounds and ladders")
     CHECK(ladder({{"S", 10}, {"M", 10}}, {0, 1}) == "/ladder/1/capacity");
     CHECK(ladder({{"S", 0}, {"M", 10}}, {0, 1}) == "/ladder/0/capacity");
     CHECK(ladder({{"S", UINT64_MAX}, {"M", UINT64_MAX - 1}}, {0, 1}) == "/ladder/1/capacity");
+    CHECK(ladder({{"S", UINT64_MAX}, {"M", UINT64_MAX}}, {0, 1}) == "/ladder/1/capacity");
 }
 
 TEST_CASE("check: times and shares")

@@ -197,16 +197,15 @@ inline void check_bounds(policy_checker& c, const bounds& b,
         if (tier_named(ladder, ladder[n].name) != n) {
             c.fail(at + "/name", "a name that no other tier has", in_quotes(ladder[n].name));
         }
-        const std::uint64_t min_tier_capacity =
-            n == 0 ? 1 : waybill::detail::saturating_add(ladder[n - 1].capacity, 1);
-        if (ladder[n].capacity < min_tier_capacity) {
-            c.fail(at + "/capacity", "at least " + std::to_string(min_tier_capacity),
+        const std::uint64_t previous = n == 0 ? 0 : ladder[n - 1].capacity;
+        if (ladder[n].capacity <= previous) {
+            c.fail(at + "/capacity", "more than " + std::to_string(previous),
                    std::to_string(ladder[n].capacity));
         }
     }
 }
 
-/// Checks the rules, targets and other fields that request a number of instances.
+/// Checks the rules, the targets and the ages, cooldowns and fallback that apply to them.
 template <condition Up, condition Down>
 void check_requests(policy_checker& c, const basic_policy<Up, Down>& p)
 {
