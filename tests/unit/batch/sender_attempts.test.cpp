@@ -11,6 +11,7 @@
 
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/detail/calibrator.hpp>
+#include <waybill/batch/detail/flights.hpp>
 
 namespace sender_attempts_test {
 
@@ -336,6 +337,18 @@ TEST_CASE("sender: an answer to an earlier sender is late, before and after the 
         CHECK(s.finished());
         CHECK(s.attempts_end() > earlier.attempts_end());
     }
+}
+
+TEST_CASE("flights: a probe stays one after a later batch was refused")
+{
+    waybill::detail::flights f;
+    (void)f.add(0, {}, waybill::batch_close_reason::bytes, waybill::detail::cut_with::probe);
+    (void)f.add(1, {}, waybill::batch_close_reason::bytes, waybill::detail::cut_with::latest);
+    CHECK(f.has_probe());
+    f.mark_older();
+    CHECK(f.has_probe());
+    f.remove(*f.find(0));
+    CHECK(!f.has_probe());
 }
 
 }  // namespace sender_attempts_test

@@ -28,6 +28,7 @@ struct flight {
     batch_sizes sizes{};
     batch_close_reason closed = batch_close_reason::end;
     bool in_flight = true;  ///< False while the batch waits for its repetition at `not_before`.
+    bool probe = false;     ///< The batch is a probe. Unlike `cut`, this never changes.
     cut_with cut = cut_with::latest;
     std::uint32_t unknown_outcomes = 0;  ///< Number of unknown outcomes so far.
     steady_time not_before{};
@@ -103,6 +104,7 @@ public:
         f.attempt = attempt;
         f.sizes = sizes;
         f.closed = closed;
+        f.probe = cut == cut_with::probe;
         f.cut = cut;
         return f;
     }
@@ -119,7 +121,7 @@ public:
     [[nodiscard]] bool has_probe() const noexcept
     {
         for (const flight& f : list_) {
-            if (f.cut == cut_with::probe) return true;
+            if (f.probe) return true;
         }
         return false;
     }
