@@ -15,7 +15,7 @@
 namespace window_bench {
 
 using plain = waybill::measures<double, waybill::summed, waybill::extremes>;
-using weighted = waybill::measures<double, waybill::weighed, waybill::summed, waybill::extremes>;
+using weighted = waybill::measures<double, waybill::weighted_count, waybill::summed, waybill::extremes>;
 using exact = waybill::measures<double, waybill::compensated, waybill::extremes>;
 using everything = waybill::stats<double>;
 

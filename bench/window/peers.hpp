@@ -209,6 +209,135 @@ private:
     stack newer_;
 };
 
+/// "Two-stacks lite" of Tangwongsan, Hirzel and Schneider: two stacks in one ring. Before the border
+/// a slot has the measure from its sample to the border, behind it that of its sample alone. When
+/// the older part is empty, the flip goes through the ring backwards and makes all slots older ones.
+class two_stacks_lite {
+public:
+    static constexpr const char* name = "two-stacks lite";
+    static constexpr bool extremes = true;
+
+    explicit two_stacks_lite(std::uint64_t n)
+        : span_(static_cast<std::int64_t>(n) * step), ring_(std::bit_ceil(n + 1)),
+          mask_(ring_.size() - 1)
+    {
+    }
+
+    [[gnu::always_inline]] answer take(std::int64_t at, double value)
+    {
+        while (begin_ != end_ && slot(begin_).at <= at - span_) {
+            if (begin_ == border_) flip();
+            ++begin_;
+        }
+        const kept own = kept::of(value);
+        newer_ = border_ == end_ ? own : kept::combine(newer_, own);
+        slot(end_++) = {at, own};
+        if (begin_ == border_) return newer_.told();
+        return kept::combine(slot(begin_).measure, newer_).told();
+    }
+
+private:
+    struct timed_measure {
+        std::int64_t at = 0;
+        kept measure{};
+    };
+
+    timed_measure& slot(std::uint64_t n) { return ring_[n & mask_]; }
+
+    [[gnu::noinline]] void flip()
+    {
+        kept all = slot(end_ - 1).measure;
+        for (std::uint64_t n = end_ - 1; n != begin_;) {
+            kept& own = slot(--n).measure;
+            own = all = kept::combine(own, all);
+        }
+        border_ = end_;
+    }
+
+    std::int64_t span_;
+    std::vector<timed_measure> ring_;
+    std::size_t mask_;
+    std::uint64_t begin_ = 0;
+    std::uint64_t border_ = 0;
+    std::uint64_t end_ = 0;
+    kept newer_{};  // of [border_, end_), if that is not empty
+};
+
+/// DABA Lite of the same authors: as above, but each insertion and each removal does a part of the
+/// next flip. Marks: begin_ <= l_ <= r_ <= a_ <= b_ <= end_. A slot has the measure from its sample
+/// to b_ in [begin_, l_) and [a_, b_), to r_ in [l_, r_), and of its sample alone in the rest.
+class daba_lite {
+public:
+    static constexpr const char* name = "DABA lite";
+    static constexpr bool extremes = true;
+
+    explicit daba_lite(std::uint64_t n)
+        : span_(static_cast<std::int64_t>(n) * step), ring_(std::bit_ceil(n + 1)),
+          mask_(ring_.size() - 1)
+    {
+    }
+
+    [[gnu::always_inline]] answer take(std::int64_t at, double value)
+    {
+        while (begin_ != end_ && slot(begin_).at <= at - span_) {
+            ++begin_;
+            repair();
+        }
+        const kept own = kept::of(value);
+        newer_ = b_ == end_ ? own : kept::combine(newer_, own);
+        slot(end_++) = {at, own};
+        repair();
+        if (b_ == end_) return slot(begin_).measure.told();
+        return kept::combine(slot(begin_).measure, newer_).told();
+    }
+
+private:
+    struct timed_measure {
+        std::int64_t at = 0;
+        kept measure{};
+    };
+
+    timed_measure& slot(std::uint64_t n) { return ring_[n & mask_]; }
+
+    [[gnu::always_inline]] void repair()
+    {
+        if (begin_ == b_) {  // at most one sample is left, and its own measure is right
+            l_ = r_ = a_ = b_ = end_;
+            return;
+        }
+        if (l_ == b_) {  // all of [begin_, b_) is converted: begin the next conversion
+            l_ = begin_;
+            a_ = b_ = end_;
+            middle_ = newer_;  // of [r_, b_)
+        }
+        if (l_ == r_) {
+            ++l_;
+            ++r_;
+            ++a_;
+            return;
+        }
+        kept& left = slot(l_++).measure;
+        left = kept::combine(left, middle_);
+        --a_;
+        if (a_ + 1 != b_) {
+            kept& right = slot(a_).measure;
+            right = kept::combine(right, slot(a_ + 1).measure);
+        }
+    }
+
+    std::int64_t span_;
+    std::vector<timed_measure> ring_;
+    std::size_t mask_;
+    std::uint64_t begin_ = 0;
+    std::uint64_t l_ = 0;
+    std::uint64_t r_ = 0;
+    std::uint64_t a_ = 0;
+    std::uint64_t b_ = 0;
+    std::uint64_t end_ = 0;
+    kept middle_{};
+    kept newer_{};  // of [b_, end_), if that is not empty
+};
+
 class scan {
 public:
     static constexpr const char* name = "scan";

@@ -134,7 +134,7 @@ private:
         if (filled != rows_.metrics_of(d.resource)) wrong(d, "a metric is missing");
         for (const scaling::evidence& e : d.what.reasons) {
             const bool compared = e.part != scaling::role::target && e.value && e.limit &&
-                                  e.lacks == scaling::lack_of::nothing;
+                                  e.missing == scaling::missing_part::nothing;
             if (compared &&
                 e.holds != scaling::truth_of(scaling::holds(*e.value, e.how, *e.limit))) {
                 wrong(d, "a comparison is not as its numbers say");
@@ -170,7 +170,8 @@ private:
         if (d.what.up != scaling::tribool::no) wrong(d, "fewer, though more may be needed");
         const bool unknown_target =
             std::any_of(d.what.reasons.begin(), d.what.reasons.end(), [](const auto& e) {
-                return e.part == scaling::role::target && e.lacks != scaling::lack_of::nothing;
+                return e.part == scaling::role::target &&
+                       e.missing != scaling::missing_part::nothing;
             });
         const bool last_goes = d.what.desired == 0 && d.what.activation == scaling::tribool::no;
         const bool may =

@@ -85,20 +85,20 @@ json_place inside(const json_place& at, const json& value, const std::string& na
 static void read_value(const json_place& at, under_way& into)
 {
     json_fields(at)
-        .must("id", into.what.id)
-        .must("from", into.what.from)
-        .must("to", into.what.to)
-        .must("due", into.due)
+        .required("id", into.what.id)
+        .required("from", into.what.from)
+        .required("to", into.what.to)
+        .required("due", into.due)
         .done();
 }
 
 static void read_value(const json_place& at, resource_memory& into)
 {
     json_fields(at)
-        .must("state", into.state)
-        .must("said", into.said)
-        .may("instances", into.instances)
-        .may("order", into.order)
+        .required("state", into.state)
+        .required("said", into.said)
+        .optional("instances", into.instances)
+        .optional("order", into.order)
         .done();
 }
 
@@ -116,9 +116,9 @@ void read_value(const json_place& at, stored_window& into)
 {
     std::string bytes;
     json_fields(at)
-        .must("resource", into.of.first)
-        .must("metric", into.of.second)
-        .must("samples", bytes)
+        .required("resource", into.of.first)
+        .required("metric", into.of.second)
+        .required("samples", bytes)
         .done();
     if (at.error) return;
     auto plain = bytes_in(bytes);
@@ -198,14 +198,14 @@ stored stored_in(std::string_view text, const rules& r)
     stored_resources resources{s.known.resources};
     stored_windows windows{s.known.windows};
     json_fields(whole)
-        .must("source", source)
-        .must("settings", settings)
-        .must("ticks", s.known.ticks)
-        .must("mark", s.known.mark)
-        .must("records", s.record_bytes)
-        .must("resources", resources)
-        .must("windows", windows)
-        .may("now", s.known.now)
+        .required("source", source)
+        .required("settings", settings)
+        .required("ticks", s.known.ticks)
+        .required("mark", s.known.mark)
+        .required("records", s.record_bytes)
+        .required("resources", resources)
+        .required("windows", windows)
+        .optional("now", s.known.now)
         .done();
     if (error) throw complaint(waybill::describe(*error));
     if (source != r.source) {

@@ -257,7 +257,7 @@ public:
     {
         return within(tx, [&] {
             note_.run(key.source, key.group, key.partition, a.from, a.to, a.suspects, a.deaths,
-                      a.by, a.epoch);
+                      a.incarnation, a.epoch);
         });
     }
 

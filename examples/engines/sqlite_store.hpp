@@ -127,7 +127,7 @@ public:
     {
         return within(tx, [&] {
             note_.run(key.source, key.group, key.partition, row.from, row.to, row.suspects,
-                      row.deaths, row.by, row.epoch);
+                      row.deaths, row.incarnation, row.epoch);
         });
     }
     [[nodiscard]] waybill::result<void> clear_crash_record(

@@ -45,7 +45,7 @@ struct chance {
 
 /// What is asked of the rows of a bin: the library's parts, and one of our own.
 using measured =
-    waybill::measures<double, waybill::weighed, waybill::summed, waybill::extremes, chance>;
+    waybill::measures<double, waybill::weighted_count, waybill::summed, waybill::extremes, chance>;
 using binned_rows = waybill::bins<measured>;
 
 /// Standard deviations within which chance is believed.

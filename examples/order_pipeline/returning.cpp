@@ -146,7 +146,7 @@ void say_plan(const waybill::redrive_plan& plan, const letter_list& all, std::si
 {
     std::size_t sent = 0;
     for (const waybill::redrive_plan::planned_session& s : plan.sessions) {
-        if (s.held != waybill::redrive_plan::skip_reason::none || ++sent <= most)
+        if (s.reason != waybill::redrive_plan::skip_reason::none || ++sent <= most)
             fmt::print("  {}\n", describe(s, all));
     }
     if (sent > most) fmt::print("  ... and {} more\n", support::counted(sent - most, "session"));
@@ -190,7 +190,7 @@ returned bring_back(shop_services& w, const options& o)
             [](waybill::idle) {});
     }
     for (const waybill::redrive_plan::planned_session& s : plan.sessions) {
-        if (s.held == waybill::redrive_plan::skip_reason::none) ++r.sessions;
+        if (s.reason == waybill::redrive_plan::skip_reason::none) ++r.sessions;
     }
     r.letters = run.removed();
     if (run.outcome() != waybill::redrive::redrive_outcome::finished || !run.refused().empty()) {

@@ -58,7 +58,7 @@
 //   scaling/evidence.hpp
 //     enum relation { above, at_least, below, at_most }
 //     bool holds(double value, relation r, double limit)
-//     enum lack_of { nothing, metric, points, fresh_points, value, limit, samples }
+//     enum missing_part { nothing, metric, points, fresh_points, value, limit, samples }
 //     enum role { up, down, activation, target, projected }
 //     struct evidence
 //     bool is_only_a_bound(const evidence& e)

@@ -24,7 +24,7 @@
 //   window/measures.hpp
 //     concept measure
 //     struct counted
-//     struct weighed
+//     struct weighted_count
 //     struct summed
 //     struct compensated
 //     struct extremes

@@ -33,7 +33,7 @@
 
 #include <waybill/batch/add_result.hpp>
 #include <waybill/batch/detail/assignable.hpp>
-#include <waybill/batch/detail/side_by_side.hpp>
+#include <waybill/batch/detail/open_batches.hpp>
 #include <waybill/batch/detail/size_model.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/open_batch.hpp>
@@ -45,12 +45,12 @@ namespace waybill::inline v0_2 {
 /// for every bin that it tries. The last argument of the base selects the fullest bin for `take`.
 template <class Item, class Size = std::uint64_t (*)(const Item&)>
 class bin_packer
-    : public detail::side_by_side<closed_batch<Item>, detail::kept_framing<Item, Size>, true> {
-    using base = detail::side_by_side<closed_batch<Item>, detail::kept_framing<Item, Size>, true>;
+    : public detail::open_batches<closed_batch<Item>, detail::kept_framing<Item, Size>, true> {
+    using base = detail::open_batches<closed_batch<Item>, detail::kept_framing<Item, Size>, true>;
 
 public:
-    bin_packer(const batch_limits& l, Size weigh, const open_limits& o = {.open = 8})
-        : base(l, detail::framing_of<Item, Size>(std::move(weigh)), o)
+    bin_packer(const batch_limits& l, Size size_of, const open_limits& o = {.open = 8})
+        : base(l, detail::framing_of<Item, Size>(std::move(size_of)), o)
     {
     }
     /// The same for any size function or framing, whose type it deduces.

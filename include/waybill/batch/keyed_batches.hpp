@@ -33,7 +33,7 @@
 
 #include <waybill/batch/add_result.hpp>
 #include <waybill/batch/detail/assignable.hpp>
-#include <waybill/batch/detail/side_by_side.hpp>
+#include <waybill/batch/detail/open_batches.hpp>
 #include <waybill/batch/detail/size_model.hpp>
 #include <waybill/batch/framing.hpp>
 #include <waybill/batch/open_limits.hpp>
@@ -56,14 +56,14 @@ struct keyed_batch {
 /// `==`. The last argument of the base selects the oldest batch for `take`, not the fullest.
 template <std::regular Key, class Item, class Size = std::uint64_t (*)(const Item&)>
 class keyed_batches
-    : public detail::side_by_side<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false> {
+    : public detail::open_batches<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false> {
     using base =
-        detail::side_by_side<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false>;
+        detail::open_batches<keyed_batch<Key, Item>, detail::kept_framing<Item, Size>, false>;
 
 public:
     /// Limits of one batch, its size function or framing, and limits of all batches together.
-    keyed_batches(const batch_limits& l, Size weigh, const open_limits& o = {})
-        : base(l, detail::framing_of<Item, Size>(std::move(weigh)), o)
+    keyed_batches(const batch_limits& l, Size size_of, const open_limits& o = {})
+        : base(l, detail::framing_of<Item, Size>(std::move(size_of)), o)
     {
     }
     /// The same for any size function or framing, whose type it deduces.

@@ -62,8 +62,8 @@ class open_batch {
 public:
     /// `linger`: the maximum time that the batch stays open after its first item. The highest
     /// duration means no deadline.
-    open_batch(const batch_limits& l, Size weigh, duration linger = duration::highest())
-        : limits_(l), framing_(detail::framing_of<Item, Size>(std::move(weigh))), linger_(linger)
+    open_batch(const batch_limits& l, Size size_of, duration linger = duration::highest())
+        : limits_(l), framing_(detail::framing_of<Item, Size>(std::move(size_of))), linger_(linger)
     {
     }
     /// The same for any size function or framing, whose type it deduces.

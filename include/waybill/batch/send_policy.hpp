@@ -24,7 +24,7 @@ struct send_policy {
     /// same size was refused alone, only some items are tried (send_trials.hpp), because the limit
     /// may have been raised since.
     enum class when_too_large : std::uint8_t {
-        report,      ///< It ends as `too_large` and is not sent.
+        report,      ///< It ends as `too_large` and is not sent, except as such a trial.
         send_alone,  ///< It is sent as a batch of one item; the broker decides.
         replace,     ///< The caller is asked for a smaller item in its place (claim check).
     };
@@ -49,7 +49,8 @@ struct send_policy {
     std::uint64_t item_overhead = 0;
     /// Sizes are as the broker counts them: nothing is estimated, and `item_overhead` is ignored.
     bool exact_sizes = false;
-    /// Maximum number of attempts in flight; 0 counts as 1.
+    /// Maximum number of attempts in flight, with those that wait for their repetition; 0 counts as
+    /// 1.
     std::uint32_t in_flight = 1;
     /// At most one attempt in flight for each key. A key stops at its first item that does not
     /// arrive.

@@ -30,12 +30,13 @@ namespace waybill::inline v0_2 {
 
 /// An item that fits into no batch. Sizes in bytes.
 struct oversized_item {
-    std::uint64_t index = 0;     ///< Position of the item in the input.
-    std::uint64_t bytes = 0;     ///< Size of a batch that contains only this item.
-    std::uint64_t own = 0;       ///< Size of the item, as a part of `bytes`.
-    std::uint64_t envelope = 0;  ///< Size of the envelope, as a part of `bytes`.
-    std::uint64_t limit = 0;     ///< The exceeded limit, of `own` if `single`, else of `bytes`.
-    bool single = false;         ///< The item exceeds the limit of one item, `limits.single`.
+    std::uint64_t index = 0;       ///< Position of the item in the input.
+    std::uint64_t bytes = 0;       ///< Size of a batch that contains only this item.
+    std::uint64_t item_bytes = 0;  ///< Size of the item, as a part of `bytes`.
+    std::uint64_t envelope = 0;    ///< Size of the envelope, as a part of `bytes`.
+    /// The exceeded limit: of `item_bytes` if `single`, otherwise of `bytes`.
+    std::uint64_t limit = 0;
+    bool single = false;  ///< The item exceeds the limit of one item, `limits.single`.
 
     friend bool operator==(const oversized_item&, const oversized_item&) = default;
 };
@@ -45,13 +46,13 @@ struct oversized_item {
 {
     std::string line = "item " + std::to_string(o.index) + ": too_large, ";
     // A saturated sum is not a known size.
-    const std::uint64_t size = o.single ? o.own : o.bytes;
+    const std::uint64_t size = o.single ? o.item_bytes : o.bytes;
     line += size == detail::highest_size ? "size negative or above 2^64 - 2 bytes"
                                          : std::to_string(size) + " bytes";
     line += o.limit == unlimited ? " without a limit"
                                  : " where the limit is " + std::to_string(o.limit);
     if (o.single) line += " for one item";
-    else if (size != detail::highest_size) line += ", item " + std::to_string(o.own);
+    else if (size != detail::highest_size) line += ", item " + std::to_string(o.item_bytes);
     return line + ", envelope " + std::to_string(o.envelope);
 }
 
@@ -68,13 +69,13 @@ template <std::input_iterator I, std::sentinel_for<I> S, class F = std::identity
         const item& one = *first;
         batch_limits alone = l;
         alone.envelope = detail::envelope_of(l, f, one);
-        const std::uint64_t own =
+        const std::uint64_t item_bytes =
             detail::as_size(f.delta(typename detail::framing_for<item, F>::state{}, one));
-        if (alone.fits_alone(own)) continue;
-        const bool single = own > l.single;
+        if (alone.fits_alone(item_bytes)) continue;
+        const bool single = item_bytes > l.single;
         return oversized_item{.index = index,
-                              .bytes = detail::saturating_add(alone.envelope, own),
-                              .own = own,
+                              .bytes = detail::saturating_add(alone.envelope, item_bytes),
+                              .item_bytes = item_bytes,
                               .envelope = alone.envelope,
                               .limit = single ? l.single : l.bytes,
                               .single = single};

@@ -32,7 +32,7 @@
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/consume/detail/attempt_plan.hpp>
 #include <waybill/consume/detail/batch_attempt.hpp>
-#include <waybill/consume/detail/batch_replay.hpp>
+#include <waybill/consume/detail/batch_restart.hpp>
 #include <waybill/consume/detail/batch_rules.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
@@ -82,7 +82,7 @@ public:
             case phase::release: return release_savepoint{};
             case phase::roll_back_event: return rollback_to_savepoint{};
             case phase::dead_letter: return current_dead_letter();
-            case phase::dead_letters_of_replay: return replay_.dead_letters()[written_count_];
+            case phase::dead_letters_of_restart: return restart_.dead_letters()[written_count_];
             case phase::decide_all_failed:
                 return decide_all_failed{dead_letter_count_ + dropped_count_};
             case phase::advance: return advance{};
@@ -134,9 +134,9 @@ public:
             case phase::release: ++handled_count_; return go_to_event(event_ + 1);
             case phase::roll_back_event: return after_failure();
             case phase::dead_letter: ++dead_letter_count_; return go_to_event(event_ + 1);
-            case phase::dead_letters_of_replay:
+            case phase::dead_letters_of_restart:
                 ++dead_letter_count_;
-                return ++written_count_ == replay_.dead_letters().size() ? after_last_event()
+                return ++written_count_ == restart_.dead_letters().size() ? after_last_event()
                                                                          : event_result::applied;
             default: return event_result::stale;
         }
@@ -259,7 +259,7 @@ public:
     /// True if the stored crash record may be one that this delivery wrote.
     [[nodiscard]] bool may_have_stored_record() const noexcept { return record_.stored(); }
     /// Number of restarts of the batch because savepoints are missing.
-    [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
+    [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_; }
 
     friend bool operator==(const batch_machine&, const batch_machine&) = default;
 
@@ -274,7 +274,7 @@ private:
         release,
         roll_back_event,
         dead_letter,
-        dead_letters_of_replay,
+        dead_letters_of_restart,
         decide_all_failed,
         advance,
         commit,
@@ -289,7 +289,7 @@ private:
     {
         return p == phase::begin || p == phase::store_record || p == phase::savepoint ||
                p == phase::release || p == phase::roll_back_event || p == phase::dead_letter ||
-               p == phase::dead_letters_of_replay;
+               p == phase::dead_letters_of_restart;
     }
 
     event_result enter_phase(phase p)
@@ -333,8 +333,8 @@ private:
         return enter_phase(phase::begin);
     }
 
-    /// Goes to event `n`, or to the next one that is not excluded by the replay. After the last
-    /// event, writes the dead letters of the replay or continues with `after_last_event`.
+    /// Goes to event `n`, or to the next one that is not excluded by the restart. After the last
+    /// event, writes the dead letters of the restart or continues with `after_last_event`.
     event_result go_to_event(std::uint64_t n)
     {
         tries_ = 0;
@@ -342,15 +342,15 @@ private:
             event_ = n;
             return n < events_ ? enter_phase(phase::savepoint) : after_last_event();
         }
-        event_ = n = replay_.next_to_handle(n);
+        event_ = n = restart_.next_to_handle(n);
         if (n < events_) {
-            tries_ = replay_.tries_of(n);
+            tries_ = restart_.tries_of(n);
             return enter_phase(phase::handle);
         }
         written_count_ = 0;
-        if (replay_.dead_letters().empty()) return after_last_event();
-        if (policy_.writes_dead_letters) return enter_phase(phase::dead_letters_of_replay);
-        const auto& letters = replay_.dead_letters();
+        if (restart_.dead_letters().empty()) return after_last_event();
+        if (policy_.writes_dead_letters) return enter_phase(phase::dead_letters_of_restart);
+        const auto& letters = restart_.dead_letters();
         const std::uint64_t listed =
             detail::lesser(letters.size(), batch_report::max_dropped_events);
         dropped_events_.assign(letters.begin(),
@@ -404,14 +404,14 @@ private:
     {
         if (planned_end_) return restore_record_and_end();
         // Without savepoints: restart the batch with what is now known about this event.
-        ++replays_;
+        ++restarts_;
         handled_count_ = 0;
         if (last_fault_kind_ == fault_kind::transient && tries_ < policy_.tries) {
-            replay_.count(event_, tries_);
+            restart_.count(event_, tries_);
         } else if (last_fault_kind_ != fault_kind::none) {
-            replay_.dead_letter(current_dead_letter());
+            restart_.dead_letter(current_dead_letter());
         } else {
-            replay_.skip(event_);
+            restart_.skip(event_);
             ++skipped_count_;
         }
         return enter_phase(phase::begin);
@@ -449,7 +449,7 @@ private:
     std::uint32_t tries_ = 0;                        // of event_, in this delivery
     fault_kind last_fault_kind_ = fault_kind::none;  // of the last failure
     detail::batch_attempt record_;
-    detail::batch_replay replay_;  // only used without savepoints
+    detail::batch_restart restart_;  // only used without savepoints
     std::size_t written_count_ = 0;
     std::optional<batch_outcome> planned_end_;  // set before the rollback and the restore
     std::optional<batch_outcome> end_;
@@ -458,7 +458,7 @@ private:
     std::uint64_t dropped_count_ = 0;
     std::vector<write_dead_letter> dropped_events_;
     std::uint64_t skipped_count_ = 0;
-    std::uint64_t replays_ = 0;
+    std::uint64_t restarts_ = 0;
 };
 
 }  // namespace waybill::inline v0_2

@@ -64,15 +64,15 @@ struct batch_policy {
 
     std::uint32_t tries = 3;  ///< Maximum tries of an event in one delivery; 0 counts as 1.
     when_exhausted on_exhausted = when_exhausted::redeliver;
-    /// Use savepoints. process_batch clears it if the store has none.
+    /// Use savepoints. process_batch treats it as false if the store has none.
     bool savepoints = true;
     dead_letter_options dead_letters{};
     /// If this many events failed and none took effect, the caller is asked before they become dead
     /// letters. 2^64 - 1: no question.
     std::uint64_t decide_all_failed_from = 2;
     commit_check check_commit = commit_check::unknown;
-    /// Store crash records. process_batch clears it if the store cannot keep them. Deaths are
-    /// counted only with an incarnation.
+    /// Store crash records. process_batch treats it as false if the store cannot keep them.
+    /// Deaths are counted only with an incarnation.
     bool crash_records = true;
     /// Deaths in a row that start the search for one event. The search ends after the same number
     /// of deaths of that event alone. 0 counts as 1.

@@ -168,9 +168,10 @@ concept crash_record_store =
 
 /// A store of dead letters that can be reprocessed:
 ///
-///     remove(tx, key, sequence)  removes a dead letter; returns whether there was one
-///     list(key, after, most)     returns at most `most` dead letters after the sequence `after`,
-///                                in ascending order; from the first one if `after` is empty
+///     remove(tx, key, sequence)    removes a dead letter; returns whether there was one
+///     list(key, after, max_count)  returns at most `max_count` dead letters after the sequence
+///                                  `after`, in ascending order; from the first one if `after` is
+///                                  empty
 ///
 /// If two transactions remove the same dead letter, at most one may find it and commit. The
 /// transaction that removes a dead letter also contains the effects of its event.
@@ -178,9 +179,9 @@ template <class S>
 concept dead_letter_queue =
     dead_letter_store<S> &&
     requires(S& s, typename S::transaction& tx, const partition_key& key, std::uint64_t sequence,
-             const std::optional<std::uint64_t>& after, std::uint64_t most) {
+             const std::optional<std::uint64_t>& after, std::uint64_t max_count) {
         { s.remove(tx, key, sequence) } -> std::same_as<result<bool>>;
-        { s.list(key, after, most) } -> std::same_as<result<std::vector<dead_letter>>>;
+        { s.list(key, after, max_count) } -> std::same_as<result<std::vector<dead_letter>>>;
     };
 
 }  // namespace waybill::inline v0_2

@@ -24,7 +24,7 @@ namespace waybill::inline v0_2 {
 
 /// The first invalid field of a configuration. Both texts are literals: no allocation.
 struct config_error {
-    std::string_view field{};  ///< The field's path, such as "limits.envelope".
+    std::string_view field{};  ///< The path of the field, such as "limits.envelope".
     std::uint64_t value = 0;   ///< The field's value; its absolute value if `negative`.
     std::string_view rule{};   ///< The violated rule, such as "must be less than bytes".
     std::uint64_t bound = 0;   ///< The limit that the rule compares with.

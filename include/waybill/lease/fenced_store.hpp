@@ -104,10 +104,10 @@ public:
     }
     [[nodiscard]] result<std::vector<dead_letter>> list(const partition_key& key,
                                                         const std::optional<std::uint64_t>& after,
-                                                        std::uint64_t most)
+                                                        std::uint64_t max_count)
         requires dead_letter_queue<Store>
     {
-        return store_->list(key, after, most);
+        return store_->list(key, after, max_count);
     }
     [[nodiscard]] result<std::optional<crash_record>> load_crash_record(
         const partition_key& key)

@@ -145,7 +145,7 @@ public:
         return h;
     }
 
-    /// True if no partition is open and all leases are given back.
+    /// True if no partition is open, and each lease is given back or was tried three times.
     [[nodiscard]] bool ended() const noexcept
     {
         if (!leases_.ended()) return false;

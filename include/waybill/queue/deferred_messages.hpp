@@ -118,17 +118,18 @@ public:
     /// before must not lose a message.
     void restore(deferred entry) { add_or_replace(static_cast<deferred&&>(entry)); }
 
-    /// Ends expired holds, then returns at most `most` entries that are due at wall time `now`. The
-    /// returned entries are in hand until a report or the end of the hold, `at` plus `hold`.
+    /// Ends expired holds, then returns at most `max_count` entries that are due at wall time
+    /// `now`. The returned entries are in hand until a report or the end of the hold, `at` plus
+    /// `hold`.
     [[nodiscard]] std::vector<taken> take(
-        wall_time now, steady_time at, std::uint64_t most,
+        wall_time now, steady_time at, std::uint64_t max_count,
         deferral_options::hand_out_order order = deferral_options::hand_out_order::by_due)
     {
         while (!in_hand_.empty() && steady_time::at(in_hand_.begin()->at) <= at) {
             end_hold(entry_at(in_hand_.begin()->sequence));
         }
         std::vector<taken> out;
-        for (auto s = due_.begin(); s != due_.end() && out.size() < most; ++s) {
+        for (auto s = due_.begin(); s != due_.end() && out.size() < max_count; ++s) {
             if (wall_time::at(s->at) > now) break;
             out.push_back({entry_at(s->sequence).entry, tickets_.last + out.size() + 1});
         }

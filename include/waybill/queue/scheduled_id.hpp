@@ -65,20 +65,20 @@ struct scheduled_id {
     std::uint32_t attempt = 0;
 
     /// The id of the copy for this attempt: the original id, the mark and the attempt. For attempt
-    /// 0 the original id. `most` is the limit in bytes. `mark` must not be a digit. A pure
+    /// 0 the original id. `limit` is in bytes. `mark` must not be a digit. A pure
     /// function: after a crash it returns the same id again.
     [[nodiscard]] static result<std::string, error> make(std::string_view original,
                                                          std::uint32_t attempt,
-                                                         std::uint64_t most = max_bytes,
+                                                         std::uint64_t limit = max_bytes,
                                                          char mark = ':')
     {
         if (original.empty())
-            return unexpected(error{.kind = error::code::no_id, .max_bytes = most});
+            return unexpected(error{.kind = error::code::no_id, .max_bytes = limit});
         if (mark >= '0' && mark <= '9')
-            return unexpected(error{.kind = error::code::bad_mark, .max_bytes = most});
+            return unexpected(error{.kind = error::code::bad_mark, .max_bytes = limit});
         const std::string number = attempt == 0 ? std::string() : mark + std::to_string(attempt);
         const std::uint64_t bytes = original.size() + number.size();
-        if (bytes > most) return unexpected(error{error::code::too_large, bytes, most});
+        if (bytes > limit) return unexpected(error{error::code::too_large, bytes, limit});
         return std::string(original) + number;
     }
 

@@ -60,7 +60,7 @@ struct settle_check {
     std::uint64_t max_deliveries = 0;  ///< The lower value of policy and queue, at least 1.
     std::uint64_t max_tries = 0;       ///< The limit of the levels; 2^64 - 1 if unlimited.
     /// The limit that determines `longest_outage`.
-    delivery_lifetime::delivery_limit by = delivery_lifetime::delivery_limit::deliveries;
+    delivery_lifetime::delivery_limit limited_by = delivery_lifetime::delivery_limit::deliveries;
 
     friend bool operator==(const settle_check&, const settle_check&) = default;
 };
@@ -76,7 +76,7 @@ struct settle_check {
     } else {
         line += to_text(c.longest_outage);
         line += ": ";
-        line += c.by == delivery_lifetime::delivery_limit::time_to_live
+        line += c.limited_by == delivery_lifetime::delivery_limit::time_to_live
                     ? std::string("time_to_live ends it")
                     : "max_deliveries is " + std::to_string(c.max_deliveries);
     }
@@ -120,7 +120,7 @@ struct settle_check {
         constexpr double highest_random = 1.0;
         const duration longest_hold = detail::outage_hold(p, t, UINT32_MAX, highest_random);
         c.longest_outage = detail::greater(time_to_live - longest_hold, duration{});
-        c.by = delivery_lifetime::delivery_limit::time_to_live;
+        c.limited_by = delivery_lifetime::delivery_limit::time_to_live;
     }
     const bool uses_tries = p.on_outage != settle_policy::when_down::abandon || p.release_counts;
     const std::uint64_t tries = uses_tries ? c.max_tries : detail::highest_size;
@@ -155,13 +155,13 @@ struct settle_check {
 }
 
 /// Returns the text of a dead letter: the cause, the fault and the limit that is used up, then
-/// `reason`. At most `most` bytes, cut between characters. Examples:
+/// `reason`. At most `max_bytes` bytes, cut between characters. Examples:
 ///
 ///     exhausted: transient, 24 of 24 tries (levels): timed out
 ///     last_delivery: infrastructure, 10 of 10 deliveries (max_deliveries): the store is down
 ///     permanent: no such customer
 [[nodiscard]] inline std::string describe(const dead_letter_message& d, std::string_view reason,
-                                          std::size_t most = 1'024)
+                                          std::size_t max_bytes = 1'024)
 {
     std::string line(name(d.reason));
     if (d.reason != dead_letter_message::cause::permanent) {
@@ -176,9 +176,9 @@ struct settle_check {
     }
     if (!reason.empty()) {
         line += ": ";
-        line += utf8_prefix(reason, most);
+        line += utf8_prefix(reason, max_bytes);
     }
-    return std::string(utf8_prefix(line, most));
+    return std::string(utf8_prefix(line, max_bytes));
 }
 
 }  // namespace waybill::inline v0_2

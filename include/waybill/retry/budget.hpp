@@ -51,8 +51,8 @@ struct retry_budget {
     return std::nullopt;
 }
 
-/// The tokens of a budget. All functions take constant time. If the clock goes back, no token is
-/// returned until it passes the time of the last refill again. Overloads without `now` do not
+/// The tokens of a budget. All functions take constant time. If the clock goes back, nothing is
+/// refilled until it passes the time of the last refill again. Overloads without `now` do not
 /// refill.
 class retry_token_bucket {
 public:

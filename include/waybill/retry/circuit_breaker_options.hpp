@@ -5,7 +5,7 @@
 //
 //     if (auto bad = waybill::validate(options)) log(waybill::describe(*bad));
 //
-// The defaults are taken from two guides, read in November 2026:
+// These defaults are taken from two guides, read in November 2026:
 //   - Polly v8 (https://www.pollydocs.org/strategies/circuit-breaker#defaults): failure ratio 0.1,
 //     minimum throughput 100, sampling duration 30 s, break duration 5 s.
 //   - resilience4j (https://resilience4j.readme.io/docs/circuitbreaker): 50 % of the last 100
@@ -55,7 +55,8 @@ struct circuit_breaker_types {
         /// Number of calls within `sampling_duration` from which `failure_ratio` applies. At least
         /// 1.
         std::uint64_t minimum_throughput = 100;
-        /// Time for which calls are counted. Above 0. The last nine to ten tenths of it count.
+        /// Time for which calls are counted. Above 0. The oldest calls expire a tenth of it at a
+        /// time, so 90 to 100 % of it is counted.
         duration sampling_duration = duration::seconds(30);
         /// Number of consecutive failures at which calls are stopped. At least 1.
         std::uint64_t consecutive_failures = 50;

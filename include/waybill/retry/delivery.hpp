@@ -103,7 +103,7 @@ struct delivery_lifetime {
     }
 
     duration lasts{};
-    delivery_limit by = delivery_limit::deliveries;
+    delivery_limit limited_by = delivery_limit::deliveries;
 
     friend bool operator==(const delivery_lifetime&, const delivery_lifetime&) = default;
 };

@@ -96,7 +96,8 @@ inline constexpr std::uint32_t any_number = ~std::uint32_t{0};
             "2026-11",
             "https://github.com/aws/aws-sdk-cpp: core/source/client/RetryStrategy.cpp",
             "Counted in fifths there: 500, of which a retry takes 5 and one after a timeout 10; a "
-            "success gives 1 back, and one of a retry all that the retry has taken."};
+            "first attempt that succeeds gives 1 back, and a successful retry gives back all that "
+            "it took."};
 }
 
 /// AWS SDK for C++, standard mode with AWS_NEW_RETRIES_2026 set: the retry quota of a client.

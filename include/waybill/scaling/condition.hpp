@@ -130,17 +130,17 @@ public:
     /// A copy in which each comparison requires at least n points.
     [[nodiscard]] rule with_points(std::uint64_t n) const
     {
-        return with([n](comparison& c) { c.min_points = n; });
+        return with_each_comparison([n](comparison& c) { c.min_points = n; });
     }
     /// A copy in which each comparison requires a sample of at most age d.
     [[nodiscard]] rule not_older_than(duration d) const
     {
-        return with([d](comparison& c) { c.max_age = d; });
+        return with_each_comparison([d](comparison& c) { c.max_age = d; });
     }
     /// A copy in which each comparison has the result m if it cannot be made.
     [[nodiscard]] rule if_missing(when_missing m) const
     {
-        return with([m](comparison& c) { c.missing = m; });
+        return with_each_comparison([m](comparison& c) { c.missing = m; });
     }
 
     friend bool operator==(const rule&, const rule&) = default;
@@ -148,11 +148,11 @@ public:
 private:
     /// A copy with `set` applied to each comparison.
     template <class F>
-    [[nodiscard]] rule with(F set) const
+    [[nodiscard]] rule with_each_comparison(F set) const
     {
         rule r = *this;
         if (kind_ == kind::compare) set(r.comparison_);
-        for (rule& part : r.parts_) part = part.with(set);
+        for (rule& part : r.parts_) part = part.with_each_comparison(set);
         return r;
     }
 
@@ -164,13 +164,14 @@ private:
         evidence e = detail::look_up(s, c.metric, c.what, c.averaged, points, age);
         e.how = c.how;
         e.limit = c.limit.at(s.instances);
-        if (e.lacks == lack_of::nothing && !e.limit) e.lacks = lack_of::limit;
-        if (e.lacks == lack_of::nothing) e.holds = truth_of(holds(*e.value, e.how, *e.limit));
+        if (e.missing == missing_part::nothing && !e.limit) e.missing = missing_part::limit;
+        if (e.missing == missing_part::nothing)
+            e.holds = truth_of(holds(*e.value, e.how, *e.limit));
         if (detail::could_differ(e)) {
             e.holds = tribool::unknown;
-            e.lacks = lack_of::samples;
+            e.missing = missing_part::samples;
         }
-        if (e.lacks != lack_of::nothing && c.missing != when_missing::unknown) {
+        if (e.missing != missing_part::nothing && c.missing != when_missing::unknown) {
             e.holds = truth_of(c.missing == when_missing::holds);
         }
         because.push_back(e);

@@ -44,7 +44,7 @@ template <condition Up, condition Down>
 [[nodiscard]] decision decide(const basic_policy<Up, Down>& p, std::span<const reading> metrics,
                               const state& s, std::uint64_t instances, wall_time now)
 {
-    const bool arrived = s.pending && s.pending->ordered.to == instances;
+    const bool arrived = s.pending && s.pending->issued.to == instances;
     if (!arrived && !s.has_future_times(now)) {
         return detail::decision_builder<Up, Down>(p, metrics, s, instances, now).build();
     }
@@ -52,7 +52,7 @@ template <condition Up, condition Down>
     // target is reached counts as applied.
     state updated = s;
     updated.correct_future_times(now);
-    if (arrived) updated.on(applied{s.pending->ordered.id}, now);
+    if (arrived) updated.on(applied{s.pending->issued.id}, now);
     decision d = detail::decision_builder<Up, Down>(p, metrics, updated, instances, now).build();
     d.arrived = arrived;
     return d;

@@ -42,8 +42,9 @@ template <condition C>
     const auto n = static_cast<double>(s.instances);
     e.limit = t.of.averaged ? t.each : t.each * n;
     if (!is_finite(*e.limit)) e.limit.reset();
-    if (e.lacks == lack_of::nothing && !(t.each > 0 && is_finite(t.each))) e.lacks = lack_of::limit;
-    if (e.lacks != lack_of::nothing) return {};
+    if (e.missing == missing_part::nothing && !(t.each > 0 && is_finite(t.each)))
+        e.missing = missing_part::limit;
+    if (e.missing != missing_part::nothing) return {};
     const double wanted = t.of.averaged ? *e.value / t.each * n : *e.value / t.each;
     // The tolerance includes its ends, also with rounding errors.
     const bool within = s.instances != 0 &&

@@ -44,7 +44,7 @@ enum class relation : std::uint8_t {
 }
 
 /// Why a comparison could not be made.
-enum class lack_of : std::uint8_t {
+enum class missing_part : std::uint8_t {
     nothing,       ///< It was made.
     metric,        ///< There is no reading of this metric.
     points,        ///< There are fewer points than required.
@@ -54,7 +54,7 @@ enum class lack_of : std::uint8_t {
     samples,       ///< Samples that were pushed out of the window could change the result.
 };
 
-[[nodiscard]] constexpr std::string_view texts_of(lack_of) noexcept
+[[nodiscard]] constexpr std::string_view texts_of(missing_part) noexcept
 {
     return "nothing, metric, points, fresh_points, value, limit, samples";
 }
@@ -88,7 +88,7 @@ struct evidence {
     wall_time first{};
     wall_time last{};
     tribool holds = tribool::unknown;
-    lack_of lacks = lack_of::nothing;
+    missing_part missing = missing_part::nothing;
     /// The capacity that a target needs: instances or, with a ladder, the unit of its capacities.
     std::optional<std::uint64_t> wants{};
     /// The text of a custom condition, which must outlive this row.

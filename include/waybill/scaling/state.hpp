@@ -52,7 +52,7 @@ struct applied_change {
 
 /// A command without a result.
 struct pending_command {
-    command ordered{};
+    command issued{};
     wall_time at{};
     duration warm_up{};
 
@@ -92,7 +92,7 @@ struct state {
     {
         correct_future_times(d.now);
         const bool already_recorded = d.command && d.command->id <= last_id;
-        const bool arrived = d.arrived && pending && pending->ordered.to == d.from;
+        const bool arrived = d.arrived && pending && pending->issued.to == d.from;
         if (arrived && !already_recorded) begin_cooldown(d.now);
         if (d.activation != tribool::no)
             inactive_since.reset();
@@ -106,7 +106,7 @@ struct state {
                  [](auto earlier, auto later) { return earlier >= later; });
         if (d.command && d.command->id > last_id) {
             last_id = d.command->id;
-            pending = pending_command{.ordered = *d.command, .at = d.now, .warm_up = d.warm_up};
+            pending = pending_command{.issued = *d.command, .at = d.now, .warm_up = d.warm_up};
         }
     }
 
@@ -176,14 +176,14 @@ private:
     [[nodiscard]] command_result result_for(std::uint64_t id) const noexcept
     {
         if (id == 0 || id > last_id) return command_result::unknown;
-        return pending && pending->ordered.id == id ? command_result::applied
+        return pending && pending->issued.id == id ? command_result::applied
                                                     : command_result::stale;
     }
 
     /// Records the pending command as applied: its cooldown and warm-up begin.
     void begin_cooldown(wall_time now)
     {
-        const command c = pending->ordered;
+        const command c = pending->issued;
         if (c.to > c.from) {
             last_up = now;
             if (pending->warm_up > duration{}) {

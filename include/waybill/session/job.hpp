@@ -133,11 +133,12 @@ public:
     }
 
     /// The message id of a step, such as "order-17/3". It is the same each time the step is sent.
-    /// It has at most `most` bytes (at least 80) and is shortened as in redrive_names.hpp. The form
-    /// is stable across versions of waybill.
-    [[nodiscard]] static std::string message_id(const step_properties& s, std::size_t most = 128)
+    /// It has at most `max_bytes` bytes (at least 80) and is shortened as in redrive_names.hpp. The
+    /// form is stable across versions of waybill.
+    [[nodiscard]] static std::string message_id(const step_properties& s,
+                                                std::size_t max_bytes = 128)
     {
-        return detail::shortened_id(s.session, "/" + std::to_string(s.step), most);
+        return detail::shortened_id(s.session, "/" + std::to_string(s.step), max_bytes);
     }
 
 private:

@@ -137,7 +137,7 @@ public:
     {
         if (policy_.chunk == 0) policy_.chunk = 1;
         for (const redrive_plan::planned_session& s : plan.sessions) {
-            if (s.held != redrive_plan::skip_reason::none) break;
+            if (s.reason != redrive_plan::skip_reason::none) break;
             const bool removed_at_once =
                 !s.mark_before_removal && !s.marks.independent && !s.marks.unnumbered;
             sessions_.push_back({.end = s.end(),

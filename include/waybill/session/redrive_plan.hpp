@@ -150,7 +150,7 @@ struct redrive_plan {
         bool mark_before_removal = false;  ///< Mark the first dead letter before removing others.
         bool keeps_first = false;  ///< Keep the first dead letter until the last step is sent.
         session_marks marks{};
-        skip_reason held = skip_reason::none;
+        skip_reason reason = skip_reason::none;  ///< Why its dead letters are not sent.
 
         [[nodiscard]] std::uint64_t end() const noexcept
         {
@@ -163,7 +163,7 @@ struct redrive_plan {
     std::vector<planned_session> sessions{};  ///< In the order of their dead letters.
     /// Dead letters to send; they come first. Skip those for which `was_sent` is true.
     std::uint64_t ready = 0;
-    std::uint64_t held = 0;      ///< Dead letters held back; they follow those to send.
+    std::uint64_t held_back = 0;  ///< Dead letters held back; they follow those to send.
     std::uint64_t filtered = 0;  ///< Dead letters not selected by the filter; they come last.
     std::uint64_t max_id_bytes = 128;  ///< Maximum bytes of a message id.
 
@@ -262,7 +262,7 @@ struct redrive_plan {
 {
     const auto part = letters.subspan(s.offset, s.count);
     std::string line = part.empty() ? std::string() : part.front().properties.session;
-    if (s.held == redrive_plan::skip_reason::none) line += " -> " + s.id;
+    if (s.reason == redrive_plan::skip_reason::none) line += " -> " + s.id;
     line += ": " + std::to_string(s.count) + (s.count == 1 ? " letter" : " letters");
     if (!part.empty() && !s.marks.unnumbered) {
         const std::uint64_t first = part.front().properties.step;
@@ -271,13 +271,13 @@ struct redrive_plan {
         line += std::to_string(first);
         if (first != last) line += " to " + std::to_string(last);
         const bool ends =
-            s.held == redrive_plan::skip_reason::none && s.total != 0 && !s.marks.independent;
+            s.reason == redrive_plan::skip_reason::none && s.total != 0 && !s.marks.independent;
         if (ends) line += " of " + std::to_string(s.total);
     }
     if (s.without_body != 0) line += ", " + std::to_string(s.without_body) + " bodies to fetch";
     const std::string marks = describe(s.marks);
-    if (s.held != redrive_plan::skip_reason::none)
-        line += ", held back: " + std::string(name(s.held));
+    if (s.reason != redrive_plan::skip_reason::none)
+        line += ", held back: " + std::string(name(s.reason));
     if (!marks.empty()) line += " (" + marks + ")";
     const pipeline_dead_letter* first_cause = nullptr;
     std::uint64_t other_causes = 0;
@@ -302,14 +302,15 @@ struct redrive_plan {
     std::uint64_t ready_sessions = 0;
     std::uint64_t held_sessions = 0;
     for (const redrive_plan::planned_session& s : p.sessions) {
-        if (s.held == redrive_plan::skip_reason::none)
+        if (s.reason == redrive_plan::skip_reason::none)
             ++ready_sessions;
-        else if (s.held != redrive_plan::skip_reason::filtered)
+        else if (s.reason != redrive_plan::skip_reason::filtered)
             ++held_sessions;
     }
     return std::to_string(p.ready) + " letters of " + std::to_string(ready_sessions) +
-           " sessions to send, " + std::to_string(p.held) + " of " + std::to_string(held_sessions) +
-           " held back, " + std::to_string(p.filtered) + " not asked for";
+           " sessions to send, " + std::to_string(p.held_back) + " of " +
+           std::to_string(held_sessions) + " held back, " + std::to_string(p.filtered) +
+           " not asked for";
 }
 
 }  // namespace waybill::inline v0_2

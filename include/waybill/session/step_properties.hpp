@@ -78,7 +78,7 @@ void write_step_properties(const step_properties& s, const step_origin& o, F&& p
 
 struct step_properties_read {
     /// The result of reading the properties.
-    enum class finding : std::uint8_t {
+    enum class read_outcome : std::uint8_t {
         ok,
         absent,         ///< Session or step is missing, or the origin of a redriven message.
         not_number,     ///< The value is not an unsigned decimal number.
@@ -86,12 +86,12 @@ struct step_properties_read {
         not_bool,       ///< `waybill-last` is neither true nor false.
         other_session,  ///< The property and the broker have different session ids.
     };
-    [[nodiscard]] friend constexpr std::string_view texts_of(finding) noexcept
+    [[nodiscard]] friend constexpr std::string_view texts_of(read_outcome) noexcept
     {
         return "ok, absent, not_number, too_large, not_bool, other_session";
     }
 
-    finding outcome = finding::absent;
+    read_outcome outcome = read_outcome::absent;
     std::string_view property{};   ///< The property with the error; a literal.
     std::string value{};           ///< Its value, at most the first 64 bytes.
     step_properties properties{};  ///< Its step is 0 if `outcome` is not ok.
@@ -101,7 +101,7 @@ struct step_properties_read {
     /// dead-letter the message before a pipeline receives it.
     std::optional<job_error::code> id_problem{};
 
-    [[nodiscard]] bool ok() const noexcept { return outcome == finding::ok; }
+    [[nodiscard]] bool ok() const noexcept { return outcome == read_outcome::ok; }
     /// The session id with which the message was sent first; it is the same after each redrive.
     /// Use the job and the step number as the key of a step's effects, so that they happen once.
     [[nodiscard]] const std::string& job() const noexcept
@@ -114,18 +114,18 @@ struct step_properties_read {
     {
         const std::string property_name(property);
         switch (outcome) {
-            case finding::ok:
+            case read_outcome::ok:
                 if (!id_problem) return "ok";
                 return "ok, but " +
                        waybill::describe(job_error{*id_problem, properties.session.size()});
-            case finding::absent:
+            case read_outcome::absent:
                 return property_name + " is missing: send the message with write_step_properties";
-            case finding::not_number:
+            case read_outcome::not_number:
                 return property_name + " is not an unsigned number: '" + value + "'";
-            case finding::too_large: return property_name + " is too large: '" + value + "'";
-            case finding::not_bool:
+            case read_outcome::too_large: return property_name + " is too large: '" + value + "'";
+            case read_outcome::not_bool:
                 return property_name + " is neither true nor false: '" + value + "'";
-            case finding::other_session:
+            case read_outcome::other_session:
                 return property_name + " is '" + value +
                        "', but the session id of the broker is '" + properties.session + "'";
         }
@@ -142,7 +142,7 @@ template <class Reader>
 void read_step_origin(Reader& reader, step_origin& origin)
 {
     using names = step_properties::names;
-    constexpr auto absent = step_properties_read::finding::absent;
+    constexpr auto absent = step_properties_read::read_outcome::absent;
     if (!reader.read_text(names::origin, origin.session))
         reader.set_error(absent, names::origin, {});
     if (!reader.read_number(names::origin_sequence, origin.sequence))
@@ -161,22 +161,23 @@ template <class F>
 [[nodiscard]] step_properties_read read_step_properties(F&& find, std::string_view session = {})
 {
     step_properties_read r;
-    r.outcome = step_properties_read::finding::ok;
+    r.outcome = step_properties_read::read_outcome::ok;
     detail::property_reader<std::remove_reference_t<F>, step_properties_read> reader(find, r);
     const bool has_session =
         reader.read_text(step_properties::names::session, r.properties.session);
     if (!session.empty()) {
         if (has_session && r.properties.session != session) {
-            reader.set_error(step_properties_read::finding::other_session,
+            reader.set_error(step_properties_read::read_outcome::other_session,
                              step_properties::names::session, r.properties.session);
         }
         r.properties.session = std::string(session);
     }
     if (r.properties.session.empty())
-        reader.set_error(step_properties_read::finding::absent, step_properties::names::session,
-                         {});
+        reader.set_error(step_properties_read::read_outcome::absent,
+                         step_properties::names::session, {});
     if (!reader.read_number(step_properties::names::step, r.properties.step)) {
-        reader.set_error(step_properties_read::finding::absent, step_properties::names::step, {});
+        reader.set_error(step_properties_read::read_outcome::absent, step_properties::names::step,
+                         {});
     }
     reader.read_number(step_properties::names::first, r.properties.first);
     reader.read_number(step_properties::names::total, r.properties.total);

@@ -215,11 +215,12 @@ public:
 
     [[nodiscard]] result<std::vector<dead_letter>> list(const partition_key& key,
                                                         const std::optional<std::uint64_t>& after,
-                                                        std::uint64_t most) const
+                                                        std::uint64_t max_count) const
     {
         std::vector<dead_letter> found;
         auto row = letters_.lower_bound({key, after.value_or(0)});
-        for (; row != letters_.end() && row->first.first == key && found.size() < most; ++row) {
+        for (; row != letters_.end() && row->first.first == key && found.size() < max_count;
+             ++row) {
             if (!after || row->first.second != *after) found.push_back(row->second);
         }
         return found;

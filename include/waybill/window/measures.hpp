@@ -80,20 +80,20 @@ struct counted {
 
 /// The number of events that the samples stand for: the sum of their weights. Saturates.
 template <class V>
-struct weighed {
+struct weighted_count {
     std::uint64_t weights = 0;
 
     template <class S>
-    [[nodiscard]] static constexpr weighed of(const S& s) noexcept
+    [[nodiscard]] static constexpr weighted_count of(const S& s) noexcept
     {
         return {weight_of(s)};
     }
     template <class M>
-    [[nodiscard]] static constexpr weighed combine(const M& a, const M& b) noexcept
+    [[nodiscard]] static constexpr weighted_count combine(const M& a, const M& b) noexcept
     {
         return {detail::saturating_add(a.weights, b.weights)};
     }
-    friend bool operator==(const weighed&, const weighed&) = default;
+    friend bool operator==(const weighted_count&, const weighted_count&) = default;
 };
 
 /// The sum of the values times their weights, for `sum()` and `mean()`. Exact for integers, rounded
@@ -246,7 +246,7 @@ struct checked_part {
 template <detail::measurable V, template <class> class... Parts>
 struct measures : counted<V>, detail::checked_part<Parts<V>, V, Parts<V>...>::type... {
     using value_type = V;
-    static constexpr bool weighted = (std::same_as<Parts<V>, weighed<V>> || ...);
+    static constexpr bool weighted = (std::same_as<Parts<V>, weighted_count<V>> || ...);
     static constexpr bool commutative = true;  // late samples may be combined last
 
     [[nodiscard]] static constexpr measures identity() noexcept { return {}; }
@@ -380,7 +380,7 @@ using stats = measures<V, summed, extremes, moments, ends>;
 
 /// The usual parts, for samples that may stand for many events.
 template <detail::measurable V>
-using weighted_stats = measures<V, weighed, summed, extremes, moments, ends>;
+using weighted_stats = measures<V, weighted_count, summed, extremes, moments, ends>;
 
 }  // namespace waybill::inline v0_2
 

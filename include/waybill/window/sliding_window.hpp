@@ -217,7 +217,7 @@ private:
     struct times {
         Time now{};
         Time window_begin = Time::lowest();  ///< Samples before this time have left.
-        Time latest = Time::highest();       ///< Samples after this time are not inserted.
+        Time latest_allowed = Time::highest();  ///< Samples after this time are not inserted.
         bool clock_known = false;
     };
 
@@ -230,14 +230,14 @@ private:
         if (options_.span != duration::highest()) {
             times_.window_begin = now - (options_.span - duration::nanoseconds(1));
         }
-        if (options_.ahead != duration::highest()) times_.latest = now + options_.ahead;
+        if (options_.ahead != duration::highest()) times_.latest_allowed = now + options_.ahead;
     }
 
     /// Removes samples that are too far ahead of a clock that was unknown when they were inserted.
     WAYBILL_NOINLINE void drop_future()
     {
         std::uint64_t n = ring_.size();
-        while (n != 0 && times_.latest < ring_[n - 1].at) --n;
+        while (n != 0 && times_.latest_allowed < ring_[n - 1].at) --n;
         if (n == ring_.size()) return;
         losses_.future += ring_.size() - n;
         ring_.drop_newest(ring_.size() - n);
@@ -287,7 +287,7 @@ private:
             ++losses_.too_old;
             return insert_result::too_old;
         }
-        if (times_.latest < s.at) {
+        if (times_.latest_allowed < s.at) {
             ++losses_.future;
             return insert_result::future;
         }

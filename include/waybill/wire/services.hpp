@@ -18,6 +18,8 @@
 //      is 0, because it depends on the encoder. Set `limits.envelope` or use a framing.
 //   3. `as_of` is the month of the source, such as "2026-05". If the source has no date, it is the
 //      month of reading.
+//   4. `evidence` says how the limit is known: measured with a server, reported by the service
+//      itself (in a refusal or in its source code), or only documented.
 
 #ifndef WAYBILL_WIRE_SERVICES_HPP
 #define WAYBILL_WIRE_SERVICES_HPP
@@ -157,7 +159,8 @@ struct service {
             "whole batch has the same limit is documented. A smaller MaximumMessageSize of the "
             "queue is the limit of a message; whether also of a batch is open: a batch of one byte "
             "more was taken (test_sqs.py of https://github.com/localstack/localstack, recorded at "
-            "AWS). To stay below it is safe. Until 2025-08 all was 262,144, see the next one."};
+            "AWS). To stay below it is safe. Until 2025-08 the limit was 262,144, as in "
+            "sqs_send_message_batch_256k."};
 }
 
 /// Amazon SQS SendMessageBatch until 2025-08. Safe for a queue that still has this

@@ -79,6 +79,10 @@ inline bool independent(const pipeline_dead_letter& d)
 {
     return d.alone;
 }
+inline std::uint64_t incarnation(const waybill::attempt& a)
+{
+    return a.by;
+}
 inline std::uint64_t last_redriven_step(const pipeline_dead_letter& d)
 {
     return d.sent_to;
@@ -155,6 +159,10 @@ inline bool state_omitted(const pipeline_dead_letter& d)
 inline bool independent(const pipeline_dead_letter& d)
 {
     return d.independent;
+}
+inline std::uint64_t incarnation(const waybill::crash_record& r)
+{
+    return r.incarnation;
 }
 inline std::uint64_t last_redriven_step(const pipeline_dead_letter& d)
 {

@@ -255,7 +255,7 @@ void print_partition(engines::postgres_store& store, std::uint32_t partition)
     if (const auto a = got(version_0_1::load_crash_record(store, key_of(partition)))) {
         std::printf("crash record %u from=%s to=%s suspects=%s deaths=%u by=%s epoch=%s\n",
                     partition, text_of(a->from).c_str(), text_of(a->to).c_str(),
-                    text_of(a->suspects).c_str(), a->deaths, text_of(a->by).c_str(),
+                    text_of(a->suspects).c_str(), a->deaths, text_of(version_0_1::incarnation(*a)).c_str(),
                     text_of(a->epoch).c_str());
     }
     for (const waybill::dead_letter& d : got(store.list(key_of(partition), {}, 1'000))) {

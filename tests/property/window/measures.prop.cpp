@@ -140,7 +140,7 @@ void any_order(bool weights)
 
 TEST_CASE("measures: however they are grouped, the samples come to the same")
 {
-    any_grouping<measures<std::int64_t, weighed, summed, extremes, ends>>(true);
+    any_grouping<measures<std::int64_t, weighted_count, summed, extremes, ends>>(true);
     any_grouping<measures<std::int64_t, summed>>(false);
     any_grouping<stats<std::int64_t>>(false);
     any_grouping<stats<double>>(false);
@@ -151,7 +151,7 @@ TEST_CASE("measures: however they are grouped, the samples come to the same")
 
 TEST_CASE("measures: in whatever order they come, the samples come to the same")
 {
-    any_order<measures<std::int64_t, weighed, summed, extremes, ends>>(true);
+    any_order<measures<std::int64_t, weighted_count, summed, extremes, ends>>(true);
     any_order<weighted_stats<std::int64_t>>(true);
     any_order<stats<double>>(false);
     any_order<weighted_stats<double>>(true);

@@ -341,7 +341,7 @@ TEST_CASE("sliding_window: sums are those of the samples, whatever comes when")
     lives<measures<std::int64_t, summed>>("summed<int64>");
     lives<measures<double, summed>>("summed<double>");
     lives<measures<double, compensated>>("compensated<double>");
-    lives<measures<double, weighed, compensated>>("weighed, compensated<double>");
+    lives<measures<double, weighted_count, compensated>>("weighted_count, compensated<double>");
 }
 
 TEST_CASE("sliding_window: extremes are those of the samples, whatever comes when")

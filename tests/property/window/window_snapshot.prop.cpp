@@ -173,10 +173,10 @@ void for_each_kind(F f)
     f(sliding_window<measures<std::uint8_t>, wall_time, worst_case>{});
     f(sliding_window<measures<float>>{});
     f(sliding_window<measures<double>>{});
-    f(sliding_window<measures<std::int16_t, weighed>>{});
-    f(sliding_window<measures<std::uint64_t, weighed>>{});
-    f(sliding_window<measures<float, weighed>, wall_time, worst_case>{});
-    f(sliding_window<measures<double, weighed>>{});
+    f(sliding_window<measures<std::int16_t, weighted_count>>{});
+    f(sliding_window<measures<std::uint64_t, weighted_count>>{});
+    f(sliding_window<measures<float, weighted_count>, wall_time, worst_case>{});
+    f(sliding_window<measures<double, weighted_count>>{});
 }
 
 TEST_CASE("whatever a window holds comes back")

@@ -62,7 +62,7 @@ std::string told(const batch_machine& m)
         std::string operator()(const batch_machine::store_crash_record& a) const
         {
             return "note " + std::to_string(a.row.suspects) + " suspects, " + std::to_string(a.row.deaths) +
-                   " deaths, by " + std::to_string(a.row.by);
+                   " deaths, by " + std::to_string(a.row.incarnation);
         }
         std::string operator()(const batch_machine::clear_crash_record&) const { return "forget"; }
         std::string operator()(const batch_machine::decide_all_failed& a) const
@@ -280,7 +280,7 @@ TEST_CASE("batch_machine: without savepoints the batch begins anew, without the 
     CHECK(told(m) == "rollback");
     CHECK(m.on(done{}) == event_result::applied);
     CHECK(!m.ended());
-    CHECK(m.replays() == 1);
+    CHECK(m.restarts() == 1);
     go_to(m, "handle 0");
     CHECK(m.on(handled{fault_kind::permanent}) == event_result::applied);
     CHECK(m.on(done{}) == event_result::applied);
@@ -324,7 +324,7 @@ TEST_CASE("batch_machine: without savepoints two events that fail in turns use u
     }
     CHECK(m.ended() == batch_outcome::committed);
     CHECK(steps < 100);
-    CHECK(m.replays() <= 6);
+    CHECK(m.restarts() <= 6);
 }
 
 TEST_CASE("batch_machine: a commit of which nobody knows is read back")

@@ -53,7 +53,7 @@ std::string told(const batch_machine& m)
         [](batch_machine::begin) { return std::string("begin"); },
         [](const batch_machine::store_crash_record& a) {
             return "note " + std::to_string(a.row.suspects) + "/" + std::to_string(a.row.deaths) + "/" +
-                   std::to_string(a.row.by);
+                   std::to_string(a.row.incarnation);
         },
         [](batch_machine::clear_crash_record) { return std::string("forget"); },
         [](batch_machine::savepoint) { return std::string("savepoint"); },
@@ -421,7 +421,7 @@ TEST_CASE("batch_machine: an event that is skipped is undone, counted apart, and
     v.run(plain, "idle");
     CHECK(v.steps == "begin, handle 0, rollback, begin, handle 1, rollback, begin, advance, commit, ");
     CHECK(plain.skipped_events() == 2);
-    CHECK(plain.replays() == 2);
+    CHECK(plain.restarts() == 2);
 
     // A fault is one, whatever else is said.
     batch_machine both = fresh(1, one_try, 0);

@@ -248,7 +248,7 @@ TEST_CASE("coroutine: a task that is dropped half-way leaves nothing behind")
     }
     CHECK(s.records().empty());
     CHECK(!*s.load({"log", "g", "A"}));
-    CHECK((*s.load_crash_record({"log", "g", "A"}))->by == 9);  // noted, and never ended
+    CHECK((*s.load_crash_record({"log", "g", "A"}))->incarnation == 9);  // noted, and never ended
 }
 
 }  // namespace

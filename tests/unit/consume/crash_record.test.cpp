@@ -38,7 +38,7 @@ constexpr crash_record row(std::uint64_t suspects, std::uint32_t deaths, std::ui
 {
     return {from, 10 + suspects, suspects, deaths, by, then};
 }
-constexpr crash_record ours(std::uint64_t suspects, std::uint32_t deaths, std::uint64_t by = me)
+constexpr crash_record ours(std::uint64_t suspects, std::uint32_t deaths, std::uint64_t incarnation = me)
 {
     return {from, 10 + suspects, suspects, deaths, by, now};
 }

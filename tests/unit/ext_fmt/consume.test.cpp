@@ -194,12 +194,12 @@ TEST_CASE("what to tell a queue")
     CHECK(line(defer{wall_time::at(1'709'208'000s)}) == "defer until 2024-02-29T12:00:00Z");
     CHECK(line(dead_letter_message{dead_letter_message::cause::last_delivery,
                                    fault_kind::infrastructure, 10, 10}) ==
-          "dead_letter message: last_delivery, infrastructure, 10 of 10 deliveries");
+          "dead-letter the message: last_delivery, infrastructure, 10 of 10 deliveries");
     CHECK(line(dead_letter_message{dead_letter_message::cause::exhausted, fault_kind::transient, 7,
                                    unlimited}) ==
-          "dead_letter message: exhausted, transient, 7 tries");
+          "dead-letter the message: exhausted, transient, 7 tries");
     CHECK(line(dead_letter_message{dead_letter_message::cause::permanent, fault_kind::permanent, 1,
-                                   1}) == "dead_letter message: permanent");
+                                   1}) == "dead-letter the message: permanent");
     CHECK(line(let_lock_expire{let_lock_expire::cause::lock_lost}) == "leave: lock_lost");
     CHECK(line(settle({}, {}, fault_kind::none, 0.5, {})) == "complete");
 

@@ -55,7 +55,7 @@ TEST_CASE("what may be beyond the value is said")
     CHECK(line(e) == "up: highest(age) 12 > 300 unknown");
     e.what = sc::statistic::lowest;
     e.cut = true;
-    e.lacks = sc::lack_of::samples;
+    e.missing = sc::missing_part::samples;
     CHECK(line(e) == "up: lowest(age) 12 or less > 300 unknown for lack of samples");
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("a row")
     CHECK(line(sc::decision{.now = noon, .reasons = {e}}) ==
           "2024-02-29T12:00:00Z steady at 0: projected: highest(two\\nlines) 0.1 > 1e+20 no "
           "[1 point 2024-02-28T12:00:00Z to 12:00] (tab\\there)");
-    e = {.part = sc::role::activation, .metric = "a", .lacks = sc::lack_of::fresh_points};
+    e = {.part = sc::role::activation, .metric = "a", .missing = sc::missing_part::fresh_points};
     CHECK(line(e) == "activation: mean(a) ? > ? unknown for lack of fresh points");
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("commands, errors and enums")
           "/up: expected a rule, found \"\\n\"");
     CHECK(line(sc::admission::duplicate) == "duplicate");
     CHECK(line(sc::command_result::applied) == "applied");
-    CHECK(line(sc::lack_of::limit) == "limit");
+    CHECK(line(sc::missing_part::limit) == "limit");
     CHECK(line(sc::reason::active) == "active");
     CHECK(line(sc::relation::below) == "<");
     CHECK(line(sc::role::activation) == "activation");

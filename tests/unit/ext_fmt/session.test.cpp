@@ -37,8 +37,8 @@ TEST_CASE("outcomes of sessions by their names")
     CHECK(line(redrive::redrive_outcome::stopped) == "stopped");
     CHECK(line(dead_letter_import::import_outcome::uncertain) == "uncertain");
     CHECK(line(job_error::code::no_steps) == "no_steps");
-    CHECK(line(step_properties_read::finding::not_bool) == "not_bool");
-    CHECK(line(row_key::finding::other_width) == "other_width");
+    CHECK(line(step_properties_read::read_outcome::not_bool) == "not_bool");
+    CHECK(line(row_key::read_outcome::other_width) == "other_width");
 }
 
 TEST_CASE("how far a session is, and what stopped it")

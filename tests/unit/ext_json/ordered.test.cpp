@@ -112,7 +112,7 @@ struct order {
 template <class Json>
 void read_value(const json_place<Json>& at, order& into)
 {
-    json_fields(at).must("lines", into.lines).may("note", into.note).done();
+    json_fields(at).required("lines", into.lines).optional("note", into.note).done();
 }
 
 TEST_CASE("a type of the caller is read from both")

@@ -101,7 +101,7 @@ TEST_CASE("a row has all of its numbers")
           R"({"first":"2024-02-29T12:00:00Z","holds":"no","last":"2024-02-29T12:00:00Z",)"
           R"("limit":100.0,"metric":"backlog","note":"as of the last run",)"
           R"("part":"target","points":7,"statistic":"last","value":0.5,"wants":3})");
-    e = {.metric = "a\xff", .lacks = sc::lack_of::fresh_points, .note = "\xfe"};
+    e = {.metric = "a\xff", .missing = sc::missing_part::fresh_points, .note = "\xfe"};
     CHECK(json(e).dump() ==
           R"({"holds":"unknown","lacks":"fresh_points","metric_base64":"Yf8=",)"
           R"("note_base64":"/g==","operator":">","part":"up","points":0,"statistic":"mean"})");
@@ -116,7 +116,7 @@ TEST_CASE("enums by their names, and errors")
 {
     CHECK(json(sc::admission::moved) == "moved");
     CHECK(json(sc::command_result::stale) == "stale");
-    CHECK(json(sc::lack_of::points) == "points");
+    CHECK(json(sc::missing_part::points) == "points");
     CHECK(json(sc::reason::stabilising) == "stabilising");
     CHECK(json(sc::relation::at_least) == ">=");
     CHECK(json(sc::role::projected) == "projected");

@@ -409,7 +409,7 @@ constexpr settle_check hour = found({}, {.lock = duration::seconds(90),
                                          .max_deliveries = 961,
                                          .time_to_live = duration::seconds(3'600)});
 static_assert(!hour.error && hour.longest_outage == duration::seconds(3'510));
-static_assert(hour.by == delivery_lifetime::delivery_limit::time_to_live);
+static_assert(hour.limited_by == delivery_lifetime::delivery_limit::time_to_live);
 
 // Nothing ends it where no delivery is the last one.
 constexpr delivery_terms no_maximum{.lock = duration::seconds(90),

@@ -169,12 +169,12 @@ TEST_CASE("command: it has been done as well where the next one is decided with 
     CHECK(*d.command == sc::command{2, 6, 7});
     s.on(d);
     REQUIRE(s.pending);
-    CHECK(s.pending->ordered.id == 2);
+    CHECK(s.pending->issued.id == 2);
     // The same decision once more does not take the new command for done.
     const state once = s;
     s.on(d);
     REQUIRE(s.pending);
-    CHECK(s.pending->ordered.id == 2);
+    CHECK(s.pending->issued.id == 2);
     CHECK(s.applied_changes == once.applied_changes);
     CHECK(s.last_up == once.last_up);
 }

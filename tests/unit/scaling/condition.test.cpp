@@ -18,7 +18,7 @@ namespace condition_test {
 namespace sc = waybill::scaling;
 using namespace std::chrono_literals;
 using sc::evidence;
-using sc::lack_of;
+using sc::missing_part;
 using sc::reading;
 using sc::relation;
 using sc::rule;
@@ -78,8 +78,8 @@ TEST_CASE("condition: what is not known is unknown, and says what was lacking")
             r({.metrics = metrics, .instances = 0, .now = at(10), .min_points = 5, .max_age = 3min},
               because);
         REQUIRE(because.size() == 1);
-        CHECK((t == tribool::unknown) == (because[0].lacks != lack_of::nothing));
-        return because[0].lacks;
+        CHECK((t == tribool::unknown) == (because[0].missing != missing_part::nothing));
+        return because[0].missing;
     };
     reading fresh = told("orders", statistic::mean, 10);
     fresh.timed = true;
@@ -92,21 +92,21 @@ TEST_CASE("condition: what is not known is unknown, and says what was lacking")
     untimed.timed = false;
 
     const rule r = sc::mean("orders") > 5;
-    CHECK(lacks(r, {fresh}) == lack_of::nothing);
-    CHECK(lacks(r, {}) == lack_of::metric);
-    CHECK(lacks(sc::mean("mails") > 5, {fresh}) == lack_of::metric);
-    CHECK(lacks(r, {few}) == lack_of::points);
-    CHECK(lacks(r.with_points(4), {few}) == lack_of::nothing);
-    CHECK(lacks(r, {stale}) == lack_of::fresh_points);
-    CHECK(lacks(r.not_older_than(4min), {stale}) == lack_of::nothing);
-    CHECK(lacks(r, {untimed}) == lack_of::fresh_points);
-    CHECK(lacks(sc::highest("orders") > 5, {fresh}) == lack_of::value);
-    CHECK(lacks(sc::mean("orders") > sc::per_instance(1), {fresh}) == lack_of::limit);
+    CHECK(lacks(r, {fresh}) == missing_part::nothing);
+    CHECK(lacks(r, {}) == missing_part::metric);
+    CHECK(lacks(sc::mean("mails") > 5, {fresh}) == missing_part::metric);
+    CHECK(lacks(r, {few}) == missing_part::points);
+    CHECK(lacks(r.with_points(4), {few}) == missing_part::nothing);
+    CHECK(lacks(r, {stale}) == missing_part::fresh_points);
+    CHECK(lacks(r.not_older_than(4min), {stale}) == missing_part::nothing);
+    CHECK(lacks(r, {untimed}) == missing_part::fresh_points);
+    CHECK(lacks(sc::highest("orders") > 5, {fresh}) == missing_part::value);
+    CHECK(lacks(sc::mean("orders") > sc::per_instance(1), {fresh}) == missing_part::limit);
 
     reading nan = fresh;
     nan.set(statistic::mean, std::numeric_limits<double>::quiet_NaN());
-    CHECK(lacks(r, {nan}) == lack_of::value);
-    CHECK(lacks(!r, {nan}) == lack_of::value);  // not even the opposite holds
+    CHECK(lacks(r, {nan}) == missing_part::value);
+    CHECK(lacks(!r, {nan}) == missing_part::value);  // not even the opposite holds
 }
 
 TEST_CASE("condition: what is missing may be taken for something")
@@ -148,7 +148,7 @@ TEST_CASE("condition: together they are decided by what is known, and every row 
         because[0] ==
         evidence{.metric = "orders", .value = 10, .limit = 5, .points = 10, .holds = tribool::yes});
     CHECK(because[1].holds == tribool::no);
-    CHECK(because[2] == evidence{.metric = "mails", .limit = 5, .lacks = lack_of::metric});
+    CHECK(because[2] == evidence{.metric = "mails", .limit = 5, .missing = missing_part::metric});
     CHECK(all == sc::any_of(yes, sc::all_of(no, unknown)));
     CHECK(!(all == sc::any_of(yes, sc::all_of(unknown, no))));
 }

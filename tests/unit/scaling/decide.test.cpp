@@ -84,7 +84,7 @@ TEST_CASE("decide: the record has the numbers of each rule, in their order")
     CHECK(row[2].part == role::down);
     CHECK(row[3].part == role::down);
     CHECK(row[3].holds == tribool::unknown);
-    CHECK(row[3].lacks == sc::lack_of::metric);
+    CHECK(row[3].missing == sc::missing_part::metric);
     CHECK(row[4].part == role::target);
     CHECK(row[4].wants == 5);
     CHECK(d.up == tribool::yes);

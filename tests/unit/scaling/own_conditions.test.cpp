@@ -42,7 +42,7 @@ struct backlog_grows {
         }
         evidence e{.metric = "in - out", .note = "the backlog grows"};
         if (in == nullptr || out == nullptr) {
-            e.lacks = sc::lack_of::metric;
+            e.missing = sc::missing_part::metric;
             because.push_back(e);
             return tribool::unknown;
         }

@@ -16,7 +16,7 @@ namespace partial_test {
 
 namespace sc = waybill::scaling;
 using sc::evidence;
-using sc::lack_of;
+using sc::missing_part;
 using sc::reading;
 using sc::rule;
 using sc::tribool;
@@ -42,7 +42,7 @@ TEST_CASE("partial: a peak that was pushed out may have been beyond what is left
     const reading known = sc::read("orders", w.query(at(100)));
     CHECK_FALSE(known.complete);
     CHECK(asked(sc::highest("orders") < 10, known).holds == tribool::unknown);
-    CHECK(asked(sc::highest("orders") < 10, known).lacks == lack_of::samples);
+    CHECK(asked(sc::highest("orders") < 10, known).missing == missing_part::samples);
     CHECK(asked(sc::highest("orders") <= 7, known).holds == tribool::unknown);
     CHECK(asked(sc::highest("orders") > 10, known).holds == tribool::unknown);
     CHECK(asked(sc::highest("orders") > 5, known).holds == tribool::yes);
@@ -53,7 +53,7 @@ TEST_CASE("partial: a peak that was pushed out may have been beyond what is left
     CHECK(asked(sc::lowest("orders") < 7, known).holds == tribool::unknown);
     CHECK(asked(sc::lowest("orders") >= 8, known).holds == tribool::no);
     CHECK(asked(sc::mean("orders") < 10, known).holds == tribool::yes);  // of what is left
-    CHECK(asked(sc::sum("orders") < 1'000, known).lacks == lack_of::value);
+    CHECK(asked(sc::sum("orders") < 1'000, known).missing == missing_part::value);
     CHECK(asked((sc::highest("orders") < 10).if_missing(sc::when_missing::holds), known).holds ==
           tribool::yes);
     CHECK(asked(sc::highest("orders") < 10, known).cut);

@@ -73,7 +73,7 @@ TEST_CASE("pitfall: five points that are all old are stale")
     CHECK(of(w, article(), 160).verdict == verdict::down);
     const decision d = of(w, article(), 161);
     CHECK(d.why == reason::unknown);
-    CHECK(d.reasons.back().lacks == sc::lack_of::fresh_points);
+    CHECK(d.reasons.back().missing == sc::missing_part::fresh_points);
 }
 
 TEST_CASE("pitfall: the same minute delivered five times is one point")
@@ -92,7 +92,7 @@ TEST_CASE("pitfall: what max_points has left of a span adds up to too little, an
     p.down = sc::sum("orders") < 100;  // 5 of the 100 samples come to 50, all to 1,000
     const decision d = of(w, p, 100);
     CHECK(d.why == reason::unknown);
-    CHECK(d.reasons.back().lacks == sc::lack_of::value);
+    CHECK(d.reasons.back().missing == sc::missing_part::value);
     window last_five{{.max_points = 5}};  // where they are what is asked for, they do
     for (std::int64_t n = 0; n != 100; ++n) last_five.insert(at(n), 10.0);
     CHECK(of(last_five, p, 100).verdict == verdict::down);

@@ -16,7 +16,7 @@ namespace unknown_test {
 namespace sc = waybill::scaling;
 using sc::decide;
 using sc::decision;
-using sc::lack_of;
+using sc::missing_part;
 using sc::policy;
 using sc::reading;
 using sc::reason;
@@ -44,7 +44,7 @@ policy two_metrics()
 
 // In all the ways in which a metric can be unknown.
 struct way {
-    lack_of lacks;
+    missing_part missing;
     readings metrics;
 };
 
@@ -57,16 +57,16 @@ std::vector<way> ways()
     no_number.set(sc::statistic::mean, not_a_number);
     reading no_end = level("b", 0, at(0));
     no_end.set(sc::statistic::mean, -endless);
-    return {{lack_of::metric, {a}},
-            {lack_of::points, {a, few}},
-            {lack_of::points, {a, reading{.metric = "b"}}},
-            {lack_of::fresh_points, {a, level("b", 0, at(-121))}},
-            {lack_of::fresh_points, {a, level("b", 0)}},
-            {lack_of::value, {a, no_number}},
-            {lack_of::value, {a, no_end}}};
+    return {{missing_part::metric, {a}},
+            {missing_part::points, {a, few}},
+            {missing_part::points, {a, reading{.metric = "b"}}},
+            {missing_part::fresh_points, {a, level("b", 0, at(-121))}},
+            {missing_part::fresh_points, {a, level("b", 0)}},
+            {missing_part::value, {a, no_number}},
+            {missing_part::value, {a, no_end}}};
 }
 
-void is_unknown(const decision& d, lack_of lacks)
+void is_unknown(const decision& d, missing_part missing)
 {
     CHECK(d.verdict == verdict::held);
     CHECK(d.why == reason::unknown);
@@ -75,7 +75,7 @@ void is_unknown(const decision& d, lack_of lacks)
     CHECK_FALSE(d.command);
     bool told = false;
     for (const sc::evidence& e : d.reasons) {
-        told = told || (e.metric == "b" && e.holds == tribool::unknown && e.lacks == lacks);
+        told = told || (e.metric == "b" && e.holds == tribool::unknown && e.missing == lacks);
     }
     CHECK(told);
 }
@@ -92,17 +92,17 @@ TEST_CASE("unknown: a rule down that is unknown, whatever is lacking")
 {
     policy p = two_metrics();
     p.up = sc::mean("a") > 100;
-    for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.lacks);
+    for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.missing);
 }
 
 TEST_CASE("unknown: a rule up that could hold")
 {
     policy p = two_metrics();
     p.down = sc::mean("a") < 10;
-    for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.lacks);
+    for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.missing);
     p.up = sc::mean("a") > 100;
     p.bands.up = {{sc::mean("b") > 100, {}}};
-    for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.lacks);
+    for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.missing);
 }
 
 TEST_CASE("unknown: a target, with a rule down and without one")
@@ -111,9 +111,9 @@ TEST_CASE("unknown: a target, with a rule down and without one")
     p.up = sc::mean("a") > 100;
     p.targets = {{.of = sc::mean("a"), .each = 10}, {.of = sc::mean("b"), .each = 10}};
     p.down = sc::mean("a") < 10;
-    for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.lacks);
+    for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.missing);
     p.down = {};
-    for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.lacks);
+    for (const way& w : ways()) is_unknown(decide(p, w.metrics, {}, 5, at(0)), w.missing);
 }
 
 TEST_CASE("unknown: an activation rule keeps the last instance, and does not start the first")
@@ -125,7 +125,7 @@ TEST_CASE("unknown: an activation rule keeps the last instance, and does not sta
     s.inactive_since = at(-1'000);
     for (const way& w : ways()) {
         CHECK(decide(p, w.metrics, s, 1, at(0)).to == 1);
-        is_unknown(decide(p, w.metrics, s, 0, at(0)), w.lacks);
+        is_unknown(decide(p, w.metrics, s, 0, at(0)), w.missing);
     }
     CHECK(decide(p, readings{level("a", 0, at(0)), level("b", 0, at(0))}, s, 1, at(0)).to == 0);
 }
@@ -136,16 +136,16 @@ TEST_CASE("unknown: thresholds that are no number, or not there, are unknown too
     policy p{.up = sc::mean("a") > 100, .down = sc::mean("b") < 10, .instances = {1, 20}};
     for (const double bad : {not_a_number, endless, -endless}) {
         p.down = sc::mean("b") < bad;
-        is_unknown(decide(p, low, {}, 5, at(0)), lack_of::limit);
+        is_unknown(decide(p, low, {}, 5, at(0)), missing_part::limit);
         p.down = sc::mean("b") > bad;
-        is_unknown(decide(p, low, {}, 5, at(0)), lack_of::limit);
+        is_unknown(decide(p, low, {}, 5, at(0)), missing_part::limit);
         p.down = !(sc::mean("b") > bad);
-        is_unknown(decide(p, low, {}, 5, at(0)), lack_of::limit);
+        is_unknown(decide(p, low, {}, 5, at(0)), missing_part::limit);
     }
     p.down = sc::mean("b") < sc::by_instances({{8, 10}});
-    is_unknown(decide(p, low, {}, 5, at(0)), lack_of::limit);
+    is_unknown(decide(p, low, {}, 5, at(0)), missing_part::limit);
     p.down = sc::mean("b") < sc::of_instances([](std::uint64_t) { return not_a_number; });
-    is_unknown(decide(p, low, {}, 5, at(0)), lack_of::limit);
+    is_unknown(decide(p, low, {}, 5, at(0)), missing_part::limit);
 }
 
 TEST_CASE("unknown: a target for no number of work is unknown too")
@@ -154,7 +154,7 @@ TEST_CASE("unknown: a target for no number of work is unknown too")
     policy p{.up = sc::mean("a") > 100, .instances = {1, 20}};
     for (const double bad : {not_a_number, endless, -endless, 0.0, -5.0}) {
         p.targets = {{.of = sc::mean("b"), .each = bad}};
-        is_unknown(decide(p, low, {}, 5, at(0)), lack_of::limit);
+        is_unknown(decide(p, low, {}, 5, at(0)), missing_part::limit);
     }
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("unknown: what a comparison takes a missing metric for is its own affa
     for (const way& w : ways()) {
         const decision d = decide(p, w.metrics, {}, 5, at(0));
         CHECK(d.verdict == verdict::down);
-        CHECK(d.reasons.back().lacks == w.lacks);
+        CHECK(d.reasons.back().missing == w.missing);
     }
     p.down = sc::all_of(sc::mean("a") < 10, (sc::mean("b") < 10).if_missing(
                                                 sc::when_missing::fails));
@@ -218,9 +218,9 @@ TEST_CASE("unknown: a demand on the points of all parts reaches each of them")
     const sc::rule both = sc::all_of(sc::mean("a") < 10, sc::any_of(sc::mean("b") < 10));
     policy p{.up = sc::mean("a") > 100, .down = both.with_points(11), .instances = {1, 20}};
     const readings low{level("a", 0, at(0)), level("b", 0, at(0))};
-    is_unknown(decide(p, low, {}, 5, at(0)), lack_of::points);
+    is_unknown(decide(p, low, {}, 5, at(0)), missing_part::points);
     p.down = both.not_older_than(seconds(10));
-    is_unknown(decide(p, low, {}, 5, at(11)), lack_of::fresh_points);
+    is_unknown(decide(p, low, {}, 5, at(11)), missing_part::fresh_points);
     p.down = both.if_missing(sc::when_missing::holds);
     CHECK(decide(p, {}, {}, 5, at(11)).down == tribool::yes);
 }

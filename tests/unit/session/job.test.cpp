@@ -234,7 +234,7 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
         p[std::move(name)] = std::move(value);
         return read(p);
     };
-    const auto is = [](const waybill::step_properties_read& r, step_properties_read::finding how,
+    const auto is = [](const waybill::step_properties_read& r, step_properties_read::read_outcome how,
                        std::string_view property) {
         CHECK(r.outcome == how);
         CHECK(r.property == property);
@@ -242,27 +242,27 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
         CHECK(r.text().find(property) == 0);
         CHECK(name(r.outcome) != "?");
     };
-    is(with("waybill-step", "three"), step_properties_read::finding::not_number, "waybill-step");
-    is(with("waybill-step", ""), step_properties_read::finding::not_number, "waybill-step");
-    is(with("waybill-step", "-1"), step_properties_read::finding::not_number, "waybill-step");
-    is(with("waybill-step", "+1"), step_properties_read::finding::not_number, "waybill-step");
-    is(with("waybill-step", "3.0"), step_properties_read::finding::not_number, "waybill-step");
-    is(with("waybill-total", " 5"), step_properties_read::finding::not_number, "waybill-total");
-    is(with("waybill-total", "18446744073709551616"), step_properties_read::finding::too_large,
+    is(with("waybill-step", "three"), step_properties_read::read_outcome::not_number, "waybill-step");
+    is(with("waybill-step", ""), step_properties_read::read_outcome::not_number, "waybill-step");
+    is(with("waybill-step", "-1"), step_properties_read::read_outcome::not_number, "waybill-step");
+    is(with("waybill-step", "+1"), step_properties_read::read_outcome::not_number, "waybill-step");
+    is(with("waybill-step", "3.0"), step_properties_read::read_outcome::not_number, "waybill-step");
+    is(with("waybill-total", " 5"), step_properties_read::read_outcome::not_number, "waybill-total");
+    is(with("waybill-total", "18446744073709551616"), step_properties_read::read_outcome::too_large,
        "waybill-total");
-    is(with("waybill-last", "yes"), step_properties_read::finding::not_bool, "waybill-last");
-    is(with("waybill-generation", "1"), step_properties_read::finding::absent, "waybill-origin");
-    is(with("waybill-session", ""), step_properties_read::finding::absent, "waybill-session");
+    is(with("waybill-last", "yes"), step_properties_read::read_outcome::not_bool, "waybill-last");
+    is(with("waybill-generation", "1"), step_properties_read::read_outcome::absent, "waybill-origin");
+    is(with("waybill-session", ""), step_properties_read::read_outcome::absent, "waybill-session");
     CHECK(with("waybill-last", "False").ok());
     CHECK(with("waybill-last", "true").properties.last);
     CHECK(with("waybill-step", std::string(1'000, 'x')).value.size() == 64);
-    is(read({}), step_properties_read::finding::absent, "waybill-session");
-    is(read({}, "order-17"), step_properties_read::finding::absent, "waybill-step");
+    is(read({}), step_properties_read::read_outcome::absent, "waybill-session");
+    is(read({}, "order-17"), step_properties_read::read_outcome::absent, "waybill-step");
     // A broker with sessions of its own says the session, and is right.
     CHECK(read({{"waybill-step", "1"}}, "order-17").properties ==
           step_properties{"order-17", 1, 1, 0, false});
     const auto other = read(written({"order-18", 1, 1, 0, false}), "order-17");
-    is(other, step_properties_read::finding::other_session, "waybill-session");
+    is(other, step_properties_read::read_outcome::other_session, "waybill-session");
     CHECK(other.properties.session == "order-17");
     CHECK(other.text() == "waybill-session is 'order-18', but the session id of the broker is 'order-17'");
 }
@@ -275,28 +275,28 @@ TEST_CASE("row_key: sorts as its number")
     const std::uint64_t numbers[] = {0, 1, 9, 10, 11, 99, 100, 1ULL << 47, 1ULL << 48, UINT64_MAX - 1, UINT64_MAX};
     for (const std::uint64_t a : numbers) {
         const auto back = waybill::row_key::read(waybill::row_key::of(a));
-        CHECK(back.outcome == row_key::finding::ok);
+        CHECK(back.outcome == row_key::read_outcome::ok);
         CHECK(back.sequence == a);
         for (const std::uint64_t b : numbers)
             CHECK((waybill::row_key::of(a) < waybill::row_key::of(b)) == (a < b));
     }
 }
 
-static_assert(waybill::row_key::read("17").outcome == row_key::finding::other_width);
+static_assert(waybill::row_key::read("17").outcome == row_key::read_outcome::other_width);
 static_assert(waybill::row_key::read("17").readable() &&
               waybill::row_key::read("17").sequence == 17);
 static_assert(waybill::row_key::read("000000000000000000000017").outcome ==
-              row_key::finding::other_width);
-static_assert(waybill::row_key::read("").outcome == row_key::finding::empty);
+              row_key::read_outcome::other_width);
+static_assert(waybill::row_key::read("").outcome == row_key::read_outcome::empty);
 static_assert(waybill::row_key::read("0000000000000000001x").outcome ==
-              row_key::finding::not_number);
-static_assert(waybill::row_key::read("-1").outcome == row_key::finding::not_number);
+              row_key::read_outcome::not_number);
+static_assert(waybill::row_key::read("-1").outcome == row_key::read_outcome::not_number);
 static_assert(waybill::row_key::read("18446744073709551616").outcome ==
-              row_key::finding::too_large);
+              row_key::read_outcome::too_large);
 static_assert(waybill::row_key::read("99999999999999999999").outcome ==
-              row_key::finding::too_large);
+              row_key::read_outcome::too_large);
 static_assert(waybill::row_key::read("184467440737095516150").outcome ==
-              row_key::finding::too_large);
+              row_key::read_outcome::too_large);
 static_assert(!waybill::row_key::read("18446744073709551616").readable());
 
 static_assert(waybill::detail::number_in_partition(0x0007000000000011) == 0x11);

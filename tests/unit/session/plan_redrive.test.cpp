@@ -55,7 +55,7 @@ waybill::redrive_plan::planned_session only(letters& v, const waybill::redrive_o
 {
     const redrive_plan p = plan_redrive(v, {}, o);
     REQUIRE(p.sessions.size() == 1);
-    CHECK(p.ready + p.held + p.filtered == v.size());
+    CHECK(p.ready + p.held_back + p.filtered == v.size());
     CHECK(!describe(p.sessions[0], v).empty());
     return p.sessions[0];
 }
@@ -119,9 +119,9 @@ TEST_CASE("plan_redrive: the first message of a session has the state that it st
 
     v = order_17();
     v[0].state_omitted = true;
-    CHECK(only(v).held == redrive_plan::skip_reason::damaged);
+    CHECK(only(v).reason == redrive_plan::skip_reason::damaged);
     CHECK(only(v).marks.state_omitted);
-    CHECK(only(v, {.damaged = true}).held == redrive_plan::skip_reason::none);
+    CHECK(only(v, {.damaged = true}).reason == redrive_plan::skip_reason::none);
     CHECK(only(v, {.damaged = true}).total == 5);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("plan_redrive: what a message says of the first step does not make ste
     }
     v[3].resume_at = 5;  // as a letter that believes it says
     const auto s = only(v);
-    CHECK(s.held == redrive_plan::skip_reason::damaged);
+    CHECK(s.reason == redrive_plan::skip_reason::damaged);
     CHECK(s.marks.contradictory);
     CHECK(s.count == 4);
     CHECK(only(v, {.damaged = true}).first == 2);
@@ -153,7 +153,7 @@ TEST_CASE("plan_redrive: a letter without a step stays, and the others keep thei
         CHECK(p.ready == 3);
         CHECK(steps(now) == std::vector<std::uint64_t>{3, 4, 5, 0});
         CHECK(p.step(now, 2).properties == waybill::step_properties{"order-17~1", 5, 3, 5, true});
-        CHECK(p.sessions[1].held == redrive_plan::skip_reason::damaged);
+        CHECK(p.sessions[1].reason == redrive_plan::skip_reason::damaged);
         CHECK(p.sessions[1].marks.unnumbered);
     }
     for (pipeline_dead_letter& l : v) l.properties.step = 0;
@@ -181,7 +181,7 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
     left[0].kept = waybill::dead_letter_body::pointer;
     CHECK(plan_redrive(left).ready == 1);
     left[0].last_redriven_step = 0;
-    CHECK(only(left).held == redrive_plan::skip_reason::no_body);
+    CHECK(only(left).reason == redrive_plan::skip_reason::no_body);
 
     // The rest of a session that was sent open is not given another end.
     letters open = order_17({3, 4});
@@ -191,7 +191,7 @@ TEST_CASE("plan_redrive: what is begun is brought to its end")
     const auto s = only(rest, {.close = true});
     CHECK(s.total == 5);
     CHECK(!s.keeps_first);
-    CHECK(s.held == redrive_plan::skip_reason::none);
+    CHECK(s.reason == redrive_plan::skip_reason::none);
     // What was told counts before what letters say that contradict it.
     letters told = order_17({3, 4});
     told[0].last_redriven_step = 4;
@@ -204,12 +204,12 @@ TEST_CASE("plan_redrive: two that would have the same message id are not sent")
 {
     letters v = order_17();
     for (pipeline_dead_letter& l : v) l.origin = {"order-17", 0, 1, 0};
-    CHECK(only(v).held == redrive_plan::skip_reason::damaged);
+    CHECK(only(v).reason == redrive_plan::skip_reason::damaged);
     for (std::size_t n = 0; n != v.size(); ++n) v[n].origin.sequence = n + 1;
-    CHECK(only(v).held == redrive_plan::skip_reason::none);
+    CHECK(only(v).reason == redrive_plan::skip_reason::none);
     // Nor can there be a generation behind the last.
     for (pipeline_dead_letter& l : v) l.origin.generation = UINT64_MAX;
-    CHECK(only(v).held == redrive_plan::skip_reason::damaged);
+    CHECK(only(v).reason == redrive_plan::skip_reason::damaged);
 }
 
 TEST_CASE("waybill::pipeline_dead_letter::with_mark: is only raised")
@@ -258,26 +258,26 @@ TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said
 {
     letters head = order_17({4, 5});
     auto s = only(head);
-    CHECK(s.held == redrive_plan::skip_reason::damaged);
+    CHECK(s.reason == redrive_plan::skip_reason::damaged);
     CHECK(s.marks.head_missing);
     CHECK(describe(s, head) ==
           "order-17: 2 letters, steps 4 to 5, held back: damaged (its first step is missing, "
           "without its state)");
     s = only(head, {.damaged = true});
-    CHECK(s.held == redrive_plan::skip_reason::none);
+    CHECK(s.reason == redrive_plan::skip_reason::none);
     CHECK(s.first == 4);
 
     letters hole = order_17({3, 5});
     CHECK(only(hole).marks.hole);
-    CHECK(only(hole).held == redrive_plan::skip_reason::damaged);
+    CHECK(only(hole).reason == redrive_plan::skip_reason::damaged);
 
     letters broker = order_17({5});
     broker[0].resume_at = 0;
     broker[0].reason = dead_letter_reason::broker;
     CHECK(only(broker).marks.start_unknown);
-    CHECK(only(broker).held == redrive_plan::skip_reason::damaged);
+    CHECK(only(broker).reason == redrive_plan::skip_reason::damaged);
     broker[0].properties.first = 5;  // then it begins with it
-    CHECK(only(broker).held == redrive_plan::skip_reason::none);
+    CHECK(only(broker).reason == redrive_plan::skip_reason::none);
 
     letters totals = order_17();
     totals[1].properties.total = 6;
@@ -298,7 +298,7 @@ TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said
 
     letters none = order_17({3});
     none[0].properties.session.clear();
-    CHECK(only(none, {.damaged = true}).held == redrive_plan::skip_reason::no_session);
+    CHECK(only(none, {.damaged = true}).reason == redrive_plan::skip_reason::no_session);
 }
 
 TEST_CASE("plan_redrive: where the end is missing the first letter stays, and says how far it was sent")
@@ -306,7 +306,7 @@ TEST_CASE("plan_redrive: where the end is missing the first letter stays, and sa
     letters v = order_17({3, 4});
     redrive_plan p = plan_redrive(v);
     CHECK(p.sessions[0].marks.open);
-    CHECK(p.sessions[0].held == redrive_plan::skip_reason::none);
+    CHECK(p.sessions[0].reason == redrive_plan::skip_reason::none);
     CHECK(p.sessions[0].keeps_first);
     CHECK(!p.step(v, 1).properties.last);
     const pipeline_dead_letter mark = p.marked(v, 0);
@@ -314,13 +314,13 @@ TEST_CASE("plan_redrive: where the end is missing the first letter stays, and sa
     CHECK(mark.resume_at == 3);
 
     letters waiting{mark};
-    CHECK(only(waiting).held == redrive_plan::skip_reason::end_missing);
-    CHECK(only(waiting, {.close = true}).held == redrive_plan::skip_reason::none);
+    CHECK(only(waiting).reason == redrive_plan::skip_reason::end_missing);
+    CHECK(only(waiting, {.close = true}).reason == redrive_plan::skip_reason::none);
     CHECK(!only(waiting, {.close = true}).keeps_first);
 
     letters late{mark, letter("order-17", 5, 105)};
     const auto s = only(late);
-    CHECK(s.held == redrive_plan::skip_reason::none);
+    CHECK(s.reason == redrive_plan::skip_reason::none);
     CHECK(s.first_sent);
     CHECK(!s.keeps_first);
     CHECK(s.first == 3);
@@ -328,7 +328,7 @@ TEST_CASE("plan_redrive: where the end is missing the first letter stays, and sa
     // With another one missing in between it is held back.
     letters hole{mark, letter("order-17", 6, 106)};
     for (pipeline_dead_letter& l : hole) l.properties.total = 6;
-    CHECK(only(hole).held == redrive_plan::skip_reason::damaged);
+    CHECK(only(hole).reason == redrive_plan::skip_reason::damaged);
 
     CHECK(only(v, {.close = true}).total == 4);
     CHECK(!only(v, {.close = true}).keeps_first);
@@ -352,7 +352,7 @@ TEST_CASE("plan_redrive: what the session has done is not sent")
     REQUIRE(p.sessions.size() == 2);
     CHECK(p.ready == 3);
     CHECK(steps(v) == std::vector<std::uint64_t>{3, 4, 5, 2});
-    CHECK(p.sessions[1].held == redrive_plan::skip_reason::already_done);
+    CHECK(p.sessions[1].reason == redrive_plan::skip_reason::already_done);
     CHECK(p.sessions[1].offset == 3);
 }
 
@@ -364,7 +364,7 @@ TEST_CASE("plan_redrive: numbers that go round, and steps that came in disorder"
     const auto s = only(v);
     CHECK(s.marks.sequence_wrapped);
     CHECK(!s.marks.disordered);
-    CHECK(s.held == redrive_plan::skip_reason::none);
+    CHECK(s.reason == redrive_plan::skip_reason::none);
     CHECK(steps(v) == std::vector<std::uint64_t>{3, 4, 5});
 
     letters mixed{letter("a", 4, 1), letter("a", 3, 2), letter("a", 5, 3)};
@@ -373,12 +373,12 @@ TEST_CASE("plan_redrive: numbers that go round, and steps that came in disorder"
 
     letters twice{letter("a", 3, 1), letter("a", 4, 2), letter("a", 4, 3), letter("a", 5, 4)};
     CHECK(only(twice).marks.repeated);
-    CHECK(only(twice).held == redrive_plan::skip_reason::none);
+    CHECK(only(twice).reason == redrive_plan::skip_reason::none);
 
     // Without steps the numbers are all there is.
     letters unnumbered{letter("a", 0, top - 1), letter("a", 0, top), letter("a", 0, bottom)};
     auto u = only(unnumbered);
-    CHECK(u.held == redrive_plan::skip_reason::damaged);
+    CHECK(u.reason == redrive_plan::skip_reason::damaged);
     CHECK(u.marks.sequence_wrapped);
     CHECK(unnumbered[0].sequence == top - 1);
     CHECK(unnumbered[2].sequence == bottom);
@@ -399,7 +399,7 @@ TEST_CASE("plan_redrive: a session is chosen by what stopped it, and goes as a w
         CHECK(p.ready % 3 == 0);
         std::string ids;
         for (const auto& s : p.sessions) {
-            if (s.held == redrive_plan::skip_reason::none) ids += s.id + " ";
+            if (s.reason == redrive_plan::skip_reason::none) ids += s.id + " ";
         }
         return ids;
     };
@@ -417,7 +417,7 @@ TEST_CASE("plan_redrive: a session is chosen by what stopped it, and goes as a w
     v[0].kept = waybill::dead_letter_body::summary;
     CHECK(sent({}) == "order-18~1 ");
     const redrive_plan p = plan_redrive(v);
-    CHECK(p.sessions[1].held == redrive_plan::skip_reason::no_body);
+    CHECK(p.sessions[1].reason == redrive_plan::skip_reason::no_body);
     CHECK(p.sessions[1].without_body == 1);
     CHECK(v[0].properties.session == "order-18");
     CHECK(plan_redrive(v, {}, {.fetches_bodies = true}).ready == 6);

@@ -346,7 +346,7 @@ TEST_CASE("conformance: every flaw is caught by its part of the suite, and by na
         {part::letters, flaw::letter_offset_of_255_bytes,
          "put: keeps an offset of up to 1,024 bytes whole"},
         {part::letters, flaw::kind_of_one_bit, "put: keeps every fault_kind"},
-        {part::letters, flaw::kept_of_one_bit, "put: keeps every letter_keeps"},
+        {part::letters, flaw::kept_of_one_bit, "put: keeps every dead_letter_body"},
         {part::letters, flaw::put_merges, "put: an empty or absent field replaces what was there"},
         {part::queue, flaw::remove_does_nothing, "remove: removes only this letter"},
         {part::queue, flaw::remove_always_finds,

@@ -87,7 +87,7 @@ TEST_CASE("what comes to more than there are numbers for is an infinity and stay
 
 TEST_CASE("too much has no sum, and when it has gone there is one again")
 {
-    sliding_window<measures<double, weighed, compensated>> w{{.span = duration::nanoseconds(10)}};
+    sliding_window<measures<double, weighted_count, compensated>> w{{.span = duration::nanoseconds(10)}};
     w.insert(at(1), most, 2);
     w.insert(at(2), most);
     w.insert(at(3), 0.5, 3);

@@ -25,7 +25,7 @@ using waybill::stats;
 using waybill::steady_time;
 using waybill::summed;
 using waybill::wall_time;
-using waybill::weighed;
+using waybill::weighted_count;
 using waybill::weight_of;
 using waybill::weighted_sample;
 using waybill::weighted_stats;
@@ -143,7 +143,7 @@ static_assert(identity_is_nothing(of<measures<double, moments>>({1e9, 1e9 + 1}))
 static_assert(identity_is_nothing(of<measures<int, ends>>({1, 2})));
 
 // Associative. Whole numbers to the bit, where nothing floating is among the parts.
-using exact = measures<std::int64_t, weighed, summed, extremes, ends>;
+using exact = measures<std::int64_t, weighted_count, summed, extremes, ends>;
 template <class M>
 constexpr bool any_grouping(const M& a, const M& b, const M& c)
 {
@@ -300,7 +300,7 @@ TEST_CASE("measures: what comes to more than there are numbers for is no number"
     CHECK(two.highest() == most);
     const M apart = M::combine(one, M::of(sample<double>{{}, -most}));
     CHECK(!apart.variance());
-    using W = waybill::measures<double, waybill::weighed, waybill::summed>;
+    using W = waybill::measures<double, waybill::weighted_count, waybill::summed>;
     const W heavy = W::of(waybill::weighted_sample<double>{{}, 1e300, 4'000'000'000U});
     CHECK(!heavy.sum());
     CHECK(!heavy.mean());

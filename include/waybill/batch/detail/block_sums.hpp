@@ -5,7 +5,8 @@
 // Detail of chunk_by, for contiguous items that are their own sizes. A loop with a comparison after
 // each number adds one number per cycle. Without the comparisons, compilers vectorise the loop: it
 // adds four or eight numbers per cycle. So the sum of a block of 64 is compared first. If it does
-// not fit, the sums of rows of 8 are compared, and then the numbers of the row that does not fit.
+// not fit, the sums of rows of 8 are compared, and then single numbers from the first row on
+// that does not fit.
 //
 // Guarantee: the result equals that of the plain loop. The sum of a block has a narrow type, which
 // gives most of the speed, and could overflow. So the bitwise OR of all numbers is compared, too. A

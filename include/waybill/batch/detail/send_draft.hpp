@@ -79,8 +79,8 @@ public:
     [[nodiscard]] bool admit(std::uint64_t n, const send_item& i, const calibrator& estimates,
                              const batch_limits& l, bool one_key, bool sent_alone)
     {
-        batch_sizes with = sizes;
-        count(with, i);
+        batch_sizes sizes_with_item = sizes;
+        count(sizes_with_item, i);
         if (empty()) {
             max_items = i.max_items == send_item::no_maximum ? unlimited : i.max_items;
             if (sent_alone) max_items = 1;
@@ -89,10 +89,10 @@ public:
             close(batch_close_reason::key);
             return false;
         }
-        bool fits = !sent_alone && certainly_fits(with, estimates);
+        bool fits = !sent_alone && certainly_fits(sizes_with_item, estimates);
         if (!fits && !sent_alone) {
-            compute_margin(with, estimates);
-            fits = certainly_fits(with, estimates) || estimates.fits(with);
+            compute_margin(sizes_with_item, estimates);
+            fits = certainly_fits(sizes_with_item, estimates) || estimates.fits(sizes_with_item);
         }
         if (!fits && !empty()) {
             close(batch_close_reason::bytes);
@@ -100,9 +100,9 @@ public:
         }
         if (!runs.empty() && runs.back().end() == n) ++runs.back().count;
         else runs.push_back({.first = n, .count = 1});
-        sizes = with;
-        if (!fits || with.items >= max_items) close(batch_close_reason::bytes);
-        if (fits && with.items >= l.items) close(batch_close_reason::items);
+        sizes = sizes_with_item;
+        if (!fits || sizes_with_item.items >= max_items) close(batch_close_reason::bytes);
+        if (fits && sizes_with_item.items >= l.items) close(batch_close_reason::items);
         return true;
     }
 
@@ -167,8 +167,8 @@ public:
         compute_certain_bytes(estimates, l, more, bodies);
     }
 
-    /// The margin and the certain bytes are not part of the value. Requires: `add_taken` was called
-    /// after the last `take_ahead`, for both.
+    /// The margin, the certain bytes and `busy_skips` are not part of the value. Requires:
+    /// `add_taken` was called after the last `take_ahead`, for both.
     friend bool operator==(const send_draft& a, const send_draft& b)
     {
         return a.runs == b.runs && a.sizes == b.sizes && a.next_item == b.next_item &&

@@ -141,14 +141,15 @@ public:
                     continue;
                 }
             }
-            const std::uint64_t whole = saturating_add(limits_.envelope, i.bytes);
+            const std::uint64_t alone_bytes = saturating_add(limits_.envelope, i.bytes);
             const bool exceeds_single = i.bytes > limits_.single;
-            const bool large = exceeds_single || too_large(i, whole, estimates);
-            if (large && !decide_sent_alone(i, whole, estimates)) {
-                if (whole <= estimates.ceiling() && trial_is_open()) break;  // wait for the trial
+            const bool large = exceeds_single || too_large(i, alone_bytes, estimates);
+            if (large && !decide_sent_alone(i, alone_bytes, estimates)) {
+                if (alone_bytes <= estimates.ceiling() && trial_is_open())
+                    break;  // wait for the trial
                 const std::uint64_t limit = exceeds_single ? limits_.single : estimates.limit();
-                if (handle_too_large(draft_.next_item, exceeds_single ? i.bytes : whole, limit,
-                                     outcomes))
+                if (handle_too_large(draft_.next_item, exceeds_single ? i.bytes : alone_bytes,
+                                     limit, outcomes))
                     break;
                 continue;
             }
@@ -204,9 +205,9 @@ public:
     {
         // Trials compare sizes from the caller, not reported ones.
         if (items_[n].basis != prototype_.basis) return;
-        const std::uint64_t whole = saturating_add(limits_.envelope, items_[n].bytes);
-        if (outcome == item_outcome::accepted) trials_.accepted(whole);
-        else trials_.refused(whole);
+        const std::uint64_t alone_bytes = saturating_add(limits_.envelope, items_[n].bytes);
+        if (outcome == item_outcome::accepted) trials_.accepted(alone_bytes);
+        else trials_.refused(alone_bytes);
     }
 
     /// Lets all items in `runs` wait again.
@@ -332,6 +333,7 @@ public:
 
     friend bool operator==(const send_queue& a, const send_queue& b)
     {
+        // Items that were taken ahead count as added.
         send_draft x = a.draft_, y = b.draft_;
         x.add_taken(a.end());
         y.add_taken(b.end());
@@ -348,13 +350,14 @@ private:
         return draft_.runs.front().first < flushed_end_;
     }
 
-    /// True if an item is too large. A reported limit below the highest known limit may count bytes
+    /// True if an item is too large. `alone_bytes` is the size of the envelope and the item,
+    /// without an estimated header. A reported limit below the highest known limit may count bytes
     /// on the wire. So if the item's size is estimated, its predicted size decides.
-    [[nodiscard]] static bool too_large(const send_item& i, std::uint64_t whole,
+    [[nodiscard]] static bool too_large(const send_item& i, std::uint64_t alone_bytes,
                                         const calibrator& estimates)
     {
-        if (whole == highest_size || whole > estimates.ceiling()) return true;
-        if (whole <= estimates.limit()) return false;
+        if (alone_bytes == highest_size || alone_bytes > estimates.ceiling()) return true;
+        if (alone_bytes <= estimates.limit()) return false;
         if (i.basis != size_basis::body) return true;
         return estimates.predict({.body_bytes = i.bytes, .estimated_items = 1, .items = 1}) >
                estimates.limit();
@@ -362,16 +365,17 @@ private:
 
     /// True if an item that is too large by current knowledge is sent alone, so that the broker
     /// decides. There are three cases: the policy requires it; the item's size was reported, alone
-    /// or in a sum, and may be wrong; the item is a trial of a reported limit, which begins here.
-    [[nodiscard]] bool decide_sent_alone(send_item& i, std::uint64_t whole,
+    /// or in a sum, and may be wrong; the item is a trial of a reported limit. Begins such a trial
+    /// if none is open. `alone_bytes` is as in `too_large`.
+    [[nodiscard]] bool decide_sent_alone(send_item& i, std::uint64_t alone_bytes,
                                          const calibrator& estimates)
     {
-        if (whole == highest_size) return false;
+        if (alone_bytes == highest_size) return false;
         if (too_large_ == send_policy::when_too_large::send_alone) return true;
         if (i.basis == size_basis::share_of_sum || i.basis == size_basis::reported) return true;
-        if (i.bytes > limits_.single || whole > estimates.ceiling()) return false;
+        if (i.bytes > limits_.single || alone_bytes > estimates.ceiling()) return false;
         if (i.on_trial == 0 && !trial_is_open() &&
-            trials_.begin_trial(draft_.next_item, whole, estimates.limit())) {
+            trials_.begin_trial(draft_.next_item, alone_bytes, estimates.limit())) {
             i.on_trial = 1;
         }
         return i.on_trial != 0;

@@ -60,18 +60,20 @@ struct attempt_plan {
 {
     attempt_plan p{
         .events = o.events,
-        .initial = {.from = o.from, .suspects = o.events, .by = o.incarnation, .epoch = o.epoch}};
+        .initial = {
+            .from = o.from, .suspects = o.events, .incarnation = o.incarnation, .epoch = o.epoch}};
     const std::uint64_t suspects = lesser(o.within, o.events);
     if (!found || found->from != o.from || found->suspects == 0 || suspects == 0) return p;
 
     crash_record record = *found;
-    const bool own = record.by == o.incarnation;
+    const bool own = record.incarnation == o.incarnation;
     // If it is unknown which incarnation expired, every other incarnation counts as ended.
     const bool incarnation_ended =
-        own ? !o.report_returned : record.by == o.expired_incarnation.value_or(record.by);
-    const bool died = record.by != 0 && incarnation_ended;
+        own ? !o.report_returned
+            : record.incarnation == o.expired_incarnation.value_or(record.incarnation);
+    const bool died = record.incarnation != 0 && incarnation_ended;
     if (died && record.deaths != UINT32_MAX) ++record.deaths;
-    record.by = 0;
+    record.incarnation = 0;
     record.epoch = o.epoch;
     p.restored = record;
     // The batch may end before the last suspect, suspects may have left the log, and other events
@@ -101,7 +103,7 @@ struct attempt_plan {
             .initial = {.from = p.initial.from,
                         .to = to,
                         .suspects = 1,
-                        .by = p.initial.by,
+                        .incarnation = p.initial.incarnation,
                         .epoch = p.initial.epoch}};
 }
 

@@ -54,7 +54,7 @@ public:
         // The common case, without copies of the record.
         plan_.events = plan_.initial.suspects = events;
         plan_.initial.from = from;
-        plan_.initial.by = incarnation_;
+        plan_.initial.incarnation = incarnation_;
         plan_.initial.epoch = epoch_;
     }
     /// `to` is the sequence of the last delivered event.

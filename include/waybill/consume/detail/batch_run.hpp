@@ -276,7 +276,7 @@ private:
     }
 
     /// Reports the result of the handler to the state machine. Stores the fault for the dead
-    /// letter, which may be written only after a replay.
+    /// letter, which may be written only after a restart.
     void report_handled(std::uint64_t event, const fault& f, bool skipped = false)
     {
         if (f.kind != fault_kind::none) {

@@ -120,12 +120,12 @@ struct checked_dead_letter_queue : checked_dead_letter_store<S> {
         };
     static constexpr bool lists =
         requires(S& s, const partition_key& key, const std::optional<std::uint64_t>& after,
-                 std::uint64_t most) {
-            { s.list(key, after, most) } -> std::same_as<result<std::vector<dead_letter>>>;
+                 std::uint64_t max_count) {
+            { s.list(key, after, max_count) } -> std::same_as<result<std::vector<dead_letter>>>;
         };
 
     static_assert(removes, "store: remove(tx, key, sequence) must exist and return result<bool>");
-    static_assert(lists, "store: list(key, after, most) must exist and return "
+    static_assert(lists, "store: list(key, after, max_count) must exist and return "
                          "result<std::vector<dead_letter>>");
 };
 

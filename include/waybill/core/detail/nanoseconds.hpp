@@ -32,8 +32,8 @@ namespace waybill::inline v0_2::detail {
     return d < duration{} ? 0 - n : n;
 }
 
-/// The error for a share that breaks a rule. The share is rounded to thousandths, the unit of
-/// `bound`. A share that differs from the bound is never reported as equal to it. NaN and absolute
+/// The error for a ratio that breaks a rule. The ratio is rounded to thousandths, the unit of
+/// `bound`. A ratio that differs from the bound is never reported as equal to it. NaN and absolute
 /// values of 1e15 or more, whose thousandths may exceed 64 bits, are reported as `highest_size`.
 [[nodiscard]] constexpr config_error ratio_error(std::string_view field, double share,
                                                  std::string_view rule,

@@ -192,7 +192,7 @@ struct line_of<crash_record> {
         const std::string from = a.from ? fmt::format("after {}", *a.from) : "from the beginning";
         std::string result = fmt::format("{} {} up to {}, {}, ", events(a.suspects), from, a.to,
                                          counted(a.deaths, "death", "deaths"));
-        if (a.by != 0) result += fmt::format("by {} of ", a.by);
+        if (a.incarnation != 0) result += fmt::format("by {} of ", a.incarnation);
         result += fmt::format("epoch {}", a.epoch);
         return result;
     }

@@ -148,9 +148,9 @@ struct line_of<dead_letter_message> {
     [[nodiscard]] static std::string text(const T& a)
     {
         if (a.reason == dead_letter_message::cause::permanent)
-            return "dead_letter message: permanent";
+            return "dead-letter the message: permanent";
         return fmt::format(
-            "dead_letter message: {}, {}, {} {}", name(a.reason), name(a.kind),
+            "dead-letter the message: {}, {}, {} {}", name(a.reason), name(a.kind),
             used_of(a.used, a.max_attempts),
             a.reason == dead_letter_message::cause::exhausted ? "tries" : "deliveries");
     }

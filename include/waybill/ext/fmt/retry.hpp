@@ -152,7 +152,7 @@ struct line_of<delivery_lifetime> {
     template <class T>
     [[nodiscard]] static std::string text(const T& p)
     {
-        return fmt::format("lasts {}, ended by {}", line(p.lasts), name(p.by));
+        return fmt::format("lasts {}, ended by {}", line(p.lasts), name(p.limited_by));
     }
 };
 

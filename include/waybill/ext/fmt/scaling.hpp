@@ -38,7 +38,7 @@ struct line_of<scaling::admission> : enumerator_line {};
 template <>
 struct line_of<scaling::command_result> : enumerator_line {};
 template <>
-struct line_of<scaling::lack_of> : enumerator_line {};
+struct line_of<scaling::missing_part> : enumerator_line {};
 template <>
 struct line_of<scaling::reason> : enumerator_line {};
 template <>
@@ -126,9 +126,9 @@ template <class Evidence>
         result += fmt::format("wants {}", *e.wants);
     else
         result += name(e.holds);
-    if (e.lacks != scaling::lack_of::nothing) {
-        const bool stale = e.lacks == scaling::lack_of::fresh_points;
-        result += fmt::format(" for lack of {}", stale ? "fresh points" : name(e.lacks));
+    if (e.missing != scaling::missing_part::nothing) {
+        const bool stale = e.missing == scaling::missing_part::fresh_points;
+        result += fmt::format(" for lack of {}", stale ? "fresh points" : name(e.missing));
     }
     if (e.points != 0) {
         result += " [" + counted(e.points, "point", "points");

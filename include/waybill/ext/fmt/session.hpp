@@ -49,7 +49,7 @@ struct line_of<pipeline_policy::when_unreadable> : enumerator_line {};
 template <>
 struct line_of<redrive::redrive_outcome> : enumerator_line {};
 template <>
-struct line_of<row_key::finding> : enumerator_line {};
+struct line_of<row_key::read_outcome> : enumerator_line {};
 template <>
 struct line_of<redrive_plan::skip_reason> : enumerator_line {};
 template <>
@@ -59,7 +59,7 @@ struct line_of<state_read> : enumerator_line {};
 template <>
 struct line_of<step_outcome> : enumerator_line {};
 template <>
-struct line_of<step_properties_read::finding> : enumerator_line {};
+struct line_of<step_properties_read::read_outcome> : enumerator_line {};
 template <>
 struct line_of<sweep_item::sweep_verdict> : enumerator_line {};
 template <>

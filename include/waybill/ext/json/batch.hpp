@@ -47,9 +47,9 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, open_limits& into)
 {
     json_fields(at)
-        .may_size("open", into.open)
-        .may("linger", into.linger)
-        .may_size("items", into.items)
+        .optional_size("open", into.open)
+        .optional("linger", into.linger)
+        .optional_size("items", into.items)
         .done();
 }
 
@@ -73,17 +73,17 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, send_policy& into)
 {
     json_fields(at)
-        .may("limit", into.limit)
-        .may_size("header", into.item_overhead)
-        .may("exact_sizes", into.exact_sizes)
-        .may("in_flight", into.in_flight)
-        .may("ordered", into.ordered)
-        .may("one_key", into.one_key)
-        .may("on_too_large", into.on_too_large)
-        .may("linger", into.linger)
-        .may("on_unknown", into.on_unknown)
-        .may("retry", into.retry)
-        .may("budget", into.budget)
+        .optional("limit", into.limit)
+        .optional_size("header", into.item_overhead)
+        .optional("exact_sizes", into.exact_sizes)
+        .optional("in_flight", into.in_flight)
+        .optional("ordered", into.ordered)
+        .optional("one_key", into.one_key)
+        .optional("on_too_large", into.on_too_large)
+        .optional("linger", into.linger)
+        .optional("on_unknown", into.on_unknown)
+        .optional("retry", into.retry)
+        .optional("budget", into.budget)
         .done();
 }
 
@@ -112,15 +112,15 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, calibration::item_estimate& into)
 {
     json_fields(at)
-        .must("ratio", into.ratio)
-        .must("header", into.header)
-        .must("ratio_variance", into.ratio_variance)
-        .must("covariance", into.covariance)
-        .must("header_variance", into.header_variance)
-        .must("noise", into.noise)
-        .must("drift", into.drift)
-        .must("error", into.error)
-        .must("seen", into.seen)
+        .required("ratio", into.ratio)
+        .required("header", into.header)
+        .required("ratio_variance", into.ratio_variance)
+        .required("covariance", into.covariance)
+        .required("header_variance", into.header_variance)
+        .required("noise", into.noise)
+        .required("drift", into.drift)
+        .required("error", into.error)
+        .required("seen", into.seen)
         .done();
 }
 
@@ -151,12 +151,12 @@ void read_value(const json_place<Json>& at, calibration& into)
         std::uint64_t header = 0;  // version 1 has no other estimates
         std::uint64_t version = 1;
         json_fields(at)
-            .must("version", version)
-            .must_size("limit", into.limit)
-            .must_size("envelope", into.envelope)
-            .must_size("header", header)
-            .must_size("accepted", into.accepted)
-            .must_size("refused", into.refused)
+            .required("version", version)
+            .required_size("limit", into.limit)
+            .required_size("envelope", into.envelope)
+            .required_size("header", header)
+            .required_size("accepted", into.accepted)
+            .required_size("refused", into.refused)
             .done();
         into.documented = into.ceiling = into.limit;
         into.items = detail::overhead(static_cast<double>(header)).state();
@@ -165,17 +165,17 @@ void read_value(const json_place<Json>& at, calibration& into)
     }
     json_fields(at)
         .version(detail::calibration_version)
-        .must_size("documented", into.documented)
-        .must_size("limit", into.limit)
-        .must_size("ceiling", into.ceiling)
-        .must_size("envelope", into.envelope)
-        .must("items", into.items)
-        .must_size("accepted", into.accepted)
-        .must_size("refused", into.refused)
-        .must("row", into.consecutive_accepted)
-        .must("probe_after", into.probe_after)
-        .must("tells", into.reports)
-        .may_size("refuted", into.refuted_limit)
+        .required_size("documented", into.documented)
+        .required_size("limit", into.limit)
+        .required_size("ceiling", into.ceiling)
+        .required_size("envelope", into.envelope)
+        .required("items", into.items)
+        .required_size("accepted", into.accepted)
+        .required_size("refused", into.refused)
+        .required("row", into.consecutive_accepted)
+        .required("probe_after", into.probe_after)
+        .required("tells", into.reports)
+        .optional_size("refuted", into.refuted_limit)
         .done();
     if (into.refused <= into.accepted) at.fail("\"refused\" greater than \"accepted\"");
     if (!(detail::calibrator(into).state() == into))
@@ -187,7 +187,7 @@ void to_json(Json& j, const oversized_item& o)
 {
     j = {{"index", o.index},
          {"bytes", detail::size_or_unlimited(o.bytes)},
-         {"own", detail::size_or_unlimited(o.own)},
+         {"own", detail::size_or_unlimited(o.item_bytes)},
          {"envelope", detail::size_or_unlimited(o.envelope)},
          {"limit", detail::size_or_unlimited(o.limit)}};
     if (o.single) j["single"] = true;

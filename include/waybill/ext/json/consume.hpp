@@ -69,17 +69,17 @@ void read_value(const json_place<Json>& at, dead_letter& into)
 {
     json_fields(at)
         .version(detail::dead_letter_version)
-        .must("key", into.key)
-        .must("at", into.at)
-        .must("how", into.kind)
-        .must_text("reason", into.reason)
-        .must_text("body", into.body)
-        .must("tries", into.tries)
-        .must("occurred", into.occurred)
-        .must("parked", into.dead_lettered_at)
-        .may("kept", into.kept)
-        .may("size", into.size)
-        .may("checksum", into.checksum)
+        .required("key", into.key)
+        .required("at", into.at)
+        .required("how", into.kind)
+        .required_text("reason", into.reason)
+        .required_text("body", into.body)
+        .required("tries", into.tries)
+        .required("occurred", into.occurred)
+        .required("parked", into.dead_lettered_at)
+        .optional("kept", into.kept)
+        .optional("size", into.size)
+        .optional("checksum", into.checksum)
         .done();
 }
 
@@ -90,7 +90,7 @@ void to_json(Json& j, const crash_record& a)
          {"to", a.to},
          {"suspects", a.suspects},
          {"deaths", a.deaths},
-         {"by", a.by},
+         {"by", a.incarnation},
          {"epoch", a.epoch}};
     if (a.from) j["from"] = *a.from;
 }
@@ -100,12 +100,12 @@ void read_value(const json_place<Json>& at, crash_record& into)
 {
     json_fields(at)
         .version(detail::crash_record_version)
-        .may("from", into.from)
-        .must("to", into.to)
-        .must("suspects", into.suspects)
-        .must("deaths", into.deaths)
-        .must("by", into.by)
-        .must("epoch", into.epoch)
+        .optional("from", into.from)
+        .required("to", into.to)
+        .required("suspects", into.suspects)
+        .required("deaths", into.deaths)
+        .required("by", into.incarnation)
+        .required("epoch", into.epoch)
         .done();
 }
 
@@ -130,17 +130,17 @@ void read_value(const json_place<Json>& at, batch_policy& into)
 {
     std::uint64_t reason_bytes = into.dead_letters.reason_bytes;
     json_fields(at)
-        .may("tries", into.tries)
-        .may("on_exhausted", into.on_exhausted)
-        .may("savepoints", into.savepoints)
-        .may_size("reason_bytes", reason_bytes)
-        .may("keeps", into.dead_letters.keeps)
-        .may_size("body_bytes", into.dead_letters.body_bytes)
-        .may_size("summary_bytes", into.dead_letters.summary_bytes)
-        .may_size("ask_from", into.decide_all_failed_from)
-        .may("read_back", into.check_commit)
-        .may("attempts", into.crash_records)
-        .may("deaths", into.deaths)
+        .optional("tries", into.tries)
+        .optional("on_exhausted", into.on_exhausted)
+        .optional("savepoints", into.savepoints)
+        .optional_size("reason_bytes", reason_bytes)
+        .optional("keeps", into.dead_letters.keeps)
+        .optional_size("body_bytes", into.dead_letters.body_bytes)
+        .optional_size("summary_bytes", into.dead_letters.summary_bytes)
+        .optional_size("ask_from", into.decide_all_failed_from)
+        .optional("read_back", into.check_commit)
+        .optional("attempts", into.crash_records)
+        .optional("deaths", into.deaths)
         .done();
     into.dead_letters.reason_bytes = reason_bytes;
 }
@@ -155,7 +155,7 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, idempotency_options& into)
 {
     std::uint64_t max_bytes = into.max_bytes;
-    json_fields(at).may("scope", into.scope).may_size("most", max_bytes).done();
+    json_fields(at).optional("scope", into.scope).optional_size("most", max_bytes).done();
     into.max_bytes = max_bytes;
 }
 
@@ -179,16 +179,16 @@ void read_value(const json_place<Json>& at, at_least_once_policy& into)
 {
     std::uint64_t reason_bytes = into.dead_letters.reason_bytes;
     json_fields(at)
-        .may("tries", into.tries)
-        .may("on_exhausted", into.on_exhausted)
-        .may_size("commit_every", into.commit_every)
-        .may_size("ask_from", into.decide_all_failed_from)
-        .may_size("reason_bytes", reason_bytes)
-        .may("keeps", into.dead_letters.keeps)
-        .may_size("body_bytes", into.dead_letters.body_bytes)
-        .may_size("summary_bytes", into.dead_letters.summary_bytes)
-        .may("read_back", into.check_commit)
-        .may("keys", into.keys)
+        .optional("tries", into.tries)
+        .optional("on_exhausted", into.on_exhausted)
+        .optional_size("commit_every", into.commit_every)
+        .optional_size("ask_from", into.decide_all_failed_from)
+        .optional_size("reason_bytes", reason_bytes)
+        .optional("keeps", into.dead_letters.keeps)
+        .optional_size("body_bytes", into.dead_letters.body_bytes)
+        .optional_size("summary_bytes", into.dead_letters.summary_bytes)
+        .optional("read_back", into.check_commit)
+        .optional("keys", into.keys)
         .done();
     into.dead_letters.reason_bytes = reason_bytes;
 }
@@ -202,7 +202,7 @@ void to_json(Json& j, const prune_policy::spike_limit& s)
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, prune_policy::spike_limit& into)
 {
-    json_fields(at).may_size("count", into.count).may("within", into.within).done();
+    json_fields(at).optional_size("count", into.count).optional("within", into.within).done();
 }
 
 template <detail::json_value Json>
@@ -220,12 +220,12 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, prune_policy& into)
 {
     json_fields(at)
-        .may("age", into.age)
-        .may_size("count", into.count)
-        .may_size("bytes", into.bytes)
-        .may("low_water", into.low_water)
-        .may("spike", into.spike)
-        .may("full", into.full)
+        .optional("age", into.age)
+        .optional_size("count", into.count)
+        .optional_size("bytes", into.bytes)
+        .optional("low_water", into.low_water)
+        .optional("spike", into.spike)
+        .optional("full", into.full)
         .done();
 }
 
@@ -327,7 +327,7 @@ template <detail::json_value Json>
 void to_json(Json& j, const batch_machine::store_crash_record& a)
 {
     j = {{"act", "note"},           {"to", a.row.to}, {"suspects", a.row.suspects},
-         {"deaths", a.row.deaths}, {"by", a.row.by}, {"epoch", a.row.epoch}};
+         {"deaths", a.row.deaths}, {"by", a.row.incarnation}, {"epoch", a.row.epoch}};
     if (a.row.from) j["from"] = *a.row.from;
 }
 

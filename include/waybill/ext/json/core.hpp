@@ -46,10 +46,10 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, batch_limits& into)
 {
     json_fields(at)
-        .may_size("bytes", into.bytes)
-        .may_size("items", into.items)
-        .may_size("single", into.single)
-        .may_size("envelope", into.envelope)
+        .optional_size("bytes", into.bytes)
+        .optional_size("items", into.items)
+        .optional_size("single", into.single)
+        .optional_size("envelope", into.envelope)
         .done();
 }
 

@@ -49,7 +49,10 @@ void to_json(Json& j, const owner_id& o)
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, owner_id& into)
 {
-    json_fields(at).must_text("name", into.name).must("incarnation", into.incarnation).done();
+    json_fields(at)
+        .required_text("name", into.name)
+        .required("incarnation", into.incarnation)
+        .done();
 }
 
 template <detail::json_value Json>
@@ -67,10 +70,10 @@ void read_value(const json_place<Json>& at, lease& into)
 {
     json_fields(at)
         .version(detail::lease_version)
-        .must("key", into.key)
-        .must("owner", into.owner)
-        .must("epoch", into.epoch)
-        .must("row_version", into.version)
+        .required("key", into.key)
+        .required("owner", into.owner)
+        .required("epoch", into.epoch)
+        .required("row_version", into.version)
         .done();
 }
 
@@ -89,10 +92,10 @@ void read_value(const json_place<Json>& at, owner_heartbeat& into)
 {
     json_fields(at)
         .version(detail::owner_heartbeat_version)
-        .must_text("source", into.source)
-        .must_text("group", into.group)
-        .must("owner", into.owner)
-        .must("row_version", into.version)
+        .required_text("source", into.source)
+        .required_text("group", into.group)
+        .required("owner", into.owner)
+        .required("row_version", into.version)
         .done();
 }
 
@@ -135,7 +138,7 @@ void to_json(Json& j, const lease_options& o)
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, lease_options& into)
 {
-    json_fields(at).may("interval", into.interval).may("expiry", into.expiry).done();
+    json_fields(at).optional("interval", into.interval).optional("expiry", into.expiry).done();
 }
 
 template <detail::json_value Json>
@@ -148,9 +151,9 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, partition_lifecycle::config& into)
 {
     json_fields(at)
-        .may("poll", into.poll)
-        .may("pause", into.pause)
-        .may("save_tries", into.save_tries)
+        .optional("poll", into.poll)
+        .optional("pause", into.pause)
+        .optional("save_tries", into.save_tries)
         .done();
 }
 

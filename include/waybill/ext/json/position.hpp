@@ -37,9 +37,9 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, partition_key& into)
 {
     json_fields(at)
-        .must_text("source", into.source)
-        .must_text("group", into.group)
-        .must_text("partition", into.partition)
+        .required_text("source", into.source)
+        .required_text("group", into.group)
+        .required_text("partition", into.partition)
         .done();
 }
 
@@ -53,7 +53,7 @@ void to_json(Json& j, const position& p)
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, position& into)
 {
-    json_fields(at).must("sequence", into.sequence).must_text("offset", into.offset).done();
+    json_fields(at).required("sequence", into.sequence).required_text("offset", into.offset).done();
 }
 
 template <detail::json_value Json>
@@ -67,8 +67,8 @@ void read_value(const json_place<Json>& at, checkpoint& into)
 {
     json_fields(at)
         .version(detail::checkpoint_version)
-        .must("at", into.at)
-        .must("epoch", into.epoch)
+        .required("at", into.at)
+        .required("epoch", into.epoch)
         .done();
 }
 

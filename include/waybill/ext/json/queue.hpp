@@ -66,14 +66,14 @@ void read_value(const json_place<Json>& at, settle_policy& into)
 {
     std::optional<retry_levels> levels;
     json_fields(at)
-        .may("levels", levels)
-        .may_size("max_deliveries", into.max_deliveries)
-        .may("to_settle", into.to_settle)
-        .may("on_outage", into.on_outage)
-        .may("can_defer", into.can_defer)
-        .may("longest_defer", into.longest_defer)
-        .may("defer_renews", into.defer_renews)
-        .may("release_counts", into.release_counts)
+        .optional("levels", levels)
+        .optional_size("max_deliveries", into.max_deliveries)
+        .optional("to_settle", into.to_settle)
+        .optional("on_outage", into.on_outage)
+        .optional("can_defer", into.can_defer)
+        .optional("longest_defer", into.longest_defer)
+        .optional("defer_renews", into.defer_renews)
+        .optional("release_counts", into.release_counts)
         .done();
     if (levels) into.levels = *levels;
 }
@@ -92,11 +92,11 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, settle_batches::config& into)
 {
     json_fields(at)
-        .may_size("items", into.items)
-        .may("linger", into.linger)
-        .may("to_settle", into.to_settle)
-        .may("tries", into.tries)
-        .may("pauses", into.pauses)
+        .optional_size("items", into.items)
+        .optional("linger", into.linger)
+        .optional("to_settle", into.to_settle)
+        .optional("tries", into.tries)
+        .optional("pauses", into.pauses)
         .done();
 }
 
@@ -112,12 +112,12 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, lock_renewal::config& into)
 {
     json_fields(at)
-        .may("lock", into.lock)
-        .may("renew_left", into.renew_left)
-        .may("margin", into.margin)
-        .may("answer", into.answer_timeout)
-        .may("most", into.max_duration)
-        .may("pauses", into.pauses)
+        .optional("lock", into.lock)
+        .optional("renew_left", into.renew_left)
+        .optional("margin", into.margin)
+        .optional("answer", into.answer_timeout)
+        .optional("most", into.max_duration)
+        .optional("pauses", into.pauses)
         .done();
 }
 
@@ -134,10 +134,10 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, receive_planner::config& into)
 {
     json_fields(at)
-        .may_size("at_once", into.max_in_flight)
-        .may("pause", into.pause)
-        .may("look_every", into.poll_interval)
-        .may("guard", into.breaker)
+        .optional_size("at_once", into.max_in_flight)
+        .optional("pause", into.pause)
+        .optional("look_every", into.poll_interval)
+        .optional("guard", into.breaker)
         .done();
 }
 
@@ -261,12 +261,12 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, deferred& into)
 {
     json_fields(at)
-        .must("sequence", into.sequence)
-        .must("due", into.due)
-        .must("attempts", into.attempts)
-        .must_text("session", into.session)
-        .must_text("id", into.id)
-        .must("since", into.since)
+        .required("sequence", into.sequence)
+        .required("due", into.due)
+        .required("attempts", into.attempts)
+        .required_text("session", into.session)
+        .required_text("id", into.id)
+        .required("since", into.since)
         .done();
 }
 
@@ -319,7 +319,7 @@ void read_value(const json_place<Json>& at, deferred_messages& into)
 {
     deferred_messages fresh(into.options());
     detail::deferred_entries entries{fresh};
-    json_fields(at).version(detail::deferral_version).must("entries", entries).done();
+    json_fields(at).version(detail::deferral_version).required("entries", entries).done();
     if (!at.error) into = std::move(fresh);
 }
 

@@ -11,7 +11,10 @@
 //
 //     void read_value(const waybill::json_place<nlohmann::json>& at, order& into)
 //     {
-//         waybill::json_fields(at).must("lines", into.lines).may("note", into.note).done();
+//         waybill::json_fields(at)
+//             .required("lines", into.lines)
+//             .optional("note", into.note)
+//             .done();
 //     }
 //
 // The first error is kept, and all later reads do nothing. These functions do not throw, whatever
@@ -208,7 +211,7 @@ public:
 
     /// Reads an optional field. If it is missing, `into` is unchanged.
     template <class T>
-    json_fields& may(std::string_view field, T& into)
+    json_fields& optional(std::string_view field, T& into)
     {
         if (const Json* v = find(field)) read_value(place_of(*v, field), into);
         return *this;
@@ -216,40 +219,40 @@ public:
 
     /// Reads a required field. A missing field is an error.
     template <class T>
-    json_fields& must(std::string_view field, T& into)
+    json_fields& required(std::string_view field, T& into)
     {
-        may(field, into);
+        optional(field, into);
         if (!has_field_) fail_missing(field);
         return *this;
     }
 
     /// Reads an optional size or limit: a whole number in [0, 2^64), or "unlimited".
-    json_fields& may_size(std::string_view field, std::uint64_t& into)
+    json_fields& optional_size(std::string_view field, std::uint64_t& into)
     {
         if (const Json* v = find(field)) detail::read_size(place_of(*v, field), into);
         return *this;
     }
 
-    json_fields& must_size(std::string_view field, std::uint64_t& into)
+    json_fields& required_size(std::string_view field, std::uint64_t& into)
     {
-        may_size(field, into);
+        optional_size(field, into);
         if (!has_field_) fail_missing(field);
         return *this;
     }
 
-    json_fields& must_text(std::string_view field, std::string& into)
+    json_fields& required_text(std::string_view field, std::string& into)
     {
-        may_text(field, into);
+        optional_text(field, into);
         if (!has_field_) fail_missing(field);
         return *this;
     }
 
     /// Reads text from `field`, or base64 from the field with "_base64" appended to the name.
-    json_fields& may_text(std::string_view field, std::string& into)
+    json_fields& optional_text(std::string_view field, std::string& into)
     {
         const std::string encoded = std::string(field) + "_base64";
         const Json* v = find(encoded);
-        if (!v) return may(field, into);
+        if (!v) return optional(field, into);
         const auto* s = v->template get_ptr<const std::string*>();
         auto bytes = s ? detail::bytes_in_base64(*s) : std::nullopt;
         if (!bytes) place_of(*v, encoded).fail("base64");

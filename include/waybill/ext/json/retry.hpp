@@ -43,12 +43,12 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, backoff& into)
 {
     json_fields(at)
-        .may("base", into.base)
-        .may("cap", into.cap)
-        .may("factor", into.factor)
-        .may("spread", into.spread)
-        .may("step", into.step)
-        .may("highest_hint", into.highest_hint)
+        .optional("base", into.base)
+        .optional("cap", into.cap)
+        .optional("factor", into.factor)
+        .optional("spread", into.spread)
+        .optional("step", into.step)
+        .optional("highest_hint", into.highest_hint)
         .done();
 }
 
@@ -62,9 +62,9 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, retry_policy& into)
 {
     json_fields(at)
-        .may("most", into.max_attempts)
-        .may("immediate", into.immediate)
-        .may("pauses", into.pauses)
+        .optional("most", into.max_attempts)
+        .optional("immediate", into.immediate)
+        .optional("pauses", into.pauses)
         .done();
 }
 
@@ -77,7 +77,7 @@ void to_json(Json& j, const call_policy& p)
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, call_policy& into)
 {
-    json_fields(at).may("retry", into.retry).may("time_limit", into.time_limit).done();
+    json_fields(at).optional("retry", into.retry).optional("time_limit", into.time_limit).done();
 }
 
 template <detail::json_value Json>
@@ -90,9 +90,9 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, retry_levels& into)
 {
     json_fields(at)
-        .may("immediate", into.immediate)
-        .may("delayed", into.delayed)
-        .may("pauses", into.pauses)
+        .optional("immediate", into.immediate)
+        .optional("delayed", into.delayed)
+        .optional("pauses", into.pauses)
         .done();
 }
 
@@ -111,9 +111,9 @@ void read_value(const json_place<Json>& at, retry_budget& into)
 {
     std::uint64_t tokens = into.tokens == retry_budget::uncounted ? unlimited : into.tokens;
     json_fields(at)
-        .may_size("tokens", tokens)
-        .may("successes", into.successes)
-        .may("refill", into.refill)
+        .optional_size("tokens", tokens)
+        .optional("successes", into.successes)
+        .optional("refill", into.refill)
         .done();
     if (tokens != unlimited && tokens >= retry_budget::uncounted) {
         at.fail("\"tokens\" of at most 32 bits, or \"unlimited\"");
@@ -139,14 +139,14 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, circuit_breaker_types::config& into)
 {
     json_fields(at)
-        .may("trip_at", into.failure_ratio)
-        .may_size("min_calls", into.minimum_throughput)
-        .may("period", into.sampling_duration)
-        .may_size("in_a_row", into.consecutive_failures)
-        .may("timeout", into.timeout)
-        .may("shut_for", into.break_duration)
-        .may("ramp", into.half_open_steps)
-        .may("transient_counts", into.transient_counts)
+        .optional("trip_at", into.failure_ratio)
+        .optional_size("min_calls", into.minimum_throughput)
+        .optional("period", into.sampling_duration)
+        .optional_size("in_a_row", into.consecutive_failures)
+        .optional("timeout", into.timeout)
+        .optional("shut_for", into.break_duration)
+        .optional("ramp", into.half_open_steps)
+        .optional("transient_counts", into.transient_counts)
         .done();
 }
 
@@ -163,17 +163,17 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, delivery_terms& into)
 {
     json_fields(at)
-        .may("lock", into.lock)
-        .may_size("max_deliveries", into.max_deliveries)
-        .may("time_to_live", into.time_to_live)
-        .may("highest_lock", into.highest_lock)
+        .optional("lock", into.lock)
+        .optional_size("max_deliveries", into.max_deliveries)
+        .optional("time_to_live", into.time_to_live)
+        .optional("highest_lock", into.highest_lock)
         .done();
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const delivery_lifetime& p)
 {
-    j = {{"lasts", p.lasts}, {"by", p.by}};
+    j = {{"lasts", p.lasts}, {"by", p.limited_by}};
 }
 
 template <detail::json_value Json>

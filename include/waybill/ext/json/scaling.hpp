@@ -77,7 +77,7 @@ void read_value(const json_place<Json>& at, threshold& into)
             read_value(one, s);
         });
     }};
-    json_fields(at).may("per_instance", each).may("by_instances", read_steps).done();
+    json_fields(at).optional("per_instance", each).optional("by_instances", read_steps).done();
     if (!kind_index) at.fail(expected);
     else if (*kind_index == 0) into = threshold::each(each);
     else into = threshold::steps(std::move(steps));
@@ -86,42 +86,42 @@ void read_value(const json_place<Json>& at, threshold& into)
 template <waybill::detail::json_value Json>
 void read_value(const json_place<Json>& at, change& into)
 {
-    json_fields(at).may("count", into.count).may("percent", into.percent).done();
+    json_fields(at).optional("count", into.count).optional("percent", into.percent).done();
 }
 
 template <waybill::detail::json_value Json, class T>
     requires waybill::detail::json_readable<T, Json>
 void read_value(const json_place<Json>& at, per_direction<T>& into)
 {
-    json_fields(at).may("up", into.up).may("down", into.down).done();
+    json_fields(at).optional("up", into.up).optional("down", into.down).done();
 }
 
 template <waybill::detail::json_value Json>
 void read_value(const json_place<Json>& at, rate_limit& into)
 {
-    json_fields(at).must("most", into.max_change).must("per", into.per).done();
+    json_fields(at).required("most", into.max_change).required("per", into.per).done();
 }
 
 template <waybill::detail::json_value Json>
 void read_value(const json_place<Json>& at, cooldowns& into)
 {
     json_fields(at)
-        .may("up", into.up)
-        .may("down", into.down)
-        .may("shared", into.shared)
+        .optional("up", into.up)
+        .optional("down", into.down)
+        .optional("shared", into.shared)
         .done();
 }
 
 template <waybill::detail::json_value Json>
 void read_value(const json_place<Json>& at, bounds& into)
 {
-    json_fields(at).may("lowest", into.lowest).may_size("highest", into.highest).done();
+    json_fields(at).optional("lowest", into.lowest).optional_size("highest", into.highest).done();
 }
 
 template <waybill::detail::json_value Json>
 void read_value(const json_place<Json>& at, capacity_tier& into)
 {
-    json_fields(at).must("name", into.name).must("capacity", into.capacity).done();
+    json_fields(at).required("name", into.name).required("capacity", into.capacity).done();
 }
 
 template <waybill::detail::json_value Json>
@@ -131,10 +131,10 @@ void read_value(const json_place<Json>& at, target& into)
     if (!measured) return;
     into.of.what = *measured;
     json_fields(at)
-        .must(name(*measured), into.of.metric)
-        .must("each", into.each)
-        .may("averaged", into.of.averaged)
-        .may("tolerance", into.tolerance)
+        .required(name(*measured), into.of.metric)
+        .required("each", into.each)
+        .optional("averaged", into.of.averaged)
+        .optional("tolerance", into.tolerance)
         .done();
 }
 
@@ -152,29 +152,29 @@ void read_value(const json_place<Json>& at, policy& into)
     auto ladder = detail::list_into<Json>(p.ladder);
     auto bands = detail::lists_into<Json>(p.bands, [&](const json_place<Json>& one, band& b) {
         auto read_when = detail::rule_into(rules, b.when);
-        json_fields(one).must("when", read_when).must("by", b.by).done();
+        json_fields(one).required("when", read_when).required("by", b.by).done();
     });
     auto rate = detail::lists_into<Json>(p.rate);
     json_fields(at)
-        .may("up", up)
-        .may("down", down)
-        .may("targets", targets)
-        .may("min_points", p.min_points)
-        .may("max_age", p.max_age)
-        .may("cooldown", p.cooldown)
-        .may("instances", p.instances)
-        .may("step", p.step)
-        .may("bands", bands)
-        .may("stabilise", p.stabilise)
-        .may("rate", rate)
-        .may("warm_up", p.warm_up)
-        .may("activation", read_activation)
-        .may("zero_after", p.zero_after)
-        .may("ladder", ladder)
-        .may("allow", p.allow)
-        .may("if_unknown", p.if_unknown)
-        .may("patience", p.patience)
-        .may("after_failure", p.after_failure)
+        .optional("up", up)
+        .optional("down", down)
+        .optional("targets", targets)
+        .optional("min_points", p.min_points)
+        .optional("max_age", p.max_age)
+        .optional("cooldown", p.cooldown)
+        .optional("instances", p.instances)
+        .optional("step", p.step)
+        .optional("bands", bands)
+        .optional("stabilise", p.stabilise)
+        .optional("rate", rate)
+        .optional("warm_up", p.warm_up)
+        .optional("activation", read_activation)
+        .optional("zero_after", p.zero_after)
+        .optional("ladder", ladder)
+        .optional("allow", p.allow)
+        .optional("if_unknown", p.if_unknown)
+        .optional("patience", p.patience)
+        .optional("after_failure", p.after_failure)
         .done();
     if (at.error) return;
     if (at.value.contains("activation")) p.activation = std::move(activation);
@@ -227,9 +227,9 @@ inline constexpr std::uint64_t state_version = 1;
 template <waybill::detail::json_value Json>
 void to_json(Json& j, const pending_command& p)
 {
-    j = {{"id", p.ordered.id},
-         {"from", p.ordered.from},
-         {"to", p.ordered.to},
+    j = {{"id", p.issued.id},
+         {"from", p.issued.from},
+         {"to", p.issued.to},
          {"at", p.at},
          {"warm_up", p.warm_up}};
 }
@@ -238,13 +238,13 @@ template <waybill::detail::json_value Json>
 void read_value(const json_place<Json>& at, pending_command& into)
 {
     json_fields(at)
-        .must("id", into.ordered.id)
-        .must("from", into.ordered.from)
-        .must("to", into.ordered.to)
-        .must("at", into.at)
-        .must("warm_up", into.warm_up)
+        .required("id", into.issued.id)
+        .required("from", into.issued.from)
+        .required("to", into.issued.to)
+        .required("at", into.at)
+        .required("warm_up", into.warm_up)
         .done();
-    if (into.ordered.from == into.ordered.to) at.fail("\"to\" other than \"from\"");
+    if (into.issued.from == into.issued.to) at.fail("\"to\" other than \"from\"");
 }
 
 /// Leaves out times that are not set.
@@ -274,17 +274,17 @@ void read_value(const json_place<Json>& at, state& into)
     detail::list_in_base36<applied_change, state::changes> made{s.applied_changes};
     json_fields(at)
         .version(detail::state_version)
-        .must("last_id", s.last_id)
-        .must("ready", s.warm_instances)
-        .must("highest", highest)
-        .must("lowest", lowest)
-        .must("made", made)
-        .may("pending", s.pending)
-        .may("last_up", s.last_up)
-        .may("last_down", s.last_down)
-        .may("last_failure", s.last_failure)
-        .may("warm_at", s.warm_at)
-        .may("inactive_since", s.inactive_since)
+        .required("last_id", s.last_id)
+        .required("ready", s.warm_instances)
+        .required("highest", highest)
+        .required("lowest", lowest)
+        .required("made", made)
+        .optional("pending", s.pending)
+        .optional("last_up", s.last_up)
+        .optional("last_down", s.last_down)
+        .optional("last_failure", s.last_failure)
+        .optional("warm_at", s.warm_at)
+        .optional("inactive_since", s.inactive_since)
         .done();
     detail::check_order(at, "highest", s.highest, detail::instance_order::falling);
     detail::check_order(at, "lowest", s.lowest, detail::instance_order::rising);
@@ -292,7 +292,7 @@ void read_value(const json_place<Json>& at, state& into)
         json_place{at.value["warm_at"], waybill::detail::path_to(at.path, "warm_at"), at.error}
             .fail("\"last_up\" beside it, which it comes of");
     }
-    if (s.pending && (s.pending->ordered.id == 0 || s.pending->ordered.id > s.last_id)) {
+    if (s.pending && (s.pending->issued.id == 0 || s.pending->issued.id > s.last_id)) {
         json_place{at.value["pending"], waybill::detail::path_to(at.path, "pending"), at.error}
             .fail("an \"id\" of 1 to \"last_id\"");
     }
@@ -343,7 +343,7 @@ void to_json(Json& j, const evidence& e)
         j["first"] = e.first;
         j["last"] = e.last;
     }
-    if (e.lacks != lack_of::nothing) j["lacks"] = e.lacks;
+    if (e.missing != missing_part::nothing) j["lacks"] = e.missing;
     if (e.wants) j["wants"] = *e.wants;
     if (!e.note.empty()) waybill::detail::put_text(j, "note", std::string(e.note));
 }

@@ -94,8 +94,8 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, state_budget& into)
 {
     json_fields(at)
-        .may_size("bytes", into.bytes)
-        .may("failure_reserve", into.failure_reserve)
+        .optional_size("bytes", into.bytes)
+        .optional("failure_reserve", into.failure_reserve)
         .done();
 }
 
@@ -117,14 +117,14 @@ void read_value(const json_place<Json>& at, pipeline_policy& into)
 {
     std::uint64_t reason_bytes = into.reason_bytes;
     json_fields(at)
-        .may("mode", into.mode)
-        .may("retry", into.retry)
-        .may("patience", into.max_wait_in_hand)
-        .may("deliveries", into.max_deliveries)
-        .may_size("broker_deliveries", into.broker_max_deliveries)
-        .may("unreadable", into.unreadable)
-        .may("refused", into.refused)
-        .may_size("reason_bytes", reason_bytes)
+        .optional("mode", into.mode)
+        .optional("retry", into.retry)
+        .optional("patience", into.max_wait_in_hand)
+        .optional("deliveries", into.max_deliveries)
+        .optional_size("broker_deliveries", into.broker_max_deliveries)
+        .optional("unreadable", into.unreadable)
+        .optional("refused", into.refused)
+        .optional_size("reason_bytes", reason_bytes)
         .done();
     into.reason_bytes = reason_bytes;
 }
@@ -142,10 +142,10 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, sweep_policy& into)
 {
     json_fields(at)
-        .may("messages_live", into.messages_live)
-        .may("keep_failed", into.keep_failed)
-        .may("stuck_after", into.stuck_after)
-        .may("give_up_after", into.give_up_after)
+        .optional("messages_live", into.messages_live)
+        .optional("keep_failed", into.keep_failed)
+        .optional("stuck_after", into.stuck_after)
+        .optional("give_up_after", into.give_up_after)
         .done();
 }
 
@@ -165,7 +165,7 @@ void to_json(Json& j, const redrive_policy& p)
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, redrive_policy& into)
 {
-    json_fields(at).may_size("chunk", into.chunk).may("retry", into.retry).done();
+    json_fields(at).optional_size("chunk", into.chunk).optional("retry", into.retry).done();
 }
 
 template <detail::json_value Json>
@@ -182,11 +182,11 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, redrive_options& into)
 {
     json_fields(at)
-        .may("damaged", into.damaged)
-        .may("close", into.close)
-        .may("fetches_bodies", into.fetches_bodies)
-        .may_size("removed_at_once", into.removed_at_once)
-        .may("most_id_bytes", into.max_id_bytes)
+        .optional("damaged", into.damaged)
+        .optional("close", into.close)
+        .optional("fetches_bodies", into.fetches_bodies)
+        .optional_size("removed_at_once", into.removed_at_once)
+        .optional("most_id_bytes", into.max_id_bytes)
         .done();
 }
 
@@ -195,7 +195,7 @@ void to_json(Json& j, const redrive_plan::planned_session& s)
 {
     j = {{"offset", s.offset}, {"count", s.count}, {"generation", s.generation},
          {"first", s.first},   {"total", s.total}, {"marks", describe(s.marks)},
-         {"held", s.held}};
+         {"held", s.reason}};
     detail::put_text(j, "id", s.id);
     if (s.without_body != 0) j["without_body"] = s.without_body;
     if (s.last_redriven_step != 0) j["sent_to"] = s.last_redriven_step;
@@ -204,7 +204,10 @@ void to_json(Json& j, const redrive_plan::planned_session& s)
 template <detail::json_value Json>
 void to_json(Json& j, const redrive_plan& p)
 {
-    j = {{"ready", p.ready}, {"held", p.held}, {"filtered", p.filtered}, {"sessions", p.sessions}};
+    j = {{"ready", p.ready},
+         {"held", p.held_back},
+         {"filtered", p.filtered},
+         {"sessions", p.sessions}};
 }
 
 template <detail::json_value Json>
@@ -227,11 +230,11 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, step_properties& into)
 {
     json_fields(at)
-        .must_text("session", into.session)
-        .must("step", into.step)
-        .may("first", into.first)
-        .may("total", into.total)
-        .may("last", into.last)
+        .required_text("session", into.session)
+        .required("step", into.step)
+        .optional("first", into.first)
+        .optional("total", into.total)
+        .optional("last", into.last)
         .done();
 }
 
@@ -255,12 +258,12 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, step_origin& into)
 {
     json_fields(at)
-        .must_text("session", into.session)
-        .must("sequence", into.sequence)
-        .must("generation", into.generation)
-        .must("tries", into.tries)
-        .may_text("state", into.state)
-        .may_text("message_id", into.message_id)
+        .required_text("session", into.session)
+        .required("sequence", into.sequence)
+        .required("generation", into.generation)
+        .required("tries", into.tries)
+        .optional_text("state", into.state)
+        .optional_text("message_id", into.message_id)
         .done();
 }
 
@@ -295,25 +298,25 @@ void read_value(const json_place<Json>& at, pipeline_dead_letter& into)
 {
     json_fields(at)
         .version(detail::pipeline_dead_letter_version)
-        .must("stamp", into.properties)
-        .must("sequence", into.sequence)
-        .must("reason", into.reason)
-        .must("tries", into.tries)
-        .must("enqueued", into.enqueued)
-        .must("parked", into.dead_lettered_at)
-        .must("kept", into.kept)
-        .must("size", into.size)
-        .must("checksum", into.checksum)
-        .must_text("message_id", into.message_id)
-        .must_text("text", into.text)
-        .must_text("body", into.body)
-        .may("cause", into.cause)
-        .may("resume_at", into.resume_at)
-        .may("alone", into.independent)
-        .may("sent_to", into.last_redriven_step)
-        .may("origin", into.origin)
-        .may_text("state", into.state)
-        .may("state_cut", into.state_omitted)
+        .required("stamp", into.properties)
+        .required("sequence", into.sequence)
+        .required("reason", into.reason)
+        .required("tries", into.tries)
+        .required("enqueued", into.enqueued)
+        .required("parked", into.dead_lettered_at)
+        .required("kept", into.kept)
+        .required("size", into.size)
+        .required("checksum", into.checksum)
+        .required_text("message_id", into.message_id)
+        .required_text("text", into.text)
+        .required_text("body", into.body)
+        .optional("cause", into.cause)
+        .optional("resume_at", into.resume_at)
+        .optional("alone", into.independent)
+        .optional("sent_to", into.last_redriven_step)
+        .optional("origin", into.origin)
+        .optional_text("state", into.state)
+        .optional("state_cut", into.state_omitted)
         .done();
 }
 

@@ -28,9 +28,9 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, tracker_options& into)
 {
     json_fields(at)
-        .may("most", into.max_in_flight)
-        .may("span", into.span)
-        .may("mark", into.mark)
+        .optional("most", into.max_in_flight)
+        .optional("span", into.span)
+        .optional("mark", into.mark)
         .done();
 }
 
@@ -68,12 +68,12 @@ template <detail::json_value Json>
 void read_value(const json_place<Json>& at, commit_schedule::config& into)
 {
     json_fields(at)
-        .may_size("every", into.every)
-        .may("interval", into.interval)
-        .may("needs", into.needs)
-        .may("on_close", into.on_close)
-        .may("idle_refresh", into.idle_refresh)
-        .may("pause", into.pause)
+        .optional_size("every", into.every)
+        .optional("interval", into.interval)
+        .optional("needs", into.needs)
+        .optional("on_close", into.on_close)
+        .optional("idle_refresh", into.idle_refresh)
+        .optional("pause", into.pause)
         .done();
 }
 

@@ -56,10 +56,10 @@ void read_value(const json_place<Json>& at, W& into)
     W fresh(into.options());
     wall_time clock;
     json_fields fields(at);
-    fields.version(detail::window_version).may("clock", clock);
+    fields.version(detail::window_version).optional("clock", clock);
     detail::samples_into<W> samples{fresh};
     if (at.value.is_object() && at.value.contains("clock")) samples.clock = clock;
-    fields.must("samples", samples).done();
+    fields.required("samples", samples).done();
     if (!at.error) into = std::move(fresh);
 }
 

@@ -28,7 +28,7 @@ namespace waybill::inline v0_2::scaling::detail {
         if (r.metric == metric) found = &r;
     }
     if (found == nullptr) {
-        e.lacks = lack_of::metric;
+        e.missing = missing_part::metric;
         return e;
     }
     e.points = found->points;
@@ -42,9 +42,9 @@ namespace waybill::inline v0_2::scaling::detail {
     e.sampled = found->sampled;
     const bool stale =
         max_age != duration::highest() && (!e.timed || s.now - found->last > max_age);
-    if (e.points < min_points) e.lacks = lack_of::points;
-    else if (stale) e.lacks = lack_of::fresh_points;
-    else if (!e.value) e.lacks = lack_of::value;
+    if (e.points < min_points) e.missing = missing_part::points;
+    else if (stale) e.missing = missing_part::fresh_points;
+    else if (!e.value) e.missing = missing_part::value;
     return e;
 }
 

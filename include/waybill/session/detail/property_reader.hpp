@@ -18,10 +18,10 @@ namespace waybill::inline v0_2::detail {
 /// An error contains at most this many bytes of the value, so that it fits into a line of a log.
 inline constexpr std::size_t max_shown_value_bytes = 64;
 
-/// Reads properties until the first error. `Read` is `step_properties_read`.
+/// Reads properties into `Read`, a `step_properties_read`. Keeps the first error.
 template <class F, class Read>
 class property_reader {
-    using finding = typename Read::finding;
+    using read_outcome = typename Read::read_outcome;
 
 public:
     property_reader(F& find, Read& read) : find_(find), read_(read) {}
@@ -44,8 +44,8 @@ public:
             to = parsed.sequence;
             return true;
         }
-        const bool large = parsed.outcome == row_key::finding::too_large;
-        return set_error(large ? finding::too_large : finding::not_number, name, text);
+        const bool large = parsed.outcome == row_key::read_outcome::too_large;
+        return set_error(large ? read_outcome::too_large : read_outcome::not_number, name, text);
     }
     void read_flag(std::string_view name, bool& to)
     {
@@ -54,10 +54,10 @@ public:
         const std::string_view text(*found);
         to = text == "true" || text == "True" || text == "1";
         if (to || text == "false" || text == "False" || text == "0") return;
-        set_error(finding::not_bool, name, text);
+        set_error(read_outcome::not_bool, name, text);
     }
     /// Stores the first error. Returns false, for `return set_error(...)`.
-    bool set_error(finding outcome, std::string_view name, std::string_view value)
+    bool set_error(read_outcome outcome, std::string_view name, std::string_view value)
     {
         if (!read_.ok()) return false;
         read_.outcome = outcome;

@@ -72,7 +72,7 @@ private:
         apply_filter(s);
         if (s.count == 0) return;
         if (session(offset).empty()) {
-            s.held = redrive_plan::skip_reason::no_session;
+            s.reason = redrive_plan::skip_reason::no_session;
             return add(std::move(s));
         }
         separate_without_step(s);
@@ -113,7 +113,7 @@ private:
         redrive_plan::planned_session rest = s;
         rest.offset = s.offset + selected;
         rest.count = s.count - selected;
-        rest.held = redrive_plan::skip_reason::filtered;
+        rest.reason = redrive_plan::skip_reason::filtered;
         s.count = selected;
         if (selected == 0) return add(std::move(rest));
         split_off_.push_back(std::move(rest));
@@ -135,7 +135,7 @@ private:
         redrive_plan::planned_session rest = s;
         rest.offset = s.end();
         rest.count = without_step;
-        rest.held = redrive_plan::skip_reason::damaged;
+        rest.reason = redrive_plan::skip_reason::damaged;
         set_id_and_marks(rest);
         split_off_.push_back(std::move(rest));
     }
@@ -145,7 +145,7 @@ private:
     {
         redrive_plan::planned_session done = s;
         done.count = 0;
-        done.held = redrive_plan::skip_reason::already_done;
+        done.reason = redrive_plan::skip_reason::already_done;
         while (!s.marks.independent && s.count != 0 && letter(s.offset).properties.step < s.first) {
             ++done.count;
             ++s.offset;
@@ -328,7 +328,7 @@ private:
         s.mark_before_removal = s.keeps_first || s.count > greater(options_.removed_at_once, 1);
         if (s.first_sent && s.count == 1) {
             s.mark_before_removal = false;
-            if (s.keeps_first) s.held = redrive_plan::skip_reason::end_missing;
+            if (s.keeps_first) s.reason = redrive_plan::skip_reason::end_missing;
         }
     }
 
@@ -339,25 +339,25 @@ private:
         const bool needs_state = s.first > 1 && !s.first_sent && !s.marks.independent;
         s.marks.without_state =
             needs_state && !s.marks.state_omitted && latest_state(part(s)).empty();
-        if (s.held == redrive_plan::skip_reason::none && s.marks.damaged() && !options_.damaged) {
-            s.held = redrive_plan::skip_reason::damaged;
-        } else if (s.held == redrive_plan::skip_reason::none && s.without_body != 0 &&
+        if (s.reason == redrive_plan::skip_reason::none && s.marks.damaged() && !options_.damaged) {
+            s.reason = redrive_plan::skip_reason::damaged;
+        } else if (s.reason == redrive_plan::skip_reason::none && s.without_body != 0 &&
                    !options_.fetches_bodies) {
-            s.held = redrive_plan::skip_reason::no_body;
+            s.reason = redrive_plan::skip_reason::no_body;
         }
         add(std::move(s));
     }
 
     void add(redrive_plan::planned_session s)
     {
-        count_of(s.held) += s.count;
+        count_of(s.reason) += s.count;
         plan_.sessions.push_back(std::move(s));
     }
 
     [[nodiscard]] std::uint64_t& count_of(redrive_plan::skip_reason h) noexcept
     {
         if (h == redrive_plan::skip_reason::none) return plan_.ready;
-        return h == redrive_plan::skip_reason::filtered ? plan_.filtered : plan_.held;
+        return h == redrive_plan::skip_reason::filtered ? plan_.filtered : plan_.held_back;
     }
 
     /// Groups the dead letters: first those to be sent, then those held back, then those that the
@@ -371,21 +371,21 @@ private:
         };
         bool already_grouped = true;
         for (std::size_t i = 1; i < plan_.sessions.size(); ++i) {
-            already_grouped = already_grouped && group_of(plan_.sessions[i - 1].held) <=
-                                                     group_of(plan_.sessions[i].held);
+            already_grouped = already_grouped && group_of(plan_.sessions[i - 1].reason) <=
+                                                     group_of(plan_.sessions[i].reason);
         }
         if (already_grouped) return;
         std::size_t current = 0;  // the session of the dead letter at `at`
         order_.by_key(0, letters_.size(), [&](const pipeline_dead_letter&, std::size_t at) {
             while (at >= plan_.sessions[current].end()) ++current;
-            return group_of(plan_.sessions[current].held);
+            return group_of(plan_.sessions[current].reason);
         });
         std::vector<redrive_plan::planned_session> sorted;
         sorted.reserve(plan_.sessions.size());
         std::uint64_t offset = 0;
         for (std::uint64_t group = 0; group != groups; ++group) {
             for (redrive_plan::planned_session& s : plan_.sessions) {
-                if (group_of(s.held) != group) continue;
+                if (group_of(s.reason) != group) continue;
                 s.offset = offset;
                 offset = s.end();
                 sorted.push_back(std::move(s));

@@ -192,12 +192,12 @@ inline void put_envelope(std::string& bytes, state_format f, schema_version v)
         return s;
     }
     s.outcome = state_read::ok;
-    const std::string_view bare = detail::trimmed_front(*bytes);
+    const std::string_view trimmed = detail::trimmed_front(*bytes);
     if (bytes->empty()) {
         s.problem = opened_state::problem_type::empty;
-    } else if (bare.starts_with('{')) {
+    } else if (trimmed.starts_with('{')) {
         s.without_envelope = true;
-        s.body = bare;
+        s.body = trimmed;
     } else if (!detail::envelope_magic.starts_with(bytes->substr(0, envelope_magic.size()))) {
         // A truncated magic is not foreign: it is the beginning of an envelope.
         s.problem = opened_state::problem_type::foreign;

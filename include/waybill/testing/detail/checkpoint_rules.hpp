@@ -75,10 +75,10 @@ void wide_reset_rules(trial& t, S& s)
     const partition_key key = key_of("orders", "billing", "wide");
     bool refused = true;
     bool accepted = true;
-    for (const std::uint64_t n : wide_numbers) {
+    for (const std::uint64_t n : numbers_of_64_bits) {
         const position at{n, ""};
         accepted = t.advance(s, key, {}, at, n) && accepted;
-        for (const std::uint64_t other : wide_numbers) {
+        for (const std::uint64_t other : numbers_of_64_bits) {
             if (other != n)
                 refused = !reset_checkpoint(t, s, key, position{other, ""}, n) && refused;
             if (other < n) refused = !reset_checkpoint(t, s, key, at, other) && refused;
@@ -159,14 +159,14 @@ void wide_epoch_rules(trial& t, S& s)
     const position nine{9, "9@a"};
     const partition_key wide = key_of("orders", "billing", "2");
     std::optional<position> from;
-    for (const std::uint64_t epoch : wide_numbers) {
+    for (const std::uint64_t epoch : numbers_of_64_bits) {
         const position to{epoch, ""};
         t.holds(
             t.advance(s, wide, from, to, epoch) && t.checkpoint_is(s, wide, checkpoint{to, epoch}),
             "advance: accepts every 64-bit epoch");
         from = to;
         bool refused = true;
-        for (const std::uint64_t lower : wide_numbers) {
+        for (const std::uint64_t lower : numbers_of_64_bits) {
             if (lower < epoch) refused = !t.advance(s, wide, from, nine, lower) && refused;
         }
         t.holds(refused && t.checkpoint_is(s, wide, checkpoint{to, epoch}),
@@ -181,13 +181,13 @@ void sequence_rules(trial& t, S& s)
     const partition_key key = key_of("orders", "billing", "3");
     const position nine{9, "9@a"};
     std::optional<position> from;
-    for (const std::uint64_t n : wide_numbers) {
+    for (const std::uint64_t n : numbers_of_64_bits) {
         const position to{n, ""};
         t.holds(t.advance(s, key, from, to, 1) && t.checkpoint_is(s, key, checkpoint{to, 1}),
                 "sequence numbers are 64 bits wide, from 0 to the largest");
         t.holds(!t.advance(s, key, {}, nine, 1), "a checkpoint at 0 is not an absent one");
         bool refused = true;
-        for (const std::uint64_t other : wide_numbers) {
+        for (const std::uint64_t other : numbers_of_64_bits) {
             if (other != n) refused = !t.advance(s, key, position{other, ""}, nine, 1) && refused;
         }
         t.holds(refused, "advance: `from` is compared in all 64 bits");

@@ -190,8 +190,8 @@ void concurrent_advance_rules(trial& t, S& s, Other& other)
                 return a && *a == advance_outcome::applied;
             });
         if constexpr (dead_letter_store<S>) {
-            t.holds((committed.first ? t.has(s, letters[0]) : t.lacks(s, letters[0])) &&
-                        (committed.second ? t.has(s, letters[1]) : t.lacks(s, letters[1])),
+            t.holds((committed.first ? t.has(s, letters[0]) : t.missing(s, letters[0])) &&
+                        (committed.second ? t.has(s, letters[1]) : t.missing(s, letters[1])),
                     connection_rule::loser);
         }
         t.holds(!(committed.first && committed.second), connection_rule::one_moves);
@@ -216,7 +216,7 @@ void concurrent_remove_rules(trial& t, S& s, Other& other)
         const auto committed = run_both(s, other, second_first, remove);
         const bool any_committed = committed.first || committed.second;
         t.holds(!(committed.first && committed.second), connection_rule::one_removes);
-        t.holds(any_committed ? t.lacks(s, a) : t.has(s, a), connection_rule::remover);
+        t.holds(any_committed ? t.missing(s, a) : t.has(s, a), connection_rule::remover);
     }
     (void)t.put(s, a);
     bool seen = t.has(s, a);

@@ -35,7 +35,7 @@ void crash_record_rules(trial& t, S& s, const partition_key& key, const crash_re
     constexpr std::uint64_t not_in_double = (std::uint64_t{1} << 53U) + 1;
     constexpr std::uint64_t all = largest;
     const crash_record rows[] = {
-        // from, to, suspects, deaths, by, epoch
+        // from, to, suspects, deaths, incarnation, epoch
         {{}, 3, 1, 0, 0, 2},
         {0, 0, 0, 0, 1, 0},
         {all, all, all, UINT32_MAX, all, all},
@@ -55,7 +55,7 @@ template <class S>
 void crash_record_order_rules(trial& t, S& s, const partition_key& key, const crash_record& row)
 {
     const crash_record other{
-        .from = 18, .to = 68, .suspects = 50, .deaths = 2, .by = 3, .epoch = 6};
+        .from = 18, .to = 68, .suspects = 50, .deaths = 2, .incarnation = 3, .epoch = 6};
     if (auto tx = t.open(s)) {
         const bool done = s.store_crash_record(*tx, key, row) && s.clear_crash_record(*tx, key) &&
                           t.committed(*tx);
@@ -73,7 +73,7 @@ void crash_record_order_rules(trial& t, S& s, const partition_key& key, const cr
                           t.committed(*tx);
         t.holds(
             done && row_is(s, key, std::optional(other)),
-            "store_crash_record: stands where the same transaction has forgotten the row before");
+            "store_crash_record: keeps a row that the same transaction has cleared before");
     }
 }
 
@@ -81,8 +81,12 @@ void crash_record_order_rules(trial& t, S& s, const partition_key& key, const cr
 template <class Make>
 void all_crash_record_rules(trial& t, Make& make)
 {
-    const crash_record row{
-        .from = 17, .to = 117, .suspects = 100, .deaths = 2, .by = 0x9E3779B97F4A7C15U, .epoch = 5};
+    const crash_record row{.from = 17,
+                           .to = 117,
+                           .suspects = 100,
+                           .deaths = 2,
+                           .incarnation = 0x9E3779B97F4A7C15U,
+                           .epoch = 5};
     auto s = make();
     crash_record_rules(t, s, key_of("orders", "billing", "0"), row);
     crash_record_order_rules(t, s, key_of("orders", "billing", "1"), row);

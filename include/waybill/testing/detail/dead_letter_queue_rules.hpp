@@ -38,13 +38,13 @@ void remove_rules(trial& t, S& s)
     }
     t.holds(t.has(s, a), "remove: a rollback restores the letter");
     if (auto tx = t.open(s)) {
-        t.holds(removed(s, *tx, a) == true && t.committed(*tx) && t.lacks(s, a) && t.has(s, b),
+        t.holds(removed(s, *tx, a) == true && t.committed(*tx) && t.missing(s, a) && t.has(s, b),
                 "remove: removes only this letter");
     }
     if (auto tx = t.open(s)) {
         t.holds(removed(s, *tx, a) == false,
                 "remove: returns false if the letter does not exist, not an error");
-        t.holds(t.committed(*tx) && t.lacks(s, a),
+        t.holds(t.committed(*tx) && t.missing(s, a),
                 "remove: a transaction continues after the removal of an absent letter");
     }
 }
@@ -67,13 +67,13 @@ void remove_order_rules(trial& t, S& s)
     }
     if (auto tx = t.open(s)) {
         const bool done = s.put(*tx, a) && removed(s, *tx, a) == true && t.committed(*tx);
-        t.holds(done && t.lacks(s, a),
+        t.holds(done && t.missing(s, a),
                 "remove: removes a letter that the same transaction has put");
     }
     if (auto tx = t.open(s)) {
         const bool once =
             removed(s, *tx, b) == true && removed(s, *tx, b) == false && t.committed(*tx);
-        t.holds(once && t.lacks(s, b), "remove: within a transaction a letter is there once");
+        t.holds(once && t.missing(s, b), "remove: within a transaction a letter is there once");
     }
 }
 
@@ -91,25 +91,25 @@ void remove_neighbour_rules(trial& t, S& s)
         others_kept = t.has(s, other) && others_kept;
         if (auto tx = t.open(s))
             others_kept = removed(s, *tx, other) == true && t.committed(*tx) && others_kept;
-        others_kept = t.lacks(s, other) && t.has(s, a) && others_kept;
+        others_kept = t.missing(s, other) && t.has(s, a) && others_kept;
     }
     t.holds(others_kept, "remove: letters of other keys stay");
 }
 
 /// Dead letters whose sequences become equal if a store truncates them.
 template <class S>
-void wide_remove_rules(trial& t, S& s)
+void remove_64_bit_rules(trial& t, S& s)
 {
     const partition_key key = key_of("orders", "billing", "wide");
     const auto letter = [&](std::uint64_t n) { return letter_of(key, n, "first"); };
-    for (const std::uint64_t n : wide_numbers) (void)t.put(s, letter(n));
+    for (const std::uint64_t n : numbers_of_64_bits) (void)t.put(s, letter(n));
     bool only_removed = true;
-    for (const std::uint64_t removed_sequence : wide_numbers) {
+    for (const std::uint64_t removed_sequence : numbers_of_64_bits) {
         auto tx = t.open(s);
         only_removed = tx && removed(s, *tx, letter(removed_sequence)) == true &&
                        t.committed(*tx) && only_removed;
-        for (const std::uint64_t n : wide_numbers) {
-            only_removed = (n > removed_sequence ? t.has(s, letter(n)) : t.lacks(s, letter(n))) &&
+        for (const std::uint64_t n : numbers_of_64_bits) {
+            only_removed = (n > removed_sequence ? t.has(s, letter(n)) : t.missing(s, letter(n))) &&
                            only_removed;
         }
     }
@@ -121,9 +121,9 @@ using sequences = std::vector<std::uint64_t>;
 /// True if `list` returns exactly the dead letters with these sequences, in this order.
 template <class S>
 [[nodiscard]] bool lists(S& s, const partition_key& key, const std::optional<std::uint64_t>& after,
-                         std::uint64_t most, const sequences& expected)
+                         std::uint64_t max_count, const sequences& expected)
 {
-    const auto r = s.list(key, after, most);
+    const auto r = s.list(key, after, max_count);
     if (!r) return false;
     sequences found;
     for (const dead_letter& d : *r) {
@@ -155,7 +155,7 @@ void list_rules(trial& t, S& s)
     }
     t.holds(only_after, "list: returns only letters after `after`");
     t.holds(lists(s, key, 2, 3, {9, 10, 11}),
-            "list: `after` need not exist; at most `most` letters are returned");
+            "list: `after` need not exist; at most `max_count` letters are returned");
     t.holds(lists(s, key, {}, 0, {}), "list: at most 0 is none");
     const auto whole = s.list(key, 8, 1);
     t.holds(whole && whole->size() == 1 && whole->front() == letter_of(key, 9, "x"),
@@ -180,7 +180,7 @@ void many_letters_rules(trial& t, Make& make)
         done = done && t.committed(*tx);
     }
     t.holds(done && lists(s, key, {}, largest, all),
-            "list: returns all committed letters, up to `most`");
+            "list: returns all committed letters, up to `max_count`");
     const auto page = [&](std::ptrdiff_t from) {
         return sequences(all.begin() + from, all.begin() + from + 20);
     };
@@ -195,7 +195,7 @@ void many_letters_rules(trial& t, Make& make)
             "list: returns large letters unchanged");
 }
 
-/// The rules of `remove` and `list`.
+/// The rules of `remove` and `list`, without those that need many or large letters.
 template <class Make>
 void letter_queue_rules(trial& t, Make& make)
 {
@@ -203,7 +203,7 @@ void letter_queue_rules(trial& t, Make& make)
     remove_rules(t, s);
     remove_order_rules(t, s);
     remove_neighbour_rules(t, s);
-    wide_remove_rules(t, s);
+    remove_64_bit_rules(t, s);
     auto filled = make();
     list_rules(t, filled);
 }

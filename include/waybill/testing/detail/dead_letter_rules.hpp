@@ -39,9 +39,9 @@ void put_rules(trial& t, S& s)
     const partition_key key = key_of("orders", "billing", "0");
     const dead_letter a = letter_of(key, 1, "first");
     const dead_letter replacement = replacement_letter(key);
-    t.holds(t.lacks(s, a), "find: a dead letter that was never put is absent");
+    t.holds(t.missing(s, a), "find: a dead letter that was never put is absent");
     t.holds(t.put(s, a) && t.has(s, a), "put: a committed letter is found");
-    t.holds(t.lacks(s, letter_of(key, 2, "")), "find: returns the letter of this event only");
+    t.holds(t.missing(s, letter_of(key, 2, "")), "find: returns the letter of this event only");
     t.holds(t.put(s, replacement), "put: a second dead letter of the same event is no error");
     t.holds(t.has(s, replacement),
             "put: a second dead letter of the same event replaces the first, every field");
@@ -72,7 +72,7 @@ void letter_value_rules(trial& t, S& s)
         d.kept = static_cast<dead_letter_body>(n);
         kept = t.put(s, d) && t.has(s, d) && kept;
     }
-    t.holds(kept, "put: keeps every letter_keeps");
+    t.holds(kept, "put: keeps every dead_letter_body");
     bool times = true;
     for (const std::int64_t ns : {INT64_MIN, INT64_MIN + 1, std::int64_t{-1'000'000'001},
                                   std::int64_t{1}, std::int64_t{1'000'000'001}, INT64_MAX}) {
@@ -81,7 +81,7 @@ void letter_value_rules(trial& t, S& s)
     }
     t.holds(times, "put: keeps times in nanoseconds, of 64 bits");
     bool numbers = true;
-    for (const std::uint64_t n : wide_numbers) {
+    for (const std::uint64_t n : numbers_of_64_bits) {
         d.size = n;
         d.tries = static_cast<std::uint32_t>(n);
         d.checksum = static_cast<std::uint32_t>(n);
@@ -130,7 +130,8 @@ void letter_sequence_rules(trial& t, S& s)
     std::vector<dead_letter> all;
     for (const partition_key& k : neighbours(key))
         all.push_back(letter_of(k, 1, k.source + k.group));
-    for (const std::uint64_t n : wide_numbers) all.push_back(letter_of(key, n, std::to_string(n)));
+    for (const std::uint64_t n : numbers_of_64_bits)
+        all.push_back(letter_of(key, n, std::to_string(n)));
     bool kept = true;
     for (const dead_letter& d : all) kept = t.put(s, d) && kept;
     for (const dead_letter& d : all) kept = t.has(s, d) && kept;

@@ -57,7 +57,7 @@ void epoch_read_rules(trial& t, Store& store, Leases& leases, const partition_ke
     t.holds(reads(key, {}), "epoch: without a lease it is absent");
     std::optional<std::uint64_t> version;
     bool follows = true;
-    for (const std::uint64_t n : wide_numbers) {
+    for (const std::uint64_t n : numbers_of_64_bits) {
         version = claim_version(leases, {key, {"a", n}, n, version});
         follows = version && reads(key, n) && follows;
     }

@@ -102,7 +102,7 @@ struct rows_of<crash_record> {
 
     static crash_record make(const partition_key&, std::uint64_t n)
     {
-        return {.from = n, .to = n + 2, .suspects = n + 1, .by = 1, .epoch = 1};
+        return {.from = n, .to = n + 2, .suspects = n + 1, .incarnation = 1, .epoch = 1};
     }
     template <class S>
     static auto read(S& s, const partition_key& key)

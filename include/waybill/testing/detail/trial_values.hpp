@@ -19,7 +19,7 @@ namespace waybill::inline v0_2::testing::detail {
 inline constexpr std::uint64_t largest = ~std::uint64_t{0};
 
 /// Numbers that change if stored in 32 bits, in a double or with a sign, and the changed numbers.
-inline constexpr std::uint64_t wide_numbers[] = {0,
+inline constexpr std::uint64_t numbers_of_64_bits[] = {0,
                                                  1,
                                                  5,
                                                  (std::uint64_t{1} << 32U) + 5,

@@ -181,7 +181,7 @@ struct snapshot_steps {
 };
 
 /// Reads the time of the sample after that at `from`, in units. `left` is the number of samples to
-/// read, this one included. Fails if the time is after `latest`.
+/// read, this one included. Fails if a step is malformed, or if the time is after `latest`.
 [[nodiscard]] inline std::int64_t read_step(snapshot_reader& in, snapshot_steps& s,
                                             std::int64_t from, std::uint64_t left,
                                             std::int64_t latest) noexcept

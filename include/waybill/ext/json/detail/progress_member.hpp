@@ -6,10 +6,10 @@
 //     "waybill":{"done":2,"failed":{"at":"2024-02-29T12:00:00Z","reason":"exhausted","sequence":17,
 //                "step":3,"text":"no printer answers","tries":5},"total":5}
 //
-// Fields that are zero are left out. The other fields are `begun`, `changed`, `first`, `parked` and
-// `tries`. The member is written directly as JSON or CBOR, without a tree: most states are small,
-// and a tree would be the larger part of the work. The text of a failure is made UTF-8 and cut to
-// the available bytes, so a failure can always be written.
+// Fields that are zero are left out. The other fields are `begun`, `changed`, `first`, `parked`,
+// `tries` and `version`. The member is written directly as JSON or CBOR, without a tree: most
+// states are small, and a tree would be the larger part of the work. The text of a failure is made
+// UTF-8 and cut to the available bytes, so a failure can always be written.
 
 #ifndef WAYBILL_EXT_JSON_DETAIL_PROGRESS_MEMBER_HPP
 #define WAYBILL_EXT_JSON_DETAIL_PROGRESS_MEMBER_HPP

@@ -28,7 +28,7 @@ template <json_value Json, class T, class F>
     return field_reader{[&into, one](const json_place<Json>& at) {
         field_reader up{[&](const json_place<Json>& list) { read_list(list, into.up, one); }};
         field_reader down{[&](const json_place<Json>& list) { read_list(list, into.down, one); }};
-        json_fields(at).may("up", up).may("down", down).done();
+        json_fields(at).optional("up", up).optional("down", down).done();
     }};
 }
 

@@ -154,9 +154,9 @@ public:
                                      rule::kind::opposite};
         const rule::kind kind = kinds[*field_index];
         json_fields fields(at);
-        if (kind == rule::kind::at_least) fields.must("at_least", wanted);
-        if (kind == rule::kind::opposite) fields.may("not", read_only_part);
-        else fields.may(field_names[*field_index], read_parts);
+        if (kind == rule::kind::at_least) fields.required("at_least", wanted);
+        if (kind == rule::kind::opposite) fields.optional("not", read_only_part);
+        else fields.optional(field_names[*field_index], read_parts);
         fields.done();
         if (!at.error) into = rule(kind, std::move(parts), wanted);
     }
@@ -176,14 +176,14 @@ private:
         const auto relation_index = only_field(at, field_names, "one threshold");
         comparison c{.what = *measured_statistic};
         json_fields fields(at);
-        fields.must(name(*measured_statistic), c.metric)
-            .may("min_points", c.min_points)
-            .may("max_age", c.max_age)
-            .may("if_missing", c.missing)
-            .may("averaged", c.averaged);
+        fields.required(name(*measured_statistic), c.metric)
+            .optional("min_points", c.min_points)
+            .optional("max_age", c.max_age)
+            .optional("if_missing", c.missing)
+            .optional("averaged", c.averaged);
         if (relation_index) {
             c.how = relations[*relation_index];
-            fields.must(field_names[*relation_index], c.limit);
+            fields.required(field_names[*relation_index], c.limit);
         }
         fields.done();  // reports a misspelt relation as an unknown field
         if (!relation_index) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// side_by_side: several batches that fill at the same time, with a limit on their number.
+// open_batches: several batches that fill at the same time, with a limit on their number.
 //
 // The base of keyed_batches and bin_packer. These differ in the batch that an item goes into, and
 // in the batch that is closed to make room. The base decides how many batches may be open, when
@@ -9,8 +9,8 @@
 // A refused item must find room after one take(). So a refusal closes a batch at once, if there is
 // no closed one yet, and take() returns closed batches first. No other state is needed.
 
-#ifndef WAYBILL_BATCH_DETAIL_SIDE_BY_SIDE_HPP
-#define WAYBILL_BATCH_DETAIL_SIDE_BY_SIDE_HPP
+#ifndef WAYBILL_BATCH_DETAIL_OPEN_BATCHES_HPP
+#define WAYBILL_BATCH_DETAIL_OPEN_BATCHES_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ namespace waybill::inline v0_2::detail {
 /// `Batch` is the result of take(). To make room, the fullest batch is closed if `Fullest`,
 /// otherwise the oldest.
 template <class Batch, class F, bool Fullest>
-class side_by_side {
+class open_batches {
 public:
     /// True if a batch has no reason to wait: it is full, has been open for `linger`, or must make
     /// room for a refused item.
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] std::uint64_t items() const noexcept { return items_; }
 
     /// Requires that items, and the size function or framing, can be compared.
-    friend bool operator==(const side_by_side&, const side_by_side&) = default;
+    friend bool operator==(const open_batches&, const open_batches&) = default;
 
 protected:
     // An open batch, which is never empty. The sums in `batch` are set when it is taken.
@@ -65,7 +65,7 @@ protected:
         friend bool operator==(const open_entry&, const open_entry&) = default;
     };
 
-    side_by_side(const batch_limits& l, F f, const open_limits& o)
+    open_batches(const batch_limits& l, F f, const open_limits& o)
         : limits_(l), framing_(std::move(f)), open_limits_(o)
     {
     }
@@ -156,4 +156,4 @@ private:
 
 }  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_BATCH_DETAIL_SIDE_BY_SIDE_HPP
+#endif  // WAYBILL_BATCH_DETAIL_OPEN_BATCHES_HPP

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_replay: the failures and tries that a batch without savepoints remembers when it restarts.
+// batch_restart: the failures and tries that a batch without savepoints remembers when it restarts.
 //
 // Without savepoints, a failed event can be undone only together with all other events. So the
 // batch restarts and leaves out events that failed in their last try or were skipped. The tries of
 // the other events are kept.
 
-#ifndef WAYBILL_CONSUME_DETAIL_BATCH_REPLAY_HPP
-#define WAYBILL_CONSUME_DETAIL_BATCH_REPLAY_HPP
+#ifndef WAYBILL_CONSUME_DETAIL_BATCH_RESTART_HPP
+#define WAYBILL_CONSUME_DETAIL_BATCH_RESTART_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace waybill::inline v0_2::detail {
 
-class batch_replay {
+class batch_restart {
 public:
     /// Dead letters of the events that failed in their last try, in the order of events.
     [[nodiscard]] const std::vector<batch_machine_types::write_dead_letter>& dead_letters()
@@ -74,7 +74,7 @@ public:
         return known ? retried_[retried_index_].tries : 0;
     }
 
-    friend bool operator==(const batch_replay&, const batch_replay&) = default;
+    friend bool operator==(const batch_restart&, const batch_restart&) = default;
 
 private:
     struct retry {
@@ -93,4 +93,4 @@ private:
 
 }  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_CONSUME_DETAIL_BATCH_REPLAY_HPP
+#endif  // WAYBILL_CONSUME_DETAIL_BATCH_RESTART_HPP
