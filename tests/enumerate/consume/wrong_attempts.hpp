@@ -77,8 +77,8 @@ struct attempts_elsewhere {
     }
     result<void> store_crash_record(transaction& tx, const waybill::partition_key& k, const crash_record& row)
     {
-        if (row.by != 0) noted = row;
-        if (how == keeps_attempts::never_called_off && row.by == 0) return {};
+        if (row.incarnation != 0) noted = row;
+        if (how == keeps_attempts::never_called_off && row.incarnation == 0) return {};
         if (how == keeps_attempts::after_handling) {
             late = row;
             return {};

@@ -456,7 +456,7 @@ private:
         for (const auto& s : r.plan.sessions) {
             tell(describe(s, r.letters));
             const bool misses =
-                s.held == waybill::redrive_plan::skip_reason::none && s.marks.without_state;
+                s.reason == waybill::redrive_plan::skip_reason::none && s.marks.without_state;
             if (misses && wrong_ == wrong::nothing) broken("a session is sent without its state");
         }
         r.run = waybill::redrive(r.plan, {.chunk = extent_.chunk, .retry = {.max_attempts = 3}});
@@ -510,7 +510,7 @@ private:
         const std::uint64_t ready = r.plan.ready;
         std::uint64_t sessions = 0;
         while (sessions != r.plan.sessions.size() &&
-               r.plan.sessions[sessions].held == waybill::redrive_plan::skip_reason::none)
+               r.plan.sessions[sessions].reason == waybill::redrive_plan::skip_reason::none)
             ++sessions;
         const auto piece = [&](std::uint64_t at) {
             return std::min<std::uint64_t>(extent_.chunk, ready - at);

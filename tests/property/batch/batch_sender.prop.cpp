@@ -397,11 +397,11 @@ public:
         for (int step = 0; step != 5'000; ++step) {
             if (!a.broken.empty()) return false;
             const batch_sender::action next = s.next(now);
-            if (twice) a.required(next == s.next(now), "asked again it says the same");
+            if (twice) a.must(next == s.next(now), "asked again it says the same");
             if (const auto* x = std::get_if<batch_sender::report>(&next)) {
                 const item_range done = x->items;
                 a.settle(*x);
-                a.required(s.on(batch_sender::reported{done}, now) == event_result::applied,
+                a.must(s.on(batch_sender::reported{done}, now) == event_result::applied,
                        "settled in time");
                 continue;
             }
@@ -413,22 +413,22 @@ public:
                 a.stop();
             } else if (p.ordered && what == 7) {
                 const std::uint64_t key = roll(keys + 1);
-                a.required((s.on(batch_sender::resumed{key}, now) == event_result::applied) ==
+                a.must((s.on(batch_sender::resumed{key}, now) == event_result::applied) ==
                            a.resume(key),
                        "resumed");
             } else if (const auto* r = std::get_if<batch_sender::replace>(&next); r && what < 12) {
                 a.asked(*r);
                 const std::uint64_t n = r->item;
-                a.required(s.on(batch_sender::not_replaced{n + 1}, now) == event_result::invalid,
+                a.must(s.on(batch_sender::not_replaced{n + 1}, now) == event_result::invalid,
                        "kept another");
                 if (roll(3) == 0) {
                     a.kept(n);
-                    a.required(s.on(batch_sender::not_replaced{n}, now) == event_result::applied,
+                    a.must(s.on(batch_sender::not_replaced{n}, now) == event_result::applied,
                            "kept");
                 } else {
                     const std::uint64_t bytes = roll(3) == 0 ? 500 : roll(40);
                     a.replaced(n, bytes);
-                    a.required(s.on(batch_sender::replaced{n, bytes}, now) == event_result::applied,
+                    a.must(s.on(batch_sender::replaced{n, bytes}, now) == event_result::applied,
                            "replaced");
                 }
             } else if (const auto* send = std::get_if<batch_sender::send>(&next);
@@ -438,7 +438,7 @@ public:
                 if (attempt >= a.attempts.size() || roll(3) == 0) {
                     answer(s, attempt, roll, numbers, now);
                 } else {
-                    a.required(s.on(batch_sender::started{attempt}, now) == event_result::applied,
+                    a.must(s.on(batch_sender::started{attempt}, now) == event_result::applied,
                            "started in time");
                 }
             } else if (const std::uint64_t n = away(roll); n != unlimited) {
@@ -447,14 +447,14 @@ public:
                 now = w->time;
             } else if (left_ == 0 && std::holds_alternative<idle>(next)) {
                 a.end();
-                a.required(s.finished() && s.first_open() == s.end(), "it is finished");
+                a.must(s.finished() && s.first_open() == s.end(), "it is finished");
                 return a.broken.empty();
             }
             if (what == 15) now = now + duration::milliseconds(1);
             if (what == 14 && roll(9) == 0)
                 s.on(batch_sender::accepted{a.attempts.size() + 50}, now);
         }
-        a.required(false, "it does not end");
+        a.must(false, "it does not end");
         return false;
     }
 
@@ -521,7 +521,7 @@ private:
                 break;
         }
         a.answered(e, now);
-        a.required(std::visit([&](const auto& x) { return s.on(x, now); }, e) == event_result::applied,
+        a.must(std::visit([&](const auto& x) { return s.on(x, now); }, e) == event_result::applied,
                "an answer in time is taken");
     }
 

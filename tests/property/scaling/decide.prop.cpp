@@ -226,9 +226,9 @@ void episode(std::uint64_t seed, tally& all)
         if (roll.one_in(20)) s.on(d);  // told twice
         // What becomes of the command, now or later.
         const std::optional<std::uint64_t> id = naive.waits_for();
-        if (id && s.pending->ordered.id != *id) fail("waits for another", d);
+        if (id && s.pending->issued.id != *id) fail("waits for another", d);
         if (id) {
-            const std::uint64_t to = s.pending->ordered.to;
+            const std::uint64_t to = s.pending->issued.to;
             switch (roll(8)) {
                 case 0: break;                                 // lost on its way
                 case 1: n = to; break;                         // done, and the answer is lost
@@ -247,7 +247,7 @@ void episode(std::uint64_t seed, tally& all)
         if (roll.one_in(4)) {  // an answer that is late, or to nothing
             const state kept = s;
             const std::uint64_t other = roll(s.last_id + 3);
-            if (!s.pending || other != s.pending->ordered.id) {
+            if (!s.pending || other != s.pending->issued.id) {
                 if (s.on(sc::applied{other}, at(t)) == command_result::applied) fail("taken", d);
                 if (s.on(sc::failed{other}, at(t)) == command_result::applied) fail("taken", d);
                 if (!(s == kept)) fail("changed", d);

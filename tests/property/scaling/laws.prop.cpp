@@ -259,7 +259,7 @@ void episode(std::uint64_t seed, std::uint64_t& changed)
         if (!(before == s)) FAIL("changed by asking, seed " << seed);
         state seen = s;
         seen.correct_future_times(t);
-        if (d.arrived) (void)seen.on(sc::applied{seen.pending->ordered.id}, t);
+        if (d.arrived) (void)seen.on(sc::applied{seen.pending->issued.id}, t);
         if (const char* what = broken(p, in.now, seen, d)) {
             FAIL(what << ": seed " << seed << " step " << i << ": " << words(d));
         }

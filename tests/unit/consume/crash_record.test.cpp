@@ -40,7 +40,7 @@ constexpr crash_record row(std::uint64_t suspects, std::uint32_t deaths, std::ui
 }
 constexpr crash_record ours(std::uint64_t suspects, std::uint32_t deaths, std::uint64_t incarnation = me)
 {
-    return {from, 10 + suspects, suspects, deaths, by, now};
+    return {from, 10 + suspects, suspects, deaths, incarnation, now};
 }
 
 // Nothing is known: all of it, and what is initial says so.

@@ -75,7 +75,7 @@ void is_unknown(const decision& d, missing_part missing)
     CHECK_FALSE(d.command);
     bool told = false;
     for (const sc::evidence& e : d.reasons) {
-        told = told || (e.metric == "b" && e.holds == tribool::unknown && e.missing == lacks);
+        told = told || (e.metric == "b" && e.holds == tribool::unknown && e.missing == missing);
     }
     CHECK(told);
 }

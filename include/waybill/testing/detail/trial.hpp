@@ -95,7 +95,7 @@ public:
 
     /// True if the store has no dead letter of this event.
     template <class S>
-    static bool lacks(S& s, const dead_letter& letter)
+    static bool missing(S& s, const dead_letter& letter)
     {
         const auto r = s.find(letter.key, letter.at.sequence);
         return r && !*r;
