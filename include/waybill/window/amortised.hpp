@@ -20,6 +20,8 @@
 
 #include <cstdint>
 
+#include <waybill/core/detail/inlining.hpp>
+
 namespace waybill::inline v0_2 {
 
 template <class Measure>
@@ -30,7 +32,8 @@ public:
     template <class Ring>
     [[nodiscard]] Measure all(const Ring& r) const
     {
-        if (older_count_ == 0) return newer_;
+        if (older_count_ == 0) [[unlikely]]
+            return Measure::combine(Measure::identity(), newer_);
         return Measure::combine(r.measure_at(r.first()), newer_);
     }
 
@@ -66,6 +69,18 @@ public:
         newer_ = Measure::combine(newer_without_newest_, Measure::of(s));
     }
 
+    /// The number of samples that `forget_oldest` can remove one by one. To remove more, all of them
+    /// are passed to `forget` at once.
+    [[nodiscard]] std::uint64_t forgettable() const noexcept { return older_count_; }
+
+    /// Removes the oldest sample. Requires: `forgettable()` is not 0.
+    template <class Ring>
+    void forget_oldest(Ring& r)
+    {
+        r.drop_oldest();
+        --older_count_;
+    }
+
     /// Removes the n oldest samples. Requires: all of them are measured.
     template <class Ring>
     void forget(Ring& r, std::uint64_t n)
@@ -93,7 +108,7 @@ public:
 private:
     /// Recomputes all measures with the `older` oldest measured samples as the older part.
     template <class Ring>
-    void rebuild(Ring& r, std::uint64_t older)
+    WAYBILL_NOINLINE void rebuild(Ring& r, std::uint64_t older)
     {
         older_count_ = older;
         const auto border = r.place_of(older);
@@ -107,12 +122,10 @@ private:
         newer_ = sum;
         newer_without_newest_ = before;
         sum = Measure::identity();
-        p = border;
-        for (std::uint64_t n = older; n != 0; --n) {
-            p = r.before(p);
-            sum = Measure::combine(Measure::of(r.at(p)), sum);
-            r.measure_at(p) = sum;
-        }
+        r.for_each_before(border, older, [&sum](const auto& s, Measure& from_here) {
+            sum = Measure::combine(Measure::of(s), sum);
+            from_here = sum;
+        });
     }
 
     std::uint64_t older_count_ = 0;

@@ -212,16 +212,13 @@ struct ends {
     template <class M>
     [[nodiscard]] static constexpr ends combine(const M& a, const M& b) noexcept
     {
-        ends e{a.first_value, a.last_value, a.first_at, a.last_at};
-        if (a.points == 0 || (b.points != 0 && b.first_at < a.first_at)) {
-            e.first_value = b.first_value;
-            e.first_at = b.first_at;
-        }
-        if (a.points == 0 || (b.points != 0 && !(b.last_at < a.last_at))) {
-            e.last_value = b.last_value;
-            e.last_at = b.last_at;
-        }
-        return e;
+        // Without samples, `first_at` is the highest time and `last_at` the lowest, so only the
+        // cases of equal times need the number of samples.
+        const bool b_is_first = b.first_at < a.first_at || a.points == 0;
+        const bool b_is_last = a.last_at <= b.last_at && b.points != 0;
+        return {b_is_first ? b.first_value : a.first_value,
+                b_is_last ? b.last_value : a.last_value,
+                b_is_first ? b.first_at : a.first_at, b_is_last ? b.last_at : a.last_at};
     }
     friend bool operator==(const ends&, const ends&) = default;
 };
@@ -310,12 +307,11 @@ struct measures : counted<V>, detail::checked_part<Parts<V>, V, Parts<V>...>::ty
         } else if constexpr (std::integral<V>) {
             return this->total.approximately() / static_cast<double>(weight());
         } else {
-            const std::optional<double> m =
-                if_finite(floating_sum() / static_cast<double>(weight()));
-            if constexpr (requires(const measures& x) { x.centre; }) {
-                return m ? m : if_finite(this->centre);
-            }
-            return m;
+            // The mean is finite if and only if the sum is, so both are checked only once.
+            const double all = floating_sum();
+            if (detail::is_finite(all)) return all / static_cast<double>(weight());
+            if constexpr (requires(const measures& x) { x.centre; }) return if_finite(this->centre);
+            else return {};
         }
     }
 

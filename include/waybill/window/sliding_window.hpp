@@ -56,10 +56,14 @@ public:
     using const_iterator = iterator;
     using summary = window_summary<Measure, Time>;
 
-    /// A `max_points` of 0 is replaced by 1. With `max_points` all memory is allocated here.
+    /// A span of less than 1 ns is replaced by 1 ns, and a `max_points` of 0 by 1. With `max_points`
+    /// all memory is allocated here.
     explicit sliding_window(const window_options& o = {}) : options_(o)
     {
+        if (options_.span < duration::nanoseconds(1)) options_.span = duration::nanoseconds(1);
+        times_.reach = options_.span - duration::nanoseconds(1);
         if (options_.max_points == 0) options_.max_points = 1;
+        update_special();
         if (options_.max_points != detail::highest_size) ring_.grow(options_.max_points);
     }
 
@@ -78,6 +82,8 @@ public:
           losses_(o.losses_)
     {
         o.policy_.recompute(o.ring_);
+        o.update_ends();
+        o.update_special();
     }
     sliding_window& operator=(sliding_window&& o) noexcept
     {
@@ -103,13 +109,15 @@ public:
     }
     insert_result insert(sample_type s)
     {
-        if (const insert_result rejected = reject(s); rejected != insert_result::newest)
-            return rejected;
-        if (ring_.empty() || ring_.newest().at < s.at) {
-            append(s);
+        // In the common case, `times_` answers all other questions.
+        if (times_.newest < s.at && s.at <= times_.append_until && detail::is_finite(s.value) &&
+            weight_of(s) != 0 && ring_.size() != ring_.room()) [[likely]] {
+            ring_.push(s);
+            times_.newest = s.at;
+            policy_.add(ring_, s);
             return insert_result::newest;
         }
-        return insert_late(s);
+        return insert_with_checks(s);
     }
 
     /// Moves the clock to `now`, then inserts the sample.
@@ -143,20 +151,13 @@ public:
     /// Moves the clock to `now` and removes samples that have left the window. If `now` is not
     /// later than the clock, nothing changes. O(1), plus O(1) on average for each sample that
     /// leaves or whose time has come.
-    void advance(Time now)
+    WAYBILL_ALWAYS_INLINE void advance(Time now)
     {
         if (now <= times_.now && times_.clock_known) return;
-        const bool first = !times_.clock_known;
-        set_clock(now);
-        if (first) [[unlikely]] drop_future();
-        if (ring_.waiting() != 0) [[unlikely]]
-            measure_due_samples();
-        std::uint64_t n = 0;
-        for (auto p = ring_.first(); n != ring_.size() && ring_.at(p).at < times_.window_begin;
-             ++n) {
-            p = ring_.after(p);
-        }
-        if (n != 0) policy_.forget(ring_, n);
+        times_.now = now;
+        if (times_.special) [[unlikely]]
+            advance_with_checks();
+        if (times_.complete_until < now) remove_expired();
     }
 
     /// Moves the clock to `now` and returns the summary of the samples in (now - span, now]. O(1)
@@ -165,10 +166,10 @@ public:
     [[nodiscard]] WAYBILL_ALWAYS_INLINE summary query(Time now)
     {
         advance(now);
-        if (!ring_.empty() && times_.now < ring_.newest().at && ring_.waiting() == 0)
+        if (times_.now < times_.newest) [[unlikely]]
             exclude_later_samples();
         return {policy_.all(ring_), times_.now, options_.span,
-                missing_until_ && !(*missing_until_ < times_.window_begin)};
+                missing_until_ && !(*missing_until_ < window_begin())};
     }
 
     /// The number of samples, including those after the clock.
@@ -213,35 +214,105 @@ public:
     }
 
 private:
-    /// The clock, and times derived from it. A sample only has to be compared with them.
+    /// The clock, and shortcuts: times that decide the common case with one comparison each.
     struct times {
-        Time now{};
-        Time window_begin = Time::lowest();  ///< Samples before this time have left.
-        Time latest_allowed = Time::highest();  ///< Samples after this time are not inserted.
+        Time now = Time::lowest();
+        /// The time of the newest sample. The highest time if there is none.
+        Time newest = Time::highest();
+        /// A sample after `newest` and until this time is appended without further checks of its
+        /// time. The lowest time if each sample must be checked.
+        Time append_until = Time::highest();
+        /// The last time at which the oldest sample is in the window. The highest if it cannot leave.
+        Time complete_until = Time::highest();
+        duration reach{};  ///< The span minus 1 ns.
         bool clock_known = false;
+        /// `advance` has more to do than to remove samples.
+        bool special = true;
     };
 
-    /// Sets the clock. The first time in (now - span, now] is now - span + 1 ns. If that is before
-    /// the lowest time, the difference saturates and no sample has left.
-    void set_clock(Time now) noexcept
+    /// Sets the shortcuts that depend on the oldest and the newest sample.
+    void update_ends()
     {
-        times_.now = now;
-        times_.clock_known = true;
-        if (options_.span != duration::highest()) {
-            times_.window_begin = now - (options_.span - duration::nanoseconds(1));
+        times_.newest = ring_.empty() ? Time::highest() : ring_.newest().at;
+        times_.complete_until = ring_.empty() ? Time::highest() : last_covered(ring_.oldest().at);
+    }
+    /// Sets the other shortcuts: after a change of the clock if `ahead` is limited, and of the number
+    /// of samples that wait or may have to wait.
+    void update_special()
+    {
+        const bool check_all = ring_.waiting() != 0 || on_time_appends_left_ != 0 ||
+                               options_.on_equal_time == window_options::equal_time::replace;
+        times_.special = !times_.clock_known || ring_.waiting() != 0 ||
+                         (!check_all && options_.ahead != duration::highest());
+        times_.append_until = check_all ? Time::lowest() : latest_allowed();
+    }
+
+    /// The last time of the clock at which a sample of the time `at` is in the window.
+    [[nodiscard]] Time last_covered(Time at) const noexcept
+    {
+        return options_.span == duration::highest() ? Time::highest() : at + times_.reach;
+    }
+    /// The first time of the window, now - span + 1 ns. Samples before it have left. If it is before
+    /// the lowest time, the difference saturates and no sample has left.
+    [[nodiscard]] Time window_begin() const noexcept
+    {
+        if (!times_.clock_known || options_.span == duration::highest()) return Time::lowest();
+        return times_.now - times_.reach;
+    }
+    /// Samples after this time are not inserted.
+    [[nodiscard]] Time latest_allowed() const noexcept
+    {
+        if (!times_.clock_known || options_.ahead == duration::highest()) return Time::highest();
+        return times_.now + options_.ahead;
+    }
+
+    /// The part of `advance` for a first clock and for waiting samples.
+    WAYBILL_NOINLINE void advance_with_checks()
+    {
+        if (!times_.clock_known) {
+            times_.clock_known = true;
+            drop_future();
         }
-        if (options_.ahead != duration::highest()) times_.latest_allowed = now + options_.ahead;
+        if (ring_.waiting() != 0) {
+            measure_due_samples();
+            if (ring_.waiting() != 0) return;
+        }
+        update_special();
+    }
+
+    /// Removes the samples that have left the window: at least the oldest.
+    void remove_expired()
+    {
+        do {
+            if (policy_.forgettable() == 0) [[unlikely]]
+                return remove_all_expired();
+            policy_.forget_oldest(ring_);
+            if (ring_.empty()) [[unlikely]]
+                return update_ends();
+            times_.complete_until = ring_.oldest().at + times_.reach;
+        } while (times_.complete_until < times_.now);
+    }
+    WAYBILL_NOINLINE void remove_all_expired()
+    {
+        const Time begin = window_begin();
+        std::uint64_t n = 0;
+        for (auto p = ring_.first(); n != ring_.size() && ring_.at(p).at < begin; ++n)
+            p = ring_.after(p);
+        policy_.forget(ring_, n);
+        update_ends();
     }
 
     /// Removes samples that are too far ahead of a clock that was unknown when they were inserted.
-    WAYBILL_NOINLINE void drop_future()
+    void drop_future()
     {
+        const Time latest = latest_allowed();
         std::uint64_t n = ring_.size();
-        while (n != 0 && times_.latest_allowed < ring_[n - 1].at) --n;
+        while (n != 0 && latest < ring_[n - 1].at) --n;
         if (n == ring_.size()) return;
         losses_.future += ring_.size() - n;
         ring_.drop_newest(ring_.size() - n);
         policy_.recompute(ring_);
+        update_ends();
     }
 
     // By default each sample is measured when it is inserted, even if it is after the clock. If a
@@ -250,14 +321,17 @@ private:
     // until `on_time_appends_left_` samples at or before the clock have been appended. So
     // recomputations are rare enough to cost O(1) a sample on average.
 
-    /// Makes all samples after the clock wait for their time, and recomputes the measures.
+    /// Makes all samples after the clock wait for their time, and recomputes the measures. Does
+    /// nothing if there are none, or if they wait already.
     WAYBILL_NOINLINE void exclude_later_samples()
     {
+        if (ring_.empty() || ring_.waiting() != 0) return;
         std::uint64_t n = 0;
         while (n != ring_.size() && times_.now < ring_[ring_.size() - 1 - n].at) ++n;
         ring_.set_waiting(n);
         on_time_appends_left_ = ring_.size();
         policy_.recompute(ring_);
+        update_special();
     }
 
     /// Measures the waiting samples whose time has come.
@@ -272,8 +346,8 @@ private:
         }
     }
 
-    /// Counts and returns the reason not to insert a sample; `newest` if there is none.
-    [[nodiscard]] insert_result reject(sample_type s)
+    /// Counts and returns the reason not to insert a sample. Empty if there is none.
+    [[nodiscard]] std::optional<insert_result> reject(sample_type s)
     {
         if (!detail::is_finite(s.value)) {
             ++losses_.not_finite;
@@ -283,24 +357,40 @@ private:
             ++losses_.no_weight;
             return insert_result::no_weight;
         }
-        if (s.at < times_.window_begin) {
+        const bool appends = times_.newest < s.at && !ring_.empty();
+        if (!appends && s.at < window_begin()) {
             ++losses_.too_old;
             return insert_result::too_old;
         }
-        if (times_.latest_allowed < s.at) {
+        if (times_.now < s.at && latest_allowed() < s.at) {
             ++losses_.future;
             return insert_result::future;
         }
+        return {};
+    }
+
+    [[nodiscard]] WAYBILL_NOINLINE insert_result insert_with_checks(sample_type s)
+    {
+        if (const auto rejected = reject(s)) return *rejected;
+        if (!ring_.empty() && s.at <= times_.newest) return insert_late(s);
+        append(s);
         return insert_result::newest;
+    }
+
+    void set_waiting(std::uint64_t n)
+    {
+        ring_.set_waiting(n);
+        update_special();
     }
 
     void append(sample_type s)
     {
         if (ring_.size() == ring_.room()) make_room();
         ring_.push(s);
+        update_ends();
         if (on_time_appends_left_ != 0) {
-            if (times_.now < s.at) return ring_.set_waiting(ring_.waiting() + 1);
-            --on_time_appends_left_;
+            if (times_.now < s.at) return set_waiting(ring_.waiting() + 1);
+            if (--on_time_appends_left_ == 0) update_special();
         }
         add_to_measure(s);
     }
@@ -338,7 +428,7 @@ private:
 
     /// Inserts a late sample, or one with the time of the newest, at its place in the order of
     /// times.
-    [[nodiscard]] WAYBILL_NOINLINE insert_result insert_late(sample_type s)
+    [[nodiscard]] insert_result insert_late(sample_type s)
     {
         std::uint64_t n = ring_.size();
         while (n != 0 && s.at < ring_[n - 1].at) --n;
@@ -366,9 +456,10 @@ private:
         }
         if (ring_.size() == ring_.room()) make_room();
         ring_.insert(n, s);
+        update_ends();
         const std::uint64_t measured_before = ring_.measured() - 1;
         if (n > measured_before || (n == measured_before && times_.now < s.at)) {
-            ring_.set_waiting(ring_.waiting() + 1);  // until the clock reaches its time
+            set_waiting(ring_.waiting() + 1);  // until the clock reaches its time
         } else if (n == measured_before) {
             add_to_measure(s);
         } else if (is_commutative<Measure> && n >= policy_.older_count()) {

@@ -36,7 +36,8 @@ public:
     template <class Ring>
     [[nodiscard]] Measure all(const Ring& r) const
     {
-        if (older_count_ == 0) return newer_;
+        if (older_count_ == 0) [[unlikely]]
+            return Measure::combine(Measure::identity(), newer_);
         return Measure::combine(r.measure_at(r.first()), newer_);
     }
 
@@ -51,7 +52,7 @@ public:
             r.measure_at(r.first()) = Measure::of(s);
             return restart(r);
         }
-        if (unconverted_count_ + converted_count_ == 0) {
+        if (steps_left_ == 0) {
             middle_ = Measure::combine(newer_, Measure::of(s));
             begin_conversion(r);
         } else {
@@ -84,23 +85,30 @@ public:
         newer_ = Measure::combine(newer_without_newest_, Measure::of(s));
     }
 
+    /// The number of samples that `forget_oldest` can remove one by one: all.
+    [[nodiscard]] static constexpr std::uint64_t forgettable() noexcept { return ~std::uint64_t{0}; }
+
+    /// Removes the oldest sample, in constant time. Requires: it is measured.
+    template <class Ring>
+    void forget_oldest(Ring& r)
+    {
+        r.drop_oldest();
+        if (--older_count_ == 0) {
+            if (r.measured() != 0) r.measure_at(r.first()) = newer_;
+            return restart(r);
+        }
+        if (steps_left_ == 0) {
+            middle_ = newer_;
+            begin_conversion(r);
+        }
+        convert_next(r);
+    }
+
     /// Removes the n oldest samples, in constant time each. Requires: all of them are measured.
     template <class Ring>
     void forget(Ring& r, std::uint64_t n)
     {
-        for (; n != 0; --n) {
-            r.drop(1);
-            if (--older_count_ == 0) {
-                if (r.measured() != 0) r.measure_at(r.first()) = newer_;
-                restart(r);
-                continue;
-            }
-            if (unconverted_count_ + converted_count_ == 0) {
-                middle_ = newer_;
-                begin_conversion(r);
-            }
-            convert_next(r);
-        }
+        for (; n != 0; --n) forget_oldest(r);
     }
 
     /// The number of samples before the newer part: b - f.
@@ -122,8 +130,8 @@ public:
         // Invariant: l - f == e - b + 1.
         const std::uint64_t newer = r.measured() / 4;
         older_count_ = r.measured() - newer;
-        unconverted_count_ = 0;
-        converted_count_ = older_count_ == 0 ? 0 : older_count_ - newer - 1;
+        steps_left_ = older_count_ == 0 ? 0 : older_count_ - newer - 1;
+        half_ = steps_left_;
         middle_ = Measure::identity();
         const auto border = r.place_of(older_count_);
         auto p = border;
@@ -136,12 +144,10 @@ public:
         newer_ = sum;
         newer_without_newest_ = before;
         sum = Measure::identity();
-        p = border;
-        for (std::uint64_t n = older_count_; n != 0; --n) {
-            p = r.before(p);
-            sum = Measure::combine(Measure::of(r.at(p)), sum);
-            r.measure_at(p) = sum;
-        }
+        r.for_each_before(border, older_count_, [&sum](const auto& s, Measure& from_here) {
+            sum = Measure::combine(Measure::of(s), sum);
+            from_here = sum;
+        });
     }
 
 private:
@@ -150,7 +156,7 @@ private:
     void restart(Ring& ring)
     {
         older_count_ = ring.measured();
-        unconverted_count_ = converted_count_ = 0;
+        steps_left_ = 0;
         newer_ = Measure::identity();
     }
 
@@ -161,7 +167,8 @@ private:
     {
         l_place_ = ring.first();
         a_place_ = ring.place_of(ring.measured());
-        unconverted_count_ = older_count_;
+        half_ = older_count_;
+        steps_left_ = 2 * older_count_;
         older_count_ = ring.measured();
         newer_ = Measure::identity();
     }
@@ -169,27 +176,26 @@ private:
     template <class Ring>
     void convert_next(Ring& r)
     {
-        if (unconverted_count_ == 0) {
-            --converted_count_;
-            return;
-        }
+        const bool first = steps_left_ == 2 * half_;
+        if (steps_left_-- <= half_) return;
         Measure& left = r.measure_at(l_place_);
         left = Measure::combine(left, middle_);
         l_place_ = r.after(l_place_);
         const auto after_a = a_place_;
         a_place_ = r.before(a_place_);
-        const Measure one = Measure::of(r.at(a_place_));
-        r.measure_at(a_place_) =
-            converted_count_ == 0 ? one : Measure::combine(one, r.measure_at(after_a));
-        --unconverted_count_;
-        ++converted_count_;
+        Measure& right = r.measure_at(a_place_);
+        if (first) right = Measure::of(r.at(a_place_));
+        else right = Measure::combine(Measure::of(r.at(a_place_)), r.measure_at(after_a));
     }
 
-    std::uint64_t older_count_ = 0;        // |[f, b)|
-    std::uint64_t unconverted_count_ = 0;  // |[l, r)|, which is |[r, a)|
-    std::uint64_t converted_count_ = 0;    // |[a, b)|
-    std::uint64_t l_place_ = 0;            // place of l, used only if unconverted_count_ != 0
-    std::uint64_t a_place_ = 0;            // place of a, used only if unconverted_count_ != 0
+    // A step of the first half of a conversion takes a sample from [l, r) and one from [r, a). A step
+    // of the second half takes a sample from [a, b). While steps_left_ > half_, |[l, r)| is
+    // steps_left_ - half_; then it is 0.
+    std::uint64_t older_count_ = 0;  // |[f, b)|
+    std::uint64_t steps_left_ = 0;
+    std::uint64_t half_ = 0;  // the number of steps of the second half
+    std::uint64_t l_place_ = 0;  // place of l, used only in the first half
+    std::uint64_t a_place_ = 0;  // place of a, used only in the first half
     Measure middle_ = Measure::identity();
     Measure newer_ = Measure::identity();
     Measure newer_without_newest_ = Measure::identity();

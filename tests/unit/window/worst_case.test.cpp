@@ -49,20 +49,20 @@ using ring = sample_ring<sample<int>, stretch>;
 
 // Explicit instantiation may name what is private.
 struct marks {
-    std::uint64_t older, between, done, l, a;
+    std::uint64_t older, steps, half, l, a;
     stretch middle, newer;
 };
 marks marks_of(const worst_case<stretch>& w);
 
-template <auto Older, auto Between, auto Done, auto L, auto A, auto Middle, auto Newer>
+template <auto Older, auto Steps, auto Half, auto L, auto A, auto Middle, auto Newer>
 struct key {
     friend marks marks_of(const worst_case<stretch>& w)
     {
-        return {w.*Older, w.*Between, w.*Done, w.*L, w.*A, w.*Middle, w.*Newer};
+        return {w.*Older, w.*Steps, w.*Half, w.*L, w.*A, w.*Middle, w.*Newer};
     }
 };
-template struct key<&worst_case<stretch>::older_count_, &worst_case<stretch>::unconverted_count_,
-                    &worst_case<stretch>::converted_count_, &worst_case<stretch>::l_place_,
+template struct key<&worst_case<stretch>::older_count_, &worst_case<stretch>::steps_left_,
+                    &worst_case<stretch>::half_, &worst_case<stretch>::l_place_,
                     &worst_case<stretch>::a_place_, &worst_case<stretch>::middle_,
                     &worst_case<stretch>::newer_>;
 
@@ -80,7 +80,9 @@ const stretch& beside(const ring& r, std::uint64_t n)
 
 bool holds(const ring& r, const worst_case<stretch>& w)
 {
-    const auto [b, between, done, left, down, middle, newer] = marks_of(w);
+    const auto [b, steps, half, left, down, middle, newer] = marks_of(w);
+    const std::uint64_t between = steps > half ? steps - half : 0;
+    const std::uint64_t done = steps > half ? half - between : steps;
     const std::uint64_t e = r.measured();
     if (w.older_count() != b || b > e || 2 * between + done > b) return false;
     const std::uint64_t a = b - done;
