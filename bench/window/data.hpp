@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// data: what comes in, and what is asked of it: the same for all who stand beside each other.
+// data: the samples and the result of an operation, the same for all peers.
 //
-// The i-th sample comes at i steps of time, and a window of n samples spans n steps. Values are
-// whole, so that every order of adding them up comes to the same sum and results can be compared.
+// Sample i has the time i steps, and a window of n samples spans n steps. Values are whole numbers,
+// so that each order of additions has the same sum and results can be compared.
 
 #ifndef WAYBILL_BENCH_WINDOW_DATA_HPP
 #define WAYBILL_BENCH_WINDOW_DATA_HPP
@@ -27,7 +27,8 @@ inline const char* name(shape s)
     return names[static_cast<std::size_t>(s)];
 }
 
-/// A table that the second cache holds, and how much higher it lies each time around.
+/// The values of the samples: a table that fits into the second-level cache, repeated. If `rise_` is
+/// not 0, each repetition is higher by it.
 class series {
 public:
     explicit series(shape s) : values_(size)
@@ -56,7 +57,7 @@ private:
     double rise_ = 0;
 };
 
-/// What all that can are asked for. Who keeps no extremes leaves them 0.
+/// The result of one operation. A peer without extremes leaves them 0.
 struct answer {
     std::uint64_t count = 0;
     double sum = 0;

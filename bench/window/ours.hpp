@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ours: waybill's windows behind the same verb, plain and with what costs more.
+// ours: waybill's windows with the interface of the peers, and variants that cost more.
 
 #ifndef WAYBILL_BENCH_WINDOW_OURS_HPP
 #define WAYBILL_BENCH_WINDOW_OURS_HPP
@@ -19,7 +19,7 @@ using weighted = waybill::measures<double, waybill::weighted_count, waybill::sum
 using exact = waybill::measures<double, waybill::compensated, waybill::extremes>;
 using everything = waybill::stats<double>;
 
-// What memory is said to be: 16 bytes a sample, and one measure beside it.
+// The promised memory: 16 bytes for a sample, and one measure.
 static_assert(sizeof(waybill::sample<double>) == 16);
 static_assert(sizeof(plain) == 32);
 static_assert(sizeof(exact) == 40);
@@ -29,18 +29,18 @@ inline waybill::wall_time time_of(std::int64_t at)
     return waybill::wall_time::at(waybill::duration::nanoseconds(at));
 }
 
-/// `Slack` is how many samples more than `n` there is room for.
+/// `Slack` is the number of samples beyond `n` for which there is room.
 template <class Measure, template <class> class How, std::uint64_t Slack = 0>
 class ours {
 public:
     static constexpr bool extremes = true;
     using window = waybill::sliding_window<Measure, waybill::wall_time, How>;
 
-    explicit ours(std::uint64_t n, waybill::window_options::equal_time twins =
-                                       waybill::window_options::equal_time::keep)
+    explicit ours(std::uint64_t n, waybill::window_options::equal_time on_equal_time =
+                                           waybill::window_options::equal_time::keep)
         : window_({.span = waybill::duration::nanoseconds(static_cast<std::int64_t>(n) * step),
                    .max_points = n + Slack,
-                   .on_equal_time = twins})
+                   .on_equal_time = on_equal_time})
     {
     }
 
@@ -49,7 +49,7 @@ public:
         return take(at, at, value);
     }
 
-    /// A sample that is dated otherwise.
+    /// The same for a sample whose time is not `now`.
     [[gnu::always_inline]] answer take(std::int64_t now, std::int64_t at, double value)
     {
         window_.advance(time_of(now));
@@ -74,7 +74,7 @@ struct worst_case : ours<plain, waybill::worst_case> {
     using ours::ours;
 };
 
-/// Every second sample comes late, so that `Behind` others are newer.
+/// Every second sample is late: `Behind` others are newer.
 template <template <class> class How, std::int64_t Behind>
 class late : public ours<plain, How, 4> {
 public:
@@ -91,11 +91,11 @@ public:
     }
 };
 
-/// Every sample comes twice, as from somebody who tries again, and is one sample.
+/// Every sample is inserted twice, as in a repeated delivery, and counts once.
 template <template <class> class How>
-class twice : public ours<plain, How> {
+class repeated : public ours<plain, How> {
 public:
-    explicit twice(std::uint64_t n)
+    explicit repeated(std::uint64_t n)
         : ours<plain, How>(n, waybill::window_options::equal_time::replace)
     {
     }
@@ -107,7 +107,7 @@ public:
     }
 };
 
-/// Every sample is dated two steps ahead, as by a clock that is fast.
+/// The time of every sample is two steps ahead of the clock.
 template <template <class> class How>
 class early : public ours<plain, How, 4> {
 public:

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// peers: other ways to know what a window of samples comes to. Each has one verb: a sample comes at
-// a time, what is too old by then goes, and the rest is answered for.
+// peers: other sliding windows. `take` advances the time, removes samples that have left, inserts a
+// sample and returns the statistics of the window. No peer checks its input or accepts late samples.
 //
-//   floor        a ring with a running sum and a count: what push, pop and the comparison of times
-//                cost alone. What went is subtracted, so that a sum of fractions would drift, and
-//                there are no extremes.
-//   boost        Boost.Accumulators, rolling count, sum and mean. Knows no times, and 1.74 has no
-//                rolling extremes.
-//   buckets      folly's BucketedTimeSeries, retold: sixty buckets of time, the oldest of which is
-//                subtracted as a whole. Sum and count alone, and of 59 to 60 sixtieths of the span.
-//   two stacks   the textbook's queue: two vectors of samples with the measure of all below each.
-//   scan         nothing is kept; all samples are gone through for each answer.
+//   floor            a ring with a running sum and a count: the cost of push, pop and comparing times.
+//                    Values are subtracted, so a sum of fractions would drift. No extremes.
+//   boost            Boost.Accumulators: rolling count, sum and mean. It has no times, and 1.74 has
+//                    no rolling extremes.
+//   buckets          written after folly's BucketedTimeSeries: sixty buckets of time, of which the
+//                    oldest is subtracted as a whole. Sum and count only, over 59 to 60 sixtieths of
+//                    the span.
+//   two stacks       the textbook's queue: two vectors of samples, each with the measure of all below.
+//   two-stacks lite  the same in one ring, after Tangwongsan, Hirzel and Schneider, "In-order
+//                    sliding-window aggregation in worst-case constant time" (VLDB Journal 2021)
+//   DABA lite        the algorithm with constant time for each operation, of the same paper
+//   scan             stores samples only, and reads all of them for each result
 
 #ifndef WAYBILL_BENCH_WINDOW_PEERS_HPP
 #define WAYBILL_BENCH_WINDOW_PEERS_HPP
@@ -123,7 +126,7 @@ public:
         return {count_, sum_, sum_ / static_cast<double>(count_), 0, 0};
     }
 
-    /// The first time that is in the answer for `at`.
+    /// The first time that the result for `at` includes.
     std::int64_t from(std::int64_t at) const
     {
         const std::int64_t oldest = bucket(at) - how_many + 1;
@@ -145,7 +148,7 @@ private:
     std::uint64_t count_ = 0;
 };
 
-/// What the two below keep of several samples.
+/// The measure of several samples.
 struct kept {
     std::uint64_t count = 0;
     double sum = 0;
@@ -158,7 +161,7 @@ struct kept {
         return {a.count + b.count, a.sum + b.sum, b.lowest < a.lowest ? b.lowest : a.lowest,
                 a.highest < b.highest ? b.highest : a.highest};
     }
-    answer told() const { return {count, sum, sum / static_cast<double>(count), lowest, highest}; }
+    answer statistics() const { return {count, sum, sum / static_cast<double>(count), lowest, highest}; }
 };
 
 class two_stacks {
@@ -176,8 +179,8 @@ public:
     {
         while (!empty() && oldest().at <= at - span_) pop();
         push(newer_, {at, value}, newer_.empty() ? kept{} : newer_.back().second);
-        if (older_.empty()) return newer_.back().second.told();
-        return kept::combine(older_.back().second, newer_.back().second).told();
+        if (older_.empty()) return newer_.back().second.statistics();
+        return kept::combine(older_.back().second, newer_.back().second).statistics();
     }
 
 private:
@@ -209,9 +212,9 @@ private:
     stack newer_;
 };
 
-/// "Two-stacks lite" of Tangwongsan, Hirzel and Schneider: two stacks in one ring. Before the border
-/// a slot has the measure from its sample to the border, behind it that of its sample alone. When
-/// the older part is empty, the flip goes through the ring backwards and makes all slots older ones.
+/// Two stacks in one ring. A slot before the border has the measure of the samples from this one to
+/// the border; a slot after it has the measure of its sample. When no slot is before the border, the
+/// flip goes backwards through the ring and moves the border to the end.
 class two_stacks_lite {
 public:
     static constexpr const char* name = "two-stacks lite";
@@ -232,8 +235,8 @@ public:
         const kept own = kept::of(value);
         newer_ = border_ == end_ ? own : kept::combine(newer_, own);
         slot(end_++) = {at, own};
-        if (begin_ == border_) return newer_.told();
-        return kept::combine(slot(begin_).measure, newer_).told();
+        if (begin_ == border_) return newer_.statistics();
+        return kept::combine(slot(begin_).measure, newer_).statistics();
     }
 
 private:
@@ -263,9 +266,9 @@ private:
     kept newer_{};  // of [border_, end_), if that is not empty
 };
 
-/// DABA Lite of the same authors: as above, but each insertion and each removal does a part of the
-/// next flip. Marks: begin_ <= l_ <= r_ <= a_ <= b_ <= end_. A slot has the measure from its sample
-/// to b_ in [begin_, l_) and [a_, b_), to r_ in [l_, r_), and of its sample alone in the rest.
+/// As above, but each insertion and each removal does a part of the next flip. Marks:
+/// begin_ <= l_ <= r_ <= a_ <= b_ <= end_. A slot has the measure of the samples from this one to b_
+/// in [begin_, l_) and [a_, b_), to r_ in [l_, r_), and that of its sample in the rest.
 class daba_lite {
 public:
     static constexpr const char* name = "DABA lite";
@@ -287,8 +290,8 @@ public:
         newer_ = b_ == end_ ? own : kept::combine(newer_, own);
         slot(end_++) = {at, own};
         repair();
-        if (b_ == end_) return slot(begin_).measure.told();
-        return kept::combine(slot(begin_).measure, newer_).told();
+        if (b_ == end_) return slot(begin_).measure.statistics();
+        return kept::combine(slot(begin_).measure, newer_).statistics();
     }
 
 private:
@@ -354,13 +357,13 @@ public:
         skip(at, value);
         return since(begin_);
     }
-    /// Without an answer.
+    /// The same without a result.
     void skip(std::int64_t at, double value)
     {
         while (begin_ != end_ && ring_[begin_ & mask_].at <= at - span_) ++begin_;
         ring_[end_++ & mask_] = {at, value};
     }
-    /// The same of those from a later time on.
+    /// The statistics of the samples from a later time on.
     answer since_time(std::int64_t from) const
     {
         std::uint64_t n = begin_;
@@ -373,7 +376,7 @@ private:
     {
         kept k = kept::of(ring_[n & mask_].value);
         while (++n != end_) k = kept::combine(k, kept::of(ring_[n & mask_].value));
-        return k.told();
+        return k.statistics();
     }
 
     std::int64_t span_;

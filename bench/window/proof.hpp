@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// proof: what must hold before anything is timed: equal results, no allocation, memory as promised,
-// and as many combines as promised. These are counts, the same on every machine.
+// proof: checks results, allocations, memory and the number of combines. These do not depend on the
+// machine.
 
 #ifndef WAYBILL_BENCH_WINDOW_PROOF_HPP
 #define WAYBILL_BENCH_WINDOW_PROOF_HPP
@@ -14,7 +14,7 @@
 
 #include <malloc.h>
 
-#include "../support.hpp"
+#include "../measure.hpp"
 #include "data.hpp"
 #include "ours.hpp"
 #include "peers.hpp"
@@ -23,7 +23,7 @@ namespace window_bench {
 
 inline bool same(const answer& a, const answer& b, bool extremes)
 {
-    // Boost's mean is added to and subtracted from, and drifts.
+    // Boost updates its mean with each sample, so it drifts.
     return a.count == b.count && a.sum == b.sum && std::abs(a.mean - b.mean) < 1e-6 &&
            (!extremes || (a.lowest == b.lowest && a.highest == b.highest));
 }
@@ -35,7 +35,7 @@ inline bool wrong(const char* who, std::uint64_t n, const char* data, std::uint6
     return false;
 }
 
-/// Beside a scan; of a large window only now and then, since a scan takes its time.
+/// Compares with a scan; in a large window only some results, because a scan is slow.
 template <class Peer>
 bool equal(std::uint64_t n, shape data)
 {
@@ -74,12 +74,12 @@ bool equal_late(std::uint64_t n, const char* who)
             const kept own = kept::of(t.value);
             k = k.count == 0 ? own : kept::combine(k, own);
         }
-        if (!same(a, k.told(), true)) return wrong(who, n, "late", i);
+        if (!same(a, k.statistics(), true)) return wrong(who, n, "late", i);
     }
     return true;
 }
 
-/// No allocation after the constructor; and what that took.
+/// No allocation after the constructor, and the bytes that this allocates for each sample.
 template <class Ours>
 bool memory(std::uint64_t n)
 {
@@ -98,12 +98,12 @@ bool memory(std::uint64_t n)
     const std::uint64_t after = bench::allocations - allocated;
     std::printf("%-12s %9llu %16.2f %26llu\n", Ours::name, static_cast<unsigned long long>(n), each,
                 static_cast<unsigned long long>(after));
-    // malloc has 16 bytes to a block, and a page to a large one.
+    // malloc adds 16 bytes to a block, and a page to a large one.
     const double rest = (n < 10'000 ? 64.0 : 8'192.0) / static_cast<double>(n);
     return after == 0 && each <= 16 + sizeof(plain) + rest;
 }
 
-/// The same measure; each combine is counted.
+/// The same measure with a counter of its combines.
 struct counting : plain {
     inline static std::uint64_t combines = 0;
 
@@ -120,8 +120,9 @@ struct counting : plain {
     }
 };
 
-/// Combines an operation, on the average over whole windows, and at most in one. An operation is an
-/// advance, a sample and an answer. `most` is 0 where one operation may cost the window.
+/// The combines of an operation, on average over whole windows, and the most of one operation. An
+/// operation is an advance, an insertion and a query. `most` is 0 if one operation may rebuild the
+/// window.
 template <template <class> class How>
 bool combines(const char* who, std::uint64_t n, double average, std::uint64_t most)
 {

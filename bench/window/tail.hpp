@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// tail: what the single operation takes at most.
+// tail: the time of the slowest single operations.
 //
-// Each of the same operations is timed by the processor's counter in three passes, and the least of
-// its three times counts: an interrupt hits one of them, what the algorithm does hits all. What two
-// readings of the counter take, one behind the other, is taken off.
+// Each operation is timed by the processor's counter in three passes, and the least of its three
+// times counts: an interrupt occurs in one pass, work of the algorithm in all. The time of reading
+// the counter is subtracted.
 
 #ifndef WAYBILL_BENCH_WINDOW_TAIL_HPP
 #define WAYBILL_BENCH_WINDOW_TAIL_HPP
@@ -58,7 +58,7 @@ double tail(std::uint64_t n)
         return static_cast<double>(least[static_cast<std::size_t>(place)]);
     };
     const double most = at(1) / std::max(at(0.5), 1.0);
-    std::printf("%-12s %9llu %8.0f %8.0f %8.0f %8.0f %12.1f\n", Peer::name,
+    std::printf("%-16s %9llu %8.0f %8.0f %8.0f %8.0f %12.1f\n", Peer::name,
                 static_cast<unsigned long long>(n), at(0.5), at(0.999), at(0.9999), at(1), most);
     return most;
 }
