@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// bench/batch: what does chunk_by cost over a loop that is written by hand?
+// bench/batch: the cost of chunk_by, relative to a loop by hand.
 //
-// One million items are cut into batches of about 8, 500 and 5,000 items, once as strings whose
-// size is read, and as bare sizes of 16, 32 and 64 bits. Both the byte and the count limit close
-// batches, and now and then an item is too large for any. Beside it stand three loops as one would
-// write them for just this case; they give the same cuts, which is checked before anything is
-// timed, and fold them into the same checksum. The bare sizes are cut without a size function, too
-// (blocks), and all by the framing that a size function makes (framed). Two other ways stand there:
+// One million items are cut into batches of about 8, 500 and 5,000 items. The items are strings, or
+// integers of 16, 32 and 64 bits that are sizes. Both the byte limit and the count limit close
+// batches. About one item in 100,000 is too large for a batch, except for 16 bits and 5,000 items per
+// batch. Each peer reduces its batches to a checksum, and all checksums must be equal. Figures are
+// per item, and allocations are per round of one million items:
 //
-//   lists   the loop that comes with many an article: it fills a list of lists, of references here.
-//           With the count limit and the envelope added, so that it cuts alike;
-//   ids     range-v3, which has no cut by size, only by neighbours: a loop gives each item the
-//           number of its batch, and views::chunk_by over both takes apart what differs. What the
-//           loop knows of bytes it keeps for each batch. Loop and walk are timed together.
-//
-// The tables at the end compare with the fastest of the three loops, each by its best run, as what
-// disturbs a run only ever makes it slower; and by medians.
+//   raw_flat, raw_nested, raw_carried   three loops by hand; ratios are relative to the fastest one,
+//                                       in instructions to the one that has the fewest
+//   chunk_by   waybill with a size function
+//   framed     waybill with the framing that a size function is converted to
+//   blocks     waybill without a size function: sizes are added up in blocks
+//   lists      the usual recipe: a list of lists, here of pointers, with the same limits
+//   ids        range-v3, which has no cut by size: a loop gives each item the number of its batch,
+//              and views::chunk_by cuts between items of different numbers; both are measured
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <random>
 #include <string>
 #include <tuple>
@@ -34,16 +31,16 @@
 #include <range/v3/view/chunk_by.hpp>
 #include <range/v3/view/zip.hpp>
 
-#include "support.hpp"
-
+#include "measure.hpp"
 #include <waybill/batch/chunk_by.hpp>
 
 namespace batch_bench {
 
-using bench::allocations;
-using bench::median;
-
-constexpr std::size_t how_many = 1'000'000;
+/// A tenth of the items is enough to count instructions.
+std::size_t item_count(const bench::runner& all)
+{
+    return all.counts_instructions() ? 100'000 : 1'000'000;
+}
 
 struct size_itself {
     constexpr std::uint64_t operator()(std::uint64_t n) const { return n; }
@@ -53,7 +50,7 @@ struct size_of_string {
     std::uint64_t operator()(const std::string& s) const { return s.size(); }
 };
 
-// What a loop does with a cut: little, so that the loop itself is seen; but all of it counts.
+// The result of a loop. It is cheap to compute and depends on all batches.
 struct checksum {
     void take(std::size_t end, std::uint64_t bytes, bool fits)
     {
@@ -65,7 +62,7 @@ struct checksum {
     friend bool operator==(const checksum&, const checksum&) = default;
 };
 
-// The loop that first comes to mind: one pass, and a batch is closed when the next one is too much.
+// One pass. A batch is closed if the next item does not fit.
 template <class V, class F>
 [[gnu::noinline]] checksum flat(const V& items, const waybill::batch_limits& l, const F& size)
 {
@@ -92,7 +89,7 @@ template <class V, class F>
     return out;
 }
 
-// A loop for the batch in a loop for all, with indices; the refused item is measured again.
+// An inner loop for each batch, with indices. The size of an item that does not fit is read twice.
 template <class V, class F>
 [[gnu::noinline]] checksum nested(const V& items, const waybill::batch_limits& l, const F& size)
 {
@@ -115,7 +112,7 @@ template <class V, class F>
     return out;
 }
 
-// The same with pointers and a budget that is used up; what was refused goes first in the next.
+// The same with pointers and the remaining bytes. The size of an item that does not fit is kept.
 template <class V, class F>
 [[gnu::noinline]] checksum carried(const V& items, const waybill::batch_limits& l, const F& size)
 {
@@ -159,7 +156,7 @@ template <class V, class F>
     return out;
 }
 
-// The items are the sizes: no size function, so blocks are added up.
+// Without a size function. The items are the sizes and are added up in blocks.
 template <class V, class F>
 [[gnu::noinline]] checksum blocks(const V& items, const waybill::batch_limits& l, const F&)
 {
@@ -171,7 +168,7 @@ template <class V, class F>
     return out;
 }
 
-// Through the framing that a size function makes: what the tally costs over the loop of its own.
+// With the framing that a size function is converted to, so without the loop for size functions.
 template <class V, class F>
 [[gnu::noinline]] checksum framed(const V& items, const waybill::batch_limits& l, const F& size)
 {
@@ -246,31 +243,32 @@ template <class V, class F>
     return out;
 }
 
-// About `batch` items of 100 bytes fit; a few more and the count is the narrower limit.
+// About `batch` items of 100 bytes fit. The count limit is a little higher.
 waybill::batch_limits limits_for(std::uint64_t batch)
 {
     return {.bytes = 512 + 100 * batch, .items = batch + 1 + batch / 100, .envelope = 512};
 }
 
-// In 16 bits the largest is 60,000, which still fits into a batch of 5,000.
+// Sizes of 50 to 150, and a few large ones. In 16 bits these are 60,000, which fits into a batch of
+// 5,000.
 template <class N>
-std::vector<N> sizes()
+std::vector<N> sizes(std::size_t count)
 {
     constexpr bool narrow = sizeof(N) == 2;
-    std::mt19937 dice(20'260'101);
+    std::mt19937 random(20'260'101);
     std::uniform_int_distribution<std::uint32_t> usual(50, 150);
-    std::vector<N> made(how_many);
+    std::vector<N> made(count);
     for (N& n : made) {
-        n = static_cast<N>(dice() % 100'000 == 0 ? (narrow ? 60'000u : 600'000u) : usual(dice));
+        n = static_cast<N>(random() % 100'000 == 0 ? (narrow ? 60'000u : 600'000u) : usual(random));
     }
     return made;
 }
 
-std::vector<std::string> strings()
+std::vector<std::string> strings(std::size_t count)
 {
     std::vector<std::string> made;
-    made.reserve(how_many);
-    for (const std::uint32_t n : sizes<std::uint32_t>()) made.emplace_back(n, 'x');
+    made.reserve(count);
+    for (const std::uint32_t n : sizes<std::uint32_t>(count)) made.emplace_back(n, 'x');
     return made;
 }
 
@@ -278,190 +276,156 @@ template <class V, class F>
 using loop = checksum (*)(const V&, const waybill::batch_limits&, const F&);
 
 template <class V, class F>
-void time_loop(benchmark::State& state, const V& items, std::uint64_t batch, loop<V, F> run)
+void measure_loop(benchmark::State& state, const V& items, std::uint64_t batch, loop<V, F> run)
 {
     const waybill::batch_limits l = limits_for(batch);
     checksum out;
-    const std::uint64_t before = allocations;
+    const std::uint64_t before = bench::allocations;
     for ([[maybe_unused]] auto round : state) {
         out = run(items, l, F{});
         benchmark::DoNotOptimize(out);
     }
-    const std::uint64_t made = allocations - before;
-    state.counters["allocations"] = static_cast<double>(made);
-    state.counters["items/batch"] = static_cast<double>(how_many) / static_cast<double>(out.cuts);
+    state.counters["allocations"] =
+        static_cast<double>(bench::allocations - before) / static_cast<double>(state.iterations());
+    state.counters["items/batch"] =
+        static_cast<double>(items.size()) / static_cast<double>(out.cuts);
 }
+
+constexpr std::uint64_t batches[] = {8, 500, 5'000};
 
 template <class V, class F>
-bool add_cases(const char* what, const V& items)
+struct way {
+    const char* name;
+    loop<V, F> run;
+};
+
+template <class V, class F>
+std::vector<way<V, F>> ways()
 {
-    bool equal = true;
-    for (const std::uint64_t batch : {8u, 500u, 5'000u}) {
-        struct way {
-            const char* name;
-            loop<V, F> run;
-        };
-        std::vector<way> loops{
-            {"raw_flat", &flat<V, F>},
-            {"raw_nested", &nested<V, F>},
-            {"raw_carried", &carried<V, F>},
-            {"chunk_by", &ours<V, F>},
-            {"framed", &framed<V, F>},
-            {"lists", &lists<V, F>},
-            {"ids", &ids<V, F>},
-        };
-        if constexpr (std::is_integral_v<typename V::value_type>) {
-            loops.push_back({"blocks", &blocks<V, F>});
-        }
-        const checksum expected = flat<V, F>(items, limits_for(batch), F{});
-        for (const auto& l : loops) {
-            if (l.run(items, limits_for(batch), F{}) != expected) {
-                std::fprintf(stderr, "%s cuts %s differently at %u a batch\n", l.name, what,
-                             static_cast<unsigned>(batch));
-                equal = false;
-            }
-            const std::string name = std::string(what) + "/" + std::to_string(batch) + "/" + l.name;
-            benchmark::RegisterBenchmark(name.c_str(), [&items, batch,
-                                                        run = l.run](benchmark::State& s) {
-                time_loop<V, F>(s, items, batch, run);
-            })->Unit(benchmark::kMillisecond);
-        }
+    std::vector<way<V, F>> all{
+        {"raw_flat", &flat<V, F>}, {"raw_nested", &nested<V, F>}, {"raw_carried", &carried<V, F>},
+        {"chunk_by", &ours<V, F>}, {"framed", &framed<V, F>},     {"lists", &lists<V, F>},
+        {"ids", &ids<V, F>},
+    };
+    if constexpr (std::is_integral_v<typename V::value_type>) {
+        all.push_back({"blocks", &blocks<V, F>});
     }
-    return equal;
+    return all;
 }
 
-// Prints the medians as usual, and keeps every single run for the table.
-class table : public benchmark::ConsoleReporter {
-public:
-    void ReportRuns(const std::vector<Run>& runs) override
-    {
-        std::vector<Run> shown;
-        for (const Run& r : runs) {
-            if (r.run_type == Run::RT_Iteration)
-                note(r);
-            else if (r.aggregate_name == "median")
-                shown.push_back(r);
-        }
-        ConsoleReporter::ReportRuns(shown.empty() ? runs : shown);
-    }
-
-    // False if chunk_by has allocated.
-    bool print()
-    {
-        // The runs come in any order.
-        std::sort(rows_.begin(), rows_.end(), [](const row& a, const row& b) {
-            const auto kind = [](const row& r) { return r.what.substr(0, r.what.find('/')); };
-            return kind(a) != kind(b) ? kind(a) > kind(b) : a.what.size() < b.what.size();
-        });
-        std::uint64_t allocated = 0;
-        std::printf("\n%-12s  %-12s %12s %14s %7s %8s %12s\n", "items/batch", "fastest raw",
-                    "raw ns/item", "chunk_by ns/it", "ratio", "medians", "allocations");
-        for (const row& r : rows_) {
-            const auto ours = r.times.find("chunk_by");
-            const fastest raw = fastest_raw(r);
-            if (ours == r.times.end() || raw.name.empty()) continue;
-            std::printf("%-12s  %-12s %12.3f %14.3f %7.2f %8.2f %12llu\n", r.what.c_str(),
-                        raw.name.c_str(), raw.best, lowest(ours->second),
-                        lowest(ours->second) / raw.best, median(ours->second) / raw.median,
-                        static_cast<unsigned long long>(r.allocated));
-            allocated += r.allocated;
-        }
-        std::printf("\n%-12s  %-12s %12s %14s %9s %9s\n", "items/batch", "way", "ns/item",
-                    "medians ns/it", "raw/way", "medians");
-        for (const row& r : rows_) {
-            const fastest raw = fastest_raw(r);
-            if (raw.name.empty()) continue;
-            for (const auto& [name, times] : r.times) {
-                if (name.rfind("raw_", 0) == 0 || name == "chunk_by") continue;
-                std::printf("%-12s  %-12s %12.3f %14.3f %9.2f %9.2f\n", r.what.c_str(),
-                            name.c_str(), lowest(times), median(times), raw.best / lowest(times),
-                            raw.median / median(times));
-            }
-        }
-        return allocated == 0;
-    }
-
-private:
-    struct row {
-        std::string what;
-        std::map<std::string, std::vector<double>> times;
-        std::uint64_t allocated = 0;
-    };
-
-    struct fastest {
-        std::string name{};
-        double best = 0;
-        double median = 0;  // the lowest of all three
-    };
-
-    static fastest fastest_raw(const row& r)
-    {
-        fastest f;
-        for (const auto& [name, times] : r.times) {
-            if (name.rfind("raw_", 0) != 0) continue;
-            const double m = median(times);
-            if (f.name.empty() || m < f.median) f.median = m;
-            if (f.name.empty() || lowest(times) < f.best) {
-                f.best = lowest(times);
-                f.name = name;
-            }
-        }
-        return f;
-    }
-
-    void note(const Run& r)
-    {
-        const std::string whole = r.run_name.function_name;
-        const auto slash = whole.rfind('/');
-        const std::string what = whole.substr(0, slash);
-        const std::string loop = whole.substr(slash + 1);
-        auto at =
-            std::find_if(rows_.begin(), rows_.end(), [&](const row& x) { return x.what == what; });
-        if (at == rows_.end()) at = rows_.insert(at, row{what, {}, 0});
-        at->times[loop].push_back(r.cpu_accumulated_time * 1e9 / static_cast<double>(r.iterations) /
-                                  static_cast<double>(how_many));
-        if (loop == "chunk_by" || loop == "blocks") {
-            at->allocated += static_cast<std::uint64_t>(r.counters.at("allocations").value);
-        }
-    }
-
-    static double lowest(const std::vector<double>& v)
-    {
-        return *std::min_element(v.begin(), v.end());
-    }
-
-    std::vector<row> rows_;
+/// The names of the benchmarks of one table: all ways to cut the same items.
+struct group {
+    std::string name;
+    std::vector<std::string> ways{};
 };
+
+template <class V, class F>
+void add(bench::runner& all, std::vector<group>& groups, const std::string& kind, const V& items)
+{
+    for (const std::uint64_t batch : batches) {
+        group g{kind + "/" + std::to_string(batch)};
+        for (const way<V, F>& w : ways<V, F>()) {
+            g.ways.push_back(g.name + "/" + w.name);
+            all.add(g.ways.back(), static_cast<double>(items.size()),
+                    [&items, batch, run = w.run](benchmark::State& s) {
+                        measure_loop<V, F>(s, items, batch, run);
+                    });
+        }
+        groups.push_back(std::move(g));
+    }
+}
+
+/// Returns true if all ways cut the same batches.
+template <class V, class F>
+bool equal(const char* kind, const V& items)
+{
+    bool same = true;
+    for (const std::uint64_t batch : batches) {
+        const waybill::batch_limits l = limits_for(batch);
+        const checksum expected = flat<V, F>(items, l, F{});
+        for (const way<V, F>& w : ways<V, F>()) {
+            if (w.run(items, l, F{}) == expected) continue;
+            std::fprintf(stderr, "%s/%llu/%s cuts other batches than raw_flat\n", kind,
+                         static_cast<unsigned long long>(batch), w.name);
+            same = false;
+        }
+    }
+    return same;
+}
+
+/// The least of a figure among the loops by hand, or 0 if it is not known.
+double least(const bench::runner& all, const group& g, double bench::figures::*figure)
+{
+    double value = 0;
+    for (const char* loop : {"/raw_flat", "/raw_nested", "/raw_carried"}) {
+        const double own = all.at(g.name + loop).*figure;
+        if (own > 0 && (value <= 0 || own < value)) value = own;
+    }
+    return value;
+}
+
+void print(double value, double base)
+{
+    if (value > 0 && base > 0)
+        std::printf(" %10.3f %7.2f", value, value / base);
+    else
+        std::printf(" %10s %7s", "-", "-");
+}
+
+/// Prints one line for each way. Returns false if chunk_by or blocks has allocated.
+bool print(const bench::runner& all, const std::vector<group>& groups)
+{
+    bool good = true;
+    std::printf("\n%-28s %10s %7s %10s %7s %12s %12s\n", "item", "ns", "ratio", "instr.", "ratio",
+                "allocations", "items/batch");
+    for (const group& g : groups) {
+        const double ns = least(all, g, &bench::figures::ns);
+        const double instructions = least(all, g, &bench::figures::instructions);
+        for (const std::string& name : g.ways) {
+            const bench::figures f = all.at(name);
+            if (f.counters.empty()) continue;  // excluded by an argument
+            const double allocations = f.counters.at("allocations");
+            std::printf("%-28s", name.c_str());
+            print(all.noisy() ? 0 : f.ns, ns);
+            print(f.instructions, instructions);
+            std::printf(" %12.0f %12.1f\n", allocations, f.counters.at("items/batch"));
+            const bool ours = name.ends_with("/chunk_by") || name.ends_with("/blocks");
+            good = good && (!ours || allocations <= 0);
+        }
+    }
+    return good;
+}
 
 }  // namespace batch_bench
 
 int main(int argc, char** argv)
 {
-    if (!bench::start({"--benchmark_repetitions=25",
-                       "--benchmark_min_time=0.02",
-                       "--benchmark_enable_random_interleaving=true"},
-                      argc, argv)) {
-        return 2;
-    }
-
     using namespace batch_bench;
-    const auto numbers = sizes<std::uint32_t>();
-    const auto narrow = sizes<std::uint16_t>();
-    const auto wide = sizes<std::uint64_t>();
-    const auto texts = strings();
-    bool equal = add_cases<std::vector<std::uint32_t>, size_itself>("uint32", numbers);
-    equal = add_cases<std::vector<std::uint16_t>, size_itself>("uint16", narrow) && equal;
-    equal = add_cases<std::vector<std::uint64_t>, size_itself>("uint64", wide) && equal;
-    equal = add_cases<std::vector<std::string>, size_of_string>("string", texts) && equal;
-    if (!equal) return 1;
-    if (allocations == 0) {
+    bench::runner all(argc, argv);
+    const std::size_t count = item_count(all);
+    const auto numbers = sizes<std::uint32_t>(count);
+    const auto narrow = sizes<std::uint16_t>(count);
+    const auto wide = sizes<std::uint64_t>(count);
+    const auto texts = strings(count);
+    std::vector<group> groups;
+    add<std::vector<std::uint32_t>, size_itself>(all, groups, "uint32", numbers);
+    add<std::vector<std::uint16_t>, size_itself>(all, groups, "uint16", narrow);
+    add<std::vector<std::uint64_t>, size_itself>(all, groups, "uint64", wide);
+    add<std::vector<std::string>, size_of_string>(all, groups, "string", texts);
+    if (!all.run("uint32/500/raw_flat")) return 2;
+    bool good = equal<std::vector<std::uint32_t>, size_itself>("uint32", numbers);
+    good = equal<std::vector<std::uint16_t>, size_itself>("uint16", narrow) && good;
+    good = equal<std::vector<std::uint64_t>, size_itself>("uint64", wide) && good;
+    good = equal<std::vector<std::string>, size_of_string>("string", texts) && good;
+    if (!good) return 1;
+    if (bench::allocations == 0) {
         std::fprintf(stderr, "allocations are not counted\n");
         return 1;
     }
-
-    table out;
-    benchmark::RunSpecifiedBenchmarks(&out);
-    const bool none = out.print();
-    benchmark::Shutdown();
-    return none ? 0 : 1;
+    all.print_spread();
+    if (!print(all, groups)) {
+        std::fprintf(stderr, "chunk_by or blocks has allocated\n");
+        return 1;
+    }
+    return all.failed() ? 1 : 0;
 }

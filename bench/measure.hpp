@@ -37,6 +37,7 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 #include <valgrind/callgrind.h>
 
 namespace bench {
@@ -51,12 +52,45 @@ inline void* allocate(std::size_t n)
     std::abort();
 }
 
+/// A figure for a table, or "-" if it was not measured: it, or the divisor of a ratio, is 0.
+inline std::string cell(double value, int decimals)
+{
+    if (!(value > 0 && value < 1e300)) return "-";
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", decimals, value);
+    return text;
+}
+
 /// The figures of one benchmark, for each operation.
 struct figures {
     double ns = 0;            ///< The least time.
     double median_ns = 0;     ///< The median time.
     double instructions = 0;  ///< 0 if they were not counted.
     std::map<std::string, double> counters{};  ///< Those of the benchmark, as it has set them.
+};
+
+/// A line of a table: a benchmark, and the benchmark that it is compared with, or "".
+struct row {
+    std::string name;
+    std::string base;
+};
+
+/// Runs a part of an iteration that is not in the time and the instructions of the benchmark.
+template <class F>
+void exclude(benchmark::State& state, F f)
+{
+    CALLGRIND_TOGGLE_COLLECT;
+    state.PauseTiming();
+    f();
+    state.ResumeTiming();
+    CALLGRIND_TOGGLE_COLLECT;
+}
+
+/// Exceptions for one benchmark.
+struct run_options {
+    bool counted = true;  ///< False if it takes too long under callgrind.
+    benchmark::IterationCount iterations = 0;  ///< In each repetition. 0: as many as its time allows.
+    int repetitions = 0;  ///< 0: as many as of the others.
 };
 
 class runner {
@@ -66,21 +100,35 @@ public:
     runner(int argc, char** argv) : program_(argv[0]), arguments_(argv + 1, argv + argc)
     {
         counts_ = argc == 2 && std::string_view(argv[1]) == "--count-instructions";
+        // The first benchmark of a process also initialises libraries. This one is not reported.
+        if (!counts_) return;
+        add("first", 20'000, [](benchmark::State& s) {
+            for ([[maybe_unused]] auto r : s) {
+            }
+        });
     }
 
-    /// Registers a benchmark. `operations` is the number of operations in one iteration. Without
-    /// `counted`, its instructions are not counted, which takes about 50 times as long as it runs.
+    /// True in the process that counts instructions. Callgrind is about 50 times slower than the
+    /// processor, so a program may use smaller inputs, with fewer operations in one iteration.
+    [[nodiscard]] bool counts_instructions() const { return counts_; }
+
+    /// Registers a benchmark. `operations` is the number of operations in one iteration.
     template <class F>
-    void add(const std::string& name, double operations, F run, bool counted = true)
+    void add(const std::string& name, double operations, F body, const run_options& o = {})
     {
         names_.push_back(name);
         operations_[name] = operations;
-        if (!counts_) benchmark::RegisterBenchmark(name.c_str(), run);
-        if (!counts_ || !counted) return;
+        if (!counts_) {
+            auto* const made = benchmark::RegisterBenchmark(name.c_str(), body);
+            if (o.iterations != 0) made->Iterations(o.iterations);
+            if (o.repetitions != 0) made->Repetitions(o.repetitions);
+            return;
+        }
+        if (!o.counted) return;
         const auto more = static_cast<benchmark::IterationCount>(
             std::clamp(20'000 / operations, 1.0, 20'000.0));
         for (const benchmark::IterationCount n : {more / 4 + 1, more / 4 + 1 + more})
-            benchmark::RegisterBenchmark(name.c_str(), run)->Iterations(n);
+            benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(n);
     }
 
     /// Runs all benchmarks. `raw` is the benchmark whose spread shows the noise. Returns false if an
@@ -99,7 +147,7 @@ public:
         benchmark::Initialize(&count, pointers.data());
         if (benchmark::ReportUnrecognizedArguments(count, pointers.data())) return false;
         if (counts_) {
-            counting report;
+            counting report(operations_);
             benchmark::RunSpecifiedBenchmarks(&report);
             std::exit(0);
         }
@@ -143,7 +191,38 @@ public:
             std::printf("This machine is too noisy for times, so only instructions are printed.\n");
     }
 
+    /// Prints times, instructions and counters. The ratios are multiples of the figures of
+    /// `row::base`. A "-" is a figure that is not known, or a time on a noisy machine.
+    void print(const char* title, const std::vector<row>& rows,
+               const std::vector<std::string>& counters = {}) const
+    {
+        std::printf("\n%-36s %10s %8s %14s %8s", title, "ns", "ratio", "instructions", "ratio");
+        for (const std::string& c : counters) std::printf(" %18s", c.c_str());
+        std::printf("\n");
+        for (const row& r : rows) {
+            const figures own = at(r.name);
+            const figures base = at(r.base);
+            std::printf("%-36s", r.name.c_str());
+            print_with_ratio(10, noisy() ? 0 : own.ns, base.ns);
+            print_with_ratio(14, own.instructions, base.instructions);
+            for (const std::string& c : counters) {
+                const auto found = own.counters.find(c);
+                if (found == own.counters.end()) std::printf(" %18s", "-");
+                else std::printf(" %18.3g", found->second);
+            }
+            std::printf("\n");
+        }
+    }
+
 private:
+    static void print_with_ratio(int width, double value, double base)
+    {
+        if (value > 0) std::printf(" %*.2f", width, value);
+        else std::printf(" %*s", width, "-");
+        if (value > 0 && base > 0) std::printf(" %8.2f", value / base);
+        else std::printf(" %8s", "-");
+    }
+
     struct timing : benchmark::BenchmarkReporter {
         bool ReportContext(const Context&) override { return true; }
         void ReportRuns(const std::vector<Run>& runs) override
@@ -169,21 +248,32 @@ private:
 
     /// Writes the instructions since the last benchmark into a file of callgrind.
     struct counting : benchmark::BenchmarkReporter {
+        explicit counting(const std::map<std::string, double>& o) : operations(o) {}
         bool ReportContext(const Context&) override
         {
-            CALLGRIND_ZERO_STATS;
+            start();
             return true;
         }
         void ReportRuns(const std::vector<Run>& runs) override
         {
             for (const Run& r : runs) {
                 if (r.run_type != Run::RT_Iteration) continue;
-                const std::string label =
-                    std::to_string(r.iterations) + " " + r.run_name.function_name;
+                const std::string& name = r.run_name.function_name;
+                const double all = static_cast<double>(r.iterations) * operations.at(name);
+                const std::string label = std::to_string(all) + " " + name;
                 CALLGRIND_DUMP_STATS_AT(label.c_str());
             }
+            start();
+        }
+        /// Starts with an orderly heap. Otherwise the next benchmark would join the small blocks that
+        /// the previous one has freed.
+        static void start()
+        {
+            malloc_trim(0);
             CALLGRIND_ZERO_STATS;
         }
+
+        const std::map<std::string, double>& operations;
     };
 
     /// Runs the program under callgrind and reads what `counting` has written.
@@ -195,10 +285,11 @@ private:
         const char* made = mkdtemp(pattern.data());
         if (!made) return;
         const fs::path folder = made;
-        const std::string command = "valgrind --tool=callgrind --callgrind-out-file='" +
+        // LD_BIND_NOW: otherwise the first benchmark would look up the functions of libraries.
+        const std::string command = "LD_BIND_NOW=1 valgrind --tool=callgrind --callgrind-out-file='" +
                                     (folder / "out").string() + "' '" + program_ +
                                     "' --count-instructions >/dev/null 2>&1";
-        std::map<std::string, std::map<double, double>> counted;  // by name: instructions by iterations
+        std::map<std::string, std::map<double, double>> counted;  // by name: instructions by operations
         if (std::system(command.c_str()) == 0) {
             for (const auto& file : fs::directory_iterator(folder)) read_dump(file.path(), counted);
         }
@@ -207,7 +298,7 @@ private:
             if (runs.size() != 2) continue;
             const auto [few, of_few] = *runs.begin();
             const auto [more, of_more] = *runs.rbegin();
-            figures_[name].instructions = (of_more - of_few) / (more - few) / operations_[name];
+            figures_[name].instructions = (of_more - of_few) / (more - few);
         }
     }
 
@@ -217,14 +308,14 @@ private:
         constexpr std::string_view trigger = "desc: Trigger: Client Request: ";
         std::ifstream in(file);
         std::string line, name;
-        double iterations = 0;
+        double operations = 0;
         while (std::getline(in, line)) {
             if (line.starts_with(trigger)) {
                 const std::size_t space = line.find(' ', trigger.size());
-                iterations = std::stod(line.substr(trigger.size()));
+                operations = std::stod(line.substr(trigger.size()));
                 name = line.substr(space + 1);
-            } else if (line.starts_with("totals: ") || line.starts_with("summary: ")) {
-                if (!name.empty()) counted[name][iterations] = std::stod(line.substr(line.find(' ')));
+            } else if (line.starts_with("summary: ")) {
+                if (!name.empty()) counted[name][operations] = std::stod(line.substr(line.find(' ')));
             }
         }
     }

@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// bench/retry: what does it cost to ask before a call, and to say how it went?
+// bench/retry: the cost of a permit of the circuit breaker with its report, and of `decide`.
 //
-// One operation is a permit and its report, the clock going on by a microsecond: with one call at a
-// time, with 64 out that come back in another order, with one call in twenty failing, and shut,
-// when none may pass. Beside it stands the breaker that one writes by hand into a loop: two
-// counters that start anew each period, a flag and a time; it has no permits, so a result that
-// comes late counts, and a probe that is lost is waited for. `decide` is what to do after a call
-// that has failed.
+// One operation issues a permit and reports a result, one microsecond after the previous operation.
+// The cases: one call at a time; 64 calls in flight that return in another order; one call in 20
+// fails; and an open breaker, which issues no permit. The peer is a breaker by hand: two counters
+// that are reset in each period, a flag and a time. It has no permits, so it counts late results,
+// and a lost probe keeps it half open. `decide` selects the action after a failed call.
 //
-// Nothing here allocates; the last column counts it.
+// Times and instructions are compared with the breaker by hand. `clock` is the loop without a
+// breaker. Allocations are those of all iterations; the expected number is 0.
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
-#include "support.hpp"
+#include "measure.hpp"
 #include <waybill/retry.hpp>
 
 namespace retry_bench {
@@ -37,12 +35,12 @@ constexpr steady_time after(std::uint64_t calls)
     return steady_time::at(duration::nanoseconds(static_cast<std::int64_t>(calls) * 1'000));
 }
 
-/// As one writes it by hand: shuts where half of at least ten calls in a period failed.
+/// The breaker by hand. It opens if at least half of at least ten calls in a period have failed.
 class counters {
 public:
     bool may_pass(steady_time now)
     {
-        if (!shut_) return true;
+        if (!open_) return true;
         if (now < until_ || probing_) return false;
         probing_ = true;
         return true;
@@ -50,8 +48,8 @@ public:
 
     void ended(bool failed, steady_time now)
     {
-        if (shut_) {
-            shut_ = failed;
+        if (open_) {
+            open_ = failed;
             probing_ = false;
             if (failed) until_ = now + duration::seconds(5);
             calls_ = failed_ = 0;
@@ -65,7 +63,7 @@ public:
         if (!failed) return;
         ++failed_;
         if (calls_ < 10 || failed_ * 2 < calls_) return;
-        shut_ = true;
+        open_ = true;
         until_ = now + duration::seconds(5);
     }
 
@@ -74,7 +72,7 @@ private:
     std::uint64_t failed_ = 0;
     steady_time ends_{};
     steady_time until_{};
-    bool shut_ = false;
+    bool open_ = false;
     bool probing_ = false;
 };
 
@@ -89,7 +87,7 @@ void one_at_a_time(benchmark::State& state, std::uint64_t one_in)
         const steady_time now = after(++n);
         const auto p = v.try_acquire(now);
         if (!p) {
-            state.SkipWithError("it shut");
+            state.SkipWithError("the breaker has opened");
             return;
         }
         benchmark::DoNotOptimize(
@@ -98,21 +96,21 @@ void one_at_a_time(benchmark::State& state, std::uint64_t one_in)
     state.counters["allocations"] = static_cast<double>(bench::allocations - before);
 }
 
-void many_out(benchmark::State& state)
+void many_in_flight(benchmark::State& state)
 {
-    constexpr std::uint64_t out = 64;
+    constexpr std::uint64_t many = 64;
     waybill::circuit_breaker v;
-    std::array<waybill::circuit_breaker::permit, out> given;
+    std::array<waybill::circuit_breaker::permit, many> permits;
     std::uint64_t n = 0;
-    for (auto& p : given) p = *v.try_acquire(after(++n));
+    for (auto& p : permits) p = *v.try_acquire(after(++n));
     const std::uint64_t before = bench::allocations;
     for ([[maybe_unused]] auto r : state) {
         const steady_time now = after(++n);
-        auto& p = given[n * 29 % out];  // neither the oldest nor the newest
+        auto& p = permits[n * 29 % many];  // neither the oldest nor the newest
         benchmark::DoNotOptimize(v.record(p, fault_kind::none, now));
         const auto next = v.try_acquire(now);
         if (!next) {
-            state.SkipWithError("it gave none");
+            state.SkipWithError("the breaker has issued no permit");
             return;
         }
         p = *next;
@@ -120,7 +118,7 @@ void many_out(benchmark::State& state)
     state.counters["allocations"] = static_cast<double>(bench::allocations - before);
 }
 
-void none_may_pass(benchmark::State& state)
+void open_breaker(benchmark::State& state)
 {
     waybill::circuit_breaker v(
         {.minimum_throughput = 1,
@@ -143,7 +141,7 @@ void by_hand(benchmark::State& state, std::uint64_t one_in)
     for ([[maybe_unused]] auto r : state) {
         const steady_time now = after(++n);
         if (!c.may_pass(now)) {
-            state.SkipWithError("it shut");
+            state.SkipWithError("the breaker has opened");
             return;
         }
         c.ended(fails(n, one_in), now);
@@ -152,7 +150,7 @@ void by_hand(benchmark::State& state, std::uint64_t one_in)
     state.counters["allocations"] = 0;
 }
 
-void nothing(benchmark::State& state)
+void clock_only(benchmark::State& state)
 {
     std::uint64_t n = 0;
     for ([[maybe_unused]] auto r : state) {
@@ -176,7 +174,8 @@ void decide(benchmark::State& state, waybill::retry_policy p)
     state.counters["allocations"] = static_cast<double>(bench::allocations - before);
 }
 
-/// Both let pass, shut, probe and open at the same calls where results come one by one and in time.
+/// Returns true if both breakers permit the same calls. There is one call at a time, so no result is
+/// late.
 bool agree()
 {
     waybill::circuit_breaker v({.failure_ratio = 0.5,
@@ -185,7 +184,7 @@ bool agree()
                                 .consecutive_failures = waybill::circuit_breaker::config::never,
                                 .half_open_steps = 1});
     counters c;
-    // 40 seconds, a call each tenth of one
+    // 40 seconds with one call every 100 ms.
     for (std::uint64_t n = 0; n != 40'000'000; n += 100'000) {
         const steady_time now = after(n);
         const bool down = n >= 3'000'000 && n < 6'000'000;
@@ -198,72 +197,35 @@ bool agree()
     return true;
 }
 
-class table : public benchmark::ConsoleReporter {
-public:
-    bool ReportContext(const Context&) override { return true; }
-    void ReportRuns(const std::vector<Run>& runs) override
-    {
-        for (const Run& r : runs) {
-            if (r.error_occurred) failed = true;
-            if (r.run_type != Run::RT_Iteration || r.error_occurred) continue;
-            const std::string name = r.run_name.function_name;
-            times_[name].push_back(r.cpu_accumulated_time * 1e9 / static_cast<double>(r.iterations));
-            allocated_[name] = r.counters.at("allocations").value;
-        }
-    }
-
-    void print(const std::vector<std::string>& who) const
-    {
-        std::printf("\n%-34s %14s %14s %12s\n", "an operation", "median ns", "lowest ns", "allocations");
-        for (const std::string& name : who) {
-            const auto found = times_.find(name);
-            if (found == times_.end()) continue;
-            const auto& t = found->second;
-            std::printf("%-34s %14.1f %14.1f %12.0f\n", name.c_str(), bench::median(t),
-                        *std::min_element(t.begin(), t.end()), allocated_.at(name));
-        }
-    }
-
-    bool failed = false;
-
-private:
-    std::map<std::string, std::vector<double>> times_;
-    std::map<std::string, double> allocated_;
-};
-
 }  // namespace
 }  // namespace retry_bench
 
 int main(int argc, char** argv)
 {
     using namespace retry_bench;
+    bench::runner all(argc, argv);
+    std::vector<bench::row> rows;
+    const auto add = [&](const char* name, const char* base, auto run, auto... arguments) {
+        rows.push_back({name, base});
+        all.add(name, 1, [=](benchmark::State& state) { run(state, arguments...); });
+    };
+    const char* const hand = "by hand";
+    const char* const hand_with_failures = "by hand, 1 in 20 fails";
+    add("clock", hand, clock_only);
+    add(hand, hand, by_hand, std::uint64_t{0});
+    add(hand_with_failures, hand_with_failures, by_hand, std::uint64_t{20});
+    add("circuit breaker", hand, one_at_a_time, std::uint64_t{0});
+    add("circuit breaker, 1 in 20 fails", hand_with_failures, one_at_a_time, std::uint64_t{20});
+    add("circuit breaker, 64 in flight", hand, many_in_flight);
+    add("circuit breaker, open", hand, open_breaker);
+    add("decide", "", decide, waybill::retry_policy{});
+    add("decide, fixed pause", "", decide, waybill::retry_policy{.pauses = {.factor = 1.0}});
+    if (!all.run(hand)) return 2;
     if (!agree()) {
-        std::fprintf(
-            stderr, "the circuit breaker and the breaker by hand do not let the same calls pass\n");
+        std::fprintf(stderr, "the circuit breaker and the loop by hand permit different calls\n");
         return 1;
     }
-    std::vector<std::string> who;
-    const auto add = [&](const char* name, auto run, auto... arguments) {
-        who.emplace_back(name);
-        benchmark::RegisterBenchmark(name, run, arguments...);
-    };
-    add("raw loop", nothing);
-    add("breaker by hand", by_hand, std::uint64_t{0});
-    add("breaker by hand, 1 in 20 fails", by_hand, std::uint64_t{20});
-    add("circuit breaker", one_at_a_time, std::uint64_t{0});
-    add("circuit breaker, 1 in 20 fails", one_at_a_time, std::uint64_t{20});
-    add("circuit breaker, 64 out", many_out);
-    add("circuit breaker, shut", none_may_pass);
-    add("decide", decide, waybill::retry_policy{});
-    add("decide, fixed pause", decide, waybill::retry_policy{.pauses = {.factor = 1.0}});
-    if (!bench::start({"--benchmark_enable_random_interleaving=true", "--benchmark_repetitions=9",
-                       "--benchmark_min_time=0.05"},
-                      argc, argv)) {
-        return 2;
-    }
-    table out;
-    benchmark::RunSpecifiedBenchmarks(&out);
-    out.print(who);
-    benchmark::Shutdown();
-    return out.failed ? 1 : 0;
+    all.print_spread();
+    all.print("operation", rows, {"allocations"});
+    return all.failed() ? 1 : 0;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// bench/scaling: what does a decision cost that can be explained?
+// bench/scaling: the cost of a decision with its record.
 //
-// Five metrics, ten comparisons, and each way a decision may end. Beside decide() stand the same
-// ten comparisons as one would write them into an if, which leave no record behind, and the formula
-// of the Horizontal Pod Autoscaler over the same metrics: desired = ceil(current * value / target),
-// the greatest of all, with its tolerance. All are asked about the same numbers; what they answer
-// is compared first.
+// Five metrics and ten comparisons, in four situations. There are two peers: the same comparisons in
+// an `if` by hand, which has no record; and the formula of the Horizontal Pod Autoscaler over the
+// same metrics, desired = ceil(current * value / target), the greatest of all, with its tolerance.
+// All get the same numbers. All decisions of a situation must be the same.
 
 #include <chrono>
 #include <cmath>
@@ -17,7 +16,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "support.hpp"
+#include "measure.hpp"
 #include <waybill/scaling.hpp>
 
 namespace scaling_bench {
@@ -61,7 +60,7 @@ sc::policy ten_comparisons()
             .rate = {.up = {{.max_change = {.count = 4}, .per = 1min}}}};
 }
 
-/// The same rules by hand: 1, -1 or 0.
+/// The same rules by hand: 1 for up, -1 for down, or 0.
 int by_hand(const std::vector<reading>& m, std::uint64_t instances)
 {
     const auto mean = [&](std::size_t n) { return *m[n].value(statistic::mean); };
@@ -70,20 +69,22 @@ int by_hand(const std::vector<reading>& m, std::uint64_t instances)
         if (r.points < 5 || noon - r.last > 3min) return 0;
     }
     const auto n = static_cast<double>(instances);
-    if (mean(0) > 100 * n || mean(1) > 400 || highest(2) > 900 || mean(3) > 800 || mean(4) > 70) return 1;
-    const bool idle = highest(0) < 60 && highest(1) < 60 && highest(2) < 60 && highest(3) < 60 &&
-                      highest(4) < 30;
+    if (mean(0) > 100 * n || mean(1) > 400 || highest(2) > 900 || mean(3) > 800 || mean(4) > 70)
+        return 1;
+    const bool idle =
+        highest(0) < 60 && highest(1) < 60 && highest(2) < 60 && highest(3) < 60 && highest(4) < 30;
     return idle ? -1 : 0;
 }
 
-/// The Horizontal Pod Autoscaler's formula, with 100 of everything for one instance.
+/// The formula of the Horizontal Pod Autoscaler. The target of each metric is 100 per instance.
 std::uint64_t as_hpa(const std::vector<reading>& m, std::uint64_t instances)
 {
     std::uint64_t most = 0;
     for (const reading& r : m) {
         const double ratio = *r.value(statistic::mean) / static_cast<double>(instances) / 100;
         std::uint64_t n = instances;
-        if (std::abs(1 - ratio) > 0.1) n = static_cast<std::uint64_t>(std::ceil(static_cast<double>(instances) * ratio));
+        if (std::abs(1 - ratio) > 0.1)
+            n = static_cast<std::uint64_t>(std::ceil(static_cast<double>(instances) * ratio));
         most = n > most ? n : most;
     }
     return most;
@@ -94,7 +95,7 @@ struct situation {
     double mean, highest;
     sc::verdict verdict;
     sc::reason why;
-    bool settled;  // it was asked for the same for long enough
+    bool settled;  // the state has earlier decisions, so that stabilisation is over
 };
 
 constexpr situation situations[]{
@@ -115,46 +116,57 @@ sc::state state_in(const situation& s, const sc::policy& p, const std::vector<re
     return known;
 }
 
-void decide(benchmark::State& bench, const situation& s)
+/// Reports the allocations of one operation.
+void report_allocations(benchmark::State& state, std::uint64_t before)
+{
+    state.counters["allocations"] =
+        static_cast<double>(bench::allocations - before) / static_cast<double>(state.iterations());
+}
+
+void decide(benchmark::State& state, const situation& s)
 {
     const sc::policy p = ten_comparisons();
     const std::vector<reading> m = metrics(s.mean, s.highest);
     const sc::state known = state_in(s, p, m);
     const std::uint64_t before = bench::allocations;
-    std::uint64_t n = 0;
-    for (auto _ : bench) {
+    for ([[maybe_unused]] auto round : state) {
         const sc::decision d = sc::decide(p, m, known, 4, noon);
         benchmark::DoNotOptimize(&d);
-        ++n;
     }
-    bench.counters["allocations"] = static_cast<double>(bench::allocations - before) / static_cast<double>(n);
+    report_allocations(state, before);
 }
 
-void hand(benchmark::State& bench, const situation& s)
+void hand_loop(benchmark::State& state, const situation& s)
 {
     const std::vector<reading> m = metrics(s.mean, s.highest);
-    for (auto _ : bench) benchmark::DoNotOptimize(by_hand(m, 4));
+    const std::uint64_t before = bench::allocations;
+    for ([[maybe_unused]] auto round : state) benchmark::DoNotOptimize(by_hand(m, 4));
+    report_allocations(state, before);
 }
 
-void hpa(benchmark::State& bench, const situation& s)
+void hpa(benchmark::State& state, const situation& s)
 {
     const std::vector<reading> m = metrics(s.mean, s.highest);
-    for (auto _ : bench) benchmark::DoNotOptimize(as_hpa(m, 4));
+    const std::uint64_t before = bench::allocations;
+    for ([[maybe_unused]] auto round : state) benchmark::DoNotOptimize(as_hpa(m, 4));
+    report_allocations(state, before);
 }
 
-void targets(benchmark::State& bench, const situation& s)
+void targets(benchmark::State& state, const situation& s)
 {
     sc::policy p{.instances = {1, 20}};
     for (const char* name : names) p.targets.push_back({.of = sc::mean(name), .each = 100});
     const std::vector<reading> m = metrics(s.mean, s.highest);
     const sc::state known;
-    for (auto _ : bench) {
+    const std::uint64_t before = bench::allocations;
+    for ([[maybe_unused]] auto round : state) {
         const sc::decision d = sc::decide(p, m, known, 4, noon);
         benchmark::DoNotOptimize(&d);
     }
+    report_allocations(state, before);
 }
 
-/// True if all give the answers that are expected.
+/// Returns true if all decisions are as expected.
 bool agree()
 {
     bool all = true;
@@ -168,14 +180,17 @@ bool agree()
         const sc::decision d = sc::decide(p, m, state_in(s, p, m), 4, noon);
         const int ours = d.desired > 4 ? 1 : d.desired < 4 ? -1 : 0;
         sc::policy tracking{.instances = {1, 20}};
-        for (const char* name : names) tracking.targets.push_back({.of = sc::mean(name), .each = 100});
+        for (const char* name : names)
+            tracking.targets.push_back({.of = sc::mean(name), .each = 100});
         const sc::decision t = sc::decide(tracking, m, {}, 4, noon);
         const bool same = d.verdict == s.verdict && d.why == s.why && ours == by_hand(m, 4) &&
                           d.reasons.size() == 10 && t.desired == as_hpa(m, 4);
         if (!same) {
-            std::fprintf(stderr, "%s: %s, %s, %d against %d, %zu rows; %llu against %llu\n", s.name,
-                         std::string(name(d.verdict)).c_str(), std::string(name(d.why)).c_str(),
-                         ours, by_hand(m, 4), d.reasons.size(),
+            std::fprintf(stderr,
+                         "%s: %s, %s, direction %d (by hand %d), %zu rows, "
+                         "five targets %llu (formula %llu)\n",
+                         s.name, std::string(name(d.verdict)).c_str(),
+                         std::string(name(d.why)).c_str(), ours, by_hand(m, 4), d.reasons.size(),
                          static_cast<unsigned long long>(t.desired),
                          static_cast<unsigned long long>(as_hpa(m, 4)));
         }
@@ -190,19 +205,24 @@ bool agree()
 int main(int argc, char** argv)
 {
     using namespace scaling_bench;
-    if (!agree()) return 1;
+    bench::runner all(argc, argv);
+    std::vector<bench::row> rows;
+    const auto add = [&](const std::string& name, const std::string& base, auto run,
+                         const situation& s) {
+        rows.push_back({name, base});
+        all.add(name, 1, [=](benchmark::State& state) { run(state, s); });
+    };
+    const std::string hand = "an if by hand/";
     for (const situation& s : situations) {
-        const std::string name = s.name;
-        benchmark::RegisterBenchmark(("decide/" + name).c_str(), decide, s);
-        benchmark::RegisterBenchmark(("an if by hand/" + name).c_str(), hand, s);
+        add(hand + s.name, hand + s.name, hand_loop, s);
+        add(std::string("decide/") + s.name, hand + s.name, decide, s);
     }
-    benchmark::RegisterBenchmark("five targets/up", targets, situations[1]);
-    benchmark::RegisterBenchmark("the formula of HPA/up", hpa, situations[1]);
-    if (!bench::start({"--benchmark_enable_random_interleaving=true", "--benchmark_repetitions=9",
-                       "--benchmark_report_aggregates_only=true", "--benchmark_min_time=0.05"},
-                      argc, argv)) {
-        return 1;
-    }
-    benchmark::RunSpecifiedBenchmarks();
-    return 0;
+    const std::string formula = "the formula of HPA/up";
+    add(formula, formula, hpa, situations[1]);
+    add("decide, five targets/up", formula, targets, situations[1]);
+    if (!all.run(hand + situations[0].name)) return 2;
+    if (!agree()) return 1;
+    all.print_spread();
+    all.print("decision", rows, {"allocations"});
+    return all.failed() ? 1 : 0;
 }

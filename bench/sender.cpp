@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: MIT
 //
-// What a sender's bookkeeping costs: every item queued, cut, sent, answered and settled, beside the
-// loop that does nothing but cut. The broker answers at once, by the limit and the headers that it
-// is said to have, out of sums that were made beforehand.
+// bench/sender: the bookkeeping of batch_sender, relative to a loop that only cuts batches.
 //
-//   raw            sizes added up in a loop, cut at the limit: nothing is numbered or kept
-//   chunk_by       the same by waybill, over the same messages
-//   sender         sizes of bodies, a header guessed, answers without numbers
-//   sender/sizes   the same, and each answer tells the size of the batch
+// One operation queues an item, cuts it into a batch, sends the batch and settles it. The broker
+// accepts or refuses each batch immediately, by its limit. The bytes come from prefix sums that are
+// computed before. Figures are per item:
+//
+//   raw            the sizes are added up in a loop and cut at the limit; no item has a number
+//   chunk_by       the same cuts by waybill
+//   sender         sizes of bodies and an estimated header; results have no numbers
+//   sender/sizes   the same, but each result has the size of the batch
 //   sender/exact   sizes as the broker counts them
 //   sender/ordered as `sender`, with 64 keys and two attempts in flight
 //
-// The messages are strings of 50 to 500 bytes, so that their sizes come out of memory as they do
-// for who sends them. The table has the median of the repetitions, and allocations an item.
+// The messages are one million strings of 50 to 500 bytes, which no cache holds.
 
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <random>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include <waybill/batch.hpp>
+#include <benchmark/benchmark.h>
 
-#include "support.hpp"
+#include "measure.hpp"
+#include <waybill/batch.hpp>
 
 namespace sender_bench {
 
-constexpr std::size_t how_many = 1'000'000;
+constexpr std::size_t item_count = 1'000'000;
 constexpr waybill::batch_limits limit{.bytes = 262'144, .items = 4'500, .envelope = 40};
 constexpr std::uint64_t header = 60;
 
 std::vector<std::string> messages()
 {
-    std::mt19937 dice(20'260'101);
+    std::mt19937 random(20'260'101);
     std::uniform_int_distribution<std::size_t> size(50, 500);
     std::vector<std::string> made;
-    made.reserve(how_many);
-    for (std::size_t i = 0; i != how_many; ++i) made.emplace_back(size(dice), 'x');
+    made.reserve(item_count);
+    for (std::size_t i = 0; i != item_count; ++i) made.emplace_back(size(random), 'x');
     return made;
 }
 
@@ -76,7 +76,7 @@ struct mode {
     bool ordered = false;
 };
 
-/// The bytes of all messages before each on the wire.
+/// Prefix sums of the bytes on the wire: element n is the sum of the first n messages.
 using sums = std::vector<std::uint64_t>;
 
 sums sums_of(const std::vector<std::string>& items)
@@ -87,7 +87,7 @@ sums sums_of(const std::vector<std::string>& items)
     return made;
 }
 
-/// The sender outlives a round, as it does where messages keep coming.
+/// Sends all items and returns the number of batches. The sender is the same in all rounds.
 [[gnu::noinline]] std::uint64_t sent(waybill::batch_sender& s,
                                      const std::vector<std::string>& items, const sums& before,
                                      const mode& m)
@@ -95,17 +95,17 @@ sums sums_of(const std::vector<std::string>& items)
     const waybill::steady_time now{};
     std::uint64_t batches = 0;
     const std::uint64_t origin = s.end();
-    std::uint64_t last = 0;  // the attempt that is on its way
-    bool away = false;
-    std::uint64_t last_bytes = 0;
-    const auto answer = [&](std::uint64_t attempt, std::uint64_t bytes) {
+    bool in_flight = false;
+    std::uint64_t last = 0;        // the attempt in flight
+    std::uint64_t last_bytes = 0;  // and its bytes
+    const auto reply = [&](std::uint64_t attempt, std::uint64_t bytes) {
         if (bytes > limit.bytes) {
             s.on(waybill::batch_sender::too_large{attempt}, now);
             return;
         }
-        waybill::batch_sender::accepted yes{attempt};
-        if (m.sizes) yes.actual = bytes;
-        s.on(yes, now);
+        waybill::batch_sender::accepted result{attempt};
+        if (m.sizes) result.actual = bytes;
+        s.on(result, now);
     };
     const auto drain = [&] {
         for (bool going = true; going;) {
@@ -117,11 +117,11 @@ sums sums_of(const std::vector<std::string>& items)
                         bytes += before[r.end() - origin] - before[r.first - origin];
                     }
                     ++batches;
-                    if (!m.ordered) return answer(a.attempt, bytes);
+                    if (!m.ordered) return reply(a.attempt, bytes);
                     const std::uint64_t earlier = std::exchange(last, a.attempt);
                     const std::uint64_t its_bytes = std::exchange(last_bytes, bytes);
                     s.on(waybill::batch_sender::started{a.attempt}, now);
-                    if (std::exchange(away, true)) answer(earlier, its_bytes);
+                    if (std::exchange(in_flight, true)) reply(earlier, its_bytes);
                 },
                 [&](const waybill::batch_sender::report& x) {
                     s.on(waybill::batch_sender::reported{x.items}, now);
@@ -138,51 +138,22 @@ sums sums_of(const std::vector<std::string>& items)
     }
     s.on(waybill::batch_sender::flushed{}, now);
     drain();
-    if (away) answer(last, last_bytes);
+    if (in_flight) reply(last, last_bytes);
     drain();
     return batches;
 }
 
-class table : public benchmark::ConsoleReporter {
-public:
-    void ReportRuns(const std::vector<Run>& runs) override
-    {
-        for (const Run& r : runs) {
-            if (r.run_type != Run::RT_Iteration) continue;
-            const double ns = r.cpu_accumulated_time * 1e9 / static_cast<double>(r.iterations) /
-                              static_cast<double>(how_many);
-            times_[r.run_name.function_name].push_back(ns);
-            allocations_[r.run_name.function_name] = r.counters.at("allocations/item").value;
-        }
-    }
-    void print() const
-    {
-        const auto raw = times_.find("raw");
-        std::printf("%-16s %10s %8s %18s\n", "", "ns/item", "x raw", "allocations/item");
-        for (const auto& [name, ns] : times_) {
-            const double m = bench::median(ns);
-            std::printf("%-16s %10.2f %8.2f %18.6f\n", name.c_str(), m,
-                        raw == times_.end() ? 0 : m / bench::median(raw->second),
-                        allocations_.at(name));
-        }
-    }
-
-private:
-    std::map<std::string, std::vector<double>> times_;
-    std::map<std::string, double> allocations_;
-};
-
 template <class F>
-void add(const char* name, F run)
+void add(bench::runner& all, const char* name, F run)
 {
-    benchmark::RegisterBenchmark(name, [run](benchmark::State& state) mutable {
-        benchmark::DoNotOptimize(run());  // buffers grow here
+    all.add(name, item_count, [run](benchmark::State& state) mutable {
+        benchmark::DoNotOptimize(run());  // all buffers grow in this round
         const std::uint64_t before = bench::allocations;
         for ([[maybe_unused]] auto round : state) benchmark::DoNotOptimize(run());
-        state.counters["allocations/item"] =
-            static_cast<double>(bench::allocations - before) /
-            static_cast<double>(state.iterations()) / static_cast<double>(how_many);
-    })->Unit(benchmark::kMillisecond);
+        state.counters["allocations/item"] = static_cast<double>(bench::allocations - before) /
+                                             static_cast<double>(state.iterations()) /
+                                             static_cast<double>(item_count);
+    });
 }
 
 }  // namespace sender_bench
@@ -190,22 +161,17 @@ void add(const char* name, F run)
 int main(int argc, char** argv)
 {
     using namespace sender_bench;
-    if (!bench::start({"--benchmark_repetitions=15", "--benchmark_min_time=0.02",
-                       "--benchmark_enable_random_interleaving=true"},
-                      argc, argv)) {
-        return 2;
-    }
+    bench::runner all(argc, argv);
     const std::vector<std::string> items = messages();
-    if (raw(items) != chunks(items)) return 1;
     const sums before = sums_of(items);
-    add("raw", [&] { return raw(items); });
-    add("chunk_by", [&] { return chunks(items); });
+    add(all, "raw", [&] { return raw(items); });
+    add(all, "chunk_by", [&] { return chunks(items); });
     const auto with = [&](const char* name, const mode& m) {
         waybill::send_policy p{.limit = limit, .item_overhead = m.exact ? 0 : header};
         p.exact_sizes = m.exact;
         p.ordered = m.ordered;
         p.in_flight = m.ordered ? 2 : 1;
-        add(name, [&items, &before, m, s = waybill::batch_sender(p)]() mutable {
+        add(all, name, [&items, &before, m, s = waybill::batch_sender(p)]() mutable {
             return sent(s, items, before, m);
         });
     };
@@ -213,9 +179,14 @@ int main(int argc, char** argv)
     with("sender/sizes", {.sizes = true});
     with("sender/exact", {.exact = true});
     with("sender/ordered", {.ordered = true});
-    table out;
-    benchmark::RunSpecifiedBenchmarks(&out);
-    out.print();
-    benchmark::Shutdown();
-    return 0;
+    if (!all.run("raw")) return 2;
+    if (raw(items) != chunks(items)) {
+        std::fprintf(stderr, "chunk_by and the raw loop cut different batches\n");
+        return 1;
+    }
+    all.print_spread();
+    std::vector<bench::row> rows;
+    for (const std::string& name : all.names()) rows.push_back({name, "raw"});
+    all.print("item", rows, {"allocations/item"});
+    return all.failed() ? 1 : 0;
 }

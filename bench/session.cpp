@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// bench/session: what does it cost to know that a state is still what was written?
+// bench/session: the cost of CRC-32C and of the envelope of a state.
 //
-// The first table is CRC-32C alone, of bytes that are in the cache: waybill's, Boost.CRC's, the
-// loop with one table that everybody writes, and the processor's own instruction where it has one,
-// which is what is left to be had. The second is the envelope around a body, beside a copy and the
-// same checksum, which are the least that one can do; then a whole state of text, and the same with
-// a failure whose text has to be cut.
+// The first table is CRC-32C alone, for bytes in the cache. Its peers are Boost.CRC, the usual loop
+// with one table, which is the raw loop, and the instruction of the processor, if it has one. The
+// second table is the envelope around a body, with a copy and its checksum as the raw loop. Its last
+// rows are states of text, without and with a failure whose text has to be cut.
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <map>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +17,7 @@
 #include <benchmark/benchmark.h>
 #include <boost/crc.hpp>
 
-#include "support.hpp"
+#include "measure.hpp"
 #include <waybill/core/crc32c.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 #include <waybill/session/detail/text_state_codec.hpp>
@@ -44,7 +42,10 @@ std::string bytes_of(std::uint64_t size)
     return out;
 }
 
-std::uint32_t by_ours(std::string_view b) { return crc32c(b); }
+std::uint32_t by_ours(std::string_view b)
+{
+    return crc32c(b);
+}
 
 std::uint32_t by_boost(std::string_view b)
 {
@@ -86,10 +87,19 @@ std::uint32_t by_hand(std::string_view b)
     for (const char c : b) last = _mm_crc32_u8(last, static_cast<unsigned char>(c));
     return ~last;
 }
-bool has_instruction() { return __builtin_cpu_supports("sse4.2") != 0; }
+bool has_instruction()
+{
+    return __builtin_cpu_supports("sse4.2") != 0;
+}
 #else
-std::uint32_t by_instruction(std::string_view b) { return by_ours(b); }
-bool has_instruction() { return false; }
+std::uint32_t by_instruction(std::string_view b)
+{
+    return by_ours(b);
+}
+bool has_instruction()
+{
+    return false;
+}
 #endif
 
 using sum_of = std::uint32_t (*)(std::string_view);
@@ -104,7 +114,7 @@ void sum(benchmark::State& state, sum_of f, std::uint64_t size)
     }
 }
 
-/// The least that one can do: a copy with room in front, and its checksum.
+/// The raw loop of a state: a copy with room for the envelope, and its checksum.
 void copied(benchmark::State& state, std::uint64_t size)
 {
     const std::string body = bytes_of(size);
@@ -140,7 +150,9 @@ text_state state_of(std::uint64_t size, bool failed)
 {
     text_state s;
     s.own = bytes_of(size);
-    s.progress = {.done = 2, .total = 5, .begun = wall_time::at(duration::seconds(1'709'208'000)),
+    s.progress = {.done = 2,
+                  .total = 5,
+                  .begun = wall_time::at(duration::seconds(1'709'208'000)),
                   .changed = wall_time::at(duration::seconds(1'709'208'007))};
     if (failed) {
         s.progress.failed = step_failure{
@@ -172,8 +184,8 @@ void read_text(benchmark::State& state, std::uint64_t size, bool failed)
     }
 }
 
-/// All of them make the same sums.
-bool agree()
+/// True if all checksums are equal.
+bool checksums_equal()
 {
     for (std::uint64_t size = 0; size != 300; ++size) {
         const std::string bytes = bytes_of(size);
@@ -184,46 +196,61 @@ bool agree()
     return true;
 }
 
-class table : public benchmark::ConsoleReporter {
-public:
-    bool ReportContext(const Context&) override { return true; }
-    void ReportRuns(const std::vector<Run>& runs) override
-    {
-        for (const Run& r : runs) {
-            if (r.error_occurred) failed = true;
-            if (r.run_type != Run::RT_Iteration || r.error_occurred) continue;
-            const double ns = r.cpu_accumulated_time * 1e9 / static_cast<double>(r.iterations);
-            times_[r.run_name.function_name].push_back(ns);
-        }
-    }
+std::string benchmark_name(const std::string& peer, std::uint64_t size)
+{
+    return peer + "/" + std::to_string(size);
+}
 
-    /// GB/s or ns of the median, a row for each who and a column for each size.
-    void print(const char* title, const std::vector<std::string>& who, bool as_rate) const
-    {
-        std::printf("\n%-34s", title);
+/// One operation is one byte, so that large sizes are counted with few iterations.
+template <class F>
+void add(bench::runner& all, std::vector<std::string>& peers, const std::string& peer, F run)
+{
+    peers.push_back(peer);
+    for (const std::uint64_t n : sizes) {
+        all.add(benchmark_name(peer, n), static_cast<double>(n),
+                [run, n](benchmark::State& s) { run(s, n); });
+    }
+}
+
+/// A row for each peer and a column for each size. `of(figures, size)` is the figure of a cell, and
+/// the number in parentheses is its ratio to that of `raw`.
+template <class F>
+void print(const bench::runner& all, const char* title, const std::vector<std::string>& peers,
+           const std::string& raw, F of)
+{
+    std::printf("\n%s (and in multiples of that of: %s)\n%-34s", title, raw.c_str(), "");
+    for (const std::uint64_t n : sizes) {
+        std::printf(" %17llu B", static_cast<unsigned long long>(n));
+    }
+    std::printf("\n");
+    for (const std::string& peer : peers) {
+        std::printf("%-34s", peer.c_str());
         for (const std::uint64_t n : sizes) {
-            std::printf(" %9llu B", static_cast<unsigned long long>(n));
-        }
-        for (const std::string& name : who) {
-            std::printf("\n%-34s", name.c_str());
-            for (const std::uint64_t n : sizes) {
-                const auto found = times_.find(name + "/" + std::to_string(n));
-                if (found == times_.end()) {
-                    std::printf(" %11s", "-");
-                    continue;
-                }
-                const double ns = bench::median(found->second);
-                std::printf(" %11.2f", as_rate ? static_cast<double>(n) / ns : ns);
-            }
+            const double own = of(all.at(benchmark_name(peer, n)), static_cast<double>(n));
+            const double base = of(all.at(benchmark_name(raw, n)), static_cast<double>(n));
+            std::printf(" %10s (%6s)", bench::cell(own, 2).c_str(),
+                        bench::cell(own / base, 2).c_str());
         }
         std::printf("\n");
     }
+}
 
-    bool failed = false;
-
-private:
-    std::map<std::string, std::vector<double>> times_;
-};
+double rate(const bench::figures& f, double)
+{
+    return f.ns > 0 ? 1 / f.ns : 0;
+}
+double time_of_all(const bench::figures& f, double size)
+{
+    return f.ns * size;
+}
+double instructions(const bench::figures& f, double)
+{
+    return f.instructions;
+}
+double instructions_of_all(const bench::figures& f, double size)
+{
+    return f.instructions * size;
+}
 
 }  // namespace
 }  // namespace session_bench
@@ -231,43 +258,38 @@ private:
 int main(int argc, char** argv)
 {
     using namespace session_bench;
-    if (!agree()) {
-        std::fprintf(stderr, "the checksums are not the same\n");
+    if (!checksums_equal()) {
+        std::fprintf(stderr, "the checksums are not equal\n");
         return 1;
     }
+    const std::string loop = "one table, by hand";
+    const std::string copy = "a copy and its checksum";
+    bench::runner all(argc, argv);
     std::vector<std::string> sums;
     std::vector<std::string> states;
-    const auto add = [](std::vector<std::string>& to, const char* name, auto run, auto... more) {
-        to.emplace_back(name);
-        for (const std::uint64_t n : sizes) {
-            const std::string full = std::string(name) + "/" + std::to_string(n);
-            benchmark::RegisterBenchmark(full.c_str(),
-                                         [=](benchmark::State& s) { run(s, n, more...); });
-        }
-    };
-    const auto add_sum = [&](const char* name, sum_of f) {
-        add(sums, name, [f](benchmark::State& s, std::uint64_t n) { sum(s, f, n); });
+    const auto add_sum = [&](const std::string& peer, sum_of f) {
+        add(all, sums, peer, [f](benchmark::State& s, std::uint64_t n) { sum(s, f, n); });
     };
     add_sum("waybill", by_ours);
     add_sum("Boost.CRC", by_boost);
-    add_sum("one table, by hand", by_hand);
+    add_sum(loop, by_hand);
     if (has_instruction()) add_sum("the processor's instruction", by_instruction);
-    add(states, "a copy and its checksum", copied);
-    add(states, "seal_state", sealed);
-    add(states, "open_state", opened);
-    add(states, "write_text_state", write_text, false);
-    add(states, "read_text_state", read_text, false);
-    add(states, "write_text_state, failed and cut", write_text, true);
-    add(states, "read_text_state, failed", read_text, true);
-    if (!bench::start({"--benchmark_enable_random_interleaving=true", "--benchmark_repetitions=9",
-                       "--benchmark_min_time=0.02"},
-                      argc, argv)) {
-        return 2;
+    add(all, states, copy, copied);
+    add(all, states, "seal_state", sealed);
+    add(all, states, "open_state", opened);
+    for (const bool failed : {false, true}) {
+        add(all, states, failed ? "write_text_state, failed and cut" : "write_text_state",
+            [failed](benchmark::State& s, std::uint64_t n) { write_text(s, n, failed); });
+        add(all, states, failed ? "read_text_state, failed" : "read_text_state",
+            [failed](benchmark::State& s, std::uint64_t n) { read_text(s, n, failed); });
     }
-    table out;
-    benchmark::RunSpecifiedBenchmarks(&out);
-    out.print("CRC-32C, GB/s", sums, true);
-    out.print("a state, ns", states, false);
-    benchmark::Shutdown();
-    return out.failed ? 1 : 0;
+    if (!all.run(benchmark_name(loop, 1'024))) return 2;
+    all.print_spread();
+    if (!all.noisy()) {
+        print(all, "CRC-32C, GB/s", sums, loop, rate);
+        print(all, "a state, ns", states, copy, time_of_all);
+    }
+    print(all, "CRC-32C, instructions per byte", sums, loop, instructions);
+    print(all, "a state, instructions", states, copy, instructions_of_all);
+    return all.failed() ? 1 : 0;
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// bench/session_json: what does a session's state cost, beside what its JSON costs anyway?
+// bench/session_json: the cost of the state of a session in JSON or CBOR.
 //
-// One operation is to read a state into a user's type, or to write one. Its peer is what one does
-// by hand with nlohmann's library: parse and get, or the JSON of the value and its dump, and
-// CRC-32C of the bytes. Twice: of the value alone, which is all that is asked of a peer, and of a
-// value that has the progress among its own fields, which is the same bytes and the same knowledge.
+// One run reads a state into a type of the caller, or writes one. The peer uses nlohmann's library
+// by hand: parse and get, or the JSON of the value and its dump, and CRC-32C of the bytes. There are
+// two peers for each: `value` has the value alone, and `same bytes` has the progress as one more
+// field, so that it has the same bytes and the same information as the state of waybill.
 //
-// Both take turns in one run, by the processor's time, and the ratio is that of their best rounds.
-// A state with fields that are not known is written at the price of another reading of the value;
-// the last rows say how much that is.
+// If a state has unknown fields, encode reads the JSON of the value once more. The rows
+// `unknown field` compare it with encode without unknown fields. One operation is one byte of the
+// stored state, also for the peers, and the table has the time and the instructions of a whole state.
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 #include <nlohmann/json.hpp>
 
-#include "support.hpp"
+#include "measure.hpp"
 #include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session/detail/sealed_state.hpp>
 
@@ -35,7 +35,8 @@ struct order {
     double total = 0;
     bool paid = false;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, lines, receipt, customer, currency, total, paid)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, lines, receipt, customer, currency, total,
+                                                paid)
 
 struct basket {
     std::vector<order> orders;
@@ -50,7 +51,7 @@ struct imported {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(imported, rows, stock)
 
-/// The progress as one writes it by hand.
+/// The progress of a session, by hand.
 struct by_hand {
     std::string begun, changed;
     std::uint64_t done = 0, total = 0;
@@ -81,7 +82,8 @@ namespace {
 order an_order(std::uint64_t n)
 {
     return {static_cast<std::int64_t>(n % 40), "receipt-" + std::to_string(n * 7919),
-            "Customer " + std::to_string(n), "EUR", static_cast<double>(n) * 1.25, n % 2 == 0};
+            "Customer " + std::to_string(n),   "EUR",
+            static_cast<double>(n) * 1.25,     n % 2 == 0};
 }
 
 basket a_basket(std::uint64_t orders)
@@ -105,94 +107,130 @@ imported an_import(std::uint64_t products)
     return i;
 }
 
-/// Nanoseconds of the processor, whoever else it works for meanwhile.
-double used()
-{
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
+struct row {
+    std::string name;
+    std::size_t peer_bytes;
+    std::size_t state_bytes;
+    std::string ours;  // names of the benchmarks
+    std::string peer;
+    double highest;  // the goal for the ratio, 0 if there is none
+};
+
+/// All that the benchmarks of one value need. It exists until the end of the program.
+template <class T>
+class subject {
+public:
+    subject(const T& v, waybill::state_format format)
+        : cbor(format == waybill::state_format::cbor),
+          codec(*waybill::state_codec<T>::make({.budget = {.bytes = 4'000'000}, .format = format})),
+          state(codec.decode(std::nullopt)),
+          full{v, {"2024-02-29T12:00:00Z", "2024-02-29T12:00:31Z", 2, 5}}
+    {
+        state.value = v;
+        state.progress = {
+            .done = 2,
+            .total = 5,
+            .begun = waybill::wall_time::at(waybill::duration::seconds(1'709'208'000)),
+            .changed = waybill::wall_time::at(waybill::duration::seconds(1'709'208'031))};
+        stored = *codec.encode(state);
+        state = codec.decode(stored);
+        unknown = state;
+        unknown.read.user["unknown"] = {1, 2, 3};
+        alone = written(full.value);
+        same = written(full);
+    }
+
+    template <class V>
+    std::string written(const V& v) const
+    {
+        std::string bytes;
+        if (cbor) nlohmann::json::to_cbor(nlohmann::json(v), bytes);
+        if (!cbor) bytes = nlohmann::json(v).dump();
+        return bytes;
+    }
+    nlohmann::json parsed(const std::string& bytes) const
+    {
+        return cbor ? nlohmann::json::from_cbor(bytes) : nlohmann::json::parse(bytes);
+    }
+
+    bool cbor;
+    waybill::state_codec<T> codec;
+    decltype(std::declval<waybill::state_codec<T>>().decode(std::nullopt)) state, unknown = state;
+    with_progress<T> full;
+    std::string stored;
+    std::string alone;
+    std::string same;
+};
 
 template <class F>
-double once(std::uint64_t times, F&& f)
+void add(bench::runner& all, const std::string& name, std::size_t bytes, F f)
 {
-    const double begin = used();
-    for (std::uint64_t n = 0; n != times; ++n) f();
-    return (used() - begin) / static_cast<double>(times);
+    all.add(name, static_cast<double>(bytes), [f](benchmark::State& state) {
+        f();  // the first run also consolidates the memory that other benchmarks have freed
+        for ([[maybe_unused]] auto r : state) f();
+    });
 }
 
-int rounds = 101;
-
-template <class A, class B>
-void compare(const char* what, std::size_t bytes, A&& ours, B&& peer, double most)
+template <class V, class S>
+void write_by_hand(const S& s, const V& value)
 {
-    const double guess = once(3, peer);
-    const auto times = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(1e6 / guess));
-    std::vector<double> a, b;
-    for (int n = 0; n != rounds; ++n) {
-        b.push_back(once(times, peer));
-        a.push_back(once(times, ours));
-    }
-    const double mine = *std::min_element(a.begin(), a.end());
-    const double theirs = *std::min_element(b.begin(), b.end());
-    const double ratio = mine / theirs;
-    std::printf("%-34s %8zu %10.0f %10.0f %7.3f", what, bytes, mine, theirs, ratio);
-    if (most > 0) std::printf("   %s %.2f", ratio <= most ? "<=" : "> ", most);
-    std::printf("\n");
+    const std::string bytes = s->written(value);
+    benchmark::DoNotOptimize(waybill::crc32c(bytes));
+    benchmark::DoNotOptimize(bytes);
 }
 
+template <class V, class S>
+void read_by_hand(const S& s, const std::string& bytes)
+{
+    benchmark::DoNotOptimize(waybill::crc32c(bytes));
+    benchmark::DoNotOptimize(s->parsed(bytes).template get<V>());
+}
+
+/// Registers the benchmarks of a value. Returns false if its state and the peer have other sizes.
 template <class T>
-void measure(const char* name, const T& value, waybill::state_format format)
+bool add_all(bench::runner& all, std::vector<row>& rows, const std::string& value_name,
+             const T& value, waybill::state_format format)
 {
-    using nlohmann::json;
-    const bool cbor = format == waybill::state_format::cbor;
-    const auto codec = *waybill::state_codec<T>::make({.budget = {.bytes = 4'000'000}, .format = format});
-    auto state = codec.decode(std::nullopt);
-    state.value = value;
-    state.progress = {.done = 2, .total = 5,
-                      .begun = waybill::wall_time::at(waybill::duration::seconds(1'709'208'000)),
-                      .changed = waybill::wall_time::at(waybill::duration::seconds(1'709'208'031))};
-    const std::string stored = *codec.encode(state);
-    state = codec.decode(stored);
-    const with_progress<T> full{value, {"2024-02-29T12:00:00Z", "2024-02-29T12:00:31Z", 2, 5}};
+    const auto s = std::make_shared<const subject<T>>(value, format);
+    const std::string name = value_name + (s->cbor ? " cbor " : " ");
+    const std::size_t bytes = s->stored.size();
+    add(all, name + "encode", bytes, [s] { benchmark::DoNotOptimize(s->codec.encode(s->state)); });
+    add(all, name + "encode, value", bytes, [s] { write_by_hand(s, s->full.value); });
+    add(all, name + "encode, same bytes", bytes, [s] { write_by_hand(s, s->full); });
+    add(all, name + "encode, unknown field", bytes,
+        [s] { benchmark::DoNotOptimize(s->codec.encode(s->unknown)); });
+    add(all, name + "decode", bytes, [s] { benchmark::DoNotOptimize(s->codec.decode(s->stored)); });
+    add(all, name + "decode, value", bytes, [s] { read_by_hand<T>(s, s->alone); });
+    add(all, name + "decode, same bytes", bytes,
+        [s] { read_by_hand<with_progress<T>>(s, s->same); });
+    for (const char* verb : {"encode", "decode"}) {
+        const std::string ours = name + verb;
+        rows.push_back({ours + ", value", s->alone.size(), bytes, ours, ours + ", value", 0});
+        rows.push_back(
+            {ours + ", same bytes", s->same.size(), bytes, ours, ours + ", same bytes", 1.10});
+    }
+    rows.push_back({name + "encode, unknown field", s->alone.size(), bytes,
+                    name + "encode, unknown field", name + "encode", 0});
+    return bytes == s->same.size() + waybill::detail::envelope_bytes;
+}
 
-    const auto written = [cbor](const auto& v) {
-        std::string bytes;
-        if (cbor) json::to_cbor(json(v), bytes);
-        else bytes = json(v).dump();
-        return bytes;
-    };
-    const auto parsed = [cbor](const std::string& bytes) {
-        return cbor ? json::from_cbor(bytes) : json::parse(bytes);
-    };
-    const std::string alone = written(value);
-    const std::string same = written(full);
-    if (stored.size() != same.size() + waybill::detail::envelope_bytes) std::abort();
-    const auto row = [&](const char* what) { return std::string(name) + (cbor ? " cbor " : " ") + what; };
-    const auto encode = [&] { benchmark::DoNotOptimize(codec.encode(state)); };
-    const auto decode = [&] { benchmark::DoNotOptimize(codec.decode(stored)); };
-    compare(row("encode, value").c_str(), alone.size(), encode, [&] {
-        const std::string bytes = written(value);
-        benchmark::DoNotOptimize(waybill::crc32c(bytes));
-        benchmark::DoNotOptimize(bytes);
-    }, 0);
-    compare(row("encode, same bytes").c_str(), same.size(), encode, [&] {
-        const std::string bytes = written(full);
-        benchmark::DoNotOptimize(waybill::crc32c(bytes));
-        benchmark::DoNotOptimize(bytes);
-    }, 1.10);
-    compare(row("decode, value").c_str(), alone.size(), decode, [&] {
-        benchmark::DoNotOptimize(waybill::crc32c(alone));
-        benchmark::DoNotOptimize(parsed(alone).template get<T>());
-    }, 0);
-    compare(row("decode, same bytes").c_str(), same.size(), decode, [&] {
-        benchmark::DoNotOptimize(waybill::crc32c(same));
-        benchmark::DoNotOptimize(parsed(same).template get<with_progress<T>>());
-    }, 1.10);
-    auto more = state;
-    more.read.user["unknown"] = {1, 2, 3};
-    compare(row("encode, a field unknown").c_str(), alone.size(),
-            [&] { benchmark::DoNotOptimize(codec.encode(more)); }, encode, 0);
+void print(const bench::runner& all, const std::vector<row>& rows)
+{
+    std::printf("\n%-34s %8s %10s %10s %6s %7s %12s %12s %6s\n", "a state", "bytes", "ns",
+                "peer ns", "ratio", "goal", "instructions", "of the peer", "ratio");
+    for (const row& r : rows) {
+        const bench::figures ours = all.at(r.ours);
+        const bench::figures peer = all.at(r.peer);
+        const auto size = static_cast<double>(r.state_bytes);
+        const double ns = all.noisy() ? 0 : ours.ns * size;
+        const double peer_ns = all.noisy() ? 0 : peer.ns * size;
+        std::printf("%-34s %8zu %10s %10s %6s %7s %12s %12s %6s\n", r.name.c_str(), r.peer_bytes,
+                    bench::cell(ns, 0).c_str(), bench::cell(peer_ns, 0).c_str(),
+                    bench::cell(ns / peer_ns, 2).c_str(), bench::cell(r.highest, 2).c_str(),
+                    bench::cell(ours.instructions * size, 0).c_str(),
+                    bench::cell(peer.instructions * size, 0).c_str(),
+                    bench::cell(ours.instructions / peer.instructions, 2).c_str());
+    }
 }
 
 }  // namespace
@@ -202,12 +240,20 @@ void measure(const char* name, const T& value, waybill::state_format format)
 int main(int argc, char** argv)
 {
     using namespace session_json_bench;
-    if (argc > 1) rounds = std::max(3, std::atoi(argv[1]));
-    std::printf("%-34s %8s %10s %10s %7s\n", "", "bytes", "ns", "peer ns", "ratio");
+    bench::runner all(argc, argv);
+    std::vector<row> rows;
+    bool equal = true;
     for (const auto f : {waybill::state_format::json, waybill::state_format::cbor}) {
-        measure("order", an_order(7), f);
-        measure("basket", a_basket(20), f);
-        measure("import", an_import(4'567), f);
+        equal = add_all(all, rows, "order", an_order(7), f) && equal;
+        equal = add_all(all, rows, "basket", a_basket(20), f) && equal;
+        equal = add_all(all, rows, "import", an_import(4'567), f) && equal;
     }
-    return 0;
+    if (!equal) {
+        std::fprintf(stderr, "a state and its peer have different sizes\n");
+        return 1;
+    }
+    if (!all.run("basket encode, same bytes")) return 2;
+    all.print_spread();
+    print(all, rows);
+    return all.failed() ? 1 : 0;
 }

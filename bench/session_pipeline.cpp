@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// bench/session_pipeline: what does it cost to ask what comes next in a session, and to answer?
+// bench/session_pipeline: the cost of one action of a `pipeline`.
 //
-// One operation is one action: next, match, and the answer. A session of five steps has 22 of them:
-// the state is loaded, each step is received, executed, saved and completed, and the state is
-// cleared in the end. Behind a failed step it is three a message: received, parked, completed.
-// Beside it stands what one writes by hand into the consumer: is it done already, is it the next
-// one, save, complete; which knows no gap, no try, no other holder and no call that fails.
+// One operation is one action: the call of next, its match, and the event with the result. A session
+// of five steps has 22 actions: the state is loaded, each step is received, executed, saved and
+// completed, and the state is cleared. After a failed step, each message takes three actions: it is
+// received, written to the dead letters, and completed.
 //
-// Nothing here allocates; the last column counts it.
+// The raw loop is a consumer by hand for the same messages. It checks that the step is the next one,
+// saves and completes. It has no gaps, retries, other holders or failed calls.
+//
+// No peer may allocate; the last column of the table shows it.
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
-#include "support.hpp"
+#include "measure.hpp"
 #include <waybill/core/match.hpp>
 #include <waybill/session/process_step.hpp>
 
@@ -31,7 +31,7 @@ using waybill::steady_time;
 constexpr std::uint64_t steps = 5;
 constexpr std::uint64_t actions = 2 + 4 * steps;
 
-/// What the calls have done, so that none of them is left out.
+/// The number of calls, so that the compiler removes none.
 struct work {
     std::uint64_t loaded = 0;
     std::uint64_t ran = 0;
@@ -48,13 +48,13 @@ steady_time after(std::uint64_t n)
 
 waybill::pipeline::step_received message(std::uint64_t n)
 {
-    return {{1'000 + n, n, 1, steps, n == steps, 1}, waybill::wall_time::at(waybill::duration::seconds(1))};
+    return {{1'000 + n, n, 1, steps, n == steps, 1},
+            waybill::wall_time::at(waybill::duration::seconds(1))};
 }
 
-void count(benchmark::State& state, std::uint64_t per_run, std::uint64_t before)
+void count(benchmark::State& state, std::uint64_t before)
 {
-    const std::uint64_t allocated = bench::allocations - before;  // a counter is one itself
-    state.counters["per_run"] = static_cast<double>(per_run);
+    const std::uint64_t allocated = bench::allocations - before;  // a counter allocates, too
     state.counters["allocations"] = static_cast<double>(allocated);
 }
 
@@ -81,10 +81,10 @@ void by_hand(benchmark::State& state)
             benchmark::DoNotOptimize(w);
         }
     }
-    count(state, actions, before);
+    count(state, before);
 }
 
-/// One action: false where the next message is wanted.
+/// One action. Returns false if the pipeline waits for the next message.
 bool one_action(waybill::pipeline& pipe, work& w, steady_time now,
                 const waybill::pipeline::state_loaded& found)
 {
@@ -142,10 +142,10 @@ void machine(benchmark::State& state, waybill::pipeline_policy::pipeline_mode mo
         while (one_action(pipe, w, after(++n), absent)) benchmark::DoNotOptimize(pipe);
         if (w.cleared != w.loaded) state.SkipWithError("a session did not end");
     }
-    count(state, actions, before);
+    count(state, before);
 }
 
-void behind_a_failure(benchmark::State& state)
+void after_failure(benchmark::State& state)
 {
     work w;
     waybill::pipeline pipe;
@@ -160,9 +160,10 @@ void behind_a_failure(benchmark::State& state)
     for ([[maybe_unused]] auto r : state) {
         pipe.on(m, after(++n));
         while (one_action(pipe, w, after(++n), found)) benchmark::DoNotOptimize(pipe);
-        if (w.parked != w.completed) state.SkipWithError("a message was not parked");
+        if (w.parked != w.completed)
+            state.SkipWithError("a message was not written to the dead letters");
     }
-    count(state, 3, before);
+    count(state, before);
 }
 
 void driver(benchmark::State& state)
@@ -204,42 +205,28 @@ void driver(benchmark::State& state)
         }
         if (w.cleared != w.loaded) state.SkipWithError("a session did not end");
     }
-    count(state, actions, before);
+    count(state, before);
 }
 
-class table : public benchmark::ConsoleReporter {
-public:
-    bool ReportContext(const Context&) override { return true; }
-    void ReportRuns(const std::vector<Run>& runs) override
-    {
-        for (const Run& r : runs) {
-            if (r.error_occurred) failed = true;
-            if (r.run_type != Run::RT_Iteration || r.error_occurred) continue;
-            const std::string name = r.run_name.function_name;
-            const double operations = static_cast<double>(r.iterations) * r.counters.at("per_run").value;
-            times_[name].push_back(r.cpu_accumulated_time * 1e9 / operations);
-            allocated_[name] = r.counters.at("allocations").value;
-        }
+/// One row for each benchmark. Returns true if none of them has allocated.
+bool print(const bench::runner& all, const std::string& raw)
+{
+    bool none = true;
+    const bench::figures base = all.at(raw);
+    std::printf("\n%-28s %8s %8s %14s %8s %12s\n", "one action", "ns", "ratio", "instructions",
+                "ratio", "allocations");
+    for (const std::string& name : all.names()) {
+        const bench::figures f = all.at(name);
+        if (f.counters.empty()) continue;  // left out by --benchmark_filter
+        const double ns = all.noisy() ? 0 : f.ns;
+        const double allocated = f.counters.at("allocations");
+        std::printf("%-28s %8s %8s %14s %8s %12.0f\n", name.c_str(), bench::cell(ns, 1).c_str(),
+                    bench::cell(ns / base.ns, 2).c_str(), bench::cell(f.instructions, 1).c_str(),
+                    bench::cell(f.instructions / base.instructions, 2).c_str(), allocated);
+        none = none && allocated == 0;
     }
-
-    void print(const std::vector<std::string>& who) const
-    {
-        std::printf("\n%-34s %14s %14s %12s\n", "an action", "median ns", "lowest ns", "allocations");
-        for (const std::string& name : who) {
-            const auto found = times_.find(name);
-            if (found == times_.end()) continue;
-            const auto& t = found->second;
-            std::printf("%-34s %14.1f %14.1f %12.0f\n", name.c_str(), bench::median(t),
-                        *std::min_element(t.begin(), t.end()), allocated_.at(name));
-        }
-    }
-
-    bool failed = false;
-
-private:
-    std::map<std::string, std::vector<double>> times_;
-    std::map<std::string, double> allocated_;
-};
+    return none;
+}
 
 }  // namespace
 }  // namespace session_pipeline_bench
@@ -247,24 +234,17 @@ private:
 int main(int argc, char** argv)
 {
     using namespace session_pipeline_bench;
-    std::vector<std::string> who;
-    const auto add = [&](const char* name, auto run, auto... arguments) {
-        who.emplace_back(name);
-        benchmark::RegisterBenchmark(name, run, arguments...);
-    };
-    add("by hand", by_hand);
-    add("pipeline", machine, waybill::pipeline_policy::pipeline_mode::stop_on_failure);
-    add("pipeline, independent", machine, waybill::pipeline_policy::pipeline_mode::independent);
-    add("pipeline, behind a failure", behind_a_failure);
-    add("process_step", driver);
-    if (!bench::start({"--benchmark_enable_random_interleaving=true", "--benchmark_repetitions=9",
-                       "--benchmark_min_time=0.05"},
-                      argc, argv)) {
-        return 2;
-    }
-    table out;
-    benchmark::RunSpecifiedBenchmarks(&out);
-    out.print(who);
-    benchmark::Shutdown();
-    return out.failed ? 1 : 0;
+    using mode = waybill::pipeline_policy::pipeline_mode;
+    bench::runner all(argc, argv);
+    all.add("by hand", actions, by_hand);
+    all.add("pipeline", actions, [](benchmark::State& s) { machine(s, mode::stop_on_failure); });
+    all.add("pipeline, independent", actions,
+            [](benchmark::State& s) { machine(s, mode::independent); });
+    all.add("pipeline, after a failure", 3, after_failure);
+    all.add("process_step", actions, driver);
+    if (!all.run("by hand")) return 2;
+    all.print_spread();
+    const bool none = print(all, "by hand");
+    if (!none) std::fprintf(stderr, "an action has allocated\n");
+    return none && !all.failed() ? 0 : 1;
 }

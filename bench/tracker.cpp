@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// bench/tracker: what does it cost to know which position may be committed?
+// bench/tracker: the cost of a completion and of the next watermark.
 //
-// In each round so many events are begun, and then done in the order of the log or at random; after
-// each completion the watermark is asked for. Positions are dense, or every tenth is a gap, or they
-// are a million apart. Beside our tracker stand what one would write otherwise:
+// In each round all events are begun, and then completed in the order of the log or at random. The
+// watermark is queried after each completion. The positions are dense, or there is a gap for each
+// tenth event, or they are a million apart. The peers:
 //
-//   std::set         what is in flight; the watermark is in front of the first
-//   interval_set     the same in Boost's intervals, which join and split
-//   vector<bool>     a ring of done bits by hand, for dense positions only, of a size known
-//                    beforehand, without generations and checks
+//   raw loop         reads the positions and keeps no state
+//   std::set         the events in flight; the watermark is before the first
+//   interval_set     the same in intervals of Boost, which are joined and split
+//   vector<bool>     a ring of done bits by hand, only for dense positions and a size that is known
+//                    before; without generations and checks
 //
-// All of them answer the same, and that is seen to first. The tables have medians of the
-// repetitions, of begin and of complete with the question after it; allocations are of rounds after
-// the first.
+// All results must be equal. The raw loop has no results. Figures are per event. Each benchmark
+// excludes the other half of its rounds: `begin` measures only begun events, and `complete` only
+// completions with the query of the watermark. Allocations are those of both halves, after the first
+// two rounds. Instructions are counted in rounds of at most 8,192 events.
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
-#include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -29,14 +28,15 @@
 #include <benchmark/benchmark.h>
 #include <boost/icl/interval_set.hpp>
 
-#include "support.hpp"
+#include "measure.hpp"
 #include <waybill/tracking/commit_schedule.hpp>
 #include <waybill/tracking/completion_tracker.hpp>
 #include <waybill/tracking/tracker_bytes.hpp>
 
 namespace tracker_bench {
 
-// So many events a round, at these positions and done in this order, and then the same further on.
+// The events of a round: their positions and the order of their completions. The positions of the
+// next round are greater by `step`.
 struct scenario {
     std::string name;
     std::vector<std::uint64_t> positions;
@@ -45,7 +45,7 @@ struct scenario {
     bool dense = false;
 };
 
-std::uint64_t dice(std::uint64_t& state)
+std::uint64_t random(std::uint64_t& state)
 {
     state += 0x9E3779B97F4A7C15U;
     std::uint64_t z = state;
@@ -67,27 +67,39 @@ scenario make(std::string name, std::uint32_t events, std::uint64_t apart, std::
     }
     std::uint64_t seed = 5;
     for (std::uint32_t n = events; shuffled && n > 1; --n) {
-        std::swap(s.order[n - 1], s.order[dice(seed) % n]);
+        std::swap(s.order[n - 1], s.order[random(seed) % n]);
     }
     s.step = at;
     s.dense = apart == 1 && gap_each == 0;
     return s;
 }
 
-const std::vector<scenario>& scenarios()
+/// `many` is 65,536, or less in the process that counts instructions.
+std::vector<scenario> scenarios(std::uint32_t many)
 {
-    static const std::vector<scenario> all = {
+    return {
         make("dense, in order, 4,096", 4'096, 1, 0, false),
         make("dense, at random, 4,096", 4'096, 1, 0, true),
-        make("dense, in order, 65,536", 65'536, 1, 0, false),
-        make("dense, at random, 65,536", 65'536, 1, 0, true),
-        make("gaps, in order, 65,536", 65'536, 1, 10, false),
-        make("gaps, at random, 65,536", 65'536, 1, 10, true),
-        make("sparse, in order, 65,536", 65'536, 1'000'003, 0, false),
-        make("sparse, at random, 65,536", 65'536, 1'000'003, 0, true),
+        make("dense, in order, 65,536", many, 1, 0, false),
+        make("dense, at random, 65,536", many, 1, 0, true),
+        make("gaps, in order, 65,536", many, 1, 10, false),
+        make("gaps, at random, 65,536", many, 1, 10, true),
+        make("sparse, in order, 65,536", many, 1'000'003, 0, false),
+        make("sparse, at random, 65,536", many, 1'000'003, 0, true),
     };
-    return all;
 }
+
+class raw_loop {
+public:
+    static constexpr const char* name = "raw loop";
+    explicit raw_loop(const scenario&) {}
+    void begin(std::uint32_t, std::uint64_t sequence) { benchmark::DoNotOptimize(sequence); }
+    void complete(std::uint32_t, std::uint64_t sequence) { last_ = sequence; }
+    std::uint64_t watermark() const { return last_; }
+
+private:
+    std::uint64_t last_ = 0;
+};
 
 class ours {
 public:
@@ -103,8 +115,8 @@ private:
     waybill::completion_tracker tracker_;
 };
 
-// A watermark that is in front of the first in flight, and at the newest begun where none is. Gaps
-// in front of it are counted in; that differs from ours, so proof() rounds down.
+// The watermark is the position before the first event in flight, or the newest begun event if there
+// is none. Unlike ours it includes gaps before that event, so equal_results() rounds it down.
 class by_set {
 public:
     static constexpr const char* name = "std::set";
@@ -171,9 +183,9 @@ template <class Peer>
     }
 }
 
-// Nobody waits for a gap: two watermarks are the same if no event is between them.
+// Returns true if all watermarks are equal. Two watermarks are equal if no event is between them.
 template <class Peer>
-bool proof(const scenario& s)
+bool equal_results(const scenario& s)
 {
     Peer peer(s);
     ours our(s);
@@ -188,11 +200,11 @@ bool proof(const scenario& s)
             const std::uint64_t first = base + s.positions.front();
             const auto next =
                 std::upper_bound(s.positions.begin(), s.positions.end(), theirs - base);
-            const bool same = theirs < first ? our.watermark() < first
-                                             : our.watermark() == base + *(next - 1);
+            const bool same =
+                theirs < first ? our.watermark() < first : our.watermark() == base + *(next - 1);
             if (!same) {
-                std::printf("%s, %s: %llu and %llu\n", Peer::name, s.name.c_str(),
-                            static_cast<unsigned long long>(theirs),
+                std::printf("%s, %s: watermark %llu, but waybill returns %llu\n", Peer::name,
+                            s.name.c_str(), static_cast<unsigned long long>(theirs),
                             static_cast<unsigned long long>(our.watermark()));
                 return false;
             }
@@ -201,89 +213,94 @@ bool proof(const scenario& s)
     return true;
 }
 
-// Of this thread, in seconds: what else runs on the machine is not counted.
-double spent()
+std::string benchmark_name(const scenario& s, const char* peer, const char* half)
 {
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+    return s.name + "/" + peer + "/" + half;
+}
+
+template <class Peer, class F>
+void add(bench::runner& all, const scenario& s, const char* half, F round)
+{
+    all.add(benchmark_name(s, Peer::name, half), static_cast<double>(s.positions.size()),
+            [&s, round](benchmark::State& state) {
+                Peer peer(s);
+                std::uint64_t base = 1;
+                for (int n = 0; n != 2; ++n, base += s.step) {
+                    begin_all(peer, s, base);
+                    complete_all(peer, s, base);
+                }
+                const std::uint64_t before = bench::allocations;
+                for ([[maybe_unused]] auto r : state) {
+                    round(state, peer, base);
+                    base += s.step;
+                }
+                state.counters["allocations"] = static_cast<double>(bench::allocations - before) /
+                                                static_cast<double>(state.iterations()) /
+                                                static_cast<double>(s.positions.size());
+            });
 }
 
 template <class Peer>
-void add(const scenario& s)
+void add(bench::runner& all, const scenario& s)
 {
-    const std::string what = s.name + "/" + Peer::name;
-    benchmark::RegisterBenchmark(what.c_str(), [&s](benchmark::State& state) {
-        Peer peer(s);
-        std::uint64_t base = 1;
-        const auto turn = [&] {
-            const double started = spent();
-            begin_all(peer, s, base);
-            const double begun = spent();
-            complete_all(peer, s, base);
-            const double done = spent();
-            base += s.step;
-            return std::pair(begun - started, done - begun);
-        };
-        (void)turn();
-        (void)turn();
-        const std::uint64_t before = bench::allocations;
-        double begun = 0;
-        double done = 0;
-        for ([[maybe_unused]] auto round : state) {
-            const auto [b, c] = turn();
-            begun += b;
-            done += c;
-            state.SetIterationTime(b + c);
-        }
-        const auto events = static_cast<double>(s.positions.size());
-        const double all = static_cast<double>(state.iterations()) * events;
-        state.counters["begin"] = begun * 1e9 / all;
-        state.counters["complete"] = done * 1e9 / all;
-        state.counters["allocations"] = static_cast<double>(bench::allocations - before) / all;
-    })->UseManualTime()->Unit(benchmark::kMicrosecond);
+    add<Peer>(all, s, "begin", [&s](benchmark::State& state, Peer& peer, std::uint64_t base) {
+        begin_all(peer, s, base);
+        bench::exclude(state, [&] { complete_all(peer, s, base); });
+    });
+    add<Peer>(all, s, "complete", [&s](benchmark::State& state, Peer& peer, std::uint64_t base) {
+        bench::exclude(state, [&] { begin_all(peer, s, base); });
+        complete_all(peer, s, base);
+    });
 }
 
-class table : public benchmark::ConsoleReporter {
-public:
-    bool ReportContext(const Context&) override { return true; }
-    void ReportRuns(const std::vector<Run>& runs) override
-    {
-        for (const Run& r : runs) {
-            if (r.run_type != Run::RT_Iteration) continue;
-            for (const char* what : {"begin", "complete", "allocations"}) {
-                values_[r.run_name.function_name][what].push_back(r.counters.at(what).value);
-            }
-        }
-    }
-
-    void print(const char* what, const char* title) const
-    {
-        std::printf("\n%s\n%-28s", title, "");
-        const char* const peers[] = {ours::name, by_set::name, by_intervals::name, by_ring::name};
-        for (const char* p : peers) std::printf(" %13s", p);
-        std::printf("\n");
-        for (const scenario& s : scenarios()) {
-            std::printf("%-28s", s.name.c_str());
-            for (const char* p : peers) {
-                const auto found = values_.find(s.name + "/" + p);
-                if (found == values_.end()) std::printf(" %13s", "-");
-                else std::printf(" %13.2f", bench::median(found->second.at(what)));
-            }
-            std::printf("\n");
-        }
-    }
-
-private:
-    std::map<std::string, std::map<std::string, std::vector<double>>> values_;
-};
-
-// Counted, not timed: memory where all of a round is in flight, and what is written of it.
-void print_sizes()
+/// One line for each scenario, one column for each peer.
+template <class F>
+void print(const std::vector<scenario>& cases, const char* title, F figure)
 {
-    std::printf("\n%-28s %12s %12s %16s\n", "bytes", "a position", "an event",
-                "half done, written");
-    for (const scenario& s : scenarios()) {
+    const char* const peers[] = {raw_loop::name, ours::name, by_set::name, by_intervals::name,
+                                 by_ring::name};
+    std::printf("\n%s\n%-26s", title, "");
+    for (const char* p : peers) std::printf(" %17s", p);
+    std::printf("\n");
+    for (const scenario& s : cases) {
+        std::printf("%-26s", s.name.c_str());
+        for (const char* p : peers) figure(s, p);
+        std::printf("\n");
+    }
+}
+
+void print(const std::vector<scenario>& cases, const bench::runner& all, const char* half,
+           const char* title, double bench::figures::*figure)
+{
+    print(cases, title, [&](const scenario& s, const char* peer) {
+        const double own = all.at(benchmark_name(s, peer, half)).*figure;
+        const double raw = all.at(benchmark_name(s, raw_loop::name, half)).*figure;
+        if (own > 0 && raw > 0)
+            std::printf(" %8.2f (%6.1f)", own, own / raw);
+        else
+            std::printf(" %17s", "-");
+    });
+}
+
+void print_allocations(const std::vector<scenario>& cases, const bench::runner& all)
+{
+    print(cases, "allocations per event", [&](const scenario& s, const char* peer) {
+        const bench::figures f = all.at(benchmark_name(s, peer, "complete"));
+        const auto found = f.counters.find("allocations");
+        if (found == f.counters.end())
+            std::printf(" %17s", "-");
+        else
+            std::printf(" %17.2f", found->second);
+    });
+}
+
+// Prints the memory if all events of a round are in flight, and the encoded size if half of them are
+// completed.
+void print_sizes(const std::vector<scenario>& cases)
+{
+    std::printf("\n%-28s %12s %12s %20s\n", "bytes", "per position", "per event",
+                "half done, encoded");
+    for (const scenario& s : cases) {
         ours our(s);
         std::uint64_t base = 1;
         for (int round = 0; round != 2; ++round, base += s.step) {
@@ -295,17 +312,18 @@ void print_sizes()
         for (std::size_t n = 0; n != s.order.size() / 2; ++n) {
             our.complete(s.order[n], base + s.positions[s.order[n]]);
         }
-        std::printf("%-28s %12.4f %12.2f %16llu\n", s.name.c_str(),
+        std::printf("%-28s %12.4f %12.2f %20llu\n", s.name.c_str(),
                     room / static_cast<double>(s.positions.back() + 1),
                     room / static_cast<double>(s.positions.size()),
                     static_cast<unsigned long long>(waybill::encoded_size(our.tracker())));
     }
 }
 
-void add_others()
+/// Returns a line for each benchmark that it adds.
+std::vector<bench::row> add_others(bench::runner& all)
 {
-    const char* const told = "cadence: an event told and the question";
-    benchmark::RegisterBenchmark(told, [](benchmark::State& state) {
+    std::vector<bench::row> rows{{"commit_schedule, one event", ""}};
+    all.add(rows.back().name, 1, [](benchmark::State& state) {
         auto now = waybill::steady_time{};
         waybill::commit_schedule pace({.every = 1'000, .interval = waybill::duration::seconds(5)},
                                       now);
@@ -320,8 +338,8 @@ void add_others()
         benchmark::DoNotOptimize(pace);
     });
     for (const std::uint32_t events : {1'024U, 65'536U}) {
-        const std::string name = "encode, " + std::to_string(events) + " of which a third done";
-        benchmark::RegisterBenchmark(name.c_str(), [events](benchmark::State& state) {
+        rows.push_back({"encode, one of " + std::to_string(events) + " events", ""});
+        all.add(rows.back().name, events, [events](benchmark::State& state) {
             waybill::completion_tracker tracker;
             std::vector<waybill::tracked_event> tickets;
             for (std::uint64_t n = 0; n != events; ++n) tickets.push_back(*tracker.begin(n));
@@ -329,40 +347,47 @@ void add_others()
             for ([[maybe_unused]] auto round : state) {
                 benchmark::DoNotOptimize(waybill::encode(tracker, {.max_bytes = 1'000'000}));
             }
-        })->Unit(benchmark::kMicrosecond);
+        });
     }
+    return rows;
 }
 
 }  // namespace tracker_bench
 
 int main(int argc, char** argv)
 {
-    if (!bench::start({"--benchmark_repetitions=9",
-                       "--benchmark_min_time=0.05",
-                       "--benchmark_enable_random_interleaving=true"},
-                      argc, argv)) {
-        return 2;
-    }
     using namespace tracker_bench;
-    for (const scenario& s : scenarios()) {
-        if (!proof<by_set>(s) || !proof<by_intervals>(s)) return 1;
-        if (s.dense && !proof<by_ring>(s)) return 1;
-        add<ours>(s);
-        add<by_set>(s);
-        add<by_intervals>(s);
-        if (s.dense) add<by_ring>(s);
+    bench::runner all(argc, argv);
+    const std::vector<scenario> cases = scenarios(all.counts_instructions() ? 8'192 : 65'536);
+    for (const scenario& s : cases) {
+        add<raw_loop>(all, s);
+        add<ours>(all, s);
+        add<by_set>(all, s);
+        add<by_intervals>(all, s);
+        if (s.dense) add<by_ring>(all, s);
     }
-    table out;
-    benchmark::RunSpecifiedBenchmarks(&out);
-    out.print("begin", "ns an event that is begun");
-    out.print("complete", "ns a completion, with the watermark after it");
-    out.print("allocations", "allocations an event, after warm-up");
-    print_sizes();
-    benchmark::ClearRegisteredBenchmarks();
-    add_others();
-    std::printf("\n");
-    benchmark::ConsoleReporter plain(benchmark::ConsoleReporter::OO_Tabular);
-    benchmark::RunSpecifiedBenchmarks(&plain);
-    benchmark::Shutdown();
-    return 0;
+    const std::vector<bench::row> others = add_others(all);
+    if (!all.run(benchmark_name(cases[2], raw_loop::name, "complete"))) return 2;
+    for (const scenario& s : cases) {
+        if (!equal_results<by_set>(s) || !equal_results<by_intervals>(s)) return 1;
+        if (s.dense && !equal_results<by_ring>(s)) return 1;
+    }
+    all.print_spread();
+    if (!all.noisy()) {
+        print(cases, all, "begin", "ns per begun event (and in multiples of the raw loop)",
+              &bench::figures::ns);
+        print(cases, all, "complete",
+              "ns per completion with watermark (and in multiples of the raw loop)",
+              &bench::figures::ns);
+    }
+    print(cases, all, "begin", "instructions per begun event (and in multiples of the raw loop)",
+          &bench::figures::instructions);
+    print(cases, all, "complete",
+          "instructions per completion with watermark (and in multiples of the raw loop)",
+          &bench::figures::instructions);
+    print_allocations(cases, all);
+    print_sizes(cases);
+    // A third of the events is completed when they are encoded.
+    all.print("operation", others);
+    return all.failed() ? 1 : 0;
 }

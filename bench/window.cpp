@@ -62,7 +62,7 @@ void add(bench::runner& all, const std::string& peer, std::uint64_t n, shape dat
                     i += round;
                 }
             },
-            data == shape::random);
+            {.counted = data == shape::random});
 }
 
 /// One line for each peer, one column for each size.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// kafka: records with and without headers, a thousand in cache and a million beyond it, in batches
-// of a thousand that last five seconds.
+// kafka: records with and without headers: a thousand in the cache, and a million outside of it. A
+// batch has a thousand records of five seconds.
 //
-// librdkafka's encoder is part of its connection and cannot be called for itself, so one by hand
-// stands for it: it does write each record, into a buffer that it uses again. Texts are pieces of
-// one page, which is kind to it: a million records with texts of their own would be a gigabyte.
+// The peer is an encoder by hand, because that of librdkafka is part of its connection and cannot be
+// called alone. It writes each record into the same buffer. The texts are views of one page, because
+// different texts for a million records would take a gigabyte. So the encoder reads from the cache.
 
 #ifndef WAYBILL_BENCH_WIRE_KAFKA_HPP
 #define WAYBILL_BENCH_WIRE_KAFKA_HPP
@@ -20,14 +20,13 @@
 #include <vector>
 
 #include "ways.hpp"
-
 #include <waybill/wire/kafka.hpp>
 
 namespace wire_bench::kafka_part {
 
 namespace kafka = waybill::wire::kafka;
 
-inline constexpr std::size_t a_batch = 1'000;
+inline constexpr std::size_t batch_size = 1'000;
 
 struct records {
     std::vector<char> page = std::vector<char>(4'096, 'x');
@@ -36,10 +35,10 @@ struct records {
 
     records(std::size_t count, bool with_headers)
     {
-        std::mt19937 dice(17);
+        std::mt19937 random(17);
         const auto text = [&](std::size_t least, std::size_t most) {
-            const std::size_t size = least + dice() % (most - least + 1);
-            return std::string_view(page.data() + dice() % (page.size() - size), size);
+            const std::size_t size = least + random() % (most - least + 1);
+            return std::string_view(page.data() + random() % (page.size() - size), size);
         };
         std::int64_t at = 1'700'000'000'000;
         headers.reserve(with_headers ? 3 * count : 0);
@@ -48,9 +47,9 @@ struct records {
             if (with_headers) {
                 headers.push_back({text(6, 14), text(36, 36)});
                 headers.push_back({text(11, 11), text(55, 55)});
-                if (dice() % 2 == 0) headers.push_back({text(4, 20), text(0, 90)});
+                if (random() % 2 == 0) headers.push_back({text(4, 20), text(0, 90)});
             }
-            at += static_cast<std::int64_t>(dice() % 11);
+            at += static_cast<std::int64_t>(random() % 11);
             all.push_back({.key = text(10, 36),
                            .value = text(50, 1'500),
                            .timestamp = at,
@@ -75,14 +74,14 @@ struct records {
     return sum;
 }
 
-/// The sum of what `way` gives for each record, for how many come before it in its batch, and for
-/// the milliseconds since the first one.
+/// The sum of way(record, offset, time) over all records. The offset is the number of earlier
+/// records in the batch, and the time is in milliseconds since its first record.
 template <class Way>
 std::uint64_t in_batches(const records& r, Way way)
 {
     std::uint64_t sum = 0;
-    for (auto first = r.all.begin(); first != r.all.end(); first += a_batch) {
-        for (std::size_t i = 0; i != a_batch; ++i) {
+    for (auto first = r.all.begin(); first != r.all.end(); first += batch_size) {
+        for (std::size_t i = 0; i != batch_size; ++i) {
             const kafka::record& each = first[static_cast<std::ptrdiff_t>(i)];
             sum += way(each, i, each.timestamp - first->timestamp);
         }
@@ -101,9 +100,9 @@ std::uint64_t in_batches(const records& r, Way way)
 {
     const kafka::record_batch framing;
     std::uint64_t sum = 0;
-    for (auto first = r.all.begin(); first != r.all.end(); first += a_batch) {
+    for (auto first = r.all.begin(); first != r.all.end(); first += batch_size) {
         kafka::record_batch::state state;
-        for (auto at = first; at != first + a_batch; ++at) {
+        for (auto at = first; at != first + batch_size; ++at) {
             sum += framing.delta(state, *at);
             framing.push(state, *at);
         }
@@ -118,8 +117,8 @@ std::uint64_t in_batches(const records& r, Way way)
     return sum;
 }
 
-/// Writes a record into its buffer. Room for the length is left in front, as is usual where nobody
-/// knows it before.
+/// Writes a record into its buffer. It leaves room for the length, which is not known before the
+/// end.
 class encoder {
 public:
     std::uint64_t write(const kafka::record& r, std::uint64_t offset, std::int64_t time)
@@ -170,14 +169,19 @@ private:
     });
 }
 
-inline bool add_all(const std::string& name, const records& r)
+inline void add_all(bench::runner& all, const std::string& name, const records& r)
 {
     const std::size_t count = r.all.size();
-    add(name, count, "lengths", [&r] { return lengths(r); });
-    add(name, count, "size", [&r] { return sizes(r); });
-    add(name, count, "size by framing", [&r] { return framed_sizes(r); });
-    add(name, count, "bound", [&r] { return bounds(r); });
-    add(name, count, "encode by hand", [&r] { return encoded(r); });
+    add(all, name, count, "lengths", [&r] { return lengths(r); });
+    add(all, name, count, "size", [&r] { return sizes(r); });
+    add(all, name, count, "size by framing", [&r] { return framed_sizes(r); });
+    add(all, name, count, "bound", [&r] { return bounds(r); });
+    add(all, name, count, "encode by hand", [&r] { return encoded(r); });
+}
+
+/// True if the sizes of all ways equal those of the encoder.
+inline bool equal_all(const std::string& name, const records& r)
+{
     const std::uint64_t theirs = encoded(r);
     return equal(name + "/size", sizes(r), theirs) &&
            equal(name + "/size by framing", framed_sizes(r), theirs);

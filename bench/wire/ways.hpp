@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ways: the ways to a size that stand beside each other, and the table of what each of them costs.
+// ways: registers the ways to get the size of a message, and prints a table of their costs.
 
 #ifndef WAYBILL_BENCH_WIRE_WAYS_HPP
 #define WAYBILL_BENCH_WIRE_WAYS_HPP
@@ -8,97 +8,67 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <string>
-#include <vector>
 
 #include <benchmark/benchmark.h>
 
-#include "../support.hpp"
+#include "../measure.hpp"
 
 namespace wire_bench {
 
-/// Messages that a cache holds.
-inline constexpr std::size_t how_many = 1'000;
+/// The number of messages that fit in the cache.
+inline constexpr std::size_t cached = 1'000;
 
-/// One way through all of `messages`, which gives the sum of their bytes.
+/// Registers a way. `run` passes over all messages and returns the sum of their sizes.
 template <class Way>
-void add(const std::string& protocol, std::size_t messages, const char* way, Way run)
+void add(bench::runner& all, const std::string& protocol, std::size_t messages,
+         const std::string& way, Way run)
 {
-    const std::string name = protocol + "/" + way;
-    benchmark::RegisterBenchmark(name.c_str(), [messages, run](benchmark::State& state) {
+    all.add(protocol + "/" + way, static_cast<double>(messages), [run](benchmark::State& state) {
         const std::uint64_t before = bench::allocations;
         for ([[maybe_unused]] auto round : state) {
             auto sum = run();
             benchmark::DoNotOptimize(sum);
             benchmark::ClobberMemory();
         }
-        state.counters["allocations"] = static_cast<double>(bench::allocations - before);
-        state.counters["messages"] = static_cast<double>(messages);
+        const std::uint64_t allocated = bench::allocations - before;  // a counter allocates, too
+        state.counters["allocations"] = static_cast<double>(allocated);
     });
 }
 
-/// False, with a line, where a peer comes to other bytes.
-inline bool equal(const std::string& what, std::uint64_t ours, std::uint64_t theirs)
+/// Returns false and prints an error if the sizes of a way differ from those of its peer.
+inline bool equal(const std::string& way, std::uint64_t ours, std::uint64_t theirs)
 {
     if (ours == theirs) return true;
-    std::fprintf(stderr, "%s: %llu bytes here, %llu there\n", what.c_str(),
+    std::fprintf(stderr, "%s: %llu bytes, but the peer has %llu\n", way.c_str(),
                  static_cast<unsigned long long>(ours), static_cast<unsigned long long>(theirs));
     return false;
 }
 
-/// Prints the medians as usual, and keeps every single run for the table.
-class table : public benchmark::ConsoleReporter {
-public:
-    void ReportRuns(const std::vector<Run>& runs) override
-    {
-        std::vector<Run> shown;
-        for (const Run& r : runs) {
-            if (r.run_type == Run::RT_Iteration) note(r);
-            else if (r.aggregate_name == "median") shown.push_back(r);
-        }
-        ConsoleReporter::ReportRuns(shown.empty() ? runs : shown);
+/// Prints one row for each way, with its ratios to `size` and `lengths` of the same protocol.
+/// Returns false if the computation of a size has allocated.
+inline bool print(const bench::runner& all)
+{
+    std::printf("\n%-42s %10s %6s %9s %13s %6s %9s %12s\n", "per message", "ns", "/size",
+                "/lengths", "instructions", "/size", "/lengths", "allocations");
+    bool none = true;
+    for (const std::string& name : all.names()) {
+        const bench::figures f = all.at(name);
+        if (f.counters.empty()) continue;  // left out by --benchmark_filter
+        const std::string protocol = name.substr(0, name.find('/') + 1);
+        const bench::figures size = all.at(protocol + "size");
+        const bench::figures lengths = all.at(protocol + "lengths");
+        const double ns = all.noisy() ? 0 : f.ns;
+        const double allocated = f.counters.at("allocations");
+        std::printf("%-42s %10s %6s %9s %13s %6s %9s %12.0f\n", name.c_str(),
+                    bench::cell(ns, 2).c_str(), bench::cell(ns / size.ns, 2).c_str(),
+                    bench::cell(ns / lengths.ns, 2).c_str(), bench::cell(f.instructions, 1).c_str(),
+                    bench::cell(f.instructions / size.instructions, 2).c_str(),
+                    bench::cell(f.instructions / lengths.instructions, 2).c_str(), allocated);
+        if (name.find("size") != name.npos && allocated != 0) none = false;
     }
-
-    /// False if a size has allocated.
-    bool print()
-    {
-        std::printf("\n%-40s %12s %12s %14s %12s\n", "way", "ns/message", "over `size`",
-                    "over `lengths`", "allocations");
-        bool none = true;
-        for (const auto& [name, w] : ways_) {
-            std::printf("%-40s %12.2f %12.2f %14.2f %12llu\n", name.c_str(),
-                        bench::median(w.times), over(name, "size"), over(name, "lengths"),
-                        static_cast<unsigned long long>(w.allocated));
-            if (name.find("size") != name.npos && w.allocated != 0) none = false;
-        }
-        return none;
-    }
-
-private:
-    struct way {
-        std::vector<double> times;
-        std::uint64_t allocated = 0;
-    };
-
-    // How many times as long as another way of the same protocol; 0 where that was not run.
-    double over(const std::string& name, const char* other) const
-    {
-        const auto that = ways_.find(name.substr(0, name.find('/') + 1) + other);
-        if (that == ways_.end()) return 0;
-        return bench::median(ways_.at(name).times) / bench::median(that->second.times);
-    }
-
-    void note(const Run& r)
-    {
-        way& w = ways_[r.run_name.function_name];
-        w.times.push_back(r.cpu_accumulated_time * 1e9 / static_cast<double>(r.iterations) /
-                          r.counters.at("messages").value);
-        w.allocated += static_cast<std::uint64_t>(r.counters.at("allocations").value);
-    }
-
-    std::map<std::string, way> ways_;
-};
+    return none;
+}
 
 }  // namespace wire_bench
 
