@@ -3,12 +3,12 @@
 // bench/consume: the cost of process_batch over the same SQL by hand.
 //
 // Events of about 100 bytes have an effect in SQLite, in batches of 1, 10 and 100. Each event has a
-// savepoint. One in a hundred fails and becomes a dead letter. The checkpoint is compared and set in
-// the same transaction. A crash record is committed before each batch, and removed with its
-// checkpoint. process_batch uses the store of the examples. The loop by hand uses the C interface of
-// SQLite, with the same statements in the same order, prepared once, and with the same journal and
-// syncs. Both are checked to leave the same rows. They take turns batch by batch, so that other work
-// on the machine slows both, and the ratio of a run is that of its two times.
+// savepoint. One in a hundred fails and becomes a dead letter. The checkpoint is compared and set
+// in the same transaction. A crash record is committed before each batch, and removed with its
+// checkpoint. process_batch uses the store of the examples. The loop by hand uses the C interface
+// of SQLite, with the same statements in the same order, prepared once, and with the same journal
+// and syncs. Both are checked to leave the same rows. They take turns batch by batch, so that other
+// work on the machine slows both, and the ratio of a run is that of its two times.
 //
 // The second table has no database: process_batch over a store that does nothing, without and with
 // crash records. The raw loop calls the handler. One operation is one event.

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
 // bench/json_parse: the time of parse_json_text, relative to nlohmann::json::parse without a
-// callback, which limits nothing and accepts a name that an object has twice.
+// callback, which has no limits and accepts an object with two members of the same name.
 //
-// Five shapes of text, each of 1 KB to 10 MB. Both take turns in one run, measured by the
-// processor's time, and the ratio is that of their best rounds. The argument is the number of
-// rounds. A text of 10 MB has a tenth of them, but at least 9.
+// Five shapes of text, each of 1 KB to 10 MB. One operation is one byte. Texts of 10 MB are
+// measured with fewer repetitions, and their instructions are not counted, because that takes too
+// long under callgrind.
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include <benchmark/benchmark.h>
 #include <nlohmann/json.hpp>
 
+#include "measure.hpp"
 #include <waybill/ext/json/parse.hpp>
 
 namespace json_parse_bench {
@@ -100,40 +99,73 @@ constexpr shape shapes[] = {
     {"numbers", numbers},
 };
 
-/// Nanoseconds of the processor, whatever else it works on meanwhile.
-double used()
-{
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-}
+struct text {
+    const char* shape;
+    std::string bytes;
+    std::string ours;  // names of the benchmarks
+    std::string peer;
+};
 
-template <class F>
-double once(std::uint64_t times, F&& f)
+std::vector<text> make_texts()
 {
-    const double begin = used();
-    for (std::uint64_t n = 0; n != times; ++n) f();
-    return (used() - begin) / static_cast<double>(times);
-}
-
-/// Whether the ratio is at most 1.3.
-bool compare(const shape& s, std::size_t bytes, int rounds)
-{
-    const std::string text = s.make(bytes);
-    if (*waybill::parse_json_text(text) != nlohmann::json::parse(text)) std::abort();
-    const auto ours = [&] { benchmark::DoNotOptimize(waybill::parse_json_text(text)); };
-    const auto peer = [&] { benchmark::DoNotOptimize(nlohmann::json::parse(text)); };
-    double least = once(1, peer);
-    const auto times = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(1e6 / least));
-    double of_peer = once(times, peer);
-    double of_ours = once(times, ours);
-    for (int n = 0; n != (bytes > 5'000'000 ? std::max(9, rounds / 10) : rounds); ++n) {
-        of_peer = std::min(of_peer, once(times, peer));
-        of_ours = std::min(of_ours, once(times, ours));
+    std::vector<text> all;
+    for (const shape& s : shapes) {
+        for (std::size_t bytes = 1'000; bytes <= 10'000'000; bytes *= 10) {
+            const std::string name = std::string(s.name) + "/" + std::to_string(bytes);
+            all.push_back({s.name, s.make(bytes), name + "/waybill", name + "/nlohmann"});
+        }
     }
-    const double ratio = of_ours / of_peer;
-    std::printf("%-24s %9zu %12.0f %12.0f %7.2f\n", s.name, text.size(), of_ours, of_peer, ratio);
-    return ratio <= 1.3;
+    return all;
+}
+
+void add(bench::runner& all, const text& t)
+{
+    const auto operations = static_cast<double>(t.bytes.size());
+    bench::run_options options;
+    if (t.bytes.size() > 5'000'000) options = {.counted = false, .repetitions = 5};
+    const auto ours = [&t](benchmark::State& state) {
+        for ([[maybe_unused]] auto r : state) {
+            benchmark::DoNotOptimize(waybill::parse_json_text(t.bytes));
+        }
+    };
+    const auto peer = [&t](benchmark::State& state) {
+        for ([[maybe_unused]] auto r : state) {
+            benchmark::DoNotOptimize(nlohmann::json::parse(t.bytes));
+        }
+    };
+    all.add(t.ours, operations, ours, options);
+    all.add(t.peer, operations, peer, options);
+}
+
+/// Prints one row for each text.
+void print(const bench::runner& all, const std::vector<text>& texts)
+{
+    std::printf("\n%-24s %9s %9s %9s %6s %13s %13s %6s\n", "", "", "ns/byte", "", "",
+                "instructions", "per byte", "");
+    std::printf("%-24s %9s %9s %9s %6s %13s %13s %6s\n", "", "bytes", "waybill", "nlohmann",
+                "ratio", "waybill", "nlohmann", "ratio");
+    for (const text& t : texts) {
+        const bench::figures ours = all.at(t.ours);
+        const bench::figures peer = all.at(t.peer);
+        const double ns = all.noisy() ? 0 : ours.ns;
+        const double peer_ns = all.noisy() ? 0 : peer.ns;
+        std::printf("%-24s %9zu %9s %9s %6s %13s %13s %6s\n", t.shape, t.bytes.size(),
+                    bench::cell(ns, 2).c_str(), bench::cell(peer_ns, 2).c_str(),
+                    bench::cell(ns / peer_ns, 2).c_str(), bench::cell(ours.instructions, 1).c_str(),
+                    bench::cell(peer.instructions, 1).c_str(),
+                    bench::cell(ours.instructions / peer.instructions, 2).c_str());
+    }
+}
+
+/// The highest ratio of the times.
+double highest_ratio(const bench::runner& all, const std::vector<text>& texts)
+{
+    double highest = 0;
+    for (const text& t : texts) {
+        const double peer = all.at(t.peer).ns;
+        if (peer > 0) highest = std::max(highest, all.at(t.ours).ns / peer);
+    }
+    return highest;
 }
 
 }  // namespace
@@ -142,14 +174,20 @@ bool compare(const shape& s, std::size_t bytes, int rounds)
 int main(int argc, char** argv)
 {
     using namespace json_parse_bench;
-    const int rounds = argc > 1 ? std::max(3, std::atoi(argv[1])) : 51;
-    std::printf("%-24s %9s %12s %12s %7s\n", "", "bytes", "ns", "peer ns", "ratio");
-    bool within = true;
-    for (const shape& s : shapes) {
-        for (std::size_t bytes = 1'000; bytes <= 10'000'000; bytes *= 10) {
-            within = compare(s, bytes, rounds) && within;
-        }
+    const std::vector<text> texts = make_texts();
+    bench::runner all(argc, argv);
+    for (const text& t : texts) add(all, t);
+    if (!all.run("long strings/10000/nlohmann")) return 2;
+    for (const text& t : texts) {
+        if (*waybill::parse_json_text(t.bytes) == nlohmann::json::parse(t.bytes)) continue;
+        std::fprintf(stderr, "%s, %zu bytes: the results differ\n", t.shape, t.bytes.size());
+        return 1;
     }
-    std::printf(within ? "at most 1.3 everywhere\n" : "more than 1.3 somewhere\n");
-    return 0;
+    all.print_spread();
+    print(all, texts);
+    if (!all.noisy()) {
+        std::printf("\nall ratios of times at most 1.3: %s\n",
+                    highest_ratio(all, texts) <= 1.3 ? "yes" : "no");
+    }
+    return all.failed() ? 1 : 0;
 }

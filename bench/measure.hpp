@@ -13,9 +13,10 @@
 // The spread of the raw loop says how much was added: if its median is more than a quarter above its
 // least time, `noisy` is true, and no time should be printed.
 //
-// Instructions: the program runs itself under callgrind, with each benchmark twice: with few and
-// with more iterations. The difference has no setup in it. It is the same in each run, so it is the
-// figure to compare between machines. It is 0 if valgrind is not installed.
+// Instructions: the program runs itself under callgrind, with each benchmark three times: once to
+// warm up, then with few and with more iterations. The difference of these two has no setup in it.
+// It is the same in each run, so it is the figure to compare between machines. It is 0 if valgrind
+// is not installed.
 //
 // For one translation unit of a program: it replaces operator new to count allocations.
 
@@ -31,6 +32,7 @@
 #include <fstream>
 #include <map>
 #include <new>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -95,11 +97,12 @@ struct run_options {
 
 class runner {
 public:
-    /// The argument --count-instructions means that the program runs under callgrind. All other
-    /// arguments are for Google Benchmark.
+    /// The first argument --count-instructions means that the program runs under callgrind. All
+    /// other arguments are for Google Benchmark.
     runner(int argc, char** argv) : program_(argv[0]), arguments_(argv + 1, argv + argc)
     {
-        counts_ = argc == 2 && std::string_view(argv[1]) == "--count-instructions";
+        counts_ = argc > 1 && std::string_view(argv[1]) == "--count-instructions";
+        if (counts_) arguments_.erase(arguments_.begin());
         // The first benchmark of a process also initialises libraries. This one is not reported.
         if (!counts_) return;
         add("first", 20'000, [](benchmark::State& s) {
@@ -127,7 +130,8 @@ public:
         if (!o.counted) return;
         const auto more = static_cast<benchmark::IterationCount>(
             std::clamp(20'000 / operations, 1.0, 20'000.0));
-        for (const benchmark::IterationCount n : {more / 4 + 1, more / 4 + 1 + more})
+        const benchmark::IterationCount few = more / 4 + 1;
+        for (const benchmark::IterationCount n : {benchmark::IterationCount{1}, few, few + more})
             benchmark::RegisterBenchmark(name.c_str(), body)->Iterations(n);
     }
 
@@ -139,8 +143,8 @@ public:
         if (!counts_) {
             all.insert(all.end(), {"--benchmark_repetitions=40", "--benchmark_min_time=0.002",
                                    "--benchmark_enable_random_interleaving=true"});
-            all.insert(all.end(), arguments_.begin(), arguments_.end());
         }
+        all.insert(all.end(), arguments_.begin(), arguments_.end());
         std::vector<char*> pointers;
         for (std::string& a : all) pointers.push_back(a.data());
         int count = static_cast<int>(pointers.size());
@@ -246,7 +250,8 @@ private:
         bool failed = false;
     };
 
-    /// Writes the instructions since the last benchmark into a file of callgrind.
+    /// Writes the instructions since the last benchmark into a file of callgrind. The first run of a
+    /// benchmark is left out: it initialises static variables.
     struct counting : benchmark::BenchmarkReporter {
         explicit counting(const std::map<std::string, double>& o) : operations(o) {}
         bool ReportContext(const Context&) override
@@ -259,6 +264,7 @@ private:
             for (const Run& r : runs) {
                 if (r.run_type != Run::RT_Iteration) continue;
                 const std::string& name = r.run_name.function_name;
+                if (known.insert(name).second) continue;
                 const double all = static_cast<double>(r.iterations) * operations.at(name);
                 const std::string label = std::to_string(all) + " " + name;
                 CALLGRIND_DUMP_STATS_AT(label.c_str());
@@ -274,6 +280,7 @@ private:
         }
 
         const std::map<std::string, double>& operations;
+        std::set<std::string> known{};
     };
 
     /// Runs the program under callgrind and reads what `counting` has written.
@@ -286,9 +293,13 @@ private:
         if (!made) return;
         const fs::path folder = made;
         // LD_BIND_NOW: otherwise the first benchmark would look up the functions of libraries.
-        const std::string command = "LD_BIND_NOW=1 valgrind --tool=callgrind --callgrind-out-file='" +
-                                    (folder / "out").string() + "' '" + program_ +
-                                    "' --count-instructions >/dev/null 2>&1";
+        std::string command = "LD_BIND_NOW=1 valgrind --tool=callgrind --callgrind-out-file='" +
+                              (folder / "out").string() + "' '" + program_ +
+                              "' --count-instructions";
+        for (const std::string& a : arguments_) {
+            if (a.starts_with("--benchmark_filter")) command += " '" + a + "'";
+        }
+        command += " >/dev/null 2>&1";
         std::map<std::string, std::map<double, double>> counted;  // by name: instructions by operations
         if (std::system(command.c_str()) == 0) {
             for (const auto& file : fs::directory_iterator(folder)) read_dump(file.path(), counted);

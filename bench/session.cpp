@@ -4,8 +4,8 @@
 //
 // The first table is CRC-32C alone, for bytes in the cache. Its peers are Boost.CRC, the usual loop
 // with one table, which is the raw loop, and the instruction of the processor, if it has one. The
-// second table is the envelope around a body, with a copy and its checksum as the raw loop. Its last
-// rows are states of text, without and with a failure whose text has to be cut.
+// second table is the envelope around a body, with a copy and its checksum as the raw loop. Its
+// last rows are states of text, without and with a failure whose text has to be cut.
 
 #include <cstdint>
 #include <cstdio>

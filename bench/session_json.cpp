@@ -3,13 +3,13 @@
 // bench/session_json: the cost of the state of a session in JSON or CBOR.
 //
 // One run reads a state into a type of the caller, or writes one. The peer uses nlohmann's library
-// by hand: parse and get, or the JSON of the value and its dump, and CRC-32C of the bytes. There are
-// two peers for each: `value` has the value alone, and `same bytes` has the progress as one more
-// field, so that it has the same bytes and the same information as the state of waybill.
+// by hand: parse and get, or the JSON of the value and its dump, and CRC-32C of the bytes. There
+// are two peers for each: `value` has the value alone, and `same bytes` has the progress as one
+// more field, so that it has the same bytes and the same information as the state of waybill.
 //
-// If a state has unknown fields, encode reads the JSON of the value once more. The rows
-// `unknown field` compare it with encode without unknown fields. One operation is one byte of the
-// stored state, also for the peers, and the table has the time and the instructions of a whole state.
+// If a state has unknown fields, encode reads the JSON of the value once more. The rows `unknown
+// field` compare it with encode without unknown fields. One operation is one byte of the stored
+// state, also for the peers, and the table has the time and the instructions of a whole state.
 
 #include <cstdint>
 #include <cstdio>
@@ -166,7 +166,6 @@ template <class F>
 void add(bench::runner& all, const std::string& name, std::size_t bytes, F f)
 {
     all.add(name, static_cast<double>(bytes), [f](benchmark::State& state) {
-        f();  // the first run also consolidates the memory that other benchmarks have freed
         for ([[maybe_unused]] auto r : state) f();
     });
 }

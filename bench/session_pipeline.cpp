@@ -2,13 +2,13 @@
 //
 // bench/session_pipeline: the cost of one action of a `pipeline`.
 //
-// One operation is one action: the call of next, its match, and the event with the result. A session
-// of five steps has 22 actions: the state is loaded, each step is received, executed, saved and
-// completed, and the state is cleared. After a failed step, each message takes three actions: it is
-// received, written to the dead letters, and completed.
+// One operation is one action: the call of next, its match, and the event with the result. A
+// session of five steps has 22 actions: the state is loaded, each step is received, executed, saved
+// and completed, and the state is cleared. After a failed step, each message takes three actions:
+// it is received, written to the dead letters, and completed.
 //
-// The raw loop is a consumer by hand for the same messages. It checks that the step is the next one,
-// saves and completes. It has no gaps, retries, other holders or failed calls.
+// The raw loop is a consumer by hand for the same messages. It checks that the step is the next
+// one, saves and completes. It has no gaps, retries, other holders or failed calls.
 //
 // No peer may allocate; the last column of the table shows it.
 

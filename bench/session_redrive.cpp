@@ -4,9 +4,9 @@
 //
 // The sessions have different numbers of dead letters. The dead letters are in three orders: sorted
 // as in a table, at random, and in turn, which is the order of a queue: the first of each session,
-// then the second of each. plan_redrive sorts them in place. The raw loop is std::sort over the same
-// dead letters by session and number, without any other part of a plan. One operation is one dead
-// letter.
+// then the second of each. plan_redrive sorts them in place. The raw loop is std::sort over the
+// same dead letters by session and number, without any other part of a plan. One operation is one
+// dead letter.
 //
 // Each run gets new dead letters, which are not part of its time and instructions. Instructions are
 // counted for the smaller number of dead letters only, because a million take too long under

@@ -2,12 +2,12 @@
 //
 // bench/wire: the cost of the size of a message, compared with encoding the message.
 //
-// Each protocol has a part in wire/, with a thousand typical messages, all different. Kafka also has
-// a million, which are larger than the cache. A benchmark is named protocol/way. `size` is the size
-// from existing views. `build and size` first makes the views from the strings of the caller. Peers
-// are encoders of the same messages; their sizes are checked to be equal. `lengths`, the raw loop,
-// only adds up the lengths, and shows the cost of the memory alone. One iteration is a pass over all
-// messages, and one operation is one message.
+// Each protocol has a part in wire/, with a thousand typical messages, all different. Kafka also
+// has a million, which are larger than the cache. A benchmark is named protocol/way. `size` is the
+// size from existing views. `build and size` first makes the views from the strings of the caller.
+// Peers are encoders of the same messages; their sizes are checked to be equal. `lengths`, the raw
+// loop, only adds up the lengths, and shows the cost of the memory alone. One iteration is a pass
+// over all messages, and one operation is one message.
 //
 // A new protocol needs a part like wire/amqp.hpp, and its calls in main.
 
