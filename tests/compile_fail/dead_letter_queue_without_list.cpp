@@ -1,4 +1,4 @@
-// expect: store: list(key, after, most) must exist and return result<std::vector<dead_letter>>
+// expect: store: list(key, after, max_count) must exist and return result<std::vector<dead_letter>>
 // SPDX-License-Identifier: MIT
 
 #include "complete_store.hpp"
