@@ -16,7 +16,7 @@
 #      outside of ext/.
 #   3. Macros are guards, the version and the inlining attributes. Nothing is configured by macros, and
 #      no min or max macro can break a header. Attributes and pragmas of a compiler are used only if
-#      this compiler reads them: between #ifdef __GNUC__ and #endif.
+#      this compiler reads them: after #ifdef __GNUC__ or #ifdef __clang__.
 #   4. Everything is in the inline namespace of this major and minor version.
 #   5. A header has one task and at most 400 lines of code, a module header at most 8,500 with all that
 #      it includes. Blank lines and comments do not count.
@@ -286,11 +286,11 @@ foreach(header IN LISTS headers)
     foreach(each IN LISTS of_compilers)
         if(each MATCHES "\n *#(if|else|endif)")
             set(gnu FALSE)
-            if(each MATCHES "#ifdef __GNUC__")
+            if(each MATCHES "#ifdef __(GNUC|clang)__")
                 set(gnu TRUE)
             endif()
         elseif(NOT gnu)
-            broken("${header}" "other compilers warn about it, use #ifdef __GNUC__:${each}")
+            broken("${header}" "other compilers warn about it, use #ifdef __GNUC__ or __clang__:${each}")
         endif()
     endforeach()
 

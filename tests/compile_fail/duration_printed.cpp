@@ -1,4 +1,4 @@
-// expect: a_duration_is_printed_by_to_text | overload resolution selected deleted operator '<<'
+// expect: a_duration_is_printed_by_to_text | a duration is printed by to_text, of time_text.hpp
 // SPDX-License-Identifier: MIT
 //
 // Seconds or nanoseconds? to_text writes the unit.

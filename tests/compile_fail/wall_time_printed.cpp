@@ -1,4 +1,4 @@
-// expect: a_wall_time_is_printed_by_to_text | overload resolution selected deleted operator '<<'
+// expect: a_wall_time_is_printed_by_to_text | a wall time is printed by to_text, of time_text.hpp
 // SPDX-License-Identifier: MIT
 
 #include <iostream>

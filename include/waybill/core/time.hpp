@@ -27,7 +27,9 @@
 namespace waybill::inline v0_2 {
 
 namespace detail {
-struct a_duration_is_printed_by_to_text;  // named in the compiler's error
+// Named in the error of g++. The error of clang for a deleted function names nothing, so clang gets
+// a function that is unavailable instead; both are no candidates in a requires expression.
+struct a_duration_is_printed_by_to_text;
 struct a_wall_time_is_printed_by_to_text;
 }  // namespace detail
 
@@ -80,7 +82,12 @@ public:
 
     /// Deleted: to_text (time_text.hpp) returns the text of a duration.
     template <class Stream>
+#ifdef __clang__
+    __attribute__((unavailable("a duration is printed by to_text, of time_text.hpp")))
+    friend detail::a_duration_is_printed_by_to_text operator<<(Stream&, duration);
+#else
     friend detail::a_duration_is_printed_by_to_text operator<<(Stream&, duration) = delete;
+#endif
 
 private:
     static constexpr duration raw(std::int64_t n) noexcept
@@ -140,7 +147,12 @@ public:
 
     /// Deleted: to_text (time_text.hpp) returns the text of a wall time. A steady time has none.
     template <class Stream>
+#ifdef __clang__
+    __attribute__((unavailable("a wall time is printed by to_text, of time_text.hpp")))
+    friend detail::a_wall_time_is_printed_by_to_text operator<<(Stream&, time_on);
+#else
     friend detail::a_wall_time_is_printed_by_to_text operator<<(Stream&, time_on) = delete;
+#endif
 
 private:
     duration since_epoch_;
