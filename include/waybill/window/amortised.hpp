@@ -69,8 +69,8 @@ public:
         newer_ = Measure::combine(newer_without_newest_, Measure::of(s));
     }
 
-    /// The number of samples that `forget_oldest` can remove one by one. To remove more, all of them
-    /// are passed to `forget` at once.
+    /// The number of samples that `forget_oldest` can remove one by one. To remove more, all are
+    /// passed to `forget` at once.
     [[nodiscard]] std::uint64_t forgettable() const noexcept { return older_count_; }
 
     /// Removes the oldest sample. Requires: `forgettable()` is not 0.

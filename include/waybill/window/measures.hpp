@@ -180,7 +180,7 @@ struct moments {
     {
         return {.centre = static_cast<double>(s.value), .squares = 0};
     }
-    // Inlined for the reason named at `measures::combine`. Without it, a sample of `stats` takes more
+    // Inlined for the reason named at `measures::combine`. Otherwise a sample of `stats` takes more
     // than twice as long in a large file (`bench/run window`).
     template <class M>
     [[nodiscard]] WAYBILL_ALWAYS_INLINE static constexpr moments combine(const M& a,

@@ -86,7 +86,10 @@ public:
     }
 
     /// The number of samples that `forget_oldest` can remove one by one: all.
-    [[nodiscard]] static constexpr std::uint64_t forgettable() noexcept { return ~std::uint64_t{0}; }
+    [[nodiscard]] static constexpr std::uint64_t forgettable() noexcept
+    {
+        return ~std::uint64_t{0};
+    }
 
     /// Removes the oldest sample, in constant time. Requires: it is measured.
     template <class Ring>
@@ -188,8 +191,8 @@ private:
         else right = Measure::combine(Measure::of(r.at(a_place_)), r.measure_at(after_a));
     }
 
-    // A step of the first half of a conversion takes a sample from [l, r) and one from [r, a). A step
-    // of the second half takes a sample from [a, b). While steps_left_ > half_, |[l, r)| is
+    // A step of the first half of a conversion takes a sample from [l, r) and one from [r, a). A
+    // step of the second half takes a sample from [a, b). While steps_left_ > half_, |[l, r)| is
     // steps_left_ - half_; then it is 0.
     std::uint64_t older_count_ = 0;  // |[f, b)|
     std::uint64_t steps_left_ = 0;

@@ -450,6 +450,32 @@ TEST_BOTH_WINDOWS("sliding_window: copies go their own ways")
     CHECK(*w.query(at_s(299)).sum() == 100);
 }
 
+TEST_BOTH_WINDOWS("sliding_window: a span of less than 1 ns is replaced by 1 ns")
+{
+    for (const duration span : {0ns, -5ns}) {
+        W w{{.span = span}};
+        CHECK(w.options().span == 1ns);
+        CHECK(w.insert(at_s(1), 1.0, at_s(1)) == insert_result::newest);
+        CHECK(w.query(at_s(1)).points == 1);
+        CHECK(w.query(at_s(1) + 1ns).empty());
+        CHECK(w.insert(at_s(1), 1.0) == insert_result::too_old);
+    }
+}
+
+TEST_BOTH_WINDOWS("sliding_window: times at both ends of the range are samples like others")
+{
+    W w;
+    CHECK(w.insert(wall_time::lowest(), 1.0) == insert_result::newest);
+    CHECK(w.insert(wall_time::highest(), 2.0) == insert_result::newest);
+    CHECK(w.insert(wall_time::highest(), 3.0) == insert_result::newest);
+    CHECK(w.query(wall_time::lowest()).points == 1);
+    CHECK(w.query(at_s(0)).points == 1);
+    CHECK(w.query(wall_time::highest()).points == 3);
+    W spanned{{.span = 10s}};
+    CHECK(spanned.insert(wall_time::highest(), 1.0, wall_time::highest()) == insert_result::newest);
+    CHECK(spanned.query(wall_time::highest()).points == 1);
+}
+
 TEST_BOTH_WINDOWS("sliding_window: what was moved from is empty and works")
 {
     W w{{.span = 100s, .max_points = 8}};

@@ -91,8 +91,8 @@ public:
         samples_[to] = s;
     }
 
-    /// Removes the oldest sample, or the n oldest. Neither changes `waiting()`: a caller that removes
-    /// waiting samples has to set it.
+    /// Removes the oldest sample, or the n oldest. Neither changes `waiting()`: a caller that
+    /// removes waiting samples has to set it.
     void drop_oldest() noexcept
     {
         oldest_ = after(oldest_);
