@@ -221,10 +221,7 @@ public:
 private:
     static void print_with_ratio(int width, double value, double base)
     {
-        if (value > 0) std::printf(" %*.2f", width, value);
-        else std::printf(" %*s", width, "-");
-        if (value > 0 && base > 0) std::printf(" %8.2f", value / base);
-        else std::printf(" %8s", "-");
+        std::printf(" %*s %8s", width, cell(value, 2).c_str(), cell(value / base, 2).c_str());
     }
 
     struct timing : benchmark::BenchmarkReporter {

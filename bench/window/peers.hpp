@@ -212,17 +212,36 @@ private:
     stack newer_;
 };
 
+/// A ring of slots with a time and a measure, of both algorithms below. Positions only grow.
+class measure_ring {
+public:
+    explicit measure_ring(std::uint64_t n) : slots_(std::bit_ceil(n + 1)), mask_(slots_.size() - 1)
+    {
+    }
+
+protected:
+    struct timed_measure {
+        std::int64_t at = 0;
+        kept measure{};
+    };
+
+    timed_measure& slot(std::uint64_t n) { return slots_[n & mask_]; }
+
+private:
+    std::vector<timed_measure> slots_;
+    std::size_t mask_;
+};
+
 /// Two stacks in one ring. A slot before the border has the measure of the samples from this one to
 /// the border; a slot after it has the measure of its sample. When no slot is before the border, the
 /// flip goes backwards through the ring and moves the border to the end.
-class two_stacks_lite {
+class two_stacks_lite : measure_ring {
 public:
     static constexpr const char* name = "two-stacks lite";
     static constexpr bool extremes = true;
 
     explicit two_stacks_lite(std::uint64_t n)
-        : span_(static_cast<std::int64_t>(n) * step), ring_(std::bit_ceil(n + 1)),
-          mask_(ring_.size() - 1)
+        : measure_ring(n), span_(static_cast<std::int64_t>(n) * step)
     {
     }
 
@@ -240,13 +259,6 @@ public:
     }
 
 private:
-    struct timed_measure {
-        std::int64_t at = 0;
-        kept measure{};
-    };
-
-    timed_measure& slot(std::uint64_t n) { return ring_[n & mask_]; }
-
     [[gnu::noinline]] void flip()
     {
         kept all = slot(end_ - 1).measure;
@@ -258,8 +270,6 @@ private:
     }
 
     std::int64_t span_;
-    std::vector<timed_measure> ring_;
-    std::size_t mask_;
     std::uint64_t begin_ = 0;
     std::uint64_t border_ = 0;
     std::uint64_t end_ = 0;
@@ -269,14 +279,13 @@ private:
 /// As above, but each insertion and each removal does a part of the next flip. Marks:
 /// begin_ <= l_ <= r_ <= a_ <= b_ <= end_. A slot has the measure of the samples from this one to b_
 /// in [begin_, l_) and [a_, b_), to r_ in [l_, r_), and that of its sample in the rest.
-class daba_lite {
+class daba_lite : measure_ring {
 public:
     static constexpr const char* name = "DABA lite";
     static constexpr bool extremes = true;
 
     explicit daba_lite(std::uint64_t n)
-        : span_(static_cast<std::int64_t>(n) * step), ring_(std::bit_ceil(n + 1)),
-          mask_(ring_.size() - 1)
+        : measure_ring(n), span_(static_cast<std::int64_t>(n) * step)
     {
     }
 
@@ -295,13 +304,6 @@ public:
     }
 
 private:
-    struct timed_measure {
-        std::int64_t at = 0;
-        kept measure{};
-    };
-
-    timed_measure& slot(std::uint64_t n) { return ring_[n & mask_]; }
-
     [[gnu::always_inline]] void repair()
     {
         if (begin_ == b_) {  // at most one sample is left, and its own measure is right
@@ -329,8 +331,6 @@ private:
     }
 
     std::int64_t span_;
-    std::vector<timed_measure> ring_;
-    std::size_t mask_;
     std::uint64_t begin_ = 0;
     std::uint64_t l_ = 0;
     std::uint64_t r_ = 0;

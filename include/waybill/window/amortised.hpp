@@ -32,6 +32,7 @@ public:
     template <class Ring>
     [[nodiscard]] Measure all(const Ring& r) const
     {
+        // Not a copy of `newer_`: g++ 12 would then keep both results in memory.
         if (older_count_ == 0) [[unlikely]]
             return Measure::combine(Measure::identity(), newer_);
         return Measure::combine(r.measure_at(r.first()), newer_);

@@ -151,7 +151,7 @@ public:
     /// Moves the clock to `now` and removes samples that have left the window. If `now` is not
     /// later than the clock, nothing changes. O(1), plus O(1) on average for each sample that
     /// leaves or whose time has come. Always inlined: clang 14 would call it twice for each sample,
-    /// which takes 20 % more instructions (`bench/run window`).
+    /// which takes 16 to 18 % more instructions (`bench/run window`).
     WAYBILL_ALWAYS_INLINE void advance(Time now)
     {
         if (now <= times_.now && times_.clock_known) return;
