@@ -39,7 +39,7 @@ plant()
     local name=planted${#reasons[@]}
     sed "$2" "$golden/state" >$name
     ! cmp -s $name "$golden/state" || fail "nothing is planted by $2"
-    timeout 60 ./kafka continue $name >$name.out 2>&1 &
+    timeout 120 ./kafka continue $name >$name.out 2>&1 &
     planted+=($!)
     reasons+=("$1")
 }
@@ -50,7 +50,7 @@ plant 'is lost' '0,/{"applied"/{/{"applied"/d}'
 
 ./kafka read "$golden/state" >found || fail "the state cannot be read: $(cat found)"
 diff "$golden/read" found >difference || fail 'positions are read otherwise than version 0.1 read them'
-timeout 60 ./kafka continue "$golden/state" >out 2>&1 || fail "exit $? of the run that continues"
+timeout 120 ./kafka continue "$golden/state" >out 2>&1 || fail "exit $? of the run that continues"
 for n in "${!planted[@]}"; do
     code=0
     wait "${planted[n]}" || code=$?

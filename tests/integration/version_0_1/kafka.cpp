@@ -368,7 +368,7 @@ void expect_same(const engines::kafka_message& letter, const engines::kafka_reco
 }
 
 void check(const cluster& c, const stored& s, const downstream_service& downstream,
-           const letter_reader& letters)
+           letter_reader& letters)
 {
     const std::set<place> done = done_in(s);
     const std::size_t old = s.letters.size();
@@ -405,10 +405,15 @@ void check(const cluster& c, const stored& s, const downstream_service& downstre
         expect(dead[at] == (done.contains(at) || !hopeless ? 0U : 1U), key + ": new dead letters");
         expect(hopeless || times != 0 || s.applied.contains(key), key + " is lost");
     }
+    const auto within = steady_clock::now() + 10s;
+    while (letters.found().size() < to_read.size() && steady_clock::now() < within) letters.step();
+    for (const auto more = steady_clock::now() + 500ms; steady_clock::now() < more;) letters.step();
     std::set<std::string> found;
     for (const auto& [key, times] : letters.found()) found.insert(key);
     expect(found == to_read && letters.wrong() == 0,
-           "the reader of dead letters continues after its position");
+           "the reader of dead letters continues after its position: " +
+               std::to_string(found.size()) + " found of " + std::to_string(to_read.size()) + ", " +
+               std::to_string(letters.wrong()) + " of them unreadable");
     for (const kafka_offset& o : c.committed("ledger", topic)) {
         const auto end = static_cast<std::int64_t>(events_of(s, o.at.number));
         expect(o.next == end && o.metadata.empty(), "the end of a partition is committed");
@@ -429,7 +434,6 @@ int go_on(const std::string& path)
         letters.step();
     }
     expect(member.position() == s.events.size(), "the end of the log is reached");
-    for (const auto more = steady_clock::now() + 500ms; steady_clock::now() < more;) letters.step();
     std::uint64_t beside = done_in(s).size();
     for (const kafka_offset& o : s.groups.at("ledger"))
         beside -= static_cast<std::uint64_t>(o.next.value_or(0));
