@@ -6,7 +6,7 @@
 //   lease_manager         claims, renews, balances and releases leases
 //   partition_lifecycle   opens, processes, saves and closes one partition
 //   fenced_store          a commit that fails if the partition has another owner
-//   balance               which leases to claim or to steal
+//   balance               which leases to claim, and how many to release
 
 // Index, written by tests/api --write:
 //

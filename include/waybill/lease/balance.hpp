@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// balance: which partitions an owner takes next, so that all owners get an equal share.
+// balance: which partitions an owner claims and how many it releases, so that all get their share.
 //
 // A pure function. Owners with the same view never want the same partition:
 //
 //     waybill::balance_plan::lease_view v = observer.view(me);
 //     waybill::balance_plan p = waybill::balance(v, random);
 //     for (std::uint32_t i : p.claim) ...                  // free partitions, all at once
-//     if (p.steal) ...                                     // at most one in a round
+//     if (p.surplus != 0) ...                              // release so many partitions
 //
-// The target of an owner is partitions / owners, rounded down. The owners with the most partitions
-// get the remainder, one more each. Guarantees, proved for all states of up to 10 partitions and 4
-// owners in tests/enumerate/lease/balance.test.cpp:
-//   1. After a bounded number of rounds no partition is taken any more. Then none is free, and the
-//      counts differ by at most one.
-//   2. No owner takes more than its target or loses a partition below it. A balanced state does not
-//      change.
-//   3. No other rule needs fewer steals.
-//   4. 2 and 3 also hold if several owners act on the same view at the same time.
-// Exception: an owner with nothing else to claim or steal may claim a partition that was free for
-// two expiries, one in a round, even above its target.
+// The target of an owner is partitions / owners, rounded down. The owners with the lowest numbers
+// get the remainder, one more each. So targets depend only on which owners there are. Guarantees,
+// proved for all states of up to 10 partitions and 4 owners in
+// tests/enumerate/lease/balance.test.cpp:
+//   1. No owner takes more than its target or releases below it. A balanced state does not change.
+//   2. If an owner joins, only the partitions that it gets are released. If it leaves, none is.
+//   3. If an owner leaves and returns under its name, all have as many partitions as before.
+//   4. All this also holds if several owners act on the same view at the same time.
+// Exception: an owner with nothing else to claim may claim a partition that was free for two
+// expiries, one in a round, even above its target.
 
 #ifndef WAYBILL_LEASE_BALANCE_HPP
 #define WAYBILL_LEASE_BALANCE_HPP
@@ -43,6 +42,7 @@ namespace waybill::inline v0_2 {
     const detail::shares shares(v);
     plan.mine = shares.held_count(v.self);
     plan.target = shares.target_count(v.self);
+    plan.surplus = shares.surplus_count(v.self);
 
     std::vector<std::uint32_t> free;
     std::vector<std::uint32_t> free_for_long;
@@ -55,7 +55,7 @@ namespace waybill::inline v0_2 {
     const double bounded = random >= 0.0 ? (random < 1.0 ? random : below_one) : 0.0;
     const auto start = static_cast<std::uint32_t>(bounded * static_cast<double>(free.size()));
     detail::plan_claims(v, shares, free, start, plan);
-    if (plan.claim.empty() && !plan.steal && !free_for_long.empty()) {
+    if (plan.claim.empty() && plan.steal.empty() && !free_for_long.empty()) {
         const auto at =
             static_cast<std::size_t>(bounded * static_cast<double>(free_for_long.size()));
         plan.claim.push_back(free_for_long[at]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// balance_plan: which owner has each partition, and the partitions that one owner should take.
+// balance_plan: which owner has each partition, and what one owner should claim and release.
 
 #ifndef WAYBILL_LEASE_BALANCE_PLAN_HPP
 #define WAYBILL_LEASE_BALANCE_PLAN_HPP
@@ -11,7 +11,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// The leases that an owner should take, as `balance` computes them.
+/// What an owner should claim and release, as `balance` computes it.
 struct balance_plan {
     /// The holder of each partition, as seen by one owner. All owners number the owners in the same
     /// order.
@@ -25,15 +25,19 @@ struct balance_plan {
         std::vector<std::uint32_t> holders{};
         std::uint32_t owners = 1;  ///< Number of live owners, with or without partitions.
         std::uint32_t self = 0;    ///< The owner to plan for, in [0, owners).
+        /// True if the others had an expiry to release what they have above their targets, and have
+        /// released nothing. Only then `self` steals.
+        bool overdue = false;
 
         friend bool operator==(const lease_view&, const lease_view&) = default;
     };
 
-    std::vector<std::uint32_t> claim{};    ///< Free partitions to claim now, in this order.
-    std::optional<std::uint32_t> steal{};  ///< A partition of another owner, if `claim` is empty.
-    std::uint32_t mine = 0;                ///< Partitions that `self` has.
-    std::uint32_t target = 0;              ///< Partitions that `self` should have.
-    bool balanced = false;                 ///< No free partition; no owner exceeds its target.
+    std::vector<std::uint32_t> claim{};  ///< Free partitions to claim now, in this order.
+    std::vector<std::uint32_t> steal{};  ///< Partitions of other owners, if `overdue`.
+    std::uint32_t surplus = 0;           ///< Number of partitions that `self` should release.
+    std::uint32_t mine = 0;              ///< Number of partitions that `self` has.
+    std::uint32_t target = 0;            ///< Number of partitions that `self` should have.
+    bool balanced = false;               ///< Each owner has its target; no partition is free.
 
     friend bool operator==(const balance_plan&, const balance_plan&) = default;
 };

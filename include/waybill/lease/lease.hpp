@@ -140,12 +140,15 @@ struct lease_options {
     duration interval = duration::seconds(10);  ///< Maximum time from one round to the next.
     /// A lease that is unchanged for this time is free to take.
     duration expiry = duration::seconds(60);
+    /// Maximum number of partitions that an owner starts to release, or steals, in one round; at
+    /// least 1. Empty: no limit, so that a group is balanced within three rounds.
+    std::optional<std::uint32_t> max_moves{};
 
     friend bool operator==(const lease_options&, const lease_options&) = default;
 };
 
-/// The first error of `o`. `interval` must be greater than 0, and `expiry` at least three
-/// intervals. With fewer rounds per expiry, one failed renewal could lose a lease.
+/// The first error of `o`: `interval` must be greater than 0, `max_moves` at least 1, `expiry` at
+/// least three intervals. With fewer rounds per expiry, one failed renewal could lose a lease.
 [[nodiscard]] constexpr std::optional<config_error> validate(const lease_options& o) noexcept
 {
     if (o.interval <= duration{}) {
@@ -158,6 +161,7 @@ struct lease_options {
                             "nanoseconds must be at least three times the interval",
                             detail::magnitude(min_expiry), o.expiry < duration{}};
     }
+    if (o.max_moves == 0) return config_error{"leases.max_moves", 0, "must be at least", 1};
     return {};
 }
 

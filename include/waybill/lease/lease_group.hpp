@@ -63,6 +63,7 @@ namespace detail {
     lease_options& o = g.leases;
     if (o.interval <= duration{}) o.interval = lease_options{}.interval;
     o.expiry = greater(o.expiry, o.interval + o.interval + o.interval);
+    if (o.max_moves == 0) o.max_moves = 1;
     return g;
 }
 

@@ -9,14 +9,16 @@
 // One round per interval: renew, write the heartbeat, list, claim a share, remove departed owners.
 //
 // Guarantees
-//   1. A trusted lease has not expired for any owner. If it was stolen for balance, the next
-//      renewal detects this. Until then the fence in the commit refuses writes.
+//   1. A trusted lease has not expired for any owner. If it was stolen, because this owner has
+//      released nothing for an expiry, the next renewal detects this. Until then the fence in the
+//      commit refuses writes.
 //   2. A lease stays held after a failed renewal. The next round starts early, with the partition
 //      after the failed one.
 //   3. A claim whose result was lost is found in the next list and taken again.
 //   4. Taking and giving back use an epoch above all seen, so the previous owner cannot commit. If
 //      no epoch is left, the partition is not taken (`exhausted`).
 //   5. The first round only writes the heartbeat and lists, so owners that start together share.
+//      Surplus partitions are to be released (`to_release`) before others claim them.
 //   6. After `stop_requested` no lease is taken. Each one is given back in at most three tries.
 //
 // A value without locks: one thread at a time.
@@ -155,8 +157,10 @@ public:
             return continue_round(following, now);
         }
         if (planned.purpose == purpose::renew) held_.suspect(planned.partition);
-        // A contended take: the row was written since the list. The next round reads it again.
-        return renewing ? continue_round(following, now) : begin_round_early(now);
+        // A contended take: the row was written since the list. The next round reads it again, and
+        // begins early.
+        if (!renewing) contended_ = true;
+        return continue_round(following, now);
     }
 
     /// Starts to give back all leases. Stale if the manager is stopping already.
@@ -207,10 +211,17 @@ public:
         return held_.epoch(partition);
     }
     /// True if the partition is held and its lease has not expired for any owner. Another owner may
-    /// have stolen it for balance a moment ago.
+    /// have stolen it a moment ago, if this owner has released nothing for an expiry.
     [[nodiscard]] bool trusted(std::uint32_t partition, steady_time now) const
     {
         return held_.trusted(partition, now);
+    }
+    /// True if this owner has more than its target and is to give this partition back: close it,
+    /// save its position and report `lease_released`. Until then it is held. After an expiry others
+    /// may steal it.
+    [[nodiscard]] bool to_release(std::uint32_t partition) const
+    {
+        return held_[partition].to_release;
     }
     /// True if the partition is not held and cannot be taken: `lease::max_epoch` was seen for it.
     [[nodiscard]] bool exhausted(std::uint32_t partition) const
@@ -226,7 +237,7 @@ public:
     [[nodiscard]] bool balanced() const noexcept { return balanced_; }
     /// The error of the last failed call; empty after the next list that succeeds.
     [[nodiscard]] const fault& last_error() const noexcept { return last_error_; }
-    /// Increases with each change of a result of `epoch()`.
+    /// Increases with each change of a result of `epoch()` or `to_release()`.
     [[nodiscard]] std::uint64_t changes() const noexcept { return held_.changes(); }
     [[nodiscard]] const lease_observer& seen() const noexcept { return seen_; }
     [[nodiscard]] std::uint32_t partitions() const { return held_.partitions(); }
@@ -302,14 +313,20 @@ private:
         round_claims_ = held_.compare(seen_, group_.self);
         departed_.clear();
         if (stopping_ || !announced_once) return;
-        const balance_plan::lease_view v = seen_.view(group_.self);
+        balance_plan::lease_view v = seen_.view(group_.self);
+        v.overdue = seen_.observed_for() - waits_since_ >= group_.leases.expiry;
         const balance_plan plan = balance(v, last_random_);
+        const bool waits = plan.mine < plan.target && plan.claim.empty();
+        if (!waits) waits_since_ = seen_.observed_for();
         balanced_ = plan.balanced;
         const auto take = [&](std::uint32_t p) {
             if (!held_.exhausted(p)) round_claims_.push_back({p, purpose::take});
         };
         for (const std::uint32_t p : plan.claim) take(p);
-        if (plan.steal) take(*plan.steal);
+        const std::uint64_t max_moves = group_.leases.max_moves.value_or(partitions());
+        for (std::uint64_t n = 0; n != detail::lesser(plan.steal.size(), max_moves); ++n)
+            take(plan.steal[n]);
+        held_.select_releases(plan.surplus, max_moves);
         // One owner, the first of the view, removes the departed ones.
         if (v.self == 0) departed_ = seen_.departed();
     }
@@ -409,12 +426,14 @@ private:
     event_result continue_round(const round_step& to, steady_time now)
     {
         current_step_ = to;
-        if (current().kind == step::none) wait_for_next_round(now);
+        if (current().kind != step::none) return after_result(now);
+        if (std::exchange(contended_, false)) return begin_round_early(now);
+        wait_for_next_round(now);
         return after_result(now);
     }
 
-    /// Ends this round early, after an error or a contended claim. The next round begins after half
-    /// of the usual pause.
+    /// Ends this round. The next one begins after half of the usual pause, because of an error or a
+    /// contended claim.
     event_result begin_round_early(steady_time now)
     {
         constexpr double half = 0.5;
@@ -456,6 +475,7 @@ private:
     round_step current_step_;
     std::uint32_t first_partition_ = 0;
     interruption interruption_ = interruption::none;
+    bool contended_ = false;       // a claim of this round was contended
     bool announced_once_ = false;  // the first round has written the heartbeat and listed
     bool stopping_ = false;
     bool leaving_ = false;
@@ -464,6 +484,8 @@ private:
     bool heartbeat_unknown_ = false;
     bool balanced_ = false;
     double last_random_ = 0.5;
+    // The observed time since which this owner has less than its target and nothing to claim.
+    duration waits_since_;
     std::uint64_t heartbeat_version_ = 0;
     std::uint64_t claim_results_ = 0;  // the number of claims that had a result
     std::uint32_t failed_lists_ = 0;   // consecutive failed reads before rows are given back

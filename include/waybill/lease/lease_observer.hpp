@@ -109,6 +109,10 @@ public:
         return l.stored && !l.stored->owner.none() && unchanged_for(l.last_change, options_.expiry);
     }
 
+    /// The time that has passed for this observer: from one update to the next at most two
+    /// intervals.
+    [[nodiscard]] duration observed_for() const noexcept { return observed_for_; }
+
     /// The input of `balance` for `self`. `self` counts as alive, and its own leases as held at any
     /// age.
     [[nodiscard]] balance_plan::lease_view view(const owner_id& self) const

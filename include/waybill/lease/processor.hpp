@@ -254,10 +254,15 @@ private:
         leases_.reserve_give_backs(1);
         const event_result h = forward(*part, e, e.partition, now);
         // The event may end a lost assignment, and a later assignment of the partition may wait.
-        // While stopping it must not be opened, so it is revoked at once.
-        if (leases_.stopping()) (void)part->on(revoked{}, now);
+        // If it must not be opened, it is revoked at once.
+        if (must_give_back(e.partition)) (void)part->on(revoked{}, now);
         give_back(e.partition, now);
         return h;
+    }
+
+    [[nodiscard]] bool must_give_back(std::uint32_t p) const
+    {
+        return leases_.stopping() || leases_.to_release(p);
     }
 
     /// Reports each change of the held leases to the partitions.
@@ -272,18 +277,19 @@ private:
                 conflicts_[p] = {};
             }
             if (epoch && !leases_.stopping()) (void)lifecycles_[p].on(assigned{*epoch}, now);
+            if (leases_.to_release(p)) (void)lifecycles_[p].on(revoked{}, now);
         }
     }
 
     /// Gives the lease back if the next step of the partition is `release`, or if the partition is
-    /// idle while the manager is stopping.
+    /// idle and the lease must be given back.
     void give_back(std::uint32_t p, steady_time now)
     {
         partition_lifecycle& part = lifecycles_[p];
         const auto step = part.next(now);
         if (const auto* r = std::get_if<release>(&step)) {
             (void)part.on(partition_released{p, r->epoch}, now);
-        } else if (!leases_.stopping() || !part.is_idle()) {
+        } else if (!must_give_back(p) || !part.is_idle()) {
             return;
         }
         (void)leases_.on(lease_released{p}, now);

@@ -8,7 +8,7 @@
 //
 //   - no two can commit, since no two hold the same epoch, and the store has one of them only;
 //   - no two trust their lease at the same time, though nobody's clock is read but his own, unless
-//     one has just been robbed for the sake of balance;
+//     one has just been robbed, because it has not released its surplus for an expiry;
 //   - the epoch in the store never falls, and grows whenever somebody else has the lease;
 //   - no owner gives up a lease that the store still has as its own: an outage is not a rival;
 //   - an owner that has stopped and ended leaves no row of its own, whatever answers got lost.
@@ -57,6 +57,7 @@ struct extent {
     std::uint32_t kills = 0;
     std::uint32_t stops = 0;
     bool same_incarnation = false;  // of who was killed and starts anew
+    bool never_releases = false;    // owners do not respond, and lose partitions after an expiry
     bool any_answer = false;        // the mutant: an answer is taken for that of the open call
     // the mutant: an owner who stops does not read whose the rows are
     bool never_reads_again = false;
@@ -185,6 +186,7 @@ private:
         const auto call = k.call(now_);
         if (!call) return;
         const std::vector<std::optional<std::uint64_t>> before = held(k);
+        note_theft(owner, *call);
         if (x_.never_reads_again && k.stopping() &&
             std::holds_alternative<lease_manager::list_leases>(*call))
             f = fate::refused;
@@ -193,7 +195,33 @@ private:
             f = fate::refused;
         }
         answer(k, *call, f);
+        release(k);
         look(owner, before);
+    }
+
+    /// A lease that has not expired is claimed by another owner.
+    void note_theft(std::uint32_t owner, const lease_manager::lease_call& call)
+    {
+        const auto* claim = std::get_if<lease_manager::claim>(&call);
+        if (!claim) return;
+        const auto p = static_cast<std::uint32_t>(claim->row.key.partition[0] - '0');
+        const auto& seen = owners_[owner].seen();
+        const auto* const row = seen.row_of(p);
+        const waybill::owner_id& thief = claim->row.owner;
+        if (!row || thief.none() || row->owner == thief || row->owner.none() || seen.expired(p))
+            return;
+        if (x_.naps == 0 && !x_.never_releases)
+            breaks("a lease is stolen from an owner that responds");
+        robbed_.insert({p, row->epoch});
+    }
+
+    /// What is to be released for the sake of balance is given back at once, or never.
+    void release(lease_manager& k)
+    {
+        if (x_.never_releases) return;
+        for (std::uint32_t p = 0; p != x_.partitions; ++p) {
+            if (k.to_release(p) && k.trusted(p, now_)) k.on(lease_manager::lease_released{p}, now_);
+        }
     }
 
     /// An answer to what was given up, after its effect and whatever came since.
@@ -288,7 +316,7 @@ private:
             std::uint32_t trust = 0;
             for (const lease_manager& k : owners_) {
                 if (k.epoch(p) == row.epoch) ++can_commit;
-                if (k.trusted(p, now_)) ++trust;
+                if (k.trusted(p, now_) && !robbed_.contains({p, *k.epoch(p)})) ++trust;
             }
             if (can_commit > 1) breaks("two can commit");
             if (trust > 1) breaks("two trust their lease at the same time");
@@ -347,6 +375,7 @@ private:
     std::vector<std::optional<waybill::lease_manager::lease_answer>> given_up_;
     std::vector<std::uint64_t> epochs_;
     std::vector<waybill::owner_id> holders_;
+    std::set<std::pair<std::uint32_t, std::uint64_t>> robbed_;  // under which epoch
     std::uint64_t hands_ = 0;
     std::string broken_;
 };
@@ -388,6 +417,15 @@ TEST_CASE("leases: owners in every order")
     CHECK(enumerate("two owners", {.rounds = 4}) == 0);
     CHECK(enumerate("two owners, two partitions", {.partitions = 2, .rounds = few ? 2U : 3U}) == 0);
     CHECK(enumerate("three owners", {.owners = 3, .rounds = few ? 1U : 2U}) == 0);
+}
+
+TEST_CASE("leases: owners that do not release their surplus lose it after an expiry")
+{
+    CHECK(enumerate("nobody releases", {.rounds = few ? 2U : 4U, .never_releases = true}) == 0);
+    CHECK(enumerate("nobody releases, two partitions",
+                    {.partitions = 2, .rounds = few ? 1U : 3U, .never_releases = true}) == 0);
+    CHECK(enumerate("nobody releases, one sleeps",
+                    {.rounds = few ? 2U : 4U, .naps = 2, .never_releases = true}) == 0);
 }
 
 TEST_CASE("leases: calls fail, before or after they take effect")
@@ -514,6 +552,7 @@ private:
         std::optional<waybill::lease_manager::lease_answer> answer{};
         std::optional<waybill::lease_manager::lease_answer> given_up{};
         bool dead = false;
+        bool responds = true;
     };
 
     void join()
@@ -522,6 +561,7 @@ private:
         const duration offset = duration::seconds(dice_.below(1'000'000'000));
         const double rate = 0.96 + 0.001 * static_cast<double>(dice_(81));
         owners_.push_back({lease_manager({"log", "test", names_, id, options}), id, offset, rate});
+        owners_.back().responds = !dice_.one_in(8);
     }
     [[nodiscard]] waybill::steady_time clock_of(const process& o) const
     {
@@ -554,6 +594,7 @@ private:
         do {
             if (o.answer) {
                 o.keeper.on(*o.answer, clock_of(o));
+                release(o);
                 if (dice_.one_in(8)) once_more(o, *o.answer);
                 o.answer.reset();
                 o.in_flight.reset();
@@ -563,6 +604,15 @@ private:
                 o.in_flight = o.keeper.call(clock_of(o));
             }
         } while (o.in_flight && (calm || !dice_.one_in(4)));
+    }
+
+    /// Gives back what is to be released, unless the owner does not respond.
+    void release(process& o)
+    {
+        for (std::uint32_t p = 0; p != partitions_ && o.responds; ++p) {
+            if (o.keeper.to_release(p) && o.keeper.trusted(p, clock_of(o)))
+                o.keeper.on(lease_manager::lease_released{p}, clock_of(o));
+        }
     }
 
     void once_more(process& o, const waybill::lease_manager::lease_answer& a)

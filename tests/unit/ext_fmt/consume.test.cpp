@@ -149,11 +149,17 @@ TEST_CASE("who has a partition")
 
 TEST_CASE("which partitions to take")
 {
-    CHECK(line(balance_plan{{1, 4}, {}, 1, 3, false}) == "has 1 of 3: claim partitions 1, 4");
-    CHECK(line(balance_plan{{1}, {}, 1, 3, false}) == "has 1 of 3: claim partition 1");
-    CHECK(line(balance_plan{{}, 5, 2, 3, false}) == "has 2 of 3: steal partition 5");
-    CHECK(line(balance_plan{{}, {}, 3, 3, true}) == "has 3 of 3: balanced");
-    CHECK(line(balance_plan{{}, {}, 3, 3, false}) == "has 3 of 3: nothing to take");
+    CHECK(line(lease_options{.max_moves = 8}) ==
+          "a round every 10s, free after 1min, at most 8 moves in a round");
+    CHECK(line(balance_plan{.claim = {1, 4}, .mine = 1, .target = 3}) ==
+          "has 1 of 3: claim partitions 1, 4");
+    CHECK(line(balance_plan{.claim = {1}, .mine = 1, .target = 3}) ==
+          "has 1 of 3: claim partition 1");
+    CHECK(line(balance_plan{.steal = {5}, .mine = 2, .target = 3}) ==
+          "has 2 of 3: steal partition 5");
+    CHECK(line(balance_plan{.surplus = 2, .mine = 5, .target = 3}) == "has 5 of 3: release 2");
+    CHECK(line(balance_plan{.mine = 3, .target = 3, .balanced = true}) == "has 3 of 3: balanced");
+    CHECK(line(balance_plan{.mine = 3, .target = 3}) == "has 3 of 3: nothing to take");
 }
 
 TEST_CASE("what the keeper of leases and a processor want done")

@@ -162,9 +162,10 @@ TEST_CASE("what a store is asked and answers is written")
     CHECK(json(claim_result{}).dump() == R"({"end":"contended"})");
     CHECK(json(lease_table{{held}, {there}}).dump() ==
           R"({"leases":[)" + json(held).dump() + R"(],"owners":[)" + json(there).dump() + "]}");
-    CHECK(json(balance_plan{{1, 4}, {}, 1, 3, false}).dump() ==
-          R"({"balanced":false,"claim":[1,4],"mine":1,"target":3})");
-    CHECK(json(balance_plan{{}, 5, 2, 3, false})["steal"] == 5);
+    CHECK(json(balance_plan{.claim = {1, 4}, .mine = 1, .target = 3}).dump() ==
+          R"({"balanced":false,"claim":[1,4],"mine":1,"steal":[],"surplus":0,"target":3})");
+    CHECK(json(balance_plan{.steal = {5}, .mine = 2, .target = 3})["steal"] == json{5});
+    CHECK(json(balance_plan{.surplus = 2, .mine = 5, .target = 3})["surplus"] == 2);
 }
 
 }  // namespace

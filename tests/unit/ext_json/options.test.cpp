@@ -176,6 +176,8 @@ TEST_CASE("settling")
 TEST_CASE("leases and partitions")
 {
     comes_back(lease_options{.interval = 5s, .expiry = 30s}, R"({"expiry":"30s","interval":"5s"})");
+    comes_back(lease_options{.interval = 5s, .expiry = 30s, .max_moves = 8},
+               R"({"expiry":"30s","interval":"5s","max_moves":8})");
     CHECK(wrong<lease_options>({{"expiry", 30}}) == not_a_duration("/expiry", "30"));
     CHECK(wrong<lease_options>({{"renew", "5s"}}) ==
           "/renew: expected no field of this name, found \"5s\"");

@@ -629,13 +629,13 @@ TEST_CASE(
         CHECK(ended_of(c) == 0);
     }
     {
-        memory_leases store;  // robbed of one of two for the sake of balance
+        memory_leases store;  // stolen, because its owner does not release one of two
         owner a(store, "a", 1, 2);
         owner b(store, "b", 2, 2);
         a.all(0);
         a.all(5);
         REQUIRE(a.keeper->held() == 2);
-        for (int now = 6; now != 40; ++now) {
+        for (int now = 6; now != 80; ++now) {
             a.all(now);
             b.all(now);
         }
@@ -664,6 +664,80 @@ TEST_CASE(
         REQUIRE(b.keeper->held() == 1);
         CHECK(ended_of(b) == 1);
     }
+}
+
+TEST_CASE("lease_manager: an owner releases its surplus when another one joins, the last first")
+{
+    memory_leases store;
+    owner a(store, "a", 1, 4);
+    owner b(store, "b", 2, 4);
+    a.all(0);
+    a.all(5);
+    REQUIRE(a.keeper->held() == 4);
+    for (std::uint32_t p = 0; p != 4; ++p) CHECK(!a.keeper->to_release(p));
+    b.all(6);
+    const std::uint64_t before = a.keeper->changes();
+    a.all(15);
+    CHECK(a.keeper->changes() > before);
+    // With the random number 1.0 the claims began with partition 3: 3, 0, 1, 2.
+    CHECK(a.keeper->to_release(1));
+    CHECK(a.keeper->to_release(2));
+    CHECK(!a.keeper->to_release(0));
+    CHECK(!a.keeper->to_release(3));
+    CHECK(!a.keeper->to_release(4));
+    CHECK(a.keeper->trusted(1, at(16)));  // until it is given back
+    b.all(16);
+    CHECK(b.keeper->held() == 0);
+    a.all(25);  // the same two
+    CHECK(!a.keeper->to_release(0));
+    CHECK(!a.keeper->to_release(3));
+    for (const std::uint32_t p : {1U, 2U}) {
+        CHECK(a.keeper->on(lease_manager::lease_released{p}, at(26)) == event_result::applied);
+        CHECK(!a.keeper->trusted(p, at(26)));
+        a.all(26);
+        CHECK(!a.keeper->to_release(p));
+        CHECK(!a.keeper->epoch(p));
+    }
+    b.all(27);
+    CHECK(b.keeper->held() == 2);
+    a.all(35);
+    CHECK(a.keeper->held() == 2);
+    CHECK(a.keeper->balanced());
+}
+
+TEST_CASE("lease_manager: max_moves limits the releases and the steals of a round")
+{
+    const auto releases = [](const lease_manager& m) {
+        std::uint32_t n = 0;
+        for (std::uint32_t p = 0; p != m.partitions(); ++p) n += m.to_release(p) ? 1U : 0U;
+        return n;
+    };
+    for (const auto max_moves :
+         {std::optional<std::uint32_t>(0), std::optional<std::uint32_t>(1),
+          std::optional<std::uint32_t>(3), std::optional<std::uint32_t>()}) {
+        const std::uint32_t limit = max_moves == 0 ? 1 : max_moves.value_or(4);
+        memory_leases store;
+        lease_group g{"log", "g", {"0", "1", "2", "3", "4", "5", "6", "7"}, {"a", 1}};
+        g.leases = {ms(10), ms(40), max_moves};
+        owner a(store, "a", 1);
+        owner b(store, "b", 2);
+        a.keeper = lease_manager(g);
+        g.self = {"b", 2};
+        b.keeper = lease_manager(g);
+        a.all(0);
+        a.all(5);
+        b.all(6);
+        a.all(15);
+        CHECK(releases(*a.keeper) == limit);
+        a.all(25);
+        CHECK(releases(*a.keeper) == (2 * limit < 4 ? 2 * limit : 4));
+        std::int64_t now = 26;
+        while (b.keeper->held() == 0 && now != 100) b.all(++now), a.all(now);
+        CHECK(b.keeper->held() == limit);  // stolen
+        CHECK(now > 40);
+    }
+    CHECK(validate(waybill::lease_options{.max_moves = 0})->field == "leases.max_moves");
+    CHECK(!validate(waybill::lease_options{.max_moves = 1}));
 }
 
 TEST_CASE("lease_manager: a copy goes on by itself")

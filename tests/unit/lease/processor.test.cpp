@@ -67,7 +67,7 @@ public:
                 },
                 [&](waybill::partition_lifecycle::save a) {
                     said += "save" + of(a);
-                    work.on(partition_saved{a.partition, a.epoch}, at(now));
+                    work.on(partition_saved{a.partition, a.epoch, saved_as}, at(now));
                 },
                 [](waybill::wait_until) {}, [](waybill::idle) {});
         }
@@ -102,6 +102,7 @@ public:
     std::string said;
     partition_lifecycle::batch_result how = partition_lifecycle::batch_result::drained;
     std::uint64_t stored = 0;
+    fault_kind saved_as = fault_kind::none;
 };
 
 TEST_CASE("processor: takes, opens and processes, and gives back what it has")
@@ -312,7 +313,7 @@ TEST_CASE("processor: of a partition that is not there it has an idle one")
     CHECK(a.work.on(waybill::partition_lifecycle::woken{99}, at(5)) == event_result::invalid);
 }
 
-TEST_CASE("processor: one joins, and takes one partition in a round; the other one drops it")
+TEST_CASE("processor: one joins; the other one closes, saves and releases what is above its share")
 {
     memory_leases store;
     process a(store, "a", 4);
@@ -328,8 +329,44 @@ TEST_CASE("processor: one joins, and takes one partition in a round; the other o
         of_a += a.what();
         of_b += b.what();
     }
-    CHECK(of_a == "drop 0/1 drop 1/1 ");
-    CHECK(of_b == "open 0/2 process 0/2 open 1/2 process 1/2 ");
+    CHECK(of_a == "close 2/1 close 3/1 save 2/1 save 3/1 ");
+    CHECK(of_b == "open 2/3 open 3/3 process 2/3 process 3/3 ");
+}
+
+TEST_CASE("processor: a partition to release whose save is refused is given back all the same")
+{
+    memory_leases store;
+    process a(store, "a", 4);
+    a.run(0);
+    a.run(4);
+    process b(store, "b", 4);
+    b.run(5);
+    a.saved_as = fault_kind::ownership_lost;
+    for (std::int64_t now = 14; now < 60; now += 10) {
+        a.run(now);
+        b.run(now);
+    }
+    CHECK(a.work.leases().held() == 2);
+    CHECK(b.work.leases().held() == 2);
+    CHECK(b.work.leases().balanced());
+}
+
+TEST_CASE("processor: a partition to release is not opened under a raised epoch")
+{
+    memory_leases store;
+    process a(store, "a", 2);
+    a.run(0);
+    a.how = partition_lifecycle::batch_result::lost;
+    a.run(4);  // the epoch of each partition will be raised
+    process b(store, "b", 2);
+    b.run(5);
+    for (std::int64_t now = 6; now != 60; ++now) {
+        a.run(now);
+        b.run(now);
+    }
+    CHECK(a.work.leases().held() == 1);
+    CHECK(b.work.leases().held() == 1);
+    CHECK(a.work.part(1).is_idle());
 }
 
 TEST_CASE("processor: asks nothing of a partition that is not there")

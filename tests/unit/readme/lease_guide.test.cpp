@@ -160,6 +160,7 @@ TEST_CASE("lease guide: leases and partitions without a processor")
                 parts[p].on(partition_lifecycle::assigned{*epoch}, now);
             else
                 parts[p].on(partition_lifecycle::partition_lost{}, now);
+            if (manager.to_release(p)) parts[p].on(partition_lifecycle::revoked{}, now);
         }
     };
     //! [lease_follow]
@@ -197,6 +198,22 @@ TEST_CASE("lease guide: leases and partitions without a processor")
     CHECK(manager.held() == 2);
     CHECK(steps.starts_with("open open batch batch "));
 
+    // Another owner joins, and gets one of the two partitions.
+    waybill::lease_manager joiner({"orders", "billing", partitions, {"host-8", 82}});
+    for (int n = 0; n != 200; ++n) {
+        call_store();
+        for (std::uint32_t p = 0; p != parts.size(); ++p) step(p);
+        if (auto call = joiner.call(now)) joiner.on(waybill::perform(store, *call, random()), now);
+        now = now + waybill::duration::milliseconds(250);
+    }
+    CHECK(manager.held() == 1);
+    CHECK(joiner.held() == 1);
+    joiner.on(waybill::stop_requested{}, now);
+    for (std::uint32_t p = 0; p != 2; ++p)
+        joiner.on(waybill::lease_manager::lease_released{p}, now);
+    while (auto call = joiner.call(now)) joiner.on(waybill::perform(store, *call, random()), now);
+    run();
+
     //! [lease_stop]
     for (auto& part : parts) part.on(waybill::partition_lifecycle::revoked{}, now);
     manager.on(waybill::stop_requested{}, now);  // then go on until manager.ended()
@@ -217,17 +234,18 @@ TEST_CASE("lease guide: the plan of one owner")
     const waybill::steady_time now;
     std::vector<std::uint32_t> taken;
     const auto take = [&](std::uint32_t p) { taken.push_back(p); };
+    const auto release = [&](std::uint32_t) { FAIL("this owner has no partition"); };
 
     //! [lease_balance]
     waybill::lease_observer observer("orders", "billing", partitions);
     if (const auto table = store.list("orders", "billing")) observer.update(*table, now);
     const waybill::balance_plan plan = waybill::balance(observer.view(self), 0.0);
     for (const std::uint32_t p : plan.claim) take(p);  // free partitions
-    if (plan.steal) take(*plan.steal);  // at most one, of another owner
+    if (plan.surplus != 0) release(plan.surplus);      // more than its share
     //! [lease_balance]
-    CHECK(plan.target == 1);
+    CHECK(plan.target == 2);
     CHECK(plan.mine == 0);
-    CHECK(taken == std::vector<std::uint32_t>{0});
+    CHECK(taken == std::vector<std::uint32_t>{0, 2});
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 #ifndef WAYBILL_EXT_FMT_LEASE_HPP
 #define WAYBILL_EXT_FMT_LEASE_HPP
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <waybill/ext/fmt/detail/package.hpp>
 
@@ -103,17 +105,22 @@ struct line_of<balance_plan> {
     [[nodiscard]] static std::string text(const T& p)
     {
         std::string result = fmt::format("has {} of {}: ", p.mine, p.target);
-        if (!p.claim.empty()) {
-            result += p.claim.size() == 1 ? "claim partition " : "claim partitions ";
-            std::string_view between;
-            for (const auto partition : p.claim) {
-                result += fmt::format("{}{}", between, partition);
-                between = ", ";
-            }
-            return result;
-        }
-        if (p.steal) return result + fmt::format("steal partition {}", *p.steal);
+        if (!p.claim.empty()) return result + "claim " + partitions(p.claim);
+        if (!p.steal.empty()) return result + "steal " + partitions(p.steal);
+        if (p.surplus != 0) return result + fmt::format("release {}", p.surplus);
         return result + (p.balanced ? "balanced" : "nothing to take");
+    }
+
+private:
+    [[nodiscard]] static std::string partitions(const std::vector<std::uint32_t>& all)
+    {
+        std::string result = all.size() == 1 ? "partition" : "partitions";
+        std::string_view between = " ";
+        for (const std::uint32_t partition : all) {
+            result += fmt::format("{}{}", between, partition);
+            between = ", ";
+        }
+        return result;
     }
 };
 
@@ -122,7 +129,10 @@ struct line_of<lease_options> {
     template <class T>
     [[nodiscard]] static std::string text(const T& o)
     {
-        return fmt::format("a round every {}, free after {}", line(o.interval), line(o.expiry));
+        std::string result =
+            fmt::format("a round every {}, free after {}", line(o.interval), line(o.expiry));
+        if (o.max_moves) result += fmt::format(", at most {} moves in a round", *o.max_moves);
+        return result;
     }
 };
 

@@ -125,20 +125,25 @@ void to_json(Json& j, const claim_result& o)
 template <detail::json_value Json>
 void to_json(Json& j, const balance_plan& p)
 {
-    j = {{"claim", p.claim}, {"mine", p.mine}, {"target", p.target}, {"balanced", p.balanced}};
-    if (p.steal) j["steal"] = *p.steal;
+    j = {{"claim", p.claim},     {"mine", p.mine},     {"target", p.target},
+         {"surplus", p.surplus}, {"steal", p.steal},   {"balanced", p.balanced}};
 }
 
 template <detail::json_value Json>
 void to_json(Json& j, const lease_options& o)
 {
     j = {{"interval", o.interval}, {"expiry", o.expiry}};
+    if (o.max_moves) j["max_moves"] = *o.max_moves;
 }
 
 template <detail::json_value Json>
 void read_value(const json_place<Json>& at, lease_options& into)
 {
-    json_fields(at).optional("interval", into.interval).optional("expiry", into.expiry).done();
+    json_fields(at)
+        .optional("interval", into.interval)
+        .optional("expiry", into.expiry)
+        .optional("max_moves", into.max_moves)
+        .done();
 }
 
 template <detail::json_value Json>

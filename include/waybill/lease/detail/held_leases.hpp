@@ -19,6 +19,7 @@
 #define WAYBILL_LEASE_DETAIL_HELD_LEASES_HPP
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -45,6 +46,7 @@ public:
     struct entry {
         bool held = false;
         bool released = false;  ///< The lease is to be given back and is no longer trusted.
+        bool to_release = false;  ///< The lease is held, and is to be released for balance.
         /// The lease is suspected: a renewal was contended, or a read of the store contradicts it.
         /// The next read decides.
         bool suspected = false;
@@ -52,6 +54,7 @@ public:
         bool outcome_unknown = false;
         std::uint64_t epoch = 0;
         std::uint64_t version = 0;
+        std::uint64_t acquired = 0;       ///< The value of `changes()` after it was acquired.
         std::uint64_t highest_epoch = 0;  ///< The highest epoch that was seen for this partition.
         /// The value for `assignment::expired_incarnation`.
         std::optional<std::uint64_t> expired_incarnation{};
@@ -70,7 +73,10 @@ public:
         if (partition >= partitions()) return;
         entry& e = entries_[partition];
         if (!e.held || e.epoch != o.epoch) ++changes_;
-        if (!e.held) ++count_;
+        if (!e.held) {
+            ++count_;
+            e.acquired = changes_;
+        }
         e.held = true;
         e.suspected = e.outcome_unknown = false;
         e.epoch = o.epoch;
@@ -102,6 +108,29 @@ public:
         distrust(partition);
     }
 
+    /// Selects partitions to release, so that `surplus` of them are to be released or are released
+    /// already; at most `max_moves` more. The partitions that were acquired last come first: they
+    /// go back to an owner that returns after a restart.
+    void select_releases(std::uint32_t surplus, std::uint64_t max_moves)
+    {
+        if (surplus == 0) return;
+        std::map<std::uint64_t, std::uint32_t> by_acquired;
+        std::uint32_t selected = 0;
+        for (std::uint32_t p = 0; p != partitions(); ++p) {
+            const entry& e = entries_[p];
+            if (!e.held) continue;
+            if (e.to_release || e.released) ++selected;
+            else if (!e.suspected) by_acquired.emplace(e.acquired, p);
+        }
+        if (selected >= surplus) return;
+        std::uint64_t more = lesser(surplus - selected, max_moves);
+        for (auto last = by_acquired.rbegin(); last != by_acquired.rend() && more != 0; ++last) {
+            entries_[last->second].to_release = true;
+            --more;
+        }
+        ++changes_;
+    }
+
     /// Records that the partition is no longer held.
     void set_lost(std::uint32_t partition)
     {
@@ -111,7 +140,7 @@ public:
             ++changes_;
             --count_;
         }
-        e.held = e.released = e.suspected = e.outcome_unknown = false;
+        e.held = e.released = e.to_release = e.suspected = e.outcome_unknown = false;
         distrust(partition);
     }
 
@@ -231,7 +260,7 @@ public:
     }
     /// The number of held partitions.
     [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-    /// Increases with each change of a result of `epoch()`.
+    /// Increases with each change of a result of `epoch()`, or of the leases to release.
     [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
 
     friend bool operator==(const held_leases&, const held_leases&) = default;

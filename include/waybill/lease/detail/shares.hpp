@@ -7,9 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include <waybill/core/detail/saturating.hpp>
 #include <waybill/lease/balance_plan.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -33,8 +33,8 @@ public:
         for (std::uint32_t o = 0; o != owners_; ++o) order_[first[all - held_counts_[o]]++] = o;
         const auto min_target = static_cast<std::uint32_t>(all / owners_);
         const std::size_t larger_targets = all % owners_;
-        for (std::uint32_t i = 0; i != owners_; ++i) {
-            target_counts_[order_[i]] = min_target + (i < larger_targets ? 1 : 0);
+        for (std::uint32_t o = 0; o != owners_; ++o) {
+            target_counts_[o] = min_target + (o < larger_targets ? 1 : 0);
         }
     }
 
@@ -68,48 +68,49 @@ private:
     std::vector<std::uint32_t> order_;
 };
 
-/// The n-th partition of `owner`, counted from 0 in the order of the partitions; empty if the owner
-/// has fewer.
-[[nodiscard]] inline std::optional<std::uint32_t> nth_partition_of(
-    const balance_plan::lease_view& v, std::uint32_t owner, std::uint32_t n)
+/// The surplus partitions of all owners, in one order for all who have this view: the owners with
+/// the most partitions first, of each one its first partitions. Linear in the partitions.
+[[nodiscard]] inline std::vector<std::uint32_t> surplus_partitions(
+    const balance_plan::lease_view& v, const shares& s)
 {
+    std::vector<std::vector<std::uint32_t>> of_owner(v.owners);
     for (std::uint32_t i = 0; i != v.holders.size(); ++i) {
-        if (v.holders[i] == owner && n-- == 0) return i;
+        const std::uint32_t owner = v.holders[i];
+        if (owner < v.owners && of_owner[owner].size() < s.surplus_count(owner))
+            of_owner[owner].push_back(i);
     }
-    return {};
+    std::vector<std::uint32_t> all;
+    for (const std::uint32_t owner : s.order())
+        all.insert(all.end(), of_owner[owner].begin(), of_owner[owner].end());
+    return all;
 }
 
 /// Plans the claims of `v.self`. The free partitions are distributed in the order of `free` to the
-/// owners, fewest partitions first, each up to its target. The n-th owner below its target that
-/// gets none of them steals the n-th surplus partition. `start` rotates the claims of `v.self`.
+/// owners, fewest partitions first, each up to its target. If the view is overdue, the surplus
+/// partitions are distributed in the same way to the owners that have still less than their
+/// targets. `start` rotates the claims of `v.self`.
 inline void plan_claims(const balance_plan::lease_view& v, const shares& s,
                         const std::vector<std::uint32_t>& free, std::uint32_t start,
                         balance_plan& plan)
 {
-    std::size_t distributed = 0;
-    std::uint32_t earlier_thieves = 0;
+    std::size_t distributed = 0;  // of the free partitions
+    std::size_t stolen = 0;       // of the surplus partitions
     for (std::size_t i = s.order().size(); i-- != 0;) {
         const std::uint32_t owner = s.order()[i];
-        const std::size_t remaining = free.size() - distributed;
         const std::size_t missing = s.missing_count(owner);
-        const std::size_t share = missing < remaining ? missing : remaining;
+        const std::size_t share = lesser(missing, free.size() - distributed);
         if (owner != v.self) {
             distributed += share;
-            if (share == 0 && missing != 0) ++earlier_thieves;
+            stolen += missing - share;
             continue;
         }
         for (std::size_t k = 0; k != share; ++k) {
             plan.claim.push_back(free[distributed + (k + start) % share]);
         }
-        if (share != 0 || missing == 0) return;
-        for (const std::uint32_t victim : s.order()) {
-            const std::uint32_t surplus = s.surplus_count(victim);
-            if (earlier_thieves < surplus) {
-                plan.steal = nth_partition_of(v, victim, earlier_thieves);
-                return;
-            }
-            earlier_thieves -= surplus;
-        }
+        if (!v.overdue || missing == share) return;
+        const std::vector<std::uint32_t> surplus = surplus_partitions(v, s);
+        for (std::size_t k = stolen; k != lesser(stolen + missing - share, surplus.size()); ++k)
+            plan.steal.push_back(surplus[k]);
         return;
     }
 }
