@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -40,6 +41,11 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+template <class Store, class I, class Handler, class Ask>
+class batch_run;
+}
+
 class batch_machine : public batch_machine_types {
 public:
     using action =
@@ -55,18 +61,9 @@ public:
                   std::uint64_t epoch, const batch_policy& p = {}, std::uint64_t incarnation = 0,
                   std::optional<std::uint64_t> expired_incarnation = {},
                   bool report_returned = false)
-        : policy_(p, incarnation != 0),
-          events_(events),
-          to_(to.sequence),
-          epoch_(epoch),
-          record_(incarnation, epoch, expired_incarnation, report_returned)
+        : batch_machine(events, from, to.sequence, epoch, detail::batch_rules(p, incarnation != 0),
+                        incarnation, expired_incarnation, report_returned)
     {
-        if (from) from_ = from->sequence;
-        if (policy_.crash_records) {
-            purpose_ = purpose::storing_record;
-            phase_ = phase::load_record;
-        }
-        if (events_ == 0) end_batch(batch_outcome::empty);
     }
 
     /// The next action; `idle` after the end.
@@ -125,13 +122,10 @@ public:
         if (d.kind != fault_kind::none)
             return fail(d.kind, phase_ == phase::begin ? transaction::none : transaction::open);
         switch (phase_) {
-            case phase::begin:
-                if (purpose_ != purpose::batch) return enter_phase(phase::store_record);
-                return record_.plan().poison_message ? dead_letter_poison_message()
-                                                     : go_to_event(0);
+            case phase::begin: return after_begin();
             case phase::store_record: return enter_phase(phase::commit);
             case phase::savepoint: return enter_phase(phase::handle);
-            case phase::release: ++handled_count_; return go_to_event(event_ + 1);
+            case phase::release: return after_release();
             case phase::roll_back_event: return after_failure();
             case phase::dead_letter: ++dead_letter_count_; return go_to_event(event_ + 1);
             case phase::dead_letters_of_restart:
@@ -146,14 +140,11 @@ public:
     event_result on(const handled& h)
     {
         if (phase_ != phase::handle) return event_result::stale;
+        if (h.kind == fault_kind::none && !h.skipped) return after_success();
         ++tries_;
         last_fault_kind_ = h.kind;
         switch (h.kind) {
-            case fault_kind::none:
-                if (h.skipped) break;
-                if (policy_.savepoints) return enter_phase(phase::release);
-                ++handled_count_;
-                return go_to_event(event_ + 1);
+            case fault_kind::none: break;
             case fault_kind::transient:
                 if (tries_ >= policy_.tries &&
                     policy_.on_exhausted == batch_policy::when_exhausted::redeliver) {
@@ -264,6 +255,27 @@ public:
     friend bool operator==(const batch_machine&, const batch_machine&) = default;
 
 private:
+    // The loop of process_batch calls the transitions of successful steps directly.
+    template <class Store, class I, class Handler, class Ask>
+    friend class detail::batch_run;
+
+    batch_machine(std::uint64_t events, const std::optional<position>& from, std::uint64_t to,
+                  std::uint64_t epoch, const detail::batch_rules& rules, std::uint64_t incarnation,
+                  std::optional<std::uint64_t> expired_incarnation, bool report_returned)
+        : policy_(rules),
+          events_(events),
+          to_(to),
+          epoch_(epoch),
+          record_(incarnation, epoch, expired_incarnation, report_returned)
+    {
+        if (from) from_ = from->sequence;
+        if (policy_.crash_records) {
+            purpose_ = purpose::storing_record;
+            phase_ = phase::load_record;
+        }
+        if (events_ == 0) end_batch(batch_outcome::empty);
+    }
+
     enum class phase : std::uint8_t {
         load_record,
         shorten,
@@ -333,28 +345,48 @@ private:
         return enter_phase(phase::begin);
     }
 
+    event_result after_begin()
+    {
+        if (purpose_ != purpose::batch) return enter_phase(phase::store_record);
+        return record_.plan().poison_message ? dead_letter_poison_message() : go_to_event(0);
+    }
+
+    /// The handler has succeeded.
+    event_result after_success()
+    {
+        ++tries_;
+        last_fault_kind_ = fault_kind::none;
+        return policy_.savepoints ? enter_phase(phase::release) : after_release();
+    }
+
+    event_result after_release()
+    {
+        ++handled_count_;
+        return go_to_event(event_ + 1);
+    }
+
     /// Goes to event `n`, or to the next one that is not excluded by the restart. After the last
     /// event, writes the dead letters of the restart or continues with `after_last_event`.
     event_result go_to_event(std::uint64_t n)
     {
         tries_ = 0;
-        if (policy_.savepoints) {
-            event_ = n;
-            return n < events_ ? enter_phase(phase::savepoint) : after_last_event();
-        }
+        if (!policy_.savepoints) return go_to_event_of_restart(n);
+        event_ = n;
+        return n < events_ ? enter_phase(phase::savepoint) : after_last_event();
+    }
+
+    event_result go_to_event_of_restart(std::uint64_t n)
+    {
         event_ = n = restart_.next_to_handle(n);
-        if (n < events_) {
-            tries_ = restart_.tries_of(n);
-            return enter_phase(phase::handle);
-        }
+        tries_ = n < events_ ? restart_.tries_of(n) : 0;
+        if (n < events_) return enter_phase(phase::handle);
         written_count_ = 0;
         if (restart_.dead_letters().empty()) return after_last_event();
         if (policy_.writes_dead_letters) return enter_phase(phase::dead_letters_of_restart);
         const auto& letters = restart_.dead_letters();
-        const std::uint64_t listed =
-            detail::lesser(letters.size(), batch_report::max_dropped_events);
-        dropped_events_.assign(letters.begin(),
-                               letters.begin() + static_cast<std::ptrdiff_t>(listed));
+        const auto listed = detail::lesser(letters.size(), batch_report::max_dropped_events);
+        const auto end = letters.begin() + static_cast<std::ptrdiff_t>(listed);
+        dropped_events_.assign(letters.begin(), end);
         dropped_count_ = letters.size();
         return after_last_event();
     }
@@ -428,13 +460,16 @@ private:
     /// The action that stores or clears the crash record in this transaction.
     action record_change() const
     {
-        if (purpose_ == purpose::storing_record) return store_crash_record{record_.plan().initial};
-        if (purpose_ == purpose::batch && record_.plan().remaining_suspects == 0)
-            return clear_crash_record{};
-        const auto row =
-            purpose_ == purpose::batch ? record_.record_after_commit(to_) : record_.plan().restored;
-        if (row) return store_crash_record{*row};
+        if (auto row = row_to_store()) return store_crash_record{*std::move(row)};
         return clear_crash_record{};
+    }
+    /// The crash record to store in this transaction; empty to clear it.
+    std::optional<crash_record> row_to_store() const
+    {
+        if (purpose_ == purpose::storing_record) return record_.plan().initial;
+        if (purpose_ == purpose::restoring_record) return record_.plan().restored;
+        if (record_.plan().remaining_suspects == 0) return {};
+        return record_.record_after_commit(to_);
     }
 
     detail::batch_rules policy_;

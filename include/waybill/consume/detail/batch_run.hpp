@@ -65,22 +65,20 @@ public:
           exceptions_(mine, exception_limit(mine, p), b),
           event_at_(b.first),
           events_(b.events),
-          to_(waybill::position_of(*b.last_event)),
+          last_event_(b.last_event),
           handler_(handler),
           decide_(ask),
           now_(now),
           policy_(p),
-          machine_(events_, mine.from, to_, mine.epoch, supported_policy(p), mine.incarnation,
-                   mine.expired_incarnation, exceptions_.returned_before())
+          machine_(events_, mine.from, sequence_of(last_event_), mine.epoch,
+                   supported_rules(mine, p), mine.incarnation, mine.expired_incarnation,
+                   exceptions_.returned_before())
     {
     }
 
     batch_report run()
     {
-        while (!machine_.ended()) {
-            const batch_machine::action next = machine_.next();
-            if (!on_event_action(next)) on_batch_action(next);
-        }
+        while (machine_.phase_ != batch_machine::phase::ended) step();
         exceptions_.on_report(machine_.may_have_stored_record(),
                               machine_.ended() == batch_outcome::committed);
         return report();
@@ -98,28 +96,35 @@ private:
     }
 
     /// The policy without the parts that the store or the caller does not support.
-    static batch_policy supported_policy(batch_policy p)
+    static batch_rules supported_rules(const assignment& mine, const batch_policy& p)
     {
-        p.savepoints = p.savepoints && savepoint_scope<transaction>;
-        p.crash_records = p.crash_records && crash_record_store<Store>;
-        if (std::is_same_v<Ask, no_outage_check>) p.decide_all_failed_from = highest_size;
-        return p;
+        batch_rules r(p, mine.incarnation != 0);
+        r.savepoints = r.savepoints && savepoint_scope<transaction>;
+        r.crash_records = r.crash_records && crash_record_store<Store>;
+        if (std::is_same_v<Ask, no_outage_check>) r.decide_all_failed_from = highest_size;
+        return r;
     }
 
-    /// Executes the frequent actions of each event without the dispatch table of `match`. Returns
-    /// false for all other actions.
-    bool on_event_action(const batch_machine::action& next)
+    static std::uint64_t sequence_of(const I& at)
     {
-        if (std::holds_alternative<batch_machine::savepoint>(next)) {
-            set_savepoint();
-        } else if (const auto* h = std::get_if<batch_machine::handle>(&next)) {
-            handle(h->event);
-        } else if (std::holds_alternative<batch_machine::release_savepoint>(next)) {
-            release();
-        } else {
-            return false;
+        return static_cast<std::uint64_t>((*at).sequence);
+    }
+
+    /// Executes the next action. The actions of a batch without faults do not pass through the
+    /// variant of all actions, and their success goes directly to the next phase.
+    void step()
+    {
+        using phase = batch_machine::phase;
+        switch (machine_.phase_) {
+            case phase::begin: return begin();
+            case phase::store_record: return change_record();
+            case phase::savepoint: return set_savepoint();
+            case phase::handle: return handle(machine_.event_);
+            case phase::release: return release();
+            case phase::advance: return advance();
+            case phase::commit: return commit();
+            default: return on_batch_action(machine_.next());
         }
-        return true;
     }
 
     void on_batch_action(const batch_machine::action& next)
@@ -127,25 +132,9 @@ private:
         match(
             next, [&](batch_machine::load_crash_record) { load_record(); },
             [&](batch_machine::shorten a) {
-                to_ = waybill::position_of(*event_at_(a.events - 1));
-                machine_.on(batch_machine::shortened{to_});
+                last_event_ = event_at_(a.events - 1);
+                machine_.on(batch_machine::shortened{waybill::position_of(*last_event_)});
             },
-            [&](batch_machine::begin) { begin(); },
-            [&](const batch_machine::store_crash_record& a) {
-                if constexpr (crash_record_store<Store>) {
-                    machine_.on(batch_machine::done{
-                        record_fault(store_.store_crash_record(*tx_, assignment_.key, a.row))});
-                }
-            },
-            [&](batch_machine::clear_crash_record) {
-                if constexpr (crash_record_store<Store>) {
-                    machine_.on(batch_machine::done{
-                        record_fault(store_.clear_crash_record(*tx_, assignment_.key))});
-                }
-            },
-            [&](batch_machine::savepoint) { set_savepoint(); },
-            [&](batch_machine::handle h) { handle(h.event); },
-            [&](batch_machine::release_savepoint) { release(); },
             [&](batch_machine::rollback_to_savepoint) {
                 if constexpr (savepoint_scope<transaction>)
                     machine_.on(batch_machine::done{record_fault(tx_->rollback_to_savepoint())});
@@ -157,23 +146,41 @@ private:
             [&](batch_machine::decide_all_failed a) {
                 machine_.on(batch_machine::all_failed_decided{decision_on_all_failed(a.failed)});
             },
-            [&](batch_machine::advance) { advance(); }, [&](batch_machine::commit) { commit(); },
             [&](batch_machine::rollback) { rollback(); },
-            [&](batch_machine::check_commit) { check_commit(); }, [](idle) {});
+            [&](batch_machine::check_commit) { check_commit(); },
+            [](const auto&) {});  // `step` executes the others
     }
 
     void begin()
     {
         auto begun = store_.begin();
-        if (begun) tx_.emplace(*std::move(begun));
-        machine_.on(batch_machine::done{record_fault(begun)});
+        if (!begun) return report_fault(begun);
+        tx_.emplace(*std::move(begun));
+        machine_.after_begin();
+    }
+
+    void change_record()
+    {
+        if constexpr (crash_record_store<Store>) {
+            const auto row = machine_.row_to_store();
+            const auto r = row ? store_.store_crash_record(*tx_, assignment_.key, *row)
+                               : store_.clear_crash_record(*tx_, assignment_.key);
+            if (!r) return report_fault(r);
+            machine_.enter_phase(batch_machine::phase::commit);
+        }
     }
 
     void advance()
     {
-        const auto r =
-            store_.advance(*tx_, assignment_.key, assignment_.from, to_, assignment_.epoch);
-        if (r && *r != advance_outcome::applied) {
+        const auto r = store_.advance(*tx_, assignment_.key, assignment_.from,
+                                      waybill::position_of(*last_event_), assignment_.epoch);
+        if (r && *r == advance_outcome::applied) {
+            using phase = batch_machine::phase;
+            const bool has_record = machine_.policy_.crash_records;
+            machine_.enter_phase(has_record ? phase::store_record : phase::commit);
+            return;
+        }
+        if (r) {
             last_fault_ = ownership_lost("checkpoint " + std::string(name(*r)));
         }
         machine_.on(batch_machine::advanced{r ? *r : advance_outcome::conflict, record_fault(r)});
@@ -233,14 +240,20 @@ private:
 
     void set_savepoint()
     {
-        if constexpr (savepoint_scope<transaction>)
-            machine_.on(batch_machine::done{record_fault(tx_->savepoint())});
+        if constexpr (savepoint_scope<transaction>) {
+            const auto r = tx_->savepoint();
+            if (!r) return report_fault(r);
+            machine_.enter_phase(batch_machine::phase::handle);
+        }
     }
 
     void release()
     {
-        if constexpr (savepoint_scope<transaction>)
-            machine_.on(batch_machine::done{record_fault(tx_->release_savepoint())});
+        if constexpr (savepoint_scope<transaction>) {
+            const auto r = tx_->release_savepoint();
+            if (!r) return report_fault(r);
+            machine_.after_release();
+        }
     }
 
     void handle(std::uint64_t event)
@@ -255,6 +268,13 @@ private:
             const event_outcome o = result;
             report_handled(event, o.reason, o.skipped);
         }
+    }
+
+    /// Reports the failure of a call.
+    template <class T>
+    void report_fault(const result<T>& r)
+    {
+        machine_.on(batch_machine::done{record_fault(r)});
     }
 
     /// Stores the fault of a failed call and returns its kind. An error of kind `none` counts as
@@ -279,6 +299,10 @@ private:
     /// letter, which may be written only after a restart.
     void report_handled(std::uint64_t event, const fault& f, bool skipped = false)
     {
+        if (f.kind == fault_kind::none && !skipped) {
+            machine_.after_success();
+            return;
+        }
         if (f.kind != fault_kind::none) {
             last_fault_ = {f.kind, bounded_reason(f.text, policy_.dead_letters)};
             // A report lists only the first dropped events.
@@ -340,7 +364,7 @@ private:
         r.outcome = *machine_.ended();
         r.not_delivered = exceptions_.removed_count() + events_ - machine_.events();
         if (r.outcome == batch_outcome::committed) {
-            r.reached = std::move(to_);
+            r.reached.emplace(waybill::position_of(*last_event_));
             r.handled = machine_.handled_events();
             r.dead_lettered = machine_.dead_lettered();
             r.dropped = machine_.dropped();
@@ -361,7 +385,7 @@ private:
     handler_exceptions exceptions_;  // before the members that read the batch, which it may cut
     batch_cursor<I> event_at_;
     std::uint64_t events_;
-    position to_;
+    I last_event_;  // of the events to deliver
     Handler& handler_;
     Ask& decide_;
     wall_time now_;
