@@ -7,6 +7,10 @@
 //     manager.on(waybill::perform(leases, call, draw), now);
 //
 // On the connection of a sqlite_store it fences that one's checkpoints: see fenced_store.
+//
+// A round is one transaction: one heartbeat renews all leases of its owner. Triggers note which
+// rows have changed, whoever wrote them, so only these are read. Processes of version 0.1 can share
+// the file: they use the first two tables, and their heartbeats have no mark in the third one.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_LEASES_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_LEASES_HPP
@@ -15,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "sqlite.hpp"
 #include <waybill/lease/lease.hpp>
@@ -28,21 +33,47 @@ public:
     [[nodiscard]] waybill::result<waybill::lease_table> list(const std::string& source,
                                                              const std::string& group)
     {
-        waybill::lease_table t;
         return attempt<waybill::lease_table>([&] {
-            const auto lease = [&] {
-                t.leases.push_back({{source, group, rows_.bytes(0)},
-                                    {rows_.bytes(1), number(rows_, 2)},
-                                    number(rows_, 3),
-                                    number(rows_, 4)});
-            };
-            rows_.each(lease, source, group);
-            const auto owner = [&] {
-                t.owners.push_back(
-                    {source, group, {owners_.bytes(0), number(owners_, 1)}, number(owners_, 2)});
-            };
-            owners_.each(owner, source, group);
+            waybill::lease_table t;
+            read_all(t, source, group);
+            read_owners(t, source, group);
             return t;
+        });
+    }
+
+    [[nodiscard]] waybill::result<waybill::lease_table> renew(const waybill::owner_heartbeat& own,
+                                                              std::uint64_t since)
+    {
+        return together<waybill::lease_table>([&] {
+            write(own);
+            mark_.run(own.source, own.group, own.owner.name, own.owner.incarnation, own.version);
+            waybill::lease_table t;
+            last_change_.each([&] { t.version = number(last_change_, 0); });
+            t.partial = since != 0 && since <= t.version;
+            bool deleted = false;
+            const auto changed = [&] {
+                if (changes_.null(1)) deleted = true;
+                else t.leases.push_back(row_in(changes_, own.source, own.group));
+            };
+            if (t.partial) changes_.each(changed, own.source, own.group, since);
+            if (!t.partial || deleted) {
+                t.partial = false;
+                t.leases.clear();
+                read_all(t, own.source, own.group);
+            }
+            read_owners(t, own.source, own.group);
+            return t;
+        });
+    }
+
+    [[nodiscard]] waybill::result<std::vector<waybill::claim_result>> claim_all(
+        const std::vector<waybill::lease_claim>& claims)
+    {
+        return together<std::vector<waybill::claim_result>>([&] {
+            std::vector<waybill::claim_result> results;
+            for (const waybill::lease_claim& c : claims)
+                results.push_back(owner_has_changed(c) ? waybill::claim_result{} : write(c));
+            return results;
         });
     }
 
@@ -50,36 +81,22 @@ public:
     /// version drawn by SQLite, so one that was made again is not taken for the one before.
     [[nodiscard]] waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
     {
-        const waybill::partition_key& k = c.key;
-        return attempt<waybill::claim_result>([&] {
-            waybill::claim_result o;
-            const auto won = [&](const statement& s) {
-                return [&] {
-                    o = {waybill::claim_result::claim_outcome::won, c.epoch, number(s, 0)};
-                };
-            };
-            if (c.expected) {
-                update_.each(won(update_), c.owner.name, c.owner.incarnation, c.epoch, k.source,
-                             k.group, k.partition, *c.expected);
-            } else {
-                insert_.each(won(insert_), k.source, k.group, k.partition, c.owner.name,
-                             c.owner.incarnation, c.epoch);
-            }
-            return o;
-        });
+        return attempt<waybill::claim_result>([&] { return write(c); });
     }
 
     [[nodiscard]] waybill::result<void> heartbeat(const waybill::owner_heartbeat& p)
     {
-        return attempt<void>([&] {
-            announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
+        return together<void>([&] {
+            write(p);
+            unmark_.run(p.source, p.group, p.owner.name, p.owner.incarnation);
         });
     }
 
     [[nodiscard]] waybill::result<void> leave(const waybill::owner_heartbeat& p)
     {
-        return attempt<void>([&] {
+        return together<void>([&] {
             withdraw_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
+            clear_marks_.run(p.source, p.group);
         });
     }
 
@@ -104,7 +121,29 @@ private:
         " epoch INTEGER NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (source, grp, part));"
         "CREATE TABLE IF NOT EXISTS owners (source TEXT NOT NULL, grp TEXT NOT NULL,"
         " owner TEXT NOT NULL, incarnation INTEGER NOT NULL, version INTEGER NOT NULL,"
-        " PRIMARY KEY (source, grp, owner, incarnation))";
+        " PRIMARY KEY (source, grp, owner, incarnation));"
+        // The heartbeats that renew all leases of their owners: those with an equal version here.
+        "CREATE TABLE IF NOT EXISTS owner_marks (source TEXT NOT NULL, grp TEXT NOT NULL,"
+        " owner TEXT NOT NULL, incarnation INTEGER NOT NULL, version INTEGER NOT NULL,"
+        " PRIMARY KEY (source, grp, owner, incarnation));"
+        // The last change of each lease. A lease whose row was deleted stays here.
+        "CREATE TABLE IF NOT EXISTS lease_changes (change INTEGER PRIMARY KEY AUTOINCREMENT,"
+        " source TEXT NOT NULL, grp TEXT NOT NULL, part TEXT NOT NULL, UNIQUE (source, grp, part));"
+        "CREATE TRIGGER IF NOT EXISTS lease_inserted AFTER INSERT ON leases BEGIN"
+        " DELETE FROM lease_changes WHERE source = new.source AND grp = new.grp"
+        " AND part = new.part;"
+        " INSERT INTO lease_changes (source, grp, part) VALUES (new.source, new.grp, new.part);"
+        "END;"
+        "CREATE TRIGGER IF NOT EXISTS lease_updated AFTER UPDATE ON leases BEGIN"
+        " DELETE FROM lease_changes WHERE source = new.source AND grp = new.grp"
+        " AND part = new.part;"
+        " INSERT INTO lease_changes (source, grp, part) VALUES (new.source, new.grp, new.part);"
+        "END;"
+        "CREATE TRIGGER IF NOT EXISTS lease_deleted AFTER DELETE ON leases BEGIN"
+        " DELETE FROM lease_changes WHERE source = old.source AND grp = old.grp"
+        " AND part = old.part;"
+        " INSERT INTO lease_changes (source, grp, part) VALUES (old.source, old.grp, old.part);"
+        "END";
 
     template <class T, class F>
     [[nodiscard]] static waybill::result<T> attempt(F&& f)
@@ -121,6 +160,81 @@ private:
         }
     }
 
+    /// One transaction.
+    template <class T, class F>
+    [[nodiscard]] waybill::result<T> together(F&& f)
+    {
+        return attempt<T>([&] {
+            db_.exec("BEGIN IMMEDIATE");
+            try {
+                if constexpr (std::is_void_v<T>) {
+                    f();
+                    db_.exec("COMMIT");
+                } else {
+                    T result = f();
+                    db_.exec("COMMIT");
+                    return result;
+                }
+            } catch (const sqlite_error&) {
+                if (sqlite3_get_autocommit(db_.handle()) == 0) db_.exec("ROLLBACK");
+                throw;
+            }
+        });
+    }
+
+    [[nodiscard]] static waybill::lease row_in(const statement& s, const std::string& source,
+                                               const std::string& group)
+    {
+        return {
+            {source, group, s.bytes(0)}, {s.bytes(1), number(s, 2)}, number(s, 3), number(s, 4)};
+    }
+    void read_all(waybill::lease_table& t, const std::string& source, const std::string& group)
+    {
+        rows_.each([&] { t.leases.push_back(row_in(rows_, source, group)); }, source, group);
+    }
+    void read_owners(waybill::lease_table& t, const std::string& source, const std::string& group)
+    {
+        const auto owner = [&] {
+            t.owners.push_back({source,
+                                group,
+                                {owners_.bytes(0), number(owners_, 1)},
+                                number(owners_, 2),
+                                number(owners_, 3) != 0});
+        };
+        owners_.each(owner, source, group);
+    }
+    void write(const waybill::owner_heartbeat& p)
+    {
+        announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
+    }
+    [[nodiscard]] waybill::claim_result write(const waybill::lease_claim& c)
+    {
+        const waybill::partition_key& k = c.key;
+        waybill::claim_result o;
+        const auto won = [&](const statement& s) {
+            return [&] {
+                o = {waybill::claim_result::claim_outcome::won, c.epoch, number(s, 0)};
+            };
+        };
+        if (c.expected) {
+            update_.each(won(update_), c.owner.name, c.owner.incarnation, c.epoch, k.source,
+                         k.group, k.partition, *c.expected);
+        } else {
+            insert_.each(won(insert_), k.source, k.group, k.partition, c.owner.name,
+                         c.owner.incarnation, c.epoch);
+        }
+        return o;
+    }
+    [[nodiscard]] bool owner_has_changed(const waybill::lease_claim& c)
+    {
+        if (!c.expired_owner) return false;
+        const waybill::owner_heartbeat& p = *c.expired_owner;
+        bool same = false;
+        heartbeat_.each([&] { same = number(heartbeat_, 0) == p.version; }, p.source, p.group,
+                        p.owner.name, p.owner.incarnation);
+        return !same;
+    }
+
     [[nodiscard]] static std::uint64_t number(const statement& s, int column)
     {
         return s.whole<std::uint64_t>(column);
@@ -130,8 +244,19 @@ private:
     statement rows_{db_.exec(tables),
                     "SELECT part, owner, incarnation, epoch, version FROM leases"
                     " WHERE source = ? AND grp = ?"};
-    statement owners_{
-        db_, "SELECT owner, incarnation, version FROM owners WHERE source = ? AND grp = ?"};
+    statement owners_{db_,
+                      "SELECT o.owner, o.incarnation, o.version, m.version IS NOT NULL"
+                      " FROM owners AS o LEFT JOIN owner_marks AS m"
+                      " USING (source, grp, owner, incarnation, version)"
+                      " WHERE o.source = ? AND o.grp = ?"};
+    statement heartbeat_{db_,
+                         "SELECT version FROM owners WHERE source = ? AND grp = ? AND owner = ?"
+                         " AND incarnation = ?"};
+    statement last_change_{db_, "SELECT coalesce(max(change), 0) FROM lease_changes"};
+    statement changes_{db_,
+                       "SELECT c.part, l.owner, l.incarnation, l.epoch, l.version"
+                       " FROM lease_changes AS c LEFT JOIN leases AS l USING (source, grp, part)"
+                       " WHERE c.source = ? AND c.grp = ? AND c.change > ?"};
     statement insert_{db_,
                       "INSERT INTO leases VALUES (?, ?, ?, ?, ?, ?, abs(random() / 2))"
                       " ON CONFLICT DO NOTHING RETURNING version"};
@@ -143,6 +268,17 @@ private:
     statement announce_{db_,
                         "INSERT INTO owners VALUES (?, ?, ?, ?, ?)"
                         " ON CONFLICT DO UPDATE SET version = excluded.version"};
+    statement mark_{db_,
+                    "INSERT INTO owner_marks VALUES (?, ?, ?, ?, ?)"
+                    " ON CONFLICT DO UPDATE SET version = excluded.version"};
+    statement unmark_{db_,
+                      "DELETE FROM owner_marks WHERE source = ? AND grp = ? AND owner = ?"
+                      " AND incarnation = ?"};
+    statement clear_marks_{db_,
+                           "DELETE FROM owner_marks AS m WHERE source = ? AND grp = ?"
+                           " AND NOT EXISTS (SELECT 1 FROM owners AS o WHERE o.source = m.source"
+                           " AND o.grp = m.grp AND o.owner = m.owner"
+                           " AND o.incarnation = m.incarnation)"};
     statement withdraw_{db_,
                         "DELETE FROM owners WHERE source = ? AND grp = ? AND owner = ?"
                         " AND incarnation = ? AND version = ?"};

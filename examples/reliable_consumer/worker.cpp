@@ -64,7 +64,7 @@ public:
                 [&](const waybill::lease_manager::lease_call& c) {
                     at(phase::leases);
                     const auto answer = waybill::perform(leases_, c, draw());
-                    std::visit([&](const auto& a) { note(a.answer); }, answer);
+                    note(answer);
                     work_.on(answer, clock::now());
                 },
                 [&](waybill::partition_lifecycle::open a) { work_.on(open(a), clock::now()); },
@@ -134,6 +134,15 @@ private:
     void note(const waybill::result<T>& answer)
     {
         if (!answer) note(answer.error());
+    }
+    void note(const waybill::lease_manager::lease_answer& answer)
+    {
+        waybill::match(
+            answer, [&](const waybill::lease_manager::renewed& a) { note(a.table); },
+            [&](const waybill::lease_manager::claimed& a) {
+                for (const auto& each : a.answers) note(each);
+            },
+            [&](const auto& a) { note(a.answer); });
     }
 
     double draw() { return std::uniform_real_distribution<double>(0, 1)(dice_); }

@@ -2,7 +2,7 @@
 //
 // lease: the stored row that names the owner of a partition, and what a store of leases must do.
 //
-// A store has one row per partition and one per owner. It needs only a conditional write, and no
+// A store has one row per partition and one per owner. It needs only conditional writes, and no
 // clock: each reader measures time itself (lease_observer.hpp). balance.hpp divides the partitions.
 //
 //   list(source, group)   all leases and all owners of the group, or an error
@@ -11,7 +11,14 @@
 //   heartbeat(p)          writes the row of an owner, even if it holds no partition yet
 //   leave(p)              removes that row if its version equals `p.version`; no error if absent
 //
-// A claim takes, renews or gives back a lease. Rules for a store:
+// A claim takes, renews or gives back a lease. A store with these two calls as well needs at most
+// two calls in a round, because one heartbeat renews all leases of its owner (the guide has the
+// rules):
+//
+//   renew(p, since)       writes the row of an owner, and reads what changed after version `since`
+//   claim_all(claims)     makes several claims
+//
+// Rules for a store:
 //   1. `contended` means that the row was written since it was read. An unreachable store returns
 //      an error instead.
 //   2. Each claim that wins changes the version, even if nothing else changes. A key never has the
@@ -83,14 +90,21 @@ struct owner_heartbeat {
     std::string group{};
     owner_id owner{};
     std::uint64_t version = 0;  ///< Changes with every write.
+    /// True if this row renews all leases of the owner. Otherwise the owner renews each lease by
+    /// itself, as all owners of version 0.1 do.
+    bool renews_leases = false;
 
     friend bool operator==(const owner_heartbeat&, const owner_heartbeat&) = default;
 };
 
-/// All leases and owners of a group, in any order.
+/// Leases and owners of a group, in any order.
 struct lease_table {
-    std::vector<lease> leases{};
-    std::vector<owner_heartbeat> owners{};
+    std::vector<lease> leases{};  ///< All, or those that changed.
+    std::vector<owner_heartbeat> owners{};  ///< All.
+    /// The version of the group, if the store counts its changes; otherwise 0.
+    std::uint64_t version = 0;
+    /// True if `leases` has only the rows that changed after the version that was asked for.
+    bool partial = false;
 
     friend bool operator==(const lease_table&, const lease_table&) = default;
 };
@@ -102,6 +116,9 @@ struct lease_claim {
     owner_id owner{};  ///< Empty to give the lease back.
     std::uint64_t epoch = 0;
     std::optional<std::uint64_t> expected{};
+    /// The heartbeat of the previous owner, if its leases expired with it. A store with `claim_all`
+    /// refuses the claim as `contended` if that row has another version now.
+    std::optional<owner_heartbeat> expired_owner{};
 
     friend bool operator==(const lease_claim&, const lease_claim&) = default;
 };
@@ -133,6 +150,19 @@ concept lease_store = requires(S& s, const std::string& name, const lease_claim&
     { s.heartbeat(p) } -> std::same_as<result<void>>;
     { s.leave(p) } -> std::same_as<result<void>>;
 };
+
+namespace detail {
+
+/// A store in which one call renews all leases of an owner, and one call makes several claims.
+template <class S>
+concept bulk_lease_store = lease_store<S> &&
+    requires(S& s, const owner_heartbeat& own, const std::vector<lease_claim>& claims)
+{
+    { s.renew(own, std::uint64_t{}) } -> std::same_as<result<lease_table>>;
+    { s.claim_all(claims) } -> std::same_as<result<std::vector<claim_result>>>;
+};
+
+}  // namespace detail
 
 /// When leases are renewed, and when a lease that is not renewed becomes free. The options must be
 /// equal in the whole group.

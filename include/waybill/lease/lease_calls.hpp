@@ -6,17 +6,17 @@
 //
 //     manager.on(waybill::perform(store, call, random), now);
 //
-// A result of a call about one row contains that call. A result that does not match the pending
-// call is `stale`: it was reported twice, or it came after the call was given up.
+// A result contains its call. A result that does not match the pending call is `stale`: it was
+// reported twice, or it came after the call was given up.
 
 #ifndef WAYBILL_LEASE_LEASE_CALLS_HPP
 #define WAYBILL_LEASE_LEASE_CALLS_HPP
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <waybill/core/match.hpp>
 #include <waybill/lease/detail/checked_lease_store.hpp>
@@ -26,10 +26,21 @@ namespace waybill::inline v0_2 {
 
 /// The actions and events of a `lease_manager`, which inherits them.
 struct lease_manager_types {
-    /// Write the row of this owner. The result is `heartbeat_stored`.
-    struct heartbeat {
+    /// Write the row of this owner, and read the leases that changed after the version `since` and
+    /// all owners. The result is `renewed`.
+    struct renew {
         owner_heartbeat row{};
-        friend bool operator==(const heartbeat&, const heartbeat&) = default;
+        std::uint64_t since = 0;  ///< 0: all leases.
+        friend bool operator==(const renew&, const renew&) = default;
+    };
+
+    /// Take, renew and give back leases. The result is `claimed`.
+    struct claim {
+        std::vector<lease_claim> rows{};
+        /// The number of earlier claims of this manager that had a result. It distinguishes claims
+        /// with equal rows.
+        std::uint64_t number = 0;
+        friend bool operator==(const claim&, const claim&) = default;
     };
 
     /// Remove the row of an owner: of this owner at its end, or of an owner whose row has not
@@ -46,20 +57,24 @@ struct lease_manager_types {
         friend bool operator==(const list_leases&, const list_leases&) = default;
     };
 
-    /// Take a lease, renew it, or give it back. The result is `claimed`.
-    struct claim {
-        lease_claim row{};
-        /// The number of earlier claims of this manager that had a result. It distinguishes claims
-        /// with equal rows.
-        std::uint64_t number = 0;
-        friend bool operator==(const claim&, const claim&) = default;
+    /// The result of `renew`.
+    struct renewed {
+        renew call{};
+        result<void> written{};       ///< The result of the heartbeat.
+        result<lease_table> table{};  ///< The result of the read.
+        /// True if the heartbeat renews all leases of the owner, because the store has `renew`.
+        bool renews_leases = false;
+        /// In [0, 1), supplied by the caller. It selects the time of the next round and the first
+        /// partition to claim.
+        double random = 0.5;
+        friend bool operator==(const renewed&, const renewed&) = default;
     };
 
-    /// The result of `heartbeat`.
-    struct heartbeat_stored {
-        heartbeat call{};
-        result<void> answer{};
-        friend bool operator==(const heartbeat_stored&, const heartbeat_stored&) = default;
+    /// The result of `claim`: one answer for each row. A missing answer counts as an error.
+    struct claimed {
+        claim call{};
+        std::vector<result<claim_result>> answers{};
+        friend bool operator==(const claimed&, const claimed&) = default;
     };
 
     /// The result of `leave`.
@@ -69,19 +84,10 @@ struct lease_manager_types {
         friend bool operator==(const group_left&, const group_left&) = default;
     };
 
-    /// The result of `list_leases`. `random` in [0, 1) is supplied by the caller. It selects the
-    /// time of the next round and the first partition to claim.
+    /// The result of `list_leases`.
     struct listed {
         result<lease_table> answer{};
-        double random = 0.5;
         friend bool operator==(const listed&, const listed&) = default;
-    };
-
-    /// The result of `claim`.
-    struct claimed {
-        claim call{};
-        result<claim_result> answer{};
-        friend bool operator==(const claimed&, const claimed&) = default;
     };
 
     /// Event: the partition is closed and saved, and its lease is to be given back.
@@ -108,53 +114,82 @@ struct lease_manager_types {
         friend bool operator==(const epoch_too_low&, const epoch_too_low&) = default;
     };
 
-    using lease_call = std::variant<heartbeat, leave,
-                                    list_leases, claim>;
-
-    using lease_answer =
-        std::variant<heartbeat_stored, group_left,
-                     listed, claimed>;
+    using lease_call = std::variant<renew, claim, leave, list_leases>;
+    using lease_answer = std::variant<renewed, claimed, group_left, listed>;
 
     friend bool operator==(const lease_manager_types&, const lease_manager_types&) = default;
 };
 
 namespace detail {
 
-/// True if a result with the call `reported` belongs to the pending call.
-template <class Call>
-[[nodiscard]] bool is_result_of(const Call& reported,
-                                const std::optional<lease_manager_types::lease_call>& pending)
+/// Makes the claims one by one. After the first error, the others are not sent and get an error,
+/// too: a store that is down would cost one time limit for each row.
+template <class S>
+[[nodiscard]] std::vector<result<claim_result>> claim_each(S& store,
+                                                           const std::vector<lease_claim>& rows)
 {
-    const Call* const pending_call = pending ? std::get_if<Call>(&*pending) : nullptr;
-    return pending_call && *pending_call == reported;
+    std::vector<result<claim_result>> answers;
+    answers.reserve(rows.size());
+    for (const lease_claim& row : rows) {
+        const bool failed = !answers.empty() && !answers.back();
+        if (failed) answers.push_back(unexpected(infrastructure("not sent after a failed claim")));
+        else answers.push_back(store.claim(row));
+    }
+    return answers;
+}
+
+template <bulk_lease_store S>
+[[nodiscard]] std::vector<result<claim_result>> claim_together(S& store,
+                                                               const std::vector<lease_claim>& rows)
+{
+    const result<std::vector<claim_result>> all = store.claim_all(rows);
+    std::vector<result<claim_result>> answers;
+    answers.reserve(rows.size());
+    if (all) {
+        for (const claim_result& r : *all) answers.push_back(r);
+    } else {
+        answers.assign(rows.size(), unexpected(all.error()));
+    }
+    return answers;
 }
 
 }  // namespace detail
 
-/// Makes the call and returns its result. `random` in [0, 1) becomes `listed::random`.
+/// Makes the call and returns its result. `random` in [0, 1) becomes `renewed::random`. With a
+/// store that has no `renew` and `claim_all`, this makes a call for each row.
 template <class S>
 [[nodiscard]] lease_manager_types::lease_answer perform(S& store,
                                                         const lease_manager_types::lease_call& call,
                                                         double random)
 {
     static_assert(detail::checked_lease_store<S>::ok);
+    using types = lease_manager_types;
+    constexpr bool bulk = detail::bulk_lease_store<S>;
     return match(
         call,
-        [&](const lease_manager_types::heartbeat& a) {
-            return lease_manager_types::lease_answer(
-                lease_manager_types::heartbeat_stored{a, store.heartbeat(a.row)});
+        [&](const types::renew& a) -> types::lease_answer {
+            if constexpr (bulk) {
+                owner_heartbeat row = a.row;
+                row.renews_leases = true;
+                result<lease_table> table = store.renew(row, a.since);
+                result<void> written;
+                if (!table) written = unexpected(table.error());
+                return types::renewed{a, std::move(written), std::move(table), bulk, random};
+            } else {
+                result<void> written = store.heartbeat(a.row);
+                return types::renewed{a, std::move(written),
+                                      store.list(a.row.source, a.row.group), bulk, random};
+            }
         },
-        [&](const lease_manager_types::leave& a) {
-            return lease_manager_types::lease_answer(
-                lease_manager_types::group_left{a, store.leave(a.row)});
+        [&](const types::claim& a) -> types::lease_answer {
+            if constexpr (bulk) return types::claimed{a, detail::claim_together(store, a.rows)};
+            else return types::claimed{a, detail::claim_each(store, a.rows)};
         },
-        [&](const lease_manager_types::list_leases& a) {
-            return lease_manager_types::lease_answer(
-                lease_manager_types::listed{store.list(a.source, a.group), random});
+        [&](const types::leave& a) -> types::lease_answer {
+            return types::group_left{a, store.leave(a.row)};
         },
-        [&](const lease_manager_types::claim& a) {
-            return lease_manager_types::lease_answer(
-                lease_manager_types::claimed{a, store.claim(a.row)});
+        [&](const types::list_leases& a) -> types::lease_answer {
+            return types::listed{store.list(a.source, a.group)};
         });
 }
 

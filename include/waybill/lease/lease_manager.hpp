@@ -6,19 +6,18 @@
 //     if (auto call = leases.call(now)) leases.on(waybill::perform(store, *call, random), now);
 //     if (leases.trusted(3, now)) ...             // partition 3 is held, under leases.epoch(3)
 //
-// One round per interval: renew, write the heartbeat, list, claim a share, remove departed owners.
+// One round per interval: write the heartbeat and read what changed, claim a share, remove departed
+// owners. Surplus partitions are released (`to_release`) before others claim them.
 //
 // Guarantees
-//   1. A trusted lease has not expired for any owner. If it was stolen, because this owner has
-//      released nothing for an expiry, the next renewal detects this. Until then the fence in the
+//   1. A trusted lease has not expired for any owner. An owner that has released nothing for an
+//      expiry can be stolen from, and detects this in its next round. Until then the fence in the
 //      commit refuses writes.
-//   2. A lease stays held after a failed renewal. The next round starts early, with the partition
-//      after the failed one.
-//   3. A claim whose result was lost is found in the next list and taken again.
+//   2. A lease stays held after a failed renewal. The next round starts early.
+//   3. A claim whose result was lost is found in the next round and taken again.
 //   4. Taking and giving back use an epoch above all seen, so the previous owner cannot commit. If
 //      no epoch is left, the partition is not taken (`exhausted`).
-//   5. The first round only writes the heartbeat and lists, so owners that start together share.
-//      Surplus partitions are to be released (`to_release`) before others claim them.
+//   5. The first round only writes the heartbeat and reads, so owners that start together share.
 //   6. After `stop_requested` no lease is taken. Each one is given back in at most three tries.
 //
 // A value without locks: one thread at a time.
@@ -57,24 +56,16 @@ public:
     {
     }
 
-    /// The call to the store to make now, if any.
+    /// The call to the store to make now, if any. Linear in the partitions.
     [[nodiscard]] std::optional<lease_manager::lease_call> call(steady_time now) const
     {
-        if (ended_) return {};
-        if (interruption_ == interruption::claim) return claim_of(extra_claims_.front());
-        if (interruption_ == interruption::list) return list_call();
-        if (interruption_ == interruption::leave && heartbeat_unknown_)
-            return heartbeat{own_heartbeat(heartbeat_version_ + 1)};
-        if (interruption_ == interruption::leave) return leave{own_heartbeat(heartbeat_version_)};
-        if (now < not_before_) return {};
-        const round_step at = current();
-        switch (at.kind) {
-            case step::renew: return claim_of({partition_at(at.n), purpose::renew});
-            case step::announce: return heartbeat{own_heartbeat(heartbeat_version_ + 1)};
-            case step::list: return list_call();
-            case step::take: return claim_of(round_claims_[at.n]);
-            case step::remove_departed: return leave{departed_[at.n]};
-            case step::none: break;
+        switch (pending(now)) {
+            case step::renew: return renew{own_heartbeat(heartbeat_version_ + 1), version_};
+            case step::claim: return claim{claim_rows(), claim_results_};
+            case step::list: return list_leases{group_.source, group_.group};
+            case step::leave: return leave{own_heartbeat(heartbeat_version_)};
+            case step::remove_departed: return leave{departed_.back()};
+            case step::wait: break;
         }
         return {};
     }
@@ -93,74 +84,90 @@ public:
         return std::visit([&](const auto& e) { return on(e, now); }, a);
     }
 
-    event_result on(const heartbeat_stored& a, steady_time now)
+    event_result on(const renewed& r, steady_time now)
     {
-        if (!detail::is_result_of(a.call, call(now))) return event_result::stale;
-        record_error(a.answer);
+        const bool is_pending = pending(now) == step::renew &&
+                                r.call.row == own_heartbeat(heartbeat_version_ + 1);
+        if (!is_pending) return event_result::stale;
+        planned_.reserve(partitions());
+        record_error(r.written);
+        record_error(r.table);
+        last_random_ = r.random;
         ++heartbeat_version_;
-        heartbeat_unknown_ = !a.answer && interruption_ != interruption::leave;
-        return interruption_ == interruption::leave ? after_result(now)
-                                                    : continue_round({step::list, 0}, now);
-    }
-
-    event_result on(const group_left& w, steady_time now)
-    {
-        if (!detail::is_result_of(w.call, call(now))) return event_result::stale;
-        const bool left = interruption_ == interruption::leave;
-        if (left) leaving_ = false;
-        return left ? after_result(now)
-                    : continue_round({step::remove_departed, current().n + 1}, now);
-    }
-
-    event_result on(const listed& l, steady_time now)
-    {
-        if (!detail::is_result_of(list_call(), call(now))) return event_result::stale;
-        last_random_ = l.random;
-        record_error(l.answer);
-        if (interruption_ == interruption::list) return after_list(l, now);
-        if (!l.answer) return begin_round_early(now);
-        seen_.update(*l.answer, now);
-        reconcile(announced_once_);
+        heartbeat_unknown_ = !r.written;
+        if (stopping_) {  // the heartbeat was repeated before `leave`
+            heartbeat_unknown_ = false;
+            return after_result(now);
+        }
+        if (!r.table) return begin_round_early(now);
+        const steady_time requested_at = detail::later(last_result_time_, not_before_);
+        seen_.update(*r.table, now);
+        plan_claims(r, requested_at);
+        version_ = r.table->version;
         const bool first = !std::exchange(announced_once_, true);
-        return first && round_claims_.empty() ? begin_round_early(now)
-                                              : continue_round({step::take, 0}, now);
+        if (first && planned_.empty()) return begin_round_early(now);
+        wait_for_next_round(now);
+        return after_result(now);
     }
 
     event_result on(const claimed& c, steady_time now)
     {
-        if (!detail::is_result_of(c.call, call(now))) return event_result::stale;
-        record_error(c.answer);
+        if (pending(now) != step::claim || c.call.number != claim_results_)
+            return event_result::stale;
+        for (const auto& answer : c.answers) record_error(answer);
+        extra_claims_.reserve(extra_claims_.size() + planned_.size());
+        // The call was requested after the last result and, at the start of a round, not before
+        // `not_before_`.
+        const steady_time requested_at =
+            step_ == step::wait ? detail::later(last_result_time_, not_before_) : last_result_time_;
+        if (step_ == step::wait) wait_for_next_round(now);
         ++claim_results_;
-        if (interruption_ == interruption::claim) return after_extra_claim(c, now);
-        // The call was requested after the last result and not before `not_before_`.
-        const steady_time requested_at = detail::later(last_result_time_, not_before_);
-        const round_step at = current();
-        const bool renewing = at.kind == step::renew;
-        const planned_claim planned =
-            renewing ? planned_claim{partition_at(at.n), purpose::renew} : round_claims_[at.n];
-        if (planned.purpose == purpose::take)
-            held_.set_expired_incarnation(planned.partition, seen_, group_.self);
-        if (!c.answer) {
-            held_.set_outcome_unknown(planned.partition);
-            if (renewing) first_partition_ = planned.partition + 1;
-            return begin_round_early(now);
+        bool early = false;
+        bool any_error = false;
+        for (std::size_t n = 0; n != planned_.size(); ++n) {
+            const bool answered = n < c.answers.size() && c.answers[n];
+            const claim_result* const answer = answered ? &*c.answers[n] : nullptr;
+            if (!apply(planned_[n], answer, requested_at)) early = true;
+            // The next round starts with the row after the one that failed.
+            if (!answer && !any_error && planned_[n].purpose == purpose::renew)
+                first_partition_ = planned_[n].partition + 1;
+            any_error = any_error || !answer;
         }
-        const round_step following{at.kind, at.n + 1};
-        if (c.answer->outcome == claim_result::claim_outcome::won) {
-            const bool newly_held = !held_.holds(planned.partition);
-            held_.set_won(planned.partition, *c.answer, requested_at,
-                          detail::trusted_for(group_.leases));
-            if (stopping_ && newly_held) {
-                held_.release(planned.partition);
-                extra_claims_.push_back({planned.partition, purpose::give_back});
+        planned_.clear();
+        return early ? begin_round_early(now) : after_result(now);
+    }
+
+    event_result on(const group_left& w, steady_time now)
+    {
+        const auto pending_call = call(now);
+        const leave* const of_row = pending_call ? std::get_if<leave>(&*pending_call) : nullptr;
+        if (!of_row || *of_row != w.call) return event_result::stale;
+        if (step_ == step::leave) leaving_ = false;
+        else departed_.pop_back();
+        return after_result(now);
+    }
+
+    /// Handles the list that is read before uncertain rows are given back. After three consecutive
+    /// failed reads the last known state of the rows is assumed.
+    event_result on(const listed& l, steady_time now)
+    {
+        if (pending(now) != step::list) return event_result::stale;
+        record_error(l.answer);
+        if (!l.answer && ++failed_lists_ < max_tries) return after_result(now);
+        failed_lists_ = 0;
+        reserve_give_backs(partitions());
+        if (l.answer) seen_.update(*l.answer, now);
+        for (std::uint32_t p = 0; p != partitions(); ++p) {
+            if (!must_be_read(p)) continue;
+            const bool newly_held = !held_.holds(p);
+            if (!l.answer)
+                held_.assume_unchanged(p);
+            else if (held_.resolve(p, seen_, group_.self) && newly_held) {
+                held_.release(p);
+                extra_claims_.push_back({p, purpose::give_back});
             }
-            return continue_round(following, now);
         }
-        if (planned.purpose == purpose::renew) held_.suspect(planned.partition);
-        // A contended take: the row was written since the list. The next round reads it again, and
-        // begins early.
-        if (!renewing) contended_ = true;
-        return continue_round(following, now);
+        return after_result(now);
     }
 
     /// Starts to give back all leases. Stale if the manager is stopping already.
@@ -168,9 +175,12 @@ public:
     {
         if (stopping_) return event_result::stale;
         // The caller may have written the pending heartbeat already.
-        if (now >= not_before_ && current().kind == step::announce) heartbeat_unknown_ = true;
+        if (pending(now) == step::renew) heartbeat_unknown_ = true;
+        const bool between_calls = pending(now) == step::wait;
+        departed_.clear();
         stopping_ = leaving_ = true;
-        return start_between_rounds(now);
+        if (between_calls || step_ == step::wait || step_ == step::remove_departed) choose_step();
+        return event_result::applied;
     }
 
     event_result on(const lease_released& v, steady_time now)
@@ -257,62 +267,55 @@ public:
     friend bool operator==(const lease_manager&, const lease_manager&) = default;
 
 private:
-    enum class step : std::uint8_t { renew, announce, list, take, remove_departed, none };
+    /// The pending call. `wait` until `not_before_`, then the first call of a round.
+    enum class step : std::uint8_t { wait, renew, claim, list, leave, remove_departed };
     using purpose = detail::claim_purpose;
     using planned_claim = detail::planned_claim;
-    /// The calls outside of the rounds.
-    enum class interruption : std::uint8_t { none, claim, list, leave };
 
     /// Tries of a give-back, and of the list before it.
     static constexpr std::uint32_t max_tries = 3;
 
-    struct round_step {
-        step kind = step::renew;
-        std::uint32_t n = 0;
-        friend bool operator==(const round_step&, const round_step&) = default;
-    };
+    [[nodiscard]] step pending(steady_time now) const
+    {
+        if (ended_) return step::wait;
+        if (step_ != step::wait || now < not_before_) return step_;
+        if (!stopping_) return step::renew;
+        return planned_.empty() ? step::wait : step::claim;
+    }
 
     [[nodiscard]] owner_heartbeat own_heartbeat(std::uint64_t n) const
     {
         return {group_.source, group_.group, group_.self, n};
     }
-    [[nodiscard]] list_leases list_call() const { return {group_.source, group_.group}; }
 
-    [[nodiscard]] lease_manager::lease_call claim_of(const planned_claim& c) const
+    [[nodiscard]] std::vector<lease_claim> claim_rows() const
     {
-        const auto* const row = seen_.row_of(c.partition);
-        const auto version = row ? std::optional(row->version) : std::nullopt;
-        return claim{held_.claim(c, key(c.partition), group_.self, version), claim_results_};
-    }
-
-    /// After a failed renewal, the next round starts with the partition after it.
-    [[nodiscard]] std::uint32_t partition_at(std::uint32_t n) const
-    {
-        return (first_partition_ + n) % partitions();
-    }
-
-    /// The current step of the round, after all steps without work.
-    [[nodiscard]] round_step current() const
-    {
-        auto at = current_step_;
-        if (at.kind == step::renew) {
-            while (at.n < partitions() && !held_.holds(partition_at(at.n))) ++at.n;
-            if (at.n < partitions()) return at;
-            at = {step::announce, 0};
-        }
-        if (stopping_ && at.kind != step::take) return {step::none, 0};
-        if (at.kind == step::take && at.n >= round_claims_.size()) at = {step::remove_departed, 0};
-        const bool any_departed = !stopping_ && at.n < departed_.size();
-        if (at.kind == step::remove_departed && !any_departed) return {step::none, 0};
-        return at;
+        std::vector<lease_claim> rows;
+        rows.reserve(planned_.size());
+        for (const planned_claim& c : planned_)
+            rows.push_back(held_.claim(c, key(c.partition), group_.self, seen_));
+        return rows;
     }
 
     /// Compares the held leases with the rows that were read, and plans the claims of this round.
-    void reconcile(bool announced_once)
+    void plan_claims(const renewed& r, steady_time requested_at)
     {
-        round_claims_ = held_.compare(seen_, group_.self);
+        // Nothing is left to do for a balanced group that has not changed.
+        const bool unchanged = settled_at_ == seen_.changes() && r.renews_leases && r.written;
+        const bool renews_rows =
+            !unchanged && (!r.renews_leases || seen_.any_renews_rows(group_.self));
+        std::optional<steady_time> trusted_until;
+        if (!renews_rows && r.written)
+            trusted_until = requested_at + detail::trusted_for(group_.leases);
+        planned_.clear();
+        held_.compare(seen_, group_.self, first_partition_, trusted_until, planned_);
         departed_.clear();
-        if (stopping_ || !announced_once) return;
+        if (!announced_once_) return;
+        if (unchanged && planned_.empty()) {
+            waits_since_ = seen_.observed_for();
+            return;
+        }
+        settled_at_.reset();
         balance_plan::lease_view v = seen_.view(group_.self);
         v.overdue = seen_.observed_for() - waits_since_ >= group_.leases.expiry;
         const balance_plan plan = balance(v, last_random_);
@@ -320,7 +323,7 @@ private:
         if (!waits) waits_since_ = seen_.observed_for();
         balanced_ = plan.balanced;
         const auto take = [&](std::uint32_t p) {
-            if (!held_.exhausted(p)) round_claims_.push_back({p, purpose::take});
+            if (!held_.exhausted(p) && !held_.holds(p)) planned_.push_back({p, purpose::take});
         };
         for (const std::uint32_t p : plan.claim) take(p);
         const std::uint64_t max_moves = group_.leases.max_moves.value_or(partitions());
@@ -329,51 +332,48 @@ private:
         held_.select_releases(plan.surplus, max_moves);
         // One owner, the first of the view, removes the departed ones.
         if (v.self == 0) departed_ = seen_.departed();
+        if (balanced_ && planned_.empty() && seen_.all_alive()) settled_at_ = seen_.changes();
     }
 
-    event_result after_extra_claim(const claimed& c, steady_time now)
+    /// Applies the answer to a claim; null after an error. Returns false if the next round should
+    /// begin early.
+    bool apply(const planned_claim& c, const claim_result* answer, steady_time requested_at)
     {
-        const planned_claim planned = extra_claims_.front();
-        const bool give_back = planned.purpose == purpose::give_back;
-        const bool won = c.answer && c.answer->outcome == claim_result::claim_outcome::won;
-        if (!won && give_back && planned.tries + 1 < max_tries) {
-            if (c.answer) held_.suspect(planned.partition);
-            ++extra_claims_.front().tries;
-            return after_result(now);
+        const bool won = answer && answer->outcome == claim_result::claim_outcome::won;
+        if (c.purpose == purpose::give_back) {
+            apply_give_back(c, answer, won);
+            return true;
         }
-        extra_claims_.erase(extra_claims_.begin());
-        if (give_back) {
-            held_.set_lost(planned.partition);  // a lease that could not be given back expires
-        } else if (won) {
-            held_.set_won(planned.partition, *c.answer, last_result_time_,
-                          detail::trusted_for(group_.leases));
-        } else if (c.answer) {
-            held_.suspect(planned.partition);
-        } else {
-            held_.set_outcome_unknown(planned.partition);
+        if (c.purpose == purpose::take)
+            held_.set_expired_incarnation(c.partition, seen_, group_.self);
+        if (!answer) {
+            held_.set_outcome_unknown(c.partition);
+            return false;
         }
-        return after_result(now);
-    }
-
-    /// Handles the list that is read before uncertain rows are given back. After three consecutive
-    /// failed reads the last known state of the rows is assumed.
-    event_result after_list(const listed& l, steady_time now)
-    {
-        if (!l.answer && ++failed_lists_ < max_tries) return after_result(now);
-        failed_lists_ = 0;
-        reserve_give_backs(partitions());
-        if (l.answer) seen_.update(*l.answer, now);
-        for (std::uint32_t p = 0; p != partitions(); ++p) {
-            if (!must_be_read(p)) continue;
-            const bool newly_held = !held_.holds(p);
-            if (!l.answer)
-                held_.assume_unchanged(p);
-            else if (held_.resolve(p, seen_, group_.self) && newly_held) {
-                held_.release(p);
-                extra_claims_.push_back({p, purpose::give_back});
+        if (won) {
+            const bool newly_held = !held_.holds(c.partition);
+            held_.set_won(c.partition, *answer, requested_at, detail::trusted_for(group_.leases));
+            if (stopping_ && newly_held) {
+                held_.release(c.partition);
+                extra_claims_.push_back({c.partition, purpose::give_back});
             }
+            return true;
         }
-        return after_result(now);
+        // A contended take: the row was written since it was read. The next round reads it again.
+        if (c.purpose == purpose::take) return false;
+        held_.suspect(c.partition);
+        return true;
+    }
+
+    void apply_give_back(planned_claim c, const claim_result* answer, bool won)
+    {
+        if (won || c.tries + 1 >= max_tries) {
+            held_.set_lost(c.partition);  // a lease that could not be given back expires
+            return;
+        }
+        if (answer) held_.suspect(c.partition);
+        ++c.tries;
+        extra_claims_.push_back(c);
     }
 
     /// True if the row is uncertain, and the lease must be given back if this owner has it.
@@ -398,21 +398,14 @@ private:
             last_error_ = {};
     }
 
+    /// Between calls, the claim is the next call. Otherwise the result of the pending call comes
+    /// first.
     event_result add_claim(const planned_claim& c, steady_time now)
     {
         if (c.partition >= partitions()) return event_result::invalid;
         if (ended_ || !held_.holds(c.partition)) return event_result::stale;
         extra_claims_.push_back(c);
-        return start_between_rounds(now);
-    }
-
-    /// Between rounds, the next call outside of the rounds starts at once. Within a round, the
-    /// result of the pending call comes first.
-    event_result start_between_rounds(steady_time now)
-    {
-        // While stopping, a round may have no step left.
-        if (now >= not_before_ && current().kind == step::none) wait_for_next_round(now);
-        if (interruption_ == interruption::none && now < not_before_) choose_interruption();
+        if (pending(now) == step::wait) choose_step();
         return event_result::applied;
     }
 
@@ -420,20 +413,9 @@ private:
     {
         const duration pause = detail::until_next_round(group_.leases, last_random_) * fraction;
         not_before_ = now + detail::greater(pause, duration::nanoseconds(1));
-        current_step_ = {};
     }
 
-    event_result continue_round(const round_step& to, steady_time now)
-    {
-        current_step_ = to;
-        if (current().kind != step::none) return after_result(now);
-        if (std::exchange(contended_, false)) return begin_round_early(now);
-        wait_for_next_round(now);
-        return after_result(now);
-    }
-
-    /// Ends this round. The next one begins after half of the usual pause, because of an error or a
-    /// contended claim.
+    /// After an error or a contended claim: the next round begins after half of the usual pause.
     event_result begin_round_early(steady_time now)
     {
         constexpr double half = 0.5;
@@ -444,39 +426,59 @@ private:
     event_result after_result(steady_time now)
     {
         last_result_time_ = now;
-        choose_interruption();
+        choose_step();
         return event_result::applied;
     }
 
-    /// Selects the next call outside of the rounds, if there is one.
-    void choose_interruption()
+    /// Selects the next call.
+    void choose_step()
     {
-        const auto not_held = [&](const planned_claim& c) { return !held_.holds(c.partition); };
-        while (!extra_claims_.empty() && not_held(extra_claims_.front()))
-            extra_claims_.erase(extra_claims_.begin());
         const bool gives_back = stopping_ || !extra_claims_.empty();
-        if (leaving_)
-            interruption_ = interruption::leave;
-        else if (gives_back && any_must_be_read())
-            interruption_ = interruption::list;
-        else if (!extra_claims_.empty())
-            interruption_ = interruption::claim;
-        else
-            interruption_ = interruption::none;
-        ended_ = stopping_ && interruption_ == interruption::none && held_.count() == 0;
+        if (leaving_) {
+            step_ = heartbeat_unknown_ ? step::renew : step::leave;
+        } else if (step_ != step::claim && !stopping_ && !planned_.empty()) {
+            step_ = step::claim;
+        } else if (gives_back && any_must_be_read()) {
+            step_ = step::list;
+        } else if (take_extra_claims()) {
+            step_ = step::claim;
+        } else {
+            step_ = departed_.empty() ? step::wait : step::remove_departed;
+        }
+        if (stopping_ && step_ == step::wait) plan_renewals();
+        ended_ = stopping_ && step_ == step::wait && held_.count() == 0;
+    }
+
+    /// Plans the claims that were added since the last call. Returns false if there are none.
+    bool take_extra_claims()
+    {
+        planned_.clear();
+        for (const planned_claim& c : extra_claims_) {
+            if (held_.holds(c.partition)) planned_.push_back(c);
+        }
+        extra_claims_.clear();
+        return !planned_.empty();
+    }
+
+    /// While stopping, this owner has no heartbeat any more: a round renews each row.
+    void plan_renewals()
+    {
+        planned_.clear();
+        for (std::uint32_t n = 0; n != partitions(); ++n) {
+            const std::uint32_t p = (first_partition_ + n) % partitions();
+            if (held_.holds(p) && !held_[p].released) planned_.push_back({p, purpose::renew});
+        }
     }
 
     lease_group group_;
     lease_observer seen_;
     detail::held_leases held_;
-    std::vector<planned_claim> extra_claims_;  // outside of the rounds
-    std::vector<planned_claim> round_claims_;  // of this round
-    std::vector<owner_heartbeat> departed_;    // to be removed in this round
-    round_step current_step_;
-    std::uint32_t first_partition_ = 0;
-    interruption interruption_ = interruption::none;
-    bool contended_ = false;       // a claim of this round was contended
-    bool announced_once_ = false;  // the first round has written the heartbeat and listed
+    std::vector<planned_claim> planned_;       // of the pending or next claim
+    std::vector<planned_claim> extra_claims_;  // added since, outside of the rounds
+    std::vector<owner_heartbeat> departed_;    // to be removed in this round, the last one first
+    std::uint32_t first_partition_ = 0;        // to be renewed
+    step step_ = step::wait;
+    bool announced_once_ = false;  // the first round has written the heartbeat and read the rows
     bool stopping_ = false;
     bool leaving_ = false;
     bool ended_ = false;
@@ -486,8 +488,11 @@ private:
     double last_random_ = 0.5;
     // The observed time since which this owner has less than its target and nothing to claim.
     duration waits_since_;
+    // The changes that were seen when the group was balanced; empty if it is not.
+    std::optional<std::uint64_t> settled_at_;
+    std::uint64_t version_ = 0;  // of the group, as read last
     std::uint64_t heartbeat_version_ = 0;
-    std::uint64_t claim_results_ = 0;  // the number of claims that had a result
+    std::uint64_t claim_results_ = 0;  // the number of claim calls that had a result
     std::uint32_t failed_lists_ = 0;   // consecutive failed reads before rows are given back
     fault last_error_;
     steady_time last_result_time_ = steady_time::lowest();

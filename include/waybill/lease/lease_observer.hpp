@@ -2,8 +2,8 @@
 //
 // lease_observer: detects leases that are no longer renewed, with the clock of the reader alone.
 //
-// Times that other machines have written are not used. A lease has expired if its version has not
-// changed for `expiry` on the clock of the reader. Once per round:
+// Times that other machines have written are not used. A lease has expired if neither its row nor a
+// heartbeat that renews it has changed for `expiry` on the clock of the reader. Once per round:
 //
 //     waybill::lease_observer seen("orders", "billing", partitions, options);
 //     if (auto table = store.list("orders", "billing")) seen.update(*table, clock::now());
@@ -67,31 +67,8 @@ public:
                 observed_for_ +
                 detail::lesser(detail::greater(now - *last_read_, duration{}), max_step);
         last_read_ = last_read_ ? detail::later(*last_read_, now) : now;
-
-        std::vector<const lease*> rows(leases_.size());
-        for (const lease& l : table.leases) {
-            if (l.key.source != source_ || l.key.group != group_) continue;
-            const auto found = partition_numbers_.find(l.key.partition);
-            if (found == partition_numbers_.end()) continue;
-            const lease*& chosen = rows[found->second];
-            if (!chosen || is_newer(l, *chosen)) chosen = &l;
-        }
-        for (std::uint32_t i = 0; i != rows.size(); ++i) update_lease(leases_[i], rows[i]);
-
-        for (auto& [id, seen] : owners_) seen.listed = false;
-        for (const owner_heartbeat& p : table.owners) {
-            if (p.source != source_ || p.group != group_ || p.owner.none()) continue;
-            const auto [at, is_new] = owners_.try_emplace(p.owner);
-            // Of two rows of one owner the higher version counts.
-            if (at->second.listed && p.version <= at->second.version) continue;
-            if (is_new || p.version != at->second.version) at->second.last_change = observed_for_;
-            at->second.version = p.version;
-            at->second.listed = true;
-        }
-        for (auto at = owners_.begin(); at != owners_.end();) {
-            if (at->second.listed) ++at;
-            else at = owners_.erase(at);
-        }
+        update_leases(table);
+        update_owners(table);
     }
 
     /// The row of a partition; null if it has none or is unknown. Valid until the next `update`.
@@ -106,12 +83,52 @@ public:
     {
         if (partition >= leases_.size()) return false;
         const seen_lease& l = leases_[partition];
-        return l.stored && !l.stored->owner.none() && unchanged_for(l.last_change, options_.expiry);
+        if (!l.stored || l.stored->owner.none()) return false;
+        if (!unchanged_for(l.last_change, options_.expiry)) return false;
+        const seen_owner* const owner = renewing_owner(l.stored->owner);
+        return !owner || unchanged_for(owner->last_change, options_.expiry);
+    }
+    /// The heartbeat of the owner of an expired lease, if that heartbeat renews its leases.
+    [[nodiscard]] std::optional<owner_heartbeat> expired_owner(std::uint32_t partition) const
+    {
+        if (!expired(partition)) return {};
+        const owner_id& owner = leases_[partition].stored->owner;
+        const seen_owner* const seen = renewing_owner(owner);
+        if (!seen) return {};
+        return owner_heartbeat{source_, group_, owner, seen->version, true};
+    }
+    /// True if a live owner other than `self` renews its leases one by one, and expects that of
+    /// others: an owner of version 0.1, or one that is leaving. Linear in partitions and owners.
+    [[nodiscard]] bool any_renews_rows(const owner_id& self) const
+    {
+        for (const auto& [owner, seen] : owners_) {
+            if (owner == self || seen.renews_leases) continue;
+            if (!unchanged_for(seen.last_change, options_.expiry)) return true;
+        }
+        for (std::uint32_t i = 0; i != leases_.size(); ++i) {
+            const std::optional<row>& r = leases_[i].stored;
+            if (!r || r->owner.none() || r->owner == self || renewing_owner(r->owner)) continue;
+            if (!expired(i)) return true;
+        }
+        return false;
     }
 
     /// The time that has passed for this observer: from one update to the next at most two
     /// intervals.
     [[nodiscard]] duration observed_for() const noexcept { return observed_for_; }
+
+    /// True if all owners with a heartbeat row have written it within `expiry`.
+    [[nodiscard]] bool all_alive() const
+    {
+        for (const auto& [owner, seen] : owners_) {
+            if (unchanged_for(seen.last_change, options_.expiry)) return false;
+        }
+        return true;
+    }
+
+    /// Increases with each change of a lease, of the live owners, or of how they renew. If all live
+    /// owners renew with their heartbeats, and this is unchanged, so is the result of `view`.
+    [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
 
     /// The input of `balance` for `self`. `self` counts as alive, and its own leases as held at any
     /// age.
@@ -171,25 +188,89 @@ private:
     struct seen_owner {
         std::uint64_t version = 0;
         duration last_change{};  // the value of `observed_for_` at its last change
+        bool renews_leases = false;
+        bool alive = true;
         bool listed = false;
 
         friend bool operator==(const seen_owner&, const seen_owner&) = default;
     };
+
+    void update_leases(const lease_table& table)
+    {
+        std::vector<const lease*> rows(leases_.size());
+        for (const lease& l : table.leases) {
+            if (l.key.source != source_ || l.key.group != group_) continue;
+            const auto found = partition_numbers_.find(l.key.partition);
+            if (found == partition_numbers_.end()) continue;
+            const lease*& chosen = rows[found->second];
+            if (!chosen || is_newer(l, *chosen)) chosen = &l;
+        }
+        for (std::uint32_t i = 0; i != rows.size(); ++i) {
+            if (rows[i] || !table.partial) update_lease(leases_[i], rows[i]);
+        }
+    }
+
+    void update_owners(const lease_table& table)
+    {
+        for (auto& [id, seen] : owners_) seen.listed = false;
+        for (const owner_heartbeat& p : table.owners) {
+            if (p.source != source_ || p.group != group_ || p.owner.none()) continue;
+            const auto [at, is_new] = owners_.try_emplace(p.owner);
+            seen_owner& seen = at->second;
+            // Of two rows of one owner the higher version counts.
+            if (seen.listed && p.version <= seen.version) continue;
+            if (is_new || p.version != seen.version) seen.last_change = observed_for_;
+            if (seen.renews_leases && !p.renews_leases) restart_leases_of(p.owner);
+            if (is_new || seen.renews_leases != p.renews_leases) ++changes_;
+            seen.version = p.version;
+            seen.renews_leases = p.renews_leases;
+            seen.listed = true;
+        }
+        for (auto at = owners_.begin(); at != owners_.end();) {
+            if (at->second.listed) {
+                const bool alive = !unchanged_for(at->second.last_change, options_.expiry);
+                if (at->second.alive != alive) ++changes_;
+                at->second.alive = alive;
+                ++at;
+                continue;
+            }
+            ++changes_;
+            if (at->second.renews_leases) restart_leases_of(at->first);
+            at = owners_.erase(at);
+        }
+    }
+
+    /// The heartbeat of this owner no longer renews its leases. It may renew their rows from now
+    /// on, so their time starts again.
+    void restart_leases_of(const owner_id& owner)
+    {
+        for (seen_lease& l : leases_) {
+            if (l.stored && l.stored->owner == owner) l.last_change = observed_for_;
+        }
+    }
+
+    /// The owner, if its heartbeat renews its leases; null otherwise.
+    [[nodiscard]] const seen_owner* renewing_owner(const owner_id& owner) const
+    {
+        const auto found = owners_.find(owner);
+        return found != owners_.end() && found->second.renews_leases ? &found->second : nullptr;
+    }
 
     static bool is_newer(const lease& a, const lease& b)
     {
         return a.epoch != b.epoch ? a.epoch > b.epoch : a.version > b.version;
     }
 
-    void update_lease(seen_lease& seen, const lease* l) const
+    void update_lease(seen_lease& seen, const lease* l)
     {
-        if (!l) {
-            if (seen.stored) seen = {std::nullopt, observed_for_};
-            return;
-        }
-        const bool same = seen.stored && seen.stored->version == l->version &&
-                          seen.stored->epoch == l->epoch && seen.stored->owner == l->owner;
-        if (!same) seen = {row{l->owner, l->epoch, l->version}, observed_for_};
+        const bool same = l ? seen.stored && seen.stored->version == l->version &&
+                                  seen.stored->epoch == l->epoch && seen.stored->owner == l->owner
+                            : !seen.stored;
+        if (same) return;
+        ++changes_;
+        seen.last_change = observed_for_;
+        if (l) seen.stored = row{l->owner, l->epoch, l->version};
+        else seen.stored.reset();
     }
 
     [[nodiscard]] bool unchanged_for(duration last_change, duration period) const
@@ -204,6 +285,7 @@ private:
     std::vector<seen_lease> leases_;
     std::map<owner_id, seen_owner> owners_;
     std::optional<steady_time> last_read_;
+    std::uint64_t changes_ = 0;
     duration observed_for_;  // since the first update, with at most two intervals for each
 };
 

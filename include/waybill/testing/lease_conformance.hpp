@@ -24,13 +24,15 @@
 
 #include <waybill/lease/lease.hpp>
 #include <waybill/testing/conformance_report.hpp>
+#include <waybill/testing/detail/bulk_lease_rules.hpp>
 #include <waybill/testing/detail/lease_rules.hpp>
 #include <waybill/testing/detail/trial.hpp>
 #include <waybill/testing/detail/trial_values.hpp>
 
 namespace waybill::inline v0_2::testing {
 
-/// Tries the rules of `list`, `claim`, `heartbeat` and `leave`. `make()` returns a new, empty
+/// Tries the rules of `list`, `claim`, `heartbeat` and `leave`, and of `renew` and `claim_all` if
+/// the store has them. `make()` returns a new, empty
 /// store at each call. `again(store)` returns a second connection to it. `race(f, g)` calls both
 /// functions, at the same time if possible. `erase(store, key)` deletes the row of a lease.
 template <class Make, class Again = no_second, class Race = no_race, class Erase = no_erase>
@@ -59,6 +61,12 @@ template <class Make, class Again = no_second, class Race = no_race, class Erase
             detail::second_lease_rules(s, other, t);
         });
     }
+    if constexpr (waybill::detail::bulk_lease_store<store>) {
+        on_new([&](store& s) { detail::renew_rules(s, t); });
+        on_new([&](store& s) { detail::claim_all_rules(s, t); });
+        if constexpr (!std::is_same_v<Erase, no_erase>)
+            on_new([&](store& s) { detail::renew_erase_rules(s, t, erase); });
+    }
     detail::lease_race_rules(t, make, again, race);
     detail::untested_lease_rules<Again, Race, Erase>(t);
     return std::move(t.report);
@@ -82,6 +90,12 @@ template <lease_store S>
             "heartbeat: while the store cannot be reached, the result is an error");
     t.holds(!unreachable.leave(p),
             "leave: while the store cannot be reached, the result is an error");
+    if constexpr (waybill::detail::bulk_lease_store<S>) {
+        t.holds(!unreachable.renew(p, 0),
+                "renew: while the store cannot be reached, the result is an error");
+        t.holds(!unreachable.claim_all({first}),
+                "claim_all: while the store cannot be reached, the result is an error");
+    }
     return std::move(t.report);
 }
 

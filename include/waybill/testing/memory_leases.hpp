@@ -8,7 +8,7 @@
 //     if (auto call = a.call(now)) a.on(waybill::perform(store, *call, random), now);
 //     if (auto call = b.call(now)) b.on(waybill::perform(store, *call, random), now);
 //
-// Cost: `list` is linear in the rows of all groups, all other calls are logarithmic.
+// Cost: `list` and `renew` are linear in the rows of all groups, a claim is logarithmic.
 
 #ifndef WAYBILL_TESTING_MEMORY_LEASES_HPP
 #define WAYBILL_TESTING_MEMORY_LEASES_HPP
@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include <waybill/lease/lease.hpp>
 
@@ -52,6 +53,39 @@ public:
         return claim_result{claim_result::claim_outcome::won, c.epoch, claims_won_};
     }
 
+    /// Writes the row of an owner. Returns all owners, and the leases that changed after the
+    /// version `since`; all leases if `since` is 0, or if a row was erased since then.
+    [[nodiscard]] result<lease_table> renew(const owner_heartbeat& own, std::uint64_t since)
+    {
+        owners_.insert_or_assign(key_of(own), own);
+        lease_table t;
+        t.version = claims_won_;
+        t.partial = since != 0 && since >= last_erased_ && since <= claims_won_;
+        for (const auto& [key, row] : leases_) {
+            const bool changed = !t.partial || row.version > since;
+            if (changed && key.source == own.source && key.group == own.group)
+                t.leases.push_back(row);
+        }
+        for (const auto& [id, p] : owners_) {
+            if (p.source == own.source && p.group == own.group) t.owners.push_back(p);
+        }
+        return t;
+    }
+
+    /// Makes the claims in order. A claim of the lease of an expired owner is `contended` if the
+    /// heartbeat of that owner has changed.
+    [[nodiscard]] result<std::vector<claim_result>> claim_all(
+        const std::vector<lease_claim>& claims)
+    {
+        std::vector<claim_result> results;
+        for (const lease_claim& c : claims) {
+            results.push_back(has_changed(c.expired_owner)
+                                  ? claim_result{claim_result::claim_outcome::contended}
+                                  : *claim(c));
+        }
+        return results;
+    }
+
     /// Inserts or replaces the row of an owner.
     [[nodiscard]] result<void> heartbeat(const owner_heartbeat& p)
     {
@@ -79,15 +113,28 @@ public:
     }
 
     /// Deletes the row of a lease, as an administrator may.
-    void erase(const partition_key& key) { leases_.erase(key); }
+    void erase(const partition_key& key)
+    {
+        leases_.erase(key);
+        last_erased_ = ++claims_won_;
+    }
 
 private:
     using owner_key = std::tuple<std::string, std::string, owner_id>;
     static owner_key key_of(const owner_heartbeat& p) { return {p.source, p.group, p.owner}; }
 
+    /// True if the heartbeat is not the one that was read: the owner has written or removed it.
+    [[nodiscard]] bool has_changed(const std::optional<owner_heartbeat>& expired) const
+    {
+        if (!expired) return false;
+        const auto found = owners_.find(key_of(*expired));
+        return found == owners_.end() || found->second.version != expired->version;
+    }
+
     std::map<partition_key, lease> leases_;
     std::map<owner_key, owner_heartbeat> owners_;
-    std::uint64_t claims_won_ = 0;
+    std::uint64_t claims_won_ = 0;   // the version of the last change
+    std::uint64_t last_erased_ = 0;  // the version of the last deletion
 };
 
 }  // namespace waybill::inline v0_2::testing

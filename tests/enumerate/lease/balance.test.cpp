@@ -23,6 +23,7 @@
 
 #include <support/brief.hpp>
 #include <support/dice.hpp>
+#include <support/row_leases.hpp>
 #include <waybill/lease/balance.hpp>
 #include <waybill/lease/lease_manager.hpp>
 #include <waybill/testing/memory_leases.hpp>
@@ -505,13 +506,16 @@ struct tally {
     std::uint32_t rounds = 0;  // until the last partition moved
 };
 
-class fleet {
+template <class Store>
+class fleet_of {
 public:
-    fleet(std::uint32_t partitions, std::uint64_t seed, std::optional<std::uint32_t> max_moves = {})
+    fleet_of(std::uint32_t partitions, std::uint64_t seed,
+             std::optional<std::uint32_t> max_moves = {})
         : options_{waybill::duration::seconds(10), waybill::duration::seconds(60), max_moves},
           dice_(seed)
     {
         for (std::uint32_t p = 0; p != partitions; ++p) names_.push_back(std::to_string(p));
+        moves_of.resize(partitions);
     }
 
     void join(std::uint32_t owners)
@@ -528,14 +532,22 @@ public:
     /// This owner does not release partitions any more.
     void stops_responding(std::size_t owner) { responds_[owner] = false; }
 
+    [[nodiscard]] std::size_t owners() const { return managers_.size(); }
+    /// The owner gives back all leases and ends. Returns false if it does so already.
+    bool stop(std::size_t owner)
+    {
+        waybill::lease_manager& m = managers_[owner];
+        if (m.stopping()) return false;
+        m.on(waybill::stop_requested{}, now_);
+        for (std::uint32_t p = 0; p != names_.size(); ++p)
+            m.on(waybill::lease_manager::lease_released{p}, now_);
+        return true;
+    }
     /// The owner gives back all leases, ends, and starts again under its name. Between the two,
     /// `away` rounds pass.
     tally restart(std::size_t owner, std::uint32_t away)
     {
-        waybill::lease_manager& m = managers_[owner];
-        m.on(waybill::stop_requested{}, now_);
-        for (std::uint32_t p = 0; p != names_.size(); ++p)
-            m.on(waybill::lease_manager::lease_released{p}, now_);
+        (void)stop(owner);
         tally t = run(away, false);
         CHECK(managers_[owner].ended());
         managers_[owner] = waybill::lease_manager(
@@ -569,12 +581,16 @@ public:
         std::uint32_t high = 0;
         std::uint32_t all = 0;
         for (const auto& m : managers_) {
+            if (m.stopping()) continue;
             low = std::min(low, m.held());
             high = std::max(high, m.held());
             all += m.held();
         }
         return all == names_.size() && high - low <= 1;
     }
+    std::uint64_t calls = 0;                // of the store
+    std::vector<std::uint32_t> moves_of{};  // each partition
+
     /// The number of the owner of each partition.
     [[nodiscard]] places holders() const
     {
@@ -595,9 +611,11 @@ private:
         bool any = false;
         while (const auto c = m.call(now_)) {
             any = true;
-            if (const auto* claim = std::get_if<waybill::lease_manager::claim>(&*c))
-                note(claim->row, t, round, moved);
+            if (const auto* claim = std::get_if<waybill::lease_manager::claim>(&*c)) {
+                for (const waybill::lease_claim& row : claim->rows) note(row, t, round, moved);
+            }
             m.on(waybill::perform(store_, *c, 0.001 * static_cast<double>(dice_(1'000))), now_);
+            ++calls;
             for (std::uint32_t p = 0; p != names_.size() && responds_[owner]; ++p) {
                 if (m.to_release(p) && m.trusted(p, now_))
                     m.on(waybill::lease_manager::lease_released{p}, now_);
@@ -621,6 +639,7 @@ private:
         const std::size_t p = std::stoul(c.key.partition);
         if (row->owner.none()) ++t.moves;
         else ++t.steals;
+        ++moves_of[p];
         if (moved[p]) ++t.twice;
         moved[p] = true;
     }
@@ -629,17 +648,21 @@ private:
     std::vector<std::string> names_;
     std::vector<waybill::lease_manager> managers_;
     std::vector<bool> responds_;
-    waybill::testing::memory_leases store_;
+    Store store_;
     tests_support::dice dice_;
     waybill::steady_time now_;
 };
 
+using fleet = fleet_of<waybill::testing::memory_leases>;
+using row_fleet = fleet_of<tests_support::row_leases>;
+
 // An owner that acts on a view in which an earlier one has claimed already may leave one partition
 // more to it. Then a third round follows.
-TEST_CASE("balance: five owners start at once: nothing moves, two rounds or three")
+TEST_CASE_TEMPLATE("balance: five owners start at once: nothing moves, two rounds or three", Fleet,
+                   fleet, row_fleet)
 {
     for (std::uint64_t seed = 0; seed != fleets; ++seed) {
-        fleet f(32, seed);
+        Fleet f(32, seed);
         f.join(5);
         const tally t = f.run(8, seed % 2 == 0);
         CHECK(f.balanced());
@@ -649,12 +672,13 @@ TEST_CASE("balance: five owners start at once: nothing moves, two rounds or thre
     }
 }
 
-TEST_CASE("balance: owners join: the joiners' shares move, once each, within three rounds")
+TEST_CASE_TEMPLATE("balance: owners join: the joiners' shares move, once each, within three rounds",
+                   Fleet, fleet, row_fleet)
 {
     std::uint32_t longest = 0;
     for (std::uint64_t seed = 0; seed != fleets; ++seed) {
         for (const std::uint32_t joiners : {1U, 3U}) {
-            fleet f(32, seed);
+            Fleet f(32, seed);
             f.join(1);
             CHECK(f.run(3, false).moves == 0);
             f.join(joiners);
@@ -670,10 +694,11 @@ TEST_CASE("balance: owners join: the joiners' shares move, once each, within thr
     std::printf("balance: a join is balanced after %u rounds\n", longest);
 }
 
-TEST_CASE("balance: an owner that does not release its surplus loses it after an expiry")
+TEST_CASE_TEMPLATE("balance: an owner that does not release its surplus loses it after an expiry",
+                   Fleet, fleet, row_fleet)
 {
     for (std::uint64_t seed = 0; seed != fleets; ++seed) {
-        fleet f(32, seed);
+        Fleet f(32, seed);
         f.join(1);
         (void)f.run(3, false);
         f.stops_responding(0);
@@ -687,10 +712,11 @@ TEST_CASE("balance: an owner that does not release its surplus loses it after an
     }
 }
 
-TEST_CASE("balance: with max_moves an owner releases that many partitions in a round")
+TEST_CASE_TEMPLATE("balance: with max_moves an owner releases that many partitions in a round",
+                   Fleet, fleet, row_fleet)
 {
     for (std::uint64_t seed = 0; seed != fleets; ++seed) {
-        fleet f(32, seed, 4);
+        Fleet f(32, seed, 4);
         f.join(1);
         (void)f.run(3, false);
         f.join(1);
@@ -706,11 +732,13 @@ TEST_CASE("balance: with max_moves an owner releases that many partitions in a r
     }
 }
 
-TEST_CASE("balance: a rolling restart: each partition moves twice and is back at its owner")
+TEST_CASE_TEMPLATE(
+    "balance: a rolling restart: each partition moves twice and is back at its owner", Fleet, fleet,
+    row_fleet)
 {
     for (std::uint64_t seed = 0; seed != fleets; ++seed) {
         const auto owners = static_cast<std::uint32_t>(2 + seed % 4);
-        fleet f(static_cast<std::uint32_t>(7 + seed % 26), seed);
+        Fleet f(static_cast<std::uint32_t>(7 + seed % 26), seed);
         f.join(owners);
         (void)f.run(6, false);
         REQUIRE(f.balanced());
@@ -726,6 +754,46 @@ TEST_CASE("balance: a rolling restart: each partition moves twice and is back at
         }
         CHECK(moves == 2 * before.size());
     }
+}
+
+TEST_CASE_TEMPLATE("balance: changes that overlap: a partition moves at most once for each of them",
+                   Fleet, fleet, row_fleet)
+{
+    std::uint32_t most = 0;
+    for (std::uint64_t seed = 0; seed != 10 * fleets; ++seed) {
+        tests_support::dice dice(seed);
+        Fleet f(static_cast<std::uint32_t>(3 + dice(20)), seed);
+        f.join(static_cast<std::uint32_t>(1 + dice(4)));
+        (void)f.run(6, false);
+        REQUIRE(f.balanced());
+        std::uint32_t changes = 0;
+        const std::uint64_t all = 1 + dice(4);
+        while (changes != all) {
+            if (f.owners() == 1 || dice.one_in(2)) {
+                f.starts(std::string(1, static_cast<char>('a' + dice(26))));
+                ++changes;
+            } else if (f.stop(dice(f.owners() - 1))) {  // not the last one
+                ++changes;
+            }
+            (void)f.run(static_cast<std::uint32_t>(dice(3)), dice.one_in(2));
+        }
+        (void)f.run(10, false);
+        CHECK(f.balanced());
+        const std::uint32_t moves = *std::max_element(f.moves_of.begin(), f.moves_of.end());
+        CHECK(moves <= changes);
+        most = std::max(most, moves);
+    }
+    std::printf("balance: up to %u moves of a partition in four changes that overlap\n", most);
+}
+
+TEST_CASE("balance: a balanced group makes one call for each owner and round")
+{
+    fleet f(32, 1);
+    f.join(4);
+    (void)f.run(6, false);
+    f.calls = 0;
+    (void)f.run(10, false);
+    CHECK(f.calls == 4 * 10);
 }
 
 }  // namespace

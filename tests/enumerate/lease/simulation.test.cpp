@@ -73,6 +73,7 @@ public:
         }
         if (dice_(16) == 0) logs_[0][dice_(logs_[0].size())].what = kind::deadly;
         troubles_ = dice_(9);
+        row_by_row_ = dice_(3) == 0;
         const std::uint64_t owners = 2 + dice_(2);
         for (std::uint64_t n = 0; n != owners; ++n)
             owners_.push_back(std::make_unique<owner>(*this, n));
@@ -107,8 +108,8 @@ private:
     };
     using store_of_one = waybill::testing::faulty<memory, script>;
 
-    // Leases that fail as stores do: before or after it has happened.
-    struct shaky_leases {
+    // Leases that fail as stores do: before or after it has happened. One call for each row.
+    struct shaky_rows {
         simulation* w;
         std::uint64_t owner;
 
@@ -147,6 +148,20 @@ private:
         }
     };
 
+    // The same, with calls for all rows.
+    struct shaky_leases : shaky_rows {
+        waybill::result<waybill::lease_table> renew(const waybill::owner_heartbeat& own,
+                                                    std::uint64_t since)
+        {
+            return this->call([&] { return this->w->leases_.renew(own, since); });
+        }
+        waybill::result<std::vector<waybill::claim_result>> claim_all(
+            const std::vector<waybill::lease_claim>& claims)
+        {
+            return this->call([&] { return this->w->leases_.claim_all(claims); });
+        }
+    };
+
     // A store whose advance takes whatever is there for what it expected.
     struct blind_store {
         using transaction = store_of_one::transaction;
@@ -177,7 +192,11 @@ private:
 
     struct owner {
         owner(simulation& of, std::uint64_t n)
-            : w(of), number(n), store(w.memory_, script{&w, n}), leases{&w, n}, fenced(store, leases),
+            : w(of),
+              number(n),
+              store(w.memory_, script{&w, n}),
+              leases{{&w, n}},
+              fenced(store, leases),
               begins(static_cast<std::int64_t>(w.dice_(1'000'000))),
               speed(90 + static_cast<std::int64_t>(w.dice_(21)))
         {
@@ -211,8 +230,10 @@ private:
             waybill::match(
                 work->next(now()),
                 [&](const waybill::lease_manager::lease_call& c) {
-                    const auto answer =
-                        waybill::perform(leases, c, static_cast<double>(w.dice_(1'000)) / 1'000);
+                    const double random = static_cast<double>(w.dice_(1'000)) / 1'000;
+                    shaky_rows& rows = leases;
+                    const auto answer = w.row_by_row_ ? waybill::perform(rows, c, random)
+                                                      : waybill::perform(leases, c, random);
                     w.maybe_pause();
                     if (store.alive()) (void)work->on(answer, now());
                 },
@@ -427,6 +448,7 @@ private:
     waybill::testing::memory_leases leases_;
     std::int64_t time_ = 0;
     std::uint64_t troubles_ = 0;
+    bool row_by_row_ = false;
     std::uint64_t incarnations_ = 0;
     bool stopping_ = false;
     std::vector<std::unique_ptr<owner>> owners_;

@@ -164,13 +164,17 @@ TEST_CASE("which partitions to take")
 
 TEST_CASE("what the keeper of leases and a processor want done")
 {
-    CHECK(line(lease_manager::heartbeat{{"orders", "billing", host, 5}}) ==
-          "announce orders/billing: host-7#81, version 5");
+    CHECK(line(lease_manager::renew{{"orders", "billing", host, 5}}) ==
+          "renew orders/billing: host-7#81, version 5");
     CHECK(line(lease_manager::leave{{"orders", "billing", host, 5}}) ==
           "withdraw orders/billing: host-7#81, version 5");
     CHECK(line(lease_manager::list_leases{"orders", "b\n"}) == "list leases of orders/b\\n");
-    CHECK(line(lease_manager::claim{{key, host, 4, 12}}) ==
+    const lease_claim row{key, host, 4, 12};
+    CHECK(line(lease_manager::claim{{row}}) ==
           "claim orders/billing/0 for host-7#81, epoch 4, if at version 12");
+    CHECK(line(lease_manager::claim{{row, row}}) ==
+          "claim 2 leases, the first: orders/billing/0 for host-7#81, epoch 4, if at version 12");
+    CHECK(line(lease_manager::claim{}) == "claim 0 leases");
     CHECK(line(lease_manager::lease_call(lease_manager::list_leases{"orders", "billing"})) ==
           "list leases of orders/billing");
 

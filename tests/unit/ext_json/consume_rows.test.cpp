@@ -135,7 +135,14 @@ TEST_CASE("what no owner can be is refused, and where")
         CHECK(without(there, field) ==
               "/" + std::string(field) + ": expected a value, found nothing");
     }
-    CHECK(wrong_field(there, "version", 2) == "/version: expected version 1 or older, found 2");
+    CHECK(wrong_field(there, "version", 3) == "/version: expected version 2 or older, found 3");
+    CHECK(wrong_field(there, "renews_leases", 1) ==
+          "/renews_leases: expected true or false, found 1");
+    owner_heartbeat renewing = there;
+    renewing.renews_leases = true;
+    CHECK(json(there)["version"] == 1);
+    CHECK(json(renewing)["version"] == 2);
+    CHECK(*read_json<owner_heartbeat>(json(renewing)) == renewing);
     CHECK(wrong_field(there, "row_version", true) ==
           "/row_version: expected a whole number of at most 64 bits, found true");
     CHECK(wrong_field(there, "group_base64", "*") == "/group_base64: expected base64, found \"*\"");
@@ -157,6 +164,11 @@ TEST_CASE("what a store is asked and answers is written")
           R"({"epoch":4,"expected":12,"key":{"group":"billing","partition":"0","source":"orders"},)"
           R"("owner":{"incarnation":81,"name":"host-7"}})");
     CHECK_FALSE(json(lease_claim{}).contains("expected"));
+    CHECK_FALSE(json(lease_claim{}).contains("expired_owner"));
+    CHECK(json(lease_claim{.expired_owner = there})["expired_owner"] == json(there));
+    const json part = lease_table{.version = 7, .partial = true};
+    CHECK(part["version"] == 7);
+    CHECK(part["partial"] == true);
     CHECK(json(claim_result{claim_result::claim_outcome::won, 4, 13}).dump() ==
           R"({"end":"won","epoch":4,"row_version":13})");
     CHECK(json(claim_result{}).dump() == R"({"end":"contended"})");

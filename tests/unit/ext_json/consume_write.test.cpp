@@ -129,7 +129,7 @@ TEST_CASE("what machines of consumers want done")
 
     const owner_heartbeat there{"orders", "billing", {"host-7", 81}, 1};
     const lease_group group{"orders", "billing", {"0", "1"}, there.owner, {}};
-    const std::string announces = R"({"act":"announce","who":)" + written(there) + "}";
+    const std::string announces = R"({"act":"renew","since":0,"who":)" + written(there) + "}";
     CHECK(written(lease_manager(group).next(at_5s)) == announces);
     CHECK(written(processor({group, {}}).next(at_5s)) == announces);
     CHECK(written(lease_manager::lease_call(lease_manager::leave{there})) ==
@@ -137,8 +137,8 @@ TEST_CASE("what machines of consumers want done")
     CHECK(written(lease_manager::lease_call(lease_manager::list_leases{"a", "b"})) ==
           R"({"act":"list_leases","group":"b","source":"a"})");
     const lease_claim row{{"a", "b", "c"}, there.owner, 4, 12};
-    CHECK(written(lease_manager::lease_call(lease_manager::claim{row, 7})) ==
-          R"({"act":"claim","number":7,"row":)" + written(row) + "}");
+    CHECK(written(lease_manager::lease_call(lease_manager::claim{{row}, 7})) ==
+          R"({"act":"claim","number":7,"rows":[)" + written(row) + "]}");
 
     partition_lifecycle part(3);
     part.on(partition_lifecycle::assigned{5}, at_5s);

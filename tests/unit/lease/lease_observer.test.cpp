@@ -171,5 +171,78 @@ TEST_CASE("lease_observer: a view numbers who is alive, and says what is free")
     CHECK(o.departed() == std::vector<owner_heartbeat>{here({"joiner", 5}, 1)});
 }
 
+/// A heartbeat that renews all leases of its owner.
+owner_heartbeat renewing(const owner_id& who, std::uint64_t version)
+{
+    owner_heartbeat p = here(who, version);
+    p.renews_leases = true;
+    return p;
+}
+
+TEST_CASE("lease_observer: a heartbeat renews all leases of its owner")
+{
+    lease_observer o = observer();
+    lease_table t{{row("0", a, 1, 7)}, {renewing(a, 1)}};
+    for (std::uint64_t n = 0; n != 10; ++n) {
+        t.owners[0].version = n + 1;
+        o.update(t, at(ms(10 * static_cast<std::int64_t>(n))));
+        CHECK(!o.expired(0));
+        CHECK(!o.expired_owner(0));
+    }
+    CHECK(o.all_alive());
+    const std::uint64_t before = o.changes();
+    o.update(t, at(ms(110)));
+    CHECK(!o.expired(0));
+    CHECK(o.changes() == before);
+    o.update(t, at(ms(120)));
+    CHECK(o.expired(0));
+    CHECK(o.expired_owner(0) == renewing(a, 10));
+    CHECK(!o.all_alive());
+    CHECK(o.changes() > before);
+    CHECK(o.view(b).owners == 1);
+    CHECK(!o.expired_owner(7));
+}
+
+TEST_CASE("lease_observer: an owner that renews its rows from now on gets a new expiry")
+{
+    for (const bool leaves : {false, true}) {
+        lease_observer o = observer();
+        lease_table t{{row("0", a, 1, 7)}, {renewing(a, 1)}};
+        o.update(t, at(ms(0)));
+        for (std::int64_t now = 10; now != 60; now += 10) {
+            ++t.owners[0].version;
+            o.update(t, at(ms(now)));
+        }
+        ++t.owners[0].version;
+        t.owners[0].renews_leases = false;
+        if (leaves) t.owners.clear();
+        o.update(t, at(ms(60)));
+        CHECK(o.any_renews_rows(b));
+        CHECK(!o.any_renews_rows(a));
+        o.update(t, at(ms(80)));
+        CHECK(!o.expired(0));
+        o.update(t, at(ms(90)));
+        CHECK(o.expired(0));
+        CHECK(!o.expired_owner(0));
+        CHECK(!o.any_renews_rows(b));
+    }
+}
+
+TEST_CASE("lease_observer: a partial table has the leases that changed, and all owners")
+{
+    lease_observer o = observer();
+    o.update({{row("0", a, 1, 1), row("1", b, 1, 2)}, {renewing(a, 1), renewing(b, 1)}}, at(ms(0)));
+    const lease_table part{{row("1", a, 2, 3)}, {renewing(a, 2)}, 3, true};
+    o.update(part, at(ms(10)));
+    CHECK(o.row_of(0)->owner == a);
+    CHECK(o.row_of(1)->owner == a);
+    CHECK(o.view(a).owners == 1);
+    CHECK(!o.any_renews_rows(a));
+    o.update({{}, {renewing(a, 3)}, 3, true}, at(ms(20)));
+    CHECK(o.row_of(0)->owner == a);
+    o.update({{}, {renewing(a, 4)}, 3, false}, at(ms(30)));
+    CHECK(!o.row_of(0));
+}
+
 }  // namespace
 }  // namespace lease_observer_test

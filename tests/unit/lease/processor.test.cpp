@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <support/failed_call.hpp>
+#include <support/row_leases.hpp>
 #include <waybill/consume/process_batch.hpp>
 #include <waybill/lease/fenced_store.hpp>
 #include <waybill/lease/processor.hpp>
@@ -27,15 +29,17 @@ using partition_saved = waybill::partition_lifecycle::partition_saved;
 using processed = waybill::partition_lifecycle::processed;
 using waybill::processor;
 using waybill::steady_time;
+using tests_support::row_leases;
 using waybill::testing::memory_leases;
 
 constexpr duration ms(std::int64_t n) { return duration::milliseconds(n); }
 steady_time at(std::int64_t n) { return steady_time::at(ms(n)); }
 
 // A process: what it was told to do, in order, without the calls to the store.
-class process {
+template <class Store>
+class process_of {
 public:
-    process(memory_leases& s, const char* name, std::uint32_t partitions)
+    process_of(Store& s, const char* name, std::uint32_t partitions)
         : store_(s), work(config(name, partitions))
     {
     }
@@ -95,7 +99,7 @@ private:
         return c;
     }
 
-    memory_leases& store_;
+    Store& store_;
 
 public:
     processor work;
@@ -104,6 +108,8 @@ public:
     std::uint64_t stored = 0;
     fault_kind saved_as = fault_kind::none;
 };
+
+using process = process_of<memory_leases>;
 
 TEST_CASE("processor: takes, opens and processes, and gives back what it has")
 {
@@ -172,7 +178,6 @@ TEST_CASE("processor: reads nothing in a partition whose lease is not trusted")
     const auto call = std::get<waybill::lease_manager::lease_call>(a.work.next(at(12)));
     const auto answer = waybill::perform(store, call, 0.0);
     a.work.on(answer, at(60));
-    a.run(60);
     CHECK(a.what().empty());
     CHECK(a.work.leases().epoch(0) == 1U);
     a.run(70, 6);
@@ -204,33 +209,21 @@ TEST_CASE("processor: a lost partition is dropped, and not saved")
 
 TEST_CASE("processor: a lease whose renewal got no answer is released when it stops")
 {
-    for (const bool refused_before : {false, true}) {
-        memory_leases store;
-        process a(store, "a", 1);
+    for (const bool effect : {false, true}) {
+        row_leases store;
+        process_of<row_leases> a(store, "a", 1);
         a.run(0);
         a.run(4);
         a.what();
-        const auto lose_answer = [&](std::int64_t now) {
-            const auto renewal = std::get<waybill::lease_manager::claim>(
-                std::get<waybill::lease_manager::lease_call>(a.work.next(at(now))));
-            const auto answer = waybill::perform(store, renewal, 0.0);
-            a.work.on(
-                waybill::lease_manager::claimed{
-                    renewal, waybill::unexpected(waybill::infrastructure("lost"))},
-                at(now));
-            return answer;
+        const auto next_call = [&] {
+            return std::get<waybill::lease_manager::lease_call>(a.work.next(at(14)));
         };
-        (void)lose_answer(14);
-        std::int64_t now = 15;
-        if (refused_before) {
-            while (
-                !std::holds_alternative<waybill::lease_manager::lease_call>(a.work.next(at(now))))
-                ++now;
-            a.work.on(
-                waybill::perform(
-                    store, std::get<waybill::lease_manager::lease_call>(a.work.next(at(now))), 0.0),
-                at(now));
-        }
+        a.work.on(waybill::perform(store, next_call(), 0.0), at(14));
+        const auto renewal = next_call();
+        REQUIRE(std::holds_alternative<waybill::lease_manager::claim>(renewal));
+        if (effect) (void)waybill::perform(store, renewal, 0.0);
+        a.work.on(tests_support::failed(renewal), at(14));
+        const std::int64_t now = 15;
         a.work.on(waybill::stop_requested{}, at(now));
         a.run(now);
         CHECK(a.what() == "close 0/1 save 0/1 ");

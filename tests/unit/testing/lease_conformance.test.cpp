@@ -367,5 +367,108 @@ TEST_CASE("lease_conformance: catches a store that swallows errors")
                     "claim: while the store cannot be reached, the result is an error, not contention") != broken.end());
 }
 
+// Stores with `renew` and `claim_all` that break one of their rules.
+enum class bulk_flaw : std::uint8_t {
+    none,
+    not_marked,
+    mark_stays,
+    misses_changes,
+    misses_deletions,
+    any_version_is_known,
+    ignores_heartbeat,
+    absent_heartbeat_is_equal,
+    all_or_nothing,
+    lists_no_owners,
+};
+
+class bulk_store : public waybill::testing::memory_leases {
+public:
+    explicit bulk_store(bulk_flaw f) : flaw_(f) {}
+
+    [[nodiscard]] result<lease_table> renew(const owner_heartbeat& own, std::uint64_t since)
+    {
+        owner_heartbeat row = own;
+        if (flaw_ == bulk_flaw::not_marked) row.renews_leases = false;
+        marked_.push_back(own.owner);
+        auto t = *memory_leases::renew(row, since);
+        const bool partial = since != 0 && (t.partial || flaw_ == bulk_flaw::misses_deletions);
+        if (flaw_ == bulk_flaw::misses_deletions) t.partial = partial;
+        if (flaw_ == bulk_flaw::misses_changes && since != 0) {
+            t.leases.clear();
+            t.partial = true;
+        }
+        if (flaw_ == bulk_flaw::any_version_is_known && since > t.version) {
+            t.leases.clear();
+            t.partial = true;
+        }
+        if (flaw_ == bulk_flaw::lists_no_owners && t.partial) t.owners.clear();
+        return t;
+    }
+    [[nodiscard]] result<std::vector<claim_result>> claim_all(std::vector<lease_claim> claims)
+    {
+        const memory_leases before = *this;
+        for (lease_claim& c : claims) {
+            const bool gone = c.expired_owner && c.expired_owner->owner.name == "gone";
+            if (flaw_ == bulk_flaw::ignores_heartbeat && !gone) c.expired_owner.reset();
+            if (flaw_ == bulk_flaw::absent_heartbeat_is_equal && gone) c.expired_owner.reset();
+        }
+        auto results = *memory_leases::claim_all(claims);
+        const auto lost = [](const claim_result& r) {
+            return r.outcome != claim_result::claim_outcome::won;
+        };
+        if (flaw_ == bulk_flaw::all_or_nothing &&
+            std::any_of(results.begin(), results.end(), lost)) {
+            static_cast<memory_leases&>(*this) = before;
+            results.assign(claims.size(), claim_result{});
+        }
+        return results;
+    }
+    [[nodiscard]] result<void> heartbeat(const owner_heartbeat& p)
+    {
+        owner_heartbeat row = p;
+        const bool was = std::find(marked_.begin(), marked_.end(), p.owner) != marked_.end();
+        if (flaw_ == bulk_flaw::mark_stays && was) row.renews_leases = true;
+        return memory_leases::heartbeat(row);
+    }
+
+private:
+    bulk_flaw flaw_;
+    std::vector<waybill::owner_id> marked_;
+};
+
+waybill::testing::conformance_report bulk_report(bulk_flaw f)
+{
+    return waybill::testing::lease_conformance(
+        [f] { return bulk_store(f); }, waybill::testing::no_second{}, waybill::testing::no_race{},
+        [](bulk_store& s, const waybill::partition_key& key) { s.erase(key); });
+}
+
+TEST_CASE("lease conformance: a store that renews all leases at once passes")
+{
+    for (const std::string& rule : bulk_report(bulk_flaw::none).broken) FAIL_CHECK(rule);
+}
+
+TEST_CASE("lease conformance: each flaw of renew and claim_all is found")
+{
+    const std::pair<bulk_flaw, const char*> flaws[] = {
+        {bulk_flaw::not_marked, "renew: writes the heartbeat, marked"},
+        {bulk_flaw::mark_stays, "heartbeat: takes the mark away"},
+        {bulk_flaw::misses_changes, "renew: returns a lease that `claim` has changed since"},
+        {bulk_flaw::misses_deletions, "renew: returns all leases after a row was deleted"},
+        {bulk_flaw::any_version_is_known, "renew: returns all leases if the version is not one"},
+        {bulk_flaw::ignores_heartbeat, "has written its heartbeat since"},
+        {bulk_flaw::absent_heartbeat_is_equal, "has removed its heartbeat since"},
+        {bulk_flaw::all_or_nothing, "claim_all: each claim wins or is contended by itself"},
+        {bulk_flaw::lists_no_owners, "renew: returns no lease if none has changed"},
+    };
+    for (const auto& [flaw, rule] : flaws) {
+        INFO(std::string(rule));
+        bool found = false;
+        for (const std::string& broken : bulk_report(flaw).broken)
+            found = found || broken.find(rule) != std::string::npos;
+        CHECK(found);
+    }
+}
+
 }  // namespace
 }  // namespace lease_conformance_test

@@ -137,11 +137,11 @@ struct line_of<lease_options> {
 };
 
 template <>
-struct line_of<lease_manager_types::heartbeat> {
+struct line_of<lease_manager_types::renew> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {
-        return "announce " + line(a.row);
+        return "renew " + line(a.row);
     }
 };
 
@@ -168,7 +168,10 @@ struct line_of<lease_manager_types::claim> {
     template <class T>
     [[nodiscard]] static std::string text(const T& a)
     {
-        return "claim " + line(a.row);
+        if (a.rows.size() == 1) return "claim " + line(a.rows.front());
+        std::string result = fmt::format("claim {}", counted(a.rows.size(), "lease", "leases"));
+        if (!a.rows.empty()) result += ", the first: " + line(a.rows.front());
+        return result;
     }
 };
 

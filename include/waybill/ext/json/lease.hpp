@@ -35,7 +35,7 @@ namespace detail {
 
 /// Format versions of the written rows.
 inline constexpr std::uint64_t lease_version = 1;
-inline constexpr std::uint64_t owner_heartbeat_version = 1;
+inline constexpr std::uint64_t owner_heartbeat_version = 2;
 
 }  // namespace detail
 
@@ -80,9 +80,10 @@ void read_value(const json_place<Json>& at, lease& into)
 template <detail::json_value Json>
 void to_json(Json& j, const owner_heartbeat& p)
 {
-    j = {{"version", detail::owner_heartbeat_version},
-         {"owner", p.owner},
-         {"row_version", p.version}};
+    // Version 1 has no `renews_leases`. Owners of version 0.1 read it.
+    const std::uint32_t version = p.renews_leases ? detail::owner_heartbeat_version : 1;
+    j = {{"version", version}, {"owner", p.owner}, {"row_version", p.version}};
+    if (p.renews_leases) j["renews_leases"] = true;
     detail::put_text(j, "source", p.source);
     detail::put_text(j, "group", p.group);
 }
@@ -96,6 +97,7 @@ void read_value(const json_place<Json>& at, owner_heartbeat& into)
         .required_text("group", into.group)
         .required("owner", into.owner)
         .required("row_version", into.version)
+        .optional("renews_leases", into.renews_leases)
         .done();
 }
 
@@ -103,6 +105,8 @@ template <detail::json_value Json>
 void to_json(Json& j, const lease_table& t)
 {
     j = {{"leases", t.leases}, {"owners", t.owners}};
+    if (t.version != 0) j["version"] = t.version;
+    if (t.partial) j["partial"] = true;
 }
 
 /// Without "expected" the claim expects that there is no row.
@@ -111,6 +115,7 @@ void to_json(Json& j, const lease_claim& c)
 {
     j = {{"key", c.key}, {"owner", c.owner}, {"epoch", c.epoch}};
     if (c.expected) j["expected"] = *c.expected;
+    if (c.expired_owner) j["expired_owner"] = *c.expired_owner;
 }
 
 template <detail::json_value Json>
@@ -163,9 +168,9 @@ void read_value(const json_place<Json>& at, partition_lifecycle::config& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const lease_manager::heartbeat& a)
+void to_json(Json& j, const lease_manager::renew& a)
 {
-    j = {{"act", "announce"}, {"who", a.row}};
+    j = {{"act", "renew"}, {"who", a.row}, {"since", a.since}};
 }
 
 template <detail::json_value Json>
@@ -185,7 +190,7 @@ void to_json(Json& j, const lease_manager::list_leases& a)
 template <detail::json_value Json>
 void to_json(Json& j, const lease_manager::claim& a)
 {
-    j = {{"act", "claim"}, {"row", a.row}, {"number", a.number}};
+    j = {{"act", "claim"}, {"rows", a.rows}, {"number", a.number}};
 }
 
 template <detail::json_value Json>

@@ -176,20 +176,20 @@ public:
         }
     }
 
-    /// Compares all partitions with the rows that were read last. Returns the claims that follow:
-    /// renewals of suspected leases, and claims of rows that `self` owns but does not hold yet.
-    /// Linear in the partitions.
+    /// Compares all partitions, from `first` on, with the rows that were read last. Appends the
+    /// claims that follow: renewals of suspected leases, and claims of rows that `self` owns but
+    /// does not hold yet. If a heartbeat has renewed the others, they are trusted until
+    /// `trusted_until`; otherwise each of them is renewed by a claim. Linear in the partitions.
     template <class Observer>
-    [[nodiscard]] std::vector<detail::planned_claim> compare(const Observer& seen,
-                                                             const owner_id& self)
+    void compare(const Observer& seen, const owner_id& self, std::uint32_t first,
+                 std::optional<steady_time> trusted_until, std::vector<planned_claim>& claims)
     {
-        std::vector<detail::planned_claim> claims;
-        for (std::uint32_t p = 0; p != partitions(); ++p) {
-            if (const auto purpose = claim_after_read(p, seen.row_of(p), self))
-                claims.push_back({p, *purpose});
+        for (std::uint32_t n = 0; n != partitions(); ++n) {
+            const std::uint32_t p = (first + n) % partitions();
+            const auto purpose = claim_after_read(p, seen.row_of(p), self, trusted_until);
+            if (purpose) claims.push_back({p, *purpose});
             entries_[p].outcome_unknown = false;
         }
-        return claims;
     }
 
     /// Sets `expired_incarnation` after a claim, from the row that was read before it. Without a
@@ -218,19 +218,25 @@ public:
         if (e.highest_epoch < epoch) e.highest_epoch = epoch;
     }
 
-    /// The row to write for `c`. `stored` is the version that was read last; it is used for `take`.
-    [[nodiscard]] lease_claim claim(const detail::planned_claim& c, partition_key key,
-                                    const owner_id& self, std::optional<std::uint64_t> stored) const
+    /// The row to write for `c`. A `take` depends on the row that was read last.
+    template <class Observer>
+    [[nodiscard]] lease_claim claim(const planned_claim& c, partition_key key,
+                                    const owner_id& self, const Observer& seen) const
     {
-        using detail::claim_purpose;
         const entry& e = (*this)[c.partition];
         const std::uint64_t highest =
             e.highest_epoch < c.above_epoch ? c.above_epoch : e.highest_epoch;
         const std::uint64_t next = highest == lease::max_epoch ? highest : highest + 1;
-        return {.key = std::move(key),
-                .owner = c.purpose == claim_purpose::give_back ? owner_id{} : self,
-                .epoch = c.purpose == claim_purpose::renew ? e.epoch : next,
-                .expected = c.purpose == claim_purpose::take ? stored : std::optional(e.version)};
+        lease_claim row{.key = std::move(key),
+                        .owner = c.purpose == claim_purpose::give_back ? owner_id{} : self,
+                        .epoch = c.purpose == claim_purpose::renew ? e.epoch : next,
+                        .expected = e.version};
+        if (c.purpose == claim_purpose::take) {
+            const auto* const stored = seen.row_of(c.partition);
+            row.expected = stored ? std::optional(stored->version) : std::nullopt;
+            row.expired_owner = seen.expired_owner(c.partition);
+        }
+        return row;
     }
 
     [[nodiscard]] const entry& operator[](std::uint32_t partition) const
@@ -267,20 +273,23 @@ public:
 
 private:
     template <class Row>
-    std::optional<detail::claim_purpose> claim_after_read(std::uint32_t partition,
-                                                          const Row* stored, const owner_id& self)
+    std::optional<claim_purpose> claim_after_read(std::uint32_t partition, const Row* stored,
+                                                  const owner_id& self,
+                                                  std::optional<steady_time> trusted_until)
     {
-        using detail::claim_purpose;
         entry& e = entries_[partition];
         const bool ours = stored && stored->owner == self;
         if (stored) record_epoch(partition, stored->epoch);
         if (e.held && ours && stored->epoch == e.epoch) {
             // The version may be from a renewal whose result was lost.
             if (uncertain(partition)) e.version = stored->version;
-            if (!e.suspected) return {};
-            return claim_purpose::renew;
+            if (e.released) return {};
+            if (e.suspected || !trusted_until) return claim_purpose::renew;
+            e.trusted_until = *trusted_until;
+            return {};
         }
-        if (e.held && !e.suspected) {
+        const bool taken = stored && !ours && stored->epoch > e.epoch;
+        if (e.held && !e.suspected && !taken) {
             // The rows may be older than the last renewal. The next read decides.
             suspect(partition);
             return claim_purpose::renew;

@@ -1,0 +1,23 @@
+// expect: lease store: renew(owner_heartbeat, version) must return result<lease_table>
+// SPDX-License-Identifier: MIT
+
+#include <cstdint>
+#include <string>
+
+#include <waybill/lease/lease_calls.hpp>
+
+struct leases {
+    waybill::result<waybill::lease_table> list(const std::string&, const std::string&);
+    waybill::result<waybill::claim_result> claim(const waybill::lease_claim&);
+    waybill::result<void> heartbeat(const waybill::owner_heartbeat&);
+    waybill::result<void> leave(const waybill::owner_heartbeat&);
+};
+
+struct store : leases {
+    waybill::result<waybill::lease_table> renew(const waybill::owner_heartbeat&, std::uint64_t);
+};
+
+auto called(store& s, const waybill::lease_manager_types::lease_call& call)
+{
+    return waybill::perform(s, call, 0.5);
+}
