@@ -227,11 +227,11 @@ private:
     }
     [[nodiscard]] bool owner_has_changed(const waybill::lease_claim& c)
     {
-        if (!c.expired_owner) return false;
-        const waybill::owner_heartbeat& p = *c.expired_owner;
+        const waybill::owner_id& owner = c.expired_owner;
+        if (owner.none()) return false;
         bool same = false;
-        heartbeat_.each([&] { same = number(heartbeat_, 0) == p.version; }, p.source, p.group,
-                        p.owner.name, p.owner.incarnation);
+        heartbeat_.each([&] { same = number(heartbeat_, 0) == c.expired_heartbeat; }, c.key.source,
+                        c.key.group, owner.name, owner.incarnation);
         return !same;
     }
 

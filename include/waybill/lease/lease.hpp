@@ -116,9 +116,10 @@ struct lease_claim {
     owner_id owner{};  ///< Empty to give the lease back.
     std::uint64_t epoch = 0;
     std::optional<std::uint64_t> expected{};
-    /// The heartbeat of the previous owner, if its leases expired with it. A store with `claim_all`
-    /// refuses the claim as `contended` if that row has another version now.
-    std::optional<owner_heartbeat> expired_owner{};
+    /// The previous owner, if its leases expired with its heartbeat, and the version of that row.
+    /// A store with `claim_all` returns `contended` if that row has another version now.
+    owner_id expired_owner{};
+    std::uint64_t expired_heartbeat = 0;
 
     friend bool operator==(const lease_claim&, const lease_claim&) = default;
 };
@@ -171,8 +172,10 @@ struct lease_options {
     /// A lease that is unchanged for this time is free to take.
     duration expiry = duration::seconds(60);
     /// Maximum number of partitions that an owner starts to release, or steals, in one round; at
-    /// least 1. Empty: no limit, so that a group is balanced within three rounds.
-    std::optional<std::uint32_t> max_moves{};
+    /// least 1. Without a limit, the default, a group is balanced within three rounds.
+    std::uint32_t max_moves = no_limit;
+
+    static constexpr std::uint32_t no_limit = ~std::uint32_t{0};
 
     friend bool operator==(const lease_options&, const lease_options&) = default;
 };

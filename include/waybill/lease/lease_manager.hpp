@@ -326,7 +326,7 @@ private:
             if (!held_.exhausted(p) && !held_.holds(p)) planned_.push_back({p, purpose::take});
         };
         for (const std::uint32_t p : plan.claim) take(p);
-        const std::uint64_t max_moves = group_.leases.max_moves.value_or(partitions());
+        const std::uint32_t max_moves = group_.leases.max_moves;
         for (std::uint64_t n = 0; n != detail::lesser(plan.steal.size(), max_moves); ++n)
             take(plan.steal[n]);
         held_.select_releases(plan.surplus, max_moves);

@@ -25,7 +25,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -88,14 +87,13 @@ public:
         const seen_owner* const owner = renewing_owner(l.stored->owner);
         return !owner || unchanged_for(owner->last_change, options_.expiry);
     }
-    /// The heartbeat of the owner of an expired lease, if that heartbeat renews its leases.
-    [[nodiscard]] std::optional<owner_heartbeat> expired_owner(std::uint32_t partition) const
+    /// The version of the heartbeat with which the lease has expired; 0 if it has not, or if its
+    /// owner renews it by its row.
+    [[nodiscard]] std::uint64_t expired_heartbeat(std::uint32_t partition) const
     {
-        if (!expired(partition)) return {};
-        const owner_id& owner = leases_[partition].stored->owner;
-        const seen_owner* const seen = renewing_owner(owner);
-        if (!seen) return {};
-        return owner_heartbeat{source_, group_, owner, seen->version, true};
+        if (!expired(partition)) return 0;
+        const seen_owner* const owner = renewing_owner(leases_[partition].stored->owner);
+        return owner ? owner->version : 0;
     }
     /// True if a live owner other than `self` renews its leases one by one, and expects that of
     /// others: an owner of version 0.1, or one that is leaving. Linear in partitions and owners.
@@ -134,26 +132,24 @@ public:
     /// age.
     [[nodiscard]] balance_plan::lease_view view(const owner_id& self) const
     {
-        using owner_key = std::pair<std::string_view, std::uint64_t>;
-        const auto id = [](const owner_id& o) { return owner_key(o.name, o.incarnation); };
-        std::map<owner_key, std::uint32_t> owners{{id(self), 0}};
+        std::map<owner_id, seen_owner> owners;
+        owners.try_emplace(self);
         for (const auto& [owner, seen] : owners_) {
-            if (!unchanged_for(seen.last_change, options_.expiry)) owners.emplace(id(owner), 0);
+            if (!unchanged_for(seen.last_change, options_.expiry)) owners.try_emplace(owner);
         }
         for (std::uint32_t i = 0; i != leases_.size(); ++i) {
-            const std::optional<row>& r = leases_[i].stored;
-            if (r && !r->owner.none() && !expired(i)) owners.emplace(id(r->owner), 0);
+            if (is_held(i)) owners.try_emplace(leases_[i].stored->owner);
         }
         balance_plan::lease_view v;
         v.owners = 0;
         // Each observer sorts the owners in the same way, so the numbers agree.
-        for (auto& [owner, number] : owners) number = v.owners++;
-        v.self = owners.find(id(self))->second;
+        for (auto& [owner, seen] : owners) seen.number = v.owners++;
+        v.self = owners.find(self)->second.number;
+        v.holders.reserve(leases_.size());
         for (std::uint32_t i = 0; i != leases_.size(); ++i) {
             const std::optional<row>& r = leases_[i].stored;
-            const bool own = r && r->owner == self;
-            if (own || (r && !r->owner.none() && !expired(i))) {
-                v.holders.push_back(owners.find(id(r->owner))->second);
+            if (is_held(i) || (r && r->owner == self)) {
+                v.holders.push_back(owners.find(r->owner)->second.number);
             } else {
                 const bool free_for_long =
                     unchanged_for(leases_[i].last_change, options_.expiry + options_.expiry);
@@ -189,11 +185,19 @@ private:
         std::uint64_t version = 0;
         duration last_change{};  // the value of `observed_for_` at its last change
         bool renews_leases = false;
+        std::uint32_t number = 0;  // in a view
         bool alive = true;
         bool listed = false;
 
         friend bool operator==(const seen_owner&, const seen_owner&) = default;
     };
+
+    /// True if the partition has an owner whose lease has not expired.
+    [[nodiscard]] bool is_held(std::uint32_t partition) const
+    {
+        const std::optional<row>& r = leases_[partition].stored;
+        return r && !r->owner.none() && !expired(partition);
+    }
 
     void update_leases(const lease_table& table)
     {

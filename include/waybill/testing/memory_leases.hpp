@@ -79,7 +79,7 @@ public:
     {
         std::vector<claim_result> results;
         for (const lease_claim& c : claims) {
-            results.push_back(has_changed(c.expired_owner)
+            results.push_back(owner_has_changed(c)
                                   ? claim_result{claim_result::claim_outcome::contended}
                                   : *claim(c));
         }
@@ -123,12 +123,12 @@ private:
     using owner_key = std::tuple<std::string, std::string, owner_id>;
     static owner_key key_of(const owner_heartbeat& p) { return {p.source, p.group, p.owner}; }
 
-    /// True if the heartbeat is not the one that was read: the owner has written or removed it.
-    [[nodiscard]] bool has_changed(const std::optional<owner_heartbeat>& expired) const
+    /// True if the previous owner has written or removed its heartbeat since it was read.
+    [[nodiscard]] bool owner_has_changed(const lease_claim& c) const
     {
-        if (!expired) return false;
-        const auto found = owners_.find(key_of(*expired));
-        return found == owners_.end() || found->second.version != expired->version;
+        if (c.expired_owner.none()) return false;
+        const auto found = owners_.find({c.key.source, c.key.group, c.expired_owner});
+        return found == owners_.end() || found->second.version != c.expired_heartbeat;
     }
 
     std::map<partition_key, lease> leases_;

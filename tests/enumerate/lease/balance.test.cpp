@@ -510,7 +510,7 @@ template <class Store>
 class fleet_of {
 public:
     fleet_of(std::uint32_t partitions, std::uint64_t seed,
-             std::optional<std::uint32_t> max_moves = {})
+             std::uint32_t max_moves = waybill::lease_options::no_limit)
         : options_{waybill::duration::seconds(10), waybill::duration::seconds(60), max_moves},
           dice_(seed)
     {

@@ -302,13 +302,13 @@ private:
     void apply_flaws(lease_claim& c) const
     {
         if (x_.of_store == flaw::ignores_version) {
-            c.expired_owner.reset();
+            c.expired_owner = {};
             const auto table = *store_.list("log", "test");
             for (const auto& row : table.leases) {
                 if (row.key == c.key) c.expected = row.version;
             }
         }
-        if (x_.of_store == flaw::ignores_heartbeat) c.expired_owner.reset();
+        if (x_.of_store == flaw::ignores_heartbeat) c.expired_owner = {};
         if (x_.of_store == flaw::forgets_epoch) c.epoch = 1;
     }
     waybill::result<waybill::claim_result> written(lease_claim c)

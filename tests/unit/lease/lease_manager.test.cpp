@@ -769,10 +769,8 @@ TEST_CASE("lease_manager: max_moves limits the releases and the steals of a roun
         for (std::uint32_t p = 0; p != m.partitions(); ++p) n += m.to_release(p) ? 1U : 0U;
         return n;
     };
-    for (const auto max_moves :
-         {std::optional<std::uint32_t>(0), std::optional<std::uint32_t>(1),
-          std::optional<std::uint32_t>(3), std::optional<std::uint32_t>()}) {
-        const std::uint32_t limit = max_moves == 0 ? 1 : max_moves.value_or(4);
+    for (const std::uint32_t max_moves : {0U, 1U, 3U, waybill::lease_options::no_limit}) {
+        const std::uint32_t limit = max_moves == 0 ? 1 : max_moves < 4 ? max_moves : 4;
         row_leases store;
         lease_group g{"log", "g", {"0", "1", "2", "3", "4", "5", "6", "7"}, {"a", 1}};
         g.leases = {ms(10), ms(40), max_moves};

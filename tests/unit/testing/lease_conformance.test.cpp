@@ -408,9 +408,9 @@ public:
     {
         const memory_leases before = *this;
         for (lease_claim& c : claims) {
-            const bool gone = c.expired_owner && c.expired_owner->owner.name == "gone";
-            if (flaw_ == bulk_flaw::ignores_heartbeat && !gone) c.expired_owner.reset();
-            if (flaw_ == bulk_flaw::absent_heartbeat_is_equal && gone) c.expired_owner.reset();
+            const bool gone = c.expired_owner.name == "gone";
+            if (flaw_ == bulk_flaw::ignores_heartbeat && !gone) c.expired_owner = {};
+            if (flaw_ == bulk_flaw::absent_heartbeat_is_equal && gone) c.expired_owner = {};
         }
         auto results = *memory_leases::claim_all(claims);
         const auto lost = [](const claim_result& r) {

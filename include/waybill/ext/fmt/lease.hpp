@@ -131,7 +131,8 @@ struct line_of<lease_options> {
     {
         std::string result =
             fmt::format("a round every {}, free after {}", line(o.interval), line(o.expiry));
-        if (o.max_moves) result += fmt::format(", at most {} moves in a round", *o.max_moves);
+        if (o.max_moves != lease_options::no_limit)
+            result += fmt::format(", at most {} moves in a round", o.max_moves);
         return result;
     }
 };

@@ -115,7 +115,10 @@ void to_json(Json& j, const lease_claim& c)
 {
     j = {{"key", c.key}, {"owner", c.owner}, {"epoch", c.epoch}};
     if (c.expected) j["expected"] = *c.expected;
-    if (c.expired_owner) j["expired_owner"] = *c.expired_owner;
+    if (!c.expired_owner.none()) {
+        j["expired_owner"] = c.expired_owner;
+        j["expired_heartbeat"] = c.expired_heartbeat;
+    }
 }
 
 template <detail::json_value Json>
@@ -138,7 +141,7 @@ template <detail::json_value Json>
 void to_json(Json& j, const lease_options& o)
 {
     j = {{"interval", o.interval}, {"expiry", o.expiry}};
-    if (o.max_moves) j["max_moves"] = *o.max_moves;
+    if (o.max_moves != lease_options::no_limit) j["max_moves"] = o.max_moves;
 }
 
 template <detail::json_value Json>

@@ -19,7 +19,6 @@
 #define WAYBILL_LEASE_DETAIL_HELD_LEASES_HPP
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -111,22 +110,24 @@ public:
     /// Selects partitions to release, so that `surplus` of them are to be released or are released
     /// already; at most `max_moves` more. The partitions that were acquired last come first: they
     /// go back to an owner that returns after a restart.
-    void select_releases(std::uint32_t surplus, std::uint64_t max_moves)
+    void select_releases(std::uint32_t surplus, std::uint32_t max_moves)
     {
         if (surplus == 0) return;
-        std::map<std::uint64_t, std::uint32_t> by_acquired;
         std::uint32_t selected = 0;
-        for (std::uint32_t p = 0; p != partitions(); ++p) {
-            const entry& e = entries_[p];
-            if (!e.held) continue;
-            if (e.to_release || e.released) ++selected;
-            else if (!e.suspected) by_acquired.emplace(e.acquired, p);
+        for (const entry& e : entries_) {
+            if (e.held && (e.to_release || e.released)) ++selected;
         }
         if (selected >= surplus) return;
-        std::uint64_t more = lesser(surplus - selected, max_moves);
-        for (auto last = by_acquired.rbegin(); last != by_acquired.rend() && more != 0; ++last) {
-            entries_[last->second].to_release = true;
-            --more;
+        const std::uint64_t more = lesser(surplus - selected, max_moves);
+        // The highest bound from which on at least `more` were acquired, by bisection.
+        std::uint64_t from = 0;
+        for (std::uint64_t end = changes_ + 1; end - from > 1;) {
+            const std::uint64_t middle = from + (end - from) / 2;
+            if (count_releasable(middle) >= more) from = middle;
+            else end = middle;
+        }
+        for (entry& e : entries_) {
+            if (releasable(e, from)) e.to_release = true;
         }
         ++changes_;
     }
@@ -234,7 +235,8 @@ public:
         if (c.purpose == claim_purpose::take) {
             const auto* const stored = seen.row_of(c.partition);
             row.expected = stored ? std::optional(stored->version) : std::nullopt;
-            row.expired_owner = seen.expired_owner(c.partition);
+            row.expired_heartbeat = seen.expired_heartbeat(c.partition);
+            if (row.expired_heartbeat != 0) row.expired_owner = stored->owner;
         }
         return row;
     }
@@ -272,6 +274,21 @@ public:
     friend bool operator==(const held_leases&, const held_leases&) = default;
 
 private:
+    /// True if the lease can be released for balance, and was acquired at or after this change.
+    [[nodiscard]] static bool releasable(const entry& e, std::uint64_t acquired_from)
+    {
+        return e.held && !e.to_release && !e.released && !e.suspected &&
+               e.acquired >= acquired_from;
+    }
+    [[nodiscard]] std::uint64_t count_releasable(std::uint64_t acquired_from) const
+    {
+        std::uint64_t n = 0;
+        for (const entry& e : entries_) {
+            if (releasable(e, acquired_from)) ++n;
+        }
+        return n;
+    }
+
     template <class Row>
     std::optional<claim_purpose> claim_after_read(std::uint32_t partition, const Row* stored,
                                                   const owner_id& self,

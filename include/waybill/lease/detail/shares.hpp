@@ -73,15 +73,18 @@ private:
 [[nodiscard]] inline std::vector<std::uint32_t> surplus_partitions(
     const balance_plan::lease_view& v, const shares& s)
 {
-    std::vector<std::vector<std::uint32_t>> of_owner(v.owners);
+    std::vector<std::uint32_t> next(v.owners);  // index of the next partition of each owner
+    std::uint32_t count = 0;
+    for (const std::uint32_t owner : s.order()) {
+        next[owner] = count;
+        count += s.surplus_count(owner);
+    }
+    std::vector<std::uint32_t> all(count);
+    std::vector<std::uint32_t> found(v.owners);
     for (std::uint32_t i = 0; i != v.holders.size(); ++i) {
         const std::uint32_t owner = v.holders[i];
-        if (owner < v.owners && of_owner[owner].size() < s.surplus_count(owner))
-            of_owner[owner].push_back(i);
+        if (owner < v.owners && found[owner]++ < s.surplus_count(owner)) all[next[owner]++] = i;
     }
-    std::vector<std::uint32_t> all;
-    for (const std::uint32_t owner : s.order())
-        all.insert(all.end(), of_owner[owner].begin(), of_owner[owner].end());
     return all;
 }
 

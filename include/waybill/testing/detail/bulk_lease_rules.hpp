@@ -133,13 +133,15 @@ void claim_all_rules(S& s, trial& t)
     const owner_heartbeat a = renewing("a", 7);
     (void)leases.renew(a, 0);
     lease_claim take{key, {"b", 1}, 2, twice[0].version};
-    take.expired_owner = renewing("a", 6);
+    take.expired_owner = a.owner;
+    take.expired_heartbeat = 6;
     t.holds(!leases.wins(take) && leases.is_stored(first, twice[0].version),
             "claim_all: contended if the expired owner has written its heartbeat since");
-    take.expired_owner = renewing("gone", 6);
+    take.expired_owner = {"gone", 1};
     t.holds(!leases.wins(take) && leases.is_stored(first, twice[0].version),
             "claim_all: contended if the expired owner has removed its heartbeat since");
-    take.expired_owner = a;
+    take.expired_owner = a.owner;
+    take.expired_heartbeat = a.version;
     t.holds(leases.wins(take), "claim_all: wins if the expired owner has not written since");
 }
 
