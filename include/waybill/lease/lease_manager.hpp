@@ -332,7 +332,9 @@ private:
         held_.select_releases(plan.surplus, max_moves);
         // One owner, the first of the view, removes the departed ones.
         if (v.self == 0) departed_ = seen_.departed();
-        if (balanced_ && planned_.empty() && seen_.all_alive()) settled_at_ = seen_.changes();
+        // Leases that are renewed by their rows can expire without a change.
+        const bool settled = balanced_ && planned_.empty() && !renews_rows && seen_.all_alive();
+        if (settled) settled_at_ = seen_.changes();
     }
 
     /// Applies the answer to a claim; null after an error. Returns false if the next round should

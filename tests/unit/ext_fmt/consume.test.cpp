@@ -187,9 +187,9 @@ TEST_CASE("what the keeper of leases and a processor want done")
 
     const lease_group group{"orders", "billing", {"0", "1"}, host, {}};
     CHECK(line(lease_manager(group).next(at_5s)) ==
-          "announce orders/billing: host-7#81, version 1");
+          "renew orders/billing: host-7#81, version 1");
     CHECK(line(processor({group, {}}).next(at_5s)) ==
-          "announce orders/billing: host-7#81, version 1");
+          "renew orders/billing: host-7#81, version 1");
     partition_lifecycle part(3);
     CHECK(line(part.next(at_5s)) == "idle");
     part.on(partition_lifecycle::assigned{5}, at_5s);

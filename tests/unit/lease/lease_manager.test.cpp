@@ -175,6 +175,17 @@ TEST_CASE("lease_manager: rows are renewed while an owner is there that looks at
     CHECK(a.keeper->trusted(0, at(99)));
 }
 
+TEST_CASE(
+    "lease_manager: a lease whose owner has no heartbeat expires in a group that seems balanced")
+{
+    memory_leases store;
+    REQUIRE(store.claim({zero, {"a", 9}, 1, {}}));  // and its heartbeat was removed
+    owner_of<memory_leases> b(store, "b", 2);
+    for (std::int64_t now = 0; now != 200; ++now) b.all(now);
+    CHECK(b.keeper->held() == 1);
+    CHECK(b.keeper->epoch(0) == 2U);
+}
+
 TEST_CASE("lease_manager: an owner that was late but is alive keeps its leases")
 {
     memory_leases store;
