@@ -9,16 +9,26 @@
 // statement that compares the version and writes: of two who race the second one waits, and then
 // finds another version. Versions come from a sequence and never come twice.
 //
+// A round is one transaction: one heartbeat renews all leases of its owner. It reads all rows, since
+// nothing here counts changes. Where several claims are made at once they lock in one order: first
+// the heartbeats they depend on, then the leases. Processes of version 0.1 can share the tables:
+// their heartbeats have no mark in the third one.
+//
 // A claim, and what else writes, is not sent again where its answer got lost: who had won with it
 // would be told that somebody else wrote. That is an error, and the next round looks at the table.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_POSTGRES_LEASES_HPP
 #define WAYBILL_EXAMPLES_ENGINES_POSTGRES_LEASES_HPP
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "postgres.hpp"
 #include <waybill/lease/lease.hpp>
@@ -37,57 +47,83 @@ public:
         const auto read = attempt([&] {
             db_.outside([&] {
                 make_tables();
-                all = {};
-                const rows l = leases_.run(source, group);
-                for (int i = 0; i != l.size(); ++i) {
-                    all.leases.push_back(
-                        {{source, group, std::string(l.text(i, 0))},
-                         {std::string(l.text(i, 1)), l.number<std::uint64_t>(i, 2)},
-                         l.number<std::uint64_t>(i, 3),
-                         l.number<std::uint64_t>(i, 4)});
-                }
-                const rows o = owners_.run(source, group);
-                for (int i = 0; i != o.size(); ++i) {
-                    all.owners.push_back(
-                        {source,
-                         group,
-                         {std::string(o.text(i, 0)), o.number<std::uint64_t>(i, 1)},
-                         o.number<std::uint64_t>(i, 2)});
-                }
+                all = rows_of(source, group);
             });
         });
         if (!read) return waybill::unexpected(read.error());
         return all;
     }
 
+    [[nodiscard]] waybill::result<waybill::lease_table> renew(const waybill::owner_heartbeat& own,
+                                                              std::uint64_t)
+    {
+        waybill::lease_table all;
+        const auto done = together([&] {
+            announce_.run(own.source, own.group, own.owner.name, own.owner.incarnation,
+                          own.version);
+            mark_.run(own.source, own.group, own.owner.name, own.owner.incarnation, own.version);
+            all = rows_of(own.source, own.group);
+        });
+        if (!done) return waybill::unexpected(done.error());
+        return all;
+    }
+
+    [[nodiscard]] waybill::result<std::vector<waybill::claim_result>> claim_all(
+        const std::vector<waybill::lease_claim>& claims)
+    {
+        std::vector<std::size_t> order(claims.size());
+        for (std::size_t n = 0; n != order.size(); ++n) order[n] = n;
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return claims[a].key < claims[b].key;
+        });
+        std::vector<waybill::claim_result> results(claims.size());
+        const auto done = together([&] {
+            // The version of the heartbeat of each owner that seems to be dead, locked.
+            std::map<std::tuple<std::string, std::string, waybill::owner_id>,
+                     std::optional<std::uint64_t>>
+                heartbeats;
+            for (const waybill::lease_claim& c : claims) {
+                if (!c.expired_owner.none())
+                    heartbeats[{c.key.source, c.key.group, c.expired_owner}] = std::nullopt;
+            }
+            for (auto& [at, version] : heartbeats) {
+                const auto& [source, group, owner] = at;
+                const rows r = heartbeat_.run(source, group, owner.name, owner.incarnation);
+                if (!r.empty()) version = r.number<std::uint64_t>(0, 0);
+            }
+            for (const std::size_t n : order) {
+                const waybill::lease_claim& c = claims[n];
+                const bool dead =
+                    c.expired_owner.none() ||
+                    heartbeats[{c.key.source, c.key.group, c.expired_owner}] == c.expired_heartbeat;
+                if (dead) results[n] = write(c);
+            }
+        });
+        if (!done) return waybill::unexpected(done.error());
+        return results;
+    }
+
     [[nodiscard]] waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
     {
         waybill::claim_result outcome;
-        const auto written = once([&] {
-            const waybill::partition_key& k = c.key;
-            const rows r = c.expected ? take_.run(k.source, k.group, k.partition, c.owner.name,
-                                                  c.owner.incarnation, c.epoch, *c.expected)
-                                      : first_.run(k.source, k.group, k.partition, c.owner.name,
-                                                   c.owner.incarnation, c.epoch);
-            if (r.empty()) return;
-            outcome = {waybill::claim_result::claim_outcome::won, c.epoch,
-                       r.number<std::uint64_t>(0, 0)};
-        });
+        const auto written = once([&] { outcome = write(c); });
         if (!written) return waybill::unexpected(written.error());
         return outcome;
     }
 
     [[nodiscard]] waybill::result<void> heartbeat(const waybill::owner_heartbeat& p)
     {
-        return once([&] {
+        return together([&] {
             announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
+            unmark_.run(p.source, p.group, p.owner.name, p.owner.incarnation);
         });
     }
 
     [[nodiscard]] waybill::result<void> leave(const waybill::owner_heartbeat& p)
     {
-        return once([&] {
+        return together([&] {
             withdraw_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
+            clear_marks_.run(p.source, p.group);
         });
     }
 
@@ -118,6 +154,10 @@ private:
         " epoch numeric(20) NOT NULL, version bigint NOT NULL, PRIMARY KEY (source, grp, part));"
         "CREATE TABLE IF NOT EXISTS lease_owners (source text NOT NULL, grp text NOT NULL,"
         " owner text NOT NULL, incarnation numeric(20) NOT NULL, version numeric(20) NOT NULL,"
+        " PRIMARY KEY (source, grp, owner, incarnation));"
+        // The heartbeats that renew all leases of their owners: those with an equal version here.
+        "CREATE TABLE IF NOT EXISTS lease_owner_marks (source text NOT NULL, grp text NOT NULL,"
+        " owner text NOT NULL, incarnation numeric(20) NOT NULL, version numeric(20) NOT NULL,"
         " PRIMARY KEY (source, grp, owner, incarnation))";
 
     template <class F>
@@ -140,6 +180,55 @@ private:
         });
     }
 
+    /// One transaction.
+    template <class F>
+    [[nodiscard]] waybill::result<void> together(F&& f)
+    {
+        return once([&] {
+            db_.exec("BEGIN");
+            try {
+                f();
+                if (db_.exec("COMMIT").tag() != "COMMIT")
+                    throw postgres_error("the transaction was rolled back", "");
+            } catch (const postgres_error&) {
+                if (db_.in_transaction()) (void)db_.ask("ROLLBACK");
+                throw;
+            }
+        });
+    }
+
+    [[nodiscard]] waybill::lease_table rows_of(const std::string& source, const std::string& group)
+    {
+        waybill::lease_table all;
+        const rows l = leases_.run(source, group);
+        for (int i = 0; i != l.size(); ++i) {
+            all.leases.push_back({{source, group, std::string(l.text(i, 0))},
+                                  {std::string(l.text(i, 1)), l.number<std::uint64_t>(i, 2)},
+                                  l.number<std::uint64_t>(i, 3),
+                                  l.number<std::uint64_t>(i, 4)});
+        }
+        const rows o = owners_.run(source, group);
+        for (int i = 0; i != o.size(); ++i) {
+            all.owners.push_back({source,
+                                  group,
+                                  {std::string(o.text(i, 0)), o.number<std::uint64_t>(i, 1)},
+                                  o.number<std::uint64_t>(i, 2),
+                                  o.number<std::uint64_t>(i, 3) != 0});
+        }
+        return all;
+    }
+
+    [[nodiscard]] waybill::claim_result write(const waybill::lease_claim& c)
+    {
+        const waybill::partition_key& k = c.key;
+        const rows r = c.expected ? take_.run(k.source, k.group, k.partition, c.owner.name,
+                                              c.owner.incarnation, c.epoch, *c.expected)
+                                  : first_.run(k.source, k.group, k.partition, c.owner.name,
+                                               c.owner.incarnation, c.epoch);
+        if (r.empty()) return {};
+        return {waybill::claim_result::claim_outcome::won, c.epoch, r.number<std::uint64_t>(0, 0)};
+    }
+
     void make_tables()
     {
         if (db_.in_transaction()) throw postgres_error("a transaction is open", "");
@@ -153,8 +242,25 @@ private:
                      "SELECT part, owner, incarnation, epoch, version FROM leases"
                      " WHERE source = $1 AND grp = $2"};
     prepared owners_{db_,
-                     "SELECT owner, incarnation, version FROM lease_owners"
-                     " WHERE source = $1 AND grp = $2"};
+                     "SELECT o.owner, o.incarnation, o.version, (m.version IS NOT NULL)::int"
+                     " FROM lease_owners AS o LEFT JOIN lease_owner_marks AS m"
+                     " USING (source, grp, owner, incarnation, version)"
+                     " WHERE o.source = $1 AND o.grp = $2"};
+    prepared heartbeat_{db_,
+                        "SELECT version FROM lease_owners WHERE source = $1 AND grp = $2"
+                        " AND owner = $3 AND incarnation = $4 FOR SHARE"};
+    prepared mark_{db_,
+                   "INSERT INTO lease_owner_marks VALUES ($1, $2, $3, $4, $5)"
+                   " ON CONFLICT (source, grp, owner, incarnation)"
+                   " DO UPDATE SET version = excluded.version"};
+    prepared unmark_{db_,
+                     "DELETE FROM lease_owner_marks WHERE source = $1 AND grp = $2 AND owner = $3"
+                     " AND incarnation = $4"};
+    prepared clear_marks_{db_,
+                          "DELETE FROM lease_owner_marks AS m WHERE source = $1 AND grp = $2"
+                          " AND NOT EXISTS (SELECT FROM lease_owners AS o"
+                          " WHERE o.source = m.source AND o.grp = m.grp AND o.owner = m.owner"
+                          " AND o.incarnation = m.incarnation)"};
     prepared first_{db_,
                     "INSERT INTO leases VALUES ($1, $2, $3, $4, $5, $6, nextval('lease_versions'))"
                     " ON CONFLICT DO NOTHING RETURNING version"};

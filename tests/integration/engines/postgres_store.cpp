@@ -76,6 +76,11 @@ public:
     auto claim(const waybill::lease_claim& c) { return leases_->claim(c); }
     auto heartbeat(const waybill::owner_heartbeat& p) { return leases_->heartbeat(p); }
     auto leave(const waybill::owner_heartbeat& p) { return leases_->leave(p); }
+    auto renew(const waybill::owner_heartbeat& p, std::uint64_t since)
+    {
+        return leases_->renew(p, since);
+    }
+    auto claim_all(const std::vector<waybill::lease_claim>& c) { return leases_->claim_all(c); }
 
     [[nodiscard]] const std::string& address() const { return address_; }
 
