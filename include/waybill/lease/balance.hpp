@@ -18,7 +18,7 @@
 //   3. If an owner leaves and returns under its name, all have as many partitions as before.
 //   4. All this also holds if several owners act on the same view at the same time.
 // Exception: an owner with nothing else to claim may claim a partition that was free for two
-// expiries, one in a round, even above its target.
+// expiries, one in a round, even above its target, and keeps as many as are free for so long.
 
 #ifndef WAYBILL_LEASE_BALANCE_HPP
 #define WAYBILL_LEASE_BALANCE_HPP
@@ -63,7 +63,10 @@ namespace waybill::inline v0_2 {
     plan.balanced = free.empty();
     for (std::uint32_t o = 0; o != v.owners; ++o) {
         if (shares.surplus_count(o) != 0) plan.balanced = false;
+        if (o != v.self) plan.others_surplus += shares.surplus_count(o);
     }
+    // If an owner does not claim its share, the others keep what they have claimed in its place.
+    plan.surplus -= static_cast<std::uint32_t>(detail::lesser(plan.surplus, free_for_long.size()));
     return plan;
 }
 

@@ -35,6 +35,7 @@ struct balance_plan {
     std::vector<std::uint32_t> claim{};  ///< Free partitions to claim now, in this order.
     std::vector<std::uint32_t> steal{};  ///< Partitions of other owners, if `overdue`.
     std::uint32_t surplus = 0;           ///< Number of partitions that `self` should release.
+    std::uint32_t others_surplus = 0;    ///< Number of partitions that the others should release.
     std::uint32_t mine = 0;              ///< Number of partitions that `self` has.
     std::uint32_t target = 0;            ///< Number of partitions that `self` should have.
     bool balanced = false;               ///< Each owner has its target; no partition is free.

@@ -86,9 +86,8 @@ public:
 
     event_result on(const renewed& r, steady_time now)
     {
-        const bool is_pending = pending(now) == step::renew &&
-                                r.call.row == own_heartbeat(heartbeat_version_ + 1);
-        if (!is_pending) return event_result::stale;
+        const bool is_next = r.call.row == own_heartbeat(heartbeat_version_ + 1);
+        if (pending(now) != step::renew || !is_next) return event_result::stale;
         planned_.reserve(partitions());
         record_error(r.written);
         record_error(r.table);
@@ -139,9 +138,7 @@ public:
 
     event_result on(const group_left& w, steady_time now)
     {
-        const auto pending_call = call(now);
-        const leave* const of_row = pending_call ? std::get_if<leave>(&*pending_call) : nullptr;
-        if (!of_row || *of_row != w.call) return event_result::stale;
+        if (call(now) != lease_manager::lease_call(w.call)) return event_result::stale;
         if (step_ == step::leave) leaving_ = false;
         else departed_.pop_back();
         return after_result(now);
@@ -185,6 +182,7 @@ public:
 
     event_result on(const lease_released& v, steady_time now)
     {
+        if (held_[v.partition].released) return event_result::stale;
         const event_result h = add_claim({v.partition, purpose::give_back}, now);
         if (h == event_result::applied) held_.release(v.partition);
         return h;
@@ -319,8 +317,10 @@ private:
         balance_plan::lease_view v = seen_.view(group_.self);
         v.overdue = seen_.observed_for() - waits_since_ >= group_.leases.expiry;
         const balance_plan plan = balance(v, last_random_);
-        const bool waits = plan.mine < plan.target && plan.claim.empty();
-        if (!waits) waits_since_ = seen_.observed_for();
+        const bool released = plan.others_surplus < others_surplus_;
+        others_surplus_ = plan.others_surplus;
+        if (plan.mine >= plan.target || !plan.claim.empty() || released)
+            waits_since_ = seen_.observed_for();
         balanced_ = plan.balanced;
         const auto take = [&](std::uint32_t p) {
             if (!held_.exhausted(p) && !held_.holds(p)) planned_.push_back({p, purpose::take});
@@ -488,8 +488,9 @@ private:
     bool heartbeat_unknown_ = false;
     bool balanced_ = false;
     double last_random_ = 0.5;
-    // The observed time since which this owner has less than its target and nothing to claim.
+    // The observed time since which this owner misses partitions, and nothing was released.
     duration waits_since_;
+    std::uint32_t others_surplus_ = 0;  // at the last plan
     // The changes that were seen when the group was balanced; empty if it is not.
     std::optional<std::uint64_t> settled_at_;
     std::uint64_t version_ = 0;  // of the group, as read last

@@ -83,9 +83,7 @@ public:
         if (partition >= leases_.size()) return false;
         const seen_lease& l = leases_[partition];
         if (!l.stored || l.stored->owner.none()) return false;
-        if (!unchanged_for(l.last_change, options_.expiry)) return false;
-        const seen_owner* const owner = renewing_owner(l.stored->owner);
-        return !owner || unchanged_for(owner->last_change, options_.expiry);
+        return unchanged_for(last_renewal(l), options_.expiry);
     }
     /// The version of the heartbeat with which the lease has expired; 0 if it has not, or if its
     /// owner renews it by its row.
@@ -152,7 +150,7 @@ public:
                 v.holders.push_back(owners.find(r->owner)->second.number);
             } else {
                 const bool free_for_long =
-                    unchanged_for(leases_[i].last_change, options_.expiry + options_.expiry);
+                    unchanged_for(last_renewal(leases_[i]), options_.expiry + options_.expiry);
                 v.holders.push_back(free_for_long ? balance_plan::lease_view::free_for_long
                                                   : balance_plan::lease_view::free);
             }
@@ -224,7 +222,7 @@ private:
             // Of two rows of one owner the higher version counts.
             if (seen.listed && p.version <= seen.version) continue;
             if (is_new || p.version != seen.version) seen.last_change = observed_for_;
-            if (seen.renews_leases && !p.renews_leases) restart_leases_of(p.owner);
+            if (seen.renews_leases && !p.renews_leases) set_last_change(p.owner, observed_for_);
             if (is_new || seen.renews_leases != p.renews_leases) ++changes_;
             seen.version = p.version;
             seen.renews_leases = p.renews_leases;
@@ -239,18 +237,29 @@ private:
                 continue;
             }
             ++changes_;
-            if (at->second.renews_leases) restart_leases_of(at->first);
+            // The leases of an owner that was dead before stay as old as its last heartbeat.
+            const bool was_alive = !unchanged_for(at->second.last_change, options_.expiry);
+            if (at->second.renews_leases)
+                set_last_change(at->first, was_alive ? observed_for_ : at->second.last_change);
             at = owners_.erase(at);
         }
     }
 
-    /// The heartbeat of this owner no longer renews its leases. It may renew their rows from now
-    /// on, so their time starts again.
-    void restart_leases_of(const owner_id& owner)
+    /// The heartbeat of this owner no longer renews its leases. If it is alive, it may renew their
+    /// rows from now on, so their time starts again.
+    void set_last_change(const owner_id& owner, duration at)
     {
         for (seen_lease& l : leases_) {
-            if (l.stored && l.stored->owner == owner) l.last_change = observed_for_;
+            if (l.stored && l.stored->owner == owner)
+                l.last_change = detail::greater(l.last_change, at);
         }
+    }
+
+    /// When the lease was renewed last, by its row or by the heartbeat of its owner.
+    [[nodiscard]] duration last_renewal(const seen_lease& l) const
+    {
+        const seen_owner* const owner = l.stored ? renewing_owner(l.stored->owner) : nullptr;
+        return owner ? detail::greater(l.last_change, owner->last_change) : l.last_change;
     }
 
     /// The owner, if its heartbeat renews its leases; null otherwise.

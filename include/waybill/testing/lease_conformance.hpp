@@ -68,7 +68,7 @@ template <class Make, class Again = no_second, class Race = no_race, class Erase
             on_new([&](store& s) { detail::renew_erase_rules(s, t, erase); });
     }
     detail::lease_race_rules(t, make, again, race);
-    detail::untested_lease_rules<Again, Race, Erase>(t);
+    detail::untested_lease_rules<store, Again, Race, Erase>(t);
     return std::move(t.report);
 }
 

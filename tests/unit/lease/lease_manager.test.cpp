@@ -806,6 +806,46 @@ TEST_CASE("lease_manager: max_moves limits the releases and the steals of a roun
     CHECK(!validate(waybill::lease_options{.max_moves = 1}));
 }
 
+TEST_CASE("lease_manager: an owner that releases slowly is not stolen from")
+{
+    memory_leases store;
+    lease_group g{"log", "g", {}, {"a", 1}, {ms(10), ms(40), 1}};
+    for (int p = 0; p != 30; ++p) g.partitions.push_back(std::to_string(p));
+    owner_of<memory_leases> a(store, "a", 1);
+    owner_of<memory_leases> z(store, "z", 9);
+    owner_of<memory_leases> b(store, "b", 2);
+    a.keeper = lease_manager(g);
+    g.self = {"z", 9};
+    z.keeper = lease_manager(g);
+    g.self = {"b", 2};
+    b.keeper = lease_manager(g);
+    a.all(0);
+    a.all(5);
+    z.all(6);  // writes one heartbeat and dies; its share is left to it until it expires
+    std::uint64_t released = 0;
+    for (std::int64_t now = 7; now != 400; ++now) {
+        a.all(now);
+        for (std::uint32_t p = 0; p != 30; ++p) {
+            if (!a.keeper->to_release(p)) continue;
+            if (a.keeper->on(lease_manager::lease_released{p}, at(now)) == event_result::applied)
+                ++released;
+            CHECK(a.keeper->on(lease_manager::lease_released{p}, at(now)) == event_result::stale);
+        }
+        const auto call = b.keeper->call(at(now));
+        if (const auto* c = call ? std::get_if<lease_manager::claim>(&*call) : nullptr) {
+            for (const waybill::lease_claim& row : c->rows) {
+                const auto* const seen =
+                    b.keeper->seen().row_of(static_cast<std::uint32_t>(std::stoi(row.key.partition)));
+                CHECK((!seen || seen->owner.none()));
+            }
+        }
+        b.all(now);
+    }
+    CHECK(a.keeper->held() == 15);
+    CHECK(b.keeper->held() == 15);
+    CHECK(released == 15);
+}
+
 TEST_CASE("lease_manager: a copy goes on by itself")
 {
     row_leases store;

@@ -228,6 +228,31 @@ TEST_CASE("lease_observer: an owner that renews its rows from now on gets a new 
     }
 }
 
+TEST_CASE("lease_observer: a lease is free for long two expiries after the last heartbeat")
+{
+    for (const bool removed : {false, true}) {
+        lease_observer o = observer();
+        lease_table t{{row("0", a, 1, 7)}, {renewing(a, 1)}};
+        std::int64_t now = 0;
+        for (; now != 100; now += 10) {
+            ++t.owners[0].version;
+            o.update(t, at(ms(now)));
+        }
+        const auto holder_at = [&](std::int64_t end) {
+            for (; now <= end; now += 10) o.update(t, at(ms(now)));
+            return o.view(b).holders[0];
+        };
+        CHECK(holder_at(110) == 0);  // the last heartbeat was seen at 90
+        CHECK(holder_at(120) == balance_plan::lease_view::free);
+        CHECK(!o.any_renews_rows(b));
+        if (removed) t.owners.clear();  // by another owner, which tidies up
+        CHECK(holder_at(140) == balance_plan::lease_view::free);
+        CHECK(o.expired(0));
+        CHECK(!o.any_renews_rows(b));
+        CHECK(holder_at(150) == balance_plan::lease_view::free_for_long);
+    }
+}
+
 TEST_CASE("lease_observer: a partial table has the leases that changed, and all owners")
 {
     lease_observer o = observer();

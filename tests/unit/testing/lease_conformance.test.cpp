@@ -270,6 +270,8 @@ TEST_CASE("lease_conformance: names the rules that it could not try")
           std::vector<std::string>{
               "claim: a lease whose row was deleted has no version that it had before"
               " (needs rows that are deleted by hand)",
+              "renew: returns all leases after a row was deleted by hand"
+              " (needs rows that are deleted by hand)",
               "list: a second connection sees what was claimed and announced (needs a second connection)",
               "claim: a lease that a second connection has claimed since is contended (needs a second connection)",
               "claim: of two concurrent claims of a new lease at most one wins (needs two threads)",
@@ -461,10 +463,11 @@ TEST_CASE("lease conformance: each flaw of renew and claim_all is found")
         {bulk_flaw::all_or_nothing, "claim_all: each claim wins or is contended by itself"},
         {bulk_flaw::lists_no_owners, "renew: returns no lease if none has changed"},
     };
-    for (const auto& [flaw, rule] : flaws) {
-        INFO(std::string(rule));
+    for (const auto& one : flaws) {
+        const std::string rule = one.second;
+        INFO(rule);
         bool found = false;
-        for (const std::string& broken : bulk_report(flaw).broken)
+        for (const std::string& broken : bulk_report(one.first).broken)
             found = found || broken.find(rule) != std::string::npos;
         CHECK(found);
     }

@@ -96,24 +96,26 @@ inline void plan_claims(const balance_plan::lease_view& v, const shares& s,
                         const std::vector<std::uint32_t>& free, std::uint32_t start,
                         balance_plan& plan)
 {
-    std::size_t distributed = 0;  // of the free partitions
-    std::size_t stolen = 0;       // of the surplus partitions
+    std::uint64_t distributed = 0;  // of the free partitions
+    std::uint64_t stolen = 0;       // of the surplus partitions
     for (std::size_t i = s.order().size(); i-- != 0;) {
         const std::uint32_t owner = s.order()[i];
-        const std::size_t missing = s.missing_count(owner);
-        const std::size_t share = lesser(missing, free.size() - distributed);
+        const std::uint64_t missing = s.missing_count(owner);
+        const std::uint64_t share = lesser(missing, free.size() - distributed);
         if (owner != v.self) {
             distributed += share;
             stolen += missing - share;
             continue;
         }
-        for (std::size_t k = 0; k != share; ++k) {
-            plan.claim.push_back(free[distributed + (k + start) % share]);
+        for (std::uint64_t k = 0; k != share; ++k) {
+            const std::uint64_t n = distributed + (k + start) % share;
+            plan.claim.push_back(free[static_cast<std::size_t>(n)]);
         }
         if (!v.overdue || missing == share) return;
         const std::vector<std::uint32_t> surplus = surplus_partitions(v, s);
-        for (std::size_t k = stolen; k != lesser(stolen + missing - share, surplus.size()); ++k)
-            plan.steal.push_back(surplus[k]);
+        const std::uint64_t end = lesser(stolen + missing - share, surplus.size());
+        for (std::uint64_t k = lesser(stolen, end); k != end; ++k)
+            plan.steal.push_back(surplus[static_cast<std::size_t>(k)]);
         return;
     }
 }

@@ -104,11 +104,13 @@ void renew_rules(S& s, trial& t)
     const lease_table none = leases.renew(renewing("a", 3), all.version);
     t.holds(!none.partial || (none.leases.empty() && none.owners.size() == 2),
             "renew: returns no lease if none has changed");
-    const lease_claim one{key(2), {"b", 1}, 2, won[2].version};
-    const auto version = leases.claim_version(one);
-    const lease_table changed = leases.renew(renewing("a", 4), none.version);
+    lease_claim one{key(2), {"b", 1}, 2, won[2].version};
+    one.expected = leases.claim_version(one);
+    const lease_table taken = leases.renew(renewing("a", 4), none.version);
+    const auto version = leases.claim_version(one);  // a renewal
+    const lease_table changed = leases.renew(renewing("a", 4), taken.version);
     const std::vector<lease> expected{{one.key, one.owner, one.epoch, version.value_or(0)}};
-    t.holds(version && changed.version > none.version &&
+    t.holds(version && taken.version > none.version && changed.version > taken.version &&
                 (changed.partial ? changed.leases == expected : changed.leases.size() == 4),
             "renew: returns a lease that `claim` has changed since");
     const lease_table unknown = leases.renew(renewing("a", 5), largest - 1);
@@ -134,6 +136,9 @@ void claim_all_rules(S& s, trial& t)
     (void)leases.renew(a, 0);
     lease_claim take{key, {"b", 1}, 2, twice[0].version};
     take.expired_owner = a.owner;
+    take.expired_heartbeat = 8;
+    t.holds(!leases.wins(take) && leases.is_stored(first, twice[0].version),
+            "claim_all: contended if the heartbeat has another version, lower or higher");
     take.expired_heartbeat = 6;
     t.holds(!leases.wins(take) && leases.is_stored(first, twice[0].version),
             "claim_all: contended if the expired owner has written its heartbeat since");
@@ -155,8 +160,7 @@ void renew_erase_rules(S& s, trial& t, Erase& erase)
     const lease_table before = leases.renew(renewing("a", 1), 0);
     erase(s, key);
     const lease_table after = leases.renew(renewing("a", 2), before.version);
-    t.holds(!after.partial && after.leases.empty(),
-            "renew: returns all leases after a row was deleted by hand");
+    t.holds(!after.partial && after.leases.empty(), lease_rule::complete);
 }
 
 }  // namespace waybill::inline v0_2::testing::detail

@@ -281,6 +281,8 @@ void lease_version_rules(S& s, trial& t)
 struct lease_rule {
     static constexpr std::string_view deleted =
         "claim: a lease whose row was deleted has no version that it had before";
+    static constexpr std::string_view complete =
+        "renew: returns all leases after a row was deleted by hand";
     static constexpr std::string_view listed =
         "list: a second connection sees what was claimed and announced";
     static constexpr std::string_view other =
@@ -372,12 +374,15 @@ void lease_race_rules(trial& t, Make& make, Connect& connect, Race& race)
     }
 }
 
-template <class Connect, class Race, class Erase>
+template <class S, class Connect, class Race, class Erase>
 void untested_lease_rules(trial& t)
 {
     using rule = lease_rule;
-    if constexpr (std::is_same_v<Erase, no_erase>)
+    if constexpr (std::is_same_v<Erase, no_erase>) {
         t.untested(rule::deleted, "rows that are deleted by hand");
+        if constexpr (waybill::detail::bulk_lease_store<S>)
+            t.untested(rule::complete, "rows that are deleted by hand");
+    }
     if constexpr (!has_second<Connect>) {
         for (const auto r : {rule::listed, rule::other}) t.untested(r, second_connection);
     }
