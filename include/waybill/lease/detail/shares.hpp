@@ -107,15 +107,13 @@ inline void plan_claims(const balance_plan::lease_view& v, const shares& s,
             stolen += missing - share;
             continue;
         }
-        for (std::uint64_t k = 0; k != share; ++k) {
-            const std::uint64_t n = distributed + (k + start) % share;
-            plan.claim.push_back(free[static_cast<std::size_t>(n)]);
-        }
+        for (std::uint64_t k = 0; k != share; ++k)
+            plan.claim.push_back(free[distributed + (k + start) % share]);
         if (!v.overdue || missing == share) return;
         const std::vector<std::uint32_t> surplus = surplus_partitions(v, s);
         const std::uint64_t end = lesser(stolen + missing - share, surplus.size());
         for (std::uint64_t k = lesser(stolen, end); k != end; ++k)
-            plan.steal.push_back(surplus[static_cast<std::size_t>(k)]);
+            plan.steal.push_back(surplus[k]);
         return;
     }
 }
