@@ -10,9 +10,9 @@
 // finds another version. Versions come from a sequence and never come twice.
 //
 // A round is one transaction: one heartbeat renews all leases of its owner. It reads all rows,
-// since nothing here counts changes. Where several claims are made at once they lock in one order:
-// first the heartbeats they depend on, then the leases. Processes of version 0.1 can share the
-// tables: their heartbeats have no mark in the third one.
+// because no trigger counts changes. The claims of one call lock in one order: first the heartbeats
+// they depend on, then the leases. Processes of version 0.1 can share the tables: their heartbeats
+// have no mark in the third one.
 //
 // A claim, and what else writes, is not sent again where its answer got lost: who had won with it
 // would be told that somebody else wrote. That is an error, and the next round looks at the table.

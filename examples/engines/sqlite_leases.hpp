@@ -8,9 +8,9 @@
 //
 // On the connection of a sqlite_store it fences that one's checkpoints: see fenced_store.
 //
-// A round is one transaction: one heartbeat renews all leases of its owner. Triggers note which
-// rows have changed, whoever wrote them, so only these are read. Processes of version 0.1 can share
-// the file: they use the first two tables, and their heartbeats have no mark in the third one.
+// A round is one transaction: one heartbeat renews all leases of its owner. Triggers record each
+// row that changes, so only these rows are read. Processes of version 0.1 can share the file: they
+// use the first two tables, and their heartbeats have no mark in the third one.
 
 #ifndef WAYBILL_EXAMPLES_ENGINES_SQLITE_LEASES_HPP
 #define WAYBILL_EXAMPLES_ENGINES_SQLITE_LEASES_HPP

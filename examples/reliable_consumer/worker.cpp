@@ -40,7 +40,7 @@ waybill::processor::config as_worker(const options& o, std::uint64_t incarnation
     c.group = {source, group, {}, {fmt::format("worker-{}", *o.worker), incarnation}};
     for (std::uint64_t p = 0; p != o.partitions; ++p) c.group.partitions.push_back(std::to_string(p));
     // seconds, where nobody is killed so often
-    c.group.leases = {.interval = 30ms, .expiry = 150ms};
+    c.group.leases = {.interval = 20ms, .expiry = 80ms};
     c.lifecycle = {.poll = 20ms, .pause = {.base = 20ms, .cap = 1s}};
     return c;
 }

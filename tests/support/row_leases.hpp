@@ -11,6 +11,16 @@
 
 namespace tests_support {
 
+class row_leases : waybill::testing::memory_leases {
+public:
+    using memory_leases::claim;
+    using memory_leases::erase;
+    using memory_leases::heartbeat;
+    using memory_leases::leave;
+    using memory_leases::list;
+};
+static_assert(!waybill::detail::bulk_lease_store<row_leases>);
+
 /// Another store, seen without these calls.
 struct row_view {
     waybill::testing::memory_leases& rows;
@@ -25,21 +35,6 @@ struct row_view {
         return rows.heartbeat(p);
     }
     [[nodiscard]] auto leave(const waybill::owner_heartbeat& p) const { return rows.leave(p); }
-};
-
-class row_leases {
-public:
-    [[nodiscard]] auto list(const std::string& source, const std::string& group) const
-    {
-        return rows_.list(source, group);
-    }
-    [[nodiscard]] auto claim(const waybill::lease_claim& c) { return rows_.claim(c); }
-    [[nodiscard]] auto heartbeat(const waybill::owner_heartbeat& p) { return rows_.heartbeat(p); }
-    [[nodiscard]] auto leave(const waybill::owner_heartbeat& p) { return rows_.leave(p); }
-    void erase(const waybill::partition_key& key) { rows_.erase(key); }
-
-private:
-    waybill::testing::memory_leases rows_;
 };
 
 }  // namespace tests_support

@@ -7,7 +7,7 @@
 //     waybill::balance_plan::lease_view v = observer.view(me);
 //     waybill::balance_plan p = waybill::balance(v, random);
 //     for (std::uint32_t i : p.claim) ...                  // free partitions, all at once
-//     if (p.surplus != 0) ...                              // release so many partitions
+//     if (p.surplus != 0) ...                              // release this many partitions
 //
 // The target of an owner is partitions / owners, rounded down. The owners with the lowest numbers
 // get the remainder, one more each. So targets depend only on which owners there are. Guarantees,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// balance_plan: which owner has each partition, and what one owner should claim and release.
+// balance_plan: the owner of each partition, and the claims and releases of one owner.
 
 #ifndef WAYBILL_LEASE_BALANCE_PLAN_HPP
 #define WAYBILL_LEASE_BALANCE_PLAN_HPP
@@ -11,7 +11,7 @@
 
 namespace waybill::inline v0_2 {
 
-/// What an owner should claim and release, as `balance` computes it.
+/// The claims and releases of one owner, as `balance` computes them.
 struct balance_plan {
     /// The holder of each partition, as seen by one owner. All owners number the owners in the same
     /// order.

@@ -138,8 +138,11 @@ public:
 
     event_result on(const group_left& w, steady_time now)
     {
-        if (call(now) != lease_manager::lease_call(w.call)) return event_result::stale;
-        if (step_ == step::leave) leaving_ = false;
+        const bool own = pending(now) == step::leave;
+        if (!own && pending(now) != step::remove_departed) return event_result::stale;
+        if (w.call.row != (own ? own_heartbeat(heartbeat_version_) : departed_.back()))
+            return event_result::stale;
+        if (own) leaving_ = false;
         else departed_.pop_back();
         return after_result(now);
     }
@@ -173,10 +176,9 @@ public:
         if (stopping_) return event_result::stale;
         // The caller may have written the pending heartbeat already.
         if (pending(now) == step::renew) heartbeat_unknown_ = true;
-        const bool between_calls = pending(now) == step::wait;
         departed_.clear();
         stopping_ = leaving_ = true;
-        if (between_calls || step_ == step::wait || step_ == step::remove_departed) choose_step();
+        if (step_ == step::wait || step_ == step::remove_departed) choose_step();
         return event_result::applied;
     }
 
@@ -326,10 +328,9 @@ private:
             if (!held_.exhausted(p) && !held_.holds(p)) planned_.push_back({p, purpose::take});
         };
         for (const std::uint32_t p : plan.claim) take(p);
-        const std::uint32_t max_moves = group_.leases.max_moves;
-        for (std::uint64_t n = 0; n != detail::lesser(plan.steal.size(), max_moves); ++n)
-            take(plan.steal[n]);
-        held_.select_releases(plan.surplus, max_moves);
+        const std::uint64_t steals = detail::lesser(plan.steal.size(), group_.leases.max_moves);
+        for (std::uint64_t n = 0; n != steals; ++n) take(plan.steal[n]);
+        held_.select_releases(plan.surplus, group_.leases.max_moves);
         // One owner, the first of the view, removes the departed ones.
         if (v.self == 0) departed_ = seen_.departed();
         // Leases that are renewed by their rows can expire without a change.
@@ -435,12 +436,11 @@ private:
     /// Selects the next call.
     void choose_step()
     {
-        const bool gives_back = stopping_ || !extra_claims_.empty();
         if (leaving_) {
             step_ = heartbeat_unknown_ ? step::renew : step::leave;
         } else if (step_ != step::claim && !stopping_ && !planned_.empty()) {
             step_ = step::claim;
-        } else if (gives_back && any_must_be_read()) {
+        } else if ((stopping_ || !extra_claims_.empty()) && any_must_be_read()) {
             step_ = step::list;
         } else if (take_extra_claims()) {
             step_ = step::claim;

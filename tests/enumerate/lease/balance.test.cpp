@@ -122,10 +122,10 @@ counts counts_of(const places& holders, std::uint32_t owners)
 
 struct setting {
     bool announced = true;  // owners without partitions are visible to all
-    bool overdue = false;   // nobody releases, and this was so for an expiry
+    bool overdue = false;   // no owner has released a partition for an expiry
 };
 
-/// What `self` sees.
+/// The view of `self`.
 view seen_by(std::uint32_t self, const places& holders, const counts& c, const setting& s)
 {
     std::vector<std::uint32_t> number(owners_of(c), view::free);
@@ -440,7 +440,7 @@ balance_plan takes_all_that_is_free(const view& v)
     return p;
 }
 
-// Steals from whoever has more than itself.
+// Steals from the owner that has the most, if it has more than itself.
 balance_plan steals_from_who_has_more(const view& v)
 {
     balance_plan p = ours(v);
@@ -485,9 +485,9 @@ TEST_CASE("balance: mutant caught: takes all that is free")
            {"an owner exceeds its target", "a partition moves twice"});
 }
 
-TEST_CASE("balance: mutant caught: steals from whoever has more")
+TEST_CASE("balance: mutant caught: steals from an owner that has more")
 {
-    caught("mutant: steals from whoever has more", steals_from_who_has_more,
+    caught("mutant: steals from an owner that has more", steals_from_who_has_more,
            {"a balanced state moves"});
 }
 

@@ -223,7 +223,7 @@ private:
         }
     }
 
-    /// What is to be released for the sake of balance is given back at once, or never.
+    /// Gives back the leases that are to be released, unless owners never release.
     void release(lease_manager& k)
     {
         if (x_.never_releases) return;

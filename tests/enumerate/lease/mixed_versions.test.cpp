@@ -157,7 +157,7 @@ private:
 };
 
 /// A group in which owners join, sleep, die and stop. As a mutant, it marks the heartbeats of
-/// version 0.1 as renewing, so that nobody notices its owners.
+/// version 0.1 as renewing, so that its owners are not noticed.
 struct group {
     explicit group(std::uint64_t seed, bool hides_old) : dice_(seed), hides_old_(hides_old)
     {

@@ -676,7 +676,7 @@ TEST_CASE(
         return o.keeper->assignment_of(0, *o.keeper->epoch(0), {}).expired_incarnation;
     };
     {
-        row_leases store;  // nobody had it
+        row_leases store;  // the lease has no row
         owner a(store, "a", 1);
         a.all(0);
         a.all(5);

@@ -13,7 +13,7 @@
 //   2. A reported limit below the highest known one is ignored after a larger batch was accepted.
 //   3. A refused batch of one item changes nothing: the item is too large, not the estimate.
 //   4. Deterministic, independent of time, no errors. Of the standard maths functions, only
-//      std::sqrt is used.
+//      the square root is used.
 //
 // Cost: constant time, fixed size, no allocation.
 
