@@ -49,14 +49,16 @@ template <measure M, class Time, template <class> class How, template <class> cl
     // Inserted in order of time, each sample is the newest, which is the cheapest case.
     sliding_window<M, Time, How> both(o);
     if (clock) both.advance(*clock);
-    std::uint64_t i = 0;
-    std::uint64_t j = 0;
-    while (i != a.size() || j != b.size()) {
-        const bool from_b = i == a.size() || (j != b.size() && b[j].at < a[i].at);
-        const auto& s = from_b ? b[j++] : a[i++];
+    auto i = a.begin();
+    auto j = b.begin();
+    const auto i_end = a.end();
+    const auto j_end = b.end();
+    while (i != i_end || j != j_end) {
+        const bool from_b = i == i_end || (j != j_end && j->at < i->at);
+        const auto& s = from_b ? *j++ : *i++;
         if (clock && o.span != duration::highest() && *clock - s.at >= o.span) continue;
         const bool equal_time_follows =
-            (i != a.size() && a[i].at == s.at) || (j != b.size() && b[j].at == s.at);
+            (i != i_end && i->at == s.at) || (j != j_end && j->at == s.at);
         if (equal_time_follows && o.on_equal_time == window_options::equal_time::replace) continue;
         both.insert(s);
     }

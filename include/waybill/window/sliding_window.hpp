@@ -16,7 +16,7 @@
 //      after `now` is in no summary before its time. With `max_points`, set `ahead` and pass `now`
 //      to insert: else a wrong clock can fill the window with future samples.
 //   4. Samples in order and summaries cost O(1) on average; with `worst_case` each of them costs
-//      O(1). A late sample costs up to O(n). The module's guide lists all costs.
+//      O(1). A late sample costs O(log n) on average. The module's guide lists all costs.
 //   5. Allocates only for more samples than ever before; with `max_points` only in the constructor.
 // A value without locks: one thread at a time.
 
@@ -32,8 +32,8 @@
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/window/amortised.hpp>
-#include <waybill/window/detail/sample_iterator.hpp>
-#include <waybill/window/detail/sample_ring.hpp>
+#include <waybill/window/detail/window_samples.hpp>
+#include <waybill/window/detail/window_times.hpp>
 #include <waybill/window/measures.hpp>
 #include <waybill/window/sample.hpp>
 #include <waybill/window/window_options.hpp>
@@ -44,15 +44,12 @@ namespace waybill::inline v0_2 {
 
 template <measure Measure, class Time = wall_time, template <class> class How = amortised>
 class sliding_window {
-    template <class M>
-    static constexpr bool is_commutative = requires { requires M::commutative; };
-
 public:
     using value_type = typename Measure::value_type;
     using time_type = Time;
     static constexpr bool weighted = detail::has_weights<Measure>;
     using sample_type = detail::sample_for_measure<Measure, Time>;
-    using iterator = detail::sample_iterator<sliding_window>;
+    using iterator = detail::sample_iterator<detail::window_samples<sample_type, Measure>>;
     using const_iterator = iterator;
     using summary = window_summary<Measure, Time>;
 
@@ -64,7 +61,7 @@ public:
         times_.reach = options_.span - duration::nanoseconds(1);
         if (options_.max_points == 0) options_.max_points = 1;
         update_special();
-        if (options_.max_points != detail::highest_size) ring_.grow(options_.max_points);
+        if (options_.max_points != detail::highest_size) ring_.reserve(options_.max_points);
     }
 
     sliding_window(const sliding_window&) = default;
@@ -99,8 +96,9 @@ public:
     }
 
     /// Inserts a sample without moving the clock. Removes the oldest sample if there are more than
-    /// `max_points`. O(1) on average for a newest sample, also if it replaces the newest; O(size())
-    /// for others.
+    /// `max_points`. O(1) on average for a newest sample, also if it replaces the newest, and
+    /// O(log n) for a late one; O(n) if the late one is after the clock, replaces another, or has a
+    /// measure that is not commutative.
     insert_result insert(Time at, value_type value) { return insert(sample_type{at, value}); }
     insert_result insert(Time at, value_type value, std::uint64_t weight)
         requires weighted
@@ -167,22 +165,26 @@ public:
     [[nodiscard]] WAYBILL_ALWAYS_INLINE summary query(Time now)
     {
         advance(now);
-        if (times_.now < times_.newest) [[unlikely]]
+        if (times_.now < times_.newest) [[unlikely]] {
             exclude_later_samples();
-        return {policy_.all(ring_), times_.now, options_.span,
-                missing_until_ && !(*missing_until_ < window_begin())};
+            if (!ring_.late().empty())
+                return summary_of(Measure::combine(policy_.all(ring_), ring_.late().all()));
+        }
+        return summary_of(policy_.all(ring_));
     }
 
     /// The number of samples, including those after the clock.
-    [[nodiscard]] std::uint64_t size() const noexcept { return ring_.size(); }
-    /// The n-th oldest sample, from 0. Requires: n < size().
+    [[nodiscard]] std::uint64_t size() const noexcept { return ring_.count(); }
+    /// The n-th oldest sample, from 0. O(1); O(log^2 n) if some samples came far behind the newest.
+    /// Requires: n < size().
     [[nodiscard]] const sample_type& operator[](std::uint64_t n) const noexcept
     {
-        return ring_[n];
+        return ring_.sample(n, ring_.late_from(n));
     }
 
-    [[nodiscard]] iterator begin() const noexcept { return {*this, 0}; }
-    [[nodiscard]] iterator end() const noexcept { return {*this, size()}; }
+    /// Iterators become invalid when a sample is inserted or removed. A step costs O(1).
+    [[nodiscard]] iterator begin() const noexcept { return ring_.begin(); }
+    [[nodiscard]] iterator end() const noexcept { return ring_.end(); }
 
     /// The latest time passed to the window. Empty before the first.
     [[nodiscard]] std::optional<Time> clock() const noexcept
@@ -208,73 +210,46 @@ public:
             !(a.losses_ == b.losses_) || a.missing_until_ != b.missing_until_) {
             return false;
         }
-        for (std::uint64_t n = 0; n != a.size(); ++n) {
-            if (!(a[n] == b[n])) return false;
+        for (auto i = a.begin(), j = b.begin(), end = a.end(); i != end; ++i, ++j) {
+            if (!(*i == *j)) return false;
         }
         return true;
     }
 
 private:
-    /// The clock, and shortcuts: times that decide the common case with one comparison each.
-    struct times {
-        Time now = Time::lowest();
-        /// The time of the newest sample. The highest time if there is none.
-        Time newest = Time::highest();
-        /// A sample after `newest` and until this time is appended without further checks of its
-        /// time. The lowest time if each sample must be checked.
-        Time append_until = Time::highest();
-        /// The last time at which the oldest sample is in the window. The highest time if it
-        /// cannot leave.
-        Time complete_until = Time::highest();
-        duration reach{};  ///< The span minus 1 ns.
-        bool clock_known = false;
-        /// `advance` has more to do than to remove samples.
-        bool special = true;
-    };
+    WAYBILL_ALWAYS_INLINE summary summary_of(const Measure& m) const
+    {
+        return {m, times_.now, options_.span,
+                missing_until_ && !(*missing_until_ < times_.begin(options_))};
+    }
 
     /// Sets the shortcuts that depend on the oldest and the newest sample.
     void update_ends()
     {
-        times_.newest = ring_.empty() ? Time::highest() : ring_.newest().at;
-        times_.complete_until = ring_.empty() ? Time::highest() : last_covered(ring_.oldest().at);
+        times_.newest =
+            ring_.empty() || !ring_.late().empty() ? Time::highest() : ring_.newest().at;
+        times_.complete_until =
+            ring_.empty() ? Time::highest() : times_.last_covered(ring_.oldest().at, options_);
     }
-    /// Sets the other shortcuts. Called after a change of the clock if `ahead` is limited, and after
-    /// a change of the number of samples that wait or may have to wait.
+    /// Sets the other shortcuts. Called after a change of the clock if `ahead` is limited, and when
+    /// the number of samples changes that wait, may have to wait, or are not in the ring.
     void update_special()
     {
         const bool check_all = ring_.waiting() != 0 || on_time_appends_left_ != 0 ||
                                options_.on_equal_time == window_options::equal_time::replace;
-        times_.special = !times_.clock_known || ring_.waiting() != 0 ||
+        times_.special = !times_.clock_known || ring_.waiting() != 0 || !ring_.late().empty() ||
                          (!check_all && options_.ahead != duration::highest());
-        times_.append_until = check_all ? Time::lowest() : latest_allowed();
+        times_.append_until = check_all ? Time::lowest() : times_.latest_allowed(options_);
     }
 
-    /// The last time of the clock at which a sample of the time `at` is in the window.
-    [[nodiscard]] Time last_covered(Time at) const noexcept
-    {
-        return options_.span == duration::highest() ? Time::highest() : at + times_.reach;
-    }
-    /// The first time of the window, now - span + 1 ns. Samples before it have left. If it is
-    /// before the lowest time, the difference saturates and no sample has left.
-    [[nodiscard]] Time window_begin() const noexcept
-    {
-        if (!times_.clock_known || options_.span == duration::highest()) return Time::lowest();
-        return times_.now - times_.reach;
-    }
-    /// Samples after this time are not inserted.
-    [[nodiscard]] Time latest_allowed() const noexcept
-    {
-        if (!times_.clock_known || options_.ahead == duration::highest()) return Time::highest();
-        return times_.now + options_.ahead;
-    }
-
-    /// The part of `advance` for a first clock and for waiting samples.
+    /// The part of `advance` for a first clock, for samples in `ring_.late()` and for waiting ones.
     WAYBILL_NOINLINE void advance_with_checks()
     {
         if (!times_.clock_known) {
             times_.clock_known = true;
             drop_future();
         }
+        remove_expired_late();
         if (ring_.waiting() != 0) {
             measure_due_samples();
             if (ring_.waiting() != 0) return;
@@ -296,7 +271,7 @@ private:
     }
     WAYBILL_NOINLINE void remove_all_expired()
     {
-        const Time begin = window_begin();
+        const Time begin = times_.begin(options_);
         std::uint64_t n = 0;
         for (auto p = ring_.first(); n != ring_.size() && ring_.at(p).at < begin; ++n)
             p = ring_.after(p);
@@ -304,10 +279,18 @@ private:
         update_ends();
     }
 
+    void remove_expired_late()
+    {
+        if (ring_.late().empty()) return;
+        ring_.late().drop_before(times_.begin(options_));
+        if (times_.now == Time::highest()) move_late_into_ring();
+        update_ends();
+    }
+
     /// Removes samples that are too far ahead of a clock that was unknown when they were inserted.
     void drop_future()
     {
-        const Time latest = latest_allowed();
+        const Time latest = times_.latest_allowed(options_);
         std::uint64_t n = ring_.size();
         while (n != 0 && latest < ring_[n - 1].at) --n;
         if (n == ring_.size()) return;
@@ -327,7 +310,7 @@ private:
     /// nothing if there are none, or if they wait already.
     WAYBILL_NOINLINE void exclude_later_samples()
     {
-        if (ring_.empty() || ring_.waiting() != 0) return;
+        if (ring_.waiting() != 0 || ring_.empty() || !(times_.now < ring_.newest().at)) return;
         std::uint64_t n = 0;
         while (n != ring_.size() && times_.now < ring_[ring_.size() - 1 - n].at) ++n;
         ring_.set_waiting(n);
@@ -359,12 +342,12 @@ private:
             ++losses_.no_weight;
             return insert_result::no_weight;
         }
-        const bool appends = times_.newest < s.at && !ring_.empty();
-        if (!appends && s.at < window_begin()) {
+        const bool appends = !ring_.empty() && ring_.newest().at < s.at;
+        if (!appends && s.at < times_.begin(options_)) {
             ++losses_.too_old;
             return insert_result::too_old;
         }
-        if (times_.now < s.at && latest_allowed() < s.at) {
+        if (times_.now < s.at && times_.latest_allowed(options_) < s.at) {
             ++losses_.future;
             return insert_result::future;
         }
@@ -374,24 +357,21 @@ private:
     [[nodiscard]] WAYBILL_NOINLINE insert_result insert_with_checks(sample_type s)
     {
         if (const auto rejected = reject(s)) return *rejected;
-        if (!ring_.empty() && s.at <= times_.newest) return insert_late(s);
+        if (!ring_.empty() && s.at <= ring_.newest().at) return insert_late(s);
         append(s);
         return insert_result::newest;
     }
 
-    void set_waiting(std::uint64_t n)
-    {
-        ring_.set_waiting(n);
-        update_special();
-    }
-
     void append(sample_type s)
     {
-        if (ring_.size() == ring_.room()) make_room();
+        if (is_full()) make_room();
         ring_.push(s);
         update_ends();
         if (on_time_appends_left_ != 0) {
-            if (times_.now < s.at) return set_waiting(ring_.waiting() + 1);
+            if (times_.now < s.at) {
+                ring_.set_waiting(ring_.waiting() + 1);
+                return update_special();
+            }
             if (--on_time_appends_left_ == 0) update_special();
         }
         add_to_measure(s);
@@ -405,22 +385,31 @@ private:
             policy_.add(ring_, s);
     }
 
-    /// Makes room in a full ring: the ring grows or, at `max_points`, the oldest sample is removed.
+    /// No sample can be inserted before `make_room`.
+    [[nodiscard]] bool is_full() const noexcept
+    {
+        return ring_.size() == ring_.room() || size() == options_.max_points;
+    }
+
+    /// Makes room in a full window: the ring grows or, at `max_points`, the oldest sample is
+    /// removed.
     WAYBILL_NOINLINE void make_room()
     {
-        const std::uint64_t room = ring_.room();
-        if (room < options_.max_points) {
-            const auto first = ring_.first();
-            std::uint64_t new_room = room < initial_room ? initial_room : 2 * room;
-            if (options_.max_points != detail::highest_size) new_room = options_.max_points;
-            ring_.grow(new_room);
-            policy_.moved(first, room);
-            return;
-        }
-        count_pushed_out(ring_.oldest().at);
+        if (ring_.room() < options_.max_points) return grow();
+        count_pushed_out(ring_.oldest_of_all().at);
+        if (ring_.oldest_is_late()) return ring_.late().drop_oldest();
         if (ring_.measured() != 0) return policy_.forget(ring_, 1);
         ring_.drop(1);  // all samples are waiting
         ring_.set_waiting(ring_.waiting() - 1);
+    }
+    void grow()
+    {
+        const std::uint64_t room = ring_.room();
+        const auto first = ring_.first();
+        std::uint64_t new_room = room < initial_room ? initial_room : 2 * room;
+        if (options_.max_points != detail::highest_size) new_room = options_.max_points;
+        ring_.grow(new_room);
+        policy_.moved(first, room);
     }
     void count_pushed_out(Time at) noexcept
     {
@@ -432,39 +421,57 @@ private:
     /// times.
     [[nodiscard]] insert_result insert_late(sample_type s)
     {
-        std::uint64_t n = ring_.size();
-        while (n != 0 && s.at < ring_[n - 1].at) --n;
-        if (options_.on_equal_time == window_options::equal_time::replace && n != 0 &&
-            ring_[n - 1].at == s.at) {
-            ring_[n - 1] = s;
-            // The newest measured sample can be exchanged alone while it is in the newer part of
-            // the policy. Another measured sample needs a recomputation.
-            if (n == ring_.measured() && n > policy_.older_count())
-                policy_.replace_newest(ring_, s);
-            else if (n <= ring_.measured())
-                policy_.recompute(ring_);
+        std::uint64_t n = ring_.count_until(s.at);
+        if (options_.on_equal_time == window_options::equal_time::replace && replaces(n, s))
             return insert_result::replaced;
-        }
         if (n == ring_.size()) {
             append(s);
             return insert_result::newest;
         }
-        if (ring_.size() == options_.max_points) {
-            if (n == 0) {
-                count_pushed_out(s.at);  // it would be the oldest, and the window is full
+        if (is_full()) {
+            if (size() == options_.max_points && s.at < ring_.oldest_of_all().at) {
+                count_pushed_out(s.at);
                 return insert_result::too_old;
             }
-            --n;
+            const std::uint64_t before = ring_.size();
+            make_room();
+            n -= before - ring_.size();
         }
-        if (ring_.size() == ring_.room()) make_room();
+        const bool on_time =
+            times_.clock_known && s.at <= times_.now && times_.now < Time::highest();
+        if (on_time && ring_.is_far_behind(n, s.at, policy_.older_count())) insert_far_behind(s);
+        else insert_into_ring(n, s);
+        return insert_result::late;
+    }
+
+    /// Replaces the sample of the time of `s`. Returns false if there is none. Requires: n is the
+    /// number of samples of the ring that are not after `s`.
+    [[nodiscard]] bool replaces(std::uint64_t n, sample_type s)
+    {
+        if (n == 0 || ring_[n - 1].at != s.at) return ring_.late().replace(s);
+        if (ring_[n - 1] == s) return true;
+        ring_[n - 1] = s;
+        // The newest measured sample can be exchanged alone while it is in the newer part of the
+        // policy. Another measured sample needs a recomputation.
+        if (n == ring_.measured() && n > policy_.older_count())
+            policy_.replace_newest(ring_, s);
+        else if (n <= ring_.measured())
+            policy_.recompute(ring_);
+        return true;
+    }
+
+    /// Inserts a late sample before the n-th oldest of the ring, from 0.
+    void insert_into_ring(std::uint64_t n, sample_type s)
+    {
+        const std::uint64_t measured_before = ring_.measured();
         ring_.insert(n, s);
         update_ends();
-        const std::uint64_t measured_before = ring_.measured() - 1;
         if (n > measured_before || (n == measured_before && times_.now < s.at)) {
-            set_waiting(ring_.waiting() + 1);  // until the clock reaches its time
+            ring_.set_waiting(ring_.waiting() + 1);  // until the clock reaches its time
+            update_special();
         } else if (n == measured_before) {
             add_to_measure(s);
-        } else if (is_commutative<Measure> && n >= policy_.older_count()) {
+        } else if (detail::is_commutative<Measure> && n >= policy_.older_count()) {
             if (options_.on_equal_time == window_options::equal_time::replace)
                 policy_.add_late(ring_, s);
             else
@@ -472,16 +479,33 @@ private:
         } else {
             policy_.recompute(ring_);
         }
-        return insert_result::late;
+    }
+
+    /// Inserts a sample that is not after the clock into `ring_.late()`.
+    void insert_far_behind(sample_type s)
+    {
+        if (ring_.late().size() == ring_.max_late()) move_late_into_ring();
+        if (ring_.late().empty()) ring_.late().reserve(ring_.max_late());
+        ring_.late().insert(s);
+        update_ends();
+        update_special();
+    }
+    WAYBILL_NOINLINE void move_late_into_ring()
+    {
+        if (ring_.late().empty()) return;
+        if (ring_.room() < size()) grow();
+        ring_.move_late_into_ring();
+        policy_.recompute(ring_);
+        update_ends();
     }
 
     /// The room of the first allocation without `max_points`. It doubles from there.
     static constexpr std::uint64_t initial_room = 16;
 
     window_options options_;
-    detail::sample_ring<sample_type, Measure> ring_;
+    detail::window_samples<sample_type, Measure> ring_;
     How<Measure> policy_;
-    times times_;
+    detail::window_times<Time> times_;
     std::uint64_t on_time_appends_left_ = 0;  // if not 0, new samples after the clock wait
     std::optional<Time> missing_until_;
     window_losses losses_;

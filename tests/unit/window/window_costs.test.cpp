@@ -3,6 +3,7 @@
 // What a window costs, in combinations of measures; and a measure of one's own to which order
 // matters: it is in order, however late samples come.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -227,6 +228,38 @@ TEST_CASE("window costs: where order does not matter, all that came since the la
     CHECK(w.query(at(100)).points == 31);
 }
 
+// Every second sample is late: by `lag`, or by any time up to it.
+template <class W>
+double combined_each(std::int64_t size, std::int64_t lag, bool any)
+{
+    W w{{.span = duration::nanoseconds(size)}};
+    std::uint64_t before = 0;
+    for (std::int64_t n = 0; n != 6 * size; ++n) {
+        if (n == 2 * size) before = combined;
+        const std::int64_t behind = any ? (n * 7'919) % lag : lag;
+        w.insert(at(n % 2 == 0 ? n : n - behind), 1, at(n));
+        if (w.query(at(n)).points > static_cast<std::uint64_t>(size)) FAIL("too many");
+    }
+    return static_cast<double>(combined - before) / static_cast<double>(4 * size);
+}
+
+TEST_CASE_TEMPLATE("window costs: a sample far behind costs the logarithm of the size", W,
+                   sliding_window<in_any_order, wall_time, amortised>,
+                   sliding_window<in_any_order, wall_time, worst_case>)
+{
+    for (const std::int64_t size : {100, 1'000, 10'000, 100'000}) {
+        const std::int64_t lags[] = {1, 10, size / 4, size / 2, size - size / 10, size - 1};
+        for (const std::int64_t lag : lags) {
+            for (const bool any : {false, true}) {
+                CAPTURE(size);
+                CAPTURE(lag);
+                CAPTURE(any);
+                CHECK(combined_each<W>(size, lag, any) <= 8 + std::log2(static_cast<double>(size)));
+            }
+        }
+    }
+}
+
 TEST_CASE_TEMPLATE("window costs: a late sample starts anew where order may matter", W,
                    sliding_window<counting>, sliding_window<in_one_order>)
 {
@@ -271,7 +304,9 @@ TEST_CASE_TEMPLATE("window costs: the newest one, told again, is one combination
     for (std::int64_t n = 0; n != 100; ++n) w.insert(at(2 * n), 1);
     w.insert(at(198), 1);  // may make all anew
     const std::uint64_t before = combined;
-    for (int n = 0; n != 50; ++n) w.insert(at(198), 1);
+    for (int n = 0; n != 50; ++n) w.insert(at(198), n);
+    CHECK(combined - before == 50);
+    for (int n = 0; n != 50; ++n) w.insert(at(198), 49);  // the same sample again
     CHECK(combined - before == 50);
 }
 

@@ -79,17 +79,48 @@ TEST_CASE_TEMPLATE("window memory: none once there were as many samples", W, qui
     CHECK(taken == before);
 }
 
-TEST_CASE_TEMPLATE("window memory: sixteen bytes a sample and one measure, and not one more", W,
-                   quick, steady)
+TEST_CASE_TEMPLATE(
+    "window memory: sixteen bytes a sample and one measure, and a sixteenth of a node", W, quick,
+    steady)
 {
-    for (const std::uint64_t most : {1U, 7U, 600U, 4'096U, 5'000U}) {
+    constexpr std::uint64_t each = 16 + sizeof(stats<std::int64_t>);
+    for (const std::uint64_t most : {1U, 7U, 63U, 64U, 600U, 4'096U, 5'000U}) {
+        CAPTURE(most);
         const std::uint64_t before = bytes;
         W w{{.max_points = most}};
-        CHECK(bytes - before == most * (16 + sizeof(stats<std::int64_t>)));
+        const std::uint64_t nodes = most < 64 ? 0 : most / 16 + 1;
+        CHECK(bytes - before == most * each + nodes * (each + 16));
         W moved(std::move(w));
+        const std::uint64_t moved_bytes = bytes;
         w.insert(at(1), 1);  // what was moved from takes as much again, and at once
-        CHECK(bytes - before == 2 * most * (16 + sizeof(stats<std::int64_t>)));
+        CHECK(bytes - moved_bytes == most * each);
     }
+}
+
+TEST_CASE_TEMPLATE("window memory: where there is none, a sample far behind changes nothing", W,
+                   quick, steady)
+{
+    W w{{.span = duration::nanoseconds(2'000)}};
+    int failures = 0;
+    for (std::int64_t n = 0; n != 4'000; ++n) {
+        w.insert(at(n), n, at(n));
+        const std::int64_t late = n - (n * 7'919) % 1'900;
+        if (late < 0) continue;
+        const W before(w);
+        left = n % 2 == 0 ? 0 : plenty;
+        bool failed = false;
+        try {
+            w.insert(at(late), 1);
+        } catch (const std::bad_alloc&) {
+            failed = true;
+        }
+        left = plenty;
+        failures += failed;
+        if (failed && !(w == before)) FAIL_CHECK("changed at " << n);
+        const auto s = w.query(at(n));
+        if (s.points != before.size() + (failed ? 0 : 1)) FAIL_CHECK("wrong at " << n);
+    }
+    CHECK(failures > 3);
 }
 
 TEST_CASE_TEMPLATE("window memory: where there is none, all is as it was", W, quick, steady)

@@ -121,18 +121,29 @@ private:
     std::uint64_t high_[max_parts];
 };
 
+/// Calls f for each sample with an index in [first, last).
+template <class S, class F>
+constexpr void for_each_between(const S& samples, std::uint64_t first, std::uint64_t last, F f)
+{
+    if constexpr (requires(std::ptrdiff_t n) { samples.begin() + n; }) {
+        auto next = samples.begin() + static_cast<std::ptrdiff_t>(first);
+        for (std::uint64_t i = first; i != last; ++i, ++next) f(*next);
+    } else {
+        using size = decltype(samples.size());
+        for (std::uint64_t i = first; i != last; ++i) f(samples[static_cast<size>(i)]);
+    }
+}
+
 /// The quantile q of the samples with the indices [first, last).
 template <class S>
 [[nodiscard]] constexpr std::optional<sample_value_t<S>> quantile_of(const S& samples,
                                                                      std::uint64_t first,
                                                                      std::uint64_t last, double q)
 {
-    using size = decltype(samples.size());
     const auto for_each_value = [&](auto f) {
-        for (std::uint64_t i = first; i != last; ++i) {
-            const auto& s = samples[static_cast<size>(i)];
+        for_each_between(samples, first, last, [&f](const auto& s) {
             if (weight_of(s) != 0 && is_finite(s.value)) f(ordered_bits(s.value), weight_of(s));
-        }
+        });
     };
     std::uint64_t low = highest_size;
     std::uint64_t high = 0;

@@ -4,8 +4,7 @@
 //
 //     for (const auto& s : backlog) std::cout << s.value << '\n';
 //
-// It contains a pointer to the window and an index. After samples are inserted or removed it stays
-// valid, but may refer to another sample.
+// After a sample is inserted or removed, the iterator is invalid.
 
 #ifndef WAYBILL_WINDOW_DETAIL_SAMPLE_ITERATOR_HPP
 #define WAYBILL_WINDOW_DETAIL_SAMPLE_ITERATOR_HPP
@@ -17,34 +16,41 @@
 
 namespace waybill::inline v0_2::detail {
 
-/// A random access iterator over `W::sample_type`. Dereferences to `window[n]`.
-template <class W>
+/// A random access iterator over `Samples::sample_type`. `++` costs O(1), a larger step as much as
+/// `window[n]`.
+template <class Samples>
 class sample_iterator {
 public:
     using iterator_category = std::random_access_iterator_tag;
-    using value_type = typename W::sample_type;
+    using value_type = typename Samples::sample_type;
     using difference_type = std::ptrdiff_t;
     using pointer = const value_type*;
     using reference = const value_type&;
 
     sample_iterator() = default;
-    sample_iterator(const W& w, std::uint64_t n) noexcept : window_(&w), index_(n) {}
+    sample_iterator(const Samples& s, std::uint64_t n) noexcept
+        : samples_(&s), index_(n), late_(s.late_from(n))
+    {
+    }
 
-    [[nodiscard]] reference operator*() const noexcept { return (*window_)[index_]; }
+    [[nodiscard]] reference operator*() const noexcept { return samples_->sample(index_, late_); }
     [[nodiscard]] pointer operator->() const noexcept { return &**this; }
     [[nodiscard]] reference operator[](difference_type n) const noexcept { return *(*this + n); }
 
     sample_iterator& operator+=(difference_type n) noexcept
     {
-        index_ += static_cast<std::uint64_t>(n);
-        return *this;
+        return *this = {*samples_, index_ + static_cast<std::uint64_t>(n)};
     }
     sample_iterator& operator-=(difference_type n) noexcept
     {
-        index_ -= static_cast<std::uint64_t>(n);
+        return *this = {*samples_, index_ - static_cast<std::uint64_t>(n)};
+    }
+    sample_iterator& operator++() noexcept
+    {
+        samples_->step(index_, late_);
+        ++index_;
         return *this;
     }
-    sample_iterator& operator++() noexcept { return *this += 1; }
     sample_iterator& operator--() noexcept { return *this -= 1; }
     sample_iterator operator++(int) noexcept
     {
@@ -90,8 +96,9 @@ public:
     }
 
 private:
-    const W* window_ = nullptr;
+    const Samples* samples_ = nullptr;
     std::uint64_t index_ = 0;
+    typename Samples::late_place late_{};
 };
 
 }  // namespace waybill::inline v0_2::detail

@@ -12,9 +12,12 @@
 #define WAYBILL_WINDOW_DETAIL_SAMPLE_RING_HPP
 
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <waybill/core/detail/inlining.hpp>
 #include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -70,6 +73,17 @@ public:
     [[nodiscard]] const Sample& oldest() const noexcept { return samples_[oldest_]; }
     [[nodiscard]] const Sample& newest() const noexcept { return (*this)[size_ - 1]; }
 
+    /// The number of samples at or before `t`. O(log d) for d samples after it.
+    template <class Time>
+    [[nodiscard]] std::uint64_t count_until(Time t) const noexcept
+    {
+        std::uint64_t n = size_;
+        for (; n != 0 && t < (*this)[n - 1].at; --n) {
+            if (size_ - n == few) return search(t, n);
+        }
+        return n;
+    }
+
     /// Appends a sample as the newest. Requires: size() < room().
     void push(Sample s)
     {
@@ -81,15 +95,27 @@ public:
     /// O(size() - n).
     void insert(std::uint64_t n, Sample s)
     {
-        place to = place_of(size_);
-        push(s);
-        for (std::uint64_t i = size_ - 1; i != n; --i) {
-            const place from = before(to);
-            samples_[to] = samples_[from];
-            to = from;
+        const place to = place_of(n);
+        place end = place_of(size_);
+        if (size_ - n > few) {
+            if (end < to) {
+                move_up(0, end);
+                samples_[0] = samples_[room_ - 1];
+                end = room_ - 1;
+            }
+            move_up(to, end);
+        } else {
+            while (end != to) {
+                const place from = before(end);
+                samples_[end] = samples_[from];
+                end = from;
+            }
         }
         samples_[to] = s;
+        ++size_;
     }
+    /// Adds n samples after the newest. The caller sets them. Requires: size() + n <= room().
+    void extend(std::uint64_t n) noexcept { size_ += n; }
 
     /// Removes the oldest sample, or the n oldest. Neither changes `waiting()`: a caller that
     /// removes waiting samples has to set it.
@@ -144,6 +170,32 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t few = 8;  // a loop is as fast as a search or memmove
+
+    /// The number of samples at or before `t`. Requires: at most n. O(log(n - result)).
+    template <class Time>
+    [[nodiscard]] WAYBILL_NOINLINE std::uint64_t search(Time t, std::uint64_t n) const noexcept
+    {
+        std::uint64_t step = 1;
+        for (; step <= n && t < (*this)[n - step].at; step *= 2) n -= step;
+        std::uint64_t low = step <= n ? n - step + 1 : 0;
+        while (low != n) {
+            const std::uint64_t middle = low + (n - low) / 2;
+            if (t < (*this)[middle].at) n = middle;
+            else low = middle + 1;
+        }
+        return low;
+    }
+
+    /// Moves the samples at the places [first, last) up by one.
+    void move_up(place first, place last) noexcept
+    {
+        static_assert(std::is_trivially_copyable_v<Sample>);
+        if (first == last) return;
+        std::memmove(samples_.data() + first + 1, samples_.data() + first,
+                     (last - first) * sizeof(Sample));
+    }
+
     void swap(sample_ring& o) noexcept
     {
         samples_.swap(o.samples_);

@@ -89,11 +89,11 @@ struct snapshot_head {
     std::optional<wall_time> clock{};
 };
 
-/// The time of the n-th oldest sample in nanoseconds since the epoch.
-template <class W>
-[[nodiscard]] constexpr std::int64_t ns_of(const W& w, std::uint64_t n)
+/// The time of a sample in nanoseconds since the epoch.
+template <class Sample>
+[[nodiscard]] constexpr std::int64_t ns_of(const Sample& s)
 {
-    return w[n].at.since_epoch().count();
+    return s.at.since_epoch().count();
 }
 
 /// The coarsest unit of which the times of all samples are multiples.
@@ -101,7 +101,7 @@ template <class W>
 [[nodiscard]] constexpr std::uint8_t coarsest_common_unit(const W& w)
 {
     std::uint8_t unit = coarsest_unit;
-    for (std::uint64_t n = 0; n != w.size(); ++n) unit = unit_of(ns_of(w, n), unit);
+    for (const auto& s : w) unit = unit_of(ns_of(s), unit);
     return unit;
 }
 
@@ -116,7 +116,7 @@ template <class W>
 void write_head(snapshot_writer& out, const W& w, std::uint8_t unit)
 {
     const std::uint64_t count = w.size();
-    const std::int64_t first = count == 0 ? 0 : ns_of(w, 0);
+    const std::int64_t first = count == 0 ? 0 : ns_of(w[0]);
     std::int64_t clock_offset = 0;  // from the first sample to the clock
     std::uint8_t kind = snapshot_kind<W>();
     std::uint8_t clock_unit = 0;
@@ -139,27 +139,33 @@ void write_samples(snapshot_writer& out, const W& w, std::uint8_t unit)
 {
     using V = typename W::value_type;
     const std::uint64_t count = w.size();
-    const auto step_to = [&](std::uint64_t n) {
-        return ticks_of(ns_of(w, n), unit) - ticks_of(ns_of(w, n - 1), unit);
+    const auto step_between = [unit](const auto& earlier, const auto& later) {
+        return ticks_of(ns_of(later), unit) - ticks_of(ns_of(earlier), unit);
     };
+    auto s = w.begin();
+    auto previous = s;
     std::uint64_t step = 0;
     std::uint64_t equal_steps_end = 1;
     std::uint64_t previous_bits = 0;
-    for (std::uint64_t n = 0; n != count; ++n) {
+    for (std::uint64_t n = 0; n != count; ++n, previous = s, ++s) {
         if (n >= equal_steps_end) {
-            const std::uint64_t step_change = step_to(n) - step;
+            const std::uint64_t step_change = step_between(*previous, *s) - step;
             out.signed_integer(step_change);
             step += step_change;
             equal_steps_end = n + 1;
-            while (step_change == 0 && equal_steps_end != count && step_to(equal_steps_end) == step)
+            auto last = s;
+            for (auto next = s; step_change == 0 && equal_steps_end != count; last = next) {
+                ++next;
+                if (step_between(*last, *next) != step) break;
                 ++equal_steps_end;
+            }
             if (step_change == 0) out.integer(equal_steps_end - n - 1);
         }
-        const std::uint64_t bits = bits_of<V>(w[n].value);
+        const std::uint64_t bits = bits_of<V>(s->value);
         if constexpr (std::integral<V>) out.signed_integer(bits - previous_bits);
         else out.trimmed_integer(bits ^ previous_bits);
         previous_bits = bits;
-        if constexpr (W::weighted) out.integer(weight_of(w[n]));
+        if constexpr (W::weighted) out.integer(weight_of(*s));
     }
 }
 
