@@ -10,17 +10,22 @@
 // Before anything is timed, all results are compared with those of a scan, and allocations, bytes
 // and combines are counted. A window is filled twice before its time is taken, so that no page is
 // touched for the first time. A round is a number of whole windows, so that it includes its share of
-// the rebuilds. Times and instructions are compared with `floor`, the raw loop.
+// the rebuilds; it may be shorter for samples that are late by thousands of others. Times and
+// instructions are compared with `floor`, the raw loop.
+//
+// waybill and FiBA are also compared with late samples: every second one, by a constant distance.
 
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include "measure.hpp"
 #include "window/data.hpp"
+#include "window/fiba.hpp"
 #include "window/ours.hpp"
 #include "window/peers.hpp"
 #include "window/proof.hpp"
@@ -44,25 +49,46 @@ std::string benchmark_name(const std::string& peer, std::uint64_t n, shape data)
     return peer + "/" + std::to_string(n) + "/" + name(data);
 }
 
+/// Fills a window twice. If samples are late, a round follows, so that the state is one between
+/// rounds. Returns the number of operations.
 template <class Peer>
-void add(bench::runner& all, const std::string& peer, std::uint64_t n, shape data,
-         std::uint64_t least = 16'384)
+std::uint64_t fill(Peer& window, const series& values, std::uint64_t n, std::uint64_t round)
 {
-    const std::uint64_t round = (least + n - 1) / n * n;
+    CALLGRIND_STOP_INSTRUMENTATION;  // or counting instructions takes minutes
+    std::uint64_t done = 2 * n;
+    if constexpr (requires { window.fill(values, n); }) {
+        window.fill(values, done);
+        operate(window, values, done, done + round);
+        done += round;
+    } else {
+        operate(window, values, 0, done);
+    }
+    CALLGRIND_START_INSTRUMENTATION;
+    return done;
+}
+
+template <class Peer>
+void add_rounds(bench::runner& all, const std::string& peer, std::uint64_t n, shape data,
+                std::uint64_t round, bool counted)
+{
     all.add(benchmark_name(peer, n, data), static_cast<double>(round),
             [n, data, round](benchmark::State& state) {
                 const series values(data);
                 Peer window(n);
-                std::uint64_t i = 2 * n;
-                CALLGRIND_STOP_INSTRUMENTATION;  // or counting instructions takes minutes
-                operate(window, values, 0, i);
-                CALLGRIND_START_INSTRUMENTATION;
+                std::uint64_t i = fill(window, values, n, round);
                 for ([[maybe_unused]] auto r : state) {
                     operate(window, values, i, i + round);
                     i += round;
                 }
             },
-            {.counted = data == shape::random});
+            {.counted = counted});
+}
+
+template <class Peer>
+void add(bench::runner& all, const std::string& peer, std::uint64_t n, shape data,
+         std::uint64_t least = 16'384)
+{
+    add_rounds<Peer>(all, peer, n, data, (least + n - 1) / n * n, data == shape::random);
 }
 
 /// One line for each peer, one column for each size.
@@ -96,12 +122,42 @@ void each(F f)
     f.template operator()<two_stacks>();
     f.template operator()<two_stacks_lite>();
     f.template operator()<daba_lite>();
+    f.template operator()<fiba>();
     f.template operator()<amortised>();
     f.template operator()<worst_case>();
 }
 
-const char* const more_kinds[] = {"",          ", weights", ", stats",  ", compensated", ", repeated",
-                                  ", early 2", ", late 1",  ", late 16", ", late 256"};
+const char* const more_kinds[] = {"", ", weights", ", stats", ", compensated", ", repeated",
+                                  ", early 2"};
+constexpr std::int64_t late_by[] = {1, 16, 256, 4'096, 262'144};
+
+std::string late_name(const std::string& peer, std::int64_t behind)
+{
+    return peer + ", late " + std::to_string(behind);
+}
+
+/// A round may be less than a window if samples are late by thousands of others: a late sample may
+/// take waybill a millisecond, and the rebuilds when samples leave are a small part of that.
+template <class Window, std::int64_t Behind>
+void add_late(bench::runner& all, const std::string& peer, std::uint64_t n)
+{
+    constexpr bool slow = Behind > 100'000 && !std::is_same_v<Window, fiba>;
+    const std::uint64_t whole = (16'384 + n - 1) / n * n;
+    const std::uint64_t round = slow ? 128 : Behind > 1'000 ? 16'384 : whole;
+    add_rounds<late<Window, Behind>>(all, late_name(peer, Behind), n, shape::random, round, !slow);
+}
+
+/// Adds the windows with late samples. Sizes are at least four times the number of newer samples.
+template <class Window>
+void add_late(bench::runner& all, const std::string& peer, std::uint64_t n)
+{
+    if (n < 600) return;
+    if (n < 1'000'000) add_late<Window, late_by[0]>(all, peer, n);
+    add_late<Window, late_by[1]>(all, peer, n);
+    if (n > 1'000) add_late<Window, late_by[2]>(all, peer, n);
+    if (n > 1'000) add_late<Window, late_by[3]>(all, peer, n);
+    if (n > 1'000'000) add_late<Window, late_by[4]>(all, peer, n);
+}
 
 template <template <class> class How>
 void add_more(bench::runner& all, const std::string& peer, std::uint64_t n)
@@ -111,24 +167,24 @@ void add_more(bench::runner& all, const std::string& peer, std::uint64_t n)
     add<ours<exact, How>>(all, peer + ", compensated", n, shape::random);
     add<repeated<How>>(all, peer + ", repeated", n, shape::random);
     add<early<How>>(all, peer + ", early 2", n, shape::random);
-    if (n != 600 && n != 16'384) return;
-    add<late<How, 1>>(all, peer + ", late 1", n, shape::random);
-    add<late<How, 16>>(all, peer + ", late 16", n, shape::random);
-    if (n > 1'000) add<late<How, 256>>(all, peer + ", late 256", n, shape::random);
+    add_late<ours<plain, How, 4>>(all, peer, n);
 }
 
-template <template <class> class How>
+template <class Window>
 bool late_is_right(const char* peer)
 {
-    return equal_late<late<How, 1>>(10, peer) && equal_late<late<How, 1>>(600, peer) &&
-           equal_late<late<How, 16>>(600, peer) && equal_late<late<How, 256>>(2'000, peer);
+    return equal_late<Window, 1>(10, peer) && equal_late<Window, 1>(600, peer) &&
+           equal_late<Window, 16>(600, peer) && equal_late<Window, 256>(2'000, peer) &&
+           equal_late<Window, 4'096>(16'384, peer) && equal_random<Window>(10, peer) &&
+           equal_random<Window>(600, peer) && equal_random<Window>(5'000, peer);
 }
 
 /// Compares all results with those of the scan, and counts what does not depend on the machine.
 bool proven()
 {
-    bool good = late_is_right<waybill::amortised>("amortised") &&
-                late_is_right<waybill::worst_case>("worst_case");
+    bool good = late_is_right<fiba>(fiba::name) &&
+                late_is_right<ours<plain, waybill::amortised, 4>>(amortised::name) &&
+                late_is_right<ours<plain, waybill::worst_case, 4>>(worst_case::name);
     for (const shape s : shapes) {
         for (const std::uint64_t n : sizes) {
             each([&]<class Peer>() {
@@ -161,6 +217,7 @@ bool tails()
     tail<two_stacks>(16'384);
     tail<two_stacks_lite>(16'384);
     tail<daba_lite>(16'384);
+    tail<fiba>(16'384);
     tail<amortised>(16'384);
     return tail<worst_case>(16'384) < 20;
 }
@@ -185,9 +242,12 @@ int main(int argc, char** argv)
     for (const std::uint64_t n : sizes) {
         add_more<waybill::amortised>(all, "amortised", n);
         add_more<waybill::worst_case>(all, "worst_case", n);
+        add_late<fiba>(all, fiba::name, n);
     }
-    for (const char* policy : {"amortised", "worst_case"}) {
-        for (const char* kind : more_kinds) more.push_back(std::string(policy) + kind);
+    for (const std::string peer : {amortised::name, worst_case::name, fiba::name}) {
+        if (peer == fiba::name) more.push_back(peer);
+        else for (const char* kind : more_kinds) more.push_back(peer + kind);
+        for (const std::int64_t behind : late_by) more.push_back(late_name(peer, behind));
     }
     if (!all.run(benchmark_name("floor", 600, shape::random))) return 2;
     const bool good = proven();

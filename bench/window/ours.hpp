@@ -74,11 +74,11 @@ struct worst_case : ours<plain, waybill::worst_case> {
     using ours::ours;
 };
 
-/// Every second sample is late: `Behind` others are newer.
-template <template <class> class How, std::int64_t Behind>
-class late : public ours<plain, How, 4> {
+/// A window in which every second sample is late: `Behind` others are newer.
+template <class Window, std::int64_t Behind>
+class late : public Window {
 public:
-    using ours<plain, How, 4>::ours;
+    using Window::Window;
 
     static std::int64_t date(std::int64_t now)
     {
@@ -87,7 +87,19 @@ public:
     }
     [[gnu::always_inline]] answer take(std::int64_t now, double value)
     {
-        return ours<plain, How, 4>::take(now, date(now), value);
+        return Window::take(now, date(now), value);
+    }
+    /// Inserts the samples of the first n operations whose times are not negative, in the order of
+    /// times. The time of this does not depend on `Behind`.
+    template <class Series>
+    void fill(const Series& values, std::uint64_t n)
+    {
+        for (std::uint64_t i = 0; i != n; ++i) {
+            const std::uint64_t from = i % 2 == 0 ? i : i + 2 * static_cast<std::uint64_t>(Behind);
+            if (from >= n) continue;
+            const std::int64_t at = date(static_cast<std::int64_t>(from) * step);
+            benchmark::DoNotOptimize(Window::take(at, at, values[from]));
+        }
     }
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // peers: other sliding windows. `take` advances the time, removes samples that have left, inserts a
-// sample and returns the statistics of the window. No peer checks its input or accepts late samples.
+// sample and returns the statistics of the window. No peer checks its input. Of all peers, only FiBA
+// (fiba.hpp) accepts late samples.
 //
 //   floor            a ring with a running sum and a count: the cost of push, pop and comparing times.
 //                    Values are subtracted, so a sum of fractions would drift. No extremes.

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <random>
 #include <vector>
 
 #include <malloc.h>
@@ -57,26 +58,51 @@ bool equal(std::uint64_t n, shape data)
     return true;
 }
 
-template <class Late>
-bool equal_late(std::uint64_t n, const char* who)
+/// The statistics of samples in any order.
+inline answer statistics(const std::vector<timed>& all)
+{
+    kept k = kept::of(all.front().value);
+    for (std::size_t i = 1; i != all.size(); ++i) k = kept::combine(k, kept::of(all[i].value));
+    return k.statistics();
+}
+
+/// Compares with a scan in which the sample of an operation has the time `date(now)`. In a large
+/// window only some results, because a scan is slow.
+template <class Window, class Date>
+bool equal_dates(std::uint64_t n, const char* who, const char* data, Date date)
 {
     const series values(shape::random);
-    Late ours(n);
+    Window window(n);
     std::vector<timed> all;
+    const std::uint64_t every = n < 1'000 ? 1 : n / 100 + 7;
     for (std::uint64_t i = 0; i != 3 * n + 500; ++i) {
         const auto now = static_cast<std::int64_t>(i) * step;
-        const answer a = ours.take(now, values[i]);
         const std::int64_t from = now - static_cast<std::int64_t>(n) * step;
-        if (Late::date(now) > from) all.push_back({Late::date(now), values[i]});
+        const std::int64_t at = date(now);
+        const answer a = window.take(now, at, values[i]);
+        if (at > from) all.push_back({at, values[i]});
+        if (i % every != 0) continue;
         std::erase_if(all, [&](const timed& t) { return t.at <= from; });
-        kept k;
-        for (const timed& t : all) {
-            const kept own = kept::of(t.value);
-            k = k.count == 0 ? own : kept::combine(k, own);
-        }
-        if (!same(a, k.statistics(), true)) return wrong(who, n, "late", i);
+        if (!all.empty() && !same(a, statistics(all), true)) return wrong(who, n, data, i);
     }
     return true;
+}
+
+template <class Window, std::int64_t Behind>
+bool equal_late(std::uint64_t n, const char* who)
+{
+    return equal_dates<Window>(n, who, "late", late<Window, Behind>::date);
+}
+
+/// Each sample is late by less than 1, 2, 4 ... or n steps, or on time.
+template <class Window>
+bool equal_random(std::uint64_t n, const char* who)
+{
+    std::mt19937_64 dice(20'261'123);
+    return equal_dates<Window>(n, who, "random times", [&](std::int64_t now) {
+        const std::uint64_t within = std::min(n, std::uint64_t{1} << dice() % 24);
+        return now - static_cast<std::int64_t>(dice() % within) * step;
+    });
 }
 
 /// No allocation after the constructor, and the bytes that this allocates for each sample.
