@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+//
+// more_scenarios: the second set: ordered keys, limits that differ by request, compressed batches.
+//
+// 200,000 messages for one destination, in calls of 20,000. The limit belongs to a request: it is
+// found by the request's number, refused requests included. The broker counts
+// `envelope + factor(batch) * sum of sizes`; the factor is 1 if batches are not compressed.
+//
+//     O2 O4 O8   ordered keys: 500, by Zipf's law; 2, 4, 8 requests in flight
+//     N2 N8      two or eight nodes behind one address; a limit of 256 KiB, and of 200 KiB at one
+//     L100       a new limit after every 100 requests, from 128 to 256 KiB
+//     D          each message is compressed; the mean ratio drifts, the messages scatter around it
+//     C+ C-      each batch is compressed; accepted sizes are reported (C+), or not (C-)
+//     B          two kinds of headers, 60 and 1,500 bytes, mixed at random
+//     J          the limit of a request is 256 KiB less a random part of up to 10 %
+
+#ifndef WAYBILL_BENCH_SIMULATION_MORE_SCENARIOS_HPP
+#define WAYBILL_BENCH_SIMULATION_MORE_SCENARIOS_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+#include "scenarios.hpp"
+
+namespace simulation {
+
+enum class more : std::uint8_t { O2, O4, O8, N2, N8, L100, D, C_plus, C_minus, B, J };
+
+inline constexpr const char* more_names[] = {"O2", "O4", "O8", "N2", "N8", "L100",
+                                             "D",  "C+", "C-", "B",  "J"};
+constexpr std::size_t more_count = std::size(more_names);
+
+constexpr std::uint64_t small_limit = 204'800;  // bytes of a batch, at a small node
+constexpr std::size_t key_count = 500;          // of the ordered scenarios
+constexpr double key_exponent = 1.0;            // of Zipf's law
+constexpr std::size_t limits_drawn = 1U << 15;  // requests until the limits repeat
+constexpr double level_pull = 1.0 / 10'000;     // D and C: how fast the level returns
+constexpr double level_sigma = 0.3;             // and its deviation, of the logarithm
+constexpr double mean_ratio = 0.35;             // of compression
+
+struct more_scenario {
+    more which{};
+    std::vector<message> messages;
+    std::vector<std::uint32_t> keys;    // empty if there is no order
+    std::vector<std::uint64_t> limits;  // by the number of the request, and from the first again
+    std::size_t slots = 1;              // requests in flight
+    bool reports_accepted = true;       // whether the sizes of accepted batches may be reported
+    bool compressed = false;            // whether batches are compressed
+    std::uint64_t seed = 0;
+
+    [[nodiscard]] const char* name() const { return more_names[static_cast<std::size_t>(which)]; }
+    [[nodiscard]] bool ordered() const { return !keys.empty(); }
+    [[nodiscard]] std::uint32_t key(std::size_t i) const { return keys.empty() ? 0 : keys[i]; }
+    [[nodiscard]] std::uint64_t limit_of(std::size_t request) const
+    {
+        return limits[request % limits.size()];
+    }
+
+    /// The factor of a compressed batch. It falls with the bytes of the bodies, from 1.5 to 1, and
+    /// has a noise of 2 % that belongs to the first message.
+    [[nodiscard]] double factor(std::size_t first, std::uint64_t bodies) const
+    {
+        if (!compressed) return 1;
+        splitmix64 dice(seed * 1'000'003 + first);
+        const double noise = std::exp(0.02 * dice.normal());
+        return noise * (1 + 0.5 * std::sqrt(16'384.0 / (16'384.0 + static_cast<double>(bodies))));
+    }
+};
+
+/// The sums of a batch, from which the broker's bytes follow.
+struct batch_sums {
+    std::uint64_t bodies = 0;
+    std::uint64_t sizes = 0;
+    std::uint64_t items = 0;
+
+    void add(const message& m)
+    {
+        bodies += m.body;
+        sizes += m.size;
+        ++items;
+    }
+};
+
+inline std::uint64_t counted(const more_scenario& s, std::size_t first, const batch_sums& b)
+{
+    const double bytes = s.factor(first, b.bodies) * static_cast<double>(b.sizes);
+    return envelope + static_cast<std::uint64_t>(std::ceil(bytes));
+}
+
+/// A logarithm that wanders around 0 and returns to it.
+class wandering_level {
+public:
+    double next(splitmix64& dice)
+    {
+        level_ += -level_pull * level_ + level_sigma * std::sqrt(2 * level_pull) * dice.normal();
+        return level_;
+    }
+
+private:
+    double level_ = 0;
+};
+
+/// Key numbers by Zipf's law.
+class key_dice {
+public:
+    key_dice()
+    {
+        double sum = 0;
+        for (std::size_t k = 0; k != key_count; ++k) {
+            sum += std::pow(static_cast<double>(k + 1), -key_exponent);
+            upper_.push_back(sum);
+        }
+    }
+    [[nodiscard]] std::uint32_t draw(splitmix64& dice) const
+    {
+        const double x = dice.fraction() * upper_.back();
+        const auto found = std::upper_bound(upper_.begin(), upper_.end(), x);
+        return static_cast<std::uint32_t>(found - upper_.begin());
+    }
+
+private:
+    std::vector<double> upper_;
+};
+
+inline void draw_messages(more_scenario& s, splitmix64& dice)
+{
+    const key_dice keys;
+    wandering_level level;
+    s.messages.reserve(how_many);
+    for (std::size_t i = 0; i != how_many; ++i) {
+        if (s.slots != 1) {
+            const std::uint64_t body = dice.integer(50, 500);
+            s.messages.push_back(wired(body, body, 60));
+            s.keys.push_back(keys.draw(dice));
+        } else if (s.which == more::D || s.compressed) {
+            const std::uint64_t body =
+                s.compressed ? dice.integer(200, 2'000) : dice.integer(500, 5'000);
+            const double wander = s.which == more::D ? level.next(dice) : 0;
+            const double ratio = mean_ratio * std::exp(wander + 0.2 * dice.normal());
+            const double wire = std::ceil(static_cast<double>(body) * std::min(1.0, ratio));
+            s.messages.push_back(wired(body, static_cast<std::uint64_t>(wire), 60));
+        } else if (s.which == more::B) {
+            const std::uint64_t body = dice.integer(50, 500);
+            s.messages.push_back(wired(body, body, dice.fraction() < 0.25 ? 1'500 : 60));
+        } else {
+            const std::uint64_t body = dice.integer(200, 2'000);
+            s.messages.push_back(wired(body, body, 60));
+        }
+    }
+}
+
+inline void draw_limits(more_scenario& s, splitmix64& dice)
+{
+    const bool constant = s.slots != 1 || s.which == more::D || s.compressed || s.which == more::B;
+    for (std::size_t r = 0; r != (constant ? 1 : limits_drawn); ++r) {
+        std::uint64_t limit = full_limit;
+        if (s.which == more::N2 && dice.integer(1, 2) == 1) limit = small_limit;
+        if (s.which == more::N8 && dice.integer(1, 8) == 1) limit = small_limit;
+        if (s.which == more::L100 && r % 100 != 0) limit = s.limits.back();
+        if (s.which == more::L100 && r % 100 == 0) limit = dice.integer(full_limit / 2, full_limit);
+        if (s.which == more::J) {
+            limit = static_cast<std::uint64_t>((1 - 0.1 * dice.fraction()) * 262'144.0);
+        }
+        s.limits.push_back(limit);
+    }
+}
+
+inline more_scenario make_more(more which, std::uint64_t seed)
+{
+    more_scenario s;
+    s.which = which;
+    s.seed = 100 + static_cast<std::uint64_t>(which) + 1'000 * (seed - 1);
+    if (which == more::C_minus) --s.seed;  // the same messages as C+
+    if (which == more::O2) s.slots = 2;
+    if (which == more::O4) s.slots = 4;
+    if (which == more::O8) s.slots = 8;
+    s.compressed = which == more::C_plus || which == more::C_minus;
+    s.reports_accepted = which != more::C_minus;
+    splitmix64 dice(s.seed);
+    draw_messages(s, dice);
+    draw_limits(s, dice);
+    return s;
+}
+
+/// The fewest requests of a sender that knows all sizes and the limit of each request, call by
+/// call: cuts in order. With keys, any order: the bytes of a call divided by the limit.
+inline std::uint64_t optimum(const more_scenario& s)
+{
+    std::uint64_t requests = 0;
+    for (std::size_t first = 0; first != how_many; first += a_call) {
+        batch_sums sums;
+        std::size_t head = first;
+        for (std::size_t i = first; i != first + a_call; ++i) {
+            batch_sums with = sums;
+            with.add(s.messages[i]);
+            const std::uint64_t bytes = counted(s, head, with);
+            const bool fits = bytes <= s.limit_of(requests) && sums.items != most_items;
+            if (s.ordered() || fits) {
+                sums = with;
+                continue;
+            }
+            ++requests;
+            sums = {};
+            head = i;
+            sums.add(s.messages[i]);
+        }
+        const std::uint64_t room = full_limit - envelope;
+        requests += s.ordered() ? (sums.sizes + room - 1) / room : 1;
+    }
+    return requests;
+}
+
+}  // namespace simulation
+
+#endif  // WAYBILL_BENCH_SIMULATION_MORE_SCENARIOS_HPP
