@@ -98,6 +98,55 @@ TEST_CASE("sender: items of a key that is busy are skipped, those of others go")
     CHECK(sending(s) == numbers{2, 4});
 }
 
+TEST_CASE("sender: a batch that is less than half full waits for the keys in flight")
+{
+    batch_sender s(in_order(4, 3));
+    queue(s, {{1}, {2}, {3}, {4}, {1}, {5}});
+    CHECK(sending(s) == numbers{0, 1, 2, 3});
+    const std::uint64_t first = start(s);
+    CHECK(sending(s).empty());  // one of four, and item 4 could be added
+    s.on(batch_sender::accepted{first}, at(0));
+    settle_all(s);
+    CHECK(sending(s) == numbers{4, 5});
+}
+
+TEST_CASE("sender: a batch that is half full does not wait for the keys in flight")
+{
+    for (const std::uint64_t bytes : {1U, 50U}) {  // half of the items, or of the bytes
+        batch_sender s(in_order(bytes == 1 ? 4 : 100, 3));
+        queue(s, {{1, 30}, {2, 30}, {3, 30}, {4, 10}, {1}, {5, bytes}});
+        if (bytes == 1) s.on(batch_sender::queued(1U, 6), at(0));
+        s.on(batch_sender::flushed{}, at(0));
+        CHECK(sending(s) == numbers{0, 1, 2, 3});
+        start(s);
+        CHECK(sending(s) == (bytes == 1 ? numbers{5, 6} : numbers{5}));
+    }
+}
+
+TEST_CASE("sender: a batch that waits for keys leaves when its linger is over, or at a failure")
+{
+    send_policy p = in_order(4, 3);
+    p.linger = duration::milliseconds(5);
+    batch_sender s(p);
+    queue(s, {{1}, {2}, {3}, {4}, {1}, {5}});
+    const std::uint64_t first = start(s);
+    CHECK(sending(s, at(4)).empty());
+    CHECK(sending(s, at(5)) == numbers{5});
+    // The key of the attempt in flight stops: its item ends, and there is nothing to wait for.
+    batch_sender t(in_order(4, 3));
+    queue(t, {{1}, {2}, {3}, {4}, {1}, {5}});
+    const batch_sender::entry_fault failed[] = {{0, fault_kind::permanent}};
+    t.on(batch_sender::partial{.attempt = start(t), .failed = failed}, at(0));
+    CHECK(settle_all(t) == endings{{0, failed_},
+                                   {1, accepted_},
+                                   {2, accepted_},
+                                   {3, accepted_},
+                                   {4, held_back_}});
+    CHECK(sending(t) == numbers{5});
+    s.on(batch_sender::accepted{first}, at(5));
+    CHECK(settle_all(s).size() == 4);
+}
+
 TEST_CASE("sender: a key stops at its first item that does not arrive, others go on")
 {
     batch_sender s(in_order(2));

@@ -30,10 +30,11 @@ public:
     std::uint64_t next_item = 0;           ///< Number of the next item to examine.
     std::uint64_t max_items = unlimited;   ///< Maximum number of items.
     std::uint32_t key = 0;                 ///< Key slot of the first item, if keys are used.
-    std::uint32_t busy_skips = 0;          ///< Items skipped because their key is in flight.
+    std::uint64_t busy_skips = 0;          ///< Items skipped because their key is in flight.
     steady_time started_at;                ///< Time at which the first item was added.
     batch_close_reason close_reason = batch_close_reason::end;
     bool full = false;
+    bool waits_for_keys = false;  ///< Not sent before skipped items can be added, unless it lingers.
 
     [[nodiscard]] bool empty() const noexcept { return sizes.items == 0; }
 
@@ -52,6 +53,7 @@ public:
         started_at = {};
         close_reason = batch_close_reason::end;
         full = false;
+        waits_for_keys = false;
         margin_bound_ = {};
         margin_ = highest_size;
         look_ahead_end_ = 0;
@@ -173,7 +175,8 @@ public:
     {
         return a.runs == b.runs && a.sizes == b.sizes && a.next_item == b.next_item &&
                a.max_items == b.max_items && a.key == b.key && a.started_at == b.started_at &&
-               a.close_reason == b.close_reason && a.full == b.full;
+               a.close_reason == b.close_reason && a.full == b.full &&
+               a.waits_for_keys == b.waits_for_keys;
     }
 
 private:

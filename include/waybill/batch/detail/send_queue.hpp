@@ -65,12 +65,12 @@ public:
     /// True if the draft can be sent, now or later, without further items.
     [[nodiscard]] bool can_be_sent() const noexcept
     {
-        return !draft_.empty() && (draft_.full || is_flushed() || lingers());
+        return !draft_.empty() && (is_due_at_once() || lingers());
     }
     /// The time from which the draft can be sent.
     [[nodiscard]] steady_time due() const noexcept
     {
-        if (draft_.full || is_flushed()) return steady_time::lowest();
+        if (is_due_at_once()) return steady_time::lowest();
         return draft_.started_at + linger_;
     }
     /// The close reason of the draft if it is sent.
@@ -133,10 +133,8 @@ public:
                     end_item(draft_.next_item, item_outcome::blocked_by_key, outcomes);
                     continue;
                 }
-                // Skips at most `max_busy_skips` items of busy keys, so that no batch walks a long
-                // queue.
                 if (keys_[i.key].in_flight) {
-                    if (draft_.busy_skips == max_busy_skips) break;
+                    if (draft_.busy_skips >= max_busy_skips()) break;
                     ++draft_.busy_skips;
                     continue;
                 }
@@ -154,8 +152,9 @@ public:
                 continue;
             }
             if (draft_.empty()) draft_.started_at = now;
-            if (!draft_.admit(draft_.next_item, i, estimates, limits_, one_key_, large)) return;
+            if (!draft_.admit(draft_.next_item, i, estimates, limits_, one_key_, large)) break;
         }
+        draft_.waits_for_keys = draft_.busy_skips != 0 && !draft_.full && !is_half_full(estimates);
         // No look-ahead for a draft that `next` may have returned: its changes must be visible.
         const bool waits = !draft_.empty() && !is_flushed() && draft_.next_item == end();
         if (waits && !ordered_ && !one_key_) {
@@ -343,8 +342,24 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t max_busy_skips = 4'096;  // items whose key is in flight
+    /// The most items of keys in flight that a draft skips, so that no batch walks a long queue.
+    [[nodiscard]] std::uint64_t max_busy_skips() const noexcept
+    {
+        return 4'096 + saturating_mul(16, draft_.sizes.items);
+    }
 
+    /// True if the draft has half of the bytes or items of a batch. A smaller one would often be
+    /// followed by the rest of it as a batch of its own.
+    [[nodiscard]] bool is_half_full(const calibrator& estimates) const
+    {
+        return estimates.predict(draft_.sizes) >= estimates.limit() / 2 ||
+               draft_.sizes.items >= limits_.items / 2 + limits_.items % 2;
+    }
+
+    [[nodiscard]] bool is_due_at_once() const noexcept
+    {
+        return draft_.full || (is_flushed() && !draft_.waits_for_keys);
+    }
     [[nodiscard]] bool is_flushed() const noexcept
     {
         return draft_.runs.front().first < flushed_end_;
