@@ -156,20 +156,26 @@ inline void print_more_head(const char* title)
 
 inline void print_more_overview(const std::vector<more_row>& rows)
 {
-    print_more_head("");
+    std::printf("%-16s", "");
+    for (const char* name : more_names) std::printf(" %5s", name);
+    std::puts("");
     for (const more_row& r : rows) {
         std::printf("%-16s", r.label().c_str());
         for (std::size_t n = 0; n != more_count; ++n) {
-            std::printf(" %11s", r.ran(n) ? ratio_pair(r.ratio(n)).c_str() : "-");
+            if (r.ran(n)) std::printf(" %5.3f", r.ratio(n).median());
+            else std::printf(" %5s", "-");
         }
         std::puts(r.sound() ? "" : " !");
     }
 }
 
-/// The median by evidence, and whether it meets the target.
-inline void print_more_targets(const std::vector<more_row>& rows)
+/// Prints the median and the worst seed by evidence, and whether the median meets the target.
+/// Returns false if one with N+A does not.
+inline bool print_more_targets(const std::vector<more_row>& rows)
 {
-    std::printf("\nours over the better of kafka and p99, at most %.2f\n", most_over_peers);
+    bool all_met = true;
+    std::printf("\nours over the better of kafka and p99, median/worst, at most %.2f\n",
+                most_over_peers);
     for (const char* sees : {"N+A", "N"}) {
         print_more_head(sees);
         std::printf("%-16s", "");
@@ -180,9 +186,11 @@ inline void print_more_targets(const std::vector<more_row>& rows)
         for (std::size_t n = 0; n != more_count; ++n) {
             const bool met = over_peers(rows, sees, n).median() <= most_over_peers;
             std::printf(" %11s", met ? "met" : "not met");
+            if (std::string(sees) == "N+A") all_met = all_met && met;
         }
         std::puts("");
     }
+    return all_met;
 }
 
 /// How the requests of each sender were: counts, how full, how many in flight. `rounds` is the time
@@ -209,17 +217,18 @@ inline void print_more_details(const std::vector<more_row>& rows)
     }
 }
 
-/// False if anything was lost, doubled, settled wrongly or out of order.
+/// Returns false if anything was lost, doubled, settled wrongly or out of order, or if a target with
+/// N+A is not met.
 inline bool run_and_print_more(std::uint64_t seeds, bool all, bool shown)
 {
     std::vector<more_row> rows = more_rows();
     run_more(rows, seeds, shown);
-    std::printf("\nthe second set: requests over the fewest possible, median/worst of %d seeds\n\n",
+    std::printf("\nthe second set: requests over the fewest possible, median of %d seeds\n\n",
                 static_cast<int>(seeds));
     print_more_overview(rows);
-    print_more_targets(rows);
+    const bool all_met = print_more_targets(rows);
     if (all) print_more_details(rows);
-    return std::all_of(rows.begin(), rows.end(), [](const more_row& r) { return r.sound(); });
+    return all_met && std::all_of(rows.begin(), rows.end(), [](const more_row& r) { return r.sound(); });
 }
 
 }  // namespace simulation
