@@ -217,8 +217,8 @@ inline void print_more_details(const std::vector<more_row>& rows)
     }
 }
 
-/// Returns false if anything was lost, doubled, settled wrongly or out of order, or if a target with
-/// N+A is not met.
+/// Returns false if anything was lost, doubled, settled wrongly or out of order, or if a target
+/// with N+A is not met.
 inline bool run_and_print_more(std::uint64_t seeds, bool all, bool shown)
 {
     std::vector<more_row> rows = more_rows();
@@ -228,7 +228,8 @@ inline bool run_and_print_more(std::uint64_t seeds, bool all, bool shown)
     print_more_overview(rows);
     const bool all_met = print_more_targets(rows);
     if (all) print_more_details(rows);
-    return all_met && std::all_of(rows.begin(), rows.end(), [](const more_row& r) { return r.sound(); });
+    return all_met &&
+           std::all_of(rows.begin(), rows.end(), [](const more_row& r) { return r.sound(); });
 }
 
 }  // namespace simulation
