@@ -3,7 +3,7 @@
 // more_report: runs the second set, and prints its tables.
 //
 // The target: with the same evidence, at most 1.10 times the requests of the better of the two
-// causal peers, refused requests included. It is printed, and does not fail `--check` yet.
+// causal peers, refused requests included. With N+A, `--check` fails if it is missed.
 
 #ifndef WAYBILL_BENCH_SIMULATION_MORE_REPORT_HPP
 #define WAYBILL_BENCH_SIMULATION_MORE_REPORT_HPP

@@ -109,10 +109,10 @@ wall_time at_ns(std::int64_t n)
 window_options any_options(dice& roll)
 {
     window_options o;
-    const std::int64_t spans[] = {1, 2, 10, 10, 60, 60, 300, INT64_MAX - 1, INT64_MAX / 2};
+    const std::int64_t spans[] = {1, 2, 10, 10, 60, 60, 300, 3'000, INT64_MAX - 1, INT64_MAX / 2};
     if (!roll.one_in(8)) o.span = ns(roll.any_of(spans));
-    const std::uint64_t most[] = {1, 1, 2, 3, 8, 16, 17, 32, 64};
-    if (roll.one_in(2) || o.span > ns(300)) o.max_points = roll.any_of(most);
+    const std::uint64_t most[] = {1, 1, 2, 3, 8, 16, 17, 32, 64, 600};
+    if (roll.one_in(2) || o.span > ns(3'000)) o.max_points = roll.any_of(most);
     const std::int64_t ahead[] = {0, 1, 5, 30, INT64_MAX - 1};
     if (roll.one_in(2)) o.ahead = ns(roll.any_of(ahead));
     if (roll.one_in(3)) o.on_equal_time = window_options::equal_time::replace;

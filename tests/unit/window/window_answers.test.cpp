@@ -142,9 +142,47 @@ TEST_CASE_TEMPLATE("a window is a range of its samples", W, quick, steady)
     CHECK((++i)->value == 40);
     CHECK((i--)->value == 40);
     CHECK((--i)->value == 25);
-    CHECK(i == typename W::iterator(w, 0));
+    CHECK(i == w.begin());
     CHECK(std::find_if(w.begin(), w.end(), [](const auto& s) { return s.value == 40; }) ==
           w.begin() + 2);
+}
+
+TEST_CASE_TEMPLATE("a window is a range of its samples, also of those far behind", W, quick, steady)
+{
+    W w{{.span = 4'000s}};
+    std::int64_t late = 0;
+    for (std::int64_t t = 0; t != 5'000; ++t) {
+        w.insert(at(t), t, at(t));
+        if (t > 3'500 && t % 40 == 0) late += w.insert(at(t - 2'000), t) == insert_result::late;
+    }
+    CHECK(late == 37);
+    CHECK(w.size() == 4'037);
+    std::uint64_t n = 0;
+    auto i = w.begin();
+    for (const auto& s : w) {
+        const auto ahead = static_cast<std::ptrdiff_t>(n);
+        if (!(s == w[n]) || !(s == *(w.begin() + ahead)) || !(s == w.begin()[ahead]) || !(s == *i))
+            FAIL_CHECK("not the sample " << n);
+        if (n != 0 && s.at < w[n - 1].at) FAIL_CHECK("not in order: " << n);
+        // Among samples of the same time, the late one came later.
+        if (n != 0 && s.at == w[n - 1].at && s.value < w[n - 1].value) FAIL_CHECK("swapped: " << n);
+        ++n;
+        ++i;
+    }
+    CHECK(n == w.size());
+    CHECK(i == w.end());
+    while (i != w.begin()) {
+        --i;
+        --n;
+        if (!(*i == w[n])) FAIL_CHECK("backwards, not the sample " << n);
+    }
+    const W copy(w);
+    CHECK(copy == w);
+    W moved(std::move(w));
+    CHECK(moved == copy);
+    CHECK(w.size() == 0);
+    CHECK(w.begin() == w.end());
+    CHECK(moved.query(at(5'000)).points == 4'036);
 }
 
 }  // namespace window_answers_test
