@@ -42,6 +42,20 @@ namespace postgres_test {
     return all;
 }
 
+/// Stops a process, and waits until it has stopped: before that it may still start others.
+inline void stop_process(pid_t p)
+{
+    ::kill(p, SIGSTOP);
+    for (int i = 0; i != 5'000; ++i) {
+        std::ifstream in("/proc/" + std::to_string(p) + "/stat");
+        std::string line;
+        std::getline(in, line);
+        const std::size_t behind = line.rfind(')');
+        if (behind == line.npos || line.compare(behind, 3, ") T") == 0) return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
 /// Tells when a commit is on its way, so that the server can be killed just then.
 class watched {
 public:
@@ -160,14 +174,14 @@ private:
             }
             // The youngest first, which is the one that commits; and whoever has come since.
             for (std::size_t i = all.size(); i > 1; --i) ::kill(all[i - 1], SIGKILL);
-            if (!all.empty()) ::kill(all[0], SIGSTOP);
+            if (!all.empty()) stop_process(all[0]);
             for (const pid_t p : processes_of(folder)) {
                 if (!all.empty() && p != all[0]) ::kill(p, SIGKILL);
             }
             if (!all.empty()) ::kill(all[0], SIGKILL);
             ++killed;
             // A server refuses to start as long as a process of its predecessor is still there.
-            const auto back = steady_clock::now() + std::chrono::seconds(60);
+            const auto back = steady_clock::now() + std::chrono::seconds(120);
             while (steady_clock::now() < back) {
                 if (std::system(("'" + script + "' start '" + folder + "'").c_str()) == 0) {
                     ++starts;
