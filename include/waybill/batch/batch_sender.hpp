@@ -87,8 +87,8 @@ public:
             if (due <= now) return sending(f.attempt, f.runs, f.sizes, f.closed);
             wake = wake ? detail::earlier(*wake, due) : due;
         }
-        if (queue_.can_be_sent() && flights_.size() < policy_.in_flight) {
-            const steady_time due = detail::later(pace_.not_before(), queue_.due());
+        if (queue_.can_be_sent(draft_waits()) && flights_.size() < policy_.in_flight) {
+            const steady_time due = detail::later(pace_.not_before(), queue_.due(draft_waits()));
             const detail::send_draft& d = queue_.draft();
             if (due <= now) return sending(next_attempt_, d.runs, d.sizes, queue_.close_reason());
             wake = wake ? detail::earlier(*wake, due) : due;
@@ -147,11 +147,13 @@ public:
 
     event_result on(const started& s, steady_time now)
     {
-        if (const detail::flight* f = flights_.find(s.attempt); f && f->in_flight)
-            return event_result::stale;
-        detail::flight* f = flight_of(s.attempt, now);
-        if (!f) return event_result::stale;
+        detail::flight* f = flights_.find(s.attempt);
+        if (!f) return flight_of(s.attempt, now) ? event_result::applied : event_result::stale;
+        if (f->in_flight) return event_result::stale;
+        const draft_seen seen = is_draft_seen();
         f->in_flight = true;
+        // Now the draft may wait for the answer.
+        if (seen == draft_seen::possibly && !is_draft(next_attempt_)) ++next_attempt_;
         return event_result::applied;
     }
 
@@ -368,7 +370,8 @@ private:
             queue_.recut(calibrator_, now, settlements_);
         }
         const bool changed = change == draft_change::recut || queue_.draft().sizes.items != items;
-        if (seen == draft_seen::possibly && (changed || !queue_.can_be_sent())) ++next_attempt_;
+        if (seen == draft_seen::possibly && (changed || !queue_.can_be_sent(draft_waits())))
+            ++next_attempt_;
     }
 
     /// `actual`: the reported bytes of batch `f`, or 0. If its items had shares of an earlier
@@ -397,9 +400,15 @@ private:
         return event_result::applied;
     }
 
+    /// True if the draft waits for keys in flight, and an answer is expected.
+    [[nodiscard]] bool draft_waits() const noexcept
+    {
+        return queue_.draft().waits_for_keys && flights_.in_flight_count() != 0;
+    }
+
     [[nodiscard]] bool is_draft(std::uint64_t attempt) const
     {
-        return attempt == next_attempt_ && queue_.can_be_sent() &&
+        return attempt == next_attempt_ && queue_.can_be_sent(draft_waits()) &&
                flights_.size() < policy_.in_flight;
     }
 

@@ -53,8 +53,8 @@ struct send_policy {
     /// 1.
     std::uint32_t in_flight = 1;
     /// At most one attempt in flight for each key. A key stops at its first item that does not
-    /// arrive. A batch that is not half full waits for attempts in flight if items of their keys
-    /// could be added to it, at most until `linger`.
+    /// arrive. A batch that is not half full waits for the outcome of attempts in flight if items
+    /// of their keys could be added to it, at most until `linger`. It does not wait for retries.
     bool ordered = false;
     /// All items of a batch have the same key.
     bool one_key = false;

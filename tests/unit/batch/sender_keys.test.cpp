@@ -147,6 +147,21 @@ TEST_CASE("sender: a batch that waits for keys leaves when its linger is over, o
     CHECK(settle_all(s).size() == 4);
 }
 
+TEST_CASE("sender: a batch does not wait for keys whose attempt waits for its retry")
+{
+    batch_sender s(in_order(4, 3));
+    queue(s, {{1}, {2}, {3}, {4}, {1}, {5}});
+    const std::uint64_t first = start(s);
+    CHECK(sending(s).empty());
+    s.on(batch_sender::outcome_unknown{.attempt = first}, at(0));
+    CHECK(sending(s) == numbers{5});
+    const std::uint64_t second = start(s);
+    s.on(batch_sender::accepted{second}, at(0));
+    settle_all(s);
+    CHECK(sending(s, at(99)).empty());
+    CHECK(sending(s, at(100)) == numbers{0, 1, 2, 3});
+}
+
 TEST_CASE("sender: a key stops at its first item that does not arrive, others go on")
 {
     batch_sender s(in_order(2));

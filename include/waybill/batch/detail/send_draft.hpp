@@ -34,7 +34,7 @@ public:
     steady_time started_at;                ///< Time at which the first item was added.
     batch_close_reason close_reason = batch_close_reason::end;
     bool full = false;
-    bool waits_for_keys = false;  ///< Skipped items may be added, so it is not sent at once.
+    bool waits_for_keys = false;  ///< It is small, and skipped items can be added later.
 
     [[nodiscard]] bool empty() const noexcept { return sizes.items == 0; }
 

@@ -62,15 +62,16 @@ public:
     /// True if a draft is sent after a time even if it is not full.
     [[nodiscard]] bool lingers() const noexcept { return linger_ != duration::highest(); }
 
-    /// True if the draft can be sent, now or later, without further items.
-    [[nodiscard]] bool can_be_sent() const noexcept
+    /// True if the draft can be sent, now or later, without further items. If it `waits` for keys
+    /// in flight, only because its linger ends.
+    [[nodiscard]] bool can_be_sent(bool waits) const noexcept
     {
-        return !draft_.empty() && (is_due_at_once() || lingers());
+        return !draft_.empty() && (draft_.full || (is_flushed() && !waits) || lingers());
     }
     /// The time from which the draft can be sent.
-    [[nodiscard]] steady_time due() const noexcept
+    [[nodiscard]] steady_time due(bool waits) const noexcept
     {
-        if (is_due_at_once()) return steady_time::lowest();
+        if (draft_.full || (is_flushed() && !waits)) return steady_time::lowest();
         return draft_.started_at + linger_;
     }
     /// The close reason of the draft if it is sent.
@@ -356,10 +357,6 @@ private:
                draft_.sizes.items >= limits_.items / 2 + limits_.items % 2;
     }
 
-    [[nodiscard]] bool is_due_at_once() const noexcept
-    {
-        return draft_.full || (is_flushed() && !draft_.waits_for_keys);
-    }
     [[nodiscard]] bool is_flushed() const noexcept
     {
         return draft_.runs.front().first < flushed_end_;
