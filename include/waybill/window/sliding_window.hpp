@@ -175,7 +175,7 @@ public:
 
     /// The number of samples, including those after the clock.
     [[nodiscard]] std::uint64_t size() const noexcept { return ring_.count(); }
-    /// The n-th oldest sample, from 0. O(1); O(log^2 n) if some samples came far behind the newest.
+    /// The n-th oldest sample, from 0. O(1), or O(log^2 n) if the window has very late samples.
     /// Requires: n < size().
     [[nodiscard]] const sample_type& operator[](std::uint64_t n) const noexcept
     {
@@ -217,6 +217,7 @@ public:
     }
 
 private:
+    /// Always inlined for the reason named at `query`.
     WAYBILL_ALWAYS_INLINE summary summary_of(const Measure& m) const
     {
         return {m, times_.now, options_.span,
@@ -437,9 +438,11 @@ private:
             make_room();
             n -= before - ring_.size();
         }
-        const bool on_time =
+        // Samples of `ring_.late()` are never after the clock. At the highest time, `times_.newest`
+        // cannot be after it, so there are none.
+        const bool allowed =
             times_.clock_known && s.at <= times_.now && times_.now < Time::highest();
-        if (on_time && ring_.is_far_behind(n, s.at, policy_.older_count())) insert_far_behind(s);
+        if (allowed && ring_.is_very_late(n, s.at, policy_.older_count())) insert_very_late(s);
         else insert_into_ring(n, s);
         return insert_result::late;
     }
@@ -482,7 +485,7 @@ private:
     }
 
     /// Inserts a sample that is not after the clock into `ring_.late()`.
-    void insert_far_behind(sample_type s)
+    void insert_very_late(sample_type s)
     {
         if (ring_.late().size() == ring_.max_late()) move_late_into_ring();
         if (ring_.late().empty()) ring_.late().reserve(ring_.max_late());

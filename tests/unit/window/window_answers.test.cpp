@@ -147,7 +147,7 @@ TEST_CASE_TEMPLATE("a window is a range of its samples", W, quick, steady)
           w.begin() + 2);
 }
 
-TEST_CASE_TEMPLATE("a window is a range of its samples, also of those far behind", W, quick, steady)
+TEST_CASE_TEMPLATE("a window with very late samples is a range of all samples", W, quick, steady)
 {
     W w{{.span = 4'000s}};
     std::int64_t late = 0;

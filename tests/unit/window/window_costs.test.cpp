@@ -243,7 +243,7 @@ double combined_each(std::int64_t size, std::int64_t lag, bool any)
     return static_cast<double>(combined - before) / static_cast<double>(4 * size);
 }
 
-TEST_CASE_TEMPLATE("window costs: a sample far behind costs the logarithm of the size", W,
+TEST_CASE_TEMPLATE("window costs: a very late sample takes O(log n) combinations", W,
                    sliding_window<in_any_order, wall_time, amortised>,
                    sliding_window<in_any_order, wall_time, worst_case>)
 {

@@ -97,7 +97,7 @@ TEST_CASE_TEMPLATE(
     }
 }
 
-TEST_CASE_TEMPLATE("window memory: where there is none, a sample far behind changes nothing", W,
+TEST_CASE_TEMPLATE("window memory: a very late sample without memory changes nothing", W,
                    quick, steady)
 {
     W w{{.span = duration::nanoseconds(2'000)}};

@@ -343,14 +343,15 @@ public:
     }
 
 private:
-    /// The most items of keys in flight that a draft skips, so that no batch walks a long queue.
+    /// The most items of keys in flight that a draft skips, so that no batch walks a long queue
+    /// (`bench/run simulation`, O8).
     [[nodiscard]] std::uint64_t max_busy_skips() const noexcept
     {
         return 4'096 + saturating_mul(16, draft_.sizes.items);
     }
 
-    /// True if the draft has half of the bytes or items of a batch. A smaller one would often be
-    /// followed by the rest of it as a batch of its own.
+    /// True if the draft has half of the bytes or items of a batch. If smaller drafts were sent,
+    /// their rest would need batches of its own (`bench/run simulation`, O2 to O8).
     [[nodiscard]] bool is_half_full(const calibrator& estimates) const
     {
         return estimates.predict(draft_.sizes) >= estimates.limit() / 2 ||

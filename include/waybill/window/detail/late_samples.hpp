@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// late_samples: samples of a window that came far behind the newest, and the measure of all.
+// late_samples: the very late samples of a window, in the order of times, and their measure.
 //
 // Part of the sliding window. To insert such a sample into the ring, all newer samples would have
 // to move. Here it takes O(log n): the samples are in a binary tree ordered by time, and each node
@@ -52,8 +52,8 @@ public:
     [[nodiscard]] node first() const noexcept { return first_; }
     [[nodiscard]] node after(node n) const noexcept { return nodes_[n].next; }
 
-    /// Inserts a sample after all that are not newer. O(log n). Allocates if there have never been
-    /// so many.
+    /// Inserts a sample after those of the same time. O(log n). Allocates only for more samples
+    /// than ever before or reserved.
     void insert(const Sample& s)
     {
         if (nodes_.empty()) nodes_.push_back({});
@@ -223,36 +223,31 @@ private:
     /// Balances the subtree `n` after one insertion or removal below it. Returns its new root.
     node balanced(node n)
     {
-        const node left = nodes_[n].left;
-        const node right = nodes_[n].right;
-        if (weight(right) > 3 * weight(left)) {
-            if (weight(nodes_[right].left) >= 2 * weight(nodes_[right].right))
-                nodes_[n].right = with_left_on_top(right);
-            return with_right_on_top(n);
-        }
-        if (weight(left) > 3 * weight(right)) {
-            if (weight(nodes_[left].right) >= 2 * weight(nodes_[left].left))
-                nodes_[n].left = with_right_on_top(left);
-            return with_left_on_top(n);
-        }
-        return n;
+        const node root = relieved<&entry::left, &entry::right>(n);
+        return root != n ? root : relieved<&entry::right, &entry::left>(n);
     }
 
-    node with_right_on_top(node n)
+    /// Rotates the subtree `n` if its child on the side `Heavy` weighs too much. Returns its new
+    /// root.
+    template <node entry::*Heavy, node entry::*Light>
+    node relieved(node n)
     {
-        const node top = nodes_[n].right;
-        nodes_[n].right = std::exchange(nodes_[top].left, n);
-        update(n);
-        update(top);
-        return top;
+        const node child = nodes_[n].*Heavy;
+        if (weight(child) <= 3 * weight(nodes_[n].*Light)) return n;
+        if (weight(nodes_[child].*Light) >= 2 * weight(nodes_[child].*Heavy))
+            nodes_[n].*Heavy = rotated<Light, Heavy>(child);
+        return rotated<Heavy, Light>(n);
     }
-    node with_left_on_top(node n)
+
+    /// Makes the child on the side `Up` the root of the subtree `n`, and returns it.
+    template <node entry::*Up, node entry::*Down>
+    node rotated(node n)
     {
-        const node top = nodes_[n].left;
-        nodes_[n].left = std::exchange(nodes_[top].right, n);
+        const node root = nodes_[n].*Up;
+        nodes_[n].*Up = std::exchange(nodes_[root].*Down, n);
         update(n);
-        update(top);
-        return top;
+        update(root);
+        return root;
     }
 
     void swap(late_samples& o) noexcept

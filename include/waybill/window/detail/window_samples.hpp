@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// window_samples: the samples of a sliding window in order: a ring, and those that came far behind.
+// window_samples: all samples of a sliding window: a ring, and a tree of the very late ones.
 //
-// Part of the sliding window. A sample is in `late()` instead of the ring if too many samples would
-// have to move in the ring, or if all measures would have to be recomputed. Such a sample is older
-// than the newest sample of the ring. Among samples of the same time, those of the ring are first.
+// Part of the sliding window. A sample is very late if its insertion into the ring would move more
+// than 1,024 samples or recompute all measures. Such samples are in the tree, `late()`. They are
+// older than the newest sample of the ring. Of samples with equal times, those of the ring are
+// first.
 
 #ifndef WAYBILL_WINDOW_DETAIL_WINDOW_SAMPLES_HPP
 #define WAYBILL_WINDOW_DETAIL_WINDOW_SAMPLES_HPP
@@ -23,7 +24,6 @@ inline constexpr bool is_commutative = requires { requires M::commutative; };
 /// `size()` and `[n]` are those of the ring alone.
 template <class Sample, class Measure>
 class window_samples : public sample_ring<Sample, Measure> {
-    using ring = sample_ring<Sample, Measure>;
     using place = typename late_samples<Sample, Measure>::place;
 
 public:
@@ -63,17 +63,18 @@ public:
         if (max_late() != 0) late_.reserve(max_late());
     }
 
-    /// Returns true if a sample of the time `at` has to be in `late()`. Requires: n samples of the
-    /// ring are not after it, and the first `older` ones are the older part of the policy.
-    [[nodiscard]] bool is_far_behind(std::uint64_t n, decltype(Sample::at) at,
-                                     std::uint64_t older) const noexcept
+    /// Returns true if a sample of the time `at` is very late. Requires: n samples of the ring are
+    /// not after it, and the first `older` ones are the older part of the policy.
+    [[nodiscard]] bool is_very_late(std::uint64_t n, decltype(Sample::at) at,
+                                    std::uint64_t older) const noexcept
     {
-        // About as many samples of 16 bytes move in the time of an insertion into `late()`.
-        constexpr std::uint64_t max_moves = 256;
+        // 1,024 samples of 16 bytes move in the time of an insertion into the tree (compare the
+        // late samples in `bench/run window`).
+        constexpr std::uint64_t max_moves = 1'024;
         if (max_late() == 0) return false;
         // After a recomputation the newest quarter is in the newer part of the policy.
-        const std::uint64_t behind = this->size() - n;
-        return behind > max_moves || (n < older && behind >= this->measured() / 4) ||
+        const std::uint64_t newer = this->size() - n;
+        return newer > max_moves || (n < older && newer >= this->measured() / 4) ||
                late_.contains(at);
     }
 
