@@ -10,15 +10,13 @@
 // Before anything is timed, all results are compared with those of a scan, and allocations, bytes
 // and combines are counted. A window is filled twice before its time is taken, so that no page is
 // touched for the first time. A round is a number of whole windows, so that it includes its share of
-// the rebuilds; it may be shorter for samples that are late by thousands of others. Times and
-// instructions are compared with `floor`, the raw loop.
+// the rebuilds. Times and instructions are compared with `floor`, the raw loop.
 //
 // waybill and FiBA are also compared with late samples: every second one, by a constant distance.
 
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include <benchmark/benchmark.h>
@@ -49,6 +47,9 @@ std::string benchmark_name(const std::string& peer, std::uint64_t n, shape data)
     return peer + "/" + std::to_string(n) + "/" + name(data);
 }
 
+template <class Peer>
+constexpr bool is_late = requires(Peer& p, const series& values) { p.fill(values, 0U); };
+
 /// Fills a window twice. If samples are late, a round follows, so that the state is one between
 /// rounds. Returns the number of operations.
 template <class Peer>
@@ -56,7 +57,7 @@ std::uint64_t fill(Peer& window, const series& values, std::uint64_t n, std::uin
 {
     CALLGRIND_STOP_INSTRUMENTATION;  // or counting instructions takes minutes
     std::uint64_t done = 2 * n;
-    if constexpr (requires { window.fill(values, n); }) {
+    if constexpr (is_late<Peer>) {
         window.fill(values, done);
         operate(window, values, done, done + round);
         done += round;
@@ -68,9 +69,10 @@ std::uint64_t fill(Peer& window, const series& values, std::uint64_t n, std::uin
 }
 
 template <class Peer>
-void add_rounds(bench::runner& all, const std::string& peer, std::uint64_t n, shape data,
-                std::uint64_t round, bool counted)
+void add(bench::runner& all, const std::string& peer, std::uint64_t n, shape data,
+         std::uint64_t least = 16'384)
 {
+    const std::uint64_t round = (least + n - 1) / n * n;
     all.add(benchmark_name(peer, n, data), static_cast<double>(round),
             [n, data, round](benchmark::State& state) {
                 const series values(data);
@@ -81,14 +83,8 @@ void add_rounds(bench::runner& all, const std::string& peer, std::uint64_t n, sh
                     i += round;
                 }
             },
-            {.counted = counted});
-}
-
-template <class Peer>
-void add(bench::runner& all, const std::string& peer, std::uint64_t n, shape data,
-         std::uint64_t least = 16'384)
-{
-    add_rounds<Peer>(all, peer, n, data, (least + n - 1) / n * n, data == shape::random);
+            // A round of late samples in a large window takes minutes under callgrind.
+            {.counted = data == shape::random && (n < 1'000'000 || !is_late<Peer>)});
 }
 
 /// One line for each peer, one column for each size.
@@ -136,27 +132,20 @@ std::string late_name(const std::string& peer, std::int64_t behind)
     return peer + ", late " + std::to_string(behind);
 }
 
-/// A round may be less than a window if samples are late by thousands of others: a late sample may
-/// take waybill a millisecond, and the rebuilds when samples leave are a small part of that.
-template <class Window, std::int64_t Behind>
-void add_late(bench::runner& all, const std::string& peer, std::uint64_t n)
-{
-    constexpr bool slow = Behind > 100'000 && !std::is_same_v<Window, fiba>;
-    const std::uint64_t whole = (16'384 + n - 1) / n * n;
-    const std::uint64_t round = slow ? 128 : Behind > 1'000 ? 16'384 : whole;
-    add_rounds<late<Window, Behind>>(all, late_name(peer, Behind), n, shape::random, round, !slow);
-}
-
 /// Adds the windows with late samples. Sizes are at least four times the number of newer samples.
 template <class Window>
 void add_late(bench::runner& all, const std::string& peer, std::uint64_t n)
 {
     if (n < 600) return;
-    if (n < 1'000'000) add_late<Window, late_by[0]>(all, peer, n);
-    add_late<Window, late_by[1]>(all, peer, n);
-    if (n > 1'000) add_late<Window, late_by[2]>(all, peer, n);
-    if (n > 1'000) add_late<Window, late_by[3]>(all, peer, n);
-    if (n > 1'000'000) add_late<Window, late_by[4]>(all, peer, n);
+    if (n < 1'000'000)
+        add<late<Window, late_by[0]>>(all, late_name(peer, late_by[0]), n, shape::random);
+    add<late<Window, late_by[1]>>(all, late_name(peer, late_by[1]), n, shape::random);
+    if (n > 1'000)
+        add<late<Window, late_by[2]>>(all, late_name(peer, late_by[2]), n, shape::random);
+    if (n > 1'000)
+        add<late<Window, late_by[3]>>(all, late_name(peer, late_by[3]), n, shape::random);
+    if (n > 1'000'000)
+        add<late<Window, late_by[4]>>(all, late_name(peer, late_by[4]), n, shape::random);
 }
 
 template <template <class> class How>
