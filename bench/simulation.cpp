@@ -8,7 +8,7 @@
 // over the fewest that are possible for one who knows all sizes.
 //
 //     simulation [--seeds N] [--scenario S3]... [--evidence N+A]... [--all] [--check] [--trace]
-//                [--json FILE] [--more]
+//                [--json FILE] [--second]
 //
 //   --seeds N      so many seeds, from 1 on; 5 unless said
 //   --scenario Sx  only this one; can be given several times, as can the next
@@ -17,8 +17,8 @@
 //   --check        only our sender, held against its targets; 1 where the median misses one
 //   --trace        also every send of ours, as it goes
 //   --json FILE    also there, with the figures of each seed
-//   --more         only the second set (simulation/more_scenarios.hpp), with its counts; without
-//                  --scenario and --evidence its tables follow those of the first set
+//   --second       only the second set (simulation/second_scenarios.hpp), with its counts. Its
+//                  tables also follow those of the first set without --scenario and --evidence
 //
 // Evidence: R a refusal and no more, H the size of each message of a refused batch, N the batch's
 // size and the limit in a refusal, A the size of accepted batches, E exact sizes from the start; K
@@ -41,7 +41,7 @@
 
 #include "simulation/broker.hpp"
 #include "simulation/kinds.hpp"
-#include "simulation/more_report.hpp"
+#include "simulation/second_report.hpp"
 #include "simulation/ours.hpp"
 #include "simulation/peers.hpp"
 #include "simulation/report.hpp"
@@ -93,7 +93,7 @@ struct options {
     bool all = false;
     bool check = false;
     bool trace = false;
-    bool more = false;
+    bool second = false;
     const char* json = nullptr;
 
     [[nodiscard]] bool wants(std::size_t number) const
@@ -221,8 +221,8 @@ bool read(int argc, char** argv, options& o)
             o.check = true;
         } else if (what == "--trace") {
             o.trace = true;
-        } else if (what == "--more") {
-            o.more = true;
+        } else if (what == "--second") {
+            o.second = true;
         } else if (i + 1 == argc) {
             return false;
         } else if (what == "--json") {
@@ -258,13 +258,13 @@ int main(int argc, char** argv)
         std::fputs(
             "usage: simulation [--seeds N] [--scenario S1..S12]... [--all] [--check] [--trace]\n"
             "                  [--evidence R|H|N|N+A|H+A|H+K|N+A+K|E|peers]... [--json FILE]\n"
-            "                  [--more]\n",
+            "                  [--second]\n",
             stderr);
         return 2;
     }
-    int result = o.more ? 0 : simulation::run_all(o);
-    if (o.more || (o.only.empty() && o.sees.empty())) {
-        const bool sound = simulation::run_and_print_more(o.seeds, o.all || o.more, o.trace);
+    int result = o.second ? 0 : simulation::run_all(o);
+    if (o.second || (o.only.empty() && o.sees.empty())) {
+        const bool sound = simulation::run_and_print_second(o.seeds, o.all || o.second, o.trace);
         if (!sound) result = 1;
     }
     return result;

@@ -143,6 +143,23 @@ private:
     }
 };
 
+/// The estimated ratio of Kafka's producer (CompressionRatioEstimator). A higher observed ratio is
+/// adopted at once, with at least 0.05 more; a lower one in steps of 0.005. A refusal sets it to
+/// the observed ratio, at least 1.
+class kafka_ratio {
+public:
+    [[nodiscard]] double value() const { return value_; }
+    void accepted(double observed)
+    {
+        if (observed > value_) value_ = std::max(value_ + 0.05, observed);
+        else value_ = std::max(value_ - 0.005, observed);
+    }
+    void refused(double observed) { value_ = std::max(1.0, observed); }
+
+private:
+    double value_ = 1;
+};
+
 class ratio final : public algorithm {
 public:
     void call(broker& to, std::size_t first, std::size_t last) override
@@ -164,7 +181,7 @@ private:
                                  double target) const
     {
         return cut(first, last, target,
-                   [&](std::size_t i) { return 1.05 * estimate_ * plain(to, i); });
+                   [&](std::size_t i) { return 1.05 * estimate_.value() * plain(to, i); });
     }
 
     void send(broker& to, stretch s, bool was_split)
@@ -179,16 +196,10 @@ private:
         const bool over = delivered(to, s, got);
         if (over && got.how == verdict::refused) return;  // a message too large teaches nothing
         const double observed = static_cast<double>(got.actual) / bytes;
-        if (!over) {
-            estimate_ = std::max(1.0, observed);
-        } else if (observed > estimate_) {
-            estimate_ = std::max(estimate_ + 0.05, observed);
-        } else {
-            estimate_ = std::max(estimate_ - 0.005, observed);
-        }
-        if (over) return;
+        if (over) return estimate_.accepted(observed);
+        estimate_.refused(observed);
         double target = static_cast<double>(full_limit);
-        if (was_split) target = estimate_ * std::max(largest, bytes / 2);
+        if (was_split) target = estimate_.value() * std::max(largest, bytes / 2);
         const std::size_t last = s.first + s.count;
         for (std::size_t at = s.first; at != last;) {
             stretch part = cut_to(to, at, last, target);
@@ -199,7 +210,7 @@ private:
         }
     }
 
-    double estimate_ = 1.0;
+    kafka_ratio estimate_;
 };
 
 }  // namespace simulation

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// more_broker: the broker of the second set. Several requests may be in flight.
+// second_broker: the broker of the second set. Several requests may be in flight.
 //
-// There is no time but the order of requests. A request has its verdict when it is sent. The sender
-// sees it later: the oldest request is answered if all slots are taken, or if the sender has
-// nothing that it may send. The broker checks that a key is never in two requests in flight, and
-// that the messages of a key arrive in order, once.
+// There is no clock. The broker decides about a request when it is sent, and returns the outcome of
+// the oldest request if all slots are taken, or if the sender has no batch that it may send. It
+// checks that a key is never in two requests in flight, and that the messages of a key arrive in
+// order, once.
 
-#ifndef WAYBILL_BENCH_SIMULATION_MORE_BROKER_HPP
-#define WAYBILL_BENCH_SIMULATION_MORE_BROKER_HPP
+#ifndef WAYBILL_BENCH_SIMULATION_SECOND_BROKER_HPP
+#define WAYBILL_BENCH_SIMULATION_SECOND_BROKER_HPP
 
 #include <algorithm>
 #include <cstddef>
@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "broker.hpp"
-#include "more_scenarios.hpp"
+#include "second_scenarios.hpp"
 
 namespace simulation {
 
 /// The counts of one sender in one scenario, and how full its requests were.
-struct more_tally : tally {
+struct second_tally : tally {
     std::uint64_t half_empty = 0;  // accepted requests with less than half of the limit
     double filled = 0;             // sum of size over limit, of accepted requests
     double in_flight = 0;          // sum of the requests in flight at each answer
@@ -40,7 +40,7 @@ struct more_tally : tally {
     }
 };
 
-class more_broker {
+class second_broker {
 public:
     struct reply {
         std::uint64_t tag = 0;  // the sender's
@@ -49,12 +49,12 @@ public:
         batch_sums sums;
     };
 
-    explicit more_broker(const more_scenario& s)
+    explicit second_broker(const second_scenario& s)
         : s_(s), books_(how_many), busy_(key_count), next_(key_count)
     {
     }
 
-    [[nodiscard]] const more_scenario& of() const { return s_; }
+    [[nodiscard]] const second_scenario& of() const { return s_; }
     [[nodiscard]] bool has_slot() const { return pending_.size() != s_.slots; }
     [[nodiscard]] bool waiting() const { return !pending_.empty(); }
     [[nodiscard]] bool busy(std::size_t i) const { return busy_[s_.key(i)] != 0; }
@@ -80,7 +80,7 @@ public:
         pending_.push_back(std::move(r));
     }
 
-    /// The answer to the oldest request.
+    /// Returns the outcome of the oldest request.
     reply take()
     {
         tally_.in_flight += static_cast<double>(pending_.size());
@@ -90,7 +90,7 @@ public:
         return r;
     }
 
-    /// The sender is done with these: they have arrived, or cannot.
+    /// The sender reports the outcome of these messages.
     void settle(stretch s, bool arrived)
     {
         for (std::size_t i = s.first; i != s.first + s.count; ++i) {
@@ -99,7 +99,7 @@ public:
         }
     }
 
-    [[nodiscard]] more_tally close()
+    [[nodiscard]] second_tally close()
     {
         for (const page& p : books_) {
             if (!p.settled || !p.arrived) ++tally_.lost;
@@ -135,27 +135,27 @@ private:
         });
     }
 
-    const more_scenario& s_;
+    const second_scenario& s_;
     std::vector<page> books_;
     std::vector<std::uint32_t> busy_;  // items in flight, by key
     std::vector<std::size_t> next_;    // by key, what may arrive next
     std::deque<reply> pending_;
     std::size_t requests_ = 0;
-    more_tally tally_;
+    second_tally tally_;
 };
 
 /// A sender of the second set.
-class more_algorithm {
+class second_algorithm {
 public:
-    more_algorithm() = default;
-    more_algorithm(const more_algorithm&) = delete;
-    more_algorithm& operator=(const more_algorithm&) = delete;
-    virtual ~more_algorithm() = default;
+    second_algorithm() = default;
+    second_algorithm(const second_algorithm&) = delete;
+    second_algorithm& operator=(const second_algorithm&) = delete;
+    virtual ~second_algorithm() = default;
 
-    /// Sends these, all of them, before it returns.
-    virtual void call(more_broker& to, std::size_t first, std::size_t last) = 0;
+    /// Sends the messages [first, last). Returns after the last of them has ended.
+    virtual void call(second_broker& to, std::size_t first, std::size_t last) = 0;
 };
 
 }  // namespace simulation
 
-#endif  // WAYBILL_BENCH_SIMULATION_MORE_BROKER_HPP
+#endif  // WAYBILL_BENCH_SIMULATION_SECOND_BROKER_HPP

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// more_ours: waybill::batch_sender before the broker of the second set. It is driven as its guide
-// says: a call queues its messages, reports `flushed`, and follows `next` until nothing is left.
+// second_ours: waybill::batch_sender as a sender of the second set. A call queues its messages,
+// reports `flushed`, and follows `next` until no action is left.
 
-#ifndef WAYBILL_BENCH_SIMULATION_MORE_OURS_HPP
-#define WAYBILL_BENCH_SIMULATION_MORE_OURS_HPP
+#ifndef WAYBILL_BENCH_SIMULATION_SECOND_OURS_HPP
+#define WAYBILL_BENCH_SIMULATION_SECOND_OURS_HPP
 
 #include <cmath>
 #include <cstddef>
@@ -12,17 +12,17 @@
 #include <cstdio>
 #include <vector>
 
-#include "more_broker.hpp"
+#include "second_broker.hpp"
 #include "ours.hpp"
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/core/match.hpp>
 
 namespace simulation {
 
-class more_ours final : public more_algorithm {
+class second_ours final : public second_algorithm {
 public:
-    /// `shown`: prints a line for each answer.
-    more_ours(const more_scenario& s, const evidence& e, bool shown = false)
+    /// `shown`: prints a line for each batch and each outcome.
+    second_ours(const second_scenario& s, const evidence& e, bool shown = false)
         : see_(e),
           shown_(shown),
           sender_({.limit = {.bytes = full_limit,
@@ -35,7 +35,7 @@ public:
     {
     }
 
-    void call(more_broker& to, std::size_t first, std::size_t last) override
+    void call(second_broker& to, std::size_t first, std::size_t last) override
     {
         first_ = first - sender_.end();
         for (std::size_t i = first; i != last; ++i) {
@@ -60,7 +60,7 @@ public:
     }
 
 private:
-    void send(more_broker& to, const waybill::batch_sender::send& a)
+    void send(second_broker& to, const waybill::batch_sender::send& a)
     {
         const std::uint64_t attempt = a.attempt;
         batch_.clear();
@@ -76,9 +76,9 @@ private:
         to.send(attempt, batch_);
     }
 
-    void take(more_broker& to)
+    void take(second_broker& to)
     {
-        const more_broker::reply r = to.take();
+        const second_broker::reply r = to.take();
         if (shown_) {
             std::printf("%8zu answered, actual %7.0f of %6.0f, %s\n", r.batch.front().first,
                         static_cast<double>(r.got.actual), static_cast<double>(r.got.limit),
@@ -103,7 +103,7 @@ private:
     }
 
     /// The size of each message of a refused batch: in a compressed one, its share.
-    void note_sizes(const more_scenario& s, const more_broker::reply& r)
+    void note_sizes(const second_scenario& s, const second_broker::reply& r)
     {
         const double factor = s.factor(r.batch.front().first, r.sums.bodies);
         sizes_.clear();
@@ -115,7 +115,7 @@ private:
         }
     }
 
-    void settle(more_broker& to, const waybill::batch_sender::report& x)
+    void settle(second_broker& to, const waybill::batch_sender::report& x)
     {
         to.settle({first_ + x.items.first, x.items.count},
                   x.outcome == waybill::item_outcome::accepted);
@@ -133,4 +133,4 @@ private:
 
 }  // namespace simulation
 
-#endif  // WAYBILL_BENCH_SIMULATION_MORE_OURS_HPP
+#endif  // WAYBILL_BENCH_SIMULATION_SECOND_OURS_HPP

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// more_peers: two causal peers of the second set, and one that is a reference only.
+// second_peers: two causal peers of the second set, and one that is a reference only.
 //
-//     kafka      estimates a ratio like Kafka's producer, and splits a refused batch like it
+//     kafka      estimates the ratio and splits refused batches as Kafka's producer does
 //     p99        cuts with the 99th percentile of the ratios of its last 1,000 full batches, and
 //                with the 1st percentile of the limits of its last 1,000 full requests
 //     p99 known  the same two percentiles of the whole scenario, known in advance
@@ -12,8 +12,8 @@
 // over its bodies and a guess of 54 bytes a header. The peers see sizes and limits in refusals, and
 // the sizes of accepted batches if these are reported (A).
 
-#ifndef WAYBILL_BENCH_SIMULATION_MORE_PEERS_HPP
-#define WAYBILL_BENCH_SIMULATION_MORE_PEERS_HPP
+#ifndef WAYBILL_BENCH_SIMULATION_SECOND_PEERS_HPP
+#define WAYBILL_BENCH_SIMULATION_SECOND_PEERS_HPP
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,8 @@
 #include <utility>
 #include <vector>
 
-#include "more_broker.hpp"
+#include "peers.hpp"
+#include "second_broker.hpp"
 
 namespace simulation {
 
@@ -51,7 +52,7 @@ struct peer_batch {
     }
 };
 
-/// What a peer learns.
+/// The estimate of a peer, updated with each outcome.
 class learner {
 public:
     learner() = default;
@@ -67,27 +68,21 @@ public:
     [[nodiscard]] virtual std::optional<double> part(const peer_batch&) const { return {}; }
 };
 
-/// CompressionRatioEstimator and split of Kafka's producer: worse is taken at once, better by 0.005
-/// a batch, 5 % are kept free, and a refusal begins again at 1 or at what was seen, if that is
-/// more. The limit is what is configured.
+/// The estimated ratio and the split of Kafka's producer. 5 % of the limit stay free. The limit is
+/// the configured one.
 class kafka_learner final : public learner {
 public:
     [[nodiscard]] double room() const override
     {
-        return static_cast<double>(full_limit) / (1.05 * estimate_);
+        return static_cast<double>(full_limit) / (1.05 * estimate_.value());
     }
     void accepted(const peer_batch& b, std::optional<double> actual) override
     {
-        if (!actual) return;
-        const double observed = *actual / b.plain;
-        if (observed > estimate_)
-            estimate_ = std::max(estimate_ + 0.05, observed);
-        else
-            estimate_ = std::max(estimate_ - 0.005, observed);
+        if (actual) estimate_.accepted(*actual / b.plain);
     }
     void refused(const peer_batch& b, double actual, double) override
     {
-        estimate_ = std::max(1.0, actual / b.plain);
+        estimate_.refused(actual / b.plain);
     }
     [[nodiscard]] std::optional<double> part(const peer_batch& b) const override
     {
@@ -95,7 +90,7 @@ public:
     }
 
 private:
-    double estimate_ = 1;
+    kafka_ratio estimate_;
 };
 
 /// The last values, and a percentile of them (nearest rank).
@@ -166,7 +161,7 @@ private:
 
 class known_learner final : public learner {
 public:
-    explicit known_learner(const more_scenario& s)
+    explicit known_learner(const second_scenario& s)
     {
         trailing_window limits;
         for (std::size_t r = 0; r != std::min<std::size_t>(s.limits.size(), 1'000); ++r) {
@@ -181,8 +176,8 @@ public:
     void refused(const peer_batch&, double, double) override {}
 
 private:
-    /// The 99th percentile of the ratios of batches with so many plain bytes.
-    [[nodiscard]] static double cut_with(const more_scenario& s, double room)
+    /// The 99th percentile of the ratios if batches are cut at `room` plain bytes.
+    [[nodiscard]] static double cut_with(const second_scenario& s, double room)
     {
         trailing_window ratios;
         batch_sums sums;
@@ -206,12 +201,12 @@ private:
     double ratio_ = 0;
 };
 
-/// Cuts, sends and waits for each of them. `sizes`: whether it may see accepted sizes.
-class more_peer final : public more_algorithm {
+/// A sender that cuts with the estimate of a peer. `sizes`: accepted sizes are reported to it.
+class second_peer final : public second_algorithm {
 public:
-    more_peer(std::unique_ptr<learner> l, bool sizes) : learner_(std::move(l)), sizes_(sizes) {}
+    second_peer(std::unique_ptr<learner> l, bool sizes) : learner_(std::move(l)), sizes_(sizes) {}
 
-    void call(more_broker& to, std::size_t first, std::size_t last) override
+    void call(second_broker& to, std::size_t first, std::size_t last) override
     {
         waiting_.resize(last - first);
         for (std::size_t i = first; i != last; ++i) waiting_[i - first] = i;
@@ -221,8 +216,8 @@ public:
     }
 
 private:
-    /// False if it waits for an answer.
-    bool send_next(more_broker& to)
+    /// Returns false if it has to wait for an outcome.
+    bool send_next(second_broker& to)
     {
         if (!parts_.empty()) {
             for (const std::size_t i : parts_.front().items) {
@@ -242,8 +237,9 @@ private:
         return true;
     }
 
-    /// The next batch from these. After refusals of the first of them, it has fewer items.
-    [[nodiscard]] peer_batch cut(const more_broker& to, const std::vector<std::size_t>& from,
+    /// The next batch of the messages `from`. If `capped`, it has at most `most_next_` items and no
+    /// keys in flight.
+    [[nodiscard]] peer_batch cut(const second_broker& to, const std::vector<std::size_t>& from,
                                  double room, bool capped) const
     {
         peer_batch b;
@@ -259,7 +255,7 @@ private:
         return b;
     }
 
-    void send(more_broker& to, peer_batch&& b)
+    void send(second_broker& to, peer_batch&& b)
     {
         std::vector<stretch> runs;
         for (const std::size_t i : b.items) {
@@ -272,9 +268,9 @@ private:
         sent_.push_back(std::move(b));
     }
 
-    void take(more_broker& to)
+    void take(second_broker& to)
     {
-        const more_broker::reply r = to.take();
+        const second_broker::reply r = to.take();
         const peer_batch b = std::move(sent_.front());
         sent_.pop_front();
         const double actual = static_cast<double>(r.got.actual);
@@ -284,12 +280,12 @@ private:
         }
         most_next_ = most_items;
         refusals_ = 0;
-        const bool told = sizes_ && to.of().reports_accepted;
-        learner_->accepted(b, told ? std::optional<double>(actual) : std::nullopt);
+        const bool reported = sizes_ && to.of().reports_accepted;
+        learner_->accepted(b, reported ? std::optional<double>(actual) : std::nullopt);
         for (const stretch& s : r.batch) to.settle(s, true);
     }
 
-    void refused(const more_broker& to, const peer_batch& b)
+    void refused(const second_broker& to, const peer_batch& b)
     {
         if (const std::optional<double> room = learner_->part(b)) return split(to, b, *room);
         std::vector<std::size_t> all;
@@ -300,9 +296,9 @@ private:
         most_next_ = std::max<std::size_t>(1, fewer);
     }
 
-    /// In parts of `room` plain bytes, before everything else. If that makes them no smaller, in
-    /// halves.
-    void split(const more_broker& to, const peer_batch& b, double room)
+    /// Divides a refused batch into parts of `room` plain bytes, or into halves if one part would
+    /// contain all of it. The parts are the next batches.
+    void split(const second_broker& to, const peer_batch& b, double room)
     {
         std::vector<std::size_t> rest = b.items;
         std::vector<peer_batch> parts;
@@ -331,4 +327,4 @@ private:
 
 }  // namespace simulation
 
-#endif  // WAYBILL_BENCH_SIMULATION_MORE_PEERS_HPP
+#endif  // WAYBILL_BENCH_SIMULATION_SECOND_PEERS_HPP

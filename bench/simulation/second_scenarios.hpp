@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// more_scenarios: the second set: ordered keys, limits that differ by request, compressed batches.
+// second_scenarios: ordered keys, limits that differ by request, and compressed batches.
 //
 // 200,000 messages for one destination, in calls of 20,000. The limit belongs to a request: it is
 // found by the request's number, refused requests included. The broker counts
 // `envelope + factor(batch) * sum of sizes`; the factor is 1 if batches are not compressed.
 //
 //     O2 O4 O8   ordered keys: 500, by Zipf's law; 2, 4, 8 requests in flight
-//     N2 N8      two or eight nodes behind one address; a limit of 256 KiB, and of 200 KiB at one
+//     N2 N8      two or eight nodes share an address; one has 200 KiB, the others 256 KiB
 //     L100       a new limit after every 100 requests, from 128 to 256 KiB
 //     D          each message is compressed; the mean ratio drifts, the messages scatter around it
 //     C+ C-      each batch is compressed; accepted sizes are reported (C+), or not (C-)
 //     B          two kinds of headers, 60 and 1,500 bytes, mixed at random
 //     J          the limit of a request is 256 KiB less a random part of up to 10 %
 
-#ifndef WAYBILL_BENCH_SIMULATION_MORE_SCENARIOS_HPP
-#define WAYBILL_BENCH_SIMULATION_MORE_SCENARIOS_HPP
+#ifndef WAYBILL_BENCH_SIMULATION_SECOND_SCENARIOS_HPP
+#define WAYBILL_BENCH_SIMULATION_SECOND_SCENARIOS_HPP
 
 #include <algorithm>
 #include <cmath>
@@ -28,11 +28,11 @@
 
 namespace simulation {
 
-enum class more : std::uint8_t { O2, O4, O8, N2, N8, L100, D, C_plus, C_minus, B, J };
+enum class second_name : std::uint8_t { O2, O4, O8, N2, N8, L100, D, C_plus, C_minus, B, J };
 
-inline constexpr const char* more_names[] = {"O2", "O4", "O8", "N2", "N8", "L100",
-                                             "D",  "C+", "C-", "B",  "J"};
-constexpr std::size_t more_count = std::size(more_names);
+inline constexpr const char* second_names[] = {"O2", "O4", "O8", "N2", "N8", "L100",
+                                               "D",  "C+", "C-", "B",  "J"};
+constexpr std::size_t second_count = std::size(second_names);
 
 constexpr std::uint64_t small_limit = 204'800;  // bytes of a batch, at a small node
 constexpr std::size_t key_count = 500;          // of the ordered scenarios
@@ -42,8 +42,8 @@ constexpr double level_pull = 1.0 / 10'000;     // D and C: how fast the level r
 constexpr double level_sigma = 0.3;             // and its deviation, of the logarithm
 constexpr double mean_ratio = 0.35;             // of compression
 
-struct more_scenario {
-    more which{};
+struct second_scenario {
+    second_name which{};
     std::vector<message> messages;
     std::vector<std::uint32_t> keys;    // empty if there is no order
     std::vector<std::uint64_t> limits;  // by the number of the request, and from the first again
@@ -52,7 +52,7 @@ struct more_scenario {
     bool compressed = false;            // whether batches are compressed
     std::uint64_t seed = 0;
 
-    [[nodiscard]] const char* name() const { return more_names[static_cast<std::size_t>(which)]; }
+    [[nodiscard]] const char* name() const { return second_names[static_cast<std::size_t>(which)]; }
     [[nodiscard]] bool ordered() const { return !keys.empty(); }
     [[nodiscard]] std::uint32_t key(std::size_t i) const { return keys.empty() ? 0 : keys[i]; }
     [[nodiscard]] std::uint64_t limit_of(std::size_t request) const
@@ -85,7 +85,7 @@ struct batch_sums {
     }
 };
 
-inline std::uint64_t counted(const more_scenario& s, std::size_t first, const batch_sums& b)
+inline std::uint64_t counted(const second_scenario& s, std::size_t first, const batch_sums& b)
 {
     const double bytes = s.factor(first, b.bodies) * static_cast<double>(b.sizes);
     return envelope + static_cast<std::uint64_t>(std::ceil(bytes));
@@ -126,7 +126,7 @@ private:
     std::vector<double> upper_;
 };
 
-inline void draw_messages(more_scenario& s, splitmix64& dice)
+inline void draw_messages(second_scenario& s, splitmix64& dice)
 {
     const key_dice keys;
     wandering_level level;
@@ -136,14 +136,14 @@ inline void draw_messages(more_scenario& s, splitmix64& dice)
             const std::uint64_t body = dice.integer(50, 500);
             s.messages.push_back(wired(body, body, 60));
             s.keys.push_back(keys.draw(dice));
-        } else if (s.which == more::D || s.compressed) {
+        } else if (s.which == second_name::D || s.compressed) {
             const std::uint64_t body =
                 s.compressed ? dice.integer(200, 2'000) : dice.integer(500, 5'000);
-            const double wander = s.which == more::D ? level.next(dice) : 0;
+            const double wander = s.which == second_name::D ? level.next(dice) : 0;
             const double ratio = mean_ratio * std::exp(wander + 0.2 * dice.normal());
             const double wire = std::ceil(static_cast<double>(body) * std::min(1.0, ratio));
             s.messages.push_back(wired(body, static_cast<std::uint64_t>(wire), 60));
-        } else if (s.which == more::B) {
+        } else if (s.which == second_name::B) {
             const std::uint64_t body = dice.integer(50, 500);
             s.messages.push_back(wired(body, body, dice.fraction() < 0.25 ? 1'500 : 60));
         } else {
@@ -153,33 +153,35 @@ inline void draw_messages(more_scenario& s, splitmix64& dice)
     }
 }
 
-inline void draw_limits(more_scenario& s, splitmix64& dice)
+inline void draw_limits(second_scenario& s, splitmix64& dice)
 {
-    const bool constant = s.slots != 1 || s.which == more::D || s.compressed || s.which == more::B;
+    const bool constant =
+        s.slots != 1 || s.which == second_name::D || s.compressed || s.which == second_name::B;
     for (std::size_t r = 0; r != (constant ? 1 : limits_drawn); ++r) {
         std::uint64_t limit = full_limit;
-        if (s.which == more::N2 && dice.integer(1, 2) == 1) limit = small_limit;
-        if (s.which == more::N8 && dice.integer(1, 8) == 1) limit = small_limit;
-        if (s.which == more::L100 && r % 100 != 0) limit = s.limits.back();
-        if (s.which == more::L100 && r % 100 == 0) limit = dice.integer(full_limit / 2, full_limit);
-        if (s.which == more::J) {
+        if (s.which == second_name::N2 && dice.integer(1, 2) == 1) limit = small_limit;
+        if (s.which == second_name::N8 && dice.integer(1, 8) == 1) limit = small_limit;
+        if (s.which == second_name::L100 && r % 100 != 0) limit = s.limits.back();
+        if (s.which == second_name::L100 && r % 100 == 0)
+            limit = dice.integer(full_limit / 2, full_limit);
+        if (s.which == second_name::J) {
             limit = static_cast<std::uint64_t>((1 - 0.1 * dice.fraction()) * 262'144.0);
         }
         s.limits.push_back(limit);
     }
 }
 
-inline more_scenario make_more(more which, std::uint64_t seed)
+inline second_scenario make_second(second_name which, std::uint64_t seed)
 {
-    more_scenario s;
+    second_scenario s;
     s.which = which;
     s.seed = 100 + static_cast<std::uint64_t>(which) + 1'000 * (seed - 1);
-    if (which == more::C_minus) --s.seed;  // the same messages as C+
-    if (which == more::O2) s.slots = 2;
-    if (which == more::O4) s.slots = 4;
-    if (which == more::O8) s.slots = 8;
-    s.compressed = which == more::C_plus || which == more::C_minus;
-    s.reports_accepted = which != more::C_minus;
+    if (which == second_name::C_minus) --s.seed;  // the same messages as C+
+    if (which == second_name::O2) s.slots = 2;
+    if (which == second_name::O4) s.slots = 4;
+    if (which == second_name::O8) s.slots = 8;
+    s.compressed = which == second_name::C_plus || which == second_name::C_minus;
+    s.reports_accepted = which != second_name::C_minus;
     splitmix64 dice(s.seed);
     draw_messages(s, dice);
     draw_limits(s, dice);
@@ -188,7 +190,7 @@ inline more_scenario make_more(more which, std::uint64_t seed)
 
 /// The fewest requests of a sender that knows all sizes and the limit of each request, call by
 /// call: cuts in order. With keys, any order: the bytes of a call divided by the limit.
-inline std::uint64_t optimum(const more_scenario& s)
+inline std::uint64_t optimum(const second_scenario& s)
 {
     std::uint64_t requests = 0;
     for (std::size_t first = 0; first != how_many; first += a_call) {
@@ -216,4 +218,4 @@ inline std::uint64_t optimum(const more_scenario& s)
 
 }  // namespace simulation
 
-#endif  // WAYBILL_BENCH_SIMULATION_MORE_SCENARIOS_HPP
+#endif  // WAYBILL_BENCH_SIMULATION_SECOND_SCENARIOS_HPP
