@@ -4,11 +4,14 @@
 //
 // One run reads a state into a type of the caller, or writes one. The peer uses nlohmann's library
 // by hand: parse and get, or the JSON of the value and its dump, and CRC-32C of the bytes. There
-// are two peers for each: `value` has the value alone, and `same bytes` has the progress as one
-// more field, so that it has the same bytes and the same information as the state of waybill.
+// are three peers for each: `value` has the value alone. `same bytes` has the progress as one more
+// field, so that it has the same bytes and the same information as the state of waybill, except the
+// line of the envelope. `tree` also has the same bytes, but no types: it parses them, or dumps the
+// tree that it has built before.
 //
-// If a state has unknown fields, encode reads the JSON of the value once more. The rows `unknown
-// field` compare it with encode without unknown fields. One operation is one byte of the stored
+// The rows `later` are for a state that a later version of the program wrote, with one more field
+// in each struct. The peer knows this field. `first` means the first write after reading a state
+// whose version does not show that it is a later one. One operation is one byte of the stored
 // state, also for the peers, and the table has the time and the instructions of a whole state.
 
 #include <cstdint>
@@ -50,6 +53,33 @@ struct imported {
     std::map<std::string, std::int64_t> stock;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(imported, rows, stock)
+
+// The same types in a later version: each struct has one more field.
+
+struct later_order {
+    std::int64_t lines = 0;
+    std::string receipt, customer, currency;
+    double total = 0;
+    bool paid = false;
+    std::string voucher;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(later_order, lines, receipt, customer, currency,
+                                                total, paid, voucher)
+
+struct later_basket {
+    std::vector<later_order> orders;
+    std::map<std::string, std::string> notes;
+    later_order first;
+    std::string voucher;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(later_basket, orders, notes, first, voucher)
+
+struct later_imported {
+    std::vector<std::uint64_t> rows;
+    std::map<std::string, std::int64_t> stock;
+    std::string voucher;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(later_imported, rows, stock, voucher)
 
 /// The progress of a session, by hand.
 struct by_hand {
@@ -107,6 +137,23 @@ imported an_import(std::uint64_t products)
     return i;
 }
 
+later_order later(const order& o)
+{
+    return {o.lines, o.receipt, o.customer, o.currency, o.total, o.paid, "spring"};
+}
+
+later_basket later(const basket& b)
+{
+    later_basket all{{}, b.notes, later(b.first), "spring"};
+    for (const order& o : b.orders) all.orders.push_back(later(o));
+    return all;
+}
+
+later_imported later(const imported& i)
+{
+    return {i.rows, i.stock, "spring"};
+}
+
 struct row {
     std::string name;
     std::size_t peer_bytes;
@@ -116,30 +163,52 @@ struct row {
     double highest;  // the goal for the ratio, 0 if there is none
 };
 
+template <class T>
+using codec_state = typename waybill::state_codec<T>::state;
+
 /// All that the benchmarks of one value need. It exists until the end of the program.
 template <class T>
 class subject {
 public:
-    subject(const T& v, waybill::state_format format)
-        : cbor(format == waybill::state_format::cbor),
-          codec(*waybill::state_codec<T>::make({.budget = {.bytes = 4'000'000}, .format = format})),
-          state(codec.decode(std::nullopt)),
-          full{v, {"2024-02-29T12:00:00Z", "2024-02-29T12:00:31Z", 2, 5}}
+    using later_type = decltype(later(std::declval<T>()));
+
+    subject(const T& v, waybill::state_format f)
+        : cbor(f == waybill::state_format::cbor),
+          codec(made<T>(f, 0)),
+          full{v, by_hand_progress},
+          full_later{later(v), by_hand_progress},
+          stored(encoded(codec, v)),
+          stored_later(encoded(made<later_type>(f, 1), full_later.value)),
+          stored_unmarked(encoded(made<later_type>(f, 0), full_later.value)),
+          state(codec.decode(stored)),
+          state_later(codec.decode(stored_later)),
+          state_unmarked(codec.decode(stored_unmarked)),
+          tree(full),
+          alone(written(full.value)),
+          same(written(full)),
+          same_later(written(full_later))
     {
-        state.value = v;
-        state.progress = {
+    }
+
+    template <class V>
+    static waybill::state_codec<V> made(waybill::state_format f, std::uint16_t minor)
+    {
+        return *waybill::state_codec<V>::make(
+            {.budget = {.bytes = 4'000'000}, .version = {1, minor}, .format = f});
+    }
+    /// The state as it is stored.
+    template <class V>
+    static std::string encoded(const waybill::state_codec<V>& c, const V& value)
+    {
+        auto s = c.decode(std::nullopt);
+        s.value = value;
+        s.progress = {
             .done = 2,
             .total = 5,
             .begun = waybill::wall_time::at(waybill::duration::seconds(1'709'208'000)),
             .changed = waybill::wall_time::at(waybill::duration::seconds(1'709'208'031))};
-        stored = *codec.encode(state);
-        state = codec.decode(stored);
-        unknown = state;
-        unknown.read.user["unknown"] = {1, 2, 3};
-        alone = written(full.value);
-        same = written(full);
+        return *c.encode(s);
     }
-
     template <class V>
     std::string written(const V& v) const
     {
@@ -148,18 +217,29 @@ public:
         if (!cbor) bytes = nlohmann::json(v).dump();
         return bytes;
     }
+    std::string written(const nlohmann::json& j) const
+    {
+        std::string bytes;
+        if (cbor) nlohmann::json::to_cbor(j, bytes);
+        if (!cbor) bytes = j.dump();
+        return bytes;
+    }
     nlohmann::json parsed(const std::string& bytes) const
     {
         return cbor ? nlohmann::json::from_cbor(bytes) : nlohmann::json::parse(bytes);
     }
 
+    inline static const by_hand by_hand_progress{"2024-02-29T12:00:00Z", "2024-02-29T12:00:31Z", 2,
+                                                 5};
     bool cbor;
     waybill::state_codec<T> codec;
-    decltype(std::declval<waybill::state_codec<T>>().decode(std::nullopt)) state, unknown = state;
     with_progress<T> full;
-    std::string stored;
-    std::string alone;
-    std::string same;
+    with_progress<later_type> full_later;
+    std::string stored, stored_later, stored_unmarked;
+    codec_state<T> state, state_later;
+    const codec_state<T> state_unmarked;
+    nlohmann::json tree;
+    std::string alone, same, same_later;
 };
 
 template <class F>
@@ -185,32 +265,65 @@ void read_by_hand(const S& s, const std::string& bytes)
     benchmark::DoNotOptimize(s->parsed(bytes).template get<V>());
 }
 
+/// Adds the benchmarks of a state that a later version of the program wrote.
+template <class S>
+void add_later(bench::runner& all, std::vector<row>& rows, const std::string& name, const S& s)
+{
+    using later_type = typename S::element_type::later_type;
+    const std::size_t bytes = s->stored_later.size();
+    const std::size_t peer_bytes = s->same_later.size();
+    add(all, name + "encode later", bytes,
+        [s] { benchmark::DoNotOptimize(s->codec.encode(s->state_later)); });
+    add(all, name + "encode later, first", bytes,
+        [s] { benchmark::DoNotOptimize(s->codec.encode(s->state_unmarked)); });
+    add(all, name + "encode later, same bytes", bytes, [s] { write_by_hand(s, s->full_later); });
+    add(all, name + "decode later", bytes,
+        [s] { benchmark::DoNotOptimize(s->codec.decode(s->stored_later)); });
+    add(all, name + "decode later, same bytes", bytes,
+        [s] { read_by_hand<with_progress<later_type>>(s, s->same_later); });
+    for (const char* verb : {"encode later", "decode later"}) {
+        const double goal = verb[0] == 'e' ? 1.30 : 0;
+        const std::string ours = name + verb;
+        const std::string peer = ours + ", same bytes";
+        rows.push_back({peer, peer_bytes, bytes, ours, peer, goal});
+    }
+    const std::string peer = name + "encode later, same bytes";
+    rows.push_back({name + "encode later, first", peer_bytes, bytes, name + "encode later, first",
+                    peer, 0});
+}
+
 /// Registers the benchmarks of a value. Returns false if its state and the peer have other sizes.
 template <class T>
 bool add_all(bench::runner& all, std::vector<row>& rows, const std::string& value_name,
              const T& value, waybill::state_format format)
 {
-    const auto s = std::make_shared<const subject<T>>(value, format);
+    const auto s = std::make_shared<subject<T>>(value, format);
     const std::string name = value_name + (s->cbor ? " cbor " : " ");
     const std::size_t bytes = s->stored.size();
     add(all, name + "encode", bytes, [s] { benchmark::DoNotOptimize(s->codec.encode(s->state)); });
     add(all, name + "encode, value", bytes, [s] { write_by_hand(s, s->full.value); });
     add(all, name + "encode, same bytes", bytes, [s] { write_by_hand(s, s->full); });
-    add(all, name + "encode, unknown field", bytes,
-        [s] { benchmark::DoNotOptimize(s->codec.encode(s->unknown)); });
+    add(all, name + "encode, tree", bytes, [s] { write_by_hand(s, s->tree); });
     add(all, name + "decode", bytes, [s] { benchmark::DoNotOptimize(s->codec.decode(s->stored)); });
     add(all, name + "decode, value", bytes, [s] { read_by_hand<T>(s, s->alone); });
     add(all, name + "decode, same bytes", bytes,
         [s] { read_by_hand<with_progress<T>>(s, s->same); });
+    add(all, name + "decode, tree", bytes, [s] {
+        benchmark::DoNotOptimize(waybill::crc32c(s->same));
+        benchmark::DoNotOptimize(s->parsed(s->same));
+    });
     for (const char* verb : {"encode", "decode"}) {
         const std::string ours = name + verb;
         rows.push_back({ours + ", value", s->alone.size(), bytes, ours, ours + ", value", 0});
         rows.push_back(
             {ours + ", same bytes", s->same.size(), bytes, ours, ours + ", same bytes", 1.10});
+        rows.push_back({ours + ", tree", s->same.size(), bytes, ours, ours + ", tree", 0});
     }
-    rows.push_back({name + "encode, unknown field", s->alone.size(), bytes,
-                    name + "encode, unknown field", name + "encode", 0});
-    return bytes == s->same.size() + waybill::detail::envelope_bytes;
+    add_later(all, rows, name, s);
+    return bytes == s->same.size() + waybill::detail::envelope_bytes &&
+           s->stored_later.size() == s->same_later.size() + waybill::detail::envelope_bytes &&
+           *s->codec.encode(s->state_later) == s->stored_later &&
+           *s->codec.encode(s->state_unmarked) == s->stored_unmarked;
 }
 
 void print(const bench::runner& all, const std::vector<row>& rows)

@@ -45,9 +45,21 @@ enum class json_state_problem : std::uint8_t {
 
 namespace detail {
 
+/// The unknown fields of the user's part, see detail/unknown_fields.hpp. They depend on the user's
+/// part and its type only.
+struct unknown_user_fields {
+    bool found = false;  ///< False until they are needed: finding them costs as much as writing.
+    nlohmann::json fields{};
+    nlohmann::json known{};
+
+    /// Always true: equal user's parts have equal unknown fields.
+    friend bool operator==(const unknown_user_fields&, const unknown_user_fields&) { return true; }
+};
+
 /// Facts about the stored state that the next `encode` needs.
 struct state_as_read {
     nlohmann::json user{};  ///< The user's part after its upgrade; null if there was none.
+    unknown_user_fields user_fields{};
     nlohmann::json unknown_fields{};  ///< Progress fields that only later versions know.
     bool unreadable = false;     ///< True if the value could not be read from the user's part.
     std::uint64_t size = 0;      ///< Size of the state as read or stored, in bytes.

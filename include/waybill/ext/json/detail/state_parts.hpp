@@ -142,6 +142,16 @@ template <json_value Json>
     return read.user.is_object() ? read.user : Json::object();
 }
 
+/// The unknown fields of the user's part, without the mark of a failed session. `known` is what the
+/// type wrote after reading the part; the result takes parts of it.
+template <json_value Json>
+[[nodiscard]] unknown_user_fields unknown_user_fields_in(const Json& user, Json& known)
+{
+    unknown_part<Json> part = unknown_part_of(user, known);
+    if (part.fields.is_object()) part.fields.erase(failed_mark);
+    return {true, std::move(part.fields), std::move(part.known)};
+}
+
 template <json_value Json>
 struct state_writer {
     bool cbor;

@@ -27,6 +27,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <waybill/ext/json/detail/package.hpp>
 
@@ -120,14 +121,55 @@ template <json_value Json>
     return false;
 }
 
+/// Finds members of an object by names that are asked for in order, as objects are sorted by name.
+template <class Object>
+class member_finder {
+public:
+    /// `members` may be nullptr: then nothing is found.
+    explicit member_finder(Object* members) : members_(members)
+    {
+        if (members) next_ = members->begin();
+    }
+
+    /// The value of the member; nullptr if there is none.
+    [[nodiscard]] auto* find(const std::string& name)
+    {
+        using value = decltype(&next_->second);
+        if (!members_) return value{};
+        if (next_ == members_->end() || !same_name(next_->first, name)) {
+            const auto found = members_->find(name);
+            if (found == members_->end()) return value{};
+            next_ = found;
+        }
+        return &(next_++)->second;
+    }
+
+private:
+    Object* members_;
+    decltype(std::declval<Object&>().begin()) next_{};
+};
+
+/// The members of an object; nullptr if the value is none, or is nullptr itself.
+template <json_value Json>
+[[nodiscard]] const typename Json::object_t* members_of(const Json* value)
+{
+    return value ? value->template get_ptr<const typename Json::object_t*>() : nullptr;
+}
+
 /// Adds to `names` the member names in `value`, which the type wrote, at each place. The elements
 /// of an array count as one place: `names` has one element for all of them.
 template <json_value Json>
 void learn_names(Json& names, const Json& value)
 {
-    if (const auto* members = value.template get_ptr<const typename Json::object_t*>()) {
-        if (!names.is_null() && !names.is_object()) return;  // the first kind counts
-        for (const auto& [key, one] : *members) learn_names(names[key], one);
+    if (const auto* members = members_of(&value)) {
+        if (names.is_null()) names = Json::object();
+        auto* known_names = names.template get_ptr<typename Json::object_t*>();
+        if (!known_names) return;  // the first kind counts
+        member_finder finder(known_names);
+        for (const auto& [key, one] : *members) {
+            Json* inner = finder.find(key);
+            learn_names(inner ? *inner : names[key], one);
+        }
     } else if (value.is_array() && (names.is_null() || names.is_array())) {
         for (const Json& one : value) learn_names(names[0], one);
     }
@@ -138,20 +180,14 @@ void learn_names(Json& names, const Json& value)
 template <json_value Json>
 [[nodiscard]] bool is_made_of(const Json& known, const Json& stored, const Json* names)
 {
-    if (known.is_object() && stored.is_object()) {
-        const bool named = names && names->is_object();
-        for (auto old = stored.begin(); old != stored.end(); ++old) {
-            const auto same = known.find(old.key());
-            const Json* inner = nullptr;
-            if (named) {
-                const auto name = names->find(old.key());
-                if (name != names->end()) inner = &*name;
-            }
-            if (same == known.end()) {
-                if (inner != nullptr) return false;
-            } else if (!is_made_of(*same, *old, inner)) {
-                return false;
-            }
+    const auto* old = members_of(&stored);
+    if (old && known.is_object()) {
+        member_finder known_members(members_of(&known));
+        member_finder known_names(members_of(names));
+        for (const auto& [key, value] : *old) {
+            const Json* same = known_members.find(key);
+            const Json* inner = known_names.find(key);
+            if (same ? !is_made_of(*same, value, inner) : inner != nullptr) return false;
         }
         return true;
     }
@@ -165,45 +201,113 @@ template <json_value Json>
     return true;
 }
 
-/// Adds the members that only `stored` has to `encoded`, which was made of `stored`.
+/// The members, at any depth, that `stored` has and `known` lacks, where `known` was made of
+/// `stored`. Null if there are none; in an array, the elements without such members are null.
 template <json_value Json>
-void add_unknown(Json& encoded, const Json& stored)
+[[nodiscard]] Json fields_only_in(const Json& stored, const Json& known)
 {
-    if (stored.is_array()) {
-        for (std::size_t n = 0; n != stored.size(); ++n) add_unknown(encoded[n], stored[n]);
-    } else if (stored.is_object()) {
-        for (auto old = stored.begin(); old != stored.end(); ++old) {
-            const auto fresh = encoded.find(old.key());
-            if (fresh == encoded.end())
-                encoded[old.key()] = old.value();
-            else add_unknown(*fresh, old.value());
+    Json fields;
+    if (const auto* old = members_of(&stored)) {
+        member_finder known_members(members_of(&known));
+        for (const auto& [key, value] : *old) {
+            const Json* same = known_members.find(key);
+            if (!same) {
+                fields[key] = value;
+            } else if (value.is_structured()) {
+                Json inner = fields_only_in(value, *same);
+                if (!inner.is_null()) fields[key] = std::move(inner);
+            }
+        }
+    } else if (stored.is_array()) {
+        for (std::size_t n = 0; n != stored.size(); ++n) {
+            Json inner = fields_only_in(stored[n], known[n]);
+            if (!inner.is_null()) fields[n] = std::move(inner);
+        }
+    }
+    return fields;
+}
+
+/// The fields of a stored object that the type does not know.
+template <json_value Json>
+struct unknown_part {
+    Json fields{};  ///< Null if there are none. An array has one element per stored element.
+    Json known{};   ///< The known members on the way to `fields`; arrays with all their elements.
+};
+
+/// The unknown fields of the elements of `stored`. Moves the elements of `known` to the result.
+template <json_value Json>
+[[nodiscard]] unknown_part<Json> unknown_part_of_elements(const Json& stored, Json& known)
+{
+    unknown_part<Json> part;
+    if (known.size() != stored.size()) return part;
+    Json names;
+    for (const Json& one : known) learn_names(names, one);
+    std::size_t mismatch = stored.size();
+    for (std::size_t n = 0; n != stored.size(); ++n) {
+        if (is_made_of(known[n], stored[n], &names)) {
+            Json inner = fields_only_in(stored[n], known[n]);
+            if (!inner.is_null()) part.fields[n] = std::move(inner);
+        } else if (mismatch == stored.size()) {
+            mismatch = n;
+        }
+    }
+    if (part.fields.is_null()) return part;
+    if (mismatch != stored.size()) {
+        // The type may have changed the order of the elements.
+        for (const Json& one : known) {
+            if (is_made_of(one, stored[mismatch], &names)) return {};
+        }
+    }
+    while (part.fields.size() != stored.size()) part.fields.push_back(nullptr);
+    part.known = std::move(known);
+    return part;
+}
+
+/// The fields of `stored` that the type does not know. `known` is what it wrote after reading
+/// `stored`; the result takes parts of it.
+template <json_value Json>
+[[nodiscard]] unknown_part<Json> unknown_part_of(const Json& stored, Json& known)
+{
+    if (stored.is_array() && known.is_array()) return unknown_part_of_elements(stored, known);
+    unknown_part<Json> part;
+    if (!stored.is_object() || !known.is_object()) return part;
+    for (auto old = stored.begin(); old != stored.end(); ++old) {
+        const auto same = known.find(old.key());
+        if (same == known.end()) {
+            part.fields[old.key()] = old.value();
+        } else if (old->is_structured() && lacks(*same, *old)) {
+            unknown_part<Json> inner = unknown_part_of(*old, *same);
+            if (inner.fields.is_null()) continue;
+            part.fields[old.key()] = std::move(inner.fields);
+            part.known[old.key()] = std::move(inner.known);
+        }
+    }
+    return part;
+}
+
+/// Adds the members of `fields` to an element that is equal to the one that was read.
+template <json_value Json>
+void add_to_element(Json& encoded, const Json& fields)
+{
+    if (fields.is_array()) {
+        for (std::size_t n = 0; n != fields.size(); ++n) add_to_element(encoded[n], fields[n]);
+    } else if (fields.is_object()) {
+        for (auto field = fields.begin(); field != fields.end(); ++field) {
+            const auto fresh = encoded.find(field.key());
+            if (fresh == encoded.end()) encoded[field.key()] = field.value();
+            else add_to_element(*fresh, field.value());
         }
     }
 }
 
-/// Adds the members that `stored` has and `known` lacks to the unchanged elements of `encoded`.
+/// Adds unknown fields to the elements of `encoded` that are equal to those that were read.
 template <json_value Json>
-void add_unknown_to_elements(Json& encoded, const Json& stored, const Json& known)
+void add_to_elements(Json& encoded, const Json& fields, const Json& known)
 {
-    if (known.size() != stored.size()) return;
-    Json names;
-    for (const Json& one : known) learn_names(names, one);
-
-    // If an element does not match the element at its index, the type may have changed the order.
-    std::size_t mismatch = 0;
-    while (mismatch != stored.size() && is_made_of(known[mismatch], stored[mismatch], &names))
-        ++mismatch;
-    if (mismatch != stored.size()) {
-        for (const Json& one : known) {
-            if (is_made_of(one, stored[mismatch], &names)) return;
-        }
-    }
-    const auto add_at = [&](std::size_t to, std::size_t from) {
-        if (is_made_of(known[from], stored[from], &names)) add_unknown(encoded[to], stored[from]);
-    };
     if (encoded.size() == known.size()) {
         for (std::size_t n = 0; n != encoded.size(); ++n) {
-            if (encoded[n] == known[n]) add_at(n, n);
+            if (!fields[n].is_null() && encoded[n] == known[n])
+                add_to_element(encoded[n], fields[n]);
         }
         return;
     }
@@ -217,30 +321,28 @@ void add_unknown_to_elements(Json& encoded, const Json& stored, const Json& know
     const std::size_t removed = known.size() - shorter_size;
     for (std::size_t n = 0; n != equal_first; ++n) {
         const bool matches_both_ends = removed != 0 && n + equal_last >= encoded.size();
-        if (!matches_both_ends || stored[n] == stored[n + removed]) add_at(n, n);
+        if (!matches_both_ends || fields[n] == fields[n + removed])
+            add_to_element(encoded[n], fields[n]);
     }
     const std::size_t not_first = shorter_size - equal_first;
     for (std::size_t n = equal_last < not_first ? equal_last : not_first; n != 0; --n) {
-        add_at(encoded.size() - n, known.size() - n);
+        add_to_element(encoded[encoded.size() - n], fields[fields.size() - n]);
     }
 }
 
-/// Adds to `encoded` the members of `stored` that neither `known` nor `encoded` has.
+/// Adds to `encoded` the unknown fields that it does not have. `known` is that of `unknown_part`.
 template <json_value Json>
-void add_unknown_fields(Json& encoded, const Json& stored, const Json& known)
+void add_unknown_fields(Json& encoded, const Json& fields, const Json& known)
 {
-    if (encoded.is_array() && stored.is_array() && known.is_array()) {
-        if (lacks(encoded, stored)) add_unknown_to_elements(encoded, stored, known);
-        return;
-    }
-    if (!encoded.is_object() || !stored.is_object() || !known.is_object()) return;
-    for (auto old = stored.begin(); old != stored.end(); ++old) {
-        const auto same = known.find(old.key());
-        const auto fresh = encoded.find(old.key());
+    if (encoded.is_array() && known.is_array()) return add_to_elements(encoded, fields, known);
+    if (!encoded.is_object() || !fields.is_object()) return;
+    for (auto field = fields.begin(); field != fields.end(); ++field) {
+        const auto same = known.find(field.key());
+        const auto fresh = encoded.find(field.key());
         if (same == known.end()) {
-            if (fresh == encoded.end()) encoded[old.key()] = old.value();
+            if (fresh == encoded.end()) encoded[field.key()] = field.value();
         } else if (fresh != encoded.end()) {
-            add_unknown_fields(*fresh, old.value(), *same);
+            add_unknown_fields(*fresh, field.value(), *same);
         }
     }
 }
