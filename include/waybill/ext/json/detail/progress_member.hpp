@@ -87,23 +87,34 @@ struct json_out {
     void text(std::string_view utf8)
     {
         to += '"';
-        for (const char c : utf8) {
-            const std::uint64_t size = json_size(c);
-            if (size == 1) {
-                to += c;
-                continue;
-            }
-            to += '\\';
-            if (size == 2) {
-                // \b, \t, \n, \f and \r have the codes 8 to 13; 11 has no short escape.
-                to += c == '"' || c == '\\' ? c : "btn.fr"[c - '\b'];
-                continue;
-            }
-            to += "u00";
-            to += "0123456789abcdef"[c / 16];
-            to += "0123456789abcdef"[c % 16];
+        for (std::size_t n = plain_size(utf8); n != utf8.size(); n = plain_size(utf8)) {
+            to += utf8.substr(0, n);
+            escape(utf8[n]);
+            utf8.remove_prefix(n + 1);
         }
+        to += utf8;
         to += '"';
+    }
+
+    /// The number of bytes before the first one that needs an escape.
+    [[nodiscard]] static std::size_t plain_size(std::string_view utf8) noexcept
+    {
+        std::size_t n = 0;
+        while (n != utf8.size() && json_size(utf8[n]) == 1) ++n;
+        return n;
+    }
+
+    void escape(char c)
+    {
+        to += '\\';
+        if (json_size(c) == 2) {
+            // \b, \t, \n, \f and \r have the codes 8 to 13; 11 has no short escape.
+            to += c == '"' || c == '\\' ? c : "btn.fr"[c - '\b'];
+            return;
+        }
+        to += "u00";
+        to += "0123456789abcdef"[c / 16];
+        to += "0123456789abcdef"[c % 16];
     }
 
     /// The longest prefix that takes at most `max_bytes` bytes in JSON, cut between characters.
