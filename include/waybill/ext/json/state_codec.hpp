@@ -172,8 +172,8 @@ public:
         detail::unknown_user_fields fields;
         return encode_within(s, options_.budget, fields);
     }
-    /// The same. If the stored state has fields that T does not know, the first call keeps them in
-    /// `s`: later calls take about half as long.
+    /// The same. Keeps in `s` which stored fields T does not know: if there are some, finding them
+    /// costs as much as writing the state. `decode` keeps them if the minor version is a later one.
     [[nodiscard]] result<std::string, state_unwritten> encode(state& s) const
     {
         return encode_within(s, options_.budget, s.read.user_fields);

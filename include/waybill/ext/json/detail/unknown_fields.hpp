@@ -162,6 +162,7 @@ template <json_value Json>
 void learn_names(Json& names, const Json& value)
 {
     if (const auto* members = members_of(&value)) {
+        if (members->empty()) return;
         if (names.is_null()) names = Json::object();
         auto* known_names = names.template get_ptr<typename Json::object_t*>();
         if (!known_names) return;  // the first kind counts
