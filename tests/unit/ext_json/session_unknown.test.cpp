@@ -163,7 +163,8 @@ TEST_CASE("session unknown: a known field that is left out stays out, and one of
     CHECK(after<odd>(stored, [](odd& o) { o.extra = 7; }) ==
           json({{"n", 1}, {"note", "a"}, {"extra", 7}, {"?", 1}}));
     // An older state without any unknown field: nothing is added in its place.
-    CHECK(after<odd>({{"n", 1}, {"note", "a"}}, [](odd& o) { o.note.clear(); }) == json({{"n", 1}}));
+    CHECK(after<odd>({{"n", 1}, {"note", "a"}}, [](odd& o) { o.note.clear(); }) ==
+          json({{"n", 1}}));
 }
 
 TEST_CASE("session unknown: only the fields and the elements of their arrays are kept")
@@ -175,7 +176,8 @@ TEST_CASE("session unknown: only the fields and the elements of their arrays are
     json known = stored.get<order>();
     const auto fields = detail::unknown_user_fields_in(stored, known);
     CHECK(fields.found);
-    CHECK(fields.fields == json({{"by_name", {{"x", {{"?", 2}}}}}, {"all", {{{"?", 2}}, nullptr}}}));
+    CHECK(fields.fields ==
+          json({{"by_name", {{"x", {{"?", 2}}}}}, {"all", {{{"?", 2}}, nullptr}}}));
     CHECK(fields.known ==
           json({{"by_name", {{"x", nullptr}}}, {"all", {line{1, {}}, line{3, {}}}}}));
 

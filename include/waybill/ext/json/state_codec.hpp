@@ -390,7 +390,8 @@ private:
         state_unwritten bad;
         json user;
         if (!s.read.unreadable) {
-            const auto threw = detail::exception_text_of([&] { build_user_object(s, fields, user); });
+            const auto threw =
+                detail::exception_text_of([&] { build_user_object(s, fields, user); });
             if (threw) bad = {.problem = state_unwritten::problem_type::threw, .reason = *threw};
             else if (auto bytes = whole.write(user, bad)) return *std::move(bytes);
             if (!s.progress.failed) return unexpected(std::move(bad));

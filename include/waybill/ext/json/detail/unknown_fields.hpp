@@ -9,6 +9,9 @@
 // fields that it writes after reading the old object. A known field that the new object does not
 // have was removed on purpose, such as an entry of a map, and is not added.
 //
+// Finding these fields costs as much as writing a state, and depends on the old object only. So
+// `unknown_part_of` finds them once, and `add_unknown_fields` adds them to each new object.
+//
 // Nested objects are compared name by name. An element of an array keeps its unknown fields if it
 // is equal to the element that was read, even if other elements are inserted, removed or changed. A
 // new or changed element (at any depth) has none, since they may belong to another element.
