@@ -243,7 +243,7 @@ template <json_value Json>
 [[nodiscard]] unknown_part<Json> unknown_part_of_elements(const Json& stored, Json& known)
 {
     unknown_part<Json> part;
-    if (known.size() != stored.size()) return part;
+    if (known.size() != stored.size() || !lacks(known, stored)) return part;
     Json names;
     for (const Json& one : known) learn_names(names, one);
     std::size_t mismatch = stored.size();
@@ -279,7 +279,7 @@ template <json_value Json>
         const auto same = known.find(old.key());
         if (same == known.end()) {
             part.fields[old.key()] = old.value();
-        } else if (old->is_structured() && lacks(*same, *old)) {
+        } else if (old->is_structured()) {
             unknown_part<Json> inner = unknown_part_of(*old, *same);
             if (inner.fields.is_null()) continue;
             part.fields[old.key()] = std::move(inner.fields);
