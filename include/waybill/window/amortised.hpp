@@ -28,9 +28,9 @@ template <class Measure>
 class amortised {
 public:
     /// The measure of all samples of the ring, without its waiting samples. At most one call of
-    /// `combine`.
+    /// `combine`. Always inlined: otherwise the query would wait for a result in memory.
     template <class Ring>
-    [[nodiscard]] Measure all(const Ring& r) const
+    [[nodiscard]] WAYBILL_ALWAYS_INLINE Measure all(const Ring& r) const
     {
         // Not a copy of `newer_`: g++ 12 would then keep both results in memory.
         if (older_count_ == 0) [[unlikely]]
@@ -39,16 +39,16 @@ public:
     }
 
     /// Adds a sample: the newest measured one, or for a commutative measure any sample of the newer
-    /// part.
+    /// part. Always inlined: g++ 12 would call it with all parts of `stats` (`bench/run window`).
     template <class Ring, class Sample>
-    void add(Ring&, Sample s)
+    WAYBILL_ALWAYS_INLINE void add(Ring&, const Sample& s)
     {
         newer_ = Measure::combine(newer_, Measure::of(s));
     }
     /// Like `add`, for the newest measured sample. A later `replace_newest` can replace this
     /// sample.
     template <class Ring, class Sample>
-    void add_newest(Ring&, Sample s)
+    void add_newest(Ring&, const Sample& s)
     {
         newer_without_newest_ = newer_;
         newer_ = Measure::combine(newer_, Measure::of(s));
@@ -56,7 +56,7 @@ public:
     /// Like `add`, for a sample of the newer part that is not the newest. `replace_newest` stays
     /// possible.
     template <class Ring, class Sample>
-    void add_late(Ring& r, Sample s)
+    void add_late(Ring& r, const Sample& s)
     {
         newer_without_newest_ = Measure::combine(newer_without_newest_, Measure::of(s));
         add(r, s);
@@ -65,7 +65,7 @@ public:
     /// Replaces the newest measured sample by `s`. Requires: that sample is in the newer part, and
     /// all samples since the last `recompute` were added by `add_newest` or `add_late`.
     template <class Ring, class Sample>
-    void replace_newest(Ring&, Sample s)
+    void replace_newest(Ring&, const Sample& s)
     {
         newer_ = Measure::combine(newer_without_newest_, Measure::of(s));
     }
@@ -122,11 +122,7 @@ private:
         }
         newer_ = sum;
         newer_without_newest_ = before;
-        sum = Measure::identity();
-        r.for_each_before(border, older, [&sum](const auto& s, Measure& from_here) {
-            sum = Measure::combine(Measure::of(s), sum);
-            from_here = sum;
-        });
+        r.measure_before(border, older);
     }
 
     std::uint64_t older_count_ = 0;

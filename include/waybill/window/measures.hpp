@@ -45,6 +45,15 @@ using sample_for_measure =
     std::conditional_t<has_weights<M>, weighted_sample<typename M::value_type, Time>,
                        sample<typename M::value_type, Time>>;
 
+/// The weight of a measure. A number of samples is less than 2^63. Its conversion from a signed
+/// number takes fewer instructions.
+template <class M>
+[[nodiscard]] constexpr double weight_as_double(const M& m) noexcept
+{
+    if constexpr (has_weights<M>) return static_cast<double>(m.weight());
+    else return static_cast<double>(static_cast<std::int64_t>(m.weight()));
+}
+
 }  // namespace detail
 
 /// A measure of samples. `identity()` is the measure of no samples, `of(s)` that of one sample, and
@@ -71,7 +80,8 @@ struct counted {
         return {1};
     }
     template <class M>
-    [[nodiscard]] static constexpr counted combine(const M& a, const M& b) noexcept
+    [[nodiscard]] WAYBILL_ALWAYS_INLINE static constexpr counted combine(const M& a,
+                                                                         const M& b) noexcept
     {
         return {a.points + b.points};
     }
@@ -89,7 +99,8 @@ struct weighted_count {
         return {weight_of(s)};
     }
     template <class M>
-    [[nodiscard]] static constexpr weighted_count combine(const M& a, const M& b) noexcept
+    [[nodiscard]] WAYBILL_ALWAYS_INLINE static constexpr weighted_count combine(const M& a,
+                                                                                const M& b) noexcept
     {
         return {detail::saturating_add(a.weights, b.weights)};
     }
@@ -115,7 +126,8 @@ struct summed {
         }
     }
     template <class M>
-    [[nodiscard]] static constexpr summed combine(const M& a, const M& b) noexcept
+    [[nodiscard]] WAYBILL_ALWAYS_INLINE static constexpr summed combine(const M& a,
+                                                                        const M& b) noexcept
     {
         return {a.total + b.total};
     }
@@ -124,7 +136,7 @@ struct summed {
 
 /// Like `summed`, but rounding errors do not add up: 1e16, a hundred times 1 and -1e16 give 100,
 /// not 0. Exact except for the last digit if the sum of the absolute values is less than about 1e15
-/// times the sum. Costs 8 bytes and a third to 60 % more time (`bench/run window`). `summed` is
+/// times the sum. Costs 8 bytes and a quarter to 60 % more time (`bench/run window`). `summed` is
 /// exact for integers as well.
 template <class V>
 struct compensated {
@@ -138,7 +150,8 @@ struct compensated {
         else return {detail::compensated_sum(static_cast<double>(s.value), weight_of(s))};
     }
     template <class M>
-    [[nodiscard]] static constexpr compensated combine(const M& a, const M& b) noexcept
+    [[nodiscard]] WAYBILL_ALWAYS_INLINE static constexpr compensated combine(const M& a,
+                                                                             const M& b) noexcept
     {
         return {a.total + b.total};
     }
@@ -159,7 +172,8 @@ struct extremes {
         return {s.value, s.value};
     }
     template <class M>
-    [[nodiscard]] static constexpr extremes combine(const M& a, const M& b) noexcept
+    [[nodiscard]] WAYBILL_ALWAYS_INLINE static constexpr extremes combine(const M& a,
+                                                                          const M& b) noexcept
     {
         return {b.low < a.low ? b.low : a.low, a.high < b.high ? b.high : a.high};
     }
@@ -180,16 +194,15 @@ struct moments {
     {
         return {.centre = static_cast<double>(s.value), .squares = 0};
     }
-    // Inlined for the reason named at `measures::combine`. Otherwise a sample of `stats` takes more
-    // than twice as long in a large file (`bench/run window`).
+    // Inlined for the reason named at `measures::combine`.
     template <class M>
     [[nodiscard]] WAYBILL_ALWAYS_INLINE static constexpr moments combine(const M& a,
                                                                          const M& b) noexcept
     {
         if (b.weight() == 0) return {a.centre, a.squares};
         if (a.weight() == 0) return {b.centre, b.squares};
-        const double wa = static_cast<double>(a.weight());
-        const double wb = static_cast<double>(b.weight());
+        const double wa = detail::weight_as_double(a);
+        const double wb = detail::weight_as_double(b);
         const double mean_difference = b.centre - a.centre;
         const double share_of_b = wb / (wa + wb);
         return {a.centre + mean_difference * share_of_b,
@@ -256,10 +269,10 @@ struct measures : counted<V>, detail::checked_part<Parts<V>, V, Parts<V>...>::ty
     {
         return {counted<V>::of(s), Parts<V>::of(s)...};
     }
-    // If this is not inlined, a measure is stored to memory and loaded in pieces of another size.
-    // Store forwarding then fails, and each sample waits for the stores. Without the attribute,
-    // g++ 12 does not inline it in large files. That costs 7 to 25 % more instructions
-    // (`bench/run window`), but saves 5 % with all parts of `stats`.
+    // If this or the `combine` of a part is not inlined, a measure is stored to memory and loaded in
+    // pieces of another size. Store forwarding then fails, and each sample waits for the stores.
+    // Without the attribute, g++ 12 does not inline it in large files: `stats` takes 15 to 27 %
+    // more instructions and more than twice as long (`bench/run window`).
     [[nodiscard]] WAYBILL_ALWAYS_INLINE static constexpr measures combine(
         const measures& a, const measures& b) noexcept
     {
@@ -281,7 +294,7 @@ struct measures : counted<V>, detail::checked_part<Parts<V>, V, Parts<V>...>::ty
     [[nodiscard]] constexpr std::optional<double> sampling_rate() const noexcept
     {
         if (empty()) return {};
-        return 100.0 * static_cast<double>(this->points) / static_cast<double>(weight());
+        return 100.0 * static_cast<double>(this->points) / detail::weight_as_double(*this);
     }
 
     /// The sum of the values times their weights. For integers it is exact, and clamped to the
@@ -309,11 +322,11 @@ struct measures : counted<V>, detail::checked_part<Parts<V>, V, Parts<V>...>::ty
         if constexpr (!requires(const measures& m) { m.total; }) {
             return this->centre;
         } else if constexpr (std::integral<V>) {
-            return this->total.approximately() / static_cast<double>(weight());
+            return this->total.approximately() / detail::weight_as_double(*this);
         } else {
             // The mean is finite if and only if the sum is, so both are checked only once.
             const double all = floating_sum();
-            if (detail::is_finite(all)) return all / static_cast<double>(weight());
+            if (detail::is_finite(all)) return all / detail::weight_as_double(*this);
             if constexpr (requires(const measures& x) { x.centre; }) return if_finite(this->centre);
             else return {};
         }
@@ -343,7 +356,7 @@ struct measures : counted<V>, detail::checked_part<Parts<V>, V, Parts<V>...>::ty
         requires requires(const measures& m) { m.squares; }
     {
         if (empty()) return {};
-        return if_finite(this->squares / static_cast<double>(weight()));
+        return if_finite(this->squares / detail::weight_as_double(*this));
     }
 
     [[nodiscard]] constexpr std::optional<V> first() const noexcept

@@ -99,24 +99,13 @@ public:
     /// `max_points`. O(1) on average for a newest sample, also if it replaces the newest, and
     /// O(log n) for a late one; O(n) if the late one is after the clock, replaces another, or has a
     /// measure that is not commutative.
-    insert_result insert(Time at, value_type value) { return insert(sample_type{at, value}); }
+    insert_result insert(Time at, value_type value) { return insert_fields(at, value, 1); }
     insert_result insert(Time at, value_type value, std::uint64_t weight)
         requires weighted
     {
-        return insert(sample_type{at, value, detail::weight_or_zero(weight)});
+        return insert_fields(at, value, detail::weight_or_zero(weight));
     }
-    insert_result insert(sample_type s)
-    {
-        // In the common case, `times_` answers all other questions.
-        if (times_.newest < s.at && s.at <= times_.append_until && detail::is_finite(s.value) &&
-            weight_of(s) != 0 && ring_.size() != ring_.room()) [[likely]] {
-            ring_.push(s);
-            times_.newest = s.at;
-            policy_.add(ring_, s);
-            return insert_result::newest;
-        }
-        return insert_with_checks(s);
-    }
+    insert_result insert(sample_type s) { return insert_fields(s.at, s.value, weight_of(s)); }
 
     /// Moves the clock to `now`, then inserts the sample.
     insert_result insert(Time at, value_type value, Time now)
@@ -167,10 +156,9 @@ public:
         advance(now);
         if (times_.now < times_.newest) [[unlikely]] {
             exclude_later_samples();
-            if (!ring_.late().empty())
-                return summary_of(Measure::combine(policy_.all(ring_), ring_.late().all()));
+            if (!ring_.late().empty()) return summary_of(Measure::combine(called_measure_of_ring(), ring_.late().all()));
         }
-        return summary_of(policy_.all(ring_));
+        return summary_of(measure_of_ring());
     }
 
     /// The number of samples, including those after the clock.
@@ -217,6 +205,27 @@ public:
     }
 
 private:
+    /// Inserts a sample. Its fields are passed one by one for the reason named at `ring_.push`.
+    insert_result insert_fields(Time at, value_type value, std::uint32_t weight)
+    {
+        // In the common case, `times_` answers all other questions.
+        if (times_.newest < at && at <= times_.append_until && detail::is_finite(value) &&
+            weight != 0 && ring_.size() != ring_.room()) [[likely]] {
+            times_.newest = at;
+            policy_.add(ring_, ring_.push(at, value, weight));
+            return insert_result::newest;
+        }
+        return insert_with_checks(at, value, weight);
+    }
+
+    /// The measure of the ring, without its waiting samples. At most one call of `combine`. Always
+    /// inlined for the reason named at `query`.
+    WAYBILL_ALWAYS_INLINE Measure measure_of_ring() const
+    {
+        return detail::stored<Measure>::completed(policy_.all(ring_), ring_);
+    }
+    /// The same. For rare calls: inlined twice, it would keep the results of all queries in memory.
+    WAYBILL_NOINLINE Measure called_measure_of_ring() const { return measure_of_ring(); }
     /// Always inlined for the reason named at `query`.
     WAYBILL_ALWAYS_INLINE summary summary_of(const Measure& m) const
     {
@@ -272,11 +281,7 @@ private:
     }
     WAYBILL_NOINLINE void remove_all_expired()
     {
-        const Time begin = times_.begin(options_);
-        std::uint64_t n = 0;
-        for (auto p = ring_.first(); n != ring_.size() && ring_.at(p).at < begin; ++n)
-            p = ring_.after(p);
-        policy_.forget(ring_, n);
+        policy_.forget(ring_, ring_.count_before(times_.begin(options_)));
         update_ends();
     }
 
@@ -291,9 +296,7 @@ private:
     /// Removes samples that are too far ahead of a clock that was unknown when they were inserted.
     void drop_future()
     {
-        const Time latest = times_.latest_allowed(options_);
-        std::uint64_t n = ring_.size();
-        while (n != 0 && latest < ring_[n - 1].at) --n;
+        const std::uint64_t n = ring_.count_until(times_.latest_allowed(options_));
         if (n == ring_.size()) return;
         losses_.future += ring_.size() - n;
         ring_.drop_newest(ring_.size() - n);
@@ -312,9 +315,7 @@ private:
     WAYBILL_NOINLINE void exclude_later_samples()
     {
         if (ring_.waiting() != 0 || ring_.empty() || !(times_.now < ring_.newest().at)) return;
-        std::uint64_t n = 0;
-        while (n != ring_.size() && times_.now < ring_[ring_.size() - 1 - n].at) ++n;
-        ring_.set_waiting(n);
+        ring_.set_waiting(ring_.size() - ring_.count_until(times_.now));
         on_time_appends_left_ = ring_.size();
         policy_.recompute(ring_);
         update_special();
@@ -355,8 +356,11 @@ private:
         return {};
     }
 
-    [[nodiscard]] WAYBILL_NOINLINE insert_result insert_with_checks(sample_type s)
+    [[nodiscard]] WAYBILL_NOINLINE insert_result insert_with_checks(Time at, value_type value,
+                                                                    std::uint32_t weight)
     {
+        sample_type s{at, value};
+        if constexpr (weighted) s.weight = weight;
         if (const auto rejected = reject(s)) return *rejected;
         if (!ring_.empty() && s.at <= ring_.newest().at) return insert_late(s);
         append(s);
@@ -507,7 +511,7 @@ private:
 
     window_options options_;
     detail::window_samples<sample_type, Measure> ring_;
-    How<Measure> policy_;
+    How<detail::stored_measure<Measure>> policy_;
     detail::window_times<Time> times_;
     std::uint64_t on_time_appends_left_ = 0;  // if not 0, new samples after the clock wait
     std::optional<Time> missing_until_;

@@ -26,15 +26,17 @@
 
 #include <cstdint>
 
+#include <waybill/core/detail/inlining.hpp>
+
 namespace waybill::inline v0_2 {
 
 template <class Measure>
 class worst_case {
 public:
     /// The measure of all samples of the ring, without its waiting samples. At most one call of
-    /// `combine`.
+    /// `combine`. Always inlined: otherwise the query would wait for a result in memory.
     template <class Ring>
-    [[nodiscard]] Measure all(const Ring& r) const
+    [[nodiscard]] WAYBILL_ALWAYS_INLINE Measure all(const Ring& r) const
     {
         // Not a copy of `newer_`: g++ 12 would then keep both results in memory.
         if (older_count_ == 0) [[unlikely]]
@@ -45,26 +47,17 @@ public:
     /// Adds a sample: the newest measured one, or for a commutative measure any sample of the newer
     /// part.
     template <class Ring, class Sample>
-    void add(Ring& r, Sample s)
+    void add(Ring& r, const Sample& s)
     {
-        // Each branch assigns the result of `combine` directly. A copy would load a measure that
-        // was just stored in pieces of another size; store forwarding would fail, so it would wait.
-        if (older_count_ == 0) {
-            r.measure_at(r.first()) = Measure::of(s);
-            return restart(r);
-        }
-        if (steps_left_ == 0) {
-            middle_ = Measure::combine(newer_, Measure::of(s));
-            begin_conversion(r);
-        } else {
-            newer_ = Measure::combine(newer_, Measure::of(s));
-        }
+        if (steps_left_ == 0) [[unlikely]]
+            return add_between_conversions(r, s);
+        newer_ = Measure::combine(newer_, Measure::of(s));
         convert_next(r);
     }
     /// Like `add`, for the newest measured sample. A later `replace_newest` can replace this
     /// sample.
     template <class Ring, class Sample>
-    void add_newest(Ring& r, Sample s)
+    void add_newest(Ring& r, const Sample& s)
     {
         newer_without_newest_ = newer_;
         add(r, s);
@@ -72,7 +65,7 @@ public:
     /// Like `add`, for a sample of the newer part that is not the newest. `replace_newest` stays
     /// possible.
     template <class Ring, class Sample>
-    void add_late(Ring& r, Sample s)
+    void add_late(Ring& r, const Sample& s)
     {
         newer_without_newest_ = Measure::combine(newer_without_newest_, Measure::of(s));
         add(r, s);
@@ -81,7 +74,7 @@ public:
     /// Replaces the newest measured sample by `s`. Requires: that sample is in the newer part, and
     /// all samples since the last `recompute` were added by `add_newest` or `add_late`.
     template <class Ring, class Sample>
-    void replace_newest(Ring&, Sample s)
+    void replace_newest(Ring&, const Sample& s)
     {
         newer_ = Measure::combine(newer_without_newest_, Measure::of(s));
     }
@@ -147,11 +140,7 @@ public:
         }
         newer_ = sum;
         newer_without_newest_ = before;
-        sum = Measure::identity();
-        r.for_each_before(border, older_count_, [&sum](const auto& s, Measure& from_here) {
-            sum = Measure::combine(Measure::of(s), sum);
-            from_here = sum;
-        });
+        r.measure_before(border, older_count_);
     }
 
 private:
@@ -175,6 +164,21 @@ private:
         steps_left_ = 2 * older_count_;
         older_count_ = ring.measured();
         newer_ = Measure::identity();
+    }
+
+    /// The part of `add` for the first sample, and for one that begins a conversion.
+    template <class Ring, class Sample>
+    WAYBILL_NOINLINE void add_between_conversions(Ring& r, const Sample& s)
+    {
+        if (older_count_ == 0) {
+            r.measure_at(r.first()) = Measure::of(s);
+            return restart(r);
+        }
+        // Not a copy of `newer_`: it would load a measure that was just stored in pieces of another
+        // size. Store forwarding would fail, so the copy would wait.
+        middle_ = Measure::combine(newer_, Measure::of(s));
+        begin_conversion(r);
+        convert_next(r);
     }
 
     template <class Ring>

@@ -25,6 +25,8 @@ using waybill::weighted_sample;
 using waybill::window_set;
 using waybill::worst_case;
 
+using waybill::detail::stored_measure;
+
 using tests_support::scarce::bytes;
 using tests_support::scarce::left;
 using tests_support::scarce::plenty;
@@ -80,16 +82,19 @@ TEST_CASE_TEMPLATE("window memory: none once there were as many samples", W, qui
 }
 
 TEST_CASE_TEMPLATE(
-    "window memory: sixteen bytes a sample and one measure, and a sixteenth of a node", W, quick,
-    steady)
+    "window memory: sixteen bytes a sample and its stored measure, and a sixteenth of a node", W,
+    quick, steady)
 {
-    constexpr std::uint64_t each = 16 + sizeof(stats<std::int64_t>);
+    // Without the ends of the samples. A node has the whole measure.
+    constexpr std::uint64_t each = 16 + sizeof(stored_measure<stats<std::int64_t>>);
+    constexpr std::uint64_t node = 32 + sizeof(stats<std::int64_t>);
+    static_assert(each == 16 + 7 * 8);
     for (const std::uint64_t most : {1U, 7U, 63U, 64U, 600U, 4'096U, 5'000U}) {
         CAPTURE(most);
         const std::uint64_t before = bytes;
         W w{{.max_points = most}};
         const std::uint64_t nodes = most < 64 ? 0 : most / 16 + 1;
-        CHECK(bytes - before == most * each + nodes * (each + 16));
+        CHECK(bytes - before == most * each + nodes * node);
         W moved(std::move(w));
         const std::uint64_t moved_bytes = bytes;
         w.insert(at(1), 1);  // what was moved from takes as much again, and at once

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include <waybill/core/detail/inlining.hpp>
 #include <waybill/window/sample.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -40,9 +41,10 @@ public:
                  lower * low_times;
     }
 
-    /// The sum of both. Constant time; the error of the addition is kept.
-    [[nodiscard]] friend constexpr compensated_sum operator+(const compensated_sum& a,
-                                                             const compensated_sum& b) noexcept
+    /// The sum of both. Constant time; the error of the addition is kept. Inlined for the reason
+    /// named at `measures::combine`.
+    [[nodiscard]] WAYBILL_ALWAYS_INLINE friend constexpr compensated_sum operator+(
+        const compensated_sum& a, const compensated_sum& b) noexcept
     {
         compensated_sum s;
         s.sum_ = a.sum_ + b.sum_;

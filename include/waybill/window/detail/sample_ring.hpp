@@ -84,11 +84,28 @@ public:
         return n;
     }
 
-    /// Appends a sample as the newest. Requires: size() < room().
-    void push(Sample s)
+    /// The number of samples before `t`. O(result).
+    template <class Time>
+    [[nodiscard]] std::uint64_t count_before(Time t) const noexcept
     {
-        samples_[place_of(size_)] = s;
-        ++size_;
+        std::uint64_t n = 0;
+        for (place p = oldest_; n != size_ && samples_[p].at < t; ++n) p = after(p);
+        return n;
+    }
+
+    /// Appends a sample as the newest. Requires: size() < room().
+    void push(Sample s) { samples_[place_of(size_++)] = s; }
+    /// The same; returns the sample. Sets it field by field: a copy of a whole sample would load
+    /// fields that were just stored one by one. Store forwarding would fail, so the copy would
+    /// wait. With weights, an operation would take up to twice as long (`bench/run window`).
+    template <class Time, class Value>
+    const Sample& push(Time at, Value value, std::uint32_t weight)
+    {
+        Sample& s = samples_[place_of(size_++)];
+        s.at = at;
+        if constexpr (requires { s.weight; }) s.weight = weight;
+        s.value = value;
+        return s;
     }
 
     /// Inserts a sample before the n-th oldest and moves all newer ones. Requires: size() < room().
@@ -130,22 +147,25 @@ public:
         size_ -= n;
     }
 
-    /// Calls f(sample, measure) for the n samples before `p`, from the newest to the oldest. The
-    /// ring is passed in two straight parts, which takes fewer instructions than `before`.
-    template <class F>
-    void for_each_before(place p, std::uint64_t n, F f)
+    /// Sets the measures of the n samples before `p`, from the newest to the oldest: each is the
+    /// measure from its sample up to `p`. The ring is passed in two straight parts, which takes
+    /// fewer instructions than `before`.
+    void measure_before(place p, std::uint64_t n)
     {
+        Measure sum = Measure::identity();
         if (n > p) {
             n -= p;
             while (p != 0) {
                 --p;
-                f(samples_[p], measures_[p]);
+                sum = Measure::combine(Measure::of(samples_[p]), sum);
+                measures_[p] = sum;
             }
             p = room_;
         }
         for (const place end = p - n; p != end;) {
             --p;
-            f(samples_[p], measures_[p]);
+            sum = Measure::combine(Measure::of(samples_[p]), sum);
+            measures_[p] = sum;
         }
     }
 

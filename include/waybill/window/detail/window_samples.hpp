@@ -15,15 +15,17 @@
 #include <waybill/window/detail/late_samples.hpp>
 #include <waybill/window/detail/sample_iterator.hpp>
 #include <waybill/window/detail/sample_ring.hpp>
+#include <waybill/window/detail/stored_measure.hpp>
 
 namespace waybill::inline v0_2::detail {
 
 template <class M>
 inline constexpr bool is_commutative = requires { requires M::commutative; };
 
-/// `size()` and `[n]` are those of the ring alone.
+/// `size()` and `[n]` are those of the ring alone. The ring has stored measures, `late()` whole
+/// ones.
 template <class Sample, class Measure>
-class window_samples : public sample_ring<Sample, Measure> {
+class window_samples : public sample_ring<Sample, stored_measure<Measure>> {
     using place = typename late_samples<Sample, Measure>::place;
 
 public:
