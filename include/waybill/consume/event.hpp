@@ -33,11 +33,13 @@ concept sequenced = requires(const E& e) {
     { e.sequence } -> std::convertible_to<std::uint64_t>;
 };
 
-/// The position of an event in its partition.
+namespace detail {
+
+/// Stores the position of an event in `p`, which has no offset yet.
 template <sequenced E>
-[[nodiscard]] position position_of(const E& e)
+void store_position(const E& e, position& p)
 {
-    position p{static_cast<std::uint64_t>(e.sequence), {}};
+    p.sequence = static_cast<std::uint64_t>(e.sequence);
     if constexpr (requires { std::string(e.offset); }) {
         p.offset = std::string(e.offset);
     } else if constexpr (requires { e.offset; }) {
@@ -45,6 +47,16 @@ template <sequenced E>
                       "the `offset` of an event must be a text or an integer");
         p.offset = std::to_string(e.offset);
     }
+}
+
+}  // namespace detail
+
+/// The position of an event in its partition.
+template <sequenced E>
+[[nodiscard]] position position_of(const E& e)
+{
+    position p;
+    detail::store_position(e, p);
     return p;
 }
 

@@ -75,13 +75,17 @@ template <class Checkpoints, class Letters, std::forward_iterator I, std::sentin
                   "key) and return a fault or an event_outcome");
     static_assert(detail::asked_if_all_failed<std::remove_cvref_t<Ask>>,
                   "process_at_least_once: `ask` must accept a number and return if_all_failed");
-    const auto b = detail::ordered_after(mine.from, first, last);
-    if (b.order_error || b.events == 0)
-        return detail::report_without_delivery<at_least_once_report>(b, mine.from);
+    at_least_once_report r;
+    const auto b = detail::ordered_after(mine.from, first, last, r.reason);
+    if (!r.reason.ok() || b.events == 0) {
+        detail::report_no_delivery(r, mine.from);
+        r.repeated = b.repeated;
+        return r;
+    }
     detail::at_least_once_run<Checkpoints, Letters, I, std::remove_reference_t<Handler>,
                               std::remove_reference_t<Ask>>
         delivery(checkpoints, letters, mine, b, handler, now, p, ask);
-    at_least_once_report r = delivery.run();
+    r = delivery.run();
     r.repeated = b.repeated;
     return r;
 }

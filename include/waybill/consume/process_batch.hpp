@@ -66,13 +66,16 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
                   "a fault or an event_outcome");
     static_assert(detail::asked_if_all_failed<std::remove_cvref_t<Ask>>,
                   "process_batch: `ask` must accept a number and return if_all_failed");
-    const auto b = detail::ordered_after(mine.from, first, last);
-    if (b.order_error || b.events == 0)
-        return detail::report_without_delivery<batch_report>(b, mine.from);
-    detail::batch_run<Store, I, std::remove_reference_t<Handler>, std::remove_reference_t<Ask>>
-        delivery(store, mine, b, handler, now, p, ask);
-    batch_report r = delivery.run();
+    batch_report r;  // the only variable that is returned, so it is not moved
+    auto b = detail::ordered_after(mine.from, first, last, r.reason);
     r.repeated = b.repeated;
+    if (!r.reason.ok() || b.events == 0) {
+        detail::report_no_delivery(r, mine.from);
+        return r;
+    }
+    detail::batch_run<Store, I, std::remove_reference_t<Handler>, std::remove_reference_t<Ask>>
+        delivery(store, mine, b, handler, now, p, ask, r);
+    delivery.run();
     return r;
 }
 

@@ -139,8 +139,10 @@ private:
     {
         const auto sequence = static_cast<std::uint64_t>(e.sequence);
         if (exceptions_.is_excluded(sequence)) return exceptions_.reason();
-        return exceptions_.call_and_count(
-            sequence, [&]() -> event_outcome { return handler_(e, keys_(sequence)); });
+        auto call = exceptions_.begin_call(sequence);
+        event_outcome o = handler_(e, keys_(sequence));
+        call.returned();
+        return o;
     }
 
     /// Stores the fault of a failed call and returns its kind. An error of kind `none` counts as

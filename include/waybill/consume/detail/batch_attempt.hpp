@@ -20,17 +20,23 @@ class batch_attempt {
 public:
     batch_attempt(std::uint64_t incarnation, std::uint64_t epoch,
                   std::optional<std::uint64_t> expired_incarnation, bool report_returned)
-        : incarnation_(incarnation),
-          epoch_(epoch),
-          expired_incarnation_(expired_incarnation),
-          report_returned_(report_returned)
+        : expired_incarnation_(expired_incarnation), report_returned_(report_returned)
     {
+        plan_.initial.incarnation = incarnation;
+        plan_.initial.epoch = epoch;
     }
 
     /// A later owner wrote the record: this process was replaced and does not know it yet.
     [[nodiscard]] bool is_of_later_owner(const batch_machine_types::crash_record_loaded& r) const
     {
-        return r.found && r.found->epoch > epoch_;
+        return r.found && r.found->epoch > plan_.initial.epoch;
+    }
+
+    /// Plans to deliver all events, because no record was found.
+    void plan_all(const std::optional<std::uint64_t>& from, std::uint64_t events)
+    {
+        plan_.events = plan_.initial.suspects = events;
+        plan_.initial.from = from;
     }
 
     /// Plans how many of the `events` events to deliver, from the loaded record. `deaths` is the
@@ -39,23 +45,16 @@ public:
                    const std::optional<std::uint64_t>& from, std::uint64_t events,
                    std::uint32_t deaths)
     {
-        if (r.found) {
-            const std::uint64_t within = r.within == highest_size ? r.found->suspects : r.within;
-            const attempt_offer o{.from = from,
-                                  .events = events,
-                                  .within = within,
-                                  .incarnation = incarnation_,
-                                  .epoch = epoch_,
-                                  .expired_incarnation = expired_incarnation_,
-                                  .report_returned = report_returned_};
-            plan_ = plan_attempt(r.found, o, deaths);
-            return;
-        }
-        // The common case, without copies of the record.
-        plan_.events = plan_.initial.suspects = events;
-        plan_.initial.from = from;
-        plan_.initial.incarnation = incarnation_;
-        plan_.initial.epoch = epoch_;
+        if (!r.found) return plan_all(from, events);
+        const std::uint64_t within = r.within == highest_size ? r.found->suspects : r.within;
+        const attempt_offer o{.from = from,
+                              .events = events,
+                              .within = within,
+                              .incarnation = plan_.initial.incarnation,
+                              .epoch = plan_.initial.epoch,
+                              .expired_incarnation = expired_incarnation_,
+                              .report_returned = report_returned_};
+        plan_ = plan_attempt(r.found, o, deaths);
     }
     /// `to` is the sequence of the last delivered event.
     void set_last_event(std::uint64_t to)
@@ -85,11 +84,9 @@ public:
     friend bool operator==(const batch_attempt&, const batch_attempt&) = default;
 
 private:
-    std::uint64_t incarnation_;
-    std::uint64_t epoch_;
     std::optional<std::uint64_t> expired_incarnation_;
     bool report_returned_;
-    attempt_plan plan_;
+    attempt_plan plan_;  // always has the own incarnation and epoch in `initial`
     bool stored_ = false;
 };
 

@@ -29,51 +29,54 @@ struct ordered_batch {
     I last_event{};
     std::uint64_t events = 0;
     std::uint64_t repeated = 0;  // events up to the given position, before `first`
-    std::optional<fault> order_error{};
 };
 
+/// Stores the fault of a batch whose event number `event` has the sequence `n`, after `previous`.
+inline void store_order_error(fault& order_error, std::uint64_t event,
+                              std::optional<std::uint64_t> n, std::uint64_t previous)
+{
+    std::string text = "event " + std::to_string(event) + " has ";
+    text += n ? "sequence " + std::to_string(*n) + ", which must be greater than " +
+                    std::to_string(previous) + " before it"
+              : "a sequence that is negative or has more than 64 bits; it must be from 0 "
+                "to 2^64 - 1";
+    order_error = permanent(std::move(text));
+}
+
 /// Checks that the sequence numbers ascend, and counts the leading events up to `from` as repeated.
-/// Reads the range once.
+/// If they do not ascend, stores a fault in `order_error`. Linear; reads no event more than twice.
 template <std::forward_iterator I, std::sentinel_for<I> S>
-[[nodiscard]] ordered_batch<I> ordered_after(const std::optional<position>& from, I first, S last)
+[[nodiscard]] ordered_batch<I> ordered_after(const std::optional<position>& from, I first, S last,
+                                             fault& order_error)
 {
     ordered_batch<I> b{.first = first, .last_event = first};
-    std::optional<std::uint64_t> previous;
-    for (I at = first; at != last; ++at) {
+    if (from) {
+        for (; b.first != last; ++b.first, ++b.repeated) {
+            const std::optional<std::uint64_t> n = as_sequence((*b.first).sequence);
+            if (!n || *n > from->sequence) break;
+        }
+    }
+    std::uint64_t previous = 0;
+    for (I at = b.first; at != last; ++at) {
         const std::optional<std::uint64_t> n = as_sequence((*at).sequence);
-        const bool ascends = n && (!previous || *n > *previous);
-        if (!previous && n && from && *n <= from->sequence) {
-            ++b.repeated;
-            continue;
+        if (!n || (b.events != 0 && *n <= previous)) {
+            store_order_error(order_error, b.repeated + b.events, n, previous);
+            break;
         }
-        if (!ascends) {
-            std::string text = "event " + std::to_string(b.repeated + b.events) + " has ";
-            text += n ? "sequence " + std::to_string(*n) + ", which must be greater than " +
-                            std::to_string(*previous) + " before it"
-                      : "a sequence that is negative or has more than 64 bits; it must be from 0 "
-                        "to 2^64 - 1";
-            b.order_error = permanent(std::move(text));
-            return b;
-        }
-        if (!previous) b.first = at;
+        previous = *n;
         b.last_event = at;
-        previous = n;
         ++b.events;
     }
     return b;
 }
 
-/// The report of a batch of which no event is delivered.
-template <class Report, class I>
-[[nodiscard]] Report report_without_delivery(const ordered_batch<I>& b,
-                                             const std::optional<position>& from)
+/// Completes the report of a batch of which no event is delivered. Its reason is the fault of
+/// `ordered_after`.
+template <class Report>
+void report_no_delivery(Report& r, const std::optional<position>& from)
 {
-    Report r;
-    r.outcome = b.order_error ? batch_outcome::invalid : batch_outcome::empty;
+    r.outcome = r.reason.ok() ? batch_outcome::empty : batch_outcome::invalid;
     r.reached = from;
-    r.repeated = b.repeated;
-    if (b.order_error) r.reason = *b.order_error;
-    return r;
 }
 
 /// Finds an event by its number. Forward moves are linear in the distance; a move back starts at

@@ -65,26 +65,33 @@ public:
                          " deliveries in a row ended in an exception, the last in its handler");
     }
 
-    /// Returns the result of `call` for the event `sequence`. Counts an exception that leaves
-    /// `call`.
-    template <class Call>
-    auto call_and_count(std::uint64_t sequence, Call&& call)
-    {
-        struct count {
-            assignment::delivery_memory& memory;
-            std::uint64_t sequence;
-            bool left_by_exception = true;
-            ~count()
-            {
-                if (!left_by_exception) return;
-                memory.event = sequence;
-                if (memory.exceptions != UINT32_MAX) ++memory.exceptions;
-            }
-        } counter{memory_, sequence};
-        auto result = call();
-        counter.left_by_exception = false;
-        return result;
-    }
+    /// One call of a handler. Counts an exception that leaves it.
+    class handler_call {
+    public:
+        handler_call(const handler_call&) = delete;
+        handler_call& operator=(const handler_call&) = delete;
+        ~handler_call()
+        {
+            if (returned_) return;
+            memory_.event = sequence_;
+            if (memory_.exceptions != UINT32_MAX) ++memory_.exceptions;
+        }
+        void returned() noexcept { returned_ = true; }
+
+    private:
+        friend class handler_exceptions;
+        handler_call(assignment::delivery_memory& memory, std::uint64_t sequence)
+            : memory_(memory), sequence_(sequence)
+        {
+        }
+
+        assignment::delivery_memory& memory_;
+        std::uint64_t sequence_;
+        bool returned_ = false;
+    };
+
+    /// Begins a call of the handler with the event `sequence`.
+    [[nodiscard]] handler_call begin_call(std::uint64_t sequence) { return {memory_, sequence}; }
 
     /// Records that the delivery returns a report. `stored_record`: this delivery wrote the crash
     /// record; otherwise a stored record belongs to an earlier delivery. If `checkpoint_moved`, the
