@@ -269,8 +269,8 @@ struct measures : counted<V>, detail::checked_part<Parts<V>, V, Parts<V>...>::ty
     {
         return {counted<V>::of(s), Parts<V>::of(s)...};
     }
-    // If this or the `combine` of a part is not inlined, a measure is stored to memory and loaded in
-    // pieces of another size. Store forwarding then fails, and each sample waits for the stores.
+    // If this or the `combine` of a part is not inlined, a measure is stored to memory and loaded
+    // in pieces of another size. Store forwarding then fails, and each sample waits for the stores.
     // Without the attribute, g++ 12 does not inline it in large files: `stats` takes 15 to 27 %
     // more instructions and more than twice as long (`bench/run window`).
     [[nodiscard]] WAYBILL_ALWAYS_INLINE static constexpr measures combine(

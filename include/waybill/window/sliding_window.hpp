@@ -156,7 +156,8 @@ public:
         advance(now);
         if (times_.now < times_.newest) [[unlikely]] {
             exclude_later_samples();
-            if (!ring_.late().empty()) return summary_of(Measure::combine(called_measure_of_ring(), ring_.late().all()));
+            if (!ring_.late().empty())
+                return summary_of(Measure::combine(called_measure_of_ring(), ring_.late().all()));
         }
         return summary_of(measure_of_ring());
     }

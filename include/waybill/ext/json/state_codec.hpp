@@ -365,8 +365,8 @@ private:
         s.value = T{};
     }
 
-    /// Finds the unknown fields of a state that was just read. Its later minor version shows that it
-    /// probably has some.
+    /// Finds the unknown fields of a state that was just read. Its later minor version shows that
+    /// it probably has some.
     void expect_unknown_fields(state& s) const
     {
         if (s.version.major != options_.version.major) return;  // upgraded
