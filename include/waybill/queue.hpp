@@ -36,7 +36,6 @@
 //     struct scheduled_id
 //
 //   queue/settle.hpp
-//     struct settle_check
 //     settlement settle(p, d, kind, random, now, hint)
 //
 //   queue/settle_batches.hpp

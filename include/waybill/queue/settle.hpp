@@ -47,7 +47,7 @@
 namespace waybill::inline v0_2 {
 
 /// The result of checking a policy against the terms of its queue.
-struct settle_check {
+struct settle_policy::check {
     std::optional<config_error> error{};  ///< The first invalid field, of the policy or the terms.
     /// The longest outage in which no message is dead-lettered, if settle() receives
     /// `outage_deliveries`. It is the time from a first delivery to the beginning of the last one,
@@ -62,12 +62,12 @@ struct settle_check {
     /// The limit that determines `longest_outage`.
     delivery_lifetime::delivery_limit limited_by = delivery_lifetime::delivery_limit::deliveries;
 
-    friend bool operator==(const settle_check&, const settle_check&) = default;
+    friend bool operator==(const check&, const check&) = default;
 };
 
 /// Describes the result in one line, or the error if there is one. Example: "survives an outage of
 /// 24h: max_deliveries is 961".
-[[nodiscard]] inline std::string describe(const settle_check& c)
+[[nodiscard]] inline std::string describe(const settle_policy::check& c)
 {
     if (c.error) return describe(*c.error);
     std::string line = "survives an outage of ";
@@ -90,10 +90,10 @@ struct settle_check {
 
 /// Checks that the policy fits the queue, and computes the longest outage that a message survives.
 /// Time: one step for each delivery until the pause reaches its cap, at most 2,000.
-[[nodiscard]] constexpr settle_check validate(const settle_policy& p,
+[[nodiscard]] constexpr settle_policy::check validate(const settle_policy& p,
                                               const delivery_terms& t) noexcept
 {
-    settle_check c;
+    settle_policy::check c;
     c.max_deliveries = detail::greater(detail::lesser(p.max_deliveries, t.max_deliveries), 1);
     c.max_tries = p.levels.max_attempts();
     c.error = validate(p);

@@ -53,6 +53,9 @@ struct settle_policy {
     bool defer_renews = false;
     bool release_counts = true;  ///< A delivery that is returned without a failure counts, too.
 
+    /// The result of `validate` with the terms of the queue (settle.hpp).
+    struct check;
+
     friend bool operator==(const settle_policy&, const settle_policy&) = default;
 };
 

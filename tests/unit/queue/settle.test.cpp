@@ -378,7 +378,7 @@ TEST_CASE("settle: deliveries in an outage use up no tries")
 
 using waybill::delivery_lifetime;
 using waybill::delivery_terms;
-using waybill::settle_check;
+using settle_check = waybill::settle_policy::check;
 constexpr duration day = duration::seconds(86'400);
 constexpr delivery_terms lock_90{.lock = duration::seconds(90), .max_deliveries = 961};
 

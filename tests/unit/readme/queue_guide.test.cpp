@@ -78,7 +78,7 @@ TEST_CASE("queue guide: the longest outage that a message survives")
     //! [queue_outage]
     constexpr waybill::settle_policy policy{.max_deliveries = 961};
     constexpr waybill::delivery_terms terms{.lock = 90s, .max_deliveries = 961};
-    constexpr waybill::settle_check check = waybill::validate(policy, terms);
+    constexpr waybill::settle_policy::check check = waybill::validate(policy, terms);
     static_assert(!check.error && check.longest_outage == 24h);
     log(waybill::describe(check));      // survives an outage of 24h: max_deliveries is 961
     //! [queue_outage]
