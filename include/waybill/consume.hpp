@@ -48,9 +48,6 @@
 //     struct event_outcome
 //     event_outcome skipped(std::string text)
 //
-//   consume/guarantee.hpp
-//     enum delivery_guarantee { effect_once, at_least_once }
-//
 //   consume/idempotency_key.hpp
 //     struct idempotency_options
 //     class idempotency_keys
@@ -122,7 +119,6 @@
 #include <waybill/consume/dead_letter.hpp>
 #include <waybill/consume/dead_letter_options.hpp>
 #include <waybill/consume/event.hpp>
-#include <waybill/consume/guarantee.hpp>
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/process_at_least_once.hpp>

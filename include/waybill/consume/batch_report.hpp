@@ -10,7 +10,6 @@
 #include <vector>
 
 #include <waybill/consume/batch_policy.hpp>
-#include <waybill/consume/guarantee.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/core/fault.hpp>
 
@@ -29,8 +28,6 @@ struct [[nodiscard]] batch_report {
 
     /// Maximum length of the list of dropped events in a report. All of them are counted.
     static constexpr std::uint64_t max_dropped_events = 128;
-
-    static constexpr delivery_guarantee guarantee = delivery_guarantee::effect_once;
 
     batch_outcome outcome = batch_outcome::empty;
     /// The checkpoint: continue after it. Only known if `outcome` is `committed`, `empty` or
@@ -54,8 +51,6 @@ struct [[nodiscard]] batch_report {
 /// The result of process_at_least_once. The number of events passed in equals repeated + handled +
 /// dead_lettered + dropped + skipped + not_committed + the events that were not reached.
 struct [[nodiscard]] at_least_once_report {
-    static constexpr delivery_guarantee guarantee = delivery_guarantee::at_least_once;
-
     /// All values except `committed` refer to the events after `reached`.
     batch_outcome outcome = batch_outcome::empty;
     /// The position of the checkpoint. If `outcome` is `unknown`, the checkpoint may be later.

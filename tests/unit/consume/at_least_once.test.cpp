@@ -28,7 +28,6 @@ using waybill::at_least_once_policy;
 using waybill::at_least_once_report;
 using waybill::batch_outcome;
 using waybill::checkpoint;
-using waybill::delivery_guarantee;
 using done = waybill::at_least_once_machine::done;
 using waybill::event_result;
 using waybill::fault;
@@ -48,14 +47,6 @@ action dead(std::uint64_t event, std::uint32_t tries = 1, fault_kind how = fault
 {
     return waybill::at_least_once_machine::write_dead_letter{event, how, tries};
 }
-
-// The guarantee is in the type.
-static_assert(waybill::detail::promises<at_least_once_report, delivery_guarantee::at_least_once>);
-static_assert(!waybill::detail::promises<at_least_once_report, delivery_guarantee::effect_once>);
-static_assert(waybill::detail::promises<waybill::batch_report, delivery_guarantee::effect_once>);
-static_assert(!waybill::detail::promises<int, delivery_guarantee::effect_once>);
-static_assert(waybill::detail::guaranteed<const at_least_once_report&>);
-static_assert(name(delivery_guarantee::at_least_once) == "at_least_once");
 
 TEST_CASE("at_least_once: handles in order, parks what fails, commits behind the last")
 {

@@ -36,10 +36,6 @@ using store = waybill::testing::memory_store<std::string>;
 const waybill::partition_key key{"orders", "billing", "0"};
 constexpr waybill::wall_time noon{};
 
-static_assert(waybill::batch_report::guarantee == waybill::delivery_guarantee::effect_once);
-static_assert(
-    waybill::detail::promises<waybill::batch_report, waybill::delivery_guarantee::effect_once>);
-
 struct event {
     std::uint64_t sequence;
     std::string body;

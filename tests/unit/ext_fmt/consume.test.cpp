@@ -50,7 +50,6 @@ TEST_CASE("outcomes by their names")
     CHECK(line(tracker_options::commit_mark::high_water) == "high_water");
     CHECK(line(commit_schedule::config::commit_needs::both) == "both");
     CHECK(line(at_least_once_machine::checkpoint_found::elsewhere) == "elsewhere");
-    CHECK(line(delivery_guarantee::effect_once) == "effect_once");
     CHECK(line(idempotency_options::scope_type::event) == "event");
     CHECK(line(settle_batches::settle_kind::defer) == "defer");
     CHECK(line(settle_batches::settle_outcome::given_up) == "given_up");

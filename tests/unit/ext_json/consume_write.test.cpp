@@ -88,7 +88,6 @@ TEST_CASE("outcomes by their names")
     CHECK(json(completion_tracker::track_error::behind) == "behind");
     CHECK(json(tracker_start::decode_error::newer) == "newer");
     CHECK(json(at_least_once_machine::checkpoint_found::earlier_commit) == "moved");
-    CHECK(json(delivery_guarantee::at_least_once) == "at_least_once");
     CHECK(json(receive_planner::settle_result::failed) == "failed");
 }
 

@@ -155,10 +155,6 @@ TEST_CASE("consume guide: the same key for each delivery of an event")
     CHECK(named.front() == '~');
 }
 
-static_assert(waybill::detail::guaranteed<waybill::at_least_once_report>);
-static_assert(!waybill::detail::promises<waybill::at_least_once_report,
-                                 waybill::delivery_guarantee::effect_once>);
-
 TEST_CASE("consume guide: dead letters are reprocessed")
 {
     memory_store store;

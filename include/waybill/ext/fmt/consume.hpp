@@ -15,7 +15,6 @@
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/consume/crash_record.hpp>
-#include <waybill/consume/guarantee.hpp>
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/process_at_least_once.hpp>
@@ -45,8 +44,6 @@ template <>
 struct line_of<commit_outcome> : enumerator_line {};
 template <>
 struct line_of<dead_letter_body> : enumerator_line {};
-template <>
-struct line_of<delivery_guarantee> : enumerator_line {};
 template <>
 struct line_of<idempotency_options::scope_type> : enumerator_line {};
 template <>
