@@ -4,14 +4,14 @@
 //
 //     waybill::duration d = 10min;
 //     waybill::steady_time until = std::chrono::steady_clock::now() + 5s;
-//     std::this_thread::sleep_until(std::chrono::steady_clock::time_point(until));
+//     std::this_thread::sleep_until(until.to_chrono());     // with ext/chrono.hpp
 //
 // State machines take the current time as an argument and return times. Including <chrono> costs a
 // quarter of a second of compile time per file. So the three types here recognise chrono types by
 // their members, accept them implicitly and convert back explicitly.
 //
 // Guarantees
-//   1. Each value is 64-bit nanoseconds. Sums, differences and products saturate.
+//   1. Each value is 64-bit nanoseconds. Sums, differences, products and quotients saturate.
 //   2. Steady time, wall time and plain numbers do not convert to each other.
 //   3. Leases, timeouts and waits are steady_time. Stored times are wall_time (Unix epoch).
 //   4. A chrono value outside the range of 64-bit nanoseconds is clamped, never wrapped.
@@ -20,7 +20,9 @@
 #define WAYBILL_CORE_TIME_HPP
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include <waybill/core/detail/chrono.hpp>
 
@@ -31,6 +33,10 @@ namespace detail {
 // a function that is unavailable instead; both are no candidates in a requires expression.
 struct a_duration_is_printed_by_to_text;
 struct a_wall_time_is_printed_by_to_text;
+
+/// The <chrono> type of a time, as its member `type`. ext/chrono.hpp defines it.
+template <class T>
+struct to_chrono_needs_ext_chrono_hpp;
 }  // namespace detail
 
 /// A length of time in nanoseconds, -292 to +292 years. Saturates at both ends.
@@ -66,6 +72,20 @@ public:
         return detail::from_ns<D>(ns_);
     }
 
+    /// The same as std::chrono::nanoseconds. Needs ext/chrono.hpp.
+    template <class T = duration>
+    [[nodiscard]] constexpr auto to_chrono() const noexcept
+    {
+        return static_cast<typename detail::to_chrono_needs_ext_chrono_hpp<T>::type>(*this);
+    }
+
+    constexpr duration& operator+=(duration d) noexcept { return *this = *this + d; }
+    constexpr duration& operator-=(duration d) noexcept { return *this = *this - d; }
+
+    [[nodiscard]] constexpr duration operator-() const noexcept
+    {
+        return raw(detail::saturating_difference(0, ns_));
+    }
     [[nodiscard]] friend constexpr duration operator+(duration a, duration b) noexcept
     {
         return raw(detail::add_ns(a.ns_, b.ns_));
@@ -74,9 +94,36 @@ public:
     {
         return raw(detail::saturating_difference(a.ns_, b.ns_));
     }
+
+    /// Products and quotients are truncated to whole nanoseconds. With an integer they are exact. A
+    /// quotient by zero has the highest absolute value, or is zero if `d` is zero.
     [[nodiscard]] friend constexpr duration operator*(duration d, double by) noexcept
     {
         return raw(detail::truncate_ns(static_cast<double>(d.ns_) * by));
+    }
+    [[nodiscard]] friend constexpr duration operator*(duration d,
+                                                      detail::exact_factor auto by) noexcept
+    {
+        return raw(detail::product_ns(d.ns_, by));
+    }
+    [[nodiscard]] friend constexpr duration operator*(double by, duration d) noexcept
+    {
+        return d * by;
+    }
+    [[nodiscard]] friend constexpr duration operator*(detail::exact_factor auto by,
+                                                      duration d) noexcept
+    {
+        return d * by;
+    }
+    [[nodiscard]] friend constexpr duration operator/(duration d, double by) noexcept
+    {
+        return by == 0 ? raw(detail::quotient_ns(d.ns_, 0))
+                       : raw(detail::truncate_ns(static_cast<double>(d.ns_) / by));
+    }
+    [[nodiscard]] friend constexpr duration operator/(duration d,
+                                                      detail::exact_factor auto by) noexcept
+    {
+        return raw(detail::quotient_ns(d.ns_, by));
     }
     friend auto operator<=>(const duration&, const duration&) = default;
 
@@ -130,6 +177,16 @@ public:
     {
         return T(static_cast<typename T::duration>(since_epoch_));
     }
+
+    /// The same as a time_point of std::chrono::steady_clock or system_clock. Needs ext/chrono.hpp.
+    template <class T = time_on>
+    [[nodiscard]] constexpr auto to_chrono() const noexcept
+    {
+        return static_cast<typename detail::to_chrono_needs_ext_chrono_hpp<T>::type>(*this);
+    }
+
+    constexpr time_on& operator+=(duration d) noexcept { return *this = *this + d; }
+    constexpr time_on& operator-=(duration d) noexcept { return *this = *this - d; }
 
     [[nodiscard]] friend constexpr time_on operator+(time_on t, duration d) noexcept
     {
@@ -201,5 +258,21 @@ template <class Clock>
 }  // namespace detail
 
 }  // namespace waybill::inline v0_2
+
+template <>
+struct std::hash<waybill::duration> {
+    [[nodiscard]] constexpr std::size_t operator()(waybill::duration d) const noexcept
+    {
+        return waybill::detail::hash_of_ns(d.count());
+    }
+};
+
+template <class Clock>
+struct std::hash<waybill::time_on<Clock>> {
+    [[nodiscard]] constexpr std::size_t operator()(waybill::time_on<Clock> t) const noexcept
+    {
+        return waybill::detail::hash_of_ns(t.since_epoch().count());
+    }
+};
 
 #endif  // WAYBILL_CORE_TIME_HPP

@@ -121,6 +121,58 @@ static_assert(duration::lowest() * 2.0 == duration::lowest());
 static_assert(duration(3s) * 0.5 == duration(1'500ms));
 static_assert(duration(-1s) < duration{} && duration{} < one && one <= one);
 
+// An integer multiplies and divides exactly, from either side and at both ends.
+static_assert(duration::nanoseconds(highest / 3) * 3 == duration::nanoseconds(highest - highest % 3));
+static_assert(2 * duration(3s) == duration(6s) && duration(3s) * 2U == duration(6s));
+static_assert(0.5 * duration(3s) == duration(1'500ms));
+static_assert(-3 * duration::nanoseconds(7) == duration::nanoseconds(-21));
+static_assert(duration::nanoseconds(-7) * -3 == duration::nanoseconds(21));
+static_assert(duration::highest() * 2 == duration::highest());
+static_assert(duration::highest() * -1 == duration::nanoseconds(-highest));
+static_assert(duration::highest() * -2 == duration::lowest());
+static_assert(duration::lowest() * 1 == duration::lowest());
+static_assert(duration::lowest() * -1 == duration::highest());
+static_assert(one * ~0ULL == duration::highest() && -one * ~0ULL == duration::lowest());
+static_assert(-one * (1ULL << 63) == duration::lowest());
+static_assert(duration{} * ~0ULL == duration{} && duration::lowest() * 0 == duration{});
+static_assert(one * lowest == duration::lowest());
+static_assert(duration(7s) / 2 == duration(3'500ms) && duration::nanoseconds(-7) / 2 == -one * 3);
+static_assert(duration(7s) / -7 == duration(-1s) && duration(-7s) / 7ULL == duration(-1s));
+static_assert(duration::lowest() / -1 == duration::highest());
+static_assert(duration::lowest() / lowest == one && duration::highest() / lowest == duration{});
+static_assert(duration(1s) / 0 == duration::highest() && duration(-1s) / 0 == duration::lowest());
+static_assert(duration{} / 0 == duration{} && duration{} / 0.0 == duration{});
+static_assert(duration(1s) / 0.0 == duration::highest() && duration(-1s) / 0.0 == duration::lowest());
+static_assert(duration(1s) / 0.25 == duration(4s) && duration(1s) / -0.5 == duration(-2s));
+static_assert(duration(1s) / 1e-30 == duration::highest());
+static_assert(duration(1s) / std::numeric_limits<double>::infinity() == duration{});
+static_assert(-duration::lowest() == duration::highest() && -duration(1s) == duration(-1s));
+static_assert(-duration::highest() == duration::nanoseconds(-highest) && -duration{} == duration{});
+
+constexpr duration added(duration d, duration more)
+{
+    d += more;
+    d -= one;
+    return d;
+}
+static_assert(added(1s, 2s) == duration(3s) - one);
+static_assert(added(duration::highest(), 1s) == duration::highest() - one);
+
+constexpr steady_time moved(steady_time t, duration by)
+{
+    t += by;
+    t -= one;
+    return t;
+}
+static_assert(moved(steady_time::at(1s), 2s) == steady_time::at(duration(3s) - one));
+static_assert(moved(steady_time::lowest(), -one) == steady_time::lowest());
+
+// Equal times have equal hashes, and neighbours differ in both halves.
+static_assert(std::hash<duration>()(1s) == std::hash<duration>()(1'000ms));
+static_assert(std::hash<duration>()(1s) != std::hash<duration>()(2s));
+static_assert(std::hash<steady_time>()(steady_time::at(1s)) == std::hash<duration>()(1s));
+static_assert(std::hash<wall_time>()(wall_time::at(1s)) != std::hash<wall_time>()(wall_time{}));
+
 // Points: the same ends, and only differences within one clock.
 static_assert(steady_time::highest() + one == steady_time::highest());
 static_assert(steady_time::lowest() - one == steady_time::lowest());

@@ -2,12 +2,14 @@
 //
 // chrono: recognises <chrono> types by their members, and converts them from and to nanoseconds.
 //
-// Part of time.hpp, which does not include <chrono>. Sums, differences and products saturate.
+// Part of time.hpp, which does not include <chrono>. Sums, differences, products and quotients
+// saturate.
 
 #ifndef WAYBILL_CORE_DETAIL_CHRONO_HPP
 #define WAYBILL_CORE_DETAIL_CHRONO_HPP
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -97,6 +99,49 @@ inline constexpr std::int64_t highest_ns = INT64_MAX;
 /// integers in strict mode.
 template <class N>
 inline constexpr bool is_unsigned_rep = N(-1) > N(0);
+
+/// An integer type by which a duration is multiplied or divided exactly.
+template <class N>
+concept exact_factor = std::integral<N> && sizeof(N) <= sizeof(std::int64_t);
+
+[[nodiscard]] constexpr std::uint64_t absolute(exact_factor auto n) noexcept
+{
+    const auto bits = static_cast<std::uint64_t>(n);
+    return n < 0 ? 0 - bits : bits;
+}
+
+/// `magnitude` with a sign, clamped to the range of std::int64_t.
+[[nodiscard]] constexpr std::int64_t signed_ns(std::uint64_t magnitude, bool negative) noexcept
+{
+    constexpr auto most = static_cast<std::uint64_t>(highest_ns);
+    if (magnitude > most) return negative ? lowest_ns : highest_ns;
+    const auto ns = static_cast<std::int64_t>(magnitude);
+    return negative ? -ns : ns;
+}
+
+/// a * n, saturated.
+[[nodiscard]] constexpr std::int64_t product_ns(std::int64_t a, exact_factor auto n) noexcept
+{
+    const std::uint64_t x = absolute(a), y = absolute(n);
+    const bool out_of_range = y != 0 && x > ~std::uint64_t{0} / y;
+    return signed_ns(out_of_range ? ~std::uint64_t{0} : x * y, (a < 0) != (n < 0));
+}
+
+/// a / n, truncated. If n is 0, the end of the range on the side of a; 0 if a is 0, too.
+[[nodiscard]] constexpr std::int64_t quotient_ns(std::int64_t a, exact_factor auto n) noexcept
+{
+    if (n == 0) return a == 0 ? 0 : signed_ns(~std::uint64_t{0}, a < 0);
+    return signed_ns(absolute(a) / absolute(n), (a < 0) != (n < 0));
+}
+
+/// A hash of all bits of n (the finalizer of MurmurHash3, Appleby 2011).
+[[nodiscard]] constexpr std::size_t hash_of_ns(std::int64_t n) noexcept
+{
+    auto x = static_cast<std::uint64_t>(n);
+    x = (x ^ (x >> 33)) * 0xff51'afd7'ed55'8ccdULL;
+    x = (x ^ (x >> 33)) * 0xc4ce'b9fe'1a85'ec53ULL;
+    return static_cast<std::size_t>(x ^ (x >> 33));
+}
 
 /// n, clamped to the range of std::int64_t. N may be any integer type.
 template <class N>
