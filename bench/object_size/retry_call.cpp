@@ -12,15 +12,20 @@ double random_share();
 
 #include <waybill/retry/retry_call.hpp>
 
-waybill::steady_time steady_now();
-void sleep_until(waybill::steady_time time);
+struct environment {
+    waybill::steady_time now();
+    waybill::wall_time wall_now();
+    void sleep_until(waybill::steady_time time);
+    double random();
+};
 
 bool call_service()
 {
     const auto call = [] {
         return service_call() ? waybill::fault_kind::none : waybill::fault_kind::transient;
     };
-    return waybill::retry_call(waybill::call_policy{}, call, steady_now, sleep_until, random_share).ok();
+    environment env;
+    return waybill::retry_call(waybill::call_policy{}, call, env).ok();
 }
 
 #else

@@ -18,8 +18,12 @@ void sleep_ms(std::uint64_t ms);
 
 #include <waybill/batch/send_all.hpp>
 
-waybill::steady_time steady_now();
-void sleep_until(waybill::steady_time time);
+struct environment {
+    waybill::steady_time now();
+    waybill::wall_time wall_now();
+    void sleep_until(waybill::steady_time time);
+    double random();
+};
 
 void send_list(const std::vector<std::string>& inbox)
 {
@@ -37,11 +41,8 @@ void send_list(const std::vector<std::string>& inbox)
             default: return batch_sender::failed{.kind = waybill::fault_kind::transient};
         }
     };
-    waybill::send_report report = waybill::send_all(inbox, size, sender, steady_now, transmit);
-    while (report.waiting) {
-        sleep_until(*report.waiting);
-        report += waybill::send_all(inbox, size, sender, steady_now, transmit);
-    }
+    environment env;
+    const waybill::send_report report = waybill::send_all(inbox, size, sender, transmit, env);
     for (const waybill::item_report& r : report.outcomes) {
         if (r.outcome == waybill::item_outcome::accepted) continue;
         for (std::uint64_t n = r.items.first; n != r.items.end(); ++n) client_failed(inbox[n]);

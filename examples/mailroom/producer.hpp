@@ -61,7 +61,7 @@ public:
     void send(Box& events, Begin&& begin, Done&& done)
     {
         check(waybill::send_all(
-            events, [](const event& e) { return e.body.size(); }, sender_, waybill::steady_time{},
+            events, [](const event& e) { return e.body.size(); }, sender_,
             [&](const auto& batch) {
                 begin(*batch.begin());
                 const event* last = nullptr;
@@ -74,6 +74,7 @@ public:
                 if (std::holds_alternative<waybill::batch_sender::accepted>(answer)) done(*last);
                 return answer;
             },
+            waybill::steady_time{},
             [this](event& e, const waybill::batch_sender::replace& r) {
                 put_marker(e, r.bytes);
                 return waybill::fault{};

@@ -3,13 +3,12 @@
 #include "jobs.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "../support/environment.hpp"
 #include "../support/lines.hpp"
 #include "shop.hpp"
 #include <waybill/batch.hpp>
@@ -19,8 +18,6 @@
 namespace order_pipeline {
 
 namespace {
-
-using clock = std::chrono::steady_clock;
 
 /// The lines of the input: those that are orders, or products, and how many are something else.
 struct input_lines {
@@ -169,12 +166,10 @@ sent_messages send_in_order(shop_services& w, std::span<const engines::session_m
         return waybill::batch_sender::queued{engines::sqlite_sessions::size_of(m),
                                              waybill::crc32c(m.session)};
     };
-    waybill::send_report report;
-    do {
-        if (report.waiting) std::this_thread::sleep_until(clock::time_point(*report.waiting));
-        report += waybill::send_all(messages, size, sender, &clock::now,
-                                    [&](const auto& batch) { return w.queue.send(batch); });
-    } while (report.waiting);
+    const auto transmit = [&](const auto& batch) { return w.queue.send(batch); };
+    support::standard_environment env;
+    const waybill::send_report report =
+        waybill::send_all(messages, size, sender, transmit, env);
 
     sent_messages sent{messages.size(), report.sends, {}};
     for (const waybill::item_report& r : report.outcomes) {

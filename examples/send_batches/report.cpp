@@ -121,6 +121,7 @@ void print(const options& o, const destination& to, const results& r)
     if (r.throttled != 0) row("throttled", r.throttled);
     if (r.failed != 0) row("failed", r.failed);
     if (r.unknown != 0) row("without an answer", r.unknown);
+    if (r.report.maybe_twice != 0) row("lines maybe twice", r.report.maybe_twice);
     if (r.report.unaccepted_bytes != 0) row("bytes for nothing", r.report.unaccepted_bytes);
     row(to.caveat.empty() ? "lines that it has" : "lines published", r.report.accepted);
     fmt::print("known before: {}{}\n", r.begun, note_on(is_guess(r.begun)));

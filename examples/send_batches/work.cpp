@@ -3,12 +3,12 @@
 #include "work.hpp"
 
 #include <chrono>
-#include <thread>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 
+#include "../support/environment.hpp"
 #include "check.hpp"
 #include "known.hpp"
 
@@ -130,11 +130,8 @@ results send_lines(const options& o, destination& to, const waybill::calibration
     const auto size = [&](const std::string& line) -> std::uint64_t {
         return exact ? to.size_of(line.size()) : line.size();
     };
-    for (;;) {
-        r.report += waybill::send_all(box, size, sender, &clock::now, transmit);
-        if (!r.report.waiting) break;
-        std::this_thread::sleep_until(clock::time_point(*r.report.waiting));
-    }
+    support::standard_environment env;
+    r.report = waybill::send_all(box, size, sender, transmit, env);
     if (input.broken()) r.wrong.emplace_back("the input cannot be read to its end");
 
     r.learnt = sender.learnt();

@@ -64,11 +64,11 @@
 //     class resend_buffer
 //
 //   batch/send_all.hpp
-//     send_report send_all(first, last, size, s, now, send, replace)
-//     send_report send_all(items, size, s, now, send, replace)
-//     send_report send_all(box, size, s, now, send, replace)
-//     auto send_all(I first, S last, const F&, batch_sender&, Clock, Send&&, Replace&&)
-//     auto send_all(Items& items, const F&, batch_sender&, Clock, Send&&, Replace&&)
+//     send_report send_all(first, last, size, s, send, env, replace)
+//     send_report send_all(items, size, s, send, env, replace)
+//     send_report send_all(box, size, s, send, env, replace)
+//     auto send_all(I first, S last, const F&, batch_sender&, Send&&, Environment&&, Replace&&)
+//     auto send_all(Items& items, const F&, batch_sender&, Send&&, Environment&&, Replace&&)
 //
 //   batch/send_outcome.hpp
 //     using send_outcome

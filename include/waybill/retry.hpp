@@ -76,8 +76,8 @@
 //     retry_action decide(p, tries, kind, random, now, hint)
 //
 //   retry/retry_call.hpp
-//     call_report retry_call(p, call, clock, sleep_until, random, budget)
-//     call_report retry_call(retry_loop& tries, Call&& call, Clock clock, Random&& random)
+//     call_report retry_call(p, call, env, budget)
+//     call_report retry_call(retry_loop& tries, Call&& call, Environment&& env)
 //
 //   retry/retry_loop.hpp
 //     struct call_policy

@@ -15,6 +15,10 @@ module;
 export module waybill;
 
 // The names, written by tests/api --write:
+export namespace  {
+using ::hash;
+}  // namespace 
+
 export namespace waybill {
 using waybill::abandon;
 using waybill::add_result;
@@ -89,7 +93,6 @@ using waybill::defer;
 using waybill::deferral_options;
 using waybill::deferred;
 using waybill::deferred_messages;
-using waybill::delivery_guarantee;
 using waybill::delivery_lifetime;
 using waybill::delivery_terms;
 using waybill::describe;
@@ -100,6 +103,7 @@ using waybill::encode_text;
 using waybill::encoded_done;
 using waybill::encoded_size;
 using waybill::ends;
+using waybill::environment;
 using waybill::event_outcome;
 using waybill::event_result;
 using waybill::extremes;
@@ -238,7 +242,6 @@ using waybill::session_store;
 using waybill::settle;
 using waybill::settle_batches;
 using waybill::settle_batches_types;
-using waybill::settle_check;
 using waybill::settle_policy;
 using waybill::settlement;
 using waybill::shared_budget;
@@ -268,6 +271,7 @@ using waybill::sweep_policy;
 using waybill::text_state;
 using waybill::text_state_codec;
 using waybill::text_state_options;
+using waybill::time_limited;
 using waybill::time_on;
 using waybill::time_until_dead_letter;
 using waybill::to_text;

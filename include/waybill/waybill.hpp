@@ -30,6 +30,10 @@
 //   core/enum_name.hpp
 //     string_view name(E e)
 //
+//   core/environment.hpp
+//     concept environment
+//     class time_limited
+//
 //   core/fault.hpp
 //     enum fault_kind { none, transient, permanent, infrastructure, ownership_lost, cancelled }
 //     struct fault
@@ -54,6 +58,7 @@
 //     class time_on
 //     using steady_time
 //     using wall_time
+//     struct hash
 //
 //   core/time_text.hpp
 //     std::string to_text(duration d)
@@ -74,6 +79,7 @@
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/crc32c.hpp>
 #include <waybill/core/enum_name.hpp>
+#include <waybill/core/environment.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/result.hpp>

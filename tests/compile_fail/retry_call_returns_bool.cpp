@@ -4,13 +4,11 @@
 // false does not show whether a later call can succeed.
 
 #include <waybill/retry/retry_call.hpp>
+#include <waybill/testing/manual_environment.hpp>
 
-waybill::steady_time now();
-void sleep_until(waybill::steady_time until);
-double dice();
 bool sent();
 
-waybill::call_report calls()
+waybill::call_report calls(waybill::testing::manual_environment& env)
 {
-    return waybill::retry_call({}, sent, now, sleep_until, dice);
+    return waybill::retry_call({}, sent, env);
 }

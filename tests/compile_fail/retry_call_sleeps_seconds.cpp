@@ -1,14 +1,18 @@
-// expect: retry_call: the function that sleeps must accept a steady_time
+// expect: environment: sleep_until must accept a steady_time
 // SPDX-License-Identifier: MIT
 
 #include <waybill/retry/retry_call.hpp>
 
-waybill::steady_time now();
-void sleep_for(int seconds);
-double dice();
+struct outside {
+    waybill::steady_time now();
+    waybill::wall_time wall_now();
+    void sleep_until(int seconds);
+    double random();
+};
+
 waybill::fault sends();
 
-waybill::call_report calls()
+waybill::call_report calls(outside& env)
 {
-    return waybill::retry_call({}, sends, now, sleep_for, dice);
+    return waybill::retry_call({}, sends, env);
 }

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 #include <waybill/retry/retry_call.hpp>
+#include <waybill/testing/manual_environment.hpp>
 
-waybill::steady_time now();
-double dice();
 waybill::fault sends(const char* mail);
 
-waybill::call_report calls(waybill::retry_loop& tries)
+waybill::call_report calls(waybill::retry_loop& tries, waybill::testing::manual_environment& env)
 {
-    return waybill::retry_call(tries, sends, now, dice);
+    return waybill::retry_call(tries, sends, env);
 }

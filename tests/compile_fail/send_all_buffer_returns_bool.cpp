@@ -13,5 +13,6 @@ waybill::send_report sends(std::istringstream& in, waybill::batch_sender& s)
 {
     using lines = std::istream_iterator<std::string>;
     waybill::resend_buffer<lines, lines> box{lines(in), lines()};
-    return waybill::send_all(box, &std::string::size, s, now, [](auto) { return true; });
+    return waybill::send_all(
+        box, &std::string::size, s, [](auto) { return true; }, now);
 }

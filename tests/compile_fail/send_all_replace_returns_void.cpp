@@ -11,7 +11,7 @@ waybill::steady_time now();
 waybill::send_report sends(std::vector<std::string>& inbox, waybill::batch_sender& s)
 {
     return waybill::send_all(
-        inbox, &std::string::size, s, now,
-        [](auto) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; },
+        inbox, &std::string::size, s,
+        [](auto) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; }, now,
         [](std::string& body, const waybill::batch_sender::replace&) { body.clear(); });
 }

@@ -10,5 +10,6 @@ waybill::steady_time now();
 
 waybill::send_report sends(std::vector<std::string>& inbox, waybill::batch_sender& s)
 {
-    return waybill::send_all(inbox, &std::string::size, s, now, [](auto) { return true; });
+    return waybill::send_all(
+        inbox, &std::string::size, s, [](auto) { return true; }, now);
 }

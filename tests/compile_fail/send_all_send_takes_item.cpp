@@ -11,7 +11,9 @@ waybill::steady_time now();
 waybill::send_report sends(std::vector<std::string>& inbox, waybill::batch_sender& s)
 {
     return waybill::send_all(
-        inbox, &std::string::size, s, now, [](const std::string&) -> waybill::send_outcome {
+        inbox, &std::string::size, s,
+        [](const std::string&) -> waybill::send_outcome {
             return waybill::batch_sender::accepted{};
-        });
+        },
+        now);
 }

@@ -13,6 +13,7 @@ void send(std::istringstream& in, waybill::batch_sender& s)
 {
     (void)waybill::send_all(
         std::istream_iterator<std::string>(in), std::istream_iterator<std::string>(),
-        &std::string::size, s, waybill::steady_time{},
-        [](const auto&) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; });
+        &std::string::size, s,
+        [](const auto&) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; },
+        waybill::steady_time{});
 }

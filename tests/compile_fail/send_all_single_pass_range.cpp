@@ -16,6 +16,7 @@ struct words_of {
 void send(words_of words, waybill::batch_sender& s)
 {
     (void)waybill::send_all(
-        words, &std::string::size, s, waybill::steady_time{},
-        [](const auto&) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; });
+        words, &std::string::size, s,
+        [](const auto&) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; },
+        waybill::steady_time{});
 }

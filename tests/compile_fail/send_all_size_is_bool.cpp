@@ -11,6 +11,6 @@ waybill::steady_time now();
 waybill::send_report sends(std::vector<std::string>& inbox, waybill::batch_sender& s)
 {
     return waybill::send_all(
-        inbox, [](const std::string& body) { return body.size() > 100; }, s, now,
-        [](auto) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; });
+        inbox, [](const std::string& body) { return body.size() > 100; }, s,
+        [](auto) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; }, now);
 }

@@ -11,6 +11,6 @@ waybill::steady_time now();
 waybill::send_report sends(std::vector<std::string>& inbox, waybill::batch_sender& s)
 {
     return waybill::send_all(
-        inbox, [](const std::vector<char>& body) { return body.size(); }, s, now,
-        [](auto) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; });
+        inbox, [](const std::vector<char>& body) { return body.size(); }, s,
+        [](auto) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; }, now);
 }

@@ -12,6 +12,6 @@ std::vector<std::string> received();
 waybill::send_report sends(waybill::batch_sender& s)
 {
     return waybill::send_all(
-        received(), &std::string::size, s, now,
-        [](auto) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; });
+        received(), &std::string::size, s,
+        [](auto) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; }, now);
 }

@@ -10,6 +10,7 @@
 waybill::send_report sends(std::vector<std::string>& inbox, waybill::batch_sender& s)
 {
     return waybill::send_all(
-        inbox, &std::string::size, s, std::chrono::system_clock::now,
-        [](auto) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; });
+        inbox, &std::string::size, s,
+        [](auto) -> waybill::send_outcome { return waybill::batch_sender::accepted{}; },
+        std::chrono::system_clock::now);
 }

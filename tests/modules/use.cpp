@@ -35,7 +35,7 @@ void batches()
     const auto transmit = [](const auto&) -> waybill::send_outcome {
         return waybill::batch_sender::accepted{};
     };
-    const auto report = waybill::send_all(inbox, &std::string::size, sender, still, transmit);
+    const auto report = waybill::send_all(inbox, &std::string::size, sender, transmit, still);
     expect(report.accepted == 100 && report.outcomes.size() == 1, "send_all");
     expect(waybill::describe(report.outcomes[0]) == "items 0 to 99: accepted", "describe");
 }

@@ -152,6 +152,7 @@ public:
         if (f->in_flight) return event_result::stale;
         const draft_seen seen = is_draft_seen();
         f->in_flight = true;
+        f->repeated = true;
         // Now the draft may wait for the answer.
         if (seen == draft_seen::possibly && !is_draft(next_attempt_)) ++next_attempt_;
         return event_result::applied;

@@ -3,16 +3,11 @@
 // resend_buffer: an input that can be read only once, with the items read but not yet settled.
 //
 // A forward range can be read again; lines from a pipe cannot. A resend buffer keeps each item
-// until its outcome is known. So a refused batch can be cut again, and a sender that must wait can
-// be called again later:
+// until its outcome is known. So a refused batch can be cut again:
 //
 //     auto lines = ranges::getlines(std::cin);
 //     waybill::resend_buffer box(lines);
-//     auto report = waybill::send_all(box, size, sender, clock, transmit);
-//     while (report.waiting) {
-//         sleep_until(*report.waiting);
-//         report += waybill::send_all(box, ...);
-//     }
+//     auto report = waybill::send_all(box, size, sender, transmit, env);
 //
 // Memory: one batch per attempt in flight, and one more item.
 // A value without locks: one thread at a time.

@@ -2,23 +2,22 @@
 //
 // send_all: sends a whole input through a function that sends one batch.
 //
-//     waybill::batch_sender s{{.limit = {.bytes = 262'144}, .item_overhead = 54}};
-//     auto report = waybill::send_all(
-//         inbox, body_size, s, clock, [&](auto batch) -> waybill::send_outcome {
+//     waybill::batch_sender sender{{.limit = {.bytes = 262'144}, .item_overhead = 54}};
+//     const auto transmit = [&](auto batch) -> waybill::send_outcome {
 //         switch (sdk.send(batch)) {
 //             case sdk::ok:          return batch_sender::accepted{};
 //             case sdk::over_limit:  return batch_sender::too_large{};
 //             case sdk::busy:        return batch_sender::throttled{.retry_after = sdk.hint()};
 //             default:               return batch_sender::outcome_unknown{};
 //         }
-//     });
+//     };
+//     auto report = waybill::send_all(inbox, body_size, sender, transmit, env);
 //     for (const auto& r : report.outcomes) log(waybill::describe(r));
 //
-// It drives the sender with one attempt at a time and never sleeps. If nothing can be sent before a
-// later time, it returns with `waiting` set. A further call with the same input, sender and
-// function continues. The sender keeps its calibration for the next input. `clock` is a function
-// that returns the steady time, or a fixed `steady_time`. For an input that can be read only once:
-// `resend_buffer`.
+// It drives the sender with one attempt at a time, and sleeps while nothing can be sent. After a
+// stop request, or at the end of `time_limited(env, 10min)`, it returns with `waiting` set. A
+// further call with the same input, sender and function continues. The sender keeps its calibration
+// for the next input. For an input that can be read only once: `resend_buffer`.
 
 #ifndef WAYBILL_BATCH_SEND_ALL_HPP
 #define WAYBILL_BATCH_SEND_ALL_HPP
@@ -33,8 +32,8 @@
 #include <waybill/batch/resend_buffer.hpp>
 #include <waybill/batch/send_outcome.hpp>
 #include <waybill/batch/send_report.hpp>
+#include <waybill/core/detail/driver_clock.hpp>
 #include <waybill/core/detail/saturating.hpp>
-#include <waybill/core/detail/time_source.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -55,45 +54,52 @@ namespace waybill::inline v0_2 {
 /// If the policy uses keys, `size` returns `queued{bytes, key}`. A plain number has the key 0, so
 /// an `ordered` input stops at its first item that does not arrive. A replaced item keeps its key.
 ///
+/// `env` is an environment. With a clock in its place, send_all never sleeps: `waiting` in the
+/// report is the time of the next call. A clock is a function that returns the steady time, or a
+/// fixed time. An environment also provides the jitter of retries.
+///
 /// Exceptions of the caller's functions pass through. The sender stores the report of that call.
 /// The next call for the same input returns it together with its own; until then
 /// `batch_sender::unreported` returns it. If `send` throws, the outcome of its batch is unknown.
 /// ext/exceptions.hpp turns exceptions into outcomes.
-template <std::forward_iterator I, std::sentinel_for<I> S, class F, class Clock, class Send,
+template <std::forward_iterator I, std::sentinel_for<I> S, class F, class Send, class Environment,
           class Replace = detail::keep_too_large>
-[[nodiscard]] send_report send_all(I first, S last, const F& size, batch_sender& s, Clock now,
-                                   Send&& send, Replace&& replace = {})
+[[nodiscard]] send_report send_all(I first, S last, const F& size, batch_sender& s, Send&& send,
+                                   Environment&& env, Replace&& replace = {})
 {
-    if (!detail::open_input(s, detail::time_of(now))) return {.other_input = true};
+    detail::driver_clock clock(env);
+    if (!detail::open_input(s, clock.now())) return {.other_input = true};
     const std::uint64_t taken = s.end() - *s.input_begin();
     detail::forward_source<I, S, F> source(std::move(first), std::move(last), size, taken);
     if (source.taken() != taken) return {.other_input = true};
-    return detail::send_loop(source, s, now, send, replace).run();
+    return detail::send_loop(source, s, clock, send, replace).run();
 }
 
 /// The same for a container or view that can be walked again.
-template <class Items, class F, class Clock, class Send, class Replace = detail::keep_too_large>
+template <class Items, class F, class Send, class Environment,
+          class Replace = detail::keep_too_large>
     requires std::forward_iterator<decltype(std::begin(std::declval<Items&>()))>
-[[nodiscard]] send_report send_all(Items& items, const F& size, batch_sender& s, Clock now,
-                                   Send&& send, Replace&& replace = {})
+[[nodiscard]] send_report send_all(Items& items, const F& size, batch_sender& s, Send&& send,
+                                   Environment&& env, Replace&& replace = {})
 {
-    return send_all(std::begin(items), std::end(items), size, s, std::move(now),
-                    std::forward<Send>(send), std::forward<Replace>(replace));
+    return send_all(std::begin(items), std::end(items), size, s, std::forward<Send>(send), env,
+                    std::forward<Replace>(replace));
 }
 
 /// The same for an input that can be read only once.
-template <class I, class S, class F, class Clock, class Send,
+template <class I, class S, class F, class Send, class Environment,
           class Replace = detail::keep_too_large>
 [[nodiscard]] send_report send_all(resend_buffer<I, S>& box, const F& size, batch_sender& s,
-                                   Clock now, Send&& send, Replace&& replace = {})
+                                   Send&& send, Environment&& env, Replace&& replace = {})
 {
-    if (!detail::open_input(s, detail::time_of(now))) return {.other_input = true};
+    detail::driver_clock clock(env);
+    if (!detail::open_input(s, clock.now())) return {.other_input = true};
     const std::uint64_t taken = s.end() - *s.input_begin();
     const std::uint64_t settled_before = detail::saturating_sub(box.pulled(), taken);
     const std::uint64_t first_needed = settled_before + (s.first_open() - *s.input_begin());
     if (box.pulled() < taken || box.first() > first_needed) return {.other_input = true};
     detail::buffered_source<resend_buffer<I, S>, F> source(box, size, settled_before);
-    return detail::send_loop(source, s, now, send, replace).run();
+    return detail::send_loop(source, s, clock, send, replace).run();
 }
 
 namespace detail {
@@ -115,21 +121,23 @@ struct report_of_single_pass {
 }  // namespace detail
 
 /// Refused: a further call needs the same input.
-template <class Items, class F, class Clock, class Send, class Replace = detail::keep_too_large>
-detail::report_of_temporary<Items> send_all(const Items&& temporary, const F&, batch_sender&, Clock,
-                                            Send&&, Replace&& = {});
+template <class Items, class F, class Send, class Environment,
+          class Replace = detail::keep_too_large>
+detail::report_of_temporary<Items> send_all(const Items&& temporary, const F&, batch_sender&,
+                                            Send&&, Environment&&, Replace&& = {});
 
 /// Refused: an input that can be read only once needs a `resend_buffer`.
-template <std::input_iterator I, std::sentinel_for<I> S, class F, class Clock, class Send,
+template <std::input_iterator I, std::sentinel_for<I> S, class F, class Send, class Environment,
           class Replace = detail::keep_too_large>
     requires(!std::forward_iterator<I>)
-detail::report_of_single_pass<I> send_all(I first, S last, const F&, batch_sender&, Clock, Send&&,
-                                          Replace&& = {});
-template <class Items, class F, class Clock, class Send, class Replace = detail::keep_too_large>
+detail::report_of_single_pass<I> send_all(I first, S last, const F&, batch_sender&, Send&&,
+                                          Environment&&, Replace&& = {});
+template <class Items, class F, class Send, class Environment,
+          class Replace = detail::keep_too_large>
     requires std::input_iterator<decltype(std::begin(std::declval<Items&>()))> &&
              (!std::forward_iterator<decltype(std::begin(std::declval<Items&>()))>)
-detail::report_of_single_pass<Items> send_all(Items& items, const F&, batch_sender&, Clock, Send&&,
-                                              Replace&& = {});
+detail::report_of_single_pass<Items> send_all(Items& items, const F&, batch_sender&, Send&&,
+                                              Environment&&, Replace&& = {});
 
 }  // namespace waybill::inline v0_2
 

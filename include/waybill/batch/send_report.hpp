@@ -77,8 +77,8 @@ struct item_report {
 
 /// The result of one call of send_all. Reports for one input add up with +=. Counts saturate.
 struct [[nodiscard]] send_report {
-    /// Nothing can be sent before this time: call again with the same input. Empty if all is
-    /// settled.
+    /// Items are left: call again with the same input at this time. The call ended at a stop
+    /// request, or it never sleeps. Empty if all is settled.
     std::optional<steady_time> waiting{};
     /// In the order in which items were settled.
     std::vector<item_report> outcomes{};
@@ -97,6 +97,9 @@ struct [[nodiscard]] send_report {
     std::uint64_t accepted = 0;
     /// Items with another outcome.
     std::uint64_t not_accepted = 0;
+    /// Items that were sent again after an unknown outcome. Each may have arrived twice, unless the
+    /// broker drops duplicates. `send_all` counts them.
+    std::uint64_t maybe_twice = 0;
     /// Estimated bytes of requests of which nothing was accepted, or whose outcome is unknown. This
     /// includes throttled and failed requests. `send_all` counts it; a `batch_sender` alone counts
     /// no bytes.
@@ -113,6 +116,7 @@ struct [[nodiscard]] send_report {
         for (item_report& r : later.outcomes) add(std::move(r));
         sends = detail::saturating_add(sends, later.sends);
         refusals = detail::saturating_add(refusals, later.refusals);
+        maybe_twice = detail::saturating_add(maybe_twice, later.maybe_twice);
         unaccepted_bytes = detail::saturating_add(unaccepted_bytes, later.unaccepted_bytes);
         return *this;
     }

@@ -3,7 +3,7 @@
 // ext/exceptions: turns exceptions of handlers, store calls and send functions into return values.
 //
 //     auto r = waybill::process_batch(store, mine, events, waybill::catching(handle), now);
-//     auto s = waybill::send_all(inbox, size, sender, clock, waybill::catching(transmit));
+//     auto s = waybill::send_all(inbox, size, sender, waybill::catching(transmit), env);
 //     auto own = waybill::catching(handle, [](const std::exception& e) {
 //         return dynamic_cast<const sql_error*>(&e) ? waybill::fault_kind::infrastructure
 //                                                   : waybill::fault_kind::permanent;

@@ -32,7 +32,8 @@ struct call_report {
     retry_loop::retry_outcome outcome = retry_loop::retry_outcome::open;
     std::uint32_t tries = 0;               ///< Number of attempts, the first one included.
     duration elapsed{};                    ///< Time since the construction of the retry_loop.
-    std::optional<steady_time> waiting{};  ///< Time of the next attempt: call again then.
+    /// Time of the next attempt, if a stop was requested, or if the form used never sleeps.
+    std::optional<steady_time> waiting{};
 
     [[nodiscard]] bool ok() const noexcept
     {

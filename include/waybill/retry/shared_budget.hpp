@@ -6,7 +6,7 @@
 //
 //     waybill::retry_token_bucket tokens{{.tokens = 100, .successes = 10}};
 //     waybill::batch_sender orders(policy, {}, tokens), mails(policy, {}, tokens);
-//     auto r = waybill::retry_call(policy, call, clock, sleep_until, dice, tokens);
+//     auto r = waybill::retry_call(policy, call, env, tokens);
 //
 // A shared_budget is a reference. The budget must outlive it and must not be moved. Copies refer to
 // the same budget, so a copied sender also uses it. Two are equal if they refer to the same budget.

@@ -142,14 +142,15 @@ TEST_CASE("send_all: an endless input in flat memory, nothing allocated an item"
     std::uint64_t at_half = 0, items = 0, after = 0;
     std::size_t held = 0;
     const send_report r = send_all(
-        box, [](std::uint64_t n) { return n; }, s, steady_time{},
+        box, [](std::uint64_t n) { return n; }, s,
         [&](const auto& batch) -> send_outcome {
             items += batch.size();
             held = box.size() > held ? box.size() : held;
             if (at_half == 0 && items > 100'000) at_half = taken;
             after = taken;
             return batch_sender::accepted{};
-        });
+        },
+        steady_time{});
     CHECK(r.accepted == 200'000);
     CHECK(r.outcomes.size() == 1);
     CHECK(held <= 2'000 / 10 + 1);

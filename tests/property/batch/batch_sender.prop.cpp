@@ -218,7 +218,7 @@ void sends_all(std::uint64_t seed, Input&& wrap)
     send_report r;
     for (int calls = 0;; ++calls) {
         RC_ASSERT(calls < 10'000);
-        r += send_all(source, size, s, now, send);
+        r += send_all(source, size, s, send, now);
         if (!r.waiting) break;
         RC_ASSERT(*r.waiting > now);
         now = *r.waiting;
@@ -288,13 +288,14 @@ TEST_CASE("sender: whatever kind the input is, the broker gets the same")
             steady_time now{};
             for (;;) {
                 const send_report r = send_all(
-                    source, [](const item& i) { return i.body; }, s, now,
+                    source, [](const item& i) { return i.body; }, s,
                     [&](const auto& batch) {
                         ids.push_back(unlimited);
                         for (const item& i : batch) ids.push_back(i.id);
                         return b.answer(std::vector<item>(batch.begin(), batch.end()),
                                         batch.attempt());
-                    });
+                    },
+                    now);
                 if (!r.waiting) return ids;
                 now = *r.waiting;
             }
@@ -327,10 +328,11 @@ TEST_CASE("sender: a header that is always the same costs few requests, if numbe
         broker b{{.limit = 150 + roll(2'000), .trouble = 0}, dice(seed)};
         batch_sender s({.limit = {.bytes = b.h.limit}});
         const send_report r = send_all(
-            input, [](const item& i) { return i.body; }, s, steady_time{},
+            input, [](const item& i) { return i.body; }, s,
             [&](const auto& batch) {
                 return b.answer(std::vector<item>(batch.begin(), batch.end()), batch.attempt());
-            });
+            },
+            steady_time{});
         CHECK(r.refusals <= 3);
         CHECK(r.accepted == input.size());
         // Greedy cuts with the true sizes, by hand.

@@ -75,7 +75,7 @@ TEST_CASE("send_all: any container that can be walked again")
     const auto goes = [&](const auto& input) {
         batch_sender s(policy(2));
         broker b;
-        const send_report r = send_all(input, size, s, at(0), b);
+        const send_report r = send_all(input, size, s, b, at(0));
         CHECK(b.heard == batches{{"a", "bb"}, {"ccc", "dddd"}, {"eeeee"}});
         CHECK(r.outcomes == std::vector<item_report>{{item(0, 5), item_outcome::accepted}});
         CHECK(r.taken == 5);
@@ -95,8 +95,8 @@ TEST_CASE("send_all: any container that can be walked again")
     std::vector<std::string> mine(words.begin(), words.end());
     batch_sender s(policy(9));
     broker b;
-    CHECK(send_all(mine, &std::string::size, s, at(0), b).sends == 1);
-    CHECK(send_all(mine.begin() + 1, mine.begin() + 3, size, s, at(0), b).accepted == 2);
+    CHECK(send_all(mine, &std::string::size, s, b, at(0)).sends == 1);
+    CHECK(send_all(mine.begin() + 1, mine.begin() + 3, size, s, b, at(0)).accepted == 2);
     CHECK(b.heard.back() == std::vector<std::string>{"bb", "ccc"});
 }
 
@@ -105,9 +105,9 @@ TEST_CASE("send_all: nothing and one")
     batch_sender s(policy(2));
     broker b;
     std::vector<std::string> words;
-    CHECK(send_all(words, size, s, at(0), b) == send_report{});
+    CHECK(send_all(words, size, s, b, at(0)) == send_report{});
     words.push_back("x");
-    const send_report r = send_all(words, size, s, at(0), b);
+    const send_report r = send_all(words, size, s, b, at(0));
     CHECK(r.outcomes == std::vector<item_report>{{item(0), item_outcome::accepted}});
     CHECK(b.heard == batches{{"x"}});
 }
@@ -117,14 +117,14 @@ TEST_CASE("send_all: every outcome, with numbers from the input's first item")
     batch_sender s({.limit = {.bytes = 5, .items = 3}, .retry = policy(1).retry});
     const std::vector<std::string> before{"zz", "zz"};
     broker b;
-    CHECK(send_all(before, size, s, at(0), b).accepted == 2);
+    CHECK(send_all(before, size, s, b, at(0)).accepted == 2);
 
     const std::vector<std::string> words{"a", "b", "123456", "c", "d", "e", "f"};
     const std::array<batch_sender::entry_fault, 1> second{
         batch_sender::entry_fault{1, fault_kind::permanent}};
     b = {.answers = {batch_sender::partial{.failed = second},
                      batch_sender::failed{0, fault_kind::permanent, "no such queue"}}};
-    const send_report r = send_all(words, size, s, at(0), b);
+    const send_report r = send_all(words, size, s, b, at(0));
     CHECK(b.heard == batches{{"a", "b", "c"}, {"d", "e", "f"}});
     CHECK(r.outcomes ==
           std::vector<item_report>{
@@ -150,17 +150,17 @@ void resumes(Input&& input)
                          batch_sender::throttled{.retry_after = 1s},
                          batch_sender::outcome_unknown{}, batch_sender::too_large{},
                          batch_sender::too_large{}}};
-    send_report r = send_all(input, size, s, at(0), b);
+    send_report r = send_all(input, size, s, b, at(0));
     CHECK(r.taken == 5);  // what came back is to travel with what is new
     CHECK(r.accepted == 3);
     CHECK(r.waiting == at(100));
-    CHECK(send_all(input, size, s, at(0), b).sends == 0);  // too early: it only says so again
-    r += send_all(input, size, s, at(100), b);
+    CHECK(send_all(input, size, s, b, at(0)).sends == 0);  // too early: it only says so again
+    r += send_all(input, size, s, b, at(100));
     CHECK(r.waiting == at(1'100));
-    r += send_all(input, size, s, at(1'100), b);
+    r += send_all(input, size, s, b, at(1'100));
     CHECK(r.waiting == at(1'200));
     // Repeated, and refused: it may have arrived before.
-    r += send_all(input, size, s, at(1'200), b);
+    r += send_all(input, size, s, b, at(1'200));
     CHECK(!r.waiting);
     CHECK(b.heard == batches{{"a", "bb"},
                              {"ccc", "dddd"},
@@ -204,14 +204,17 @@ TEST_CASE("send_all: an outbox holds a batch and one item more")
     batch_sender s({.limit = {.bytes = 70}, .retry = policy(1).retry});
     std::size_t held = 0;
     std::vector<std::string> got;
-    const send_report r = send_all(box, size, s, at(0), [&](const auto& batch) -> send_outcome {
-        held = std::max(held, box.size());
-        std::uint64_t bytes = 0;  // with three bytes an item that the sender does not know of
-        for (const std::string& item : batch) bytes += 3 + item.size();
-        if (bytes > 70) return batch_sender::too_large{.actual = bytes, .limit = 70};
-        got.insert(got.end(), batch.begin(), batch.end());
-        return batch_sender::accepted{};
-    });
+    const send_report r = send_all(
+        box, size, s,
+        [&](const auto& batch) -> send_outcome {
+            held = std::max(held, box.size());
+            std::uint64_t bytes = 0;  // with three bytes an item that the sender does not know of
+            for (const std::string& item : batch) bytes += 3 + item.size();
+            if (bytes > 70) return batch_sender::too_large{.actual = bytes, .limit = 70};
+            got.insert(got.end(), batch.begin(), batch.end());
+            return batch_sender::accepted{};
+        },
+        at(0));
     CHECK(r.refusals <= 3);  // one told sum is no measure of how items vary: that is tried
     CHECK(r.accepted == 500);
     CHECK(held <= 15);  // of item0 to item9, fourteen fit into 70 bytes before it is known better
@@ -226,7 +229,7 @@ TEST_CASE("send_all: one outbox for several senders, one sender for several inpu
     batch_sender first(policy(2));
     broker b{.answers = {batch_sender::accepted{},
                          batch_sender::failed{0, fault_kind::cancelled, "closing"}}};
-    const send_report r = send_all(box, size, first, at(0), b);
+    const send_report r = send_all(box, size, first, b, at(0));
     CHECK(r.stopped);
     CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::accepted},
                                                  {item(2, 2), item_outcome::unsent}});
@@ -235,16 +238,16 @@ TEST_CASE("send_all: one outbox for several senders, one sender for several inpu
     CHECK(first.finished());
 
     // It stays stopped: nothing more is read.
-    const send_report none = send_all(box, size, first, at(0), b);
+    const send_report none = send_all(box, size, first, b, at(0));
     CHECK(none.stopped);
     CHECK(none.taken == 0);
     CHECK(none.sends == 0);
 
     batch_sender second(policy(2));
     const std::vector<std::string> words{"x", "y", "z"};
-    CHECK(send_all(words, size, second, at(0), b).accepted == 3);
+    CHECK(send_all(words, size, second, b, at(0)).accepted == 3);
     b = {};
-    const send_report rest = send_all(box, size, second, at(0), b);
+    const send_report rest = send_all(box, size, second, b, at(0));
     CHECK(b.heard == batches{{"e", "f"}, {"g"}});
     CHECK(rest.taken == 3);
     CHECK(rest.outcomes == std::vector<item_report>{{item(0, 3), item_outcome::accepted}});
@@ -255,10 +258,10 @@ TEST_CASE("send_all: stopped between two calls, what is left ends as unsent")
     const std::forward_list<std::string> words{"a", "b", "c"};
     batch_sender s(policy(2));
     broker b{.answers = {batch_sender::throttled{.retry_after = 1s}}};
-    send_report r = send_all(words, size, s, at(0), b);
+    send_report r = send_all(words, size, s, b, at(0));
     CHECK(r.waiting == at(1'000));
     s.on(batch_sender::stopped{}, at(0));
-    r += send_all(words, size, s, at(0), b);
+    r += send_all(words, size, s, b, at(0));
     CHECK(r.stopped);
     CHECK(!r.waiting);
     CHECK(r.taken == 2);  // the third was never read
@@ -266,10 +269,13 @@ TEST_CASE("send_all: stopped between two calls, what is left ends as unsent")
 
     // Stopped by the function that sends: its batch is on its way and counts.
     batch_sender t(policy(2));
-    const send_report u = send_all(words, size, t, at(0), [&](const auto&) -> send_outcome {
-        t.on(batch_sender::stopped{}, at(0));
-        return batch_sender::accepted{};
-    });
+    const send_report u = send_all(
+        words, size, t,
+        [&](const auto&) -> send_outcome {
+            t.on(batch_sender::stopped{}, at(0));
+            return batch_sender::accepted{};
+        },
+        at(0));
     CHECK(u.stopped);
     CHECK(u.accepted == 2);
     CHECK(u.sends == 1);
@@ -285,11 +291,11 @@ TEST_CASE("send_all: an answer that contradicts itself leaves open what arrived"
     broker b{.answers = {batch_sender::partial{.failed = far},
                          batch_sender::too_large{0, {}, {}, three},
                          batch_sender::failed{0, fault_kind::none, ""}}};
-    send_report r = send_all(words, size, s, at(0), b);
+    send_report r = send_all(words, size, s, b, at(0));
     CHECK(r.waiting == at(100));
-    r += send_all(words, size, s, at(100), b);
+    r += send_all(words, size, s, b, at(100));
     CHECK(r.waiting == at(300));
-    r += send_all(words, size, s, at(300), b);
+    r += send_all(words, size, s, b, at(300));
     CHECK(b.attempts == std::vector<std::uint64_t>{0, 0, 0});
     CHECK(r.outcomes == std::vector<item_report>{{item(0, 2), item_outcome::in_doubt}});
 }
@@ -305,7 +311,7 @@ TEST_CASE("send_all: asks the clock again for every step, and never ends a wait 
     int calls = 0;
     send_report r;
     do {
-        r += send_all(words, size, s, clock, b);
+        r += send_all(words, size, s, b, clock);
         if (r.waiting) now = r.waiting->since_epoch().count() / 1'000'000;
     } while (r.waiting && ++calls != 10);
     CHECK(calls == 3);
@@ -314,7 +320,7 @@ TEST_CASE("send_all: asks the clock again for every step, and never ends a wait 
     // A broker that wants to be left alone for ever is waited for as long.
     batch_sender u({.retry = {.pauses = {.cap = duration::highest()}}});
     broker never{.answers = {batch_sender::throttled{.retry_after = duration::highest()}}};
-    CHECK(send_all(words, size, u, at(1), never).waiting == steady_time::highest());
+    CHECK(send_all(words, size, u, never, at(1)).waiting == steady_time::highest());
 }
 
 }  // namespace send_all_test

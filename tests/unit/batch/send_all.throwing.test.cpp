@@ -41,11 +41,11 @@ void a_throwing_send(Input&& input, send_policy::when_unknown how,
         if (log.size() == 2) throw std::runtime_error("the line is dead");
         return batch_sender::accepted{};
     };
-    CHECK_THROWS_AS((void)send_all(input, size, s, at(0), send), std::runtime_error);
+    CHECK_THROWS_AS((void)send_all(input, size, s, send, at(0)), std::runtime_error);
     CHECK(s.in_flight() == 0);
     CHECK(!s.finished());
-    send_report r = send_all(input, size, s, at(0), send);
-    if (r.waiting) r += send_all(input, size, s, *r.waiting, send);
+    send_report r = send_all(input, size, s, send, at(0));
+    if (r.waiting) r += send_all(input, size, s, send, *r.waiting);
     CHECK(!r.waiting);
     CHECK(log == expected);
     CHECK(s.finished());
@@ -93,7 +93,7 @@ TEST_CASE(
     int thrown = 0;
     for (bool done = false; !done && thrown != 20;) {
         try {
-            const send_report r = send_all(box, moody, s, at(0), send);
+            const send_report r = send_all(box, moody, s, send, at(0));
             done = !r.waiting;
         } catch (const std::length_error&) {
             ++thrown;

@@ -38,14 +38,14 @@ TEST_CASE("send_all: another input in place of the one that waits is noticed, an
     const std::vector<std::string> ten(10, "x");
     const std::vector<std::string> two(2, "y");
     batch_sender s = with_room_for(5);
-    CHECK(send_all(ten, size, s, steady_time(), busy).waiting);
+    CHECK(send_all(ten, size, s, busy, steady_time()).waiting);
     const batch_sender before = s;
-    const send_report r = send_all(two, size, s, later_on(), works);
+    const send_report r = send_all(two, size, s, works, later_on());
     CHECK(r.other_input);
     CHECK(r.sends == 0);
     CHECK(s == before);
-    CHECK(send_all(ten, size, s, later_on(), works).accepted == 10);
-    CHECK(send_all(two, size, s, later_on(), works).accepted == 2);
+    CHECK(send_all(ten, size, s, works, later_on()).accepted == 10);
+    CHECK(send_all(two, size, s, works, later_on()).accepted == 2);
 }
 
 TEST_CASE("send_all: a sender with items that were queued by hand is not for an input")
@@ -53,7 +53,7 @@ TEST_CASE("send_all: a sender with items that were queued by hand is not for an 
     const std::vector<std::string> two(2, "y");
     batch_sender s = with_room_for(5);
     s.on(batch_sender::queued{1U}, steady_time());
-    CHECK(send_all(two, size, s, steady_time(), works).other_input);
+    CHECK(send_all(two, size, s, works, steady_time()).other_input);
     CHECK(s.end() == 1);
 }
 
@@ -64,12 +64,12 @@ TEST_CASE("send_all: another outbox in place of the one that waits is noticed")
     resend_buffer first{words(a), words()};
     resend_buffer second{words(b), words()};
     batch_sender s = with_room_for(2);
-    CHECK(send_all(first, size, s, steady_time(), busy).waiting);
-    CHECK(send_all(second, size, s, later_on(), works).other_input);
+    CHECK(send_all(first, size, s, busy, steady_time()).waiting);
+    CHECK(send_all(second, size, s, works, later_on()).other_input);
     CHECK(second.pulled() == 0);
     auto copy = first;  // a copy is a snapshot of what is kept
     CHECK(copy.size() == first.size());
-    CHECK(send_all(first, size, s, later_on(), works).accepted == 6);
+    CHECK(send_all(first, size, s, works, later_on()).accepted == 6);
 }
 
 TEST_CASE("item_report: says what is known of an item that is too large")

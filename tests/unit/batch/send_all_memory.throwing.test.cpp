@@ -103,7 +103,7 @@ bool survives(std::uint64_t allocations_before, send_policy p, mood is)
     scarce::left = allocations_before;
     for (int calls = 0; calls != 400 && !(s.finished() && box.pulled() == std::uint64_t{how_many}); ++calls) {
         try {
-            const send_report r = send_all(box, size, s, now, b);
+            const send_report r = send_all(box, size, s, b, now);
             CHECK(!r.other_input);
             if (r.waiting) now = *r.waiting;
             for (const item_report& i : r.outcomes) {

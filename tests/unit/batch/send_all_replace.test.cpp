@@ -68,7 +68,7 @@ TEST_CASE("send_all: what is too large goes to the store, its ticket goes under 
     batch_sender s(policy());
     store kept;
     broker b;
-    const send_report r = send_all(words, size, s, steady_time(), b, kept);
+    const send_report r = send_all(words, size, s, b, steady_time(), kept);
     CHECK(b.heard == std::vector<strings>{{"a", "#0", "b"}, {"#1", "c"}});
     CHECK(words == strings{"a", "#0", "b", "#1", "c"});
     CHECK(kept.kept["#1"] == large + "!");
@@ -84,8 +84,8 @@ TEST_CASE("send_all: numbers are those of the input, also of the second")
     store kept;
     broker b;
     strings first{"a", "b"}, second{"c", large};
-    CHECK(send_all(first, size, s, steady_time(), b, kept).accepted == 2);
-    CHECK(send_all(second, size, s, steady_time(), b, kept).accepted == 2);
+    CHECK(send_all(first, size, s, b, steady_time(), kept).accepted == 2);
+    CHECK(send_all(second, size, s, b, steady_time(), kept).accepted == 2);
     CHECK(kept.asked == std::vector<batch_sender::replace>{{1, 40, 12, 0}});
     CHECK(second.back() == "#0");
 }
@@ -96,7 +96,7 @@ TEST_CASE("send_all: where the store fails the item is too large, with what the 
     batch_sender s(policy());
     store kept{.room = 1};
     broker b;
-    const send_report r = send_all(words, size, s, steady_time(), b, kept);
+    const send_report r = send_all(words, size, s, b, steady_time(), kept);
     CHECK(b.heard == std::vector<strings>{{"#0", "a"}});
     REQUIRE(r.outcomes.size() == 3);
     CHECK(describe(r.outcomes[0]) ==
@@ -113,7 +113,7 @@ TEST_CASE("send_all: a ticket that is too large is not replaced again")
     batch_sender s(policy());
     broker b;
     int asked = 0;
-    const send_report r = send_all(words, size, s, steady_time(), b,
+    const send_report r = send_all(words, size, s, b, steady_time(),
                                    [&](std::string& item, const batch_sender::replace&) {
                                        ++asked;
                                        item.resize(20);
@@ -131,7 +131,7 @@ TEST_CASE("send_all: what the broker refuses alone is replaced, too")
     batch_sender s(policy());
     store kept;
     broker b;
-    send_report r = send_all(words, size, s, steady_time(), b, kept);
+    send_report r = send_all(words, size, s, b, steady_time(), kept);
     CHECK(r.accepted == 3);
     CHECK(words[1] == "#0");
     CHECK(kept.kept["#0"] == "refuse me");
@@ -145,7 +145,7 @@ TEST_CASE("send_all: an input that is read once, its tickets in the outbox")
     batch_sender s(policy());
     store kept{.room = 1};
     broker b;
-    const send_report r = send_all(box, size, s, steady_time(), b, kept);
+    const send_report r = send_all(box, size, s, b, steady_time(), kept);
     CHECK(b.heard == std::vector<strings>{{"a", "#0", "b"}, {"c"}});
     CHECK(r.accepted == 4);
     CHECK(r.not_accepted == 1);
@@ -160,7 +160,7 @@ TEST_CASE("send_all: reports, or sends alone, without asking, where the policy s
         batch_sender s(policy(how));
         broker b;
         int asked = 0;
-        const send_report r = send_all(words, size, s, steady_time(), b,
+        const send_report r = send_all(words, size, s, b, steady_time(),
                                        [&](const std::string&, const batch_sender::replace&) {
                                            ++asked;
                                            return fault{};
@@ -178,7 +178,7 @@ TEST_CASE("send_all: reports, or sends alone, without asking, where the policy s
     const strings words{"a", large};
     batch_sender s(policy());
     broker b;
-    const send_report r = send_all(words, size, s, steady_time(), b);
+    const send_report r = send_all(words, size, s, b, steady_time());
     CHECK(r.accepted == 1);
     CHECK(r.outcomes.front().outcome == item_outcome::too_large);
 }
@@ -189,9 +189,12 @@ TEST_CASE("send_all: an item that is too large is not told what another one fail
     send_policy p = policy(send_policy::when_too_large::report);
     p.limit.items = 1;
     batch_sender s(p);
-    const send_report r = send_all(words, size, s, steady_time(), [](const auto&) -> send_outcome {
-        return batch_sender::failed{0, fault_kind::permanent, "no such queue"};
-    });
+    const send_report r = send_all(
+        words, size, s,
+        [](const auto&) -> send_outcome {
+            return batch_sender::failed{0, fault_kind::permanent, "no such queue"};
+        },
+        steady_time());
     REQUIRE(r.outcomes.size() == 2);
     CHECK(describe(r.outcomes[0]) == "item 0: failed, permanent: no such queue");
     CHECK(describe(r.outcomes[1]) == "item 1: too_large, 40 bytes where the limit is 12");

@@ -30,14 +30,14 @@ TEST_CASE("send_all: a store that throws is asked again, and nothing was sent or
         item = "#";
         return {};
     };
-    CHECK_THROWS_AS((void)send_all(words, size, s, steady_time(), send, store), std::runtime_error);
+    CHECK_THROWS_AS((void)send_all(words, size, s, send, steady_time(), store), std::runtime_error);
     const batch_sender asking = s;
     CHECK(!s.finished());
     CHECK(s.in_flight() == 0);
-    CHECK_THROWS_AS((void)send_all(words, size, s, steady_time(), send, store), std::runtime_error);
+    CHECK_THROWS_AS((void)send_all(words, size, s, send, steady_time(), store), std::runtime_error);
     CHECK(s == asking);
     CHECK(sent.empty());
-    const send_report r = send_all(words, size, s, steady_time(), send, store);
+    const send_report r = send_all(words, size, s, send, steady_time(), store);
     CHECK(r.accepted == 3);
     CHECK(sent == std::vector<std::vector<std::string>>{{"a", "#", "b"}});
     CHECK(asked == 3);
@@ -45,7 +45,7 @@ TEST_CASE("send_all: a store that throws is asked again, and nothing was sent or
 
     // Another input afterwards finds the sender as if nothing had happened.
     std::vector<std::string> more{"c"};
-    CHECK(send_all(more, size, s, steady_time(), send, store).accepted == 1);
+    CHECK(send_all(more, size, s, send, steady_time(), store).accepted == 1);
 }
 
 }  // namespace send_all_replace_throwing_test

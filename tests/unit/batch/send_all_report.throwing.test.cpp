@@ -125,7 +125,7 @@ std::uint64_t run_all(Input& input, call_counter& calls, const send_policy& p)
     bool done = false;
     for (int rounds = 0; !done && rounds != 100; ++rounds) {
         try {
-            send_report r = send_all(input, size, s, clock, transmit, replace);
+            send_report r = send_all(input, size, s, transmit, clock, replace);
             CHECK(!r.other_input);
             CHECK(s.unreported() == send_report{});
             done = !r.waiting;
@@ -219,7 +219,7 @@ TEST_CASE("send_all: of 400 items, one too large, the reports have each although
         do {
             if (sum.waiting) now = *sum.waiting;
             try {
-                sum += send_all(inbox, &std::string::size, s, now, transmit);
+                sum += send_all(inbox, &std::string::size, s, transmit, now);
             } catch (const std::runtime_error&) {
                 sum.waiting = now;
             }
@@ -274,7 +274,7 @@ TEST_CASE("sender: shows the report of a call that threw until a call returns it
         return batch_sender::accepted{};
     };
     const auto call = [&](const auto& input, steady_time now) {
-        return send_all(input, &std::string::size, s, now, transmit);
+        return send_all(input, &std::string::size, s, transmit, now);
     };
     CHECK_THROWS_AS((void)call(words, steady_time()), std::runtime_error);
     const send_report kept = s.unreported();
@@ -313,7 +313,7 @@ TEST_CASE("send_all: stopped after an exception, the report has what was sent an
             return batch_sender::accepted{};
         };
         const auto call = [&] {
-            return send_all(words, &std::string::size, s, steady_time(), transmit);
+            return send_all(words, &std::string::size, s, transmit, steady_time());
         };
         CHECK_THROWS_AS((void)call(), std::runtime_error);
         s.on(batch_sender::stopped{}, steady_time());

@@ -11,6 +11,7 @@
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/send_all.hpp>
 #include <waybill/retry/retry_call.hpp>
+#include <waybill/testing/manual_environment.hpp>
 
 namespace sender_budget_test {
 
@@ -178,9 +179,9 @@ TEST_CASE("sender: and calls take from the same budget")
 {
     retry_token_bucket tokens{{.tokens = 2, .successes = 9}};
     line_of_items a{tokens};
+    testing::manual_environment env;
     const auto r = retry_call(
-        {.retry = {.max_attempts = 2}}, [] { return fault_kind::transient; }, at(0),
-        [](steady_time) {}, [] { return 0.0; }, tokens);
+        {.retry = {.max_attempts = 2}}, [] { return fault_kind::transient; }, env, tokens);
     CHECK(r.outcome == retry_loop::retry_outcome::tries);
     CHECK(a.retried(0));
     CHECK_FALSE(a.retried(60'000));
@@ -199,8 +200,8 @@ TEST_CASE("send_all: two inputs through two senders, with no more retries than t
     };
     const auto size = [](int) { return 1U; };
     const auto clock = [&] { return at(ms += 60'000); };
-    CHECK(send_all(items, size, a, clock, broken).accepted == 0);
-    CHECK(send_all(items, size, b, clock, broken).accepted == 0);
+    CHECK(send_all(items, size, a, broken, clock).accepted == 0);
+    CHECK(send_all(items, size, b, broken, clock).accepted == 0);
     CHECK(sends == 2 * 4 + 5);
     CHECK(tokens.left() == 0);
 }

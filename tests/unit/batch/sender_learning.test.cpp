@@ -60,7 +60,7 @@ send_report send_under(std::uint64_t documented, const numbers& all, bool tells)
         return tells ? batch_sender::accepted{.actual = actual} : batch_sender::accepted{};
     };
     send_report r = send_all(
-        all, [](std::uint64_t body) { return body; }, s, steady_time{}, answer);
+        all, [](std::uint64_t body) { return body; }, s, answer, steady_time{});
     CHECK(arrived == all.size());
     CHECK(r.accepted == all.size());
     CHECK(s.finished());
@@ -238,7 +238,7 @@ came send_on(const day& d, batch_sender& s, std::uint64_t items, std::uint64_t b
 {
     const numbers all(items, bytes);
     const send_report r = send_all(
-        all, [](std::uint64_t body) { return body; }, s, steady_time{},
+        all, [](std::uint64_t body) { return body; }, s,
         [&](const auto& batch) -> send_outcome {
             std::uint64_t actual = 0;
             for (const std::uint64_t body : batch) actual += body;
@@ -246,7 +246,8 @@ came send_on(const day& d, batch_sender& s, std::uint64_t items, std::uint64_t b
             if (!d.tells) return batch_sender::too_large{};
             return batch_sender::too_large{.actual = actual,
                                            .limit = d.claims == 0 ? d.limit : d.claims};
-        });
+        },
+        steady_time{});
     CHECK(r.accepted + r.not_accepted == items);
     return {r.sends, r.not_accepted};
 }

@@ -181,10 +181,10 @@ TEST_CASE("send_all: a send function that throws may have sent, so the identical
         if (++calls == 2) throw std::runtime_error("connection reset");
         return batch_sender::accepted{};
     });
-    send_report r = send_all(inbox, &std::string::size, s, clock, transmit);
+    send_report r = send_all(inbox, &std::string::size, s, transmit, clock);
     for (int i = 0; r.waiting && i < 100; ++i) {
         now = r.waiting->since_epoch().count() / 1'000'000'000;
-        r += send_all(inbox, &std::string::size, s, clock, transmit);
+        r += send_all(inbox, &std::string::size, s, transmit, clock);
     }
     CHECK(r.accepted == 5);
     CHECK(r.not_accepted == 0);

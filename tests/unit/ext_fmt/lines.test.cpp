@@ -246,11 +246,13 @@ TEST_CASE("reports")
 {
     send_report r{.taken = 1'002, .sends = 47, .refusals = 1, .accepted = 1'001, .not_accepted = 1};
     CHECK(line(r) == "sent 47 requests, 1 refused; 1001 accepted, 1 not");
+    r.maybe_twice = 7;
     r.unaccepted_bytes = 4'096;
     r.stopped = true;
     r.waiting = at_5s;
     CHECK(line(r) ==
-          "sent 47 requests, 1 refused; 1001 accepted, 1 not; 4096 bytes sent in vain; "
+          "sent 47 requests, 1 refused; 1001 accepted, 1 not; 7 items maybe twice; 4096 "
+          "bytes sent in vain; "
           "stopped after reading 1002 items; waiting until steady 5s");
     CHECK(line(send_report{.sends = 1}) == "sent 1 request, 0 refused; 0 accepted, 0 not");
     CHECK(line(item_report{{0, 3}, item_outcome::accepted}) == "items 0 to 2: accepted");

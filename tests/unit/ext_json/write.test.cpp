@@ -32,7 +32,7 @@ TEST_CASE("reports")
     r.add({{2, 1}, item_outcome::too_large, fault_kind::none, 120, 100});
     CHECK(
         written(r) ==
-        R"({"accepted":2,"not_accepted":1,"outcomes":[{"count":2,"first":0,"outcome":"accepted"},)"
+        R"({"accepted":2,"maybe_twice":0,"not_accepted":1,"outcomes":[{"count":2,"first":0,"outcome":"accepted"},)"
         R"({"bytes":120,"count":1,"first":2,"limit":100,"outcome":"too_large"}],)"
         R"("refusals":1,"resent_bytes":7,"sends":2,"stopped":false,"taken":3})");
     r.waiting = steady_time::at(5s);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <waybill/batch.hpp>
+#include <waybill/testing/manual_environment.hpp>
 #include <waybill/wire.hpp>
 
 namespace batch_guide_test {
@@ -153,9 +154,7 @@ TEST_CASE("batch guide: send_all learns the sizes")
 {
     std::vector<message> inbox = messages();
     broker client{.busy = true};
-    waybill::steady_time time;
-    const auto clock = [&] { return time; };
-    const auto sleep_until = [&](waybill::steady_time t) { time = t; };
+    waybill::testing::manual_environment env;
     std::vector<std::string> lines;
     const auto log = [&](const std::string& line) { lines.push_back(line); };
 
@@ -178,18 +177,14 @@ TEST_CASE("batch guide: send_all learns the sizes")
         return refusal;
     };
 
-    auto report = waybill::send_all(inbox, body_size, sender, clock, transmit);
-    while (report.waiting) {
-        sleep_until(*report.waiting);
-        report += waybill::send_all(inbox, body_size, sender, clock, transmit);
-    }
+    auto report = waybill::send_all(inbox, body_size, sender, transmit, env);
     for (const auto& r : report.outcomes) log(describe(r));
     //! [batch_send]
     CHECK(report.accepted == 1'999);
     CHECK(report.not_accepted == 1);
     CHECK(client.arrived.size() == 1'999);
     CHECK(client.refusals <= 2);  // one is evidence, one is the message that fits into no batch
-    CHECK(time == waybill::steady_time{} + 1s);
+    CHECK(env.slept() == waybill::duration(1s));
     CHECK(lines == std::vector<std::string>{
                        "items 0 to 388: accepted",
                        "item 500: too_large, 300000 bytes where the limit is 262144",
@@ -212,7 +207,7 @@ TEST_CASE("batch guide: send_all learns the sizes")
 TEST_CASE("batch guide: exact sizes, keys, claim check, an input that is read once")
 {
     std::vector<message> inbox = messages();
-    const waybill::steady_time clock;
+    waybill::testing::manual_environment env;
     constexpr waybill::batch_limits limits = wire::service_bus_standard();
     broker client;
     archive_of_messages archive;
@@ -227,7 +222,7 @@ TEST_CASE("batch guide: exact sizes, keys, claim check, an input that is read on
         const auto sized = [&](const message& m) {
             return waybill::batch_sender::queued(wire_size(m), customer(m));
         };
-        auto report = waybill::send_all(inbox, sized, sender, clock, transmit);
+        auto report = waybill::send_all(inbox, sized, sender, transmit, env);
         //! [batch_exact]
         // The key of the oversized message stops there. The other keys continue.
         CHECK(client.refusals == 0);
@@ -247,7 +242,7 @@ TEST_CASE("batch guide: exact sizes, keys, claim check, an input that is read on
             if (f.ok()) m.body = "stored as " + m.id;
             return f;
         };
-        auto report = waybill::send_all(inbox, wire_size, sender, clock, transmit, replace);
+        auto report = waybill::send_all(inbox, wire_size, sender, transmit, env, replace);
         //! [batch_replace]
         CHECK(report.accepted == 2'000);
         CHECK(archive.ids.size() == 1);
@@ -262,7 +257,7 @@ TEST_CASE("batch guide: exact sizes, keys, claim check, an input that is read on
         waybill::batch_sender sender{{.limit = limits}};
         using word = std::istream_iterator<std::string>;
         waybill::resend_buffer buffer{word(input), word()};
-        auto report = waybill::send_all(buffer, &std::string::size, sender, clock, send_words);
+        auto report = waybill::send_all(buffer, &std::string::size, sender, send_words, env);
         CHECK(report.accepted == 3);
         CHECK(words == 3);
     }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,10 +15,12 @@
 #include <waybill/consume.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/time_text.hpp>
+#include <waybill/ext/chrono.hpp>
 #include <waybill/retry.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/conformance.hpp>
 #include <waybill/testing/faulty.hpp>
+#include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_store.hpp>
 
 namespace core_guide_test {
@@ -50,6 +53,32 @@ TEST_CASE("core guide: a loop over a state machine")
     CHECK_FALSE(failed);
     CHECK(tries.next(now()) == tries.next(now()));  // `next` changes nothing
     CHECK(tries.on(waybill::retry_loop::attempted{}, now()) == waybill::event_result::stale);
+}
+
+//! [core_environment]
+struct standard_environment {
+    std::mt19937_64 engine{std::random_device{}()};
+
+    waybill::steady_time now() { return std::chrono::steady_clock::now(); }
+    waybill::wall_time wall_now() { return std::chrono::system_clock::now(); }
+    void sleep_until(waybill::steady_time t) { std::this_thread::sleep_until(t.to_chrono()); }
+    double random() { return std::generate_canonical<double, 53>(engine); }
+};
+//! [core_environment]
+
+TEST_CASE("core guide: the environment of a driver")
+{
+    int calls = 0;
+    const auto call = [&] { return ++calls % 2 == 0 ? waybill::fault{} : waybill::transient("busy"); };
+
+    //! [core_drive]
+    standard_environment env;
+    auto report = waybill::retry_call({}, call, env);
+    report = waybill::retry_call({}, call, waybill::time_limited(env, 10min));  // at most 10 minutes
+    //! [core_drive]
+
+    CHECK(report.ok());
+    CHECK(calls == 4);
 }
 
 TEST_CASE("core guide: a snapshot is a copy")
@@ -93,8 +122,8 @@ TEST_CASE("core guide: times")
     //! [core_time]
     waybill::duration pause = 1500ms;
     waybill::steady_time until = std::chrono::steady_clock::now() + 5s;
-    until = until + pause;
-    sleep(std::chrono::steady_clock::time_point(until));
+    until += 2 * pause;
+    sleep(until.to_chrono());
     waybill::wall_time stored = std::chrono::system_clock::now();
 
     std::string text = waybill::to_text(pause);                      // "1.5s"
@@ -167,6 +196,19 @@ TEST_CASE("testing guide: a store in memory")
 }
 
 using my_store = waybill::testing::memory_store<std::string>;
+
+TEST_CASE("testing guide: an environment in which a sleep moves the time")
+{
+    int calls = 0;
+    const auto call = [&] { return ++calls < 3 ? waybill::transient("busy") : waybill::fault{}; };
+
+    //! [testing_environment]
+    waybill::testing::manual_environment env;
+    const auto r = waybill::retry_call({.time_limit = 1min}, call, env);
+    CHECK(env.slept() == r.elapsed);
+    //! [testing_environment]
+    CHECK(r.ok());
+}
 
 TEST_CASE("testing guide: conformance")
 {

@@ -6,12 +6,16 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/environment_of.hpp>
 
 #include <waybill/retry/retry_call.hpp>
+#include <waybill/testing/manual_environment.hpp>
 
 namespace retry_call_test {
 
 using namespace waybill;
+using support::environment_of;
+using support::no_sleep;
 using namespace std::chrono_literals;
 
 namespace {
@@ -51,13 +55,14 @@ struct simulation {
             woken.push_back(until);
         };
     }
+    auto environment() { return environment_of{clock(), sleep(), half}; }
 };
 
 TEST_CASE("retry_call: until it works")
 {
     simulation w{.fails = 2};
-    const call_report r =
-        retry_call(four, [&] { return w.call(); }, w.clock(), w.sleep(), half);
+    const call_report r = retry_call(
+        four, [&] { return w.call(); }, w.environment());
     CHECK(r.ok());
     CHECK(r.reason == fault{});
     CHECK(r.tries == 3);
@@ -70,8 +75,8 @@ TEST_CASE("retry_call: until it works")
 TEST_CASE("retry_call: until it is given up, and says why in the words of the last try")
 {
     simulation w{.fails = 99};
-    const call_report r =
-        retry_call(four, [&] { return w.call(); }, w.clock(), w.sleep(), half);
+    const call_report r = retry_call(
+        four, [&] { return w.call(); }, w.environment());
     CHECK_FALSE(r.ok());
     CHECK(r.reason == transient("no 4"));
     CHECK(r.outcome == retry_loop::retry_outcome::tries);
@@ -86,7 +91,7 @@ TEST_CASE("retry_call: until it is given up, and says why in the words of the la
             ++calls;
             return permanent("bad address");
         },
-        w.clock(), w.sleep(), half);
+        w.environment());
     CHECK(calls == 1);
     CHECK(parked.reason == permanent("bad address"));
     CHECK(parked.outcome == retry_loop::retry_outcome::not_retriable);
@@ -95,8 +100,8 @@ TEST_CASE("retry_call: until it is given up, and says why in the words of the la
 TEST_CASE("retry_call: within a time limit")
 {
     simulation w{.fails = 99};
-    const call_report r = retry_call({.retry = four.retry, .time_limit = 3s},
-                                     [&] { return w.call(); }, w.clock(), w.sleep(), half);
+    const call_report r = retry_call(
+        {.retry = four.retry, .time_limit = 3s}, [&] { return w.call(); }, w.environment());
     CHECK(r.outcome == retry_loop::retry_outcome::time_limit);
     CHECK(r.tries == 2);  // the third would begin after 3.02 s
     CHECK(r.elapsed < duration(3s));
@@ -106,8 +111,9 @@ TEST_CASE("retry_call: within a time limit")
 TEST_CASE("retry_call: no call begins after the time limit, be it that the sleep was too long")
 {
     simulation w{.fails = 99};
-    call_report r = retry_call({.retry = four.retry, .time_limit = 60s}, [&] { return w.call(); },
-                               w.clock(), [&](steady_time) { w.now = w.now + duration(1h); }, half);
+    call_report r = retry_call(
+        {.retry = four.retry, .time_limit = 60s}, [&] { return w.call(); },
+        environment_of{w.clock(), [&](steady_time) { w.now = w.now + duration(1h); }, half});
     CHECK(r.outcome == retry_loop::retry_outcome::time_limit);
     CHECK(r.tries == 1);
     CHECK(r.reason == transient("no 1"));
@@ -116,7 +122,8 @@ TEST_CASE("retry_call: no call begins after the time limit, be it that the sleep
 
     retry_loop tries({.retry = four.retry, .time_limit = 60s}, w.now);
     w.now = w.now + duration(2h);
-    r = retry_call(tries, [&] { return w.call(); }, w.clock(), half);
+    r = retry_call(
+        tries, [&] { return w.call(); }, w.environment());
     CHECK_FALSE(r.ok());
     CHECK(r.outcome == retry_loop::retry_outcome::time_limit);
     CHECK(r.reason == cancelled(""));
@@ -130,7 +137,8 @@ TEST_CASE("retry_call: who waits is not told that it is over, however long the a
     retry_loop tries({.retry = four.retry, .time_limit = 1500ms}, w.now);
     int asked = 0;
     const auto clock = [&] { return w.now + duration::seconds(asked++ < 3 ? 0 : 5); };
-    const call_report r = retry_call(tries, [&] { return w.call(); }, clock, half);
+    const call_report r = retry_call(
+        tries, [&] { return w.call(); }, environment_of{clock, no_sleep, half});
     CHECK(r.waiting.has_value());
     CHECK(r.outcome == retry_loop::retry_outcome::open);
 }
@@ -141,7 +149,7 @@ TEST_CASE("retry_call: what a call may answer")
     std::uint32_t calls = 0;
     const auto classes = retry_call(
         four, [&] { return ++calls < 3 ? fault_kind::infrastructure : fault_kind::none; },
-        w.clock(), w.sleep(), half);
+        w.environment());
     CHECK(classes.ok());
     CHECK(classes.tries == 3);
 
@@ -152,7 +160,7 @@ TEST_CASE("retry_call: what a call may answer")
             if (++calls < 2) return unexpected(transient("busy"));
             return {};
         },
-        w.clock(), w.sleep(), half);
+        w.environment());
     CHECK(results.ok());
     CHECK(results.tries == 2);
 
@@ -165,7 +173,7 @@ TEST_CASE("retry_call: what a call may answer")
             if (++calls < 2) return {.reason = transient("busy"), .retry_after = 20s};
             return {};
         },
-        w.clock(), w.sleep(), half);
+        w.environment());
     CHECK(hints.ok());
     CHECK(w.woken == std::vector{before + duration(20s)});
     static_assert(!waybill::detail::retriable_call<decltype([] { return true; })>);
@@ -180,27 +188,27 @@ TEST_CASE("retry_call: without sleeping it says until when it waits, and goes on
     simulation w{.fails = 2};
     retry_loop tries(four, w.now);
     const auto call = [&] { return w.call(); };
-    call_report r = retry_call(tries, call, w.clock(), half);
+    call_report r = retry_call(tries, call, w.environment());
     CHECK_FALSE(r.ok());
     CHECK(r.outcome == retry_loop::retry_outcome::open);
     CHECK(r.reason == transient("no 1"));
     REQUIRE(r.waiting);
     CHECK(*r.waiting == at(101'010ms));
     // Too early: nothing is called.
-    r = retry_call(tries, call, w.clock(), half);
+    r = retry_call(tries, call, w.environment());
     CHECK(w.called.size() == 1);
     CHECK(r.waiting == at(101'010ms));
     CHECK(r.reason == transient(""));  // as the last one ended; its words are not kept
     w.now = *r.waiting;
-    r = retry_call(tries, call, w.clock(), half);
+    r = retry_call(tries, call, w.environment());
     CHECK(w.called.size() == 2);
     REQUIRE(r.waiting);
     w.now = *r.waiting;
-    r = retry_call(tries, call, w.clock(), half);
+    r = retry_call(tries, call, w.environment());
     CHECK(r.ok());
     CHECK(r.tries == 3);
     // And it is over.
-    r = retry_call(tries, call, w.clock(), half);
+    r = retry_call(tries, call, w.environment());
     CHECK(r.ok());
     CHECK(w.called.size() == 3);
 }
@@ -210,28 +218,44 @@ TEST_CASE("retry_call: a call that was given up says so again, without its words
     simulation w{.fails = 9};
     retry_loop tries({.retry = {.max_attempts = 1}}, w.now);
     const auto call = [&] { return w.call(); };
-    CHECK(retry_call(tries, call, w.clock(), half).reason == transient("no 1"));
-    const call_report again = retry_call(tries, call, w.clock(), half);
+    CHECK(retry_call(tries, call, w.environment()).reason == transient("no 1"));
+    const call_report again = retry_call(tries, call, w.environment());
     CHECK(again.reason == transient(""));
     CHECK(again.outcome == retry_loop::retry_outcome::tries);
     CHECK(w.called.size() == 1);
 }
 
-TEST_CASE("retry_call: who is woken to stop, stops")
+TEST_CASE("retry_call stops at a stop request, before a call and during a sleep")
 {
-    simulation w{.fails = 99};
-    int sleeps = 0;
-    const call_report r = retry_call(
-        four, [&] { return w.call(); }, w.clock(),
-        [&](steady_time until) {
-            w.now = until;
-            return ++sleeps < 2;
-        },
-        half);
-    CHECK(w.called.size() == 2);
+    testing::manual_environment env(at(100s));
+    std::uint32_t calls = 0;
+    const auto call = [&] {
+        ++calls;
+        return transient("no " + std::to_string(calls));
+    };
+    env.stop_at(at(102s));  // the second pause ends at 103 s
+    const call_report r = retry_call(four, call, env);
+    CHECK(calls == 2);
     CHECK(r.outcome == retry_loop::retry_outcome::open);
-    CHECK(r.waiting.has_value());
+    CHECK(r.waiting == at(103s));
     CHECK(r.reason == transient("no 2"));
+    CHECK(env.now() == at(102s));
+
+    const call_report none = retry_call(four, call, env);
+    CHECK(calls == 2);
+    CHECK(none.waiting == at(102s));
+    CHECK(none.tries == 0);
+    CHECK_FALSE(none.ok());
+}
+
+TEST_CASE("retry_call ends with the time limit of its environment")
+{
+    testing::manual_environment env(at(100s));
+    const auto call = [] { return transient("busy"); };
+    const call_report r = retry_call(four, call, time_limited(env, 2500ms));
+    CHECK(r.tries == 2);
+    CHECK(r.waiting == at(103s));
+    CHECK(env.now() == at(102'500ms));
 }
 
 TEST_CASE("retry_call: a clock that stands still and a sleep that does nothing come to an end")
@@ -241,20 +265,19 @@ TEST_CASE("retry_call: a clock that stands still and a sleep that does nothing c
         ++calls;
         return transient("");
     };
-    const auto no_sleep = [](steady_time) {};
-    CHECK(retry_call(four, call, at(0s), no_sleep, half).tries == 4);
+    CHECK(retry_call(four, call, environment_of{at(0s), no_sleep, half}).tries == 4);
     CHECK(calls == 4);
     // Time that was slept counts, whatever the clock says.
     const call_report r =
         retry_call({.retry = {.max_attempts = 99, .pauses = four.retry.pauses}, .time_limit = 10s},
-                   call, at(0s), no_sleep, half);
+                   call, environment_of{at(0s), no_sleep, half});
     CHECK(r.outcome == retry_loop::retry_outcome::time_limit);
     CHECK(r.tries == 4);
     CHECK(r.elapsed == duration(7s));
     // Nor does one that goes back hold it up.
     std::int64_t t = 1'000;
     const auto back = [&] { return at(duration::seconds(--t)); };
-    CHECK(retry_call(four, call, back, no_sleep, half).tries == 4);
+    CHECK(retry_call(four, call, environment_of{back, no_sleep, half}).tries == 4);
 }
 
 TEST_CASE("retry_call: draws are asked for once a try")
@@ -267,7 +290,7 @@ TEST_CASE("retry_call: draws are asked for once a try")
     };
     const auto r = retry_call(
         {.retry = {.max_attempts = 4, .pauses = {.base = 1s, .cap = 1min}}},
-        [&] { return w.call(); }, w.clock(), w.sleep(), dice);
+        [&] { return w.call(); }, environment_of{w.clock(), w.sleep(), dice});
     CHECK(r.ok());
     CHECK(drawn.size() == 4);
     CHECK(w.called[1] - w.called[0] == duration(10ms));           // a draw of 0
@@ -279,15 +302,15 @@ TEST_CASE("retry_call: several take from one budget")
     retry_token_bucket tokens{{.tokens = 4, .successes = 1}};
     simulation w{.fails = 99};
     const auto call = [&] { return w.call(); };
-    CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).outcome ==
+    CHECK(retry_call(four, call, w.environment(), tokens).outcome ==
           retry_loop::retry_outcome::tries);
     CHECK(tokens.left() == 1);
-    const auto second = retry_call(four, call, w.clock(), w.sleep(), half, tokens);
+    const auto second = retry_call(four, call, w.environment(), tokens);
     CHECK(second.outcome == retry_loop::retry_outcome::budget);
     CHECK(second.tries == 2);
-    CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).tries == 1);
+    CHECK(retry_call(four, call, w.environment(), tokens).tries == 1);
     w.fails = 0;
-    CHECK(retry_call(four, call, w.clock(), w.sleep(), half, tokens).ok());
+    CHECK(retry_call(four, call, w.environment(), tokens).ok());
     CHECK(tokens.left() == 1);
 }
 

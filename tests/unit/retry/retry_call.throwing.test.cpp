@@ -8,6 +8,7 @@
 
 #include <waybill/ext/exceptions.hpp>
 #include <waybill/retry/retry_call.hpp>
+#include <waybill/testing/manual_environment.hpp>
 
 namespace throwing_call_test {
 
@@ -16,28 +17,29 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto half = [] { return 0.5; };
-constexpr auto no_sleep = [](steady_time) {};
-
 TEST_CASE("retry_call: an exception passes through, and that try is not counted")
 {
+    testing::manual_environment env;
     retry_loop tries({.retry = {.max_attempts = 2}}, {});
     const auto throws = []() -> fault { throw std::runtime_error("no"); };
-    CHECK_THROWS_AS((void)retry_call(tries, throws, steady_time{}, half), std::runtime_error);
+    CHECK_THROWS_AS((void)retry_call(tries, throws, env), std::runtime_error);
     CHECK(tries == retry_loop({.retry = {.max_attempts = 2}}, {}));
-    CHECK(retry_call(tries, [] { return fault{}; }, steady_time{}, half).tries == 1);
+    CHECK(retry_call(
+              tries, [] { return fault{}; }, env)
+              .tries == 1);
 }
 
 TEST_CASE("retry_call: caught, it is a fault like any other")
 {
+    testing::manual_environment env;
     int calls = 0;
     const auto down = catching([&] {
         if (++calls < 3) throw std::system_error(std::make_error_code(std::errc::timed_out));
     });
-    CHECK(retry_call({}, down, steady_time{}, no_sleep, half).ok());
+    CHECK(retry_call({}, down, env).ok());
     CHECK(calls == 3);
     const auto bad = catching([] { throw std::runtime_error("bad address"); });
-    const call_report r = retry_call({}, bad, steady_time{}, no_sleep, half);
+    const call_report r = retry_call({}, bad, env);
     CHECK(r.tries == 1);
     CHECK(r.reason == permanent("bad address"));
 }

@@ -31,6 +31,7 @@ struct flight {
     bool probe = false;     ///< The batch is a probe. Unlike `cut`, this never changes.
     cut_with cut = cut_with::latest;
     std::uint32_t unknown_outcomes = 0;  ///< Number of unknown outcomes so far.
+    bool repeated = false;               ///< A repetition has started.
     steady_time not_before{};
 
     /// True if the batch was closed for its bytes. False for a single item that is predicted to

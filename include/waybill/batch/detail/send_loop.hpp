@@ -15,16 +15,21 @@
 #include <waybill/batch/send_outcome.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/core/detail/saturating.hpp>
-#include <waybill/core/detail/time_source.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2::detail {
 
-/// Gives send_all access to the report that the sender stores for its open input.
+/// Gives send_all access to what the sender stores about its open input and its attempts.
 struct open_report_of {
     [[nodiscard]] static open_report& in(batch_sender& s) noexcept { return s.open_report_; }
+    /// True if the attempt was sent once, with an unknown outcome.
+    [[nodiscard]] static bool is_first_repetition(const batch_sender& s, std::uint64_t attempt)
+    {
+        const flight* f = s.flights_.find(attempt);
+        return f != nullptr && f->unknown_outcomes != 0 && !f->repeated;
+    }
 };
 
 /// A guard for one attempt. Reports `outcome_unknown` if `send` throws or its result cannot be
@@ -34,6 +39,8 @@ public:
     attempt_guard(batch_sender& s, const batch_sender::send& a, steady_time now)
         : s_(s), attempt_(a.attempt), bytes_(a.bytes), now_(now)
     {
+        if (open_report_of::is_first_repetition(s_, attempt_))
+            report().maybe_twice = saturating_add(report().maybe_twice, a.items.items());
         s_.on(batch_sender::started{attempt_}, now);
         ++report().sends;
     }
@@ -131,18 +138,18 @@ public:
     send_report run()
     {
         while (running_) {
-            const steady_time now = time_of(clock_);
+            const steady_time now = clock_.now();
             match(
                 s_.next(now),
                 [&](const batch_sender::send& a) {
-                    if (!feed(now)) transmit(a, now);
+                    if (feed(now)) return;
+                    if (clock_.stop_requested()) return wait_until(now);
+                    transmit(a, now);
                 },
                 [&](const batch_sender::report& x) { record(x, now); },
                 [&](const batch_sender::replace& r) { replace(r, now); },
-                [&](const wait_until& w) {
-                    if (feed(now)) return;
-                    open_report_.report.waiting = w.time;
-                    running_ = false;
+                [&](const waybill::wait_until& w) {
+                    if (!feed(now)) wait_until(w.time);
                 },
                 [&](idle) {
                     if (feed(now)) return;
@@ -162,6 +169,14 @@ public:
     }
 
 private:
+    /// Sleeps until `t`. If that is not possible, the call ends.
+    void wait_until(steady_time t)
+    {
+        if (clock_.sleep_until(t)) return;
+        open_report_.report.waiting = t;
+        running_ = false;
+    }
+
     void transmit(const batch_sender::send& a, steady_time now)
     {
         const std::uint64_t attempt = a.attempt;
@@ -175,12 +190,15 @@ private:
         const event_result result = std::visit(
             [&](auto& event) {
                 event.attempt = attempt;
-                return s_.on(event, time_of(clock_));
+                if constexpr (requires { event.random; }) {
+                    if (event.random == 1) event.random = clock_.random();
+                }
+                return s_.on(event, clock_.now());
             },
             o);
         // An invalid result does not show what has arrived.
         if (result == event_result::invalid)
-            s_.on(batch_sender::outcome_unknown{attempt}, time_of(clock_));
+            s_.on(batch_sender::outcome_unknown{attempt, clock_.random()}, clock_.now());
         guard.complete(o);
     }
 

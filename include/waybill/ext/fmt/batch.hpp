@@ -194,6 +194,7 @@ struct line_of<send_report> {
         std::string result = fmt::format("sent {}, {} refused; {} accepted, {} not",
                                          counted(r.sends, "request", "requests"), r.refusals,
                                          r.accepted, r.not_accepted);
+        if (r.maybe_twice != 0) result += fmt::format("; {} maybe twice", items(r.maybe_twice));
         if (r.unaccepted_bytes != 0)
             result += fmt::format("; {} sent in vain", bytes(r.unaccepted_bytes));
         if (r.stopped) result += fmt::format("; stopped after reading {}", items(r.taken));

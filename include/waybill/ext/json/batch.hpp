@@ -271,6 +271,7 @@ void to_json(Json& j, const send_report& r)
          {"taken", r.taken},
          {"accepted", r.accepted},
          {"not_accepted", r.not_accepted},
+         {"maybe_twice", r.maybe_twice},
          {"resent_bytes", r.unaccepted_bytes},
          {"stopped", r.stopped},
          {"outcomes", r.outcomes}};

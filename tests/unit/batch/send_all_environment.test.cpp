@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <support/environment_of.hpp>
+
+#include <waybill/batch/send_all.hpp>
+#include <waybill/testing/manual_environment.hpp>
+
+namespace send_all_environment_test {
+
+using namespace waybill;
+using namespace std::chrono_literals;
+using testing::manual_environment;
+
+namespace {
+
+const std::vector<std::string> words{"one", "two", "three", "four", "five"};
+constexpr auto size = [](const std::string& s) { return s.size(); };
+
+send_policy two_items_each()
+{
+    return {.limit = {.bytes = 100, .items = 2}, .exact_sizes = true};
+}
+
+/// A broker that returns the given outcomes in turn, and then accepts everything.
+struct broker {
+    std::vector<send_outcome> outcomes{};
+    std::size_t sends = 0;
+    std::vector<std::string> got{};
+
+    template <class Batch>
+    send_outcome operator()(const Batch& batch)
+    {
+        const std::size_t n = sends++;
+        const send_outcome o = n < outcomes.size() ? outcomes[n] : batch_sender::accepted{};
+        if (!std::holds_alternative<batch_sender::throttled>(o))
+            for (const std::string& s : batch) got.push_back(s);
+        return o;
+    }
+};
+
+TEST_CASE("send_all sleeps while the broker throttles, and returns when all is settled")
+{
+    manual_environment env(steady_time::at(100s));
+    batch_sender s(two_items_each());
+    broker b{.outcomes = {batch_sender::throttled{.retry_after = 2s}, batch_sender::accepted{},
+                          batch_sender::throttled{.retry_after = 4s}}};
+    const send_report r = send_all(words, size, s, b, env);
+    CHECK_FALSE(r.waiting);
+    CHECK(r.accepted == 5);
+    CHECK(b.got == words);
+    CHECK(r.sends == 5);
+    CHECK(env.sleeps() == 2);
+    CHECK(env.slept() >= duration(6s));
+    CHECK(s.finished());
+}
+
+TEST_CASE("send_all returns at its time limit from a broker that always throttles, and can go on")
+{
+    manual_environment env;
+    batch_sender s(two_items_each());
+    bool throttles = true;
+    const auto transmit = [&](const auto&) -> send_outcome {
+        if (throttles) return batch_sender::throttled{.retry_after = 7s};
+        return batch_sender::accepted{};
+    };
+    send_report r = send_all(words, size, s, transmit, time_limited(env, 10min));
+    REQUIRE(r.waiting);
+    CHECK(*r.waiting > steady_time::at(10min));
+    CHECK(env.now() == steady_time::at(10min));
+    CHECK(r.outcomes.empty());
+    throttles = false;
+    r += send_all(words, size, s, transmit, env);
+    CHECK(r.accepted == 5);
+    CHECK_FALSE(r.waiting);
+}
+
+TEST_CASE("send_all sends nothing after a stop request")
+{
+    manual_environment env;
+    batch_sender s(two_items_each());
+    broker b;
+    env.stop_at(steady_time{});
+    send_report r = send_all(words, size, s, b, env);
+    CHECK(b.sends == 0);
+    CHECK(r.waiting == steady_time{});
+    env.stop_at(steady_time::highest());
+    r += send_all(words, size, s, b, env);
+    CHECK(r.accepted == 5);
+    CHECK(b.got == words);
+}
+
+TEST_CASE("send_all counts items that may have arrived twice, each once")
+{
+    const send_outcome unknown = batch_sender::outcome_unknown{};
+    const send_outcome busy = batch_sender::throttled{.retry_after = 1s};
+    for (const std::uint32_t in_flight : {1U, 3U}) {
+        manual_environment env;
+        send_policy p = two_items_each();
+        p.in_flight = in_flight;
+        p.retry.max_attempts = 9;
+        batch_sender s(p);
+        broker b{.outcomes = {unknown, unknown, busy, unknown}};
+        const send_report r = send_all(words, size, s, b, env);
+        CHECK(r.accepted + r.not_accepted == 5);
+        std::uint64_t twice = 0;
+        for (const std::string& w : words)
+            twice += std::count(b.got.begin(), b.got.end(), w) > 1 ? 1U : 0U;
+        CHECK(twice != 0);
+        CHECK(r.maybe_twice == twice);
+    }
+
+    manual_environment env;
+    send_policy p = two_items_each();
+    p.on_unknown = send_policy::when_unknown::hand_back;
+    batch_sender s(p);
+    broker b{.outcomes = {unknown}};
+    const send_report r = send_all(words, size, s, b, env);
+    CHECK(r.accepted == 3);
+    CHECK(r.maybe_twice == 0);
+}
+
+TEST_CASE("send_all takes the jitter of its retries from the environment")
+{
+    std::vector<duration> slept;
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        manual_environment env({}, {}, seed);
+        send_policy p = two_items_each();
+        p.retry.pauses = {.base = 1min, .cap = 1min};
+        batch_sender s(p);
+        broker b{.outcomes = {batch_sender::failed{.kind = fault_kind::transient}}};
+        CHECK(send_all(words, size, s, b, env).accepted == 5);
+        CHECK(env.slept() < duration(1min));
+        slept.push_back(env.slept());
+    }
+    CHECK(slept[0] != slept[1]);
+    CHECK(slept[1] != slept[2]);
+    // A value of the caller stays.
+    manual_environment env;
+    send_policy p = two_items_each();
+    p.retry.pauses = {.base = 1min, .cap = 1min};
+    batch_sender s(p);
+    broker b{.outcomes = {batch_sender::failed{.kind = fault_kind::transient, .random = 0.5}}};
+    CHECK(send_all(words, size, s, b, env).accepted == 5);
+    CHECK(env.slept() == duration(30s));
+}
+
+TEST_CASE("send_all ends with a clock that stands still and a sleep that does nothing")
+{
+    batch_sender s(two_items_each());
+    int sends = 0;
+    const auto transmit = [&](const auto&) -> send_outcome {
+        ++sends;
+        return batch_sender::failed{.kind = fault_kind::transient};
+    };
+    support::environment_of still{steady_time{}, support::no_sleep, [] { return 0.5; }};
+    const send_report r = send_all(words, size, s, transmit, still);
+    CHECK(r.not_accepted == 5);
+    CHECK_FALSE(r.waiting);
+}
+
+}  // namespace
+}  // namespace send_all_environment_test
