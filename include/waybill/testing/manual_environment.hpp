@@ -38,7 +38,7 @@ public:
 
     void sleep_until(steady_time until) noexcept
     {
-        const duration pause = detail::earlier(until, stop_at_) - now_;
+        const duration pause = waybill::detail::earlier(until, stop_at_) - now_;
         if (pause <= duration{}) return;
         ++sleeps_;
         slept_ += pause;

@@ -135,12 +135,13 @@ concept exact_factor = std::integral<N> && sizeof(N) <= sizeof(std::int64_t);
 }
 
 /// A hash of all bits of n (the finalizer of MurmurHash3, Appleby 2011).
-[[nodiscard]] constexpr std::size_t hash_of_ns(std::int64_t n) noexcept
+template <class Hash = std::size_t>  // a parameter: the cast is useless where size_t has 64 bits
+[[nodiscard]] constexpr Hash hash_of_ns(std::int64_t n) noexcept
 {
     auto x = static_cast<std::uint64_t>(n);
     x = (x ^ (x >> 33)) * 0xff51'afd7'ed55'8ccdULL;
     x = (x ^ (x >> 33)) * 0xc4ce'b9fe'1a85'ec53ULL;
-    return static_cast<std::size_t>(x ^ (x >> 33));
+    return static_cast<Hash>(x ^ (x >> 33));
 }
 
 /// n, clamped to the range of std::int64_t. N may be any integer type.
