@@ -16,8 +16,7 @@ namespace waybill::inline v0_2::detail {
 /// Refuses an environment with a missing or wrong function. The first error is a sentence, because
 /// drivers do not constrain the type of their environment.
 template <class E>
-constexpr void check_environment() noexcept
-{
+struct checked_environment {
     static_assert(!std::invocable<E&>,
                   "clock: it must return a steady time, as std::chrono::steady_clock::now does, and "
                   "not a wall time");
@@ -29,16 +28,16 @@ constexpr void check_environment() noexcept
                   "environment: sleep_until must accept a steady_time");
     static_assert(requires(E& e) { { e.random() } -> std::convertible_to<double>; },
                   "environment: random() must return a number in [0, 1)");
-}
+    static constexpr bool ok = environment<E>;
+};
 
 /// Over an environment.
 template <class E>
 class driver_clock {
+    static_assert(checked_environment<E>::ok);
+
 public:
-    constexpr explicit driver_clock(E& outside) noexcept : outside_(outside)
-    {
-        check_environment<E>();
-    }
+    constexpr explicit driver_clock(E& outside) noexcept : outside_(outside) {}
 
     [[nodiscard]] constexpr steady_time now() { return later(outside_.now(), earliest_now_); }
     [[nodiscard]] constexpr double random() { return outside_.random(); }
