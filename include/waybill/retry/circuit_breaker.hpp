@@ -3,8 +3,7 @@
 // circuit_breaker: stops calls to a dependency that is probably down.
 //
 //     waybill::circuit_breaker breaker;
-//     if (auto pass = waybill::scoped_permit(breaker, clock)) pass.record(handle(message).kind);
-//     else sleep_until(breaker.next_change(clock()));
+//     const waybill::fault f = breaker.call(env, [&] { return sdk.send(mail); });
 //
 // Guarantees (the guide has the details)
 //   1. A result counts once, and only before the first change of state after its permit was issued.
@@ -25,14 +24,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include <waybill/core/act.hpp>
+#include <waybill/core/detail/driver_clock.hpp>
 #include <waybill/core/detail/inlining.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/backoff.hpp>
 #include <waybill/retry/circuit_breaker_options.hpp>
+#include <waybill/retry/detail/guarded_call.hpp>
 #include <waybill/retry/detail/permits.hpp>
 #include <waybill/retry/detail/recent_calls.hpp>
 
@@ -87,6 +89,22 @@ public:
         else
             succeeded();
         return event_result::applied;
+    }
+
+    /// Waits until a call may pass, makes it, records its result with jitter, and returns it. `f`
+    /// returns a fault, a fault_kind, a result<T>, or a struct with a fault `reason`, such as
+    /// `call_answer`. If a stop is requested before the call, or if no call can ever pass
+    /// (`forced_open`), the result is a `cancelled` fault. An exception of `f` counts as a failure
+    /// and passes through.
+    template <class Environment, class F>
+    [[nodiscard]] auto call(Environment&& env, F&& f)
+    {
+        using result_type = std::remove_cvref_t<decltype(f())>;
+        static_assert(detail::guarded_result<result_type>,
+                      "circuit_breaker: the call must return a fault, a fault_kind, a result or a "
+                      "call_answer, and not bool or void");
+        detail::driver_clock clock(env);
+        return detail::guarded_call<result_type>(*this, clock, f);
     }
 
     /// From now on all calls pass (`force_closed`) or no call passes (`force_open`), whatever the

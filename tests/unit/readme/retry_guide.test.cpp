@@ -55,33 +55,46 @@ TEST_CASE("retry guide: one call")
 TEST_CASE("retry guide: a circuit breaker")
 {
     std::vector<std::string> inbox(30, "mail");
+    waybill::testing::manual_environment env;
     std::uint64_t handled = 0;
     bool down = true;
     const auto handle = [&](const std::string&) -> waybill::fault {
         ++handled;
+        down = env.sleeps() < 3;
         return down ? waybill::infrastructure("connection refused") : waybill::fault{};
     };
-    waybill::steady_time time;
-    std::uint64_t pauses = 0;
-    const auto sleep_until = [&](waybill::steady_time t) {
-        time = t;
-        down = ++pauses < 3;
-    };
-    const auto now = [&] { return time; };
 
     //! [retry_breaker]
     waybill::circuit_breaker breaker({.failure_ratio = 0.5, .minimum_throughput = 10});
     while (!inbox.empty()) {
-        if (auto permit = waybill::scoped_permit(breaker, now)) {   // what throws is reported, too
-            const waybill::fault f = handle(inbox.back());
-            permit.record(f.kind);
-            if (f.ok()) inbox.pop_back();
-        } else {
-            sleep_until(breaker.next_change(now()));   // open: nothing is received, nothing is tried
-        }
+        const waybill::fault f = breaker.call(env, [&] { return handle(inbox.back()); });
+        if (f.ok()) inbox.pop_back();
     }
     //! [retry_breaker]
     CHECK(handled == 30 + 10 + 2);  // ten until it shut, two probes
+}
+
+TEST_CASE("retry guide: retries of calls through a circuit breaker")
+{
+    waybill::testing::manual_environment env;
+    struct {
+        waybill::testing::manual_environment& env;
+        waybill::fault send(const std::string&)
+        {
+            return env.now() < waybill::steady_time::at(10min) ? waybill::infrastructure("no route to host")
+                                                               : waybill::fault{};
+        }
+    } sdk{env};
+    const std::string mail = "mail";
+    waybill::circuit_breaker breaker({.consecutive_failures = 3});
+
+    //! [retry_through_breaker]
+    auto limited = waybill::time_limited(env, 1h);
+    const auto attempt = [&] { return breaker.call(limited, [&] { return sdk.send(mail); }); };
+    auto r = waybill::retry_call({.retry = {.max_attempts = 1'000}}, attempt, limited);
+    //! [retry_through_breaker]
+    CHECK(r.ok());
+    CHECK(r.elapsed < waybill::duration(20min));
 }
 
 TEST_CASE("retry guide: a call in an event loop")
