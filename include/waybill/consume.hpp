@@ -19,10 +19,12 @@
 //   consume/batch_machine.hpp
 //     class batch_machine
 //
+//   consume/batch_outcome.hpp
+//     enum batch_outcome { committed, redeliver, ownership_lost, cancelled, unknown, empty, inva...
+//
 //   consume/batch_policy.hpp
 //     enum if_all_failed { go_on, redeliver }
 //     struct batch_policy
-//     enum batch_outcome { committed, redeliver, ownership_lost, cancelled, unknown, empty, inva...
 //
 //   consume/batch_report.hpp
 //     struct batch_report
@@ -112,6 +114,7 @@
 
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/batch_outcome.hpp>
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/batch_steps.hpp>

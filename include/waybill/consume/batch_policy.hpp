@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// batch_policy: the options of a delivery of a batch, and the ways in which it can end.
+// batch_policy: the options of a delivery of a batch.
 //
 // There are no pauses between the tries of an event. A pause would keep the transaction open, and
 // with it locks that other transactions wait for. Some databases have only one lock. `tries` is for
@@ -88,28 +88,6 @@ struct batch_policy {
         return config_error{"decide_all_failed_from", 0, "must be at least", 1};
     if (p.deaths == 0) return config_error{"deaths", 0, "must be at least", 1};
     return {};
-}
-
-/// How a delivery of a batch ended. The rest is the part of the batch after `reached`. After
-/// process_batch it is the whole batch, without any effect. process_at_least_once commits in
-/// several steps: there the rest may be a part of the batch, and may already be handled.
-enum class batch_outcome : std::uint8_t {
-    /// All events up to `reached` are done or dead-lettered, and the checkpoint is at `reached`.
-    committed,
-    redeliver,  ///< Deliver the rest again, after a pause.
-    /// Another owner has the partition: stop reading it. The rest belongs to that owner. Exception:
-    /// the result of the last commit was lost, and the other owner moved the checkpoint before this
-    /// one read it back. Then that commit may have been applied.
-    ownership_lost,  ///< Text: "abandoned".
-    cancelled,  ///< The caller stopped the delivery. The rest is delivered again.
-    unknown,    ///< The checkpoint is not known. Load it before anything else.
-    empty,      ///< There was no event to deliver.
-    invalid,    ///< The events violate the contract. Nothing was changed.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(batch_outcome) noexcept
-{
-    return "committed, redeliver, abandoned, cancelled, unknown, empty, invalid";
 }
 
 }  // namespace waybill::inline v0_2

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/batch_outcome.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/core/fault.hpp>
 

@@ -27,7 +27,7 @@
 #include <string_view>
 #include <variant>
 
-#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/batch_outcome.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/enum_name.hpp>

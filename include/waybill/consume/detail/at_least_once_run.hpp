@@ -16,6 +16,7 @@
 
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/batch_outcome.hpp>
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/dead_letter.hpp>

@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include <waybill/consume/batch_policy.hpp>
+#include <waybill/consume/batch_outcome.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/core/detail/sequence_number.hpp>

@@ -15,6 +15,7 @@
 #include <variant>
 
 #include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/batch_outcome.hpp>
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/dead_letter.hpp>

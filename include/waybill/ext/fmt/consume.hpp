@@ -7,10 +7,9 @@
 
 #include <string>
 
-#include <waybill/ext/fmt/detail/package.hpp>
-
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/consume/batch_machine.hpp>
+#include <waybill/consume/batch_outcome.hpp>
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/batch_steps.hpp>
@@ -26,6 +25,7 @@
 #include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/batch_steps.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
+#include <waybill/ext/fmt/detail/package.hpp>
 #include <waybill/ext/fmt/detail/position.hpp>
 #include <waybill/ext/fmt/retry.hpp>
 
