@@ -37,7 +37,7 @@ get_filename_component(INCLUDE "${INCLUDE}" ABSOLUTE)
 # The modules that a module may include, besides itself and the core.
 set(modules core wire retry batch queue consume tracking lease session window scaling)
 set(may_include_core "")
-set(may_include_wire "")
+set(may_include_wire batch)
 set(may_include_retry "")
 set(may_include_batch retry)
 set(may_include_queue retry batch)

@@ -28,6 +28,7 @@
 
 #include <waybill/batch.hpp>
 #include <waybill/wire/error_codes.hpp>
+#include <waybill/wire/outcome_of.hpp>
 #include <waybill/wire/refusal_text.hpp>
 
 namespace engines {
@@ -53,7 +54,7 @@ struct counted {
 }
 
 /// How a line fails that was not taken. Where the destination or the right to it is missing, no
-/// line behind it fares better until somebody has put that right: so the sender stops.
+/// later line fares better until somebody has put that right: so the sender stops.
 [[nodiscard]] constexpr waybill::fault_kind failure_of(answer a)
 {
     if (a == answer::infrastructure) return waybill::fault_kind::cancelled;
@@ -63,21 +64,10 @@ struct counted {
 /// What the sender is told of a batch. `text` is the broker's own.
 [[nodiscard]] inline waybill::send_outcome outcome_of(answer a, std::string text, counted c = {})
 {
-    switch (a) {
-        case answer::accepted: return waybill::batch_sender::accepted{.actual = c.actual};
-        case answer::too_large:
-            return waybill::batch_sender::too_large{.actual = c.actual, .limit = c.limit};
-        case answer::too_many:
-            return waybill::batch_sender::too_large{};  // by count, so its bytes teach nothing
-        case answer::throttled: return waybill::batch_sender::throttled{};
-        case answer::transient:
-        case answer::permanent:
-        case answer::infrastructure:
-        case answer::ownership_lost:
-            return waybill::batch_sender::failed{.kind = failure_of(a), .text = std::move(text)};
-        case answer::outcome_unknown: break;
-    }
-    return waybill::batch_sender::outcome_unknown{};
+    if (a == answer::accepted) return waybill::batch_sender::accepted{.actual = c.actual};
+    if (a == answer::infrastructure)
+        return waybill::batch_sender::failed{.kind = failure_of(a), .text = std::move(text)};
+    return waybill::wire::outcome_of(a, text, waybill::wire::refusal_numbers{c.actual, c.limit});
 }
 
 /// Nothing was sent, as there is no connection: so no line is to blame. A no that stays a no stops

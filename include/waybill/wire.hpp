@@ -157,6 +157,11 @@
 //     std::uint64_t payload_size(const nats::message& m, nats::header_style style)
 //     std::uint64_t frame_size(const nats::message& m, nats::header_style style)
 //
+//   wire/outcome_of.hpp
+//     send_outcome outcome_of(answer a, string_view text, std::optional<refusal_numbers> numbers)
+//     send_outcome outcome_of(const error_table& table, const Code& code, string_view text)
+//     send_outcome outcome_of(first, then, code, text)
+//
 //   wire/protobuf.hpp
 //     constant max_bytes
 //     std::uint64_t tag_size(std::uint64_t number)
@@ -241,6 +246,7 @@
 #include <waybill/wire/kinesis.hpp>
 #include <waybill/wire/mqtt5.hpp>
 #include <waybill/wire/nats.hpp>
+#include <waybill/wire/outcome_of.hpp>
 #include <waybill/wire/protobuf.hpp>
 #include <waybill/wire/pubsub.hpp>
 #include <waybill/wire/refusal_numbers.hpp>

@@ -2,11 +2,9 @@
 //
 // error_codes: the meaning of a service's error codes for a sender.
 //
-//     switch (find(waybill::wire::kafka_errors, code).value_or(answer::outcome_unknown)) {
-//         case answer::too_large: s.on(batch_sender::too_large{attempt}, now); break;
-//         case answer::outcome_unknown: s.on(batch_sender::outcome_unknown{attempt}, now); break;
-//         ...
-//     }
+//     auto a = find(waybill::wire::kafka_errors, code).value_or(answer::outcome_unknown);
+//
+// outcome_of.hpp goes on to the outcome of a batch.
 //
 // Each service has a table of failure codes with the month and the page of its source. The tables
 // are for failed requests only.
@@ -30,6 +28,7 @@
 
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/wire/refusal_numbers.hpp>
 
 namespace waybill::inline v0_2::wire {
 
@@ -93,6 +92,9 @@ struct error_table {
     /// Year and month of the source. If the source has no date, year and month of reading it.
     std::string_view as_of{};
     std::string_view source{};
+    /// How the service writes sizes in the texts of its refusals (refusal_text.hpp). Empty if they
+    /// have no sizes.
+    std::optional<dialect> refusals{};
 };
 
 /// The meaning of `code`, or nullopt if the list does not contain it. Linear in the list.

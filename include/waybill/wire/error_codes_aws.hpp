@@ -160,7 +160,8 @@ inline constexpr error_table aws_common_errors{
 /// be shorter than"), or that the queue does not support an attribute.
 inline constexpr error_table sqs_errors{
     "Amazon SQS", detail::sqs_codes, "2026-11",
-    "https://docs.rs/aws-sdk-sqs/latest/aws_sdk_sqs/enum.Error.html"};
+    "https://docs.rs/aws-sdk-sqs/latest/aws_sdk_sqs/enum.Error.html",
+    dialect::sqs};
 
 /// PublishBatch, its entries, and Publish.
 /// Not in the table: InvalidParameter. One of its meanings is one message that is too large
@@ -196,7 +197,8 @@ inline constexpr error_table eventbridge_errors{
 /// events are out of order.
 inline constexpr error_table cloudwatch_logs_errors{
     "Amazon CloudWatch Logs", detail::cloudwatch_logs_codes, "2026-11",
-    "https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html"};
+    "https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutLogEvents.html",
+    dialect::cloudwatch_logs};
 
 }  // namespace waybill::inline v0_2::wire
 

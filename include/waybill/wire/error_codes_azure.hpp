@@ -70,7 +70,8 @@ inline constexpr error_code azure_amqp_codes[] = {
 /// Service Bus and Event Hubs over AMQP.
 inline constexpr error_table azure_amqp_errors{
     "Azure Service Bus and Event Hubs", detail::azure_amqp_codes, "2026-11",
-    "https://learn.microsoft.com/javascript/api/@azure/core-amqp/conditionerrornamemapper"};
+    "https://learn.microsoft.com/javascript/api/@azure/core-amqp/conditionerrornamemapper",
+    dialect::azure_amqp};
 
 }  // namespace waybill::inline v0_2::wire
 

@@ -203,7 +203,8 @@ inline constexpr error_code mqtt5_codes[] = {
 /// may be lost; TRANSACTION_ABORTABLE, since the transaction must be aborted, not only the batch.
 inline constexpr error_table kafka_errors{
     "Apache Kafka", detail::kafka_codes, "2026-11",
-    "https://kafka.apache.org/44/generated/protocol_errors.html"};
+    "https://kafka.apache.org/44/generated/protocol_errors.html",
+    dialect::kafka};
 
 /// Core NATS, by error text. Errors that contain a subject are not in the table.
 inline constexpr error_table nats_errors{
@@ -222,7 +223,8 @@ inline constexpr error_table jetstream_errors{
 inline constexpr error_table rabbitmq_errors{
     "RabbitMQ", detail::rabbitmq_codes, "2026-11",
     "https://github.com/rabbitmq/rabbitmq-server/blob/"
-    "046ea717cab5f41569792020abf6d779ac627444/deps/rabbitmq_codegen/amqp-rabbitmq-0.9.1.json"};
+    "046ea717cab5f41569792020abf6d779ac627444/deps/rabbitmq_codegen/amqp-rabbitmq-0.9.1.json",
+    dialect::rabbitmq};
 
 /// MQTT 5, by name and by reason code.
 /// Not in the table: 0x80 and 0x83 (unspecified); 0x91 (packet identifier in use, by an earlier

@@ -77,7 +77,8 @@ inline constexpr error_table http_errors{
 /// text shows which of the two it is (refusal_text.hpp).
 inline constexpr error_table pubsub_errors{
     "Google Pub/Sub", detail::pubsub_codes, "2026-11",
-    "https://docs.cloud.google.com/pubsub/docs/reference/error-codes"};
+    "https://docs.cloud.google.com/pubsub/docs/reference/error-codes",
+    dialect::pubsub};
 
 }  // namespace waybill::inline v0_2::wire
 

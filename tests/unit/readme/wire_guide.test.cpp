@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -208,23 +209,29 @@ TEST_CASE("guide of wire: codes and texts of refusals")
     };
     //! [wire_refusal]
 
+    struct reply {
+        bool ok = false;
+        std::string code{};
+        std::string text{};
+    };
+    struct {
+        reply next{};
+        reply send(int) { return next; }
+    } client;
+
+    CHECK(refused("too large") == waybill::batch_sender::too_large{});
+
     //! [wire_outcome]
-    using waybill::batch_sender;
-    const auto outcome_of = [&](std::string_view code,
-                                std::string_view text) -> waybill::send_outcome {
-        const auto meaning =
-            wire::find(wire::azure_amqp_errors, code).value_or(answer::outcome_unknown);
-        switch (meaning) {
-            case answer::accepted: return batch_sender::accepted{};
-            case answer::too_large: return refused(text);
-            case answer::too_many: return batch_sender::too_large{};
-            case answer::throttled: return batch_sender::throttled{};
-            case answer::outcome_unknown: return batch_sender::outcome_unknown{};
-            default: break;
-        }
-        return batch_sender::failed{.kind = wire::fault_of(meaning), .text = std::string(text)};
+    const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
+        const auto r = client.send(batch);
+        if (r.ok) return waybill::batch_sender::accepted{};
+        return wire::outcome_of(wire::azure_amqp_errors, r.code, r.text);
     };
     //! [wire_outcome]
+    const auto outcome_of = [&](std::string code, std::string text) {
+        client.next = {.code = std::move(code), .text = std::move(text)};
+        return transmit(0);
+    };
     const auto large = outcome_of(
         "amqp:link:message-size-exceeded",
         "The received message (delivery-id:7, size:300574 bytes) exceeds the limit (262144 bytes) "

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// outcome_of: from the error code of a service to the outcome of a batch, for `send_all`.
+//
+//     const auto transmit = [&](auto batch) -> waybill::send_outcome {
+//         const auto r = client.send(batch);
+//         if (r.ok()) return waybill::batch_sender::accepted{};
+//         return outcome_of(waybill::wire::azure_amqp_errors, r.code, r.text);
+//     };
+//
+//   1. A code that is not in the table is `outcome_unknown`: the batch may have arrived.
+//   2. The size and the limit in the text of a refusal are passed on, if the service writes them.
+//   3. A list of the caller has priority, as in `find`.
+
+#ifndef WAYBILL_WIRE_OUTCOME_OF_HPP
+#define WAYBILL_WIRE_OUTCOME_OF_HPP
+
+#include <concepts>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <waybill/batch/send_outcome.hpp>
+#include <waybill/wire/error_codes.hpp>
+#include <waybill/wire/refusal_numbers.hpp>
+#include <waybill/wire/refusal_text.hpp>
+
+namespace waybill::inline v0_2::wire {
+
+/// The outcome of a batch that was answered with `a`. `text` is the text of the service, for the
+/// report of a failure. `numbers` are those of a refusal; numbers of an item are ignored.
+///
+/// `too_many` becomes `too_large` without numbers: the sender cuts smaller batches. `infrastructure`
+/// becomes `failed` and is retried. If nothing can succeed before a person has acted, return
+/// `failed` with the kind `cancelled` instead: the sender stops.
+[[nodiscard]] inline send_outcome outcome_of(answer a, std::string_view text = {},
+                                             std::optional<refusal_numbers> numbers = {})
+{
+    using sender = batch_sender_types;
+    switch (a) {
+        case answer::accepted: return sender::accepted{};
+        case answer::too_large:
+            if (numbers && numbers->of == extent::request)
+                return sender::too_large{.actual = numbers->actual, .limit = numbers->limit};
+            return sender::too_large{};
+        case answer::too_many: return sender::too_large{};
+        case answer::throttled: return sender::throttled{};
+        case answer::transient:
+        case answer::permanent:
+        case answer::infrastructure:
+        case answer::ownership_lost:
+            return sender::failed{.kind = fault_of(a), .text = std::string(text)};
+        case answer::outcome_unknown: break;
+    }
+    return sender::outcome_unknown{};
+}
+
+/// The outcome of a batch that a service refused with `code`, which is a text or a number. Linear in
+/// the table.
+template <class Code>
+    requires std::convertible_to<const Code&, std::string_view> || std::integral<Code>
+[[nodiscard]] send_outcome outcome_of(const error_table& table, const Code& code,
+                                      std::string_view text = {})
+{
+    return outcome_of(std::span<const error_code>(), table, code, text);
+}
+
+/// The same with a list of the caller, which has priority.
+template <class Code>
+    requires std::convertible_to<const Code&, std::string_view> || std::integral<Code>
+[[nodiscard]] send_outcome outcome_of(std::span<const error_code> first, const error_table& then,
+                                      const Code& code, std::string_view text = {})
+{
+    const answer a = find(first, then, code).value_or(answer::outcome_unknown);
+    if (a != answer::too_large || !then.refusals) return outcome_of(a, text);
+    return outcome_of(a, text, read_refusal(*then.refusals, text));
+}
+
+}  // namespace waybill::inline v0_2::wire
+
+#endif  // WAYBILL_WIRE_OUTCOME_OF_HPP

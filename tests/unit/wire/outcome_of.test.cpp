@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/send_all.hpp>
+#include <waybill/testing/manual_environment.hpp>
+#include <waybill/wire.hpp>
+
+namespace outcome_of_test {
+
+using namespace waybill;
+using wire::answer;
+using wire::outcome_of;
+
+namespace {
+
+const wire::error_table* const tables[] = {
+    &wire::azure_amqp_errors, &wire::http_errors,      &wire::pubsub_errors,
+    &wire::kafka_errors,      &wire::nats_errors,      &wire::jetstream_errors,
+    &wire::rabbitmq_errors,   &wire::mqtt5_errors,     &wire::aws_common_errors,
+    &wire::sqs_errors,        &wire::sns_errors,       &wire::kinesis_errors,
+    &wire::firehose_errors,   &wire::eventbridge_errors, &wire::cloudwatch_logs_errors};
+
+/// The outcome that a sender should get for each answer.
+bool fits(const send_outcome& o, answer a)
+{
+    const auto* failed = std::get_if<batch_sender::failed>(&o);
+    switch (a) {
+        case answer::accepted: return std::holds_alternative<batch_sender::accepted>(o);
+        case answer::too_large:
+        case answer::too_many: return std::holds_alternative<batch_sender::too_large>(o);
+        case answer::throttled: return std::holds_alternative<batch_sender::throttled>(o);
+        case answer::transient: return failed && failed->kind == fault_kind::transient;
+        case answer::permanent: return failed && failed->kind == fault_kind::permanent;
+        case answer::infrastructure: return failed && failed->kind == fault_kind::infrastructure;
+        case answer::ownership_lost: return failed && failed->kind == fault_kind::ownership_lost;
+        case answer::outcome_unknown:
+            return std::holds_alternative<batch_sender::outcome_unknown>(o);
+    }
+    return false;
+}
+
+TEST_CASE("outcome_of: every code of every table, by its text and by its number")
+{
+    for (const wire::error_table* t : tables) {
+        CAPTURE(t->service);
+        for (const wire::error_code& c : t->codes) {
+            CAPTURE(c.code);
+            CHECK(fits(outcome_of(*t, c.code, "text"), c.means));
+            if (c.number) CHECK(fits(outcome_of(*t, *c.number), c.means));
+        }
+    }
+}
+
+TEST_CASE("outcome_of: a code that no table has is an unknown outcome")
+{
+    for (const wire::error_table* t : tables) {
+        CHECK(fits(outcome_of(*t, "no such code"), answer::outcome_unknown));
+        CHECK(fits(outcome_of(*t, ""), answer::outcome_unknown));
+        CHECK(fits(outcome_of(*t, -987'654), answer::outcome_unknown));
+    }
+}
+
+TEST_CASE("outcome_of: the text of a failure is in the report")
+{
+    const send_outcome o = outcome_of(wire::azure_amqp_errors, "amqp:not-found", "no such queue");
+    const auto* failed = std::get_if<batch_sender::failed>(&o);
+    REQUIRE(failed);
+    CHECK(failed->text == "no such queue");
+}
+
+TEST_CASE("outcome_of: a list of the caller has priority")
+{
+    const wire::error_code mine[] = {{"amqp:not-found", answer::throttled, {}}};
+    CHECK(fits(outcome_of(mine, wire::azure_amqp_errors, "amqp:not-found"), answer::throttled));
+    CHECK(fits(outcome_of(mine, wire::azure_amqp_errors, "amqp:link:message-size-exceeded"),
+               answer::too_large));
+}
+
+TEST_CASE("outcome_of: the numbers of a refusal")
+{
+    const std::string_view text =
+        "The received message (delivery-id:0, size:300000 bytes) exceeds the limit (262144 bytes) "
+        "currently allowed on the link.";
+    const send_outcome o =
+        outcome_of(wire::azure_amqp_errors, "amqp:link:message-size-exceeded", text);
+    const auto* refused = std::get_if<batch_sender::too_large>(&o);
+    REQUIRE(refused);
+    CHECK(refused->actual == 300'000);
+    CHECK(refused->limit == 262'144);
+
+    const send_outcome without =
+        outcome_of(wire::azure_amqp_errors, "amqp:link:message-size-exceeded", "too large");
+    CHECK(std::get<batch_sender::too_large>(without) == batch_sender::too_large{});
+    // Numbers of one item are not those of the batch.
+    const send_outcome item =
+        outcome_of(answer::too_large, "", wire::refusal_numbers{300, 200, wire::extent::item});
+    CHECK(std::get<batch_sender::too_large>(item) == batch_sender::too_large{});
+    // A limit of items is none of bytes.
+    const send_outcome many = outcome_of(answer::too_many, "", wire::refusal_numbers{300, 200});
+    CHECK(std::get<batch_sender::too_large>(many) == batch_sender::too_large{});
+}
+
+TEST_CASE("outcome_of: one refusal with numbers is enough for send_all")
+{
+    testing::manual_environment env;
+    batch_sender sender({.limit = {.bytes = 1'000'000}, .item_overhead = 10});
+    const std::vector<std::string> inbox(2'000, std::string(500, 'x'));
+    std::uint64_t refusals = 0;
+    const auto transmit = [&](const auto& batch) -> send_outcome {
+        std::uint64_t bytes = 40;
+        for (const std::string& m : batch) bytes += m.size() + 60;
+        if (bytes <= 262'144) return batch_sender::accepted{};
+        ++refusals;
+        return outcome_of(wire::azure_amqp_errors, "amqp:link:message-size-exceeded",
+                          "The received message (delivery-id:0, size:" + std::to_string(bytes) +
+                              " bytes) exceeds the limit (262144 bytes) currently allowed on the "
+                              "link.");
+    };
+    const auto size = [](const std::string& m) { return m.size(); };
+    const send_report r = send_all(inbox, size, sender, transmit, env);
+    CHECK(r.accepted == 2'000);
+    CHECK(refusals <= 2);
+}
+
+}  // namespace
+}  // namespace outcome_of_test
