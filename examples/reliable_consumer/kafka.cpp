@@ -85,7 +85,7 @@ void kafka_member::let_in()
     if (now - had_room_ > where_.patience) room_ = false;
     if (in_hand() <= where_.at_once / 2) room_ = true;
     for (auto& [at, p] : parts_) {
-        const bool open = room_ && !closing_ && waybill::can_accept(p.tracker, where_.beside);
+        const bool open = room_ && !closing_ && where_.beside.can_accept(p.tracker);
         if (!p.tracker.assigned() || open == !p.paused) continue;
         open ? in_.resume(at) : in_.pause(at);
         p.paused = !open;

@@ -28,7 +28,6 @@
 #include <variant>
 #include <vector>
 
-#include <waybill/consume/batch_outcome.hpp>
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/batch_steps.hpp>

@@ -61,6 +61,11 @@ struct tracker_budget {
         return bytes;
     }
 
+    /// True if new events should be accepted: the tracker can accept them, and the encoding takes
+    /// at most `pressure` percent of `max_bytes`. Examines all pending events: call it once for
+    /// each fetch, not for each event.
+    [[nodiscard]] constexpr bool can_accept(const completion_tracker& t) const;
+
     friend bool operator==(const tracker_budget&, const tracker_budget&) = default;
 };
 
@@ -102,14 +107,11 @@ struct encoded_done {
     return detail::plan_tracker(t, detail::highest_size).full_bytes;
 }
 
-/// True if new events should be accepted: the tracker can accept them, and the encoding takes at
-/// most `pressure` percent of `max_bytes`. Examines all pending events: call it once for each
-/// fetch, not for each event.
-[[nodiscard]] constexpr bool can_accept(const completion_tracker& t, const tracker_budget& b)
+constexpr bool tracker_budget::can_accept(const completion_tracker& t) const
 {
     const std::uint64_t bytes_at_pressure =
-        b.max_bytes / 100 * b.pressure + b.max_bytes % 100 * b.pressure / 100;
-    return t.can_accept() && encoded_size(t) <= detail::lesser(bytes_at_pressure, b.max_bytes);
+        max_bytes / 100 * pressure + max_bytes % 100 * pressure / 100;
+    return t.can_accept() && encoded_size(t) <= detail::lesser(bytes_at_pressure, max_bytes);
 }
 
 /// Encodes the events done after the watermark. Commit the bytes together with resume_at() or

@@ -124,7 +124,7 @@ TEST_CASE("tracking guide: the next owner skips the events that are done")
         //! [tracking_encode]
         CHECK(repeated == 0);
         CHECK(done.kept == 1);
-        CHECK(waybill::can_accept(tracker, budget.in_bytes()));
+        CHECK(budget.in_bytes().can_accept(tracker));
     }
     std::string problem;
     const auto log = [&](std::string_view why) { problem = why; };

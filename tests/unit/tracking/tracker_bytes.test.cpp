@@ -254,15 +254,15 @@ TEST_CASE("tracker_bytes: what does not fit is cut, left out or refused, and cou
 TEST_CASE("tracker_bytes: no more events before it does not fit")
 {
     const auto t = made(10, row(11, 4'010), row(11, 4'010, 2));  // 506 bytes
-    CHECK(waybill::can_accept(t, {.max_bytes = 675}));
-    CHECK(!waybill::can_accept(t, {.max_bytes = 674}));
-    CHECK(waybill::can_accept(t, {.max_bytes = 506, .pressure = 100}));
-    CHECK(!waybill::can_accept(t, {.max_bytes = 506, .pressure = 99}));
-    CHECK(waybill::can_accept(t, {.max_bytes = 506, .pressure = 1'000}));
-    CHECK(!waybill::can_accept(t, {.max_bytes = highest, .pressure = 0}));
-    CHECK(waybill::can_accept(t, waybill::tracker_budget{.max_bytes = 900}.in_bytes()));
-    CHECK(!waybill::can_accept(t, waybill::tracker_budget{.max_bytes = 896}.in_bytes()));
-    CHECK(waybill::can_accept(made(10, {11}, {11}), {.max_bytes = 0}));
+    CHECK(waybill::tracker_budget{.max_bytes = 675}.can_accept(t));
+    CHECK(!waybill::tracker_budget{.max_bytes = 674}.can_accept(t));
+    CHECK(waybill::tracker_budget{.max_bytes = 506, .pressure = 100}.can_accept(t));
+    CHECK(!waybill::tracker_budget{.max_bytes = 506, .pressure = 99}.can_accept(t));
+    CHECK(waybill::tracker_budget{.max_bytes = 506, .pressure = 1'000}.can_accept(t));
+    CHECK(!waybill::tracker_budget{.max_bytes = highest, .pressure = 0}.can_accept(t));
+    CHECK(waybill::tracker_budget{.max_bytes = 900}.in_bytes().can_accept(t));
+    CHECK(!waybill::tracker_budget{.max_bytes = 896}.in_bytes().can_accept(t));
+    CHECK(waybill::tracker_budget{.max_bytes = 0}.can_accept(made(10, {11}, {11})));
 }
 
 TEST_CASE("tracker_bytes: the high-water mark has nothing behind it")
