@@ -22,7 +22,14 @@ void expect(bool condition, const char* what)
     ++failures;
 }
 
-constexpr auto still = [] { return waybill::steady_time{}; };
+/// An environment whose time stands still.
+struct standing_environment {
+    waybill::steady_time now() { return {}; }
+    waybill::wall_time wall_now() { return {}; }
+    void sleep_until(waybill::steady_time) {}
+    double random() { return 0.5; }
+};
+static_assert(waybill::environment<standing_environment>);
 
 void batches()
 {
@@ -32,10 +39,11 @@ void batches()
     expect(parts == 5, "chunk_by");
 
     waybill::batch_sender sender({.limit = {.bytes = 1'000}});
+    standing_environment env;
     const auto transmit = [](const auto&) -> waybill::send_outcome {
         return waybill::batch_sender::accepted{};
     };
-    const auto report = waybill::send_all(inbox, &std::string::size, sender, transmit, still);
+    const auto report = waybill::send_all(inbox, &std::string::size, sender, transmit, env);
     expect(report.accepted == 100 && report.outcomes.size() == 1, "send_all");
     expect(waybill::describe(report.outcomes[0]) == "items 0 to 99: accepted", "describe");
 }
@@ -45,8 +53,8 @@ void retries()
     const auto bad = waybill::validate(waybill::retry_policy{.max_attempts = 0});
     expect(bad && !waybill::describe(*bad).empty(), "validate");
     const auto never = [] { return waybill::fault_kind::permanent; };
-    const auto r = waybill::retry_call(
-        waybill::call_policy{}, never, still, [](waybill::steady_time) {}, [] { return 0.5; });
+    standing_environment env;
+    const auto r = waybill::retry_call({}, never, env);
     expect(!r.ok() && r.tries == 1, "retry_call");
     waybill::circuit_breaker breaker;
     expect(breaker.try_acquire({}).has_value(), "circuit_breaker");
