@@ -100,7 +100,9 @@ TEST_CASE("what no row of attempts can be is refused, and where")
           "/deaths: expected a whole number of at most 32 bits, found 4294967296");
     CHECK(wrong_field(died, "by", -7) ==
           "/by: expected a whole number of at most 64 bits, found -7");
-    CHECK(wrong_field(died, "death", 1) == "/death: expected no field of this name, found 1");
+    CHECK(wrong_field(died, "death", 1) ==
+          "/death: expected one of the fields version, from, to, suspects, deaths, by, epoch, "
+          "found 1");
     CHECK(read_json<crash_record>(json{{"version", 2}}).error().kind == json_error::code::newer);
     CHECK(parse_json<crash_record>(R"({"version":1,"by":1,"by":2})").error().kind ==
           json_error::code::duplicate);
@@ -120,11 +122,12 @@ TEST_CASE("what no lease can be is refused, and where")
     CHECK(wrong_field(held, "owner", json{{"name", "host-7"}}) ==
           "/owner/incarnation: expected a value, found nothing");
     CHECK(wrong_field(held, "owner", json{{"name", "a"}, {"incarnation", 1}, {"pid", 2}}) ==
-          "/owner/pid: expected no field of this name, found 2");
+          "/owner/pid: expected one of the fields name_base64, name, incarnation, found 2");
     CHECK(wrong_field(held, "key", json{{"source", 5}}) ==
           "/key/source: expected a text in UTF-8, found 5");
     CHECK(wrong_field(held, "expiry", "1min") ==
-          "/expiry: expected no field of this name, found \"1min\"");
+          "/expiry: expected one of the fields version, key, owner, epoch, row_version, found "
+          "\"1min\"");
     CHECK(read_json<lease>(json{{"version", 2}}).error().kind == json_error::code::newer);
 }
 
@@ -146,7 +149,9 @@ TEST_CASE("what no owner can be is refused, and where")
     CHECK(wrong_field(there, "row_version", true) ==
           "/row_version: expected a whole number of at most 64 bits, found true");
     CHECK(wrong_field(there, "group_base64", "*") == "/group_base64: expected base64, found \"*\"");
-    CHECK(wrong_field(there, "more", 1) == "/more: expected no field of this name, found 1");
+    CHECK(wrong_field(there, "more", 1) ==
+          "/more: expected one of the fields version, source_base64, source, group_base64, group, "
+          "owner, row_version, renews_leases, found 1");
 
     const owner_id host{"host-7", 81};
     CHECK(wrong<owner_id>(host) == "nothing");
@@ -155,7 +160,8 @@ TEST_CASE("what no owner can be is refused, and where")
     CHECK(without(host, "incarnation") == "/incarnation: expected a value, found nothing");
     CHECK(wrong_field(host, "incarnation", "81") ==
           "/incarnation: expected a whole number of at most 64 bits, found \"81\"");
-    CHECK(wrong_field(host, "pid", 1) == "/pid: expected no field of this name, found 1");
+    CHECK(wrong_field(host, "pid", 1) ==
+          "/pid: expected one of the fields name_base64, name, incarnation, found 1");
 }
 
 TEST_CASE("what a store is asked and answers is written")

@@ -57,7 +57,7 @@ TEST_CASE("calls")
                R"("time_limit":"90s"})");
     CHECK(wrong<call_policy>({{"time_limit", 90}}) == not_a_duration("/time_limit", "90"));
     CHECK(wrong<call_policy>({{"timeout", "90s"}}) ==
-          "/timeout: expected no field of this name, found \"90s\"");
+          "/timeout: expected one of the fields retry, time_limit, found \"90s\"");
 }
 
 TEST_CASE("circuit breakers")
@@ -99,7 +99,8 @@ TEST_CASE("circuit breakers")
     CHECK(wrong<circuit_breaker::config>({{"transient_counts", 1}}) ==
           "/transient_counts: expected true or false, found 1");
     CHECK(wrong<circuit_breaker::config>({{"shut_for", {{"top", "1s"}}}}) ==
-          "/shut_for/top: expected no field of this name, found \"1s\"");
+          "/shut_for/top: expected one of the fields base, cap, factor, spread, step, "
+          "highest_hint, found \"1s\"");
 }
 
 TEST_CASE("locks, intakes and queues")
@@ -115,7 +116,8 @@ TEST_CASE("locks, intakes and queues")
                R"("renew_left":0.25})");
     CHECK(wrong<lock_renewal::config>({{"lock", 30}}) == not_a_duration("/lock", "30"));
     CHECK(wrong<lock_renewal::config>({{"locks", "30s"}}) ==
-          "/locks: expected no field of this name, found \"30s\"");
+          "/locks: expected one of the fields lock, renew_left, margin, answer, most, pauses, "
+          "found \"30s\"");
 
     const receive_planner::config in{
         .max_in_flight = 32, .pause = 2s, .poll_interval = 1min, .breaker = {.half_open_steps = 2}};
@@ -126,12 +128,13 @@ TEST_CASE("locks, intakes and queues")
     CHECK(wrong<receive_planner::config>({{"at_once", "many"}}) ==
           "/at_once: expected a whole number of at most 64 bits, or \"unlimited\", found \"many\"");
     CHECK(wrong<receive_planner::config>({{"valve", json::object()}}) ==
-          "/valve: expected no field of this name, found an object");
+          "/valve: expected one of the fields at_once, pause, look_every, guard, found an object");
 
     comes_back(delivery_terms{.lock = 30s, .max_deliveries = 5, .time_to_live = 336h},
                R"({"highest_lock":"5min","lock":"30s","max_deliveries":5,"time_to_live":"336h"})");
     CHECK(wrong<delivery_terms>({{"ttl", "1h"}}) ==
-          "/ttl: expected no field of this name, found \"1h\"");
+          "/ttl: expected one of the fields lock, max_deliveries, time_to_live, highest_lock, "
+          "found \"1h\"");
 }
 
 TEST_CASE("settling")
@@ -152,7 +155,8 @@ TEST_CASE("settling")
     CHECK(wrong<settle_policy>({{"longest_defer", 43'200}}) ==
           not_a_duration("/longest_defer", "43200"));
     CHECK(wrong<settle_policy>({{"deliveries", 3}}) ==
-          "/deliveries: expected no field of this name, found 3");
+          "/deliveries: expected one of the fields levels, max_deliveries, to_settle, on_outage, "
+          "can_defer, longest_defer, defer_renews, release_counts, found 3");
 
     // As version 0.1 wrote its default, and a part of it.
     const auto old = parse_json<settle_policy>(
@@ -170,7 +174,7 @@ TEST_CASE("settling")
     CHECK(wrong<settle_batches::config>({{"tries", 1.0}}) ==
           "/tries: expected a whole number of at most 32 bits, found 1.0");
     CHECK(wrong<settle_batches::config>({{"item", 1}}) ==
-          "/item: expected no field of this name, found 1");
+          "/item: expected one of the fields items, linger, to_settle, tries, pauses, found 1");
 }
 
 TEST_CASE("leases and partitions")
@@ -180,13 +184,13 @@ TEST_CASE("leases and partitions")
                R"({"expiry":"30s","interval":"5s","max_moves":8})");
     CHECK(wrong<lease_options>({{"expiry", 30}}) == not_a_duration("/expiry", "30"));
     CHECK(wrong<lease_options>({{"renew", "5s"}}) ==
-          "/renew: expected no field of this name, found \"5s\"");
+          "/renew: expected one of the fields interval, expiry, max_moves, found \"5s\"");
     const partition_lifecycle::config o{.poll = 200ms, .pause = {.base = 2s}, .save_tries = 5};
     comes_back(o, R"({"pause":)" + json(o.pause).dump() + R"(,"poll":"200ms","save_tries":5})");
     CHECK(wrong<partition_lifecycle::config>({{"pause", "1s"}}) ==
           "/pause: expected an object, found \"1s\"");
     CHECK(wrong<partition_lifecycle::config>({{"polls", 1}}) ==
-          "/polls: expected no field of this name, found 1");
+          "/polls: expected one of the fields poll, pause, save_tries, found 1");
 }
 
 TEST_CASE("trackers and cadences")
@@ -200,7 +204,7 @@ TEST_CASE("trackers and cadences")
     CHECK(wrong<tracker_options>({{"most", "unlimited"}}) ==
           "/most: expected a whole number of at most 64 bits, found \"unlimited\"");
     CHECK(wrong<tracker_options>({{"least", 1}}) ==
-          "/least: expected no field of this name, found 1");
+          "/least: expected one of the fields most, span, mark, found 1");
 
     comes_back(commit_schedule::config{.every = 1'000,
                                       .interval = 5s,
@@ -216,7 +220,8 @@ TEST_CASE("trackers and cadences")
           "/needs: expected either or both, found \"all\"");
     CHECK(wrong<commit_schedule::config>({{"interval", 5}}) == not_a_duration("/interval", "5"));
     CHECK(wrong<commit_schedule::config>({{"events", 5}}) ==
-          "/events: expected no field of this name, found 5");
+          "/events: expected one of the fields every, interval, needs, on_close, idle_refresh, "
+          "pause, found 5");
 }
 
 TEST_CASE("batches whose events are handled at least once")
@@ -239,9 +244,10 @@ TEST_CASE("batches whose events are handled at least once")
     CHECK(wrong<at_least_once_policy>({{"keys", {{"scope", "all"}}}}) ==
           "/keys/scope: expected group or event, found \"all\"");
     CHECK(wrong<at_least_once_policy>({{"keys", {{"length", 64}}}}) ==
-          "/keys/length: expected no field of this name, found 64");
+          "/keys/length: expected one of the fields scope, most, found 64");
     CHECK(wrong<at_least_once_policy>({{"savepoints", true}}) ==
-          "/savepoints: expected no field of this name, found true");
+          "/savepoints: expected one of the fields tries, on_exhausted, commit_every, ask_from, "
+          "reason_bytes, keeps, body_bytes, summary_bytes, read_back, keys, found true");
     CHECK(wrong<at_least_once_policy>({{"keeps", "some"}}) ==
           "/keeps: expected body, pointer, summary or nothing, found \"some\"");
 }

@@ -137,7 +137,8 @@ TEST_CASE("a rule that is none says where, and what it might be")
     CHECK(wrong_rule(R"({"mean": "a"})") ==
           "/up: expected a threshold under above, at_least, below or at_most, found an object");
     CHECK(wrong_rule(R"({"mean": "a", "abov": 3})") ==
-          "/up/abov: expected no field of this name, found 3");
+          "/up/abov: expected one of the fields mean, min_points, max_age, if_missing, averaged, "
+          "found 3");
     CHECK(wrong_rule(R"({"mean": "a", "above": 3, "below": 1})") ==
           "/up: expected one threshold, and \"above\" and \"below\" are two, found an object");
     CHECK(wrong_rule(R"({"mean": 3, "above": 3})") ==
@@ -148,9 +149,10 @@ TEST_CASE("a rule that is none says where, and what it might be")
     CHECK(wrong_rule(R"({"of": [{"mean": "a", "above": 3}]})") ==
           "/up/at_least: expected a value, found nothing");
     CHECK(wrong_rule(R"({"any": [{"mean": "a", "above": 3}], "mean": "b"})") ==
-          "/up/mean: expected no field of this name, found \"b\"");
+          "/up/mean: expected one of the fields any, found \"b\"");
     CHECK(wrong_rule(R"({"mean": "a", "above": 3, "min_pionts": 4})") ==
-          "/up/min_pionts: expected no field of this name, found 4");
+          "/up/min_pionts: expected one of the fields mean, min_points, max_age, if_missing, "
+          "averaged, above, found 4");
     CHECK(wrong_rule(R"({"mean": "a", "above": 3, "if_missing": "zero"})") ==
           "/up/if_missing: expected unknown, holds or fails, found \"zero\"");
     CHECK(wrong_rule(R"({"mean": "a", "above": 3, "max_age": 60})").starts_with("/up/max_age: "));
@@ -177,7 +179,7 @@ TEST_CASE("a threshold is a number, or says of what it depends")
     CHECK(wrong_limit("NaN").find("expected JSON in UTF-8") != std::string::npos);
     CHECK(wrong_limit("1e999").find("expected JSON in UTF-8") != std::string::npos);
     CHECK(wrong_limit(R"({"each": 3})") ==
-          "/up/above/each: expected no field of this name, found 3");
+          "/up/above/each: expected one of the fields per_instance, by_instances, found 3");
     CHECK(wrong_limit(R"({"per_instance": "3"})") ==
           "/up/above/per_instance: expected a number, found \"3\"");
     CHECK(wrong_limit(R"({"per_instance": 3, "by_instances": [[1, 2]]})") ==
@@ -205,7 +207,10 @@ TEST_CASE("whatever else is wrong has its place")
     CHECK(wrong("") == "the document: expected JSON in UTF-8, found something else in line 1, "
                        "column 1");
     CHECK(wrong("[]") == "the document: expected an object, found an array");
-    CHECK(wrong(R"({"upp": 1})") == "/upp: expected no field of this name, found 1");
+    CHECK(wrong(R"({"upp": 1})") ==
+          "/upp: expected one of the fields up, down, targets, min_points, max_age, cooldown, "
+          "instances, step, bands, stabilise, rate, warm_up, activation, zero_after, ladder, "
+          "allow, if_unknown, patience, after_failure, found 1");
     CHECK(wrong(R"({"up": {"mean": "a", "mean": "b", "above": 1}})") ==
           "/up/mean: expected this name once, found it twice");
     CHECK(wrong(R"({"min_points": 2.5})") ==

@@ -132,7 +132,7 @@ TEST_CASE("what is wrong is told with its place")
     CHECK(wrong<W>(R"({"version":2,"samples":[]})") ==
           "/version: expected version 1 or older, found 2");
     CHECK(wrong<W>(R"({"version":1,"samples":[],"clok":1})") ==
-          "/clok: expected no field of this name, found 1");
+          "/clok: expected one of the fields version, clock, samples, found 1");
     CHECK(wrong<W>(R"({"version":1,"clock":7,"samples":[]})") ==
           R"(/clock: expected a time such as "2024-02-29T12:00:00.25Z", found 7)");
     CHECK(wrong<W>(R"({"version":1,"clock":null,"samples":[]})") ==

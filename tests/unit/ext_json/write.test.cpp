@@ -64,7 +64,7 @@ TEST_CASE("errors")
           R"({"bound":1,"field":"limits.envelope","rule":"must be less than bytes","value":2})");
     CHECK(
         written(read_json<batch_limits>(json{{"bites", 1}}).error()) ==
-        R"({"expected":"no field of this name","found":"1","path":"/bites","problem":"unknown_field"})");
+        R"({"expected":"one of the fields bytes, items, single, envelope","found":"1","path":"/bites","problem":"unknown_field"})");
 }
 
 TEST_CASE("actions")

@@ -276,14 +276,14 @@ public:
         return *this;
     }
 
-    /// Refuses all fields that were not read: the first one is an `unknown_field`.
+    /// Refuses all fields that were not read: the first one is an `unknown_field`. The error lists
+    /// those that were read, in their order.
     void done() const
     {
         if (at_.error) return;
         for (auto i = at_.value.begin(); i != at_.value.end(); ++i) {
             if (known(i.key())) continue;
-            place_of(i.value(), i.key())
-                .fail("no field of this name", json_error::code::unknown_field);
+            place_of(i.value(), i.key()).fail(known_fields(), json_error::code::unknown_field);
             return;
         }
     }
@@ -313,6 +313,16 @@ private:
             if (k == field) return true;
         }
         return false;
+    }
+
+    [[nodiscard]] std::string known_fields() const
+    {
+        std::string list = "one of the fields ";
+        for (const std::string& k : read_field_names_) {
+            if (&k != &read_field_names_.front()) list += ", ";
+            list += k;
+        }
+        return list;
     }
 
     void fail_missing(std::string_view field) const
