@@ -50,9 +50,10 @@ struct band {
 };
 
 /// The lowest and highest number of instances, both included. With a ladder: tier indices.
+/// `highest` has no default that scales: `validate` refuses 0.
 struct bounds {
     std::uint64_t lowest = 1;
-    std::uint64_t highest = 1;
+    std::uint64_t highest = 0;
 
     friend bool operator==(const bounds&, const bounds&) = default;
 };
@@ -89,7 +90,7 @@ struct basic_policy {
     duration max_age = duration::highest();
     /// The waiting times after changes.
     cooldowns cooldown{};
-    /// The lowest and highest number of instances.
+    /// The lowest and highest number of instances. Must be set.
     bounds instances{};
     /// The step of `up` and `down`.
     per_direction<change> step{};

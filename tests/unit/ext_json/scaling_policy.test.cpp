@@ -41,7 +41,7 @@ std::string wrong(std::string_view document)
 // A policy whose rule up is this.
 std::string wrong_rule(std::string_view rule)
 {
-    return wrong(R"({"up":)" + std::string(rule) + "}");
+    return wrong(R"({"instances": {"highest": 9}, "up":)" + std::string(rule) + "}");
 }
 
 std::string unwritten(const sc::policy& p)
@@ -85,7 +85,7 @@ TEST_CASE("each rule that the guide shows is read and written as it is")
     for (std::string line; std::getline(shown, line);) {
         if (line.empty()) continue;
         const json rule = json::parse(line);
-        const auto read = sc::parse_policy(json{{"up", rule}}.dump());
+        const auto read = sc::parse_policy(json{{"up", rule}, {"instances", {{"highest", 9}}}}.dump());
         REQUIRE_MESSAGE(read.has_value(), describe(read.error()));
         CHECK((*sc::write_policy(*read))["up"] == rule);
         ++rules;
@@ -223,7 +223,7 @@ TEST_CASE("whatever else is wrong has its place")
     CHECK(wrong(R"({"rate": {"up": [{"most": {"count": 1}}]}})") ==
           "/rate/up/0/per: expected a value, found nothing");
     CHECK(wrong(R"({"rate": {"up": [{"most": {"count": 1}, "per": "0s"}]},
-                    "targets": [{"last": "a", "each": 1}]})") ==
+                    "instances": {"highest": 9}, "targets": [{"last": "a", "each": 1}]})") ==
           "/rate/up/0/per: expected a duration above 0, found 0 ns");
     CHECK(wrong(R"({"bands": {"down": [{"by": {"count": 1}}]}})") ==
           "/bands/down/0/when: expected a value, found nothing");
@@ -253,7 +253,7 @@ TEST_CASE("what check says stands where it is written")
           "/targets/0/last: expected the name of a metric, found \"\"");
     CHECK(wrong(R"({"targets": [{"last": "a", "each": 0}]})") ==
           "/targets/0/each: expected a number above 0, found 0");
-    CHECK(wrong(R"({"up": {"mean": "orders", "above": 100},
+    CHECK(wrong(R"({"instances": {"highest": 1}, "up": {"mean": "orders", "above": 100},
                     "down": {"all": [{"highest": "mails", "below": 10},
                                      {"not": {"mean": "orders", "above": 120}}]}})") ==
           "/down/all/1/not/above: expected a threshold below 100 (\"orders\" asks for more from "
@@ -263,6 +263,7 @@ TEST_CASE("what check says stands where it is written")
 TEST_CASE("rules have an end")
 {
     sc::policy p{.up = nested(sc::detail::max_rule_depth)};
+    p.instances.highest = 9;
     comes_back(p);
     p.up = nested(sc::detail::max_rule_depth + 1);
     std::string inner;

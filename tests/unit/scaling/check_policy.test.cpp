@@ -173,6 +173,7 @@ TEST_CASE("check: the first instance can be asked for where there is none")
 TEST_CASE("check: bounds and ladders")
 {
     CHECK(wrong([](policy& p) { p.instances = {0, 0}; }) == "/instances/highest");
+    CHECK(wrong([](policy& p) { p.instances = {}; }) == "/instances/highest");  // not set
     CHECK(wrong([](policy& p) { p.instances = {5, 4}; }) == "/instances/lowest");
     CHECK(wrong([](policy& p) { p.instances = {5, 5}; }) == "nothing");
     const auto ladder = [](std::vector<sc::capacity_tier> tiers, sc::bounds b) {

@@ -171,7 +171,7 @@ inline void check_targets(policy_checker& c, const std::vector<target>& targets)
 inline void check_bounds(policy_checker& c, const bounds& b,
                          const std::vector<capacity_tier>& ladder, bool has_activation)
 {
-    if (b.highest == 0) c.fail("/instances/highest", "at least 1", "0");
+    if (b.highest == 0) c.fail("/instances/highest", "at least 1: it must be set", "0");
     if (b.lowest > b.highest) {
         c.fail("/instances/lowest", "at most the highest, " + std::to_string(b.highest),
                std::to_string(b.lowest));
