@@ -15,9 +15,9 @@ module;
 export module waybill;
 
 // The names, written by tests/api --write:
-export namespace  {
-using ::hash;
-}  // namespace 
+export namespace std {
+using std::hash;
+}  // namespace std
 
 export namespace waybill {
 using waybill::abandon;

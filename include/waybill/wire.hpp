@@ -158,7 +158,7 @@
 //     std::uint64_t frame_size(const nats::message& m, nats::header_style style)
 //
 //   wire/outcome_of.hpp
-//     send_outcome outcome_of(answer a, string_view text, std::optional<refusal_numbers> numbers)
+//     Outcome outcome_of(Answer a, string_view text, std::optional<refusal_numbers> numbers)
 //     send_outcome outcome_of(const error_table& table, const Code& code, string_view text)
 //     send_outcome outcome_of(first, then, code, text)
 //
@@ -179,7 +179,7 @@
 //     struct publish_request
 //
 //   wire/refusal_numbers.hpp
-//     enum dialect { azure_amqp, sqs, cloudwatch_logs, pubsub, grpc, kafka, rabbitmq }
+//     enum dialect { azure_amqp, sqs, cloudwatch_logs, pubsub, grpc, kafka, rabbitmq, none }
 //     enum extent { request, item }
 //     struct refusal_numbers
 //

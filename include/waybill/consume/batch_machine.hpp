@@ -79,7 +79,7 @@ public:
             case phase::release: return release_savepoint{};
             case phase::roll_back_event: return rollback_to_savepoint{};
             case phase::dead_letter: return current_dead_letter();
-            case phase::dead_letters_of_restart: return restart_->dead_letters()[written_count_];
+            case phase::dead_letters_of_restart: return restart_.dead_letters()[written_count_];
             case phase::decide_all_failed:
                 return decide_all_failed{dead_letter_count_ + dropped_count_};
             case phase::advance: return advance{};
@@ -130,8 +130,8 @@ public:
             case phase::dead_letter: ++dead_letter_count_; return go_to_event(event_ + 1);
             case phase::dead_letters_of_restart:
                 ++dead_letter_count_;
-                return ++written_count_ == restart_->dead_letters().size() ? after_last_event()
-                                                                           : event_result::applied;
+                return ++written_count_ == restart_.dead_letters().size() ? after_last_event()
+                                                                          : event_result::applied;
             default: return event_result::stale;
         }
     }
@@ -377,13 +377,13 @@ private:
 
     event_result go_to_event_of_restart(std::uint64_t n)
     {
-        event_ = n = restart_ ? restart_->next_to_handle(n) : n;
-        tries_ = restart_ && n < events_ ? restart_->tries_of(n) : 0;
+        event_ = n = restart_.next_to_handle(n);
+        tries_ = n < events_ ? restart_.tries_of(n) : 0;
         if (n < events_) return enter_phase(phase::handle);
         written_count_ = 0;
-        if (!restart_ || restart_->dead_letters().empty()) return after_last_event();
+        if (restart_.dead_letters().empty()) return after_last_event();
         if (policy_.writes_dead_letters) return enter_phase(phase::dead_letters_of_restart);
-        const auto& letters = restart_->dead_letters();
+        const auto& letters = restart_.dead_letters();
         const auto listed = detail::lesser(letters.size(), batch_report::max_dropped_events);
         const auto end = letters.begin() + static_cast<std::ptrdiff_t>(listed);
         dropped_events_.assign(letters.begin(), end);
@@ -438,13 +438,12 @@ private:
         // Without savepoints: restart the batch with what is now known about this event.
         ++restarts_;
         handled_count_ = 0;
-        if (!restart_) restart_.emplace();
         if (last_fault_kind_ == fault_kind::transient && tries_ < policy_.tries) {
-            restart_->count(event_, tries_);
+            restart_.count(event_, tries_);
         } else if (last_fault_kind_ != fault_kind::none) {
-            restart_->dead_letter(current_dead_letter());
+            restart_.dead_letter(current_dead_letter());
         } else {
-            restart_->skip(event_);
+            restart_.skip(event_);
             ++skipped_count_;
         }
         return enter_phase(phase::begin);
@@ -485,7 +484,7 @@ private:
     std::uint32_t tries_ = 0;                        // of event_, in this delivery
     fault_kind last_fault_kind_ = fault_kind::none;  // of the last failure
     detail::batch_attempt record_;
-    std::optional<detail::batch_restart> restart_;  // after a failure without savepoints
+    detail::batch_restart restart_;  // only used without savepoints
     std::size_t written_count_ = 0;
     std::optional<batch_outcome> planned_end_;  // set before the rollback and the restore
     std::optional<batch_outcome> end_;

@@ -259,8 +259,10 @@ template <class Clock>
 
 }  // namespace waybill::inline v0_2
 
+namespace std {
+
 template <>
-struct std::hash<waybill::duration> {
+struct hash<waybill::duration> {
     [[nodiscard]] constexpr std::size_t operator()(waybill::duration d) const noexcept
     {
         return waybill::detail::hash_of_ns(d.count());
@@ -268,11 +270,13 @@ struct std::hash<waybill::duration> {
 };
 
 template <class Clock>
-struct std::hash<waybill::time_on<Clock>> {
+struct hash<waybill::time_on<Clock>> {
     [[nodiscard]] constexpr std::size_t operator()(waybill::time_on<Clock> t) const noexcept
     {
         return waybill::detail::hash_of_ns(t.since_epoch().count());
     }
 };
+
+}  // namespace std
 
 #endif  // WAYBILL_CORE_TIME_HPP

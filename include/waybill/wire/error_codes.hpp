@@ -92,9 +92,8 @@ struct error_table {
     /// Year and month of the source. If the source has no date, year and month of reading it.
     std::string_view as_of{};
     std::string_view source{};
-    /// How the service writes sizes in the texts of its refusals (refusal_text.hpp). Empty if they
-    /// have no sizes.
-    std::optional<dialect> refusals{};
+    /// How the service writes sizes in the texts of its refusals (refusal_text.hpp).
+    dialect refusals = dialect::none;
 };
 
 /// The meaning of `code`, or nullopt if the list does not contain it. Linear in the list.

@@ -34,8 +34,11 @@ namespace waybill::inline v0_2::wire {
 /// `too_many` becomes `too_large` without numbers: the sender cuts smaller batches. `infrastructure`
 /// becomes `failed` and is retried. If nothing can succeed before a person has acted, return
 /// `failed` with the kind `cancelled` instead: the sender stops.
-[[nodiscard]] inline send_outcome outcome_of(answer a, std::string_view text = {},
-                                             std::optional<refusal_numbers> numbers = {})
+///
+/// A template, so that it costs nothing where it is included and not called.
+template <std::same_as<answer> Answer, class Outcome = send_outcome>
+[[nodiscard]] Outcome outcome_of(Answer a, std::string_view text = {},
+                                      std::optional<refusal_numbers> numbers = {})
 {
     using sender = batch_sender_types;
     switch (a) {
@@ -72,9 +75,9 @@ template <class Code>
 [[nodiscard]] send_outcome outcome_of(std::span<const error_code> first, const error_table& then,
                                       const Code& code, std::string_view text = {})
 {
-    const answer a = find(first, then, code).value_or(answer::outcome_unknown);
-    if (a != answer::too_large || !then.refusals) return outcome_of(a, text);
-    return outcome_of(a, text, read_refusal(*then.refusals, text));
+    const auto a = find(first, then, code).value_or(answer::outcome_unknown);
+    if (a != answer::too_large) return outcome_of(a, text);
+    return outcome_of(a, text, read_refusal(then.refusals, text));
 }
 
 }  // namespace waybill::inline v0_2::wire

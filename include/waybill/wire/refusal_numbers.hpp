@@ -24,11 +24,12 @@ enum class dialect : std::uint8_t {
     grpc,             ///< The gRPC libraries: C and its wrappers, Go, Java, Node, Rust's tonic.
     kafka,            ///< The broker, and the Java and Python producers.
     rabbitmq,         ///< The reply text of a closed channel.
+    none,             ///< No text with sizes is known.
 };
 
 [[nodiscard]] constexpr std::string_view texts_of(dialect) noexcept
 {
-    return "azure_amqp, sqs, cloudwatch_logs, pubsub, grpc, kafka, rabbitmq";
+    return "azure_amqp, sqs, cloudwatch_logs, pubsub, grpc, kafka, rabbitmq, none";
 }
 
 /// The thing that the numbers describe.

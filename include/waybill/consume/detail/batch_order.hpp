@@ -8,6 +8,7 @@
 #ifndef WAYBILL_CONSUME_DETAIL_BATCH_ORDER_HPP
 #define WAYBILL_CONSUME_DETAIL_BATCH_ORDER_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -31,9 +32,11 @@ struct ordered_batch {
     std::uint64_t repeated = 0;  // events up to the given position, before `first`
 };
 
-/// Stores the fault of a batch whose event number `event` has the sequence `n`, after `previous`.
-inline void store_order_error(fault& order_error, std::uint64_t event,
-                              std::optional<std::uint64_t> n, std::uint64_t previous)
+/// Stores the fault of a batch whose event number `event` has the sequence `n`, after `previous`. A
+/// template, so that it costs nothing where it is included and not called.
+template <std::same_as<fault> Fault>
+void store_order_error(Fault& order_error, std::uint64_t event, std::optional<std::uint64_t> n,
+                       std::uint64_t previous)
 {
     std::string text = "event " + std::to_string(event) + " has ";
     text += n ? "sequence " + std::to_string(*n) + ", which must be greater than " +

@@ -94,6 +94,7 @@ constexpr std::span<const phrase> phrases_of(dialect d) noexcept
         case dialect::grpc: return grpc_phrases;
         case dialect::kafka: return kafka_phrases;
         case dialect::rabbitmq: return rabbitmq_phrases;
+        case dialect::none: break;
     }
     return {};
 }
