@@ -73,6 +73,7 @@ TEST_CASE("a policy of scaling is read back")
 {
     scaling::policy p;
     p.up = scaling::mean("orders") > 300;
+    p.instances.highest = 20;
     const auto written = scaling::write_policy<ordered_json>(p);
     REQUIRE(written);
     CHECK((*written)["up"].dump() == R"({"mean":"orders","above":300.0})");
