@@ -14,6 +14,7 @@
 
 namespace support {
 
+//! [environment]
 struct standard_environment {
     std::mt19937_64 engine{std::random_device{}()};
 
@@ -22,6 +23,7 @@ struct standard_environment {
     void sleep_until(waybill::steady_time t) { std::this_thread::sleep_until(t.to_chrono()); }
     double random() { return std::generate_canonical<double, 53>(engine); }
 };
+//! [environment]
 
 }  // namespace support
 

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// environment: what a driver needs of the outside: two clocks, a sleep and random numbers.
+// environment: the clocks, the sleep and the random numbers of a driver.
 //
 //     struct standard_environment {
 //         std::mt19937_64 engine{std::random_device{}()};
 //
 //         waybill::steady_time now() { return std::chrono::steady_clock::now(); }
 //         waybill::wall_time wall_now() { return std::chrono::system_clock::now(); }
-//         void sleep_until(waybill::steady_time t) { std::this_thread::sleep_until(t.to_chrono()); }
+//         void sleep_until(waybill::steady_time t)
+//         {
+//             std::this_thread::sleep_until(t.to_chrono());
+//         }
 //         double random() { return std::generate_canonical<double, 53>(engine); }
 //     };
 //
-//   1. An environment may also have `bool stop_requested()`. Drivers call it before each of their
-//      calls. After `true` they start nothing new and return a complete report. To end a wait early,
-//      `sleep_until` returns as soon as a stop is requested.
-//   2. After a sleep, a driver takes the end of the sleep as the time, even if the clock reads less.
-//      So a clock that stands still causes no endless loop.
+//   1. An environment may also have `bool stop_requested()`. Drivers call it before each request,
+//      attempt and sleep. After `true` they start nothing new and return a complete report. To end
+//      a wait early, `sleep_until` returns as soon as a stop is requested.
+//   2. After a sleep, a driver takes the end of the sleep as the time, even if the clock reads
+//      less. So a clock that stands still causes no endless loop.
 
 #ifndef WAYBILL_CORE_ENVIRONMENT_HPP
 #define WAYBILL_CORE_ENVIRONMENT_HPP

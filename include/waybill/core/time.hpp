@@ -95,8 +95,9 @@ public:
         return raw(detail::saturating_difference(a.ns_, b.ns_));
     }
 
-    /// Products and quotients are truncated to whole nanoseconds. With an integer they are exact. A
-    /// quotient by zero has the highest absolute value, or is zero if `d` is zero.
+    /// Products and quotients are truncated to whole nanoseconds. Integers are not converted to
+    /// double, so products with them are exact. A quotient by zero has the highest absolute value,
+    /// or is zero if `d` is zero.
     [[nodiscard]] friend constexpr duration operator*(duration d, double by) noexcept
     {
         return raw(detail::truncate_ns(static_cast<double>(d.ns_) * by));

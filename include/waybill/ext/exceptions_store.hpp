@@ -11,7 +11,7 @@
 //     });
 //
 // The store has the functions of its concepts (consume/stores.hpp), and lets exceptions of its
-// database library pass. The handler gets the transaction of the store itself, with all its members.
+// database library pass. The handler gets the transaction of the store, with all its members.
 //
 //   1. An exception of a call becomes the error of its result. Without `classify`, or if that
 //      throws, its kind is `infrastructure`: the database is the cause, not an event.
@@ -75,14 +75,14 @@ template <class Classify, class Call>
 /// copied into each transaction.
 template <class Store, class Classify = detail::store_is_down>
 class catching_store {
-    using inner_transaction = typename Store::transaction;
+    using inner_tx = typename Store::transaction;
 
     // The concepts of stores require a rollback that does not throw, so they cannot be used here.
-    static constexpr bool has_savepoints = requires(inner_transaction& tx) { tx.savepoint(); };
+    static constexpr bool has_savepoints = requires(inner_tx& tx) { tx.savepoint(); };
     static constexpr bool has_checkpoints =
         requires(Store& s, const partition_key& key) { s.load(key); };
     static constexpr bool has_reset =
-        requires(Store& s, inner_transaction& tx, const partition_key& key, const position& from) {
+        requires(Store& s, inner_tx& tx, const partition_key& key, const position& from) {
             s.reset(tx, key, from, std::uint64_t{});
         };
     static constexpr bool has_letters =
@@ -99,39 +99,39 @@ public:
     {
     }
 
-    class transaction : public inner_transaction {
+    class transaction : public inner_tx {
     public:
-        transaction(inner_transaction&& tx, const Classify& classify)
-            : inner_transaction(std::move(tx)), classify_(classify)
+        transaction(inner_tx&& tx, const Classify& classify)
+            : inner_tx(std::move(tx)), classify_(classify)
         {
         }
 
         /// An error of a commit is an unknown outcome.
         [[nodiscard]] result<commit_outcome> commit()
         {
-            return detail::caught(classify_, [&] { return inner_transaction::commit(); });
+            return detail::caught(classify_, [&] { return inner_tx::commit(); });
         }
         void rollback() noexcept
         {
             try {
-                inner_transaction::rollback();
+                inner_tx::rollback();
             } catch (...) {
             }
         }
         [[nodiscard]] result<void> savepoint()
             requires has_savepoints
         {
-            return detail::caught(classify_, [&] { return inner_transaction::savepoint(); });
+            return detail::caught(classify_, [&] { return inner_tx::savepoint(); });
         }
         [[nodiscard]] result<void> release_savepoint()
             requires has_savepoints
         {
-            return detail::caught(classify_, [&] { return inner_transaction::release_savepoint(); });
+            return detail::caught(classify_, [&] { return inner_tx::release_savepoint(); });
         }
         [[nodiscard]] result<void> rollback_to_savepoint()
             requires has_savepoints
         {
-            return detail::caught(classify_, [&] { return inner_transaction::rollback_to_savepoint(); });
+            return detail::caught(classify_, [&] { return inner_tx::rollback_to_savepoint(); });
         }
 
     private:

@@ -91,7 +91,7 @@ struct settle_policy::check {
 /// Checks that the policy fits the queue, and computes the longest outage that a message survives.
 /// Time: one step for each delivery until the pause reaches its cap, at most 2,000.
 [[nodiscard]] constexpr settle_policy::check validate(const settle_policy& p,
-                                              const delivery_terms& t) noexcept
+                                                      const delivery_terms& t) noexcept
 {
     settle_policy::check c;
     c.max_deliveries = detail::greater(detail::lesser(p.max_deliveries, t.max_deliveries), 1);

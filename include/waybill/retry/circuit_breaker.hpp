@@ -95,7 +95,7 @@ public:
     /// returns a fault, a fault_kind, a result<T>, or a struct with a fault `reason`, such as
     /// `call_answer`. If a stop is requested before the call, or if no call can ever pass
     /// (`forced_open`), the result is a `cancelled` fault. An exception of `f` counts as a failure
-    /// and passes through.
+    /// and passes through. `env.now()` must not throw.
     template <class Environment, class F>
     [[nodiscard]] auto call(Environment&& env, F&& f)
     {

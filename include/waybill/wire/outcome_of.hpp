@@ -31,9 +31,9 @@ namespace waybill::inline v0_2::wire {
 /// The outcome of a batch that was answered with `a`. `text` is the text of the service, for the
 /// report of a failure. `numbers` are those of a refusal; numbers of an item are ignored.
 ///
-/// `too_many` becomes `too_large` without numbers: the sender cuts smaller batches. `infrastructure`
-/// becomes `failed` and is retried. If nothing can succeed before a person has acted, return
-/// `failed` with the kind `cancelled` instead: the sender stops.
+/// `too_many` becomes `too_large` without numbers: the sender cuts smaller batches.
+/// `infrastructure` becomes `failed` and is retried. If nothing can succeed before a person has
+/// acted, return `failed` with the kind `cancelled` instead: the sender stops.
 ///
 /// A template, so that it costs nothing where it is included and not called.
 template <std::same_as<answer> Answer, class Outcome = send_outcome>
@@ -59,8 +59,8 @@ template <std::same_as<answer> Answer, class Outcome = send_outcome>
     return sender::outcome_unknown{};
 }
 
-/// The outcome of a batch that a service refused with `code`, which is a text or a number. Linear in
-/// the table.
+/// The outcome of a batch that a service refused with `code`, which is a text or a number. Linear
+/// in the table.
 template <class Code>
     requires std::convertible_to<const Code&, std::string_view> || std::integral<Code>
 [[nodiscard]] send_outcome outcome_of(const error_table& table, const Code& code,

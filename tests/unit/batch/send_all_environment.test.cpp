@@ -98,6 +98,32 @@ TEST_CASE("send_all sends nothing after a stop request")
     CHECK(b.got == words);
 }
 
+TEST_CASE("send_all replaces nothing after a stop request")
+{
+    manual_environment env;
+    send_policy p{.limit = {.bytes = 4}, .exact_sizes = true};
+    p.on_too_large = send_policy::when_too_large::replace;
+    batch_sender s(p);
+    std::vector<std::string> inbox{"long word", "a"};
+    std::vector<std::string> stored;
+    const auto replace = [&](std::string& word, const batch_sender::replace&) {
+        stored.push_back(word);
+        word = "ref";
+        return fault{};
+    };
+    broker b;
+    env.stop_at(steady_time{});
+    send_report r = send_all(inbox, size, s, b, env, replace);
+    CHECK(stored.empty());
+    CHECK(b.sends == 0);
+    CHECK(r.waiting == steady_time{});
+    env.stop_at(steady_time::highest());
+    r += send_all(inbox, size, s, b, env, replace);
+    CHECK(stored == std::vector<std::string>{"long word"});
+    CHECK(b.got == std::vector<std::string>{"ref", "a"});
+    CHECK(r.accepted == 2);
+}
+
 TEST_CASE("send_all counts items that may have arrived twice, each once")
 {
     const send_outcome unknown = batch_sender::outcome_unknown{};

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "../../../examples/support/environment.hpp"
 #include <waybill/batch.hpp>
 #include <waybill/consume.hpp>
 #include <waybill/core/match.hpp>
@@ -55,22 +55,12 @@ TEST_CASE("core guide: a loop over a state machine")
     CHECK(tries.on(waybill::retry_loop::attempted{}, now()) == waybill::event_result::stale);
 }
 
-//! [core_environment]
-struct standard_environment {
-    std::mt19937_64 engine{std::random_device{}()};
-
-    waybill::steady_time now() { return std::chrono::steady_clock::now(); }
-    waybill::wall_time wall_now() { return std::chrono::system_clock::now(); }
-    void sleep_until(waybill::steady_time t) { std::this_thread::sleep_until(t.to_chrono()); }
-    double random() { return std::generate_canonical<double, 53>(engine); }
-};
-//! [core_environment]
-
 TEST_CASE("core guide: the environment of a driver")
 {
     int calls = 0;
     const auto call = [&] { return ++calls % 2 == 0 ? waybill::fault{} : waybill::transient("busy"); };
 
+    using support::standard_environment;
     //! [core_drive]
     standard_environment env;
     auto report = waybill::retry_call({}, call, env);

@@ -25,6 +25,17 @@ namespace {
 constexpr circuit_breaker::config three_in_a_row{.consecutive_failures = 3,
                                                  .break_duration = {.base = 1min, .cap = 1min}};
 
+/// A dependency that is down, with the number of its calls.
+struct down_dependency {
+    int calls = 0;
+
+    fault operator()()
+    {
+        ++calls;
+        return infrastructure("no route");
+    }
+};
+
 TEST_CASE("circuit_breaker::call returns the result of the call, whatever its type")
 {
     manual_environment env;
@@ -46,14 +57,11 @@ TEST_CASE("circuit_breaker::call records results, and waits while the circuit br
 {
     manual_environment env;
     circuit_breaker breaker(three_in_a_row);
-    int calls = 0;
-    const auto down = [&] {
-        ++calls;
-        return infrastructure("no route");
-    };
+    down_dependency down;
     for (int i = 0; i != 3; ++i) CHECK(breaker.call(env, down) == infrastructure("no route"));
     CHECK(breaker.state(env.now()) == circuit_breaker::circuit_state::open);
     CHECK(env.sleeps() == 0);
+    int calls = 0;
     const auto up = [&] {
         ++calls;
         return fault{};
@@ -61,7 +69,7 @@ TEST_CASE("circuit_breaker::call records results, and waits while the circuit br
     CHECK(breaker.call(env, up).ok());
     CHECK(env.sleeps() == 1);
     CHECK(env.now() == steady_time{} + env.slept());
-    CHECK(calls == 4);
+    CHECK(calls == 1);
     while (breaker.state(env.now()) != circuit_breaker::circuit_state::closed)
         CHECK(breaker.call(env, up).ok());
     CHECK(env.sleeps() == 1);
@@ -80,11 +88,7 @@ TEST_CASE("circuit_breaker::call is cancelled by a stop request, before a call a
 {
     manual_environment env;
     circuit_breaker breaker(three_in_a_row);
-    int calls = 0;
-    const auto down = [&] {
-        ++calls;
-        return infrastructure("no route");
-    };
+    down_dependency down;
     for (int i = 0; i != 3; ++i) (void)breaker.call(env, down);
     CHECK(breaker.call(time_limited(env, 1s), down).kind == fault_kind::cancelled);
     CHECK(env.now() == steady_time{} + 1s);
@@ -93,7 +97,18 @@ TEST_CASE("circuit_breaker::call is cancelled by a stop request, before a call a
     CHECK(closed.call(env, down).kind == fault_kind::cancelled);
     const auto row = closed.call(env, []() -> result<int> { return 1; });
     CHECK(row.error().kind == fault_kind::cancelled);
-    CHECK(calls == 3);
+    CHECK(down.calls == 3);
+}
+
+TEST_CASE("circuit_breaker::call: a random number that throws makes no call and counts no failure")
+{
+    support::environment_of env{steady_time{}, support::no_sleep,
+                                []() -> double { throw std::runtime_error("no"); }};
+    circuit_breaker breaker({.consecutive_failures = 1});
+    down_dependency down;
+    CHECK_THROWS_AS((void)breaker.call(env, down), std::runtime_error);
+    CHECK(down.calls == 0);
+    CHECK(breaker.state(env.now()) == circuit_breaker::circuit_state::closed);
 }
 
 TEST_CASE("circuit_breaker::call ends if no call can ever pass")

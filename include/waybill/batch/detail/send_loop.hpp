@@ -142,14 +142,16 @@ public:
             match(
                 s_.next(now),
                 [&](const batch_sender::send& a) {
-                    if (feed(now)) return;
-                    if (clock_.stop_requested()) return wait_until(now);
-                    transmit(a, now);
+                    if (clock_.stop_requested()) return end_with(now);
+                    if (!feed(now)) transmit(a, now);
                 },
                 [&](const batch_sender::report& x) { record(x, now); },
-                [&](const batch_sender::replace& r) { replace(r, now); },
-                [&](const waybill::wait_until& w) {
-                    if (!feed(now)) wait_until(w.time);
+                [&](const batch_sender::replace& r) {
+                    if (clock_.stop_requested()) return end_with(now);
+                    replace(r, now);
+                },
+                [&](const wait_until& w) {
+                    if (!feed(now) && !clock_.sleep_until(w.time)) end_with(w.time);
                 },
                 [&](idle) {
                     if (feed(now)) return;
@@ -169,10 +171,9 @@ public:
     }
 
 private:
-    /// Sleeps until `t`. If that is not possible, the call ends.
-    void wait_until(steady_time t)
+    /// Ends the call with items left, for a further call at `t`.
+    void end_with(steady_time t) noexcept
     {
-        if (clock_.sleep_until(t)) return;
         open_report_.report.waiting = t;
         running_ = false;
     }

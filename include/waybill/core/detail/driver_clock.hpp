@@ -18,8 +18,8 @@ namespace waybill::inline v0_2::detail {
 template <class E>
 struct checked_environment {
     static_assert(!std::invocable<E&>,
-                  "clock: it must return a steady time, as std::chrono::steady_clock::now does, and "
-                  "not a wall time");
+                  "clock: it must return a steady time, as std::chrono::steady_clock::now does, "
+                  "and not a wall time");
     static_assert(requires(E& e) { { e.now() } -> std::convertible_to<steady_time>; },
                   "environment: now() must return a steady time, and not a wall time");
     static_assert(requires(E& e) { { e.wall_now() } -> std::convertible_to<wall_time>; },

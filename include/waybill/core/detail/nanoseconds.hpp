@@ -20,16 +20,13 @@ namespace waybill::inline v0_2::detail {
 /// d times n, saturating. Zero if d is negative.
 [[nodiscard]] constexpr duration times(duration d, std::uint64_t n) noexcept
 {
-    constexpr auto max_ns = static_cast<std::uint64_t>(INT64_MAX);
-    const auto ns = static_cast<std::uint64_t>(greater(d, duration{}).count());
-    return duration::nanoseconds(static_cast<std::int64_t>(lesser(saturating_mul(ns, n), max_ns)));
+    return greater(d, duration{}) * n;
 }
 
 /// The absolute value of d in nanoseconds, as an error reports it.
 [[nodiscard]] constexpr std::uint64_t magnitude(duration d) noexcept
 {
-    const auto n = static_cast<std::uint64_t>(d.count());
-    return d < duration{} ? 0 - n : n;
+    return absolute(d.count());
 }
 
 /// The error for a ratio that breaks a rule. The ratio is rounded to thousandths, the unit of

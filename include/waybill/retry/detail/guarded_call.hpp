@@ -27,7 +27,7 @@ template <class R>
 }
 
 /// A result of a circuit breaker's call: a fault, a fault_kind, a result<T>, or a struct with a
-/// fault as its first member `reason`, such as call_answer.
+/// fault `reason`, such as call_answer.
 template <class R>
 concept guarded_result = std::same_as<R, fault> || std::same_as<R, fault_kind> ||
                          requires(const R& r) {
@@ -55,9 +55,10 @@ template <class R, class Breaker, class Clock, class F>
 [[nodiscard]] R guarded_call(Breaker& breaker, Clock& clock, F& f)
 {
     while (!clock.stop_requested()) {
+        // Before the permit: if random() throws, no call was made, and none has failed.
+        const double random = clock.random();
         // Without a report, as after an exception, the permit reports a failure.
         if (auto permit = scoped_permit(breaker, [&] { return clock.now(); })) {
-            const double random = clock.random();
             R r = f();
             permit.record(kind_of_result(r), random);
             return r;
