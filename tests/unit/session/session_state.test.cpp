@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
+#include <waybill/session/pipeline.hpp>
 #include <waybill/session/state_text.hpp>
 
 namespace session_state_test {
