@@ -64,10 +64,14 @@
 //   consume/process_at_least_once.hpp
 //     process_at_least_once(checkpoints, letters, mine, first, last, handler, now, p, ask)
 //     process_at_least_once(checkpoints, letters, mine, events, handler, now, p, ask)
+//     process_at_least_once(checkpoints, letters, mine, first, last, handler, env, p, ask)
+//     process_at_least_once(checkpoints, letters, mine, events, handler, env, p, ask)
 //
 //   consume/process_batch.hpp
 //     batch_report process_batch(store, mine, first, last, handler, now, p, ask)
 //     batch_report process_batch(store, mine, events, handler, now, p, ask)
+//     batch_report process_batch(store, mine, first, last, handler, env, p, ask)
+//     batch_report process_batch(store, mine, events, handler, env, p, ask)
 //
 //   consume/prune.hpp
 //     prune_plan plan_prune(I first, S last, const prune_policy& policy, wall_time now, F row_of)

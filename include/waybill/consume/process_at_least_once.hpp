@@ -35,9 +35,11 @@
 #include <waybill/consume/detail/batch_order.hpp>
 #include <waybill/consume/detail/batch_run.hpp>
 #include <waybill/consume/detail/checked_stores.hpp>
+#include <waybill/consume/detail/until_stop.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/separate_stores.hpp>
+#include <waybill/core/environment.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
@@ -103,6 +105,39 @@ template <class Checkpoints, class Letters, class Events, class Handler,
 {
     return process_at_least_once(checkpoints, letters, mine, std::begin(events), std::end(events),
                                  std::forward<Handler>(handler), now, p, std::forward<Ask>(ask));
+}
+
+/// The same with an environment instead of a time. After a stop request the handler is not called
+/// again: the checkpoint moves past the events before, and the report has `cancelled`.
+template <class Checkpoints, class Letters, std::forward_iterator I, std::sentinel_for<I> S,
+          class Handler, class Environment, class Ask = detail::no_outage_check>
+    requires environment<std::remove_reference_t<Environment>>
+[[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
+                                                         const assignment& mine, I first, S last,
+                                                         Handler&& handler, Environment&& env,
+                                                         const at_least_once_policy& p = {},
+                                                         Ask&& ask = {})
+{
+    detail::until_stop<std::remove_reference_t<Environment>, std::remove_reference_t<Handler>>
+        handle{env, handler};
+    return process_at_least_once(checkpoints, letters, mine, std::move(first), std::move(last),
+                                 handle, wall_time(env.wall_now()), p, std::forward<Ask>(ask));
+}
+
+/// The same for a container.
+template <class Checkpoints, class Letters, class Events, class Handler, class Environment,
+          class Ask = detail::no_outage_check>
+    requires requires(const Events& e) { std::begin(e); } &&
+             environment<std::remove_reference_t<Environment>>
+[[nodiscard]] at_least_once_report process_at_least_once(Checkpoints& checkpoints, Letters& letters,
+                                                         const assignment& mine,
+                                                         const Events& events, Handler&& handler,
+                                                         Environment&& env,
+                                                         const at_least_once_policy& p = {},
+                                                         Ask&& ask = {})
+{
+    return process_at_least_once(checkpoints, letters, mine, std::begin(events), std::end(events),
+                                 std::forward<Handler>(handler), env, p, std::forward<Ask>(ask));
 }
 
 }  // namespace waybill::inline v0_2

@@ -33,9 +33,11 @@
 #include <waybill/consume/detail/batch_order.hpp>
 #include <waybill/consume/detail/batch_run.hpp>
 #include <waybill/consume/detail/checked_stores.hpp>
+#include <waybill/consume/detail/until_stop.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
+#include <waybill/core/environment.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
@@ -89,6 +91,34 @@ template <class Store, class Events, class Handler, class Ask = detail::no_outag
 {
     return process_batch(store, mine, std::begin(events), std::end(events),
                          std::forward<Handler>(handler), now, p, std::forward<Ask>(ask));
+}
+
+/// The same with an environment instead of a time. After a stop request the handler is not called
+/// again: the batch is rolled back, and the report has `cancelled`.
+template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Handler,
+          class Environment, class Ask = detail::no_outage_check>
+    requires environment<std::remove_reference_t<Environment>>
+[[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, I first, S last,
+                                         Handler&& handler, Environment&& env,
+                                         const batch_policy& p = {}, Ask&& ask = {})
+{
+    detail::until_stop<std::remove_reference_t<Environment>, std::remove_reference_t<Handler>>
+        handle{env, handler};
+    return process_batch(store, mine, std::move(first), std::move(last), handle,
+                         wall_time(env.wall_now()), p, std::forward<Ask>(ask));
+}
+
+/// The same for a container.
+template <class Store, class Events, class Handler, class Environment,
+          class Ask = detail::no_outage_check>
+    requires requires(const Events& e) { std::begin(e); } &&
+             environment<std::remove_reference_t<Environment>>
+[[nodiscard]] batch_report process_batch(Store& store, const assignment& mine, const Events& events,
+                                         Handler&& handler, Environment&& env,
+                                         const batch_policy& p = {}, Ask&& ask = {})
+{
+    return process_batch(store, mine, std::begin(events), std::end(events),
+                         std::forward<Handler>(handler), env, p, std::forward<Ask>(ask));
 }
 
 }  // namespace waybill::inline v0_2
