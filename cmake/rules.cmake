@@ -24,6 +24,8 @@
 #      tests/, which is beside include/.
 #   7. A state machine (a type with a member `on` for an event) states its thread rule.
 #   8. Headers are ASCII, comments included.
+#   9. A program in examples/articles has at most 40 lines of code without includes, and includes of
+#      examples/ only engines/ and support/environment.hpp.
 #
 # One run names all violations.
 
@@ -64,6 +66,7 @@ set(foreign_ranges "range/v3/")
 
 set(lines_of_a_file 400)
 set(lines_of_a_module 8500)
+set(lines_of_an_article 40)
 
 set_property(GLOBAL PROPERTY broken 0)
 function(broken header what)
@@ -367,6 +370,25 @@ foreach(module_header IN LISTS headers)
     if(lines GREATER lines_of_a_module AND NOT module_header STREQUAL "waybill.hpp")
         broken("${module_header}" "${lines} lines of code, and ${lines_of_a_module} are the most for a module")
     endif()
+endforeach()
+
+# 9. The articles.
+file(GLOB articles "${tree}/examples/articles/*.cpp")
+foreach(article IN LISTS articles)
+    get_filename_component(name "${article}" NAME)
+    file(READ "${article}" text)
+    string(REGEX REPLACE "[][;\\]" "." flat "${text}")
+    string(REGEX MATCHALL "\n[ \t]*[^ \t\n/#][^\n]*" count "${flat}")
+    list(LENGTH count lines)
+    if(lines GREATER lines_of_an_article)
+        broken("articles/${name}" "${lines} lines of code, and ${lines_of_an_article} are the most for an article")
+    endif()
+    string(REGEX MATCHALL "#include \"[^\"]*\"" own "${flat}")
+    foreach(include IN LISTS own)
+        if(NOT include MATCHES "\"[.][.]/(engines/|support/environment.hpp)")
+            broken("articles/${name}" "has to do with engines/ and support/environment.hpp: ${include}")
+        endif()
+    endforeach()
 endforeach()
 
 get_property(any GLOBAL PROPERTY broken)

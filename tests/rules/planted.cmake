@@ -48,10 +48,13 @@ ${declares}
 endfunction()
 
 function(clean_library)
-    file(REMOVE_RECURSE "${tree}" "${WORK}/tests")
+    file(REMOVE_RECURSE "${tree}" "${WORK}/tests" "${WORK}/examples")
     file(WRITE "${WORK}/tests/unit/core/time.test.cpp" "")
     file(WRITE "${WORK}/tests/property/core/time.prop.cpp" "")
     file(WRITE "${WORK}/tests/golden/clock/origin.txt" "")
+    string(REPEAT "    f();\n\n    // A comment.\n" 38 f)
+    file(WRITE "${WORK}/examples/articles/a.cpp"
+        "#include \"../engines/a.hpp\"\n#include \"../support/environment.hpp\"\n\nint main() {\n${f}}\n")
     file(WRITE "${tree}/version.hpp" "${version_hpp}")
     header(core/time.hpp INCLUDES cstdint BODY "inline const char* text() { return \"try ('min(')\"; }")
     header(core/detail/clamp.hpp NAMESPACE "waybill::inline ${ns}::detail")
@@ -256,6 +259,13 @@ foreach(name IN ITEMS times.test.cpp times.prop.cpp time.cpp.test.cpp tests/gold
 endforeach()
 file(REMOVE "${WORK}/tests/unit/core/time.test.cpp")
 planted("retry/decide.hpp: names a test that does not exist: time.test.cpp")
+
+# Articles.
+string(REPEAT "    f();\n\n    // A comment.\n" 39 long)
+file(WRITE "${WORK}/examples/articles/a.cpp" "#include <f>\nint main() {\n${long}}\n")
+planted("articles/a.cpp: 41 lines of code, and 40 are the most")
+file(WRITE "${WORK}/examples/articles/a.cpp" "#include \"../support/lines.hpp\"\n")
+planted("articles/a.cpp: has to do with engines/ and support/environment.hpp: #include \"../support/lines.hpp\"")
 
 file(REMOVE_RECURSE "${WORK}")
 get_property(count GLOBAL PROPERTY planted)
