@@ -40,6 +40,7 @@ public:
     constexpr explicit driver_clock(E& outside) noexcept : outside_(outside) {}
 
     [[nodiscard]] constexpr steady_time now() { return later(outside_.now(), earliest_now_); }
+    [[nodiscard]] constexpr wall_time wall_now() { return outside_.wall_now(); }
     [[nodiscard]] constexpr double random() { return outside_.random(); }
     [[nodiscard]] constexpr bool stop_requested() { return is_stop_requested(outside_); }
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+//
+// held_lock: the lock of the message that run_queue has in hand.
+
+#ifndef WAYBILL_QUEUE_DETAIL_HELD_LOCK_HPP
+#define WAYBILL_QUEUE_DETAIL_HELD_LOCK_HPP
+
+#include <utility>
+#include <variant>
+
+#include <waybill/core/detail/saturating.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/queue/detail/queue_abilities.hpp>
+#include <waybill/queue/lock_renewal.hpp>
+#include <waybill/queue/queue_policy.hpp>
+#include <waybill/queue/queue_report.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// The clock of a run. Its steady time never goes back, so a lock is never assumed to last longer.
+template <class Clock>
+class forward_clock {
+public:
+    explicit forward_clock(Clock& clock) : clock_(clock) {}
+
+    [[nodiscard]] steady_time now()
+    {
+        latest_ = later(latest_, clock_.now());
+        return latest_;
+    }
+    [[nodiscard]] wall_time wall_now() { return clock_.wall_now(); }
+    [[nodiscard]] double random() { return clock_.random(); }
+    [[nodiscard]] bool stop_requested() { return clock_.stop_requested(); }
+    [[nodiscard]] bool sleep_until(steady_time t) { return clock_.sleep_until(t); }
+
+private:
+    Clock& clock_;
+    steady_time latest_ = steady_time::lowest();
+};
+
+/// The options of the renewals of one lock. They are valid for each valid policy.
+[[nodiscard]] constexpr lock_renewal_types::config renewal_config(const queue_policy& p) noexcept
+{
+    lock_renewal_types::config c;
+    c.lock = p.lock;
+    c.answer_timeout = lesser(c.answer_timeout, p.lock * 0.25);
+    c.pauses.base = lesser(c.pauses.base, p.lock * 0.05);
+    c.max_duration = p.max_handling;
+    return c;
+}
+
+/// The lock of a message, and that of its pointer if it has one.
+template <class Q, class Clock>
+class held_lock {
+    using message = typename Q::message;
+    using pointer = typename pointer_of<Q>::type;
+
+public:
+    held_lock(Q& queue, message& m, pointer* p, const queue_policy& policy, Clock& clock,
+              steady_time requested, queue_report& report)
+        : queue_(queue),
+          message_(m),
+          pointer_(p),
+          lock_(policy.lock),
+          clock_(clock),
+          report_(report),
+          renewal_(renewal_config(policy))
+    {
+        renewal_.on(lock_renewal::lock_taken{}, requested);
+    }
+
+    /// Renews if that is due, with one call. True if the lock is held.
+    [[nodiscard]] bool keep()
+    {
+        if constexpr (renews<Q, message>) {
+            const lock_renewal::action next = renewal_.next(clock_.now());
+            if (const auto* r = std::get_if<lock_renewal::renew>(&next)) renew(r->attempt);
+        }
+        return !renewal_.ended(clock_.now());
+    }
+
+    [[nodiscard]] duration left() { return renewal_.left(clock_.now()); }
+
+private:
+    void renew(std::uint32_t attempt)
+    {
+        const double random = clock_.random();
+        renewal_.on(lock_renewal::renewal_started{attempt, random}, clock_.now());
+        fault f = queue_.renew(message_, lock_);
+        if constexpr (renews<Q, pointer>) {
+            // A pointer whose lock is lost is received again, and finds its message locked.
+            if (f.ok() && pointer_ != nullptr) (void)queue_.renew(*pointer_, lock_);
+        }
+        if (f.ok()) {
+            ++report_.renewals;
+            renewal_.on(lock_renewal::lock_renewed{attempt, {}}, clock_.now());
+        } else {
+            renewal_.on(lock_renewal::renewal_failed{attempt, f.kind, random, {}}, clock_.now());
+            report_.queue_fault = std::move(f);
+        }
+    }
+
+    Q& queue_;
+    message& message_;
+    pointer* pointer_;
+    duration lock_;
+    Clock& clock_;
+    queue_report& report_;
+    lock_renewal renewal_;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_QUEUE_DETAIL_HELD_LOCK_HPP

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//
+// queue_abilities: the optional calls of a message_queue.
+
+#ifndef WAYBILL_QUEUE_DETAIL_QUEUE_ABILITIES_HPP
+#define WAYBILL_QUEUE_DETAIL_QUEUE_ABILITIES_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/saturating.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/queue/queue_policy.hpp>
+#include <waybill/queue/settle_policy.hpp>
+#include <waybill/retry/backoff.hpp>
+#include <waybill/retry/delivery.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+template <class Q>
+concept abandons_uncounted = requires(Q& q, typename Q::message& m) {
+    { q.abandon(m, false) } -> std::convertible_to<fault>;
+};
+template <class Q>
+concept abandons_counted = requires(Q& q, typename Q::message& m) {
+    { q.abandon(m) } -> std::convertible_to<fault>;
+};
+
+/// The queue holds back the message itself.
+template <class Q>
+concept defers_uncounted = requires(Q& q, typename Q::message& m, wall_time until) {
+    { q.defer(m, until, false) } -> std::convertible_to<fault>;
+};
+template <class Q>
+concept defers_counted = requires(Q& q, typename Q::message& m, wall_time until) {
+    { q.defer(m, until) } -> std::convertible_to<fault>;
+};
+
+/// A copy takes the place of the message.
+template <class Q>
+concept schedules_copies = requires(Q& q, typename Q::message& m,
+                                    const queue_policy::scheduled_copy& copy) {
+    { q.schedule_copy(m, copy) } -> std::convertible_to<fault>;
+    { m.id } -> std::convertible_to<std::string_view>;
+    { m.copy } -> std::convertible_to<std::uint32_t>;
+    { m.tries } -> std::convertible_to<std::uint64_t>;
+};
+
+/// The queue returns a deferred message only for its pointer.
+template <class Q>
+concept defers_with_pointers =
+    requires(Q& q, typename Q::message& m, typename Q::pointer& p, wall_time due, duration lock) {
+        { q.schedule_pointer(m, due) } -> std::convertible_to<fault>;
+        { q.defer(m) } -> std::convertible_to<fault>;
+        { q.receive_pointer(lock) } -> std::same_as<result<std::optional<typename Q::pointer>>>;
+        { q.receive_deferred(p, lock) } -> std::same_as<result<std::optional<typename Q::message>>>;
+        { q.complete(p) } -> std::convertible_to<fault>;
+        { q.abandon(p) } -> std::convertible_to<fault>;
+    };
+
+template <class Q, class Message>
+concept renews = requires(Q& q, Message& m, duration lock) {
+    { q.renew(m, lock) } -> std::convertible_to<fault>;
+};
+
+template <class Q>
+concept reports_empty = requires(Q& q) {
+    { q.empty() } -> std::same_as<result<bool>>;
+};
+
+template <class Q>
+struct queue_abilities {
+    static constexpr bool by_pointer = defers_with_pointers<Q>;
+    static constexpr bool by_copy = !by_pointer && schedules_copies<Q>;
+    static constexpr bool by_time =
+        !by_pointer && !by_copy && (defers_uncounted<Q> || defers_counted<Q>);
+    static constexpr bool can_defer = by_pointer || by_copy || by_time;
+    /// A delivery that ends with a deferral without a failure uses up no delivery of the message.
+    static constexpr bool defers_free =
+        by_copy || (by_time && defers_uncounted<Q>) || (by_pointer && abandons_uncounted<Q>);
+};
+
+struct no_pointer {};
+template <class Q>
+struct pointer_of {
+    using type = no_pointer;
+};
+template <class Q>
+    requires queue_abilities<Q>::by_pointer
+struct pointer_of<Q> {
+    using type = typename Q::pointer;
+};
+
+/// The lowest number of tries that together last for `wanted`, with the lowest random values.
+[[nodiscard]] constexpr std::uint64_t tries_for(duration wanted, const backoff& pauses,
+                                                duration lock, bool can_defer) noexcept
+{
+    if (wanted == duration::highest()) return highest_size;
+    if (wanted <= duration{}) return 1;
+    constexpr std::uint32_t max_summed = 2'000;
+    const duration last_hold = can_defer ? pause(pauses, UINT32_MAX, 0.0) : lock;
+    duration elapsed{};
+    for (std::uint32_t n = 1; elapsed < wanted; ++n) {
+        const duration hold = can_defer ? pause(pauses, n, 0.0) : lock;
+        if (hold == last_hold || n == max_summed) {
+            const auto more = delivery_terms::deliveries_for(wanted - elapsed, hold);
+            return more ? saturating_add(n, *more) : highest_size;
+        }
+        elapsed += hold;
+        if (elapsed >= wanted) return std::uint64_t{n} + 1;
+    }
+    return 1;
+}
+
+/// The settle_policy of run_queue for a queue with these abilities.
+template <class Q>
+[[nodiscard]] constexpr settle_policy settle_policy_of(const queue_policy& p) noexcept
+{
+    using abilities = queue_abilities<Q>;
+    settle_policy s;
+    const std::uint64_t tries =
+        tries_for(p.retry_for, p.pauses, p.lock, abilities::can_defer);
+    s.levels.immediate = 0;
+    s.levels.delayed = retry_levels::unlimited;
+    if (tries < retry_levels::unlimited) s.levels.delayed = static_cast<std::uint32_t>(tries - 1);
+    s.levels.pauses = p.pauses;
+    s.max_deliveries = p.max_deliveries;
+    s.to_settle = p.to_settle;
+    s.can_defer = abilities::can_defer;
+    s.on_outage = abilities::can_defer ? settle_policy::when_down::defer
+                                       : settle_policy::when_down::let_lock_expire;
+    s.defer_renews = abilities::by_copy;
+    s.release_counts = !abandons_uncounted<Q>;
+    return s;
+}
+
+/// The first error of the policy for a queue with these abilities.
+template <class Q>
+[[nodiscard]] constexpr std::optional<config_error> check_for_queue(const queue_policy& p) noexcept
+{
+    if (auto bad = validate(p)) return bad;
+    const std::uint64_t tries =
+        tries_for(p.retry_for, p.pauses, p.lock, queue_abilities<Q>::can_defer);
+    const bool limited = tries != highest_size && p.max_deliveries != highest_size;
+    if (limited && !queue_abilities<Q>::by_copy && tries > p.max_deliveries) {
+        return config_error{"queue_policy.max_deliveries", p.max_deliveries,
+                            "is too low for retry_for: set retry_for lower, or the queue to",
+                            tries};
+    }
+    return {};
+}
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_QUEUE_DETAIL_QUEUE_ABILITIES_HPP

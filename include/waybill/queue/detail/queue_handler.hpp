@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+//
+// queue_handler: calls the handler of run_queue, and records its delivery in the report.
+
+#ifndef WAYBILL_QUEUE_DETAIL_QUEUE_HANDLER_HPP
+#define WAYBILL_QUEUE_DETAIL_QUEUE_HANDLER_HPP
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/core/detail/saturating.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/queue/queue_policy.hpp>
+#include <waybill/queue/queue_report.hpp>
+#include <waybill/retry/detail/guarded_call.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// The result of a handler: a fault, and the server's delay if there is one.
+struct handled {
+    fault reason{};
+    duration retry_after{};
+};
+
+template <class Handler, class Message>
+struct checked_queue_handler {
+    static constexpr bool takes_lock =
+        std::invocable<Handler&, const Message&, queue_policy::message_lock&>;
+    static constexpr bool takes_message = takes_lock || std::invocable<Handler&, const Message&>;
+    static_assert(takes_message,
+                  "run_queue: the handler must accept a const message& of the queue, and may accept "
+                  "a waybill::queue_policy::message_lock& as its second argument");
+
+    static auto call(Handler& h, const Message& m, queue_policy::message_lock& lock)
+    {
+        if constexpr (takes_lock) return h(m, lock);
+        else return h(m);
+    }
+    using result_type = std::remove_cvref_t<decltype(call(
+        std::declval<Handler&>(), std::declval<const Message&>(),
+        std::declval<queue_policy::message_lock&>()))>;
+    static_assert(std::is_void_v<result_type> || guarded_result<result_type>,
+                  "run_queue: the handler must return a fault, a fault_kind, a result, a "
+                  "call_answer or nothing, and not bool");
+};
+
+template <class R>
+[[nodiscard]] handled handled_as(R&& r)
+{
+    using result_type = std::remove_cvref_t<R>;
+    handled h;
+    if constexpr (std::same_as<result_type, fault_kind>) {
+        h.reason.kind = r;
+    } else if constexpr (requires { r.reason.kind; }) {
+        h.reason = std::forward<R>(r).reason;
+        if constexpr (requires { r.retry_after; }) h.retry_after = r.retry_after;
+    } else if constexpr (requires { r.error().kind; }) {
+        if (!r.has_value()) h.reason = std::forward<R>(r).error();
+    } else {
+        h.reason = std::forward<R>(r);
+    }
+    return h;
+}
+
+template <class Message>
+[[nodiscard]] std::string id_of_message(const Message& m)
+{
+    if constexpr (requires { { m.id } -> std::convertible_to<std::string_view>; })
+        return std::string(std::string_view(m.id));
+    else if constexpr (requires { std::to_string(m.number); })
+        return std::to_string(m.number);
+    else
+        return {};
+}
+
+/// A delivery from its receipt to its outcome. If an exception leaves the scope before the outcome,
+/// the message is recorded as left to its lock.
+class delivery_record {
+public:
+    delivery_record(queue_report& r, std::string id) : report_(r)
+    {
+        entry_.id = std::move(id);
+        // The destructor must not allocate.
+        if (r.listed.size() == r.listed.capacity() && r.listed.size() < queue_report::max_listed)
+            r.listed.reserve(2 * r.listed.size() + 8);
+        r.received = saturating_add(r.received, 1);
+    }
+    delivery_record(const delivery_record&) = delete;
+    delivery_record& operator=(const delivery_record&) = delete;
+    ~delivery_record()
+    {
+        if (recorded_) return;
+        report_.interrupted = saturating_add(report_.interrupted, 1);
+        entry_.text.clear();
+        add(queue_report::outcome::left_to_lock);
+    }
+
+    void end(queue_report::outcome how, fault_kind kind, std::string text)
+    {
+        entry_.kind = kind;
+        entry_.text = std::move(text);
+        recorded_ = true;
+        add(how);
+    }
+
+private:
+    void add(queue_report::outcome how)
+    {
+        std::uint64_t& count = report_.count_of(how);
+        count = saturating_add(count, 1);
+        const bool needs_a_look = how == queue_report::outcome::dead_lettered ||
+                                  how == queue_report::outcome::left_to_lock ||
+                                  how == queue_report::outcome::unconfirmed;
+        if (!needs_a_look) return;
+        entry_.how = how;
+        if (report_.listed.size() < queue_report::max_listed)
+            report_.listed.push_back(std::move(entry_));
+        else
+            report_.unlisted = saturating_add(report_.unlisted, 1);
+    }
+
+    queue_report& report_;
+    queue_report::delivery entry_{};
+    bool recorded_ = false;
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_QUEUE_DETAIL_QUEUE_HANDLER_HPP

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+//
+// queue_loop: receives, handles and settles one message after the other. Part of run_queue.
+
+#ifndef WAYBILL_QUEUE_DETAIL_QUEUE_LOOP_HPP
+#define WAYBILL_QUEUE_DETAIL_QUEUE_LOOP_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/core/detail/saturating.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/queue/detail/held_lock.hpp>
+#include <waybill/queue/detail/queue_abilities.hpp>
+#include <waybill/queue/detail/queue_handler.hpp>
+#include <waybill/queue/detail/queue_settler.hpp>
+#include <waybill/queue/message_queue.hpp>
+#include <waybill/queue/queue_policy.hpp>
+#include <waybill/queue/queue_report.hpp>
+#include <waybill/queue/settle.hpp>
+#include <waybill/retry/circuit_breaker.hpp>
+#include <waybill/retry/scoped_permit.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+template <class Q, class Handler, class OutsideClock>
+class queue_loop {
+    using message = typename Q::message;
+    using pointer = typename pointer_of<Q>::type;
+    using abilities = queue_abilities<Q>;
+    using clock_type = forward_clock<OutsideClock>;
+    using lock_type = held_lock<Q, clock_type>;
+    using checked_handler = checked_queue_handler<Handler, message>;
+
+public:
+    queue_loop(Q& queue, Handler& handler, const queue_policy& policy, OutsideClock& clock,
+               queue_report& report)
+        : queue_(queue),
+          handler_(handler),
+          policy_(policy),
+          settle_policy_(settle_policy_of<Q>(policy)),
+          outage_policy_(settle_policy_),
+          clock_(clock),
+          report_(report)
+    {
+        // A delivery that uses up nothing may also be the last one.
+        if (abilities::defers_free) outage_policy_.defer_renews = true;
+    }
+
+    void run()
+    {
+        report_.end = queue_report::end_reason::running;
+        report_.invalid = check_for_queue<Q>(policy_);
+        if (report_.invalid) return end(queue_report::end_reason::invalid_policy);
+        while (report_.end == queue_report::end_reason::running) step();
+    }
+
+private:
+    void end(queue_report::end_reason reason) noexcept { report_.end = reason; }
+
+    void sleep_until(steady_time t)
+    {
+        if (!clock_.sleep_until(t)) end(queue_report::end_reason::stopped);
+    }
+
+    /// One request to the queue with its message, or one wait.
+    void step()
+    {
+        if (clock_.stop_requested()) return end(queue_report::end_reason::stopped);
+        const steady_time now = clock_.now();
+        if (policy_.breaker != nullptr && policy_.breaker->room(now) == 0)
+            return wait_for_breaker(now);
+        if constexpr (abilities::by_pointer) {
+            if (pairs_are_due(now) && receive_original(now)) return;
+            if (report_.end != queue_report::end_reason::running) return;
+            if (clock_.stop_requested()) return end(queue_report::end_reason::stopped);
+        }
+        receive_message(clock_.now());
+    }
+
+    void wait_for_breaker(steady_time now)
+    {
+        report_.breaker_waits = saturating_add(report_.breaker_waits, 1);
+        const steady_time next = policy_.breaker->next_change(now);
+        const bool known = now < next && next != steady_time::highest();
+        sleep_until(known ? next : now + policy_.poll_interval);
+    }
+
+    void receive_message(steady_time requested)
+    {
+        result<std::optional<message>> received = queue_.receive(policy_.lock);
+        if (!received) return receive_failed(std::move(received).error());
+        consecutive_failures_ = 0;
+        if (!*received) return nothing_received(requested);
+        handle(**received, nullptr, requested);
+    }
+
+    void nothing_received(steady_time requested)
+    {
+        if (policy_.stop_when_empty && is_empty()) return end(queue_report::end_reason::empty);
+        steady_time next = requested + policy_.poll_interval;
+        if (abilities::by_pointer) next = earlier(next, later(next_pair_, requested));
+        if (clock_.now() < next) sleep_until(next);
+    }
+
+    [[nodiscard]] bool is_empty()
+    {
+        if constexpr (reports_empty<Q>) {
+            if (clock_.stop_requested()) return false;
+            result<bool> r = queue_.empty();
+            if (!r) report_.queue_fault = std::move(r).error();
+            return r.value_or(false);
+        } else {
+            return later(deferred_until_, clock_.now()) == clock_.now();
+        }
+    }
+
+    void receive_failed(fault f)
+    {
+        const fault_kind kind = f.kind;
+        report_.failed_receives = saturating_add(report_.failed_receives, 1);
+        report_.queue_fault = std::move(f);
+        if (kind == fault_kind::cancelled) return end(queue_report::end_reason::stopped);
+        if (!is_worth_a_retry(kind)) return end(queue_report::end_reason::queue_failed);
+        if (consecutive_failures_ != UINT32_MAX) ++consecutive_failures_;
+        constexpr backoff pauses{.base = duration::milliseconds(500),
+                                 .cap = duration::seconds(30),
+                                 .spread = backoff::jitter::equal};
+        sleep_until(clock_.now() + pause(pauses, consecutive_failures_, clock_.random()));
+    }
+
+    /// After each change of the breaker's state, due originals are requested first.
+    [[nodiscard]] bool pairs_are_due(steady_time now)
+    {
+        const std::uint64_t generation =
+            policy_.breaker == nullptr ? 0 : policy_.breaker->generation(now);
+        if (std::exchange(breaker_generation_, generation) != generation) next_pair_ = now;
+        return !(now < next_pair_);
+    }
+
+    /// False if no pointer was received.
+    bool receive_original(steady_time requested)
+    {
+        auto received = queue_.receive_pointer(policy_.lock);
+        next_pair_ = requested + policy_.poll_interval;
+        if (!received) {
+            receive_failed(std::move(received).error());
+            return true;
+        }
+        if (!*received) return false;
+        next_pair_ = requested;
+        pointer& p = **received;
+        if (clock_.stop_requested()) return give_back_pointer(p);
+        auto original = queue_.receive_deferred(p, policy_.lock);
+        if (!original) {
+            // The pointer is left to its lock, so that other pairs are received meanwhile.
+            const fault_kind kind = original.error().kind;
+            report_.failed_receives = saturating_add(report_.failed_receives, 1);
+            report_.queue_fault = std::move(original).error();
+            if (kind != fault_kind::transient) next_pair_ = clock_.now() + policy_.poll_interval;
+            return true;
+        }
+        if (*original) {
+            report_.originals = saturating_add(report_.originals, 1);
+            handle(**original, &p, requested);
+        } else {
+            settler(p).settle_pointer();  // its message is gone
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool give_back_pointer(pointer& p)
+    {
+        fault f = queue_.abandon(p);
+        if (!f.ok()) report_.queue_fault = std::move(f);
+        return true;
+    }
+
+    void handle(message& m, pointer* p, steady_time requested)
+    {
+        delivery_record record(report_, id_of_message(m));
+        lock_type lock(queue_, m, p, policy_, clock_, requested, report_);
+        const handled h = call_handler(m, lock);
+        if (h.reason.kind == fault_kind::infrastructure && called_) {
+            report_.outages = saturating_add(report_.outages, 1);
+            consecutive_outages_ = saturating_add(consecutive_outages_, 1);
+        }
+        if (h.reason.kind == fault_kind::none) consecutive_outages_ = 0;
+        const settlement s = settlement_of(m, h, lock);
+        queue_settler<Q, clock_type> settler(queue_, m, p, lock, policy_, clock_, report_);
+        const queue_report::outcome how = settler.settle(s, h.reason, record);
+        // If the message becomes visible again, the queue is not empty until then.
+        if (how != queue_report::outcome::completed && how != queue_report::outcome::dead_lettered)
+            deferred_until_ = later(deferred_until_, settler.visible_at());
+        if (abilities::by_pointer && how == queue_report::outcome::deferred)
+            next_pair_ = earlier(next_pair_, settler.visible_at());
+        if (how == queue_report::outcome::given_back)  // it would be received again at once
+            sleep_until(clock_.now() + policy_.poll_interval);
+    }
+
+    /// The result of the handler, or why it was not called.
+    [[nodiscard]] handled call_handler(message& m, lock_type& lock)
+    {
+        called_ = false;
+        lost_deliveries_ = has_lost_deliveries(m);
+        if (lost_deliveries_) {
+            return {transient("the last delivery before this one ended without a settlement, as "
+                              "after a crash"),
+                    {}};
+        }
+        if (clock_.stop_requested()) return {cancelled("a stop was requested"), {}};
+        if (!lock.keep()) return {ownership_lost("the lock was lost before the handler"), {}};
+        if (lock.left() <= policy_.to_settle)
+            return {ownership_lost("the lock was too short before the handler"), {}};
+        queue_policy::message_lock argument(lock);
+        if (policy_.breaker == nullptr) return call(m, argument);
+        const double random = clock_.random();
+        auto permit = scoped_permit(*policy_.breaker, [&] { return clock_.now(); });
+        if (!permit) return {cancelled("the circuit breaker is open"), {}};
+        handled h = call(m, argument);
+        permit.record(h.reason.kind, random);
+        return h;
+    }
+
+    [[nodiscard]] handled call(const message& m, queue_policy::message_lock& argument)
+    {
+        called_ = true;
+        if constexpr (std::is_void_v<typename checked_handler::result_type>) {
+            checked_handler::call(handler_, m, argument);
+            return {};
+        } else {
+            return handled_as(checked_handler::call(handler_, m, argument));
+        }
+    }
+
+    /// True if a message has more tries or deliveries than it can have. After each try that is
+    /// settled it is dead-lettered in time, so the handler of the last one did not return.
+    [[nodiscard]] bool has_lost_deliveries(const message& m) const
+    {
+        const queue_delivery d = delivery_of(m);
+        if (d.count > settle_policy_.max_deliveries) return true;
+        return counts_tries && saturating_sub(d.tries, d.outage_deliveries) > max_tries();
+    }
+
+    /// True if outages do not add to the tries of a message.
+    static constexpr bool counts_tries =
+        abilities::defers_free || requires(const message& m) { m.outage_deliveries; };
+
+    /// A valid message survives some crashes, even if the policy allows no retry.
+    [[nodiscard]] std::uint64_t max_tries() const
+    {
+        constexpr std::uint64_t min_crashes = 10;  // the default of Service Bus for deliveries
+        return greater(settle_policy_.levels.max_attempts(), min_crashes);
+    }
+
+    [[nodiscard]] static queue_delivery delivery_of(const message& m)
+    {
+        queue_delivery d;
+        d.count = greater(static_cast<std::uint64_t>(m.deliveries), 1);
+        d.tries = d.count;
+        if constexpr (abilities::by_copy)
+            d.tries = saturating_add(d.count, static_cast<std::uint64_t>(m.tries));
+        if constexpr (requires { static_cast<std::uint64_t>(m.outage_deliveries); })
+            d.outage_deliveries = static_cast<std::uint64_t>(m.outage_deliveries);
+        return d;
+    }
+
+    [[nodiscard]] settlement settlement_of(const message& m, const handled& h, lock_type& lock)
+    {
+        const fault_kind kind = h.reason.kind;
+        queue_delivery d = delivery_of(m);
+        d.lock_left = lock.left();
+        if (lost_deliveries_ && d.lock_left > policy_.to_settle) {
+            const bool by_count = d.count > settle_policy_.max_deliveries;
+            return dead_letter_message{
+                .reason = by_count ? dead_letter_message::cause::last_delivery
+                                   : dead_letter_message::cause::exhausted,
+                .kind = kind,
+                .used = by_count ? d.count : saturating_sub(d.tries, d.outage_deliveries),
+                .max_attempts = by_count ? settle_policy_.max_deliveries : max_tries()};
+        }
+        const bool is_outage =
+            kind == fault_kind::infrastructure || kind == fault_kind::cancelled;
+        // In an outage the deliveries of a message do not grow, so its pauses would not either.
+        if (kind == fault_kind::infrastructure && abilities::defers_free)
+            d.count = greater(d.count, consecutive_outages_);
+        return settle_with(is_outage ? outage_policy_ : settle_policy_, d, h);
+    }
+
+    [[nodiscard]] settlement settle_with(const settle_policy& p, const queue_delivery& d,
+                                           const handled& h)
+    {
+        const double random = clock_.random();
+        return settle(p, d, h.reason.kind, random, clock_.wall_now(), h.retry_after);
+    }
+
+    auto settler(pointer& p)
+    {
+        return pointer_settler<Q, clock_type>{queue_, p, clock_, report_};
+    }
+
+    Q& queue_;
+    Handler& handler_;
+    const queue_policy& policy_;
+    settle_policy settle_policy_;
+    settle_policy outage_policy_;  // after a fault that is not the message's
+    clock_type clock_;
+    queue_report& report_;
+    std::uint32_t consecutive_failures_ = 0;  // of `receive`
+    std::uint64_t consecutive_outages_ = 0;   // of the handler
+    std::uint64_t breaker_generation_ = 0;
+    steady_time next_pair_ = steady_time::lowest();
+    steady_time deferred_until_ = steady_time::lowest();
+    bool called_ = false;           // the handler, for the message in hand
+    bool lost_deliveries_ = false;  // of the message in hand
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_QUEUE_DETAIL_QUEUE_LOOP_HPP

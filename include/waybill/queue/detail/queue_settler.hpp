@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+//
+// queue_settler: the calls that settle the message in hand of run_queue.
+
+#ifndef WAYBILL_QUEUE_DETAIL_QUEUE_SETTLER_HPP
+#define WAYBILL_QUEUE_DETAIL_QUEUE_SETTLER_HPP
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <waybill/core/detail/saturating.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/match.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/queue/detail/held_lock.hpp>
+#include <waybill/queue/detail/queue_abilities.hpp>
+#include <waybill/queue/detail/queue_handler.hpp>
+#include <waybill/queue/queue_policy.hpp>
+#include <waybill/queue/queue_report.hpp>
+#include <waybill/queue/scheduled_id.hpp>
+#include <waybill/queue/settle.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// Makes a call at most three times. `has_time(pause)` is true if the lock lasts for that pause and
+/// another call. After a stop request no further call is made.
+template <class Clock, class Call, class HasTime>
+[[nodiscard]] fault call_to_settle(Clock& clock, queue_report& report, Call&& call,
+                                   HasTime&& has_time)
+{
+    constexpr std::uint32_t max_calls = 3;
+    constexpr backoff pauses{.base = duration::milliseconds(200),
+                             .cap = duration::seconds(2),
+                             .spread = backoff::jitter::equal};
+    for (std::uint32_t n = 1;; ++n) {
+        fault f = call();
+        if (f.ok()) return f;
+        report.failed_settlements = saturating_add(report.failed_settlements, 1);
+        report.queue_fault = f;
+        if (!is_worth_a_retry(f.kind) || n == max_calls) return f;
+        const duration wait = pause(pauses, n, clock.random());
+        if (!has_time(wait) || !clock.sleep_until(clock.now() + wait)) return f;
+    }
+}
+
+/// Completes a pointer. If that fails, the pointer is received again, and finds no message.
+template <class Q, class Clock>
+struct pointer_settler {
+    Q& queue;
+    typename pointer_of<Q>::type& pointer;
+    Clock& clock;
+    queue_report& report;
+
+    void settle_pointer()
+    {
+        const auto call = [&]() -> fault { return queue.complete(pointer); };
+        (void)call_to_settle(clock, report, call, [](duration) { return true; });
+    }
+};
+
+template <class Q, class Clock>
+class queue_settler {
+    using message = typename Q::message;
+    using pointer = typename pointer_of<Q>::type;
+    using abilities = queue_abilities<Q>;
+    using lock_type = held_lock<Q, Clock>;
+    using outcome = queue_report::outcome;
+
+public:
+    queue_settler(Q& queue, message& m, pointer* p, lock_type& lock, const queue_policy& policy,
+                  Clock& clock, queue_report& report)
+        : queue_(queue),
+          message_(m),
+          pointer_(p),
+          lock_(lock),
+          policy_(policy),
+          clock_(clock),
+          report_(report)
+    {
+    }
+
+    /// Settles the message, then its pointer, and records the outcome.
+    outcome settle(const settlement& s, const fault& reason, delivery_record& record)
+    {
+        outcome how = outcome::left_to_lock;
+        std::string text = reason.text;
+        fault failure;
+        match(
+            s,
+            [&](complete) {
+                how = outcome::completed;
+                failure = call([&]() -> fault { return queue_.complete(message_); });
+            },
+            [&](abandon a) {
+                how = outcome::given_back;
+                failure = call([&]() -> fault { return give_back(a.failed); });
+            },
+            [&](waybill::defer d) {
+                how = outcome::deferred;
+                failure = hold_back(d.until, reason.kind == fault_kind::transient);
+            },
+            [&](const dead_letter_message& d) {
+                how = outcome::dead_lettered;
+                text = waybill::describe(d, reason.text);
+                failure = call([&]() -> fault { return queue_.dead_letter(message_, text); });
+            },
+            [&](let_lock_expire l) {
+                text = name(l.reason);
+                if (!reason.text.empty()) text += ": " + reason.text;
+            });
+        if (failure.ok()) {
+            if (how != outcome::left_to_lock) settle_pointer(how);
+            visible_at_ = later(visible_at_, clock_.now());
+            if (how == outcome::left_to_lock) visible_at_ = visible_at_ + lock_.left();
+            record.end(how, reason.kind, std::move(text));
+            return how;
+        }
+        how = refused_copy_ ? outcome::left_to_lock : outcome::unconfirmed;
+        visible_at_ = later(visible_at_, clock_.now() + lock_.left());
+        record.end(how, failure.kind, std::move(failure.text));
+        return how;
+    }
+
+    /// When the message becomes visible again, if it was not completed or dead-lettered.
+    [[nodiscard]] steady_time visible_at() const noexcept { return visible_at_; }
+
+private:
+    template <class Call>
+    [[nodiscard]] fault call(Call&& c)
+    {
+        return call_to_settle(clock_, report_, c, [&](duration wait) {
+            return lock_.left() > wait + policy_.to_settle;
+        });
+    }
+
+    [[nodiscard]] fault give_back(bool failed)
+    {
+        if constexpr (abandons_uncounted<Q>) return queue_.abandon(message_, failed);
+        else return queue_.abandon(message_);
+    }
+
+    [[nodiscard]] fault hold_back(wall_time until, bool failed)
+    {
+        if constexpr (abilities::by_pointer) {
+            // A pointer that is visible before the lock ends could find its message not deferred.
+            until = later(until, clock_.wall_now() + lock_.left());
+            set_visible_at(until);
+            fault f = call([&]() -> fault { return queue_.schedule_pointer(message_, until); });
+            if (!f.ok()) return f;
+            return call([&]() -> fault { return queue_.defer(message_); });
+        } else if constexpr (abilities::by_copy) {
+            set_visible_at(until);
+            return replace_by_copy(until, failed);
+        } else if constexpr (defers_uncounted<Q>) {
+            set_visible_at(until);
+            return call([&]() -> fault { return queue_.defer(message_, until, failed); });
+        } else if constexpr (defers_counted<Q>) {
+            set_visible_at(until);
+            return call([&]() -> fault { return queue_.defer(message_, until); });
+        } else {
+            return {};  // settle() defers no message of a queue that cannot
+        }
+    }
+
+    /// First the copy, then the message: a crash between the calls repeats both, and the broker
+    /// drops the second copy by its id.
+    [[nodiscard]] fault replace_by_copy(wall_time until, bool failed)
+    {
+        const auto number = static_cast<std::uint32_t>(message_.copy);
+        const auto original = scheduled_id::original_of(message_.id, number);
+        auto id = scheduled_id::make(original ? *original : std::string_view(message_.id),
+                                     number == UINT32_MAX ? number : number + 1);
+        if (!id) {
+            refused_copy_ = true;
+            return permanent(describe(id.error()));
+        }
+        const auto count = static_cast<std::uint64_t>(message_.deliveries);
+        const auto tries = saturating_add(static_cast<std::uint64_t>(message_.tries),
+                                          failed ? count : saturating_sub(count, 1));
+        const queue_policy::scheduled_copy copy{*std::move(id), number + 1, tries, until};
+        fault f = call([&]() -> fault { return queue_.schedule_copy(message_, copy); });
+        if (!f.ok()) return f;
+        return call([&]() -> fault { return queue_.complete(message_); });
+    }
+
+    void settle_pointer(outcome how)
+    {
+        if constexpr (abilities::by_pointer) {
+            if (pointer_ == nullptr) return;
+            if (how != outcome::given_back) {
+                return pointer_settler<Q, Clock>{queue_, *pointer_, clock_, report_}
+                    .settle_pointer();
+            }
+            fault f = queue_.abandon(*pointer_);
+            if (!f.ok()) report_.queue_fault = std::move(f);
+        }
+    }
+
+    void set_visible_at(wall_time until)
+    {
+        visible_at_ = clock_.now() + (until - clock_.wall_now());
+    }
+
+    Q& queue_;
+    message& message_;
+    pointer* pointer_;
+    lock_type& lock_;
+    const queue_policy& policy_;
+    Clock& clock_;
+    queue_report& report_;
+    steady_time visible_at_ = steady_time::lowest();
+    bool refused_copy_ = false;  // the message has no id for a copy
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_QUEUE_DETAIL_QUEUE_SETTLER_HPP

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// message_queue: a queue as run_queue uses it.
+//
+//     class my_queue {
+//     public:
+//         struct message { std::string id, body; std::uint64_t deliveries; };
+//
+//         waybill::result<std::optional<message>> receive(waybill::duration lock);
+//         waybill::fault complete(message&);
+//         waybill::fault abandon(message&, bool failed);      // or abandon(message&)
+//         waybill::fault dead_letter(message&, std::string_view reason);
+//         waybill::fault defer(message&, waybill::wall_time until, bool failed);   // if it can
+//         waybill::fault renew(message&, waybill::duration lock);                  // if it can
+//         waybill::result<bool> empty();                                           // if it can
+//     };
+//
+// The guide has a table of these calls for six brokers. queue_conformance.hpp checks a queue.
+
+#ifndef WAYBILL_QUEUE_MESSAGE_QUEUE_HPP
+#define WAYBILL_QUEUE_MESSAGE_QUEUE_HPP
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/time.hpp>
+#include <waybill/queue/detail/queue_abilities.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// The calls that every queue has:
+///
+///   - `receive` returns one message, locked for `lock` from the request on, or nothing. It may wait
+///     for a message. A queue with a lock of its own ignores `lock`.
+///   - `deliveries` of a message counts from 1.
+///   - `complete`, `abandon` and `dead_letter` settle it. If the lock is lost they change nothing,
+///     as far as the queue can check that, and return `ownership_lost`.
+///   - `abandon` makes it visible at once. With `failed` false the delivery does not count. A queue
+///     that must count it has no second parameter.
+///   - `dead_letter` stores the message with the reason, then removes it.
+///
+/// A fault `permanent` of `receive` ends the driver. A queue that cannot be reached is
+/// `infrastructure`. Optional calls: see the guide.
+template <class Q>
+concept message_queue =
+    requires(Q& q, typename Q::message& m, duration lock, std::string_view reason) {
+        { q.receive(lock) } -> std::same_as<result<std::optional<typename Q::message>>>;
+        { q.complete(m) } -> std::convertible_to<fault>;
+        { q.dead_letter(m, reason) } -> std::convertible_to<fault>;
+        { m.deliveries } -> std::convertible_to<std::uint64_t>;
+    } &&
+    (detail::abandons_uncounted<Q> || detail::abandons_counted<Q>);
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_QUEUE_MESSAGE_QUEUE_HPP

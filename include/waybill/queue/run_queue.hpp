@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// run_queue: receives the messages of a queue, handles them, and settles each of them.
+//
+//     waybill::circuit_breaker breaker;
+//     const auto report = waybill::run_queue(
+//         queue, [&](const message& m) { return smtp.deliver(m); },           // returns a fault
+//         {.lock = 90s, .retry_for = 24h, .breaker = &breaker}, env);
+//     log(waybill::describe(report));
+//
+// A handler with steps keeps its lock between them:
+//
+//     [&](const message& m, waybill::queue_policy::message_lock& lock) {
+//         for (const part& p : m.parts) {
+//             if (!lock.keep()) return waybill::ownership_lost("the lock is lost");
+//             upload(p);
+//         }
+//         return waybill::fault{};
+//     }
+//
+// It returns after a stop request, at the end of `time_limited(env, 10min)`, or with
+// `stop_when_empty`. The guide has the guarantees and what they need from the queue.
+
+#ifndef WAYBILL_QUEUE_RUN_QUEUE_HPP
+#define WAYBILL_QUEUE_RUN_QUEUE_HPP
+
+#include <type_traits>
+
+#include <waybill/core/detail/driver_clock.hpp>
+#include <waybill/core/environment.hpp>
+#include <waybill/queue/detail/queue_loop.hpp>
+#include <waybill/queue/message_queue.hpp>
+#include <waybill/queue/queue_policy.hpp>
+#include <waybill/queue/queue_report.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// Handles messages one after the other until a stop. Adds to `report` as things happen, also if a
+/// callable throws: the exception passes through, the message in hand is left to its lock, and a
+/// further call continues. An exception of the handler is a failure for the circuit breaker.
+///
+/// The handler accepts a `const Q::message&` and optionally a `queue_policy::message_lock&`. It
+/// returns a fault, a fault_kind, a result, a call_answer (with the server's delay) or nothing.
+template <class Q, class Handler, class Environment>
+void run_queue(Q& queue, Handler&& handler, const queue_policy& policy, Environment&& env,
+               queue_report& report)
+{
+    static_assert(message_queue<Q>,
+                  "run_queue: the queue needs receive(duration), complete, abandon and dead_letter, "
+                  "and its message needs deliveries; see queue/message_queue.hpp");
+    static_assert(!detail::time_source<std::remove_cvref_t<Environment>>,
+                  "run_queue: it sleeps, so it needs an environment and not a clock");
+    detail::driver_clock clock(env);
+    if constexpr (message_queue<Q> && environment<std::remove_cvref_t<Environment>>) {
+        using handler_type = std::remove_reference_t<Handler>;
+        detail::queue_loop<Q, handler_type, decltype(clock)>(queue, handler, policy, clock, report)
+            .run();
+    }
+}
+
+/// The same with a new report.
+template <class Q, class Handler, class Environment>
+[[nodiscard]] queue_report run_queue(Q& queue, Handler&& handler, const queue_policy& policy,
+                                     Environment&& env)
+{
+    queue_report report;
+    run_queue(queue, handler, policy, env, report);
+    return report;
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_QUEUE_RUN_QUEUE_HPP
