@@ -84,7 +84,8 @@ struct [[nodiscard]] queue_report {
     std::vector<delivery> listed{};         ///< The first `max_listed` deliveries that need a look.
     std::uint64_t unlisted = 0;             ///< Further ones.
 
-    [[nodiscard]] std::uint64_t& count_of(outcome o) noexcept
+    /// The number of deliveries that ended so.
+    [[nodiscard]] std::uint64_t count_of(outcome o) const noexcept
     {
         switch (o) {
             case outcome::completed: return completed;

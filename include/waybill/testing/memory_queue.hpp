@@ -57,6 +57,7 @@ struct queued_message {
 struct queued_pointer {
     std::uint64_t number = 0;
     std::uint64_t original = 0;
+    std::uint64_t tries = 0;
     std::uint64_t lock = 0;
 
     friend bool operator==(const queued_pointer&, const queued_pointer&) = default;
@@ -163,11 +164,11 @@ public:
         return {};
     }
 
-    fault schedule_pointer(message& m, wall_time due)
+    fault schedule_pointer(message& m, std::uint64_t tries, wall_time due)
         requires(Deferral == queue_deferral::by_pointer)
     {
         const std::uint64_t number = ++last_number_;
-        pointers_.emplace(number, stored_pointer{{number, m.number, 0}, steady_time::lowest(), due});
+        pointers_.emplace(number, stored_pointer{.what = {number, m.number, tries}, .due = due});
         return {};
     }
 
@@ -178,6 +179,7 @@ public:
         if (s == nullptr) return lost();
         s->lock_end = steady_time::lowest();
         s->deferred = true;
+        uncount(*s, false);
         return {};
     }
 

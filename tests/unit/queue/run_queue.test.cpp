@@ -99,3 +99,485 @@ TEST_CASE("each result of a handler settles the message")
         }
     }
 }
+
+TEST_CASE("a handler may return nothing, a kind, a result or the server's delay")
+{
+    const auto run = [](auto handle) {
+        manual_environment env(start);
+        memory_queue queue(env);
+        queue.put("a");
+        return waybill::run_queue(queue, handle, {.stop_when_empty = true}, env);
+    };
+    CHECK(run([](const queued_message&) {}).completed == 1);
+    CHECK(run([](const queued_message&) { return fault_kind::permanent; }).dead_lettered == 1);
+    CHECK(run([](const queued_message&) -> waybill::result<void> {
+              return waybill::unexpected(waybill::permanent("no"));
+          }).dead_lettered == 1);
+
+    manual_environment env(start);
+    memory_queue queue(env);
+    queue.put("a");
+    bool first = true;
+    const auto handle = [&](const queued_message&) -> waybill::call_answer {
+        if (!std::exchange(first, false)) return {};
+        return {waybill::transient("busy"), 2min};
+    };
+    const auto r = waybill::run_queue(queue, handle, {.stop_when_empty = true}, env);
+    CHECK(r.deferred == 1);
+    CHECK(r.completed == 1);
+    CHECK(env.slept() >= waybill::duration(2min));
+}
+
+namespace {
+
+// Runs with a dependency that is down for `down`, and returns the report.
+template <queue_deferral D>
+struct outage {
+    explicit outage(waybill::duration down, std::uint64_t max_deliveries, int messages = 3)
+        : env(start, waybill::wall_time::at(24h)), queue(env, max_deliveries)
+    {
+        for (int i = 0; i != messages; ++i) queue.put("m" + std::to_string(i));
+        until = start + down;
+    }
+
+    void run(const queue_policy& p)
+    {
+        const auto handle = [&](const queued_message& m) -> fault {
+            ++calls;
+            if (env.now() < until) return waybill::infrastructure("mail server is down");
+            order += m.body + " ";
+            return {};
+        };
+        report = waybill::run_queue(queue, handle, p, env);
+    }
+
+    manual_environment env;
+    queue_with<D> queue;
+    waybill::steady_time until;
+    std::uint64_t calls = 0;
+    std::string order;
+    queue_report report;
+};
+
+template <queue_deferral D>
+void survives_an_hour_with_few_deliveries()
+{
+    outage<D> o(1h, 10);
+    queue_policy p{.lock = 90s, .retry_for = 10s, .max_deliveries = 10, .stop_when_empty = true};
+    o.run(p);
+    CHECK(o.report.end == end_reason::empty);
+    CHECK(o.report.completed == 3);
+    CHECK(o.report.dead_lettered == 0);
+    CHECK(o.report.outages > 10);
+    CHECK(sum_of_outcomes(o.report) == o.report.received);
+    CHECK(o.queue.dead_letters().empty());
+}
+
+}  // namespace
+
+TEST_CASE("an outage uses up no delivery if the queue can defer")
+{
+    SUBCASE("by time") { survives_an_hour_with_few_deliveries<queue_deferral::by_time>(); }
+    SUBCASE("with copies") { survives_an_hour_with_few_deliveries<queue_deferral::by_copy>(); }
+    SUBCASE("with pointers") { survives_an_hour_with_few_deliveries<queue_deferral::by_pointer>(); }
+}
+
+namespace {
+
+// Without deferral, and each delivery counts.
+struct counted_queue : private queue_with<queue_deferral::none> {
+    using base = queue_with<queue_deferral::none>;
+    using base::base, base::message, base::put, base::receive, base::complete, base::dead_letter;
+    using base::dead_letters, base::empty;
+    fault abandon(message& m) { return base::abandon(m, true); }
+};
+
+}  // namespace
+
+TEST_CASE("without deferral an outage uses up deliveries, one for each lock")
+{
+    outage<queue_deferral::none> o(1h, 961);
+    o.run({.lock = 90s, .retry_for = 24h, .max_deliveries = 961, .stop_when_empty = true});
+    CHECK(o.report.completed == 3);
+    CHECK(o.report.dead_lettered == 0);
+    CHECK(o.report.left_to_lock == 3 * 40);  // an hour of 90 s
+
+    // A queue that counts each delivery is never given a message back without a count.
+    manual_environment env(start);
+    counted_queue queue(env, 961);
+    queue.put("a");
+    const auto handle = [&](const queued_message&) -> fault {
+        return waybill::infrastructure("down");
+    };
+    const auto r = waybill::run_queue(
+        queue, handle,
+        {.lock = 90s, .retry_for = 24h, .max_deliveries = 961, .stop_when_empty = true}, env);
+    CHECK(r.dead_lettered == 1);
+    CHECK(env.slept() >= waybill::duration(24h));
+    CHECK(queue.dead_letters().at(0).reason ==
+          "last_delivery: infrastructure, 961 of 961 deliveries (max_deliveries): down");
+}
+
+TEST_CASE("while the circuit breaker is open, nothing is received")
+{
+    waybill::circuit_breaker breaker({.consecutive_failures = 3});
+    outage<queue_deferral::by_time> o(1h, 10, 100);
+    o.run({.lock = 90s, .retry_for = 10s, .max_deliveries = 10, .breaker = &breaker,
+           .stop_when_empty = true});
+    CHECK(o.report.completed == 100);
+    CHECK(o.report.dead_lettered == 0);
+    // 3 failures open it, then one probe after each pause of 5 s, 10 s ... 300 s
+    CHECK(o.report.outages <= 3 + 7 + 12);
+    CHECK(o.report.received == o.report.completed + o.report.deferred + o.report.given_back);
+    CHECK(o.report.breaker_waits >= o.report.outages - 3);
+}
+
+TEST_CASE("a circuit breaker that opens while a message is received: it is given back uncounted")
+{
+    manual_environment env(start);
+    waybill::circuit_breaker breaker;
+    // Another user of the breaker opens it during the request.
+    struct opening : memory_queue<manual_environment> {
+        using memory_queue::memory_queue;
+        waybill::result<std::optional<queued_message>> receive(waybill::duration lock)
+        {
+            auto m = memory_queue::receive(lock);
+            if (breaker != nullptr) std::exchange(breaker, nullptr)->force_open(start);
+            return m;
+        }
+        waybill::circuit_breaker* breaker = nullptr;
+    };
+    opening queue(env);
+    queue.breaker = &breaker;
+    queue.put("a");
+    int calls = 0;
+    const auto handle = [&](const queued_message&) { ++calls; };
+    auto r = waybill::run_queue(queue, handle, {.breaker = &breaker},
+                                waybill::time_limited(env, 10s));
+    CHECK(r.end == end_reason::stopped);
+    CHECK(calls == 0);
+    CHECK(r.given_back == 1);
+    queue.each([](const queued_message& m) { CHECK(m.deliveries == 0); });
+    breaker.force_closed(env.now());
+    r = waybill::run_queue(queue, handle, {.breaker = &breaker, .stop_when_empty = true}, env);
+    CHECK(r.completed == 1);
+}
+
+TEST_CASE("a transient fault is retried for retry_for, then the message is dead-lettered")
+{
+    const auto run = [](auto deferral, std::uint64_t max_deliveries) {
+        manual_environment env(start);
+        memory_queue<manual_environment, decltype(deferral)::value> queue(env, max_deliveries);
+        queue.put("a");
+        const auto handle = [](const queued_message&) { return waybill::transient("busy"); };
+        const auto r = waybill::run_queue(
+            queue, handle,
+            {.lock = 90s, .retry_for = 24h, .max_deliveries = max_deliveries,
+             .stop_when_empty = true},
+            env);
+        CHECK(r.dead_lettered == 1);
+        CHECK(queue.dead_letters().at(0).reason.starts_with("exhausted: transient"));
+        CHECK(env.slept() >= waybill::duration(24h));
+        CHECK(env.slept() <= waybill::duration(36h));
+        CHECK(queue.size() == 0);
+    };
+    const auto is = [](auto d) { return d; };
+    using by_time = std::integral_constant<queue_deferral, queue_deferral::by_time>;
+    using by_copy = std::integral_constant<queue_deferral, queue_deferral::by_copy>;
+    using by_pointer = std::integral_constant<queue_deferral, queue_deferral::by_pointer>;
+    using none = std::integral_constant<queue_deferral, queue_deferral::none>;
+    run(is(by_time{}), ~std::uint64_t{0});
+    run(is(by_time{}), 1'000);
+    run(is(by_copy{}), 10);  // the deliveries of a copy count from 1
+    run(is(by_pointer{}), 10);
+    run(is(none{}), 1'000);
+}
+
+TEST_CASE("deferred originals come before new messages")
+{
+    const auto run = [](auto& env, auto& queue) {
+        std::string handled;
+        queue.put("old");
+        int calls = 0;
+        const auto handle = [&](const queued_message& m) -> fault {
+            if (++calls == 1) return waybill::transient("busy");
+            // A new message arrives with each handled one, so there always is one.
+            if (calls < 6) queue.put("new");
+            handled += m.body + " ";
+            env.advance(2s);
+            return {};
+        };
+        (void)waybill::run_queue(queue, handle, {.stop_when_empty = true}, env);
+        return handled;
+    };
+    {
+        manual_environment env(start);
+        memory_queue queue(env);
+        queue.put("new");
+        CHECK(run(env, queue).starts_with("new") == false);
+    }
+    {
+        manual_environment env(start);
+        queue_with<queue_deferral::by_pointer> queue(env);
+        const std::string order = run(env, queue);
+        CHECK(order.starts_with("old "));
+    }
+}
+
+TEST_CASE("a message whose handler never returns is dead-lettered, and not handled for ever")
+{
+    manual_environment env(start);
+    memory_queue queue(env);
+    queue.put("poison");
+    for (int i = 0; i != 10; ++i) {
+        REQUIRE(queue.receive(1s)->has_value());  // a process that dies in its handler
+        env.advance(2s);
+    }
+    int calls = 0;
+    const auto handle = [&](const queued_message&) { ++calls; };
+    const auto r = waybill::run_queue(queue, handle,
+                                      {.retry_for = {}, .stop_when_empty = true}, env);
+    CHECK(calls == 0);
+    CHECK(r.dead_lettered == 1);
+    CHECK(queue.dead_letters().at(0).reason.starts_with("exhausted: transient, 11 of 10 tries"));
+}
+
+TEST_CASE("a handler with steps keeps its lock")
+{
+    manual_environment env(start);
+    memory_queue queue(env);
+    queue.put("a");
+    bool kept = true;
+    const auto handle = [&](const queued_message&, queue_policy::message_lock& lock) {
+        for (int step = 0; step != 20; ++step) {
+            env.advance(10s);
+            kept = kept && lock.keep();
+        }
+        CHECK(lock.left() > waybill::duration(20s));
+    };
+    const auto r = waybill::run_queue(queue, handle, {.lock = 60s, .stop_when_empty = true}, env);
+    CHECK(kept);
+    CHECK(r.renewals == 6);
+    CHECK(r.completed == 1);
+    CHECK(r.received == 1);
+}
+
+TEST_CASE("a lock that is lost during the handler: nothing but a success is reported")
+{
+    struct row {
+        fault result;
+        outcome how;
+    };
+    for (const row& x : {row{{}, outcome::unconfirmed},
+                         row{waybill::permanent("no"), outcome::left_to_lock},
+                         row{waybill::transient("no"), outcome::left_to_lock}}) {
+        manual_environment env(start);
+        memory_queue queue(env);
+        queue.put("a");
+        const auto handle = [&](const queued_message&, queue_policy::message_lock& lock) {
+            env.advance(61s);
+            CHECK(!lock.keep());
+            CHECK(lock.left() == waybill::duration());
+            CHECK(queue.receive(60s)->has_value());  // another consumer has it now
+            return x.result;
+        };
+        const auto r = waybill::run_queue(queue, handle, {.lock = 60s},
+                                          waybill::time_limited(env, 90s));
+        CHECK(r.received == 1);
+        CHECK(r.count_of(x.how) == 1);
+        CHECK(queue.size() == 1);
+        CHECK(queue.dead_letters().empty());
+    }
+}
+
+TEST_CASE("a lock is renewed before the handler, if the request has used it up")
+{
+    manual_environment env(start);
+    struct waiting : memory_queue<manual_environment> {
+        using memory_queue::memory_queue;
+        waybill::result<std::optional<queued_message>> receive(waybill::duration lock)
+        {
+            if (clock != nullptr) clock->advance(wait);
+            return memory_queue::receive(lock);
+        }
+        manual_environment* clock = nullptr;
+        waybill::duration wait{};
+    };
+    waiting queue(env);
+    queue.clock = &env;
+    queue.put("a");
+    SUBCASE("half of the lock")
+    {
+        queue.wait = 40s;
+        const auto r = waybill::run_queue(queue, [](const queued_message&) {},
+                                          {.lock = 60s, .stop_when_empty = true}, env);
+        CHECK(r.renewals == 1);
+        CHECK(r.completed == 1);
+    }
+    SUBCASE("the whole lock: the message is left to it, without a call of the handler")
+    {
+        queue.wait = 60s;
+        int calls = 0;
+        const auto r = waybill::run_queue(queue, [&](const queued_message&) { ++calls; },
+                                          {.lock = 60s}, waybill::time_limited(env, 70s));
+        CHECK(calls == 0);
+        CHECK(r.left_to_lock == r.received);
+        REQUIRE(!r.listed.empty());
+        CHECK(r.listed[0].text == "lock_lost: the lock was lost before the handler");
+    }
+}
+
+TEST_CASE("an empty queue is asked once in each poll interval, less the time of the request")
+{
+    manual_environment env(start);
+    memory_queue queue(env);
+    int requests = 0;
+    struct counting : memory_queue<manual_environment> {
+        using memory_queue::memory_queue;
+        waybill::result<std::optional<queued_message>> receive(waybill::duration lock)
+        {
+            ++*requests;
+            clock->advance(wait);
+            return memory_queue::receive(lock);
+        }
+        int* requests = nullptr;
+        manual_environment* clock = nullptr;
+        waybill::duration wait{};
+    };
+    for (const waybill::duration wait : {waybill::duration(), waybill::duration(3s)}) {
+        counting c(env);
+        c.requests = &requests;
+        c.clock = &env;
+        c.wait = wait;
+        requests = 0;
+        const auto r = waybill::run_queue(c, [](const queued_message&) {}, {.poll_interval = 5s},
+                                          waybill::time_limited(env, 60s));
+        CHECK(r.end == end_reason::stopped);
+        CHECK(requests == 12);
+    }
+}
+
+TEST_CASE("a stop after the request: the message is given back, and does not count")
+{
+    manual_environment env(start);
+    struct stopping : memory_queue<manual_environment> {
+        using memory_queue::memory_queue;
+        waybill::result<std::optional<queued_message>> receive(waybill::duration lock)
+        {
+            clock->stop_at(start);
+            return memory_queue::receive(lock);
+        }
+        manual_environment* clock = nullptr;
+    };
+    stopping queue(env);
+    queue.clock = &env;
+    queue.put("a");
+    int calls = 0;
+    const auto r = waybill::run_queue(queue, [&](const queued_message&) { ++calls; }, {}, env);
+    CHECK(calls == 0);
+    CHECK(r.end == end_reason::stopped);
+    CHECK(r.given_back == 1);
+    queue.each([](const queued_message& m) { CHECK(m.deliveries == 0); });
+}
+
+TEST_CASE("wall clocks that go back and steady clocks that stand still end no message early")
+{
+    manual_environment env(start, waybill::wall_time::at(24h));
+    memory_queue queue(env);
+    for (const char* body : {"a", "b"}) queue.put(body);
+    struct broken_clocks {
+        waybill::steady_time now() { return env.now(); }
+        waybill::wall_time wall_now()
+        {
+            // Back by an hour, and later forward by two.
+            return env.wall_now() + ((calls++ / 3) % 2 == 0 ? -1h : 1h);
+        }
+        void sleep_until(waybill::steady_time t) { env.sleep_until(t); }
+        double random() { return env.random(); }
+        bool stop_requested() { return env.stop_requested(); }
+        manual_environment& env;
+        int calls = 0;
+    } broken{env};
+    int calls = 0;
+    const auto handle = [&](const queued_message&) -> fault {
+        env.advance(calls % 2 == 0 ? waybill::duration(3s) : -waybill::duration(3s));
+        return ++calls < 10 ? waybill::transient("busy") : fault{};
+    };
+    const auto r = waybill::run_queue(queue, handle, {.stop_when_empty = true}, broken);
+    CHECK(r.completed == 2);
+    CHECK(sum_of_outcomes(r) == r.received);
+}
+
+TEST_CASE("a copy needs an id: a message without one is left to its lock, and counts")
+{
+    manual_environment env(start);
+    queue_with<queue_deferral::by_copy> queue(env, 10);
+    const std::string too_long(128, 'x');
+    queue.put("a", too_long);
+    const auto handle = [](const queued_message&) { return waybill::transient("busy"); };
+    const auto r = waybill::run_queue(
+        queue, handle, {.retry_for = 1h, .max_deliveries = 10, .stop_when_empty = true}, env);
+    CHECK(r.end == end_reason::empty);
+    CHECK(r.deferred == 0);
+    CHECK(r.left_to_lock >= 9);
+    CHECK(r.listed.at(0).text == "scheduled id: too_large: 130 bytes, at most 128");
+}
+
+TEST_CASE("an invalid policy: nothing is done")
+{
+    manual_environment env(start);
+    memory_queue queue(env, 10);
+    queue.put("a");
+    const auto handle = [](const queued_message&) {};
+    const auto field = [&](const queue_policy& p) {
+        const auto r = waybill::run_queue(queue, handle, p, env);
+        CHECK(r.end == end_reason::invalid_policy);
+        CHECK(r.received == 0);
+        return r.invalid ? std::string(r.invalid->field) : std::string();
+    };
+    CHECK(field({.lock = 0s}) == "queue_policy.lock");
+    CHECK(field({.retry_for = -1s}) == "queue_policy.retry_for");
+    CHECK(field({.pauses = {.base = 0s}}) == "backoff.base");
+    CHECK(field({.pauses = {.spread = waybill::backoff::jitter::full}}) ==
+          "queue_policy.pauses.spread");
+    CHECK(field({.max_deliveries = 0}) == "queue_policy.max_deliveries");
+    CHECK(field({.max_deliveries = 10}) == "queue_policy.max_deliveries");  // not for 24 h
+    CHECK(field({.lock = 1s}) == "queue_policy.to_settle");
+    CHECK(field({.to_settle = -1s}) == "queue_policy.to_settle");
+    CHECK(field({.poll_interval = 0s}) == "queue_policy.poll_interval");
+    CHECK(field({.max_handling = 0s}) == "queue_policy.max_handling");
+    static_assert(!waybill::validate(queue_policy{}));
+}
+
+TEST_CASE("a queue that refuses requests for good ends the driver")
+{
+    struct refusing {
+        struct message {
+            std::uint64_t deliveries = 1;
+        };
+        waybill::result<std::optional<message>> receive(waybill::duration)
+        {
+            return waybill::unexpected(waybill::permanent("no such queue"));
+        }
+        fault complete(message&) { return {}; }
+        fault abandon(message&) { return {}; }
+        fault dead_letter(message&, std::string_view) { return {}; }
+    };
+    static_assert(waybill::message_queue<refusing>);
+    manual_environment env(start);
+    refusing queue;
+    const auto r =
+        waybill::run_queue(queue, [](const refusing::message&) {}, {}, env);
+    CHECK(r.end == end_reason::queue_failed);
+    CHECK(waybill::describe(r) == "queue_failed: 0 received; the queue: no such queue");
+}
+
+TEST_CASE("a policy and a report as a line")
+{
+    CHECK(waybill::describe(queue_policy{}) ==
+          "lock 1min, retries for 24h, pauses of 1s to 150s");
+    CHECK(waybill::describe(queue_policy{.retry_for = waybill::duration::highest(),
+                                         .max_deliveries = 10, .stop_when_empty = true}) ==
+          "lock 1min, retries without limit, pauses of 1s to 150s, at most 10 deliveries, until the "
+          "queue is empty");
+}

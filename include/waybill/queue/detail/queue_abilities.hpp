@@ -55,8 +55,10 @@ concept schedules_copies = requires(Q& q, typename Q::message& m,
 /// The queue returns a deferred message only for its pointer.
 template <class Q>
 concept defers_with_pointers =
-    requires(Q& q, typename Q::message& m, typename Q::pointer& p, wall_time due, duration lock) {
-        { q.schedule_pointer(m, due) } -> std::convertible_to<fault>;
+    requires(Q& q, typename Q::message& m, typename Q::pointer& p, std::uint64_t tries,
+             wall_time due, duration lock) {
+        { q.schedule_pointer(m, tries, due) } -> std::convertible_to<fault>;
+        { p.tries } -> std::convertible_to<std::uint64_t>;
         { q.defer(m) } -> std::convertible_to<fault>;
         { q.receive_pointer(lock) } -> std::same_as<result<std::optional<typename Q::pointer>>>;
         { q.receive_deferred(p, lock) } -> std::same_as<result<std::optional<typename Q::message>>>;
@@ -83,7 +85,7 @@ struct queue_abilities {
     static constexpr bool can_defer = by_pointer || by_copy || by_time;
     /// A delivery that ends with a deferral without a failure uses up no delivery of the message.
     static constexpr bool defers_free =
-        by_copy || (by_time && defers_uncounted<Q>) || (by_pointer && abandons_uncounted<Q>);
+        by_copy || by_pointer || (by_time && defers_uncounted<Q>);
 };
 
 struct no_pointer {};
@@ -135,7 +137,7 @@ template <class Q>
     s.can_defer = abilities::can_defer;
     s.on_outage = abilities::can_defer ? settle_policy::when_down::defer
                                        : settle_policy::when_down::let_lock_expire;
-    s.defer_renews = abilities::by_copy;
+    s.defer_renews = abilities::by_copy || abilities::by_pointer;
     s.release_counts = !abandons_uncounted<Q>;
     return s;
 }
@@ -145,10 +147,11 @@ template <class Q>
 [[nodiscard]] constexpr std::optional<config_error> check_for_queue(const queue_policy& p) noexcept
 {
     if (auto bad = validate(p)) return bad;
-    const std::uint64_t tries =
-        tries_for(p.retry_for, p.pauses, p.lock, queue_abilities<Q>::can_defer);
+    using abilities = queue_abilities<Q>;
+    const std::uint64_t tries = tries_for(p.retry_for, p.pauses, p.lock, abilities::can_defer);
     const bool limited = tries != highest_size && p.max_deliveries != highest_size;
-    if (limited && !queue_abilities<Q>::by_copy && tries > p.max_deliveries) {
+    const bool all_count = !abilities::by_copy && !abilities::by_pointer;
+    if (limited && all_count && tries > p.max_deliveries) {
         return config_error{"queue_policy.max_deliveries", p.max_deliveries,
                             "is too low for retry_for: set retry_for lower, or the queue to",
                             tries};

@@ -110,7 +110,7 @@ public:
 private:
     void add(queue_report::outcome how)
     {
-        std::uint64_t& count = report_.count_of(how);
+        std::uint64_t& count = counter_of(how);
         count = saturating_add(count, 1);
         const bool needs_a_look = how == queue_report::outcome::dead_lettered ||
                                   how == queue_report::outcome::left_to_lock ||
@@ -121,6 +121,19 @@ private:
             report_.listed.push_back(std::move(entry_));
         else
             report_.unlisted = saturating_add(report_.unlisted, 1);
+    }
+
+    [[nodiscard]] std::uint64_t& counter_of(queue_report::outcome how) noexcept
+    {
+        switch (how) {
+            case queue_report::outcome::completed: return report_.completed;
+            case queue_report::outcome::given_back: return report_.given_back;
+            case queue_report::outcome::deferred: return report_.deferred;
+            case queue_report::outcome::dead_lettered: return report_.dead_lettered;
+            case queue_report::outcome::left_to_lock: return report_.left_to_lock;
+            case queue_report::outcome::unconfirmed: break;
+        }
+        return report_.unconfirmed;
     }
 
     queue_report& report_;

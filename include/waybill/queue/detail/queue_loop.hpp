@@ -185,13 +185,14 @@ private:
     {
         delivery_record record(report_, id_of_message(m));
         lock_type lock(queue_, m, p, policy_, clock_, requested, report_);
-        const handled h = call_handler(m, lock);
+        const queue_delivery d = delivery_of(m, p);
+        const handled h = call_handler(m, d, lock);
         if (h.reason.kind == fault_kind::infrastructure && called_) {
             report_.outages = saturating_add(report_.outages, 1);
             consecutive_outages_ = saturating_add(consecutive_outages_, 1);
         }
         if (h.reason.kind == fault_kind::none) consecutive_outages_ = 0;
-        const settlement s = settlement_of(m, h, lock);
+        const settlement s = settlement_of(d, h, lock);
         queue_settler<Q, clock_type> settler(queue_, m, p, lock, policy_, clock_, report_);
         const queue_report::outcome how = settler.settle(s, h.reason, record);
         // If the message becomes visible again, the queue is not empty until then.
@@ -204,10 +205,10 @@ private:
     }
 
     /// The result of the handler, or why it was not called.
-    [[nodiscard]] handled call_handler(message& m, lock_type& lock)
+    [[nodiscard]] handled call_handler(message& m, const queue_delivery& d, lock_type& lock)
     {
         called_ = false;
-        lost_deliveries_ = has_lost_deliveries(m);
+        lost_deliveries_ = has_lost_deliveries(d);
         if (lost_deliveries_) {
             return {transient("the last delivery before this one ended without a settlement, as "
                               "after a crash"),
@@ -240,9 +241,8 @@ private:
 
     /// True if a message has more tries or deliveries than it can have. After each try that is
     /// settled it is dead-lettered in time, so the handler of the last one did not return.
-    [[nodiscard]] bool has_lost_deliveries(const message& m) const
+    [[nodiscard]] bool has_lost_deliveries(const queue_delivery& d) const
     {
-        const queue_delivery d = delivery_of(m);
         if (d.count > settle_policy_.max_deliveries) return true;
         return counts_tries && saturating_sub(d.tries, d.outage_deliveries) > max_tries();
     }
@@ -258,22 +258,23 @@ private:
         return greater(settle_policy_.levels.max_attempts(), min_crashes);
     }
 
-    [[nodiscard]] static queue_delivery delivery_of(const message& m)
+    [[nodiscard]] static queue_delivery delivery_of(const message& m, const pointer* p)
     {
         queue_delivery d;
         d.count = greater(static_cast<std::uint64_t>(m.deliveries), 1);
         d.tries = d.count;
         if constexpr (abilities::by_copy)
             d.tries = saturating_add(d.count, static_cast<std::uint64_t>(m.tries));
+        if constexpr (abilities::by_pointer)
+            if (p != nullptr) d.tries = saturating_add(d.count, std::uint64_t{p->tries});
         if constexpr (requires { static_cast<std::uint64_t>(m.outage_deliveries); })
             d.outage_deliveries = static_cast<std::uint64_t>(m.outage_deliveries);
         return d;
     }
 
-    [[nodiscard]] settlement settlement_of(const message& m, const handled& h, lock_type& lock)
+    [[nodiscard]] settlement settlement_of(queue_delivery d, const handled& h, lock_type& lock)
     {
         const fault_kind kind = h.reason.kind;
-        queue_delivery d = delivery_of(m);
         d.lock_left = lock.left();
         if (lost_deliveries_ && d.lock_left > policy_.to_settle) {
             const bool by_count = d.count > settle_policy_.max_deliveries;

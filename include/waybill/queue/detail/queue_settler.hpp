@@ -146,7 +146,10 @@ private:
             // A pointer that is visible before the lock ends could find its message not deferred.
             until = later(until, clock_.wall_now() + lock_.left());
             set_visible_at(until);
-            fault f = call([&]() -> fault { return queue_.schedule_pointer(message_, until); });
+            const std::uint64_t before = pointer_ == nullptr ? 0 : std::uint64_t{pointer_->tries};
+            const std::uint64_t tries = saturating_add(before, failed ? 1 : 0);
+            fault f = call(
+                [&]() -> fault { return queue_.schedule_pointer(message_, tries, until); });
             if (!f.ok()) return f;
             return call([&]() -> fault { return queue_.defer(message_); });
         } else if constexpr (abilities::by_copy) {
