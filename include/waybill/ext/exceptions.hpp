@@ -9,11 +9,11 @@
 //                                                   : waybill::fault_kind::permanent;
 //     });
 //
-// If a handler (returning `fault`, `event_outcome` or void) throws, the result is a fault: its kind
-// is the result of `classify`, its text is what(). If a store call (returning `result<T>`) throws,
-// that fault is its error. If a send function throws, the result is `outcome_unknown`, or the
-// send_outcome from `classify`. By default std::bad_alloc and std::system_error are
-// `infrastructure`, all other exceptions are `permanent`.
+// If a handler (returning `fault`, `call_answer`, `event_outcome` or void) throws, the result is a
+// fault: its kind is the result of `classify`, its text is what(). If a store call (returning
+// `result<T>`) throws, that fault is its error. If a send function throws, the result is
+// `outcome_unknown`, or the send_outcome from `classify`. By default std::bad_alloc and
+// std::system_error are `infrastructure`, all other exceptions are `permanent`.
 //
 // Guarantees
 //   1. No exception leaves the wrapped function, not even one of `classify`.

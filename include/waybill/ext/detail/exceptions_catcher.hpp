@@ -21,6 +21,7 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/text.hpp>
 #include <waybill/ext/exceptions_by_default.hpp>
+#include <waybill/retry/call_report.hpp>
 
 namespace waybill::inline v0_2::detail {
 
@@ -60,6 +61,7 @@ class catcher {
     template <class R>
     static constexpr bool is_send_outcome = !std::convertible_to<R, fault> && !is_result<R> &&
                                   !std::same_as<R, event_outcome> &&
+                                  !std::same_as<R, call_answer> &&
                                   std::convertible_to<R, send_outcome>;
 
 public:
@@ -90,7 +92,8 @@ private:
         if constexpr (is_send_outcome<R>) {
             return call_send_function(inner, classify, std::forward<Args>(args)...);
         } else {
-            constexpr bool keeps_type = is_result<R> || std::same_as<R, event_outcome>;
+            constexpr bool keeps_type =
+                is_result<R> || std::same_as<R, event_outcome> || std::same_as<R, call_answer>;
             constexpr bool supported =
                 std::is_void_v<R> || std::convertible_to<R, fault> || keeps_type;
             static_assert(supported,
@@ -142,6 +145,7 @@ private:
     static Returned failure(fault f)
     {
         if constexpr (is_result<Returned>) return unexpected(std::move(f));
+        else if constexpr (std::same_as<Returned, call_answer>) return call_answer{std::move(f), {}};
         else return f;
     }
 

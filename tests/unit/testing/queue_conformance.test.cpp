@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <waybill/ext/chrono.hpp>
+#include <waybill/testing/manual_environment.hpp>
+#include <waybill/testing/memory_queue.hpp>
+#include <waybill/testing/queue_conformance.hpp>
+
+namespace {
+
+using namespace std::chrono_literals;
+using waybill::duration;
+using waybill::fault;
+using waybill::testing::conformance_report;
+using waybill::testing::manual_environment;
+using waybill::testing::memory_queue;
+using waybill::testing::queue_deferral;
+using waybill::testing::queued_message;
+using waybill::testing::queued_pointer;
+
+template <class Q>
+[[nodiscard]] conformance_report report_of()
+{
+    manual_environment env(waybill::steady_time::at(1h), waybill::wall_time::at(24h));
+    return waybill::testing::queue_conformance(
+        [&] { return Q(env); }, [](Q& q, std::string body) { q.put(std::move(body)); }, env,
+        [](Q& q) {
+            std::vector<std::string> all;
+            for (const auto& d : q.dead_letters()) all.push_back(d.reason);
+            return all;
+        },
+        [](Q& q) -> Q& { return q; });
+}
+
+template <queue_deferral D>
+using queue_with = memory_queue<manual_environment, D>;
+using by_time = queue_with<queue_deferral::by_time>;
+using by_copy = queue_with<queue_deferral::by_copy>;
+using by_pointer = queue_with<queue_deferral::by_pointer>;
+
+// Queues that are wrong in one way each.
+
+struct settles_without_lock : by_time {
+    using by_time::by_time;
+    fault complete(queued_message& m)
+    {
+        auto f = by_time::complete(m);
+        return f.ok() ? f : fault{};
+    }
+};
+
+struct dead_letter_without_reason : by_time {
+    using by_time::by_time;
+    fault dead_letter(queued_message& m, std::string_view) { return by_time::dead_letter(m, ""); }
+};
+
+struct release_counts : by_time {
+    using by_time::by_time;
+    fault abandon(queued_message& m, bool) { return by_time::abandon(m, true); }
+};
+
+struct deferral_counts_nothing : by_time {
+    using by_time::by_time;
+    fault defer(queued_message& m, waybill::wall_time until, bool)
+    {
+        return by_time::defer(m, until, false);
+    }
+};
+
+struct deferral_is_visible : by_time {
+    using by_time::by_time;
+    fault defer(queued_message& m, waybill::wall_time, bool failed)
+    {
+        return by_time::abandon(m, failed);
+    }
+};
+
+struct renews_nothing : by_time {
+    using by_time::by_time;
+    fault renew(queued_message&, duration) { return {}; }
+};
+
+struct locks_nothing : by_time {
+    using by_time::by_time;
+    auto receive(duration) { return by_time::receive({}); }
+};
+
+struct loses_an_expired_lock : by_time {
+    using by_time::by_time;
+    waybill::result<std::optional<queued_message>> receive(duration lock)
+    {
+        auto m = by_time::receive(lock);
+        if (m && *m && (**m).deliveries > 1) {
+            (void)by_time::complete(**m);
+            return std::optional<queued_message>();
+        }
+        return m;
+    }
+};
+
+struct error_when_empty : by_time {
+    using by_time::by_time;
+    waybill::result<std::optional<queued_message>> receive(duration lock)
+    {
+        auto m = by_time::receive(lock);
+        if (m && !*m) return waybill::unexpected(waybill::transient("nothing there"));
+        return m;
+    }
+};
+
+struct empty_while_locked : by_time {
+    using by_time::by_time;
+    waybill::result<bool> empty()
+    {
+        const auto m = by_time::receive(duration::nanoseconds(1));
+        return !m->has_value();
+    }
+};
+
+struct copies_are_not_dropped : by_copy {
+    using by_copy::by_copy;
+    fault schedule_copy(queued_message& m, const waybill::queue_policy::scheduled_copy& copy)
+    {
+        auto another = copy;
+        another.id += std::string(static_cast<std::size_t>(++copies), '+');
+        return by_copy::schedule_copy(m, another);
+    }
+    int copies = 0;
+};
+
+struct locked_is_gone : by_pointer {
+    using by_pointer::by_pointer;
+    waybill::result<std::optional<queued_message>> receive_deferred(const queued_pointer& p,
+                                                                    duration lock)
+    {
+        auto m = by_pointer::receive_deferred(p, lock);
+        if (!m) return std::optional<queued_message>();
+        return m;
+    }
+};
+
+struct pointer_without_tries : by_pointer {
+    using by_pointer::by_pointer;
+    fault schedule_pointer(queued_message& m, std::uint64_t, waybill::wall_time due)
+    {
+        return by_pointer::schedule_pointer(m, 0, due);
+    }
+};
+
+template <class Q>
+void breaks(std::string_view rule)
+{
+    const auto r = report_of<Q>();
+    bool found = false;
+    for (const std::string& broken : r.broken) found = found || broken == rule;
+    std::string all;
+    for (const std::string& broken : r.broken) all += broken + "\n";
+    CAPTURE(rule);
+    CAPTURE(all);
+    CHECK(found);
+}
+
+}  // namespace
+
+TEST_CASE("the memory queue conforms, in each way to defer")
+{
+    const auto conforms = [](const conformance_report& r) {
+        std::string all;
+        for (const std::string& broken : r.broken) all += broken + "\n";
+        CAPTURE(all);
+        CHECK(r.broken.empty());
+        CHECK(r.untested.empty());
+    };
+    conforms(report_of<by_time>());
+    conforms(report_of<by_copy>());
+    conforms(report_of<by_pointer>());
+    conforms(report_of<queue_with<queue_deferral::none>>());
+}
+
+TEST_CASE("omitted arguments are reported as untested rules")
+{
+    manual_environment env;
+    const auto r = waybill::testing::queue_conformance(
+        [&] { return by_time(env); }, [](by_time& q, std::string body) { q.put(body); }, env);
+    CHECK(r.broken.empty());
+    CHECK(r.untested.size() == 2);
+}
+
+TEST_CASE("queues that are wrong in one way each are found")
+{
+    breaks<settles_without_lock>("complete: after the loss of the lock it is ownership_lost");
+    breaks<dead_letter_without_reason>("dead_letter: the reason is stored with the message");
+    breaks<release_counts>("abandon: a delivery that did not fail does not count");
+    breaks<deferral_counts_nothing>("defer: a delivery that failed counts");
+    breaks<deferral_is_visible>("defer: the message is not visible before its time");
+    breaks<renews_nothing>("renew: the lock lasts from the renewal");
+    breaks<locks_nothing>(
+        "receive: a locked message is not delivered again before its lock ends");
+    breaks<loses_an_expired_lock>("receive returns a message that is visible");
+    breaks<error_when_empty>("receive: an empty queue returns nothing, and no error");
+    breaks<empty_while_locked>("empty: a queue with a locked message is not empty");
+    breaks<copies_are_not_dropped>("schedule_copy: a second copy with the same id is dropped");
+    breaks<locked_is_gone>("receive_deferred: a locked message is transient, and not gone");
+    breaks<pointer_without_tries>("receive_pointer: a pointer has the given tries");
+}
+
+TEST_CASE("a queue that cannot be reached is not empty")
+{
+    struct unreachable : by_time {
+        using by_time::by_time;
+        waybill::result<std::optional<queued_message>> receive(duration)
+        {
+            if (result == waybill::fault_kind::none) return std::optional<queued_message>();
+            return waybill::unexpected(fault{result, {}});
+        }
+        waybill::fault_kind result = waybill::fault_kind::infrastructure;
+    };
+    manual_environment env;
+    unreachable q(env);
+    CHECK(waybill::testing::queue_outage_conformance(q).broken.empty());
+    q.result = waybill::fault_kind::none;
+    CHECK(waybill::testing::queue_outage_conformance(q).broken.size() == 1);
+    q.result = waybill::fault_kind::permanent;
+    CHECK(waybill::testing::queue_outage_conformance(q).broken.size() == 1);
+}
