@@ -8,6 +8,7 @@
 //         work_on(w->body);
 //         if (!queue.done(*w)) undo();         // too late: it is somebody else's by now
 //     }
+//     waybill::run_queue(queue, handle, {.lock = 90s}, env);    // or all of it with the driver
 //
 // Taking and finishing are one statement each, so two workers never get the same message at once,
 // whenever either of them is killed. What a dead worker had is taken again when its time is up: a
@@ -22,9 +23,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "depth.hpp"
 #include "sqlite.hpp"
+#include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
+#include <waybill/core/time.hpp>
 
 namespace engines {
 
@@ -33,6 +39,14 @@ public:
     struct work {
         std::uint64_t number = 0;
         std::uint64_t turn = 0;  ///< 1 when it is handed out for the first time.
+        std::string body{};
+    };
+
+    /// A message as run_queue handles it.
+    struct message {
+        std::uint64_t number = 0;
+        std::uint64_t turn = 0;  ///< Names the lock. It grows with each change of the row.
+        std::uint64_t deliveries = 0;
         std::string body{};
     };
 
@@ -62,6 +76,77 @@ public:
         bool ours = false;
         for (done_.query(w.number, w.turn); done_.step();) ours = true;
         return ours;
+    }
+
+    // The calls of a waybill::message_queue. A deferred message is one that is locked until its time.
+    // Each call is one statement or one transaction, so a kill at any time leaves all or nothing.
+
+    [[nodiscard]] waybill::result<std::optional<message>> receive(waybill::duration lock)
+    {
+        std::optional<message> m;
+        waybill::fault f = guarded([&] {
+            const std::int64_t at = now();
+            receive_.each(
+                [&] {
+                    m = message{receive_.size(0), receive_.size(1), receive_.size(2),
+                                std::string(receive_.text(3))};
+                },
+                at + milliseconds_of(lock), at);
+        });
+        if (!f.ok()) return waybill::unexpected(std::move(f));
+        return m;
+    }
+
+    [[nodiscard]] waybill::fault complete(const message& m)
+    {
+        return settled_by(done_, m.number, m.turn);
+    }
+
+    [[nodiscard]] waybill::fault renew(const message& m, waybill::duration lock)
+    {
+        return settled_by(renew_, m.number, m.turn, now() + milliseconds_of(lock));
+    }
+
+    [[nodiscard]] waybill::fault abandon(const message& m, bool failed)
+    {
+        return settled_by(release_, m.number, m.turn, 0, failed ? 1 : 2);
+    }
+
+    [[nodiscard]] waybill::fault defer(const message& m, waybill::wall_time until, bool failed)
+    {
+        const std::int64_t at = milliseconds_of(until.since_epoch());
+        return settled_by(release_, m.number, m.turn, at, failed ? 1 : 2);
+    }
+
+    /// Moves the message to the table `dead_work`.
+    [[nodiscard]] waybill::fault dead_letter(const message& m, std::string_view reason)
+    {
+        waybill::fault result;
+        waybill::fault f = guarded([&] {
+            begin_.run();
+            bury_.run(m.number, m.turn, reason);
+            result = settled_by(done_, m.number, m.turn);
+            commit_.run();
+        });
+        if (f.ok()) return result;
+        if (db_.in_transaction()) (void)guarded([&] { rollback_.run(); });
+        return f;
+    }
+
+    [[nodiscard]] waybill::result<bool> empty()
+    {
+        bool none = false;
+        waybill::fault f = guarded([&] { none = count_.number().value_or(0) == 0; });
+        if (!f.ok()) return waybill::unexpected(std::move(f));
+        return none;
+    }
+
+    /// The reasons of dead letters, in the order of the messages.
+    [[nodiscard]] std::vector<std::string> reasons()
+    {
+        std::vector<std::string> all;
+        reasons_.each([&] { all.emplace_back(reasons_.text(0)); });
+        return all;
     }
 
     [[nodiscard]] engines::depth depth() { return read(figures_); }
@@ -95,12 +180,42 @@ private:
         return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
     }
 
+    [[nodiscard]] static std::int64_t milliseconds_of(waybill::duration d)
+    {
+        return d.count() / 1'000'000;
+    }
+
+    /// A database that fails is no fault of a message.
+    template <class F>
+    [[nodiscard]] static waybill::fault guarded(F&& f)
+    {
+        try {
+            f();
+            return {};
+        } catch (const sqlite_error& e) {
+            return waybill::infrastructure(e.what());
+        }
+    }
+
+    /// The statement returns a row if the lock is still that of the message.
+    template <class... V>
+    [[nodiscard]] static waybill::fault settled_by(statement& s, const V&... values)
+    {
+        bool ours = false;
+        waybill::fault f = guarded([&] { s.each([&] { ours = true; }, values...); });
+        if (f.ok() && !ours) return waybill::ownership_lost("the lock is lost");
+        return f;
+    }
+
     static database& prepared(database& db)
     {
         db.exec(
             "CREATE TABLE IF NOT EXISTS work (number INTEGER PRIMARY KEY AUTOINCREMENT,"
             " sent INTEGER NOT NULL, until INTEGER NOT NULL DEFAULT 0,"
-            " turn INTEGER NOT NULL DEFAULT 0, body TEXT NOT NULL)");
+            " turn INTEGER NOT NULL DEFAULT 0, body TEXT NOT NULL,"
+            " uncounted INTEGER NOT NULL DEFAULT 0);"  // of the turns, those that are no delivery
+            "CREATE TABLE IF NOT EXISTS dead_work (number INTEGER PRIMARY KEY,"
+            " body TEXT NOT NULL, reason TEXT NOT NULL)");
         return db;
     }
 
@@ -111,6 +226,24 @@ private:
                     " (SELECT number FROM work WHERE until <= ?2 ORDER BY number LIMIT 1)"
                     " RETURNING number, turn, body"};
     statement done_{db_, "DELETE FROM work WHERE number = ? AND turn = ? RETURNING number"};
+    statement receive_{db_,
+                       "UPDATE work SET until = ?1, turn = turn + 1 WHERE number ="
+                       " (SELECT number FROM work WHERE until <= ?2 ORDER BY number LIMIT 1)"
+                       " RETURNING number, turn, turn - uncounted, body"};
+    statement renew_{db_,
+                     "UPDATE work SET until = ?3 WHERE number = ?1 AND turn = ?2"
+                     " RETURNING number"};
+    statement release_{db_,
+                       "UPDATE work SET until = ?3, turn = turn + 1, uncounted = uncounted + ?4"
+                       " WHERE number = ?1 AND turn = ?2 RETURNING number"};
+    statement bury_{db_,
+                    "INSERT OR REPLACE INTO dead_work (number, body, reason)"
+                    " SELECT number, body, ?3 FROM work WHERE number = ?1 AND turn = ?2"};
+    statement reasons_{db_, "SELECT reason FROM dead_work ORDER BY number"};
+    statement count_{db_, "SELECT count(*) FROM work"};
+    statement begin_{db_, "BEGIN IMMEDIATE"};
+    statement commit_{db_, "COMMIT"};
+    statement rollback_{db_, "ROLLBACK"};
     statement figures_{db_, figures};
     statement finished_{db_,
                         "SELECT seq - (SELECT count(*) FROM work) FROM sqlite_sequence"

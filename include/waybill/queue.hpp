@@ -2,6 +2,7 @@
 //
 // queue: what a consumer of a message queue decides. Includes its public headers.
 //
+//   run_queue            receives, handles and settles messages until a stop
 //   settle               complete, abandon, defer or dead-letter a message after its handling
 //   settle_batches       settles messages in batches, in time before their locks expire
 //   deferred_messages    the deferred messages of a consumer, and when to fetch them
@@ -60,8 +61,12 @@
 #include <waybill/queue/deferred_messages.hpp>
 #include <waybill/queue/deferred_messages_bytes.hpp>
 #include <waybill/queue/lock_renewal.hpp>
+#include <waybill/queue/message_queue.hpp>
+#include <waybill/queue/queue_policy.hpp>
+#include <waybill/queue/queue_report.hpp>
 #include <waybill/queue/receive_planner.hpp>
 #include <waybill/queue/receive_planner_steps.hpp>
+#include <waybill/queue/run_queue.hpp>
 #include <waybill/queue/scheduled_id.hpp>
 #include <waybill/queue/settle.hpp>
 #include <waybill/queue/settle_batches.hpp>

@@ -26,6 +26,8 @@ built sqlite_step_letters -lsqlite3
 "$work/sqlite_step_letters" "$work/stores"
 built sqlite_leases -lsqlite3 -pthread
 "$work/sqlite_leases" "$work/stores"
+built sqlite_work_queue -lsqlite3
+"$work/sqlite_work_queue" "$work/stores"
 if has nlohmann/json.hpp; then
     built answers -pthread
     timeout 600 "$work/answers"

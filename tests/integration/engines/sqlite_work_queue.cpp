@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// sqlite_work_queue as a message_queue: the conformance suite, with the clocks of the process.
+
+#include <cstdio>
+#include <string>
+
+#include <engines/sqlite_work_queue.hpp>
+#include <support/environment.hpp>
+#include <waybill/ext/chrono.hpp>
+#include <waybill/queue.hpp>
+#include <waybill/testing/queue_conformance.hpp>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A queue with its connection.
+struct connected {
+    explicit connected(const std::string& path) : path(path), db(path), queue(db) {}
+
+    using message = engines::sqlite_work_queue::message;
+    auto receive(waybill::duration lock) { return queue.receive(lock); }
+    auto complete(message& m) { return queue.complete(m); }
+    auto abandon(message& m, bool failed) { return queue.abandon(m, failed); }
+    auto dead_letter(message& m, std::string_view reason) { return queue.dead_letter(m, reason); }
+    auto renew(message& m, waybill::duration lock) { return queue.renew(m, lock); }
+    auto defer(message& m, waybill::wall_time t, bool failed) { return queue.defer(m, t, failed); }
+    auto empty() { return queue.empty(); }
+
+    std::string path;
+    engines::database db;
+    engines::sqlite_work_queue queue;
+};
+
+int complaints(const waybill::testing::conformance_report& r)
+{
+    for (const std::string& rule : r.broken) std::printf("broken: %s\n", rule.c_str());
+    for (const std::string& rule : r.untested) std::printf("untested: %s\n", rule.c_str());
+    return static_cast<int>(r.broken.size() + r.untested.size());
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    static_assert(waybill::message_queue<engines::sqlite_work_queue>);
+    if (argc != 2) return 2;
+    const std::string folder = argv[1];
+    int number = 0;
+    support::standard_environment env;
+    int wrong = complaints(waybill::testing::queue_conformance(
+        [&] { return connected(folder + "/work" + std::to_string(++number)); },
+        [](connected& q, std::string body) { q.queue.put(body); }, env,
+        [](connected& q) { return q.queue.reasons(); },
+        [](connected& q) { return connected(q.path); }, 200ms));
+
+    // A file that is no database any more.
+    connected broken(folder + "/broken");
+    broken.db.exec("DROP TABLE work");
+    wrong += complaints(waybill::testing::queue_outage_conformance(broken));
+
+    // A deferred message that is due comes before newer ones.
+    connected q(folder + "/order");
+    q.queue.put("old");
+    auto old = q.receive(10s);
+    q.queue.put("new");
+    (void)q.defer(**old, env.wall_now() - waybill::duration(1s), true);
+    const auto first = q.receive(10s);
+    if ((**first).body != "old") ++wrong, std::puts("a new message comes before a deferred one");
+    return wrong == 0 ? 0 : 1;
+}
