@@ -8,6 +8,7 @@
 //   deferred_messages    the deferred messages of a consumer, and when to fetch them
 //   receive_planner      which messages to receive next
 //   lock_renewal         renews the lock of a message during its work
+//   relay                sends the rows of an outbox, a table that a transaction writes
 //   scheduled_id         ids for copies of a message that are scheduled for later
 
 // Index, written by tests/api --write:
@@ -27,11 +28,21 @@
 //     struct lock_renewal_types
 //     class lock_renewal
 //
+//   queue/outbox_store.hpp
+//     concept outbox_store
+//
 //   queue/receive_planner.hpp
 //     class receive_planner
 //
 //   queue/receive_planner_steps.hpp
 //     struct receive_planner_types
+//
+//   queue/relay.hpp
+//     void relay(outbox, sender, transmit, env, p, report)
+//     relay_report relay(outbox, sender, transmit, env, p)
+//
+//   queue/relay_report.hpp
+//     struct relay_report
 //
 //   queue/scheduled_id.hpp
 //     struct scheduled_id
@@ -62,10 +73,13 @@
 #include <waybill/queue/deferred_messages_bytes.hpp>
 #include <waybill/queue/lock_renewal.hpp>
 #include <waybill/queue/message_queue.hpp>
+#include <waybill/queue/outbox_store.hpp>
 #include <waybill/queue/queue_policy.hpp>
 #include <waybill/queue/queue_report.hpp>
 #include <waybill/queue/receive_planner.hpp>
 #include <waybill/queue/receive_planner_steps.hpp>
+#include <waybill/queue/relay.hpp>
+#include <waybill/queue/relay_report.hpp>
 #include <waybill/queue/run_queue.hpp>
 #include <waybill/queue/scheduled_id.hpp>
 #include <waybill/queue/settle.hpp>

@@ -28,6 +28,8 @@ built sqlite_leases -lsqlite3 -pthread
 "$work/sqlite_leases" "$work/stores"
 built sqlite_work_queue -lsqlite3
 "$work/sqlite_work_queue" "$work/stores"
+built sqlite_outbox -lsqlite3 -pthread
+"$work/sqlite_outbox" "$work/stores"
 if has nlohmann/json.hpp; then
     built answers -pthread
     timeout 600 "$work/answers"

@@ -10,3 +10,6 @@ source "$WAYBILL_SOURCE/tests/integration/engines/postgres_for_tests.sh" postgre
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "${flags[@]}" \
     "$WAYBILL_SOURCE/tests/integration/engines/postgres_store.cpp" -o "$work/postgres_store" -lpq -pthread
 timeout 600 "$work/postgres_store" "$(cat "$folder/where")" "$folder" "$server"
+"${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples" "${flags[@]}" \
+    "$WAYBILL_SOURCE/tests/integration/engines/postgres_outbox.cpp" -o "$work/postgres_outbox" -lpq -pthread
+timeout 600 "$work/postgres_outbox" "$(cat "$folder/where")"

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+//
+// relay_loop: claims rows of an outbox, one claim after the other. Part of `relay`.
+
+#ifndef WAYBILL_QUEUE_DETAIL_RELAY_LOOP_HPP
+#define WAYBILL_QUEUE_DETAIL_RELAY_LOOP_HPP
+
+#include <concepts>
+#include <cstdint>
+
+#include <waybill/core/time.hpp>
+#include <waybill/queue/detail/relayed_batch.hpp>
+#include <waybill/queue/detail/relayed_claim.hpp>
+#include <waybill/queue/outbox_store.hpp>
+#include <waybill/queue/relay_report.hpp>
+
+namespace waybill::inline v0_2::detail {
+
+/// Refuses arguments of a wrong type. The first error is a sentence.
+template <class Store, class Sender, class Transmit>
+struct checked_relay {
+    static constexpr bool stores = outbox_store<Store>;
+    static constexpr bool sends = requires(Sender& s, steady_time t) {
+        s.next(t);
+        s.policy().ordered;
+        typename Sender::resumed;
+    };
+    static_assert(stores, "relay: the store must be an outbox_store, see queue/outbox_store.hpp");
+    static_assert(sends, "relay: the sender must be a batch_sender");
+
+    [[nodiscard]] static constexpr bool takes_batch()
+    {
+        if constexpr (stores && sends) {
+            using messages = decltype(Store::claimed_rows::messages);
+            return requires(Transmit& t, relayed_batch<messages, typename Sender::send>& b) {
+                { t(b) } -> std::convertible_to<send_outcome_of<Sender>>;
+            };
+        }
+        return true;
+    }
+    static_assert(takes_batch(), "relay: transmit must accept a batch, which is a range of "
+                                 "messages, and return a send_outcome, such as "
+                                 "batch_sender::accepted{}, and not bool or void");
+    static constexpr bool ok = stores && sends && takes_batch();
+};
+
+/// The policy with the nearest valid values.
+[[nodiscard]] constexpr relay_report::policy valid(relay_report::policy p) noexcept
+{
+    if (p.max_rows == 0) p.max_rows = 1;
+    p.poll_interval = greater(p.poll_interval, duration::milliseconds(1));
+    p.lease = greater(p.lease, p.poll_interval + p.poll_interval);
+    return p;
+}
+
+template <class Store, class Sender, class Transmit, class Clock>
+class relay_loop {
+    using one_claim = relayed_claim<Store, Sender, Transmit, Clock>;
+
+public:
+    relay_loop(Store& store, Sender& sender, Transmit& transmit, Clock& clock,
+               const relay_report::policy& p, relay_report& report)
+        : store_(store),
+          sender_(sender),
+          transmit_(transmit),
+          clock_(clock),
+          policy_(valid(p)),
+          report_(report),
+          max_rows_(policy_.max_rows)
+    {
+    }
+
+    void run()
+    {
+        if (!sender_.policy().ordered) return end(relay_report::ending::unordered_sender);
+        if (sender_.input_begin()) return end(relay_report::ending::other_input);
+        discard_items(sender_, clock_.now());
+        while (report_.outcome == relay_report::ending::running) claim();
+    }
+
+private:
+    void end(relay_report::ending e) noexcept { report_.outcome = e; }
+
+    void claim()
+    {
+        if (sender_.has_stopped()) return end(relay_report::ending::sender_stopped);
+        if (clock_.stop_requested()) return end(relay_report::ending::stop_requested);
+        const steady_time now = clock_.now();
+        const wall_time wall = clock_.wall_now();
+        const auto claimed = store_.claim(max_rows_, wall, wall + policy_.lease);
+        if (!claimed) {
+            ++report_.store_errors;
+            report_.last_error = claimed.error();
+            return pause();
+        }
+        if (claimed->messages.size() == 0) {
+            const bool empty = !claimed->pending && now >= put_off_until_;
+            if (policy_.drain && empty) return end(relay_report::ending::drained);
+            return pause();
+        }
+        ++report_.claims;
+        one_claim c(store_, sender_, transmit_, clock_, policy_, report_, *claimed, now, wall);
+        finish(c, c.run());
+    }
+
+    void finish(const one_claim& c, typename one_claim::ending e)
+    {
+        put_off_until_ = later(put_off_until_, c.put_off_until());
+        if (c.refused_batch() != 0) max_rows_ = c.refused_batch() / 2;
+        else if (c.all_sent()) max_rows_ += lesser_count(max_rows_, policy_.max_rows - max_rows_);
+        if (e == one_claim::ending::stopped) end(relay_report::ending::stop_requested);
+        else if (e == one_claim::ending::lost) pause();
+        else if (!c.changed_rows() && c.refused_batch() == 0 && !sender_.has_stopped()) pause();
+    }
+
+    [[nodiscard]] static constexpr std::uint64_t lesser_count(std::uint64_t a,
+                                                              std::uint64_t b) noexcept
+    {
+        return b < a ? b : a;
+    }
+
+    void pause()
+    {
+        if (!clock_.sleep_until(clock_.now() + policy_.poll_interval))
+            end(relay_report::ending::stop_requested);
+    }
+
+    Store& store_;
+    Sender& sender_;
+    Transmit& transmit_;
+    Clock& clock_;
+    relay_report::policy policy_;
+    relay_report& report_;
+    std::uint64_t max_rows_;  // of the next claim; fewer after a batch was refused as a whole
+    steady_time put_off_until_ = steady_time::lowest();
+};
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_QUEUE_DETAIL_RELAY_LOOP_HPP

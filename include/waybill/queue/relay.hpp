@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// relay: sends the rows of an outbox, and marks those that the broker has accepted.
+//
+//     waybill::batch_sender sender{{.limit = {.bytes = 262'144}, .ordered = true}};
+//     waybill::relay(outbox, sender, [&](auto batch) { return broker.publish(batch); }, env);
+//
+// Guarantees, also if the process is killed at any point and if several relays run at a time:
+//   1. Each row is sent at least once or marked as dead. No row is marked as sent before the broker
+//      has accepted it.
+//   2. The id of a message is the same in each attempt, so a broker or reader can drop duplicates.
+//   3. The first arrivals of the messages of one key are in the order of the rows.
+//   4. A row that is too large or refused permanently is marked as dead, with the reason. Other
+//      keys go on. If a batch of several rows is refused, they are sent again in smaller batches.
+//   5. Transient failures and throttling never end a row; it waits while other keys go on.
+// Not guaranteed: exactly one arrival. `maybe_twice` of the report counts possible duplicates.
+//
+// The relay renews its claim while it sends. The rows of a relay that was killed are sent when the
+// lease has ended. Relays on several hosts need clocks that differ by less than half of the lease.
+
+#ifndef WAYBILL_QUEUE_RELAY_HPP
+#define WAYBILL_QUEUE_RELAY_HPP
+
+#include <waybill/core/detail/driver_clock.hpp>
+#include <waybill/queue/detail/relay_loop.hpp>
+#include <waybill/queue/outbox_store.hpp>
+#include <waybill/queue/relay_report.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// Sends rows until a stop is requested, or with `p.drain` until none is left. Between claims
+/// without rows it sleeps for `p.poll_interval`. O(p.max_rows) memory.
+///
+/// `sender` is a `batch_sender` whose policy sets `ordered`. Its limits, retries and pauses apply,
+/// and it keeps its calibration for the next call. It must have no open items, except those of an
+/// earlier relay that ended with an exception. `transmit(batch)` gets a range of messages and
+/// returns a `send_outcome`, as for `send_all`. At a stop request, rows that are not sent are
+/// returned to the store at once.
+///
+/// The report counts from its values before the call. Exceptions of the store and of `transmit`
+/// pass through; the report is complete up to the call that threw. The next call continues; the
+/// rows of the interrupted claim follow when its lease has ended.
+template <class Store, class Sender, class Transmit, class Environment>
+void relay(Store& outbox, Sender& sender, Transmit&& transmit, Environment&& env,
+           const relay_report::policy& p, relay_report& report)
+{
+    static_assert(detail::checked_relay<Store, Sender, Transmit>::ok);
+    detail::driver_clock clock(env);
+    report.outcome = relay_report::ending::running;
+    detail::relay_loop(outbox, sender, transmit, clock, p, report).run();
+}
+
+/// The same with a new report.
+template <class Store, class Sender, class Transmit, class Environment>
+relay_report relay(Store& outbox, Sender& sender, Transmit&& transmit, Environment&& env,
+                   const relay_report::policy& p = {})
+{
+    relay_report report;
+    relay(outbox, sender, transmit, env, p, report);
+    return report;
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_QUEUE_RELAY_HPP

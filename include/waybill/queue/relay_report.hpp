@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+//
+// relay_report: what a relay has done, and why it has returned; its policy.
+
+#ifndef WAYBILL_QUEUE_RELAY_REPORT_HPP
+#define WAYBILL_QUEUE_RELAY_REPORT_HPP
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <waybill/core/config_error.hpp>
+#include <waybill/core/enum_name.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/core/time.hpp>
+
+namespace waybill::inline v0_2 {
+
+/// The counts of one or several calls of `relay`. A row that is sent again is counted again.
+struct relay_report {
+    /// The configuration of a relay. `validate` finds invalid fields; `relay` uses the nearest
+    /// valid values.
+    struct policy {
+        /// Maximum number of rows that the relay claims and holds in memory at a time.
+        std::uint64_t max_rows = 1'000;
+        /// How long a claim lasts. The relay renews it after half of this time. After a crash the
+        /// rows can be claimed again when it has ended. It must be longer than twice the longest
+        /// call of `transmit`; otherwise another relay may send the same rows meanwhile.
+        duration lease = duration::seconds(60);
+        /// The pause after a claim without rows, and after an error of the store. Also how long a
+        /// row waits after a batch has failed more often than the sender's policy allows.
+        duration poll_interval = duration::seconds(1);
+        /// The relay returns when no row is left that a relay could still send. Otherwise it runs
+        /// until a stop is requested.
+        bool drain = false;
+        /// Later rows of a key wait until its dead row is removed. Otherwise they are sent.
+        bool dead_row_blocks_key = false;
+
+        friend bool operator==(const policy&, const policy&) = default;
+    };
+
+    /// Why the relay has returned.
+    enum class ending : std::uint8_t {
+        running,           ///< It has not returned: a callable has thrown.
+        stop_requested,    ///< The environment has requested a stop. Rows may be left.
+        drained,           ///< No row is left (only with `drain`).
+        sender_stopped,    ///< The sender sends nothing more: a batch failed as cancelled.
+        unordered_sender,  ///< Nothing was done: the policy of the sender does not set `ordered`.
+        other_input,       ///< Nothing was done: the sender has an open input of `send_all`.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(ending) noexcept
+    {
+        return "running, stop_requested, drained, sender_stopped, unordered_sender, other_input";
+    }
+
+    ending outcome = ending::running;
+    std::uint64_t sent = 0;      ///< Rows that the broker accepted and that are marked as sent.
+    std::uint64_t dead = 0;      ///< Rows that are marked as dead.
+    std::uint64_t returned = 0;  ///< Rows that were returned to the store, to be claimed again.
+    /// Rows that may arrive twice, unless the broker drops messages with equal ids: their batch had
+    /// an unknown outcome, or they could not be marked as sent.
+    std::uint64_t maybe_twice = 0;
+    std::uint64_t sends = 0;         ///< Calls of `transmit`.
+    std::uint64_t claims = 0;        ///< Claims that contained rows.
+    std::uint64_t lost_claims = 0;   ///< Claims that ended before their rows were sent.
+    std::uint64_t store_errors = 0;  ///< Failed calls of the store.
+    fault last_error{};              ///< The last error of the store.
+
+    friend bool operator==(const relay_report&, const relay_report&) = default;
+};
+
+/// The first invalid field, if any.
+[[nodiscard]] constexpr std::optional<config_error> validate(const relay_report::policy& p) noexcept
+{
+    if (p.max_rows == 0) return config_error{"max_rows", 0, "must be at least", 1};
+    const auto ns = [](duration d) {
+        return d < duration{} ? 0 : static_cast<std::uint64_t>(d.count());
+    };
+    constexpr std::uint64_t shortest_poll = 1'000'000;
+    if (ns(p.poll_interval) < shortest_poll) {
+        return config_error{"poll_interval", ns(p.poll_interval), "nanoseconds must be at least",
+                            shortest_poll};
+    }
+    // One failed renewal must not end the claim.
+    if (ns(p.lease) / 2 < ns(p.poll_interval)) {
+        return config_error{"lease", ns(p.lease),
+                            "nanoseconds must be at least twice poll_interval, which is",
+                            ns(p.poll_interval)};
+    }
+    return {};
+}
+
+/// One line: the counts that are not zero, and why the relay has returned.
+[[nodiscard]] inline std::string describe(const relay_report& r)
+{
+    std::string line = std::to_string(r.sent) + " sent";
+    const auto add = [&](std::uint64_t n, std::string_view text) {
+        if (n != 0) line.append(", ").append(std::to_string(n)).append(text);
+    };
+    add(r.dead, " dead");
+    add(r.returned, " returned");
+    add(r.maybe_twice, " maybe twice");
+    add(r.lost_claims, r.lost_claims == 1 ? " claim lost" : " claims lost");
+    add(r.store_errors, r.store_errors == 1 ? " store error" : " store errors");
+    if (r.store_errors != 0 && !r.last_error.text.empty())
+        line.append(" (last: ").append(r.last_error.text).append(")");
+    return line.append("; ").append(name(r.outcome));
+}
+
+}  // namespace waybill::inline v0_2
+
+#endif  // WAYBILL_QUEUE_RELAY_REPORT_HPP

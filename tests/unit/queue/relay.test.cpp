@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: MIT
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <waybill/batch/batch_sender.hpp>
+#include <waybill/batch/send_all.hpp>
+#include <waybill/batch/send_outcome.hpp>
+#include <waybill/queue/relay.hpp>
+#include <waybill/testing/manual_environment.hpp>
+#include <waybill/testing/memory_outbox.hpp>
+
+namespace relay_test {
+namespace {
+
+using namespace std::chrono_literals;
+using waybill::batch_sender;
+using waybill::relay_report;
+using waybill::steady_time;
+using waybill::testing::manual_environment;
+using waybill::testing::memory_outbox;
+using ending = waybill::relay_report::ending;
+
+constexpr relay_report::policy drain{.drain = true};
+
+waybill::send_policy limits(std::uint64_t items = 3)
+{
+    return {.limit = {.bytes = 100, .items = items}, .exact_sizes = true, .ordered = true};
+}
+
+void add(memory_outbox& box, const std::string& key, const std::string& id, std::string body = "b")
+{
+    auto tx = *box.begin();
+    CHECK(box.add(tx, {.key = key, .id = id, .body = std::move(body)}));
+    CHECK(tx.commit());
+}
+
+/// A broker that returns the given outcomes in turn, and then accepts everything.
+struct broker {
+    std::vector<waybill::send_outcome> outcomes{};
+    std::size_t sends = 0;
+    std::vector<std::string> got{};
+
+    template <class Batch>
+    waybill::send_outcome operator()(const Batch& batch)
+    {
+        const waybill::send_outcome o =
+            sends < outcomes.size() ? outcomes[sends] : batch_sender::accepted{};
+        ++sends;
+        const bool arrives = std::holds_alternative<batch_sender::accepted>(o) ||
+                             std::holds_alternative<batch_sender::outcome_unknown>(o);
+        for (const auto& m : batch) {
+            if (arrives) got.push_back(m.id);
+        }
+        return o;
+    }
+};
+
+TEST_CASE("relay: sends all rows in batches, in order, and removes them")
+{
+    memory_outbox box;
+    for (int n = 0; n != 7; ++n) add(box, n % 2 ? "a" : "", std::to_string(n));
+    manual_environment env;
+    batch_sender sender(limits());
+    broker b;
+    const relay_report r = waybill::relay(box, sender, b, env, drain);
+    CHECK(b.got == std::vector<std::string>{"0", "1", "2", "3", "4", "5", "6"});
+    CHECK(r == relay_report{.outcome = ending::drained, .sent = 7, .sends = 3, .claims = 1});
+    CHECK(box.rows().empty());
+    CHECK(env.sleeps() == 0);
+    CHECK(describe(r) == "7 sent; drained");
+    CHECK(sender.finished());
+}
+
+TEST_CASE("relay: sends rows that are added while it runs, until its time limit")
+{
+    memory_outbox box;
+    manual_environment env;
+    batch_sender sender(limits());
+    broker b;
+    int sent = 0;
+    const auto transmit = [&](const auto& batch) {
+        if (++sent < 5) add(box, "a", std::to_string(sent));
+        return b(batch);
+    };
+    add(box, "a", "0");
+    const relay_report r =
+        waybill::relay(box, sender, transmit, waybill::time_limited(env, 10min));
+    CHECK(r.outcome == ending::stop_requested);
+    CHECK(r.sent == 5);
+    CHECK(b.got == std::vector<std::string>{"0", "1", "2", "3", "4"});
+    CHECK(env.now() == steady_time::at(10min));
+    CHECK(env.sleeps() == 600);
+}
+
+TEST_CASE("relay: a row that is too large is dead, with the reason, and other rows are sent")
+{
+    for (const bool blocks : {false, true}) {
+        memory_outbox box;
+        add(box, "a", "1");
+        add(box, "a", "2", std::string(200, 'x'));
+        add(box, "a", "3");
+        add(box, "b", "4");
+        manual_environment env;
+        batch_sender sender(limits());
+        broker b;
+        const relay_report r = waybill::relay(
+            box, sender, b, env, {.drain = true, .dead_row_blocks_key = blocks});
+        CHECK(r.outcome == ending::drained);
+        CHECK(r.dead == 1);
+        if (blocks) CHECK(b.got == std::vector<std::string>{"1", "4"});
+        else CHECK(b.got == std::vector<std::string>{"1", "4", "3"});
+        REQUIRE(box.rows().size() == (blocks ? 2 : 1));
+        CHECK(box.rows().at(2).dead);
+        CHECK(box.rows().at(2).reason == "too large: 200 bytes where the limit is 100");
+        if (!blocks) continue;
+        box.erase(2);
+        CHECK(waybill::relay(box, sender, b, env, drain).sent == 1);
+        CHECK(b.got.back() == "3");
+    }
+}
+
+TEST_CASE("relay: of a batch that is refused permanently only the row at fault is dead")
+{
+    memory_outbox box;
+    for (int n = 0; n != 40; ++n) add(box, n % 2 ? "a" : "b", std::to_string(n));
+    manual_environment env;
+    batch_sender sender(limits(20));
+    std::vector<std::string> got;
+    const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
+        for (const auto& m : batch) {
+            if (m.id == "17") {
+                return batch_sender::failed{.kind = waybill::fault_kind::permanent,
+                                            .text = "no such topic"};
+            }
+        }
+        for (const auto& m : batch) got.push_back(m.id);
+        return batch_sender::accepted{};
+    };
+    const relay_report r = waybill::relay(box, sender, transmit, env, drain);
+    CHECK(r.sent == 39);
+    CHECK(r.dead == 1);
+    CHECK(got.size() == 39);
+    CHECK(r.sends < 30);
+    REQUIRE(box.rows().size() == 1);
+    CHECK(box.rows().begin()->second.content.id == "17");
+    CHECK(box.rows().begin()->second.reason == "no such topic");
+    CHECK(env.sleeps() == 0);
+}
+
+TEST_CASE("relay: a row that is refused in part is dead, and others of its batch are not")
+{
+    memory_outbox box;
+    for (int n = 0; n != 3; ++n) add(box, n == 1 ? "a" : "b", std::to_string(n));
+    manual_environment env;
+    batch_sender sender(limits());
+    const std::vector<batch_sender::entry_fault> faults{{1, waybill::fault_kind::permanent}};
+    broker b{.outcomes = {batch_sender::partial{.failed = faults}}};
+    const relay_report r = waybill::relay(box, sender, b, env, drain);
+    CHECK(r.sent == 2);
+    CHECK(r.dead == 1);
+    REQUIRE(box.rows().size() == 1);
+    CHECK(box.rows().at(2).reason == "refused by the broker");
+}
+
+TEST_CASE("relay: waits while the broker throttles, and renews its claim")
+{
+    memory_outbox box;
+    add(box, "a", "1");
+    manual_environment env;
+    batch_sender sender(limits());
+    broker b{.outcomes = {20, batch_sender::throttled{.retry_after = 50s}}};
+    const relay_report r = waybill::relay(box, sender, b, env, drain);
+    CHECK(r.sent == 1);
+    CHECK(r.lost_claims == 0);
+    CHECK(r.maybe_twice == 0);
+    CHECK(r.sends == 21);
+    CHECK(env.now() > steady_time::at(5min));
+}
+
+TEST_CASE("relay: ends at its time limit from a broker that always throttles, and returns the rows")
+{
+    memory_outbox box;
+    add(box, "a", "1");
+    add(box, "b", "2");
+    manual_environment env;
+    batch_sender sender(limits());
+    const auto transmit = [](const auto&) { return batch_sender::throttled{.retry_after = 7s}; };
+    const relay_report r =
+        waybill::relay(box, sender, transmit, waybill::time_limited(env, 10min), drain);
+    CHECK(r.outcome == ending::stop_requested);
+    CHECK(env.now() == steady_time::at(10min));
+    CHECK(r.sent == 0);
+    CHECK(r.returned == 2);
+    CHECK(sender.finished());
+    auto other = box.claim(10, env.wall_now(), env.wall_now() + 1min);
+    CHECK(other->messages.size() == 2);
+}
+
+TEST_CASE("relay: transient failures end no row, and other keys go on")
+{
+    memory_outbox box;
+    for (int n = 0; n != 3; ++n) add(box, "a", "a" + std::to_string(n));
+    for (int n = 0; n != 3; ++n) add(box, "b", "b" + std::to_string(n));
+    manual_environment env;
+    batch_sender sender(limits());
+    std::vector<std::string> got;
+    std::vector<batch_sender::entry_fault> faults;
+    const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
+        faults.clear();
+        std::uint64_t n = 0;
+        for (const auto& m : batch) {
+            if (m.key == "a" && env.now() < steady_time::at(1h)) faults.push_back({n, {}});
+            else got.push_back(m.id);
+            ++n;
+        }
+        for (auto& f : faults) f.kind = waybill::fault_kind::transient;
+        return batch_sender::partial{.failed = faults};
+    };
+    const relay_report r = waybill::relay(box, sender, transmit, env, drain);
+    CHECK(got == std::vector<std::string>{"b0", "b1", "b2", "a0", "a1", "a2"});
+    CHECK(r.sent == 6);
+    CHECK(r.outcome == ending::drained);
+    CHECK(r.returned > 10);
+}
+
+TEST_CASE("relay: counts rows whose batch had an unknown outcome once")
+{
+    memory_outbox box;
+    for (int n = 0; n != 4; ++n) add(box, "a", std::to_string(n));
+    manual_environment env;
+    batch_sender sender(limits());
+    broker b{.outcomes = {batch_sender::outcome_unknown{}, batch_sender::outcome_unknown{}}};
+    const relay_report r = waybill::relay(box, sender, b, env, drain);
+    CHECK(r.sent == 4);
+    CHECK(r.maybe_twice == 3);
+    CHECK(b.got ==
+          std::vector<std::string>{"0", "1", "2", "0", "1", "2", "0", "1", "2", "3"});
+}
+
+TEST_CASE("relay: refuses a sender without order and a sender with an open input")
+{
+    memory_outbox box;
+    add(box, "a", "1");
+    manual_environment env;
+    batch_sender unordered{{.limit = {.bytes = 100}}};
+    broker b;
+    CHECK(waybill::relay(box, unordered, b, env, drain).outcome == ending::unordered_sender);
+
+    batch_sender open(limits());
+    const std::vector<std::string> words{"one"};
+    const auto throttles = [](const auto&) { return batch_sender::throttled{}; };
+    (void)waybill::send_all(words, [](const auto& w) { return w.size(); }, open, throttles,
+                            waybill::time_limited(env, 1s));
+    CHECK(waybill::relay(box, open, b, env, drain).outcome == ending::other_input);
+    CHECK(b.sends == 0);
+}
+
+TEST_CASE("relay: does nothing after a stop request")
+{
+    memory_outbox box;
+    add(box, "a", "1");
+    const memory_outbox before = box;
+    manual_environment env;
+    env.stop_at({});
+    batch_sender sender(limits());
+    broker b;
+    const relay_report r = waybill::relay(box, sender, b, env);
+    CHECK(r == relay_report{.outcome = ending::stop_requested});
+    CHECK(box == before);
+}
+
+TEST_CASE("relay: ends if the sender has stopped, and returns the rows")
+{
+    memory_outbox box;
+    for (int n = 0; n != 4; ++n) add(box, "a", std::to_string(n));
+    manual_environment env;
+    batch_sender sender(limits(2));
+    broker b{.outcomes = {batch_sender::accepted{},
+                          batch_sender::failed{.kind = waybill::fault_kind::cancelled}}};
+    const relay_report r = waybill::relay(box, sender, b, env, drain);
+    CHECK(r.outcome == ending::sender_stopped);
+    CHECK(r.sent == 2);
+    CHECK(r.returned == 2);
+    CHECK(box.claim(9, env.wall_now(), env.wall_now() + 1s)->messages.size() == 2);
+}
+
+TEST_CASE("relay: a key that the sender has stopped for another input goes on")
+{
+    manual_environment env;
+    batch_sender sender(limits());
+    broker b{.outcomes = {batch_sender::failed{.kind = waybill::fault_kind::permanent}}};
+    const std::vector<std::string> words{"one"};
+    const auto size = [](const auto& w) {
+        return batch_sender::queued{w.size(), waybill::detail::key_number("a")};
+    };
+    const auto fails = [](const auto&) {
+        return batch_sender::failed{.kind = waybill::fault_kind::permanent};
+    };
+    (void)waybill::send_all(words, size, sender, fails, env);
+    memory_outbox box;
+    add(box, "a", "1");
+    CHECK(waybill::relay(box, sender, broker{}, env, drain).sent == 1);
+}
+
+TEST_CASE("relay: a drain waits for the rows of a relay that was killed")
+{
+    memory_outbox box;
+    add(box, "a", "1");
+    add(box, "a", "2");
+    manual_environment env;
+    (void)box.claim(1, env.wall_now(), env.wall_now() + 1min);
+    batch_sender sender(limits());
+    broker b;
+    const relay_report r = waybill::relay(box, sender, b, env, drain);
+    CHECK(b.got == std::vector<std::string>{"1", "2"});
+    CHECK(r.outcome == ending::drained);
+    CHECK(env.now() == steady_time::at(1min));
+}
+
+TEST_CASE("relay: if the wall clock goes back, no row is lost and the order stays")
+{
+    memory_outbox box;
+    for (int n = 0; n != 9; ++n) add(box, "a", std::to_string(n));
+    manual_environment env({}, waybill::wall_time::at(100h));
+    batch_sender sender(limits());
+    std::vector<std::string> got;
+    struct jumping {
+        manual_environment& e;
+        waybill::duration jump{};
+        steady_time now() { return e.now(); }
+        waybill::wall_time wall_now() { return e.wall_now() + jump; }
+        void sleep_until(steady_time t) { e.sleep_until(t); }
+        double random() { return e.random(); }
+    } clocks{env};
+    const auto transmit = [&](const auto& batch) -> waybill::send_outcome {
+        clocks.jump -= 1h;
+        env.advance(40s);
+        for (const auto& m : batch) got.push_back(m.id);
+        return batch_sender::accepted{};
+    };
+    const relay_report r = waybill::relay(box, sender, transmit, clocks, drain);
+    CHECK(r.sent == 9);
+    CHECK(got == std::vector<std::string>{"0", "1", "2", "3", "4", "5", "6", "7", "8"});
+}
+
+TEST_CASE("relay: the policy is validated")
+{
+    CHECK_FALSE(validate(relay_report::policy{}));
+    CHECK(validate(relay_report::policy{.max_rows = 0})->field == "max_rows");
+    CHECK(validate(relay_report::policy{.poll_interval = 0s})->field == "poll_interval");
+    CHECK(validate(relay_report::policy{.lease = 1s})->field == "lease");
+    CHECK(validate(relay_report::policy{.lease = -1s})->field == "lease");
+    CHECK_FALSE(validate(relay_report::policy{.lease = 2s}));
+
+    memory_outbox box;
+    add(box, "a", "1");
+    manual_environment env;
+    batch_sender sender(limits());
+    broker b;
+    const relay_report::policy invalid{
+        .max_rows = 0, .lease = -1s, .poll_interval = -1s, .drain = true};
+    CHECK(waybill::relay(box, sender, b, env, invalid).sent == 1);
+}
+
+TEST_CASE("relay_report: describes its counts")
+{
+    relay_report r{.outcome = ending::stop_requested,
+                   .sent = 5,
+                   .dead = 1,
+                   .returned = 2,
+                   .maybe_twice = 3,
+                   .lost_claims = 1,
+                   .store_errors = 4};
+    r.last_error = waybill::infrastructure("disk full");
+    CHECK(describe(r) == "5 sent, 1 dead, 2 returned, 3 maybe twice, 1 claim lost, 4 store errors "
+                         "(last: disk full); stop_requested");
+}
+
+}  // namespace
+}  // namespace relay_test
