@@ -2,6 +2,8 @@
 //
 // lease: several processes share the partitions of a log. Includes its public headers.
 //
+//   run_partitions        processes the partitions of a log until it is stopped
+//   partition_tasks       the same as tasks for several threads
 //   processor             leases and partitions of one process in one state machine
 //   lease_manager         claims, renews, balances and releases leases
 //   partition_lifecycle   opens, processes, saves and closes one partition
@@ -15,6 +17,9 @@
 //
 //   lease/balance_plan.hpp
 //     struct balance_plan
+//
+//   lease/event_log.hpp
+//     concept event_log
 //
 //   lease/fenced_store.hpp
 //     class fenced_store
@@ -46,14 +51,26 @@
 //     struct partition_lifecycle_types
 //     class partition_lifecycle
 //
+//   lease/partition_tasks.hpp
+//     class partition_tasks
+//
+//   lease/partitions_report.hpp
+//     struct partitions_report
+//
 //   lease/processor.hpp
 //     class processor
+//
+//   lease/run_partitions.hpp
+//     partitions_report run_partitions(log, store, leases, handler, work, env)
+//     void run_partitions(log, store, leases, handler, p, env, report)
+//     partitions_report run_partitions(log, store, leases, handler, p, env)
 
 #ifndef WAYBILL_LEASE_HPP
 #define WAYBILL_LEASE_HPP
 
 #include <waybill/lease/balance.hpp>
 #include <waybill/lease/balance_plan.hpp>
+#include <waybill/lease/event_log.hpp>
 #include <waybill/lease/fenced_store.hpp>
 #include <waybill/lease/lease.hpp>
 #include <waybill/lease/lease_calls.hpp>
@@ -61,7 +78,10 @@
 #include <waybill/lease/lease_manager.hpp>
 #include <waybill/lease/lease_observer.hpp>
 #include <waybill/lease/partition_lifecycle.hpp>
+#include <waybill/lease/partition_tasks.hpp>
+#include <waybill/lease/partitions_report.hpp>
 #include <waybill/lease/processor.hpp>
+#include <waybill/lease/run_partitions.hpp>
 #include <waybill/version.hpp>
 
 #endif  // WAYBILL_LEASE_HPP

@@ -39,6 +39,10 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+struct partition_steps;
+}  // namespace detail
+
 /// A `lease_manager` and one `partition_lifecycle` for each partition that this owner holds.
 class processor : public lease_manager_types, public partition_lifecycle_types {
 public:
@@ -189,6 +193,8 @@ public:
     friend bool operator==(const processor&, const processor&) = default;
 
 private:
+    friend struct detail::partition_steps;  // for several actions at the same time
+
     /// Under `epoch`, the store has reported another owner in `times` consecutive batches, although
     /// this process holds the lease. If `times` is 1, another writer has moved the checkpoint. If
     /// `times` is higher, the lease row was lost earlier, and the checkpoint has a later epoch.

@@ -43,6 +43,13 @@ concept asked_if_all_failed = std::same_as<A, no_outage_check> || requires(A& as
     { ask(n) } -> std::convertible_to<if_all_failed>;
 };
 
+/// A callback that can end a batch early. Before each event except the first, `keep_going` decides
+/// whether the batch goes on, or commits what is done.
+template <class A>
+concept watched_batch = requires(A& ask) {
+    { ask.keep_going() } -> std::convertible_to<bool>;
+};
+
 /// The decision of the callback; `go_on` without a callback.
 template <class Ask>
 [[nodiscard]] if_all_failed decide_with([[maybe_unused]] Ask& ask,
@@ -124,9 +131,10 @@ private:
             case phase::load_record: return load_record();
             case phase::begin: return begin();
             case phase::savepoint:
-                if (!set_savepoint()) return;
+                if (is_cut() || !set_savepoint()) return;
                 [[fallthrough]];
             case phase::handle:
+                if (!machine_.policy_.savepoints && is_cut()) return;
                 handle(machine_.event_);
                 if (machine_.phase_ != phase::release) return;
                 [[fallthrough]];
@@ -137,6 +145,26 @@ private:
                 [[fallthrough]];
             case phase::commit: return commit();
             default: return on_batch_action(machine_.next());
+        }
+    }
+
+    /// Ends the batch before the next event if the callback requests it. The events after the cut
+    /// are not delivered. A search for a poison message needs the whole batch, and so does a
+    /// restart, which may have dead letters of later events.
+    bool is_cut()
+    {
+        if constexpr (!watched_batch<Ask>) {
+            return false;
+        } else {
+            batch_machine& m = machine_;
+            const bool may_be_cut = m.event_ != 0 && m.tries_ == 0 && m.restarts_ == 0 &&
+                                    !m.record_.plan().restored && exceptions_.exception_count() == 0;
+            if (!may_be_cut || decide_.keep_going()) return false;
+            last_event_ = event_at_(m.event_ - 1);
+            m.to_ = sequence_of(last_event_);
+            m.events_ = m.event_;
+            m.after_last_event();
+            return true;
         }
     }
 

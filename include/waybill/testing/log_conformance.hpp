@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+//
+// log_conformance: checks that a log does what run_partitions relies on.
+//
+//     const auto report = waybill::testing::log_conformance(
+//         [&] { return my_log(new_empty_topic()); },                  // an empty log at each call
+//         [](my_log& l, const std::string& partition, const std::string& body) {
+//             l.append(partition, body);                              // one event
+//         },
+//         [](my_log& l, const std::string& partition) { l.skip(partition); },       // a gap
+//         [](my_log& l, const std::string& partition, std::uint64_t sequence) {
+//             l.remove_up_to(partition, sequence);
+//         });
+//     for (const auto& rule : report.broken) log(rule);            // empty if the log conforms
+//     for (const auto& rule : report.untested) log(rule);          // empty if all rules were tried
+//
+//   1. Use a log with at least two partitions.
+//   2. The last two functions may be omitted. Their rules are then reported as untested. With the
+//      last one but without gaps, pass `no_gaps{}`.
+//   3. If events have a `body`, the suite compares it.
+//   4. `log_outage_conformance` checks a log that cannot be reached.
+
+#ifndef WAYBILL_TESTING_LOG_CONFORMANCE_HPP
+#define WAYBILL_TESTING_LOG_CONFORMANCE_HPP
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <waybill/consume/position.hpp>
+#include <waybill/core/fault.hpp>
+#include <waybill/lease/event_log.hpp>
+#include <waybill/testing/conformance_report.hpp>
+#include <waybill/testing/detail/log_rules.hpp>
+#include <waybill/testing/detail/trial.hpp>
+
+namespace waybill::inline v0_2::testing {
+
+/// Stands for the function that makes a gap, if the log has no gaps.
+struct no_gaps {};
+/// Stands for the function that removes events, if the log removes none.
+struct no_truncation {};
+
+/// Tries the rules of `partitions`, `read` and `end`. `make()` returns a new, empty log at each
+/// call.
+template <class Make, class Append, class Skip = no_gaps, class Truncate = no_truncation>
+[[nodiscard]] conformance_report log_conformance(Make make, Append append, Skip skip = {},
+                                                 Truncate truncate = {})
+{
+    using log_type = std::remove_cvref_t<std::invoke_result_t<Make&>>;
+    static_assert(event_log<log_type>,
+                  "log_conformance: not an event log, see lease/event_log.hpp");
+    detail::trial t;
+    {
+        auto log = make();
+        detail::log_rules(log, append, t);
+    }
+    {
+        auto log = make();
+        detail::log_end_rules(log, append, t);
+    }
+    if constexpr (std::is_same_v<Skip, no_gaps>) {
+        t.untested("read: continues after a gap in the sequence numbers", "a log with gaps");
+    } else {
+        auto log = make();
+        detail::log_gap_rules(log, append, skip, t);
+    }
+    if constexpr (std::is_same_v<Truncate, no_truncation>) {
+        t.untested("read: continues after events that were removed", "a log that removes events");
+    } else {
+        auto log = make();
+        detail::log_truncation_rules(log, append, truncate, t);
+    }
+    return std::move(t.report);
+}
+
+/// Tries the rules of a log that cannot be reached. Each call must return an error of the kind
+/// `transient` or `infrastructure`.
+template <event_log Log>
+[[nodiscard]] conformance_report log_outage_conformance(Log& unreachable,
+                                                        const std::string& partition = "0")
+{
+    detail::trial t;
+    const auto is_outage = [](const auto& r) {
+        if (r) return false;
+        const fault_kind kind = r.error().kind;
+        return kind == fault_kind::transient || kind == fault_kind::infrastructure;
+    };
+    t.holds(is_outage(unreachable.partitions()),
+            "partitions: while the log cannot be reached, the result is a temporary error, not an "
+            "empty list");
+    t.holds(is_outage(unreachable.read(partition, std::nullopt, 1)) &&
+                is_outage(unreachable.read(partition, position{1, {}}, 1)),
+            "read: while the log cannot be reached, the result is a temporary error, not an empty "
+            "list");
+    if constexpr (waybill::detail::log_with_end<Log>) {
+        t.holds(is_outage(unreachable.end(partition)),
+                "end: while the log cannot be reached, the result is a temporary error");
+    }
+    return std::move(t.report);
+}
+
+}  // namespace waybill::inline v0_2::testing
+
+#endif  // WAYBILL_TESTING_LOG_CONFORMANCE_HPP

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+//
+// log_conformance: memory_log conforms, and each of some logs that are subtly wrong does not.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <waybill/testing/log_conformance.hpp>
+#include <waybill/testing/memory_log.hpp>
+
+namespace log_conformance_test {
+namespace {
+
+using waybill::position;
+using waybill::result;
+using waybill::testing::memory_event;
+using waybill::testing::memory_log;
+
+using events = std::vector<memory_event>;
+
+enum class wrong : std::uint8_t {
+    nothing,
+    skips_after_a_short_read,  // continues after the events that were asked for, not returned
+    returns_the_event_at_the_position,
+    reverses_a_page,
+    reads_another_partition,
+    stops_at_a_gap,
+    counts_events_instead_of_sequences,
+    ignores_the_limit,
+    consumes_what_it_returns,
+    remembers_the_end,       // once a read has found nothing, nothing follows
+    returns_all_when_truncated,  // a position before the first event is taken for an unknown one
+    skips_the_first_left,
+    misses_the_last_event,
+    names_a_partition_twice,
+    end_is_the_next_sequence,
+    end_is_that_of_the_first_read,
+    first_event_is_after_the_beginning,
+};
+
+constexpr wrong all_wrong[] = {wrong::skips_after_a_short_read,
+                               wrong::returns_the_event_at_the_position,
+                               wrong::reverses_a_page,
+                               wrong::reads_another_partition,
+                               wrong::stops_at_a_gap,
+                               wrong::counts_events_instead_of_sequences,
+                               wrong::ignores_the_limit,
+                               wrong::consumes_what_it_returns,
+                               wrong::remembers_the_end,
+                               wrong::returns_all_when_truncated,
+                               wrong::skips_the_first_left,
+                               wrong::misses_the_last_event,
+                               wrong::names_a_partition_twice,
+                               wrong::end_is_the_next_sequence,
+                               wrong::end_is_that_of_the_first_read,
+                               wrong::first_event_is_after_the_beginning};
+
+struct log_under_test {
+    wrong how;
+    memory_log<> kept{{"0", "1"}};
+    std::uint64_t gap = 0;
+    std::uint64_t asked_for = 0;
+    bool at_end = false;
+    std::optional<std::optional<position>> first_end{};
+
+    result<std::vector<std::string>> partitions()
+    {
+        auto names = kept.partitions();
+        if (how == wrong::names_a_partition_twice) names->push_back("1");
+        return names;
+    }
+
+    result<events> read(const std::string& partition, std::optional<position> after,
+                        std::uint64_t max_count)
+    {
+        constexpr std::uint64_t all = 1'000;
+        const std::string name = how == wrong::reads_another_partition ? "0" : partition;
+        events whole = *kept.read(name, {}, all);
+        if (how == wrong::returns_the_event_at_the_position && after && after->sequence != 0)
+            --after->sequence;
+        if (how == wrong::first_event_is_after_the_beginning && !after) after = position{1, {}};
+        if (how == wrong::returns_all_when_truncated && after && !whole.empty() &&
+            after->sequence < whole.front().sequence && whole.front().sequence > 1) {
+            return events{};
+        }
+        if (how == wrong::skips_the_first_left && !whole.empty() && whole.front().sequence > 1 &&
+            after && after->sequence < whole.front().sequence) {
+            after = position{whole.front().sequence, {}};
+        }
+        if (how == wrong::remembers_the_end && at_end) return events{};
+        if (how == wrong::counts_events_instead_of_sequences) {
+            const auto first = std::min<std::uint64_t>(after ? after->sequence : 0, whole.size());
+            whole.erase(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(first));
+            if (whole.size() > max_count) whole.resize(max_count);
+            return whole;
+        }
+        events found = *kept.read(name, after,
+                                  how == wrong::ignores_the_limit ? max_count + 1 : max_count);
+        if (how == wrong::skips_after_a_short_read) {
+            // It returns half of what was asked for, and continues after all of it.
+            if (after && asked_for != 0 && after->sequence == asked_for - 1 && !found.empty())
+                found.erase(found.begin());
+            if (found.size() == max_count && max_count > 2) {
+                asked_for = found.back().sequence;
+                found.pop_back();
+            }
+        }
+        if (how == wrong::reverses_a_page) std::reverse(found.begin(), found.end());
+        if (how == wrong::stops_at_a_gap) {
+            for (std::size_t n = 1; n < found.size(); ++n) {
+                if (found[n].sequence == found[n - 1].sequence + 1) continue;
+                found.resize(n);
+            }
+            if (after && !found.empty() && found[0].sequence != after->sequence + 1) found.clear();
+        }
+        if (how == wrong::consumes_what_it_returns && !found.empty())
+            kept.truncate(name, found.back().sequence);
+        if (how == wrong::misses_the_last_event && !found.empty() && !whole.empty() &&
+            found.back() == whole.back()) {
+            found.pop_back();
+        }
+        at_end = at_end || (found.empty() && after);
+        return found;
+    }
+
+    result<std::optional<position>> end(const std::string& partition)
+    {
+        auto last = kept.end(partition);
+        if (how == wrong::end_is_the_next_sequence && *last) ++(*last)->sequence;
+        if (how == wrong::end_is_that_of_the_first_read) {
+            if (!first_end) first_end = *last;
+            return *first_end;
+        }
+        return last;
+    }
+};
+
+waybill::testing::conformance_report tried(wrong how)
+{
+    return waybill::testing::log_conformance(
+        [&] { return log_under_test{how}; },
+        [](log_under_test& l, const std::string& partition, const std::string& body) {
+            const auto end = *l.kept.end(partition);
+            l.kept.append(partition, {(end ? end->sequence : 0) + 1 + std::exchange(l.gap, 0), body});
+        },
+        [](log_under_test& l, const std::string&) { l.gap = 3; },
+        [](log_under_test& l, const std::string& partition, std::uint64_t sequence) {
+            l.kept.truncate(partition, sequence);
+        });
+}
+
+TEST_CASE("log_conformance: memory_log conforms")
+{
+    const auto report = tried(wrong::nothing);
+    CHECK(report.untested.empty());
+    for (const std::string& rule : report.broken) MESSAGE(rule);
+    CHECK(report.broken.empty());
+}
+
+TEST_CASE("log_conformance: each of 16 wrong logs breaks a rule")
+{
+    for (const wrong how : all_wrong) {
+        const auto report = tried(how);
+        CAPTURE(static_cast<int>(how));
+        CHECK_FALSE(report.broken.empty());
+    }
+}
+
+TEST_CASE("log_conformance: rules that were not tried are named")
+{
+    struct no_end {
+        memory_log<> kept{{"only"}};
+        auto partitions() { return kept.partitions(); }
+        auto read(const std::string& p, const std::optional<position>& after, std::uint64_t n)
+        {
+            return kept.read(p, after, n);
+        }
+    };
+    const auto report = waybill::testing::log_conformance(
+        [] { return no_end{}; },
+        [](no_end& l, const std::string& p, const std::string& body) { l.kept.append(p, body); });
+    CHECK(report.broken.empty());
+    CHECK(report.untested.size() == 4);
+}
+
+TEST_CASE("log_conformance: a log that cannot be reached returns errors")
+{
+    struct outage {
+        bool hides_it = false;
+        result<std::vector<std::string>> partitions()
+        {
+            if (hides_it) return std::vector<std::string>{};
+            return waybill::unexpected(waybill::infrastructure("no broker"));
+        }
+        result<events> read(const std::string&, const std::optional<position>&, std::uint64_t)
+        {
+            if (hides_it) return events{};
+            return waybill::unexpected(waybill::transient("time limit"));
+        }
+    } log;
+    CHECK(waybill::testing::log_outage_conformance(log).broken.empty());
+    log.hides_it = true;
+    CHECK(waybill::testing::log_outage_conformance(log).broken.size() == 2);
+}
+
+}  // namespace
+}  // namespace log_conformance_test
