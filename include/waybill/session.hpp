@@ -6,9 +6,10 @@
 //   state:     progress, envelope, state_budget, state_text, session_state, session_store (for
 //              brokers that store no session state), sweep (finds old states)
 //   pipeline:  pipeline, pipeline_policy, pipeline_steps, process_step (drives it for one message)
-//   redrive:   pipeline_dead_letter (the dead letter of a step), row_key, dead_letter_import
+//   redrive:   redrive_all (sends dead letters back), pipeline_dead_letter (the dead letter of a
+//              step), pipeline_dead_letter_store (their table), row_key, dead_letter_import
 //              (imports dead letters of the broker), plan_redrive (makes a redrive_plan), redrive
-//              (sends it)
+//              (the state machine that sends it)
 
 // Index, written by tests/api --write:
 //
@@ -33,6 +34,9 @@
 //     pipeline_dead_letter make_pipeline_dead_letter(m, a, reason, progress, now, p)
 //     pipeline_dead_letter make_broker_dead_letter(m, reason, deliveries, progress, now, p)
 //
+//   session/pipeline_dead_letter_store.hpp
+//     concept pipeline_dead_letter_store
+//
 //   session/pipeline_policy.hpp
 //     struct pipeline_policy
 //     enum step_outcome { done, repeated, dead_lettered, given_back, state_unreadable, lost, oth...
@@ -55,6 +59,11 @@
 //     struct redrive_types
 //     struct redrive_policy
 //     class redrive
+//
+//   session/redrive_all.hpp
+//     void redrive_all(dead_letters, filter, send, policy, env, report)
+//     redrive::redrive_report redrive_all(dead_letters, filter, send, policy, env)
+//     redrive::redrive_report redrive_all(dead_letters, filter, send, env)
 //
 //   session/redrive_plan.hpp
 //     struct redrive_filter
@@ -106,13 +115,16 @@
 #include <waybill/session/job.hpp>
 #include <waybill/session/pipeline.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
+#include <waybill/session/pipeline_dead_letter_store.hpp>
 #include <waybill/session/pipeline_policy.hpp>
 #include <waybill/session/pipeline_steps.hpp>
 #include <waybill/session/plan_redrive.hpp>
 #include <waybill/session/process_step.hpp>
 #include <waybill/session/progress.hpp>
 #include <waybill/session/redrive.hpp>
+#include <waybill/session/redrive_all.hpp>
 #include <waybill/session/redrive_plan.hpp>
+#include <waybill/session/redrive_report.hpp>
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/session_state.hpp>
 #include <waybill/session/session_store.hpp>

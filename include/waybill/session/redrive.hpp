@@ -87,6 +87,7 @@ struct redrive_types {
     struct resubmitted {
         std::uint64_t accepted = 0;
         fault_kind kind = fault_kind::none;
+        duration retry_after{};  ///< The broker's "retry after". Zero if it sent no such value.
 
         friend bool operator==(const resubmitted&, const resubmitted&) = default;
     };
@@ -107,6 +108,8 @@ struct redrive_types {
         friend bool operator==(const dead_letters_removed&, const dead_letters_removed&) = default;
     };
 
+    struct redrive_report;  ///< The report of `redrive_all`.
+
     friend bool operator==(const redrive_types&, const redrive_types&) = default;
 };
 
@@ -115,7 +118,10 @@ struct redrive_policy {
     /// remove in one request (`redrive_options::removed_at_once`) is removed in one action.
     std::uint64_t chunk = 100;
     /// Attempts of one action. Its jitter is not random: a pause is the middle of its range.
-    retry_policy retry{.pauses = {.spread = backoff::jitter::none}};
+    retry_policy retry{.pauses = {.base = duration::seconds(1), .spread = backoff::jitter::none}};
+    /// Maximum messages per second, evenly spaced; 0: no limit. Only `redrive_all` uses it.
+    std::uint32_t max_per_second = 0;
+    redrive_options options{};  ///< For the plan of `redrive_all`.
 
     friend bool operator==(const redrive_policy&, const redrive_policy&) = default;
 };
@@ -123,6 +129,7 @@ struct redrive_policy {
 [[nodiscard]] constexpr std::optional<config_error> validate(const redrive_policy& p) noexcept
 {
     if (p.chunk == 0) return config_error{"chunk", 0, "must be at least", 1};
+    if (const auto bad = validate(p.options)) return bad;
     return validate(p.retry);
 }
 
@@ -173,7 +180,7 @@ public:
         } else if (r.kind == fault_kind::permanent) {
             skip_refused_session();
         } else {
-            retry_later(r.kind, r.accepted, now);
+            retry_later(r.kind, r.accepted, now, r.retry_after);
         }
         return event_result::applied;
     }
@@ -373,14 +380,15 @@ private:
     /// Retries the action after a pause, or stops the redrive. `done` is the number of dead letters
     /// that the failed attempt has sent or removed. If it is not 0, the attempts are counted again,
     /// and this one is the first.
-    void retry_later(fault_kind kind, std::uint64_t done, steady_time now)
+    void retry_later(fault_kind kind, std::uint64_t done, steady_time now, duration hint = {})
     {
         if (kind == fault_kind::none) kind = fault_kind::transient;  // incomplete without a fault
         if (done != 0)
             tries_ = 1;
         else if (tries_ != UINT32_MAX)
             ++tries_;
-        const retry_action decision = decide(policy_.retry, tries_, kind, middle_of_jitter, now);
+        const retry_action decision =
+            decide(policy_.retry, tries_, kind, middle_of_jitter, now, hint);
         not_before_ = steady_time::lowest();
         if (const auto* wait = std::get_if<wait_until>(&decision)) not_before_ = wait->time;
         if (std::holds_alternative<give_up>(decision)) {

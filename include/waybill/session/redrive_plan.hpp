@@ -37,6 +37,7 @@ namespace waybill::inline v0_2 {
 /// excludes it. Dead letters of independent steps are selected one by one.
 struct redrive_filter {
     std::vector<dead_letter_reason> reasons{};     ///< Any of these reasons; empty selects all.
+    std::uint64_t failed_step = 0;                 ///< The step that stopped; 0 selects all.
     std::uint64_t from_step = 0;                   ///< The lowest step selected.
     std::uint64_t to_step = detail::highest_size;  ///< The highest step selected.
     wall_time dead_lettered_from = wall_time::lowest();  ///< The earliest time of dead-lettering.
@@ -45,6 +46,26 @@ struct redrive_filter {
 
     friend bool operator==(const redrive_filter&, const redrive_filter&) = default;
 };
+
+/// Refuses a filter that selects nothing.
+[[nodiscard]] constexpr std::optional<config_error> validate(const redrive_filter& f) noexcept
+{
+    if (f.to_step < f.from_step)
+        return config_error{"to_step", f.to_step, "must not be less than from_step", f.from_step};
+    if (f.failed_step != 0 && f.failed_step < f.from_step) {
+        return config_error{"failed_step", f.failed_step, "must not be less than from_step",
+                            f.from_step};
+    }
+    if (f.failed_step > f.to_step) {
+        return config_error{"failed_step", f.failed_step, "must not be greater than to_step",
+                            f.to_step};
+    }
+    if (f.dead_lettered_to < f.dead_lettered_from) {
+        // Times have no place in a config_error.
+        return config_error{"dead_lettered_to", 0, "must not be before dead_lettered_from", 0};
+    }
+    return {};
+}
 
 /// How to redrive incomplete sessions, and limits of the table and the broker.
 struct redrive_options {
@@ -126,11 +147,12 @@ struct redrive_plan {
         friend bool operator==(const session_marks&, const session_marks&) = default;
     };
 
-    /// The properties and the message id with which a dead letter is sent.
+    /// The properties, the message id and the body with which a dead letter is sent.
     struct planned_message {
         step_properties properties{};
         step_origin origin{};
         std::string message_id{};
+        std::string_view body{};  ///< As in its dead letter, which must outlive it.
 
         friend bool operator==(const planned_message&, const planned_message&) = default;
     };
@@ -211,7 +233,21 @@ struct redrive_plan {
         }
         r.message_id = detail::redriven_message_id(r.origin.session, r.origin.sequence,
                                                    s.generation, max_id_bytes);
+        r.body = l.body;
         return r;
+    }
+
+    /// A dead letter of a session, marked as sent by itself: merge it into the stored one with
+    /// `pipeline_dead_letter::with_mark`. A further plan does not send it again.
+    [[nodiscard]] pipeline_dead_letter marked_letter(
+        std::span<const pipeline_dead_letter> letters, std::uint64_t letter) const
+    {
+        const planned_session& s = session_of(letter);
+        pipeline_dead_letter l = letters[letter];
+        l.last_redriven_step = s.marks.unnumbered ? letter - s.offset + 1 : l.properties.step;
+        l.resume_at = s.first;
+        if (s.total != 0) l.properties.total = s.total;
+        return l;
     }
 
     /// The first dead letter of a session with `mark_before_removal`, as it must be written: merge

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <engines/sqlite_step_letters.hpp>
+#include <waybill/testing/pipeline_dead_letter_conformance.hpp>
 
 namespace {
 
@@ -57,6 +58,19 @@ int main(int, char** argv)
     engines::sqlite_step_letters letters(db);
     engines::database other_db(path);
     engines::sqlite_step_letters other(other_db);
+
+    struct emptied : engines::sqlite_step_letters {
+        explicit emptied(engines::database& d) : sqlite_step_letters(d)
+        {
+            d.exec("DELETE FROM step_letters");
+        }
+    };
+    const auto report = waybill::testing::pipeline_dead_letter_conformance(
+        [&] { return emptied(db); },
+        [&](emptied&) { return engines::sqlite_step_letters(other_db); });
+    for (const std::string& rule : report.broken) check(false, rule.c_str());
+    check(report.untested.empty(), "each rule was tried");
+    db.exec("DELETE FROM step_letters");
 
     check(letters.list()->empty(), "there is nothing");
     const std::vector<waybill::pipeline_dead_letter> all{

@@ -93,6 +93,14 @@ TEST_CASE("policies and actions")
     CHECK(line(redrive::action{redrive::resubmit{4, 5}}) == "resubmit 5 letters from 4 on");
     CHECK(line(redrive::mark_sent{1, 1}) == "mark 1 session as sent, the first is number 1");
     CHECK(line(redrive::remove_dead_letters{1, 2}) == "remove 2 letters from 1 on");
+    redrive::redrive_report report{.outcome = redrive::redrive_outcome::stopped,
+                                   .reason = infrastructure("down\nagain"),
+                                   .sent = 2,
+                                   .in_doubt = 1};
+    report.refused.push_back({"order-17", 4, 17, permanent("too large")});
+    CHECK(line(report) == "stopped (infrastructure: down\\nagain): 2 sent, 0 removed, 0 held back, "
+                          "1 in doubt, 1 refused");
+    CHECK(line(report.refused[0]) == "order-17, step 4 (17): permanent: too large");
     CHECK(line(dead_letter_import::action{complete{}}) == "complete");
 }
 

@@ -72,6 +72,7 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
                                    .reason_bytes = 7});
     there_and_back(sweep_policy{.stuck_after = duration::seconds(3)});
     there_and_back(redrive_policy{.chunk = 7});
+    there_and_back(redrive_policy{.max_per_second = 9, .options = {.damaged = true}});
     there_and_back(redrive_options{.damaged = true, .max_id_bytes = 100});
     there_and_back(state_budget{.bytes = 1'000'000, .failure_reserve = 600});
     const auto some = parse_json<pipeline_policy>(R"({"mode":"independent","patience":"5s"})");

@@ -23,6 +23,7 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/redrive.hpp>
 #include <waybill/session/redrive_plan.hpp>
+#include <waybill/session/redrive_report.hpp>
 #include <waybill/session/row_key.hpp>
 #include <waybill/session/state_budget.hpp>
 #include <waybill/session/state_text.hpp>
@@ -359,6 +360,24 @@ struct line_of<redrive::remove_dead_letters> {
     [[nodiscard]] static std::string text(const T& a)
     {
         return fmt::format("remove {} from {} on", letters(a.count), a.offset);
+    }
+};
+
+template <>
+struct line_of<redrive::redrive_report> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        return one_line(describe(r));
+    }
+};
+
+template <>
+struct line_of<redrive::redrive_report::refused_letter> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        return one_line(describe(r));
     }
 };
 

@@ -157,18 +157,6 @@ void to_json(Json& j, const sweep_item& i)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const redrive_policy& p)
-{
-    j = {{"chunk", detail::size_or_unlimited(p.chunk)}, {"retry", p.retry}};
-}
-
-template <detail::json_value Json>
-void read_value(const json_place<Json>& at, redrive_policy& into)
-{
-    json_fields(at).optional_size("chunk", into.chunk).optional("retry", into.retry).done();
-}
-
-template <detail::json_value Json>
 void to_json(Json& j, const redrive_options& o)
 {
     j = {{"damaged", o.damaged},
@@ -187,6 +175,26 @@ void read_value(const json_place<Json>& at, redrive_options& into)
         .optional("fetches_bodies", into.fetches_bodies)
         .optional_size("removed_at_once", into.removed_at_once)
         .optional("most_id_bytes", into.max_id_bytes)
+        .done();
+}
+
+template <detail::json_value Json>
+void to_json(Json& j, const redrive_policy& p)
+{
+    j = {{"chunk", detail::size_or_unlimited(p.chunk)},
+         {"retry", p.retry},
+         {"max_per_second", p.max_per_second},
+         {"options", p.options}};
+}
+
+template <detail::json_value Json>
+void read_value(const json_place<Json>& at, redrive_policy& into)
+{
+    json_fields(at)
+        .optional_size("chunk", into.chunk)
+        .optional("retry", into.retry)
+        .optional("max_per_second", into.max_per_second)
+        .optional("options", into.options)
         .done();
 }
 

@@ -27,7 +27,9 @@ namespace waybill::inline v0_2::detail {
 {
     bool reason_selected = f.reasons.empty();
     for (const dead_letter_reason r : f.reasons) reason_selected = reason_selected || r == l.reason;
-    return reason_selected && l.properties.step >= f.from_step && l.properties.step <= f.to_step &&
+    const bool step_selected = f.failed_step == 0 || l.properties.step == f.failed_step;
+    return reason_selected && step_selected && l.properties.step >= f.from_step &&
+           l.properties.step <= f.to_step &&
            l.dead_lettered_at >= f.dead_lettered_from && l.dead_lettered_at <= f.dead_lettered_to;
 }
 

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+
+#include <waybill/testing/pipeline_dead_letter_conformance.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <waybill/testing/memory_pipeline_dead_letters.hpp>
+
+namespace pipeline_dead_letter_conformance_test {
+namespace {
+
+using waybill::fault;
+using waybill::pipeline_dead_letter;
+using waybill::testing::memory_pipeline_dead_letters;
+using waybill::testing::pipeline_dead_letter_conformance;
+using letters = std::span<const pipeline_dead_letter>;
+
+// A table that is subtly wrong.
+enum class wrong : std::uint8_t {
+    nothing,
+    upsert_replaces,             // without `merged`
+    upsert_lets_broker_replace,  // a dead letter of the broker replaces one of a pipeline
+    upsert_inserts_only,         // a second write changes nothing
+    mark_inserts,
+    mark_lowers,
+    mark_writes_all,     // the whole dead letter
+    mark_only_first,     // of several
+    mark_forgets_total,
+    remove_by_sequence,  // of any session
+    remove_by_session,   // of any sequence
+    remove_fails_if_missing,
+    remove_stops_if_missing,
+    remove_ignores,
+    list_first_page,
+    list_fails_if_empty,
+    session_ignores_case,
+    sequence_of_32_bits,
+    text_ends_at_nul,
+    times_in_milliseconds,
+    second_connection_caches,
+};
+
+struct rows {
+    std::map<std::pair<std::string, std::uint64_t>, pipeline_dead_letter> all;
+};
+
+class table {
+public:
+    table(wrong w, rows& r) : wrong_(w), rows_(&r.all) {}
+
+    waybill::result<std::vector<pipeline_dead_letter>> list()
+    {
+        std::vector<pipeline_dead_letter> found;
+        for (const auto& [key, l] : wrong_ == wrong::second_connection_caches ? cached() : *rows_) {
+            if (wrong_ == wrong::list_first_page && found.size() == 1'000) break;
+            found.push_back(l);
+        }
+        if (wrong_ == wrong::list_fails_if_empty && found.empty())
+            return waybill::unexpected(waybill::infrastructure("not found"));
+        return found;
+    }
+    fault upsert(const pipeline_dead_letter& written)
+    {
+        pipeline_dead_letter l = written;
+        if (wrong_ == wrong::text_ends_at_nul) l.body = l.body.c_str();
+        if (wrong_ == wrong::times_in_milliseconds) {
+            const std::int64_t ns = l.enqueued.since_epoch().count();
+            l.enqueued = waybill::wall_time::at(waybill::duration::milliseconds(ns / 1'000'000));
+        }
+        const auto [row, inserted] = rows_->try_emplace(key_of(l), l);
+        const bool of_broker = l.reason == waybill::dead_letter_reason::broker;
+        if (inserted || wrong_ == wrong::upsert_inserts_only) return {};
+        if (wrong_ == wrong::upsert_replaces) row->second = l;
+        else if (wrong_ == wrong::upsert_lets_broker_replace && of_broker) row->second = l;
+        else row->second = pipeline_dead_letter::merged(row->second, l);
+        return {};
+    }
+    fault mark(letters all)
+    {
+        for (const pipeline_dead_letter& l : all) {
+            const auto row = rows_->find(key_of(l));
+            if (row == rows_->end()) {
+                if (wrong_ == wrong::mark_inserts) rows_->emplace(key_of(l), l);
+                continue;
+            }
+            pipeline_dead_letter& stored = row->second;
+            const std::uint64_t total = stored.properties.total;
+            if (wrong_ == wrong::mark_lowers) stored.last_redriven_step = 0;
+            if (wrong_ == wrong::mark_writes_all && l.last_redriven_step >= stored.last_redriven_step)
+                stored = l;
+            stored = pipeline_dead_letter::with_mark(stored, l);
+            if (wrong_ == wrong::mark_forgets_total) stored.properties.total = total;
+            if (wrong_ == wrong::mark_only_first) break;
+        }
+        return {};
+    }
+    fault remove(letters all)
+    {
+        for (const pipeline_dead_letter& l : all) {
+            if (wrong_ == wrong::remove_ignores) continue;
+            const bool missing = !rows_->contains(key_of(l));
+            if (missing && wrong_ == wrong::remove_fails_if_missing)
+                return waybill::permanent("not found");
+            if (missing && wrong_ == wrong::remove_stops_if_missing) return {};
+            std::erase_if(*rows_, [&](const auto& row) {
+                const bool same_session = row.first.first == key_of(l).first;
+                const bool same_sequence = row.first.second == key_of(l).second;
+                if (wrong_ == wrong::remove_by_sequence) return same_sequence;
+                if (wrong_ == wrong::remove_by_session) return same_session;
+                return same_session && same_sequence;
+            });
+        }
+        return {};
+    }
+
+private:
+    std::pair<std::string, std::uint64_t> key_of(const pipeline_dead_letter& l) const
+    {
+        std::string session = l.properties.session;
+        if (wrong_ == wrong::session_ignores_case) {
+            for (char& c : session) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+        }
+        const bool short_number = wrong_ == wrong::sequence_of_32_bits;
+        return {session, short_number ? static_cast<std::uint32_t>(l.sequence) : l.sequence};
+    }
+    const std::map<std::pair<std::string, std::uint64_t>, pipeline_dead_letter>& cached()
+    {
+        if (!has_cache_) cache_ = *rows_;
+        has_cache_ = !cache_.empty();
+        return cache_;
+    }
+
+    wrong wrong_;
+    std::map<std::pair<std::string, std::uint64_t>, pipeline_dead_letter>* rows_;
+    std::map<std::pair<std::string, std::uint64_t>, pipeline_dead_letter> cache_;
+    bool has_cache_ = false;
+};
+
+waybill::testing::conformance_report report_of(wrong w)
+{
+    rows r;
+    return pipeline_dead_letter_conformance(
+        [&] {
+            r.all.clear();
+            return table(w, r);
+        },
+        [&](table&) { return table(w, r); });
+}
+
+TEST_CASE("pipeline_dead_letter_conformance: correct tables")
+{
+    const auto report = report_of(wrong::nothing);
+    CHECK(report.broken == std::vector<std::string>{});
+    CHECK(report.untested.empty());
+    const auto memory =
+        pipeline_dead_letter_conformance([] { return memory_pipeline_dead_letters(); });
+    CHECK(memory.broken == std::vector<std::string>{});
+    CHECK(memory.untested.size() == 1);
+}
+
+TEST_CASE("pipeline_dead_letter_conformance: each wrong table is found")
+{
+    for (int w = 1; w <= static_cast<int>(wrong::second_connection_caches); ++w) {
+        CAPTURE(w);
+        CHECK(!report_of(static_cast<wrong>(w)).broken.empty());
+    }
+}
+
+struct unreachable {
+    waybill::fault_kind kind = waybill::fault_kind::infrastructure;
+    bool lists = false;
+    waybill::result<std::vector<pipeline_dead_letter>> list()
+    {
+        if (lists) return std::vector<pipeline_dead_letter>();
+        return waybill::unexpected(fault{kind, "down"});
+    }
+    fault upsert(const pipeline_dead_letter&) { return {kind, "down"}; }
+    fault mark(letters) { return {kind, "down"}; }
+    fault remove(letters) { return {kind, "down"}; }
+};
+
+TEST_CASE("pipeline_dead_letter_outage_conformance: an outage is an error that permits a retry")
+{
+    using waybill::testing::pipeline_dead_letter_outage_conformance;
+    unreachable down;
+    CHECK(pipeline_dead_letter_outage_conformance(down).broken.empty());
+    unreachable empty{.lists = true};
+    CHECK(pipeline_dead_letter_outage_conformance(empty).broken.size() == 1);
+    unreachable permanent{.kind = waybill::fault_kind::permanent};
+    CHECK(pipeline_dead_letter_outage_conformance(permanent).broken.size() == 4);
+    unreachable silent{.kind = waybill::fault_kind::none};
+    CHECK(pipeline_dead_letter_outage_conformance(silent).broken.size() == 4);
+}
+
+}  // namespace
+}  // namespace pipeline_dead_letter_conformance_test
