@@ -103,7 +103,11 @@ public:
             return give_back_session(fault_kind::none, now + policy_.retry.pauses.cap,
                                      step_outcome::state_unreadable);
         }
-        if (progress_.failed) return dead_letter_after_failure(*progress_.failed);
+        if (facts_.by_arrival) {
+            facts_.step = detail::number_by_arrival(facts_, progress_);
+            tries_ = facts_.earlier_tries(progress_);
+        }
+        if (progress_.failed) return dead_letter_after_failure(*progress_.failed, now);
         if (const auto reason = facts_.refusal_reason(policy_, progress_, tries_)) {
             return fail(*reason, {}, tries_, now);
         }
@@ -172,7 +176,8 @@ public:
         if (save_purpose_ == save_purpose::attempts) return enter_phase(phase::give_back);
         if (s.kind == fault_kind::none) {
             found_ = state_read::ok;
-            if (save_purpose_ == save_purpose::failure) return enter_phase(phase::dead_letter);
+            if (save_purpose_ == save_purpose::failure || save_purpose_ == save_purpose::arrival)
+                return enter_phase(phase::dead_letter);
             if (save_purpose_ == save_purpose::attempt_start) {
                 return stopping_ ? postpone(fault_kind::cancelled, now, now)
                                  : enter_phase(phase::execute);
@@ -292,11 +297,12 @@ private:
     };
     /// The change of the progress that a `save_state` writes.
     enum class save_purpose : std::uint8_t {
-        attempt_start,      // an attempt that begins after the save
+        attempt_start,      // an attempt, or a number by arrival, that begins after the save
         step_done,          // the step is done
         attempts,           // the attempts so far; the session is then given back
         failure,            // the failure that stops the session
         dead_letter_count,  // an independent step is dead-lettered, and the session continues
+        arrival,            // the number of a message of a failed session, which has none itself
     };
 
     event_result enter_phase(phase p)
@@ -345,13 +351,18 @@ private:
 
     /// Starts an attempt. If the broker does not count deliveries, the attempt is saved first,
     /// after its pause. Exception: the attempts of a step that the session has counted already are
-    /// not saved.
+    /// not saved. A number by arrival is saved before the second delivery: if the broker then
+    /// dead-letters the message itself, the next one is detected as a gap.
     event_result begin_attempt(steady_time now)
     {
-        if (facts_.deliveries != 0 || is_counted_already()) return enter_phase(phase::execute);
+        const bool counts_attempts = facts_.deliveries == 0;
+        const bool saves_number = facts_.deliveries > 1 && facts_.is_new_arrival(progress_);
+        if (is_counted_already() || (!counts_attempts && !saves_number))
+            return enter_phase(phase::execute);
         progress_before_attempt_ = progress_;
         const steady_time start = now < not_before_ ? not_before_ : now;
-        return save_attempts(save_purpose::attempt_start, detail::saturating_add(tries_, 1), start);
+        return save_attempts(save_purpose::attempt_start,
+                             detail::saturating_add(tries_, counts_attempts ? 1 : 0), start);
     }
 
     /// Gives the session back until `until`. Before that, saves the attempts if the state does not
@@ -431,15 +442,17 @@ private:
     }
 
     /// Dead-letters a message of a failed session. If the message that caused the failure is
-    /// delivered again, it keeps its reason and attempts.
-    event_result dead_letter_after_failure(const step_failure& f)
+    /// delivered again, it keeps its reason and attempts. A number by arrival is saved first: each
+    /// dead letter of the session needs its own.
+    event_result dead_letter_after_failure(const step_failure& f, steady_time now)
     {
         const bool is_cause = f.sequence == facts_.sequence && f.step == facts_.step;
-        return start_dead_letter(
-            {.reason = is_cause ? f.reason : dead_letter_reason::session_failed,
-             .cause = f.sequence,
-             .cause_step = f.step,
-             .tries = is_cause ? f.tries : 0});
+        start_dead_letter({.reason = is_cause ? f.reason : dead_letter_reason::session_failed,
+                           .cause = f.sequence,
+                           .cause_step = f.step,
+                           .tries = is_cause ? f.tries : 0});
+        return facts_.is_new_arrival(progress_) ? save(save_purpose::arrival, now)
+                                                : event_result::applied;
     }
 
     event_result start_dead_letter(const write_dead_letter& a)

@@ -68,7 +68,9 @@ step_outcome process_step(pipeline& pipe, const pipeline::step_received& m, Cloc
     detail::check_step_calls<all_calls, Clock>();
     if (pipe.over()) return step_outcome::lost;
     const step_facts& previous = pipe.message();
-    const bool same = previous.sequence == m.facts.sequence && previous.step == m.facts.step;
+    const bool same_step = m.facts.by_arrival ? previous.by_arrival
+                                              : previous.step == m.facts.step;
+    const bool same = previous.sequence == m.facts.sequence && same_step;
     if (pipe.in_hand() && !same) return step_outcome::other_in_hand;
     all_calls call{std::forward<Calls>(calls)...};
     using run_type = detail::step_run<all_calls, std::remove_reference_t<Clock>>;

@@ -49,6 +49,10 @@ struct session_progress {
     /// the session began at step 1, its steps are independent, or it failed before an attempt or a
     /// done step was saved.
     std::uint64_t first = 0;
+    /// If the messages have no step numbers: the number of the last one that was numbered by its
+    /// arrival, and its sequence number. Otherwise 0. A redelivered message keeps its number.
+    std::uint64_t arrived = 0;
+    std::uint64_t arrived_sequence = 0;
 
     /// True if all steps are done or dead-lettered and no failure has stopped the session.
     [[nodiscard]] bool finished() const noexcept { return !failed && total != 0 && done >= total; }

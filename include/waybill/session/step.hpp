@@ -55,6 +55,9 @@ struct step_facts {
     /// The number of deliveries, this one included, as in SQS and the SDKs of Service Bus. AMQP's
     /// delivery-count contains only the earlier ones: add 1. 0: the broker does not count.
     std::uint64_t deliveries = 1;
+    /// The message has no step number. `step` is not used: the pipeline numbers the message by its
+    /// arrival in the session, from 1 on. The guide lists what this cannot detect.
+    bool by_arrival = false;
 
     /// The facts about a message with these properties, for a pipeline.
     [[nodiscard]] static constexpr step_facts of(const step_properties& s, std::uint64_t sequence,

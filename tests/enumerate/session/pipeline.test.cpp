@@ -47,6 +47,11 @@ constexpr extent redriven_doubles{stop, brief ? 1 : 3, 2, the_first(brief ? 2 : 
 constexpr extent open_end{stop, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true};
 constexpr extent open_end_redriven{stop, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, false, false, false, 2, true};
 constexpr extent open_end_alone{alone, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true};
+constexpr extent arriving{stop, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true, true};
+constexpr extent arriving_doubles{stop, brief ? 1 : 3, 2, the_first(brief ? 2 : 3), 1, false, false, false, false, false, 0, true, true};
+constexpr extent arriving_uncounted{stop, brief ? 2 : 3, 1, the_first(6), 1, false, false, false, true, false, 0, true, true};
+constexpr extent arriving_alone{alone, brief ? 2 : 3, 1, the_first(6), 1, true, true, false, false, false, 0, true, true};
+constexpr extent arriving_alone_uncounted{alone, brief ? 1 : 2, 2, the_first(brief ? 2 : 4), 1, false, false, false, true, false, 0, true, true};
 constexpr extent two_sessions{stop, 2, 1, the_first(brief ? 1 : 3), 2};
 constexpr extent two_without_faults{stop, brief ? 2 : 3, 0, the_first(3), 2};
 
@@ -111,6 +116,19 @@ TEST_CASE("pipeline: a session that another one began, and one whose end only it
     holds("one fault, three independent steps, an open end", open_end_alone, 179'000);
 }
 
+TEST_CASE("pipeline: steps without numbers are numbered by their arrival, whatever goes wrong")
+{
+    holds("one fault, three steps by arrival", arriving, 30'000);
+    holds("two faults, three steps by arrival", arriving_doubles, 200'000);
+    holds("one fault, three steps by arrival, uncounted", arriving_uncounted, 30'000);
+    holds("one fault, three independent steps by arrival", arriving_alone, 30'000);
+    holds("two faults, two independent steps by arrival, uncounted", arriving_alone_uncounted, 30'000);
+    is_caught("arrival forgotten", arriving_doubles, wrong::arrival_forgotten,
+              "a step runs that is done");
+    is_caught("arrival not saved", arriving_doubles, wrong::arrival_not_saved,
+              "a letter has another number than its message");
+}
+
 TEST_CASE("pipeline: two sessions, in every order of their holdings")
 {
     holds("two sessions, one fault", two_sessions, 350'000);
@@ -164,7 +182,8 @@ TEST_CASE("pipeline: the line of a schedule replays it")
 {
     replay({&none, &none_alone, &singles, &singles_alone, &doubles, &doubles_alone, &doubles_of_all, &triples,
             &triples_alone, &triples_overtaken, &refusals, &refusals_alone, &uncounted, &uncounted_alone, &uncounted_triples, &pauses, &pauses_uncounted, &pauses_alone, &redriven,
-            &redriven_doubles, &open_end, &open_end_redriven, &open_end_alone, &two_sessions, &two_without_faults});
+            &redriven_doubles, &open_end, &open_end_redriven, &open_end_alone, &arriving, &arriving_doubles,
+            &arriving_uncounted, &arriving_alone, &arriving_alone_uncounted, &two_sessions, &two_without_faults});
 }
 
 TEST_CASE("pipeline: schedules in all")

@@ -69,6 +69,7 @@ struct extent {
     bool pauses = false;      // the process may die or stop, or lose its lock, while it waits
     std::uint32_t shift = 0;  // the number of steps done in the session that this one continues
     bool open = false;        // only the last step says how many there are
+    bool by_arrival = false;  // no step has a number, and the last one is marked
 };
 
 // A process that is wrong in one way.
@@ -93,9 +94,12 @@ enum class wrong : std::uint8_t {
     parked_and_run,     // the step after a failure is run and dead-lettered
     charged_in_pauses,  // a try is saved before its pause, and not before it begins
     first_forgotten,    // a session that continues another one is taken to begin at step 1
+    arrival_forgotten,  // a message delivered again is numbered as a new one
+    arrival_not_saved,  // the number of a message after a failure is not saved
 };
 
 struct letter {
+    std::uint64_t step;
     dead_letter_reason reason;
     std::uint64_t cause;
     std::uint64_t tries;
@@ -133,6 +137,8 @@ struct holder {
     bool alive = true;
     std::optional<std::uint64_t> version{};  // of the state, as it was loaded or written
     message* hand = nullptr;
+    const waybill::pipeline* pipe = nullptr;
+    std::uint64_t numbered() const { return pipe->message().step; }
     bool settled_early = false;  // mutants
     bool parks_later = false;
     waybill::pipeline::write_dead_letter parking{};
@@ -381,6 +387,8 @@ private:
     {
         const bool tries = a.keep_old_value && !p.failed && !h.letter_written;
         if (wrong_ == wrong::tries_not_saved && tries) return {};
+        const bool after_failure = p.failed && h.hand && p.failed->sequence != h.hand->sequence;
+        if (wrong_ == wrong::arrival_not_saved && after_failure) return {};
         if (wrong_ == wrong::settle_before_state && !a.keep_old_value) settle_early(s, h);
         if (wrong_ == wrong::letter_before_state && p.failed) {
             const auto& f = *p.failed;
@@ -420,7 +428,7 @@ private:
         const std::uint64_t cause = wrong_ == wrong::cause_not_named ? 0 : a.cause;
         return io(s, h, call::park, [&] {
             h.letter_written = true;
-            h.hand->parked = letter{a.reason, cause, a.tries};
+            h.hand->parked = letter{h.numbered(), a.reason, cause, a.tries};
             if (told_) tell("   letter: " + std::string(name(a.reason)));
             return true;
         });
@@ -546,6 +554,7 @@ private:
         holder h;
         h.token = s.token = ++tokens_;
         waybill::pipeline pipe(policy_);
+        h.pipe = &pipe;
         tell("-- s" + std::to_string(&s - sessions_.data()) + " is held");
         const auto now = [this] { return now_; };
         while (!pipe.over() && h.alive && messages-- != 0 && broken_.empty()) {
@@ -563,6 +572,11 @@ private:
             const std::uint64_t expected = s.state ? s.state->done + 1 : 1 + before;
             if (wrong_ == wrong::gap_ignored && facts.step > expected)
                 facts = {m->sequence, expected};
+            if (extent_.by_arrival) {
+                facts.step = facts.total = 0;
+                facts.by_arrival = true;
+                if (wrong_ == wrong::arrival_forgotten) facts.sequence = 1'000 + ++tokens_;
+            }
             if (wrong_ == wrong::first_forgotten) facts.first = 1;
             if (wrong_ == wrong::deliveries_ignored) facts.deliveries = 1;
             if (extent_.uncounted) facts.deliveries = 0;
@@ -643,6 +657,10 @@ private:
     void check_letter(const session& s, const message& m, const message& first)
     {
         const letter& l = *m.parked;
+        // Only what the broker takes itself may shift the numbers by arrival.
+        const bool shifted = extent_.by_arrival && (first.at_broker || s.corrupt);
+        if (l.step != m.step + extent_.shift && !shifted)
+            breaks("a letter has another number than its message");
         const bool by_deliveries =
             l.reason == dead_letter_reason::ended_process && m.counted >= policy_.max_deliveries;
         const bool stops = extent_.mode == pipeline_policy::pipeline_mode::stop_on_failure;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The states that the files <name>.text were written of in version 1, made anew: a new one, some on
-// their way, one of them redriven, one that has failed, one of an import, one with lines of a later
+// their way, one of them redriven, two without step numbers, one that has failed, one of an import, one with lines of a later
 // version, one of an older version of the user's own bytes, and the ends of what there is. The
 // files are read for good, and nothing in them may be changed.
 
@@ -45,6 +45,16 @@ void each(F f)
     s.progress = {.done = 4, .total = 9, .begun = noon, .changed = noon + duration::seconds(7)};
     s.progress.first = 3;
     f("redriven", s);
+
+    s.progress = {.done = 4, .begun = noon, .changed = noon + duration::seconds(7)};
+    s.progress.arrived = 4;
+    s.progress.arrived_sequence = (7ULL << 48U) + 17;
+    f("arrived", s);
+
+    s.progress.arrived = 6;
+    s.progress.failed =
+        waybill::step_failure{5, 18, dead_letter_reason::failed, 1, "no price", noon};
+    f("arrived_failed", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
     s.progress.failed = waybill::step_failure{3,

@@ -191,6 +191,9 @@ TEST_CASE("the progress at its longest is what is kept for it")
         const std::uint64_t member = c.encode(s)->size() - alone(form, 0);
         CHECK(member <= detail::max_progress_member_bytes);
         CHECK(member > 200);
+        s.progress.first = s.progress.tries = 0;
+        s.progress.arrived = s.progress.arrived_sequence = detail::highest_size;
+        CHECK(c.encode(s)->size() - alone(form, 0) <= detail::max_progress_member_bytes);
     }
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("files of version 1 are the states that were stored, and are written t
             CHECK(codec.decode(*out).progress == s.progress);
         }
     });
-    CHECK(files == 30);
+    CHECK(files == 36);
 }
 
 TEST_CASE("files of an older version of the type are upgraded, and written as the version of now")

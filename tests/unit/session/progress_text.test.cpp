@@ -75,6 +75,19 @@ TEST_CASE("progress_text: where a session began later it says so behind all that
     CHECK(how("done 5\nspeed 3\nfirst 4\n") == detail::progress_lines::corrupt);
 }
 
+TEST_CASE("progress_text: the number of a message without a step number is the last line")
+{
+    session_progress p{.done = 5};
+    p.arrived = 6;
+    p.arrived_sequence = 17;
+    CHECK(detail::write_progress(p) == "done 5\narrived 6 17\n");
+    CHECK(detail::read_progress_lines(detail::write_progress(p) + "speed 3\n") ==
+          detail::read_progress{.progress = p, .later = "speed 3\n"});
+    for (const char* const line : {"arrived 6\n", "arrived 6 17 1\n", "arrived 0 17\n",
+                                   "arrived 6 x\n", "arrived 6 17\nfirst 2\n"})
+        CHECK(how(line) == detail::progress_lines::corrupt);
+}
+
 TEST_CASE("progress_text: any bytes in the text of a failure stay in its line and come back")
 {
     CHECK(detail::write_progress(failed_with("a\nb\\c\r\x7F")) ==
@@ -183,6 +196,10 @@ TEST_CASE("progress_text: the lines at their longest")
                                                   "",
                                                   wall_time::highest()};
         most = detail::greater(most, detail::write_progress(p).size());
+        session_progress without_numbers = p;
+        without_numbers.first = without_numbers.tries = 0;
+        without_numbers.arrived = without_numbers.arrived_sequence = detail::highest_size;
+        most = detail::greater(most, detail::write_progress(without_numbers).size());
         CHECK(detail::read_progress_lines(detail::write_progress(p)) ==
               detail::read_progress{.progress = p});
     }

@@ -233,6 +233,7 @@ struct line_of<session_progress> {
         std::string result = p.total == 0 ? fmt::format("{} done", p.done)
                                           : fmt::format("{} of {} done", p.done, p.total);
         if (p.first > 1) result += fmt::format(", begins with step {}", p.first);
+        if (p.arrived != 0) result += fmt::format(", {} numbered by arrival", p.arrived);
         if (p.dead_lettered != 0)
             result += fmt::format(", {} of them dead-lettered", p.dead_lettered);
         if (p.tries != 0)

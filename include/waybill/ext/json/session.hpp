@@ -59,6 +59,10 @@ void to_json(Json& j, const session_progress& p)
     j = {{"done", p.done},   {"total", p.total}, {"parked", p.dead_lettered},
          {"tries", p.tries}, {"begun", p.begun}, {"changed", p.changed}};
     if (p.first != 0) j["first"] = p.first;
+    if (p.arrived != 0) {
+        j["arrived"] = p.arrived;
+        j["seen"] = p.arrived_sequence;
+    }
     if (p.failed) j["failed"] = *p.failed;
 }
 

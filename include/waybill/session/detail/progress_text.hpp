@@ -16,8 +16,8 @@
 //      `changed`.
 //   2. The error text stays in its line: backslashes are doubled, a line end is \n, other control
 //      characters are \x and two digits. Reading restores it byte for byte.
-//   3. Lines of later versions follow these lines and are kept. `first` is such a line for versions
-//      that do not know it.
+//   3. Lines of later versions follow these lines and are kept. `first` and `arrived` are such lines
+//      for versions that do not know them.
 
 #ifndef WAYBILL_SESSION_DETAIL_PROGRESS_TEXT_HPP
 #define WAYBILL_SESSION_DETAIL_PROGRESS_TEXT_HPP
@@ -123,7 +123,8 @@ inline void append_escaped(std::string& to, std::string_view text)
 }
 
 inline constexpr std::string_view progress_words[] = {
-    "done", "total", "parked", "tries", "begun", "changed", "failed", "first"};
+    "done",  "total",   "parked", "tries",  "begun",
+    "changed", "failed", "first",  "arrived"};
 
 /// Removes and returns the characters before the next space, and removes the space.
 [[nodiscard]] constexpr std::string_view take_word(std::string_view& line) noexcept
@@ -208,6 +209,10 @@ struct read_progress {
         out += '\n';
     }
     number("first", p.first);
+    if (p.arrived != 0) {
+        out += "arrived ";
+        out += std::to_string(p.arrived) + ' ' + std::to_string(p.arrived_sequence) + '\n';
+    }
     return out;
 }
 
@@ -242,6 +247,8 @@ struct read_progress {
     if (word == "begun") parsed = take_time(line, p.begun);
     if (word == "changed") parsed = take_time(line, p.changed);
     if (word == "first") parsed = take_number(line, p.first);
+    if (word == "arrived")
+        parsed = take_number(line, p.arrived) && take_number(line, p.arrived_sequence);
     return parsed && line.empty() ? progress_lines::ok : progress_lines::corrupt;
 }
 

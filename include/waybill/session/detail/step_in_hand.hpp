@@ -133,7 +133,17 @@ struct step_in_hand : step_facts {
         if (s.begun == wall_time{}) s.begun = wall;
         s.changed = wall_at(now);
         if (numbers_agree && s.total == 0) s.total = is_last(*this, s) ? step : total;
+        if (is_new_arrival(s)) {
+            s.arrived = step;
+            s.arrived_sequence = sequence;
+        }
         if (numbers_agree && in_order && s.first == 0 && first > 1 && !s.failed) s.first = first;
+    }
+
+    /// True if the message has a new number, by its arrival.
+    [[nodiscard]] constexpr bool is_new_arrival(const session_progress& s) const noexcept
+    {
+        return by_arrival && step > s.arrived;
     }
 
     /// The wall time at `now`, from the wall time of receipt. If the steady clock jumps back, it is

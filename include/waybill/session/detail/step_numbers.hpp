@@ -23,6 +23,10 @@ namespace waybill::inline v0_2::detail {
 [[nodiscard]] constexpr std::string_view contradiction(const step_facts& m,
                                                        const session_progress& p) noexcept
 {
+    if (m.by_arrival && m.step == 0)
+        return "it has no step number, but earlier messages of its session have one";
+    if (!m.by_arrival && p.arrived != 0)
+        return "it has a step number, but earlier messages of its session have none";
     if (m.step == 0 || m.first == 0) return "steps are numbered from 1 on";
     if (m.step < m.first) return "it is before the first step";
     if (m.total != 0 && m.step > m.total) return "it is after the last step";
@@ -41,6 +45,17 @@ namespace waybill::inline v0_2::detail {
                                                     const session_progress& p) noexcept
 {
     return p.done == 0 ? m.first : saturating_add(p.done, 1);
+}
+
+/// The number of a message without a step number. A redelivered message has the number that it had.
+/// 0 if earlier messages of the session have step numbers.
+[[nodiscard]] constexpr std::uint64_t number_by_arrival(const step_facts& m,
+                                                        const session_progress& p) noexcept
+{
+    if (p.arrived != 0)
+        return m.sequence == p.arrived_sequence ? p.arrived : saturating_add(p.arrived, 1);
+    const bool has_numbers = p.done != 0 || p.total != 0 || p.tries != 0 || p.failed;
+    return has_numbers ? 0 : 1;
 }
 
 /// True if the session has already done this step. If `in_order`, all steps up to `done` are done.

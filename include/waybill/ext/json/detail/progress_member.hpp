@@ -6,8 +6,9 @@
 //     "waybill":{"done":2,"failed":{"at":"2024-02-29T12:00:00Z","reason":"exhausted","sequence":17,
 //                "step":3,"text":"no printer answers","tries":5},"total":5}
 //
-// Fields that are zero are left out. The other fields are `begun`, `changed`, `first`, `parked`,
-// `tries` and `version`. The member is written directly as JSON or CBOR, without a tree: most
+// Fields that are zero are left out. The other fields are `arrived`, `begun`, `changed`, `first`,
+// `parked`, `seen`, `tries` and `version`. `arrived` and `seen` are the number and the sequence
+// number of the last message that was numbered by its arrival. The member is written directly as JSON or CBOR, without a tree: most
 // states are small, and a tree would be the larger part of the work. The text of a failure is made
 // UTF-8 and cut to the available bytes, so a failure can always be written.
 
@@ -38,9 +39,10 @@
 namespace waybill::inline v0_2::detail {
 
 /// Largest size of the member in bytes: all numbers and times at their longest, without the text of
-/// a failure, but with a version and the mark of a failed session next to it. Checked in
+/// a failure, but with a version and the mark of a failed session next to it. A failed session has
+/// either `arrived` and `seen`, or `first` and `tries`. Checked in
 /// tests/unit/ext_json/session_budget.test.cpp.
-inline constexpr std::uint64_t max_progress_member_bytes = 509;
+inline constexpr std::uint64_t max_progress_member_bytes = 510;
 
 inline constexpr std::string_view progress_name = "waybill";
 
@@ -276,7 +278,8 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
 {
     const session_progress& p = m.known;
     const auto count_if = [](bool present) { return present ? 1U : 0U; };
-    out.open(count_if(p.begun != wall_time{}) + count_if(p.changed != wall_time{}) +
+    out.open(count_if(p.arrived != 0) + count_if(p.arrived_sequence != 0) +
+             count_if(p.begun != wall_time{}) + count_if(p.changed != wall_time{}) +
              count_if(p.done != 0) + count_if(p.failed.has_value()) + count_if(p.first != 0) +
              count_if(p.dead_lettered != 0) + count_if(p.total != 0) + count_if(p.tries != 0) +
              count_if(m.version.has_value()) +
@@ -292,12 +295,14 @@ void put_progress(Out& out, const progress_member& m, std::string_view failure)
         out.name(word);
         out.text(std::string_view(line, put_time(line, t)));
     };
+    number("arrived", p.arrived);
     time("begun", p.begun);
     time("changed", p.changed);
     number("done", p.done);
     if (p.failed) put_failure(out, m, failure);
     number("first", p.first);
     number("parked", p.dead_lettered);
+    number("seen", p.arrived_sequence);
     number("total", p.total);
     number("tries", p.tries);
     if (m.version) {
@@ -334,12 +339,14 @@ public:
         for (auto i = member_.begin(); i != member_.end(); ++i) {
             const std::string& key = i.key();
             Json& v = i.value();
-            if (key == "begun") time(key, v, p.begun);
+            if (key == "arrived") number(key, v, p.arrived);
+            else if (key == "begun") time(key, v, p.begun);
             else if (key == "changed") time(key, v, p.changed);
             else if (key == "done") number(key, v, p.done);
             else if (key == "failed") failure(v);
             else if (key == "first") number(key, v, p.first);
             else if (key == "parked") number(key, v, p.dead_lettered);
+            else if (key == "seen") number(key, v, p.arrived_sequence);
             else if (key == "total") number(key, v, p.total);
             else if (key == "tries") number(key, v, p.tries);
             else if (key == "version") version(v);

@@ -44,9 +44,10 @@ public:
 
     [[nodiscard]] constexpr bool read(session_progress& p) noexcept
     {
-        return time("\"begun\":", p.begun) && time("\"changed\":", p.changed) &&
-               number("\"done\":", p.done) && number("\"first\":", p.first) &&
-               number("\"parked\":", p.dead_lettered) && number("\"total\":", p.total) &&
+        return number("\"arrived\":", p.arrived) && time("\"begun\":", p.begun) &&
+               time("\"changed\":", p.changed) && number("\"done\":", p.done) &&
+               number("\"first\":", p.first) && number("\"parked\":", p.dead_lettered) &&
+               number("\"seen\":", p.arrived_sequence) && number("\"total\":", p.total) &&
                number("\"tries\":", p.tries) && rest_.empty();
     }
 
