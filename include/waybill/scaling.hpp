@@ -8,6 +8,19 @@
 
 // Index, written by tests/api --write:
 //
+//   scaling/autoscale.hpp
+//     void autoscale(sources, p, s, count, resize, env, observe, report)
+//     Report autoscale(sources, p, s, count, resize, env, observe)
+//     Report autoscale_once(sources, p, s, count, resize, env, observe)
+//
+//   scaling/autoscale_report.hpp
+//     struct autoscale_report
+//
+//   scaling/autoscale_state.hpp
+//     struct metric_samples
+//     struct autoscale_state
+//     concept state_store
+//
 //   scaling/change.hpp
 //     struct per_direction
 //     struct change
@@ -22,6 +35,7 @@
 //     struct command
 //     struct applied
 //     struct failed
+//     enum resize_outcome { applied, failed, pending }
 //     enum command_result { applied, stale, unknown }
 //     enum admission { fresh, duplicate, late, moved, idle }
 //     admission admit(const command& c, std::uint64_t last, std::uint64_t instances)
@@ -73,6 +87,15 @@
 //     std::vector<string_view> metrics_of(const basic_policy<Up, Down>& p)
 //     std::optional<policy_error> unknown_metric(p, names)
 //
+//   scaling/messages.hpp
+//     struct metric_message
+//     struct command_message
+//     struct result_message
+//     command_result record(state& s, const result_message& m, wall_time now)
+//
+//   scaling/metric_source.hpp
+//     class metric_source
+//
 //   scaling/policy.hpp
 //     struct target
 //     struct band
@@ -122,6 +145,9 @@
 #ifndef WAYBILL_SCALING_HPP
 #define WAYBILL_SCALING_HPP
 
+#include <waybill/scaling/autoscale.hpp>
+#include <waybill/scaling/autoscale_report.hpp>
+#include <waybill/scaling/autoscale_state.hpp>
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/check_policy.hpp>
 #include <waybill/scaling/clash.hpp>
@@ -134,6 +160,8 @@
 #include <waybill/scaling/bounded_list.hpp>
 #include <waybill/scaling/flapping.hpp>
 #include <waybill/scaling/known_metrics.hpp>
+#include <waybill/scaling/messages.hpp>
+#include <waybill/scaling/metric_source.hpp>
 #include <waybill/scaling/policy.hpp>
 #include <waybill/scaling/policy_error.hpp>
 #include <waybill/scaling/reading.hpp>

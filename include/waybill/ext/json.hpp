@@ -36,6 +36,7 @@
 #include <waybill/ext/json/read.hpp>
 #include <waybill/ext/json/retry.hpp>
 #include <waybill/ext/json/scaling.hpp>
+#include <waybill/ext/json/scaling_messages.hpp>
 #include <waybill/ext/json/session.hpp>
 #include <waybill/ext/json/state_codec.hpp>
 #include <waybill/ext/json/tracking.hpp>

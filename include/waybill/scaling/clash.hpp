@@ -16,6 +16,9 @@ struct clash {
     comparison up{};
     comparison down{};
     std::uint64_t instances = 0;
+    /// True if more instances are requested above the threshold of `up`, and fewer below that of
+    /// `down`. False in the opposite case. A comparison within `not` has the opposite direction.
+    bool up_above = true;
 
     friend bool operator==(const clash&, const clash&) = default;
 };

@@ -48,6 +48,18 @@ struct failed {
     friend bool operator==(const failed&, const failed&) = default;
 };
 
+/// The result of a call that executes a command.
+enum class resize_outcome : std::uint8_t {
+    applied,  ///< The number of instances was changed.
+    failed,   ///< The command failed. Nothing was changed.
+    pending,  ///< In progress, sent to another process, or not known.
+};
+
+[[nodiscard]] constexpr std::string_view texts_of(resize_outcome) noexcept
+{
+    return "applied, failed, pending";
+}
+
 /// The result of an event `applied` or `failed`.
 enum class command_result : std::uint8_t {
     applied,  ///< The event belongs to the pending command and was applied.

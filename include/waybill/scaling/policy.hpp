@@ -119,6 +119,10 @@ struct basic_policy {
     duration patience = duration::seconds(300);
     /// The waiting time after a failed command.
     duration after_failure{};
+    /// Used by `autoscale` only: the interval of decisions.
+    duration every = duration::seconds(15);
+    /// Used by `autoscale` only: the samples of this period count. At least `every`.
+    duration window = duration::seconds(300);
 
     friend bool operator==(const basic_policy&, const basic_policy&) = default;
 };

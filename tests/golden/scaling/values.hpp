@@ -151,6 +151,33 @@ inline sc::decision decision(const sc::policy& p)
     return sc::decide(p, metrics, s, 2, noon);
 }
 
+inline sc::metric_message message_metric()
+{
+    return {"orders", "backlog", noon, 412.5};
+}
+
+inline sc::command_message message_command()
+{
+    return {"orders", {17, 4, 6}};
+}
+
+inline sc::result_message message_applied()
+{
+    return {"orders", 17, true, ""};
+}
+
+inline sc::result_message message_failed()
+{
+    return {"orders", 17, false, "quota exceeded"};
+}
+
+inline sc::autoscale_state autoscale_state()
+{
+    sc::autoscale_state s{.state = state_typical()};
+    s.metrics = {{"orders", {{noon - duration::seconds(15), 412}, {noon, 0.25}}}, {"age", {}}};
+    return s;
+}
+
 }  // namespace golden_scaling
 
 #endif  // WAYBILL_TESTS_GOLDEN_SCALING_VALUES_HPP

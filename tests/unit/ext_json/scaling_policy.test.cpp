@@ -210,7 +210,7 @@ TEST_CASE("whatever else is wrong has its place")
     CHECK(wrong(R"({"upp": 1})") ==
           "/upp: expected one of the fields up, down, targets, min_points, max_age, cooldown, "
           "instances, step, bands, stabilise, rate, warm_up, activation, zero_after, ladder, "
-          "allow, if_unknown, patience, after_failure, found 1");
+          "allow, if_unknown, patience, after_failure, every, window, found 1");
     CHECK(wrong(R"({"up": {"mean": "a", "mean": "b", "above": 1}})") ==
           "/up/mean: expected this name once, found it twice");
     CHECK(wrong(R"({"min_points": 2.5})") ==

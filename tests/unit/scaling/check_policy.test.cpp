@@ -251,4 +251,59 @@ TEST_CASE("check: thresholds that are not in order flap, and are found")
           }) == "/down/above");
 }
 
+TEST_CASE("check: fields that contradict each other")
+{
+    CHECK(wrong([](policy& p) { p.cooldown = {{}, seconds(1), true}; }) == "/cooldown/shared");
+    CHECK(wrong([](policy& p) { p.cooldown = {seconds(1), {}, true}; }) == "nothing");
+    CHECK(wrong([](policy& p) {
+              p.instances = {3, 10};
+              p.if_unknown = 2;
+          }) == "/if_unknown");
+    CHECK(wrong([](policy& p) {
+              p.instances = {3, 10};
+              p.if_unknown = 3;
+          }) == "nothing");
+    CHECK(wrong([](policy& p) { p.every = {}; }) == "/every");
+    CHECK(wrong([](policy& p) { p.window = seconds(14); }) == "/window");
+    CHECK(wrong([](policy& p) { p.window = seconds(15); }) == "nothing");
+    CHECK(wrong([](policy& p) { p.window = seconds(15 * 1'000); }) == "nothing");
+    CHECK(wrong([](policy& p) { p.window = seconds(15 * 1'001); }) == "/window");
+    CHECK(wrong([](policy& p) { p.window = waybill::duration::highest(); }) == "/window");
+    CHECK(wrong([](policy& p) { p.every = p.window = waybill::duration::highest(); }) == "nothing");
+}
+
+TEST_CASE("check: a comparison within `not` has the opposite direction, also in the message")
+{
+    policy p = good();
+    p.up = !(sc::mean("orders") <= 100);
+    p.down = sc::mean("orders") < 120;
+    auto bad = validate(p);
+    REQUIRE(bad);
+    CHECK(sc::describe(*bad) ==
+          "/down/below: expected a threshold below 100 (\"orders\" asks for more from there on, "
+          "with 1 instance), found 120");
+    p.down = !(sc::mean("orders") > 120);
+    bad = validate(p);
+    REQUIRE(bad);
+    CHECK(bad->path == "/down/not/above");
+    CHECK(bad->expected.starts_with("a threshold below 100 "));
+    p.up = !(sc::mean("free") >= 10);
+    p.down = sc::all_of(sc::last("age") < 5, !(sc::mean("free") < 8));
+    bad = validate(p);
+    REQUIRE(bad);
+    CHECK(bad->path == "/down/all/1/not/below");
+    CHECK(bad->expected.starts_with("a threshold above 10 "));
+    // These exclude each other.
+    p.up = sc::mean("orders") > 100;
+    p.down = sc::all_of(!(sc::mean("orders") > 100), sc::mean("orders") < 50);
+    CHECK_FALSE(validate(p));
+    // The same comparison twice: the one that clashes is named.
+    p.up = sc::mean("orders") > 100;
+    p.down = sc::any_of(sc::all_of(!(sc::mean("orders") < 120), sc::mean("orders") < 90),
+                        sc::mean("orders") < 120);
+    bad = validate(p);
+    REQUIRE(bad);
+    CHECK(bad->path == "/down/any/1/below");
+}
+
 }  // namespace check_policy_test

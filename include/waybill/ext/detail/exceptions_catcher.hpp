@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -22,6 +23,7 @@
 #include <waybill/core/text.hpp>
 #include <waybill/ext/exceptions_by_default.hpp>
 #include <waybill/retry/call_report.hpp>
+#include <waybill/scaling/command.hpp>
 
 namespace waybill::inline v0_2::detail {
 
@@ -53,6 +55,20 @@ template <class R>
 inline constexpr bool is_result = false;
 template <class T>
 inline constexpr bool is_result<result<T, fault>> = true;
+
+/// True for the results of a source of numbers, and of a call that executes a scaling command. They
+/// cannot express a failure, so `catching` returns a result of them.
+template <class R>
+inline constexpr bool is_plain_value =
+    (std::is_arithmetic_v<R> && !std::same_as<R, bool>) || std::same_as<R, scaling::resize_outcome>;
+template <class T>
+inline constexpr bool is_plain_value<std::optional<T>> = is_plain_value<T>;
+
+
+template <class R>
+struct result_of {
+    using type = result<R>;
+};
 
 /// A function object that returns a value if the wrapped function throws. Made by `catching`.
 template <class F, exception_classifier C>
@@ -96,10 +112,14 @@ private:
                 is_result<R> || std::same_as<R, event_outcome> || std::same_as<R, call_answer>;
             constexpr bool supported =
                 std::is_void_v<R> || std::convertible_to<R, fault> || keeps_type;
+            constexpr bool keeps_type = is_result<R> || std::same_as<R, event_outcome>;
+            constexpr bool supported = std::is_void_v<R> || std::convertible_to<R, fault> ||
+                                       keeps_type || is_plain_value<R>;
             static_assert(supported,
-                          "catching: a handler answers a fault or nothing, a store a result, and a "
-                          "send function a send_outcome");
-            using returned = std::conditional_t<keeps_type, R, fault>;
+                          "catching: a handler answers a fault or nothing, a store a result, a "
+                          "source a number, and a send function a send_outcome");
+            using kept = std::type_identity<std::conditional_t<keeps_type, R, fault>>;
+            using returned = typename std::conditional_t<is_plain_value<R>, result_of<R>, kept>::type;
             try {
                 if constexpr (std::is_void_v<R>) {
                     inner(std::forward<Args>(args)...);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/json/scaling: policies and state of scaling, read and written; decisions, written only.
+// ext/json/scaling: policies, states, commands and messages of scaling, read and written; decisions,
+// written only.
 //
 //     {"up": {"any": [{"mean": "orders", "above": {"per_instance": 100}},
 //                     {"highest": "age", "above": 300}]},
@@ -36,6 +37,8 @@
 #include <waybill/ext/json/detail/base36.hpp>
 #include <waybill/ext/json/detail/scaling_policy.hpp>
 #include <waybill/ext/json/detail/scaling_rule.hpp>
+#include <waybill/ext/json/scaling_messages.hpp>
+#include <waybill/scaling/autoscale_state.hpp>
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/check_policy.hpp>
 #include <waybill/scaling/command.hpp>
@@ -45,6 +48,7 @@
 #include <waybill/scaling/state.hpp>
 #include <waybill/scaling/threshold.hpp>
 #include <waybill/scaling/tribool.hpp>
+#include <waybill/window/sample.hpp>
 
 namespace waybill::inline v0_2::scaling {
 
@@ -175,6 +179,8 @@ void read_value(const json_place<Json>& at, policy& into)
         .optional("if_unknown", p.if_unknown)
         .optional("patience", p.patience)
         .optional("after_failure", p.after_failure)
+        .optional("every", p.every)
+        .optional("window", p.window)
         .done();
     if (at.error) return;
     if (at.value.contains("activation")) p.activation = std::move(activation);
@@ -299,10 +305,55 @@ void read_value(const json_place<Json>& at, state& into)
     if (!at.error) into = s;
 }
 
+namespace detail {
+
+/// Format version of the written state of an autoscaler.
+inline constexpr std::uint64_t autoscale_version = 1;
+
+}  // namespace detail
+
+/// Samples are [time, value].
 template <waybill::detail::json_value Json>
-void to_json(Json& j, const command& c)
+void to_json(Json& j, const metric_samples& m)
 {
-    j = {{"id", c.id}, {"from", c.from}, {"to", c.to}};
+    Json samples = Json::array();
+    for (const auto& s : m.samples) {
+        if (waybill::detail::is_finite(s.value)) samples.push_back(Json::array({s.at, s.value}));
+    }
+    j = {{"samples", std::move(samples)}};
+    waybill::detail::put_text(j, "metric", m.metric);
+}
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, metric_samples& into)
+{
+    detail::field_reader samples{[&](const json_place<Json>& list) {
+        detail::read_list(list, into.samples, [](const json_place<Json>& one, sample<double>& s) {
+            if (!one.value.is_array() || one.value.size() != 2) return one.fail("[time, value]");
+            read_value(detail::place_of(one, 0), s.at);
+            read_value(detail::place_of(one, 1), s.value);
+        });
+    }};
+    json_fields(at).required_text("metric", into.metric).required("samples", samples).done();
+}
+
+template <waybill::detail::json_value Json>
+void to_json(Json& j, const autoscale_state& s)
+{
+    j = {{"version", detail::autoscale_version}, {"state", s.state}, {"metrics", s.metrics}};
+}
+
+template <waybill::detail::json_value Json>
+void read_value(const json_place<Json>& at, autoscale_state& into)
+{
+    autoscale_state read;
+    auto metrics = detail::list_into<Json>(read.metrics);
+    json_fields(at)
+        .version(detail::autoscale_version)
+        .required("state", read.state)
+        .required("metrics", metrics)
+        .done();
+    if (!at.error) into = std::move(read);
 }
 
 template <waybill::detail::json_value Json>
@@ -313,18 +364,6 @@ void to_json(Json& j, const policy_error& e)
     waybill::detail::put_text(j, "expected", e.expected);
     waybill::detail::put_text(j, "found", e.found);
 }
-
-namespace detail {
-
-/// Leaves out a number that is not finite: JSON has no such number, and nlohmann's library would
-/// write null.
-template <json_value Json>
-void put_number(Json& j, const char* field, const std::optional<double>& x)
-{
-    if (x && waybill::detail::is_finite(*x)) j[field] = *x;
-}
-
-}  // namespace detail
 
 template <waybill::detail::json_value Json>
 void to_json(Json& j, const evidence& e)

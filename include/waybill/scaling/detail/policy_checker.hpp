@@ -230,11 +230,31 @@ void check_requests(policy_checker& c, const basic_policy<Up, Down>& p)
         c.fail("/if_unknown", "at most the highest, " + std::to_string(p.instances.highest),
                std::to_string(*p.if_unknown));
     }
+    if (p.if_unknown && *p.if_unknown < p.instances.lowest) {
+        c.fail("/if_unknown", "at least the lowest, " + std::to_string(p.instances.lowest),
+               std::to_string(*p.if_unknown));
+    }
     check_bands(c, "/bands/up", p.bands.up);
     check_bands(c, "/bands/down", p.bands.down);
     c.min_capacity = p.instances.lowest;
     if (p.activation && p.activation->empty()) c.fail("/activation", "a rule", "none");
     if (p.activation && !p.activation->empty()) c.check_rule("/activation", *p.activation);
+}
+
+/// Checks the interval and the window of `autoscale`.
+inline void check_interval(policy_checker& c, duration every, duration window)
+{
+    constexpr std::int64_t max_samples = 1'000;  // of one metric: they are stored in one row
+    const std::string found = std::to_string(window.count()) + " ns";
+    if (every <= duration{}) {
+        return c.fail("/every", "a duration above 0", std::to_string(every.count()) + " ns");
+    }
+    if (window < every) {
+        c.fail("/window", "at least \"every\", " + std::to_string(every.count()) + " ns", found);
+    }
+    if (window.count() / every.count() > max_samples) {
+        c.fail("/window", "at most " + std::to_string(max_samples) + " times \"every\"", found);
+    }
 }
 
 /// Checks the fields that limit or delay changes.
@@ -253,18 +273,29 @@ void check_pace(policy_checker& c, const basic_policy<Up, Down>& p)
         c.fail("/patience", "a duration above 0", std::to_string(p.patience.count()) + " ns");
     }
     c.check_not_negative("/after_failure", p.after_failure);
+    if (p.cooldown.shared && p.cooldown.up == duration{}) {
+        c.fail("/cooldown/shared", "false (without \"up\" there is no cooldown to share)", "true");
+    }
+    check_interval(c, p.every, p.window);
 }
 
-/// The JSON path of the threshold of comparison c within rule r; empty if r does not contain c.
-[[nodiscard]] inline std::string path_to(const rule& r, const comparison& c, std::string path)
+/// The JSON path of the threshold of comparison c within rule r; empty if r does not contain c. If
+/// `above` is true, r holds above that threshold, else below it: r may contain c several times, also
+/// within `not`.
+[[nodiscard]] inline std::string path_to(const rule& r, const comparison& c, bool above,
+                                         std::string path)
 {
     if (r.what() == rule::kind::compare) {
-        return r.compared() == c ? inside(path, word_of(c.how)) : std::string();
+        const bool holds_above = c.how == relation::above || c.how == relation::at_least;
+        const bool found = r.compared() == c && holds_above == above;
+        return found ? inside(path, word_of(c.how)) : std::string();
     }
     path = inside(path, word_of(r.what()));
+    if (r.what() == rule::kind::opposite) {
+        return r.parts().empty() ? std::string() : path_to(r.parts()[0], c, !above, path);
+    }
     for (std::size_t n = 0; n != r.parts().size(); ++n) {
-        const bool single = r.what() == rule::kind::opposite;
-        std::string at = path_to(r.parts()[n], c, single ? path : numbered(path, n));
+        std::string at = path_to(r.parts()[n], c, above, numbered(path, n));
         if (!at.empty()) return at;
     }
     return {};
@@ -283,9 +314,8 @@ inline void check_flapping(policy_checker& c, const rule& up, const std::vector<
     if (!found) return;
     const double up_limit = found->up.limit.at(found->instances).value_or(0);
     const double down_limit = found->down.limit.at(found->instances).value_or(0);
-    const bool above = found->up.how == relation::above || found->up.how == relation::at_least;
-    c.fail(path_to(down, found->down, "/down"),
-           std::string("a threshold ") + (above ? "below " : "above ") + short_number(up_limit) +
+    c.fail(path_to(down, found->down, !found->up_above, "/down"),
+           std::string("a threshold ") + (found->up_above ? "below " : "above ") + short_number(up_limit) +
                " (" + in_quotes(found->up.metric) + " asks for more from there on, with " +
                std::to_string(found->instances) +
                (found->instances == 1 ? " instance)" : " instances)"),

@@ -174,7 +174,7 @@ private:
             if (u.is_above() == d.is_above()) continue;
             const std::optional<std::uint64_t> n = both_hold(u, d, b, ladder);
             if (!n) return {};  // these two exclude each other
-            if (!found) found = clash{*u.compared, *d.compared, *n};
+            if (!found) found = clash{*u.compared, *d.compared, *n, u.is_above()};
         }
     }
     if (found && contradicts_itself(up, b, ladder)) return {};

@@ -83,6 +83,8 @@ public:
             {"allow", {{"up", p.allow.up}, {"down", p.allow.down}}},
             {"patience", p.patience},
             {"after_failure", p.after_failure}};
+        if (p.every != policy().every) j["every"] = p.every;
+        if (p.window != policy().window) j["window"] = p.window;
         if (!p.up.empty()) j["up"] = write("/up", p.up);
         if (!p.down.empty()) j["down"] = write("/down", p.down);
         if (p.activation) j["activation"] = write("/activation", *p.activation);
