@@ -28,8 +28,17 @@
 //     struct lock_renewal_types
 //     class lock_renewal
 //
+//   queue/message_queue.hpp
+//     concept message_queue
+//
 //   queue/outbox_store.hpp
 //     concept outbox_store
+//
+//   queue/queue_policy.hpp
+//     struct queue_policy
+//
+//   queue/queue_report.hpp
+//     struct queue_report
 //
 //   queue/receive_planner.hpp
 //     class receive_planner
@@ -43,6 +52,10 @@
 //
 //   queue/relay_report.hpp
 //     struct relay_report
+//
+//   queue/run_queue.hpp
+//     void run_queue(queue, handler, policy, env, report)
+//     queue_report run_queue(queue, handler, policy, env)
 //
 //   queue/scheduled_id.hpp
 //     struct scheduled_id

@@ -64,7 +64,6 @@ inline constexpr bool is_plain_value =
 template <class T>
 inline constexpr bool is_plain_value<std::optional<T>> = is_plain_value<T>;
 
-
 template <class R>
 struct result_of {
     using type = result<R>;
@@ -110,9 +109,6 @@ private:
         } else {
             constexpr bool keeps_type =
                 is_result<R> || std::same_as<R, event_outcome> || std::same_as<R, call_answer>;
-            constexpr bool supported =
-                std::is_void_v<R> || std::convertible_to<R, fault> || keeps_type;
-            constexpr bool keeps_type = is_result<R> || std::same_as<R, event_outcome>;
             constexpr bool supported = std::is_void_v<R> || std::convertible_to<R, fault> ||
                                        keeps_type || is_plain_value<R>;
             static_assert(supported,
