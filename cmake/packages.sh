@@ -26,6 +26,7 @@ packages_probe()
         libssl-dev) echo "header openssl/evp.h" ;;
         postgresql) echo "program initdb" ;;
         libbenchmark-dev) echo "header benchmark/benchmark.h" ;;
+        libasio-dev) echo "header asio.hpp" ;;
         libboost-dev) echo "header boost/version.hpp" ;;
         *) echo "nothing" ;;
     esac

@@ -4,7 +4,7 @@
 // confirmations to a broker, in order for each customer. The program may be killed at any point:
 // the next run continues.
 //
-//     article_outbox FOLDER
+//     article_outbox [FOLDER]
 
 #include <chrono>
 #include <cstdint>
@@ -19,9 +19,9 @@
 
 using namespace std::chrono_literals;
 
-int main(int, char** argv)
+int main(int argc, char** argv)
 {
-    const std::string folder = argv[1];
+    const std::string folder = argc > 1 ? argv[1] : ".";
     engines::database db(folder + "/shop.sqlite");
     db.exec("CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, customer TEXT)");
     engines::sqlite_outbox outbox(db);
