@@ -232,6 +232,21 @@ public:
         return found;
     }
 
+    /// Of each partition that has a dead letter.
+    [[nodiscard]] waybill::result<std::vector<waybill::partition_key>> dead_letter_keys()
+    {
+        std::vector<waybill::partition_key> keys;
+        const auto read = outside([&] {
+            keys.clear();
+            const rows r = keys_.run();
+            const auto text = [&](int row, int column) { return std::string(r.text(row, column)); };
+            for (int i = 0; i != r.size(); ++i)
+                keys.push_back({text(i, 0), text(i, 1), text(i, 2)});
+        });
+        if (!read) return waybill::unexpected(read.error());
+        return keys;
+    }
+
     [[nodiscard]] waybill::result<std::optional<waybill::crash_record>> load_crash_record(
         const waybill::partition_key& key)
     {
@@ -416,6 +431,8 @@ private:
                    " size, checksum FROM dead_letters"
                    " WHERE source = $1 AND grp = $2 AND part = $3"
                    " AND ($4::numeric IS NULL OR sequence > $4) ORDER BY sequence LIMIT $5"};
+    prepared keys_{db_,
+                   "SELECT DISTINCT source, grp, part FROM dead_letters ORDER BY 1, 2, 3"};
     prepared remove_{db_,
                      "DELETE FROM dead_letters"
                      " WHERE source = $1 AND grp = $2 AND part = $3 AND sequence = $4"};

@@ -98,6 +98,16 @@ public:
         });
     }
 
+    /// Of each partition that has a dead letter.
+    [[nodiscard]] waybill::result<std::vector<waybill::partition_key>> dead_letter_keys()
+    {
+        return answer([&] {
+            std::vector<waybill::partition_key> keys;
+            keys_.each([&] { keys.push_back({keys_.bytes(0), keys_.bytes(1), keys_.bytes(2)}); });
+            return keys;
+        });
+    }
+
     [[nodiscard]] waybill::result<bool> remove(transaction& tx, const waybill::partition_key& key,
                                                std::uint64_t sequence)
     {
@@ -229,6 +239,7 @@ private:
                     " size, checksum FROM dead_letters WHERE source = ? AND grp = ? AND part = ?"
                     " AND (NOT ? OR (sequence < 0, sequence) > (?, ?))"
                     " ORDER BY sequence < 0, sequence LIMIT ?"};
+    statement keys_{db_, "SELECT DISTINCT source, grp, part FROM dead_letters ORDER BY 1, 2, 3"};
     statement remove_{db_,
                       "DELETE FROM dead_letters"
                       " WHERE source = ? AND grp = ? AND part = ? AND sequence = ?"};

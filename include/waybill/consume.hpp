@@ -5,7 +5,9 @@
 //   process_batch           effects, dead letters and checkpoint in one transaction
 //   process_at_least_once   for effects and checkpoints that cannot share a transaction
 //   stores                  the concepts of a store
-//   reprocess, prune        dead letters: handle them again, remove old ones
+//   reprocess_all           handles the events of dead letters again; one of them: reprocess
+//   resubmit                sends dead letters back to their queue or log
+//   prune                   removes old dead letters
 //   rewind                  moves a checkpoint back on purpose
 //   idempotency_key         the same key for each delivery of an event
 
@@ -86,9 +88,21 @@
 //   consume/reprocess.hpp
 //     reprocess_report reprocess(store, key, sequence, fetch, handler, now, p)
 //
+//   consume/reprocess_all.hpp
+//     void reprocess_all(store, fetch, handler, policy, env, report)
+//     dead_letter::run_report reprocess_all(store, fetch, handler, policy, env)
+//     void reprocess_all(store, handler, policy, env, report)
+//     dead_letter::run_report reprocess_all(store, handler, policy, env)
+//     dead_letter::run_report reprocess_all(Store& store, Handler&& handler, Environment&& env)
+//
 //   consume/reprocess_report.hpp
 //     enum reprocess_outcome { handled, skipped, failed, absent, gone, not_done, cancelled, unkn...
 //     struct reprocess_report
+//
+//   consume/resubmit.hpp
+//     void resubmit(store, send, policy, env, report)
+//     dead_letter::run_report resubmit(store, send, policy, env)
+//     dead_letter::run_report resubmit(Store& store, Send&& send, Environment&& env)
 //
 //   consume/rewind.hpp
 //     enum rewind_outcome { rewound, not_done, ownership_lost, unknown, invalid, unable }
@@ -125,6 +139,7 @@
 #include <waybill/consume/crash_record.hpp>
 #include <waybill/consume/dead_letter.hpp>
 #include <waybill/consume/dead_letter_options.hpp>
+#include <waybill/consume/dead_letter_run.hpp>
 #include <waybill/consume/event.hpp>
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/position.hpp>
@@ -134,7 +149,9 @@
 #include <waybill/consume/prune_plan.hpp>
 #include <waybill/consume/prune_policy.hpp>
 #include <waybill/consume/reprocess.hpp>
+#include <waybill/consume/reprocess_all.hpp>
 #include <waybill/consume/reprocess_report.hpp>
+#include <waybill/consume/resubmit.hpp>
 #include <waybill/consume/rewind.hpp>
 #include <waybill/consume/separate_stores.hpp>
 #include <waybill/consume/stores.hpp>

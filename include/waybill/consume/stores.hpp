@@ -62,6 +62,9 @@ enum class advance_outcome : std::uint8_t {
 
 /// An event that could not be handled, with the reason. At most one for each (key, sequence).
 struct dead_letter {
+    struct run_policy;  ///< The options of `resubmit` and `reprocess_all`.
+    struct run_report;  ///< Their report.
+
     partition_key key{};
     position at{};
     fault_kind kind = fault_kind::permanent;
@@ -175,6 +178,11 @@ concept crash_record_store =
 ///
 /// If two transactions remove the same dead letter, at most one may find it and commit. The
 /// transaction that removes a dead letter also contains the effects of its event.
+///
+/// Optional, for `resubmit` and `reprocess_all` without keys:
+///
+///     dead_letter_keys()  returns result<std::vector<partition_key>>: each key that has a dead
+///                         letter, once
 template <class S>
 concept dead_letter_queue =
     dead_letter_store<S> &&

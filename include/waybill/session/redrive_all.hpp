@@ -41,9 +41,9 @@ namespace waybill::inline v0_2 {
 /// accepted now. `infrastructure`: the outcome is unknown. Both are retried by `policy.retry`, and
 /// then end the call as `stopped`.
 ///
-/// After a stop request it sends nothing more, and returns with the outcome `running`. An exception
-/// of a callable passes through; a further call continues. A filter or policy with an invalid field
-/// ends the call as `stopped`.
+/// After a stop request, or if `send` returns `cancelled`, it sends nothing more, and returns with
+/// the outcome `running`. An exception of a callable passes through; a further call continues. A
+/// filter or policy with an invalid field ends the call as `stopped`.
 ///
 /// Adds to `report` as things happen, so that it is complete after an exception.
 template <class Store, class Send, class Environment>

@@ -226,6 +226,16 @@ public:
         return found;
     }
 
+    /// The keys that have committed dead letters. Linear in the dead letters.
+    [[nodiscard]] result<std::vector<partition_key>> dead_letter_keys() const
+    {
+        std::vector<partition_key> keys;
+        for (const auto& row : letters_) {
+            if (keys.empty() || keys.back() != row.first.first) keys.push_back(row.first.first);
+        }
+        return keys;
+    }
+
     [[nodiscard]] result<std::optional<crash_record>> load_crash_record(
         const partition_key& key) const
     {

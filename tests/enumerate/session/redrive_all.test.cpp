@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <support/brief.hpp>
 #include <waybill/testing/choices.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_pipeline_dead_letters.hpp>
@@ -231,13 +232,8 @@ std::string broken(const result& r, const result& expected)
     return {};
 }
 
-#ifdef WAYBILL_TESTS_BRIEF
-constexpr std::uint32_t most_faults = 2;
-constexpr std::uint64_t least_runs = 9'000;
-#else
-constexpr std::uint32_t most_faults = 3;
-constexpr std::uint64_t least_runs = 180'000;
-#endif
+constexpr std::uint32_t most_faults = tests_support::brief ? 2 : 3;
+constexpr std::uint64_t least_runs = tests_support::brief ? 9'000 : 180'000;
 
 std::string first_broken(wrong w, std::uint64_t* runs = nullptr)
 {

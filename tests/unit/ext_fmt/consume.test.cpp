@@ -347,5 +347,17 @@ TEST_CASE("what it is all set to")
               .ends_with(", never asks; keys of the group, at most 128 bytes"));
 }
 
+TEST_CASE("reports of dead letters that are tried again")
+{
+    dead_letter::run_report r{.outcome = dead_letter::run_report::run_outcome::stopped,
+                              .reason = infrastructure("down\nagain"),
+                              .done = 2,
+                              .filtered = 1};
+    r.failed.push_back({{"orders", "billing", "0"}, 17, permanent("no\ttotal")});
+    CHECK(line(r) == "stopped (infrastructure: down\\nagain): 2 done, 1 failed, 1 not selected");
+    CHECK(line(r.failed[0]) == "orders/billing/0, event 17: permanent: no\\ttotal");
+    CHECK(line(r.outcome) == "stopped");
+}
+
 }  // namespace
 }  // namespace fmt_consume_test

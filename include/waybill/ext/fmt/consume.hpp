@@ -14,6 +14,7 @@
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/batch_steps.hpp>
 #include <waybill/consume/crash_record.hpp>
+#include <waybill/consume/dead_letter_run.hpp>
 #include <waybill/consume/idempotency_key.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/process_at_least_once.hpp>
@@ -235,6 +236,27 @@ struct line_of<reprocess_report> {
         return fmt::format("{}: {}", name(r.outcome), line(r.reason));
     }
 };
+
+template <>
+struct line_of<dead_letter::run_report> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        return one_line(describe(r));
+    }
+};
+
+template <>
+struct line_of<dead_letter::run_report::failed_letter> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& l)
+    {
+        return one_line(describe(l));
+    }
+};
+
+template <>
+struct line_of<dead_letter::run_report::run_outcome> : enumerator_line {};
 
 template <>
 struct line_of<at_least_once_machine::commit_to> {

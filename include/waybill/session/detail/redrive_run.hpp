@@ -187,6 +187,7 @@ private:
             if (unrecorded_ != letter) {
                 if (clock_.stop_requested() || !pace_.wait(clock_)) return false;
                 call_fault f = send(letter);
+                if (f.reason.kind == fault_kind::cancelled) return false;
                 if (!f.reason.ok()) {
                     r.kind = f.reason.kind;
                     r.retry_after = f.retry_after;

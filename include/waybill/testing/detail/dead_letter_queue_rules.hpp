@@ -7,6 +7,7 @@
 #ifndef WAYBILL_TESTING_DETAIL_DEAD_LETTER_QUEUE_RULES_HPP
 #define WAYBILL_TESTING_DETAIL_DEAD_LETTER_QUEUE_RULES_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -162,6 +163,33 @@ void list_rules(trial& t, S& s)
             "list: returns letters unchanged");
 }
 
+/// `dead_letter_keys` is optional. It returns the keys in any order.
+template <class S>
+void key_list_rules(trial& t, S& s)
+{
+    if constexpr (requires { s.dead_letter_keys(); }) {
+        const auto keys = [&](std::vector<partition_key> expected) {
+            const auto r = s.dead_letter_keys();
+            if (!r) return false;
+            std::vector<partition_key> found(r->begin(), r->end());
+            std::sort(found.begin(), found.end());
+            std::sort(expected.begin(), expected.end());
+            return found == expected;
+        };
+        t.holds(keys({}), "dead_letter_keys: is empty without letters");
+        std::vector<partition_key> all = similar_keys();
+        for (const partition_key& k : all) (void)(t.put(s, letter_of(k, 5, "x")));
+        (void)t.put(s, letter_of(all.front(), 6, "y"));
+        t.holds(keys(all), "dead_letter_keys: returns each key with letters once");
+        if (auto tx = t.open(s)) {
+            const bool done =
+                removed(s, *tx, letter_of(all.back(), 5, "x")) == true && t.committed(*tx);
+            all.pop_back();
+            t.holds(done && keys(all), "dead_letter_keys: returns no key without letters");
+        }
+    }
+}
+
 /// More dead letters than a database writes or returns at once, and a large one.
 template <class Make>
 void many_letters_rules(trial& t, Make& make)
@@ -206,6 +234,8 @@ void letter_queue_rules(trial& t, Make& make)
     remove_64_bit_rules(t, s);
     auto filled = make();
     list_rules(t, filled);
+    auto other = make();
+    key_list_rules(t, other);
 }
 
 }  // namespace waybill::inline v0_2::testing::detail
