@@ -2,7 +2,7 @@
 //
 // dead_letter_run: the options and the report of resubmit and reprocess_all.
 //
-//     dead_letter::run_policy p{.kinds = {fault_kind::transient}, .max_per_second = 20};
+//     dead_letter::run_policy p{.kind = fault_kind::transient, .max_per_second = 20};
 //     log(describe(report));                   // finished: 12 done, 1 failed, 3 not selected
 
 #ifndef WAYBILL_CONSUME_DEAD_LETTER_RUN_HPP
@@ -29,7 +29,7 @@ namespace waybill::inline v0_2 {
 struct dead_letter::run_policy {
     /// The keys, in this order. Empty: all keys of the store, which then needs dead_letter_keys().
     std::vector<partition_key> keys{};
-    std::vector<fault_kind> kinds{};  ///< Any of these kinds of reasons; empty selects all.
+    fault_kind kind = fault_kind::none;  ///< The kind of the fault; `none` selects all.
     wall_time dead_lettered_from = wall_time::lowest();  ///< The earliest time of dead-lettering.
     wall_time dead_lettered_to = wall_time::highest();   ///< The latest time of dead-lettering.
     std::uint32_t max_per_second = 0;  ///< Maximum messages or events per second; 0: no limit.

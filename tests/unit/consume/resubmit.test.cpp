@@ -86,7 +86,7 @@ TEST_CASE("resubmit: by key, kind and time, and with message ids")
     environment env;
     texts ids;
     const auto send = [&](const dead_letter&, std::string_view id) { ids.emplace_back(id); };
-    auto r = resubmit(letters, send, {.kinds = {fault_kind::transient}}, env);
+    auto r = resubmit(letters, send, {.kind = fault_kind::transient}, env);
     CHECK(ids == texts{"mails/billing/0/7"});
     CHECK(r.filtered == 3);
     const auto two = waybill::wall_time::at(2h);

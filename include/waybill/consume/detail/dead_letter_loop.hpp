@@ -117,8 +117,7 @@ private:
 
     [[nodiscard]] bool selects(const dead_letter& d) const
     {
-        bool kind_selected = policy_.kinds.empty();
-        for (const fault_kind k : policy_.kinds) kind_selected = kind_selected || k == d.kind;
+        const bool kind_selected = policy_.kind == fault_kind::none || policy_.kind == d.kind;
         return kind_selected && d.dead_lettered_at >= policy_.dead_lettered_from &&
                d.dead_lettered_at <= policy_.dead_lettered_to;
     }
