@@ -5,6 +5,7 @@
 //   steps:     step, step_order, job (numbers the steps), step_properties
 //   state:     progress, envelope, state_budget, state_text, session_state, session_store (for
 //              brokers that store no session state), sweep (finds old states)
+//   driver:    run_session, session_queue (what it runs on), session_report (and its policy)
 //   pipeline:  pipeline, pipeline_policy, pipeline_steps, process_step (drives it for one message)
 //   redrive:   redrive_all (sends dead letters back), pipeline_dead_letter (the dead letter of a
 //              step), pipeline_dead_letter_store (their table), row_key, dead_letter_import
@@ -73,6 +74,18 @@
 //   session/row_key.hpp
 //     struct row_key
 //
+//   session/run_session.hpp
+//     void run_session(queue, codec, dead_letters, handler, p, env, report)
+//     session_report run_session(queue, codec, dead_letters, handler, p, env)
+//     void run_session(queue, states, codec, dead_letters, handler, p, env, report)
+//     session_report run_session(queue, states, codec, dead_letters, handler, p, env)
+//
+//   session/session_queue.hpp
+//     concept session_queue
+//
+//   session/session_report.hpp
+//     struct session_report
+//
 //   session/session_state.hpp
 //     class text_state_codec
 //     class session_state
@@ -126,6 +139,9 @@
 #include <waybill/session/redrive_plan.hpp>
 #include <waybill/session/redrive_report.hpp>
 #include <waybill/session/row_key.hpp>
+#include <waybill/session/run_session.hpp>
+#include <waybill/session/session_queue.hpp>
+#include <waybill/session/session_report.hpp>
 #include <waybill/session/session_state.hpp>
 #include <waybill/session/session_store.hpp>
 #include <waybill/session/state_budget.hpp>

@@ -34,6 +34,24 @@ struct pipeline_types {
         friend bool operator==(const execute&, const execute&) = default;
     };
 
+    /// A step for a handler of `run_session`. The texts are valid during the call.
+    struct step {
+        /// The session id with which the step was sent first; it is the same after a redrive.
+        std::string_view job{};
+        std::uint64_t number = 1;   ///< From 1 on.
+        bool last = false;          ///< No step follows.
+        std::uint64_t attempt = 1;  ///< The number of this attempt, as far as it is known.
+        std::string_view body{};
+
+        /// "order-17/4": the key of its effect. It is the same in each attempt and after a redrive.
+        [[nodiscard]] std::string key() const
+        {
+            return std::string(job) + '/' + std::to_string(number);
+        }
+
+        friend bool operator==(const step&, const step&) = default;
+    };
+
     /// Write the state: the user's part and the pipeline's progress(). Report `state_saved`.
     struct save_state {
         /// The step is not done: write the user's part from before the step.

@@ -102,6 +102,15 @@ TEST_CASE("policies and actions")
                           "1 in doubt, 1 refused");
     CHECK(line(report.refused[0]) == "order-17, step 4 (17): permanent: too large");
     CHECK(line(dead_letter_import::action{complete{}}) == "complete");
+    CHECK(line(session_progress{.done = 4, .arrived = 5, .arrived_sequence = 9}) ==
+          "4 done, 5 numbered by arrival");
+    CHECK(line(pipeline::step{.job = "order-17", .number = 4, .attempt = 2}) ==
+          "order-17/4, attempt 2");
+    CHECK(line(session_report::run_outcome::queue_empty) == "queue_empty");
+    CHECK(line(session_report{.sessions = 1, .received = 2, .lost = 2, .faults = 1,
+                              .last_fault = infrastructure("no\nroute")}) ==
+          "1 sessions, 2 messages: 0 done, 2 with an unknown outcome; unfinished, 1 faults, the "
+          "last: no\\nroute");
 }
 
 }  // namespace

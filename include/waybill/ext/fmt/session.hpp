@@ -25,6 +25,7 @@
 #include <waybill/session/redrive_plan.hpp>
 #include <waybill/session/redrive_report.hpp>
 #include <waybill/session/row_key.hpp>
+#include <waybill/session/session_report.hpp>
 #include <waybill/session/state_budget.hpp>
 #include <waybill/session/state_text.hpp>
 #include <waybill/session/step.hpp>
@@ -53,6 +54,8 @@ template <>
 struct line_of<row_key::read_outcome> : enumerator_line {};
 template <>
 struct line_of<redrive_plan::skip_reason> : enumerator_line {};
+template <>
+struct line_of<session_report::run_outcome> : enumerator_line {};
 template <>
 struct line_of<state_format> : enumerator_line {};
 template <>
@@ -150,6 +153,24 @@ struct line_of<pipeline_dead_letter> {
     [[nodiscard]] static std::string text(const T& l)
     {
         return one_line(describe(l));
+    }
+};
+
+template <>
+struct line_of<session_report> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        return one_line(describe(r));
+    }
+};
+
+template <>
+struct line_of<pipeline::step> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& s)
+    {
+        return fmt::format("{}, attempt {}", one_line(s.key()), s.attempt);
     }
 };
 

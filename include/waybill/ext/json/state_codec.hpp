@@ -97,6 +97,9 @@ public:
     using value_type = T;
     using state = decoded_state<T>;
 
+    /// With the default options, which are valid.
+    state_codec() = default;
+
     [[nodiscard]] static result<state_codec, config_error> make(const state_codec_options& o = {})
     {
         if (const std::optional<config_error> bad = validate(o)) return unexpected(*bad);
