@@ -16,6 +16,8 @@
 #ifndef WAYBILL_TESTING_SESSION_QUEUE_CONFORMANCE_HPP
 #define WAYBILL_TESTING_SESSION_QUEUE_CONFORMANCE_HPP
 
+#include <map>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -26,6 +28,16 @@
 #include <waybill/testing/detail/trial.hpp>
 
 namespace waybill::inline v0_2::testing {
+
+/// A message that session_queue_conformance sends.
+struct sent_message {
+    std::string session{};
+    std::string id{};  ///< Different for each message.
+    std::string body{};
+    std::map<std::string, std::string> properties{};
+
+    friend bool operator==(const sent_message&, const sent_message&) = default;
+};
 
 /// Stands for a missing function that lets time pass.
 struct no_wait {
@@ -45,7 +57,7 @@ template <class Make, class Send, class Wait = no_wait>
     using queue = std::remove_cvref_t<std::invoke_result_t<Make&>>;
     static_assert(waybill::detail::checked_session_queue<queue>::ok);
     detail::trial t;
-    detail::session_queue_rules<Make, Send, queue> rules(make, send, t);
+    detail::session_queue_rules<Make, Send, sent_message, queue> rules(make, send, t);
     rules.messages();
     rules.locks();
     rules.states();

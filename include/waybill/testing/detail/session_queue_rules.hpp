@@ -5,8 +5,8 @@
 #ifndef WAYBILL_TESTING_DETAIL_SESSION_QUEUE_RULES_HPP
 #define WAYBILL_TESTING_DETAIL_SESSION_QUEUE_RULES_HPP
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,29 +14,19 @@
 #include <vector>
 
 #include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/session/detail/call_results.hpp>
 #include <waybill/session/session_queue.hpp>
 #include <waybill/testing/detail/trial.hpp>
 
-namespace waybill::inline v0_2::testing {
-
-/// A message that session_queue_conformance sends.
-struct sent_message {
-    std::string session{};
-    std::string id{};  ///< Different for each message.
-    std::string body{};
-    std::map<std::string, std::string> properties{};
-
-    friend bool operator==(const sent_message&, const sent_message&) = default;
-};
-
-namespace detail {
+namespace waybill::inline v0_2::testing::detail {
 
 using waybill::detail::closes_with_pause;
 using waybill::detail::saves_in_transactions;
 using waybill::detail::stores_session_states;
-using waybill::detail::to_fault;
+
+[[nodiscard]] inline fault to_fault(fault f) { return f; }
+[[nodiscard]] inline fault to_fault(const result<void>& r) { return r ? fault{} : r.error(); }
 
 struct session_queue_rule {
     static constexpr std::string_view expired =
@@ -56,7 +46,7 @@ struct session_queue_rule {
         "save: the state stays if the lock expires, and an expired lock does not change it";
 };
 
-template <class Make, class Send, class Queue>
+template <class Make, class Send, class Message, class Queue>
 class session_queue_rules {
     using lock = typename Queue::lock;
     using message = typename Queue::message;
@@ -219,7 +209,7 @@ private:
     void send_all(Queue& q, const std::string& session, const bodies& texts)
     {
         for (const std::string& body : texts)
-            send_(q, sent_message{session, "id-" + std::to_string(++sent_), body, {}});
+            send_(q, Message{session, "id-" + std::to_string(++sent_), body, {}});
     }
 
     /// A lock that must be accepted now.
@@ -283,7 +273,7 @@ private:
         Queue q = make_();
         std::string body;
         for (int n = 0; n != 256; ++n) body += static_cast<char>(n);
-        send_(q, sent_message{"s", "my-id", body, {{"waybill-step", "3"}, {"empty", ""}}});
+        send_(q, Message{"s", "my-id", body, {{"waybill-step", "3"}, {"empty", ""}}});
         const auto l = accepted(q);
         if (!l) return;
         const auto all = received(q, *l);
@@ -412,8 +402,6 @@ private:
     std::uint64_t sent_ = 0;
 };
 
-}  // namespace detail
-
-}  // namespace waybill::inline v0_2::testing
+}  // namespace waybill::inline v0_2::testing::detail
 
 #endif  // WAYBILL_TESTING_DETAIL_SESSION_QUEUE_RULES_HPP
