@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <filesystem>
 #include <initializer_list>
+#include <iterator>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -59,8 +61,14 @@ const std::string& operation_of(const json& object)
     return f.value->get_ref<const std::string&>();
 }
 
-double duration_of(const json& object)
+/// Empty if the row has no duration, as a custom event.
+std::optional<double> duration_of(const json& object)
 {
+    constexpr const char* names[]{"duration_ms", "duration", "DurationMs"};
+    if (std::none_of(std::begin(names), std::end(names),
+                     [&](const char* name) { return object.contains(name); })) {
+        return {};
+    }
     const field f = find(object, {"duration_ms", "duration", "DurationMs"});
     if (!f.value->is_number()) throw in_field(f.name, "is no number");
     const double ms = f.value->get<double>();
@@ -69,9 +77,9 @@ double duration_of(const json& object)
     return ms;
 }
 
-std::uint32_t weight_of(const json& object)
+/// A whole number in [1, 2^32).
+std::uint32_t number_in(const field& f)
 {
-    const field f = find(object, {"item_count", "itemCount", "ItemCount"});
     if (!f.value->is_number()) throw in_field(f.name, "is no number");
     const double n = f.value->get<double>();  // exact as far as it is accepted
     if (n == 0) throw in_field(f.name, "is 0: a row stands for itself at least");
@@ -80,6 +88,26 @@ std::uint32_t weight_of(const json& object)
     const auto whole = static_cast<std::uint32_t>(n);
     if (static_cast<double>(whole) != n) throw in_field(f.name, "is not a whole number");
     return whole;
+}
+
+/// The item count, times the row's own count if it has one: in the row, or in its measurements.
+std::uint32_t weight_of(const json& object, const std::string& count_field)
+{
+    const std::uint64_t items = number_in(find(object, {"item_count", "itemCount", "ItemCount"}));
+    std::uint64_t count = 1;
+    if (!count_field.empty()) {
+        for (const char* part : {"", "customMeasurements", "Measurements"}) {
+            const auto inner = *part == 0 ? object.end() : object.find(part);
+            const json& place = inner == object.end() ? object : *inner;
+            if (!place.is_object() || !place.contains(count_field)) continue;
+            count = number_in({count_field, &place[count_field]});
+            break;
+        }
+    }
+    if (items * count > UINT32_MAX) {
+        throw in_field(count_field, "times the item count is more than 4,294,967,295");
+    }
+    return static_cast<std::uint32_t>(items * count);
 }
 
 /// A NaN is no JSON, nor is a number beyond all bounds; the field is the last one that was begun.
@@ -102,7 +130,7 @@ json parsed(const std::string& line)
 
 class reader {
 public:
-    reader(telemetry& to, bool keep_duplicates) : to_(to), keep_duplicates_(keep_duplicates) {}
+    reader(telemetry& to, const selection& s) : to_(to), select_(s) {}
 
     void take(const std::string& line, std::uint64_t number, bool too_long)
     {
@@ -111,9 +139,16 @@ public:
             const json j = parsed(line);
             row r;
             r.at = time_of(j);
-            r.value = duration_of(j);
-            r.weight = weight_of(j);
-            r.operation = number_of(operation_of(j));
+            const std::optional<double> took = duration_of(j);
+            r.value = took.value_or(0);
+            r.timed = took.has_value();
+            r.weight = weight_of(j, select_.count_field);
+            const std::string& operation = operation_of(j);
+            if (!select_.operation.empty() && operation != select_.operation) {
+                ++to_.others;
+                return;
+            }
+            r.operation = number_of(operation);
             if (!to_.rows.empty() && r.at < latest_) ++to_.late;
             latest_ = to_.rows.empty() ? r.at : std::max(latest_, r.at);
             to_.rows.push_back(r);
@@ -126,7 +161,7 @@ public:
     void end()
     {
         std::sort(to_.rows.begin(), to_.rows.end());
-        if (keep_duplicates_) return;
+        if (select_.keep_duplicates) return;
         const auto behind = std::unique(to_.rows.begin(), to_.rows.end());
         to_.duplicates = static_cast<std::uint64_t>(to_.rows.end() - behind);
         to_.rows.erase(behind, to_.rows.end());
@@ -142,19 +177,19 @@ private:
     }
 
     telemetry& to_;
-    bool keep_duplicates_;
+    const selection& select_;
     waybill::wall_time latest_{};
     std::unordered_map<std::string, std::uint32_t> numbers_{};
 };
 
 }  // namespace
 
-telemetry read_telemetry(const std::string& path, bool keep_duplicates)
+telemetry read_telemetry(const std::string& path, const selection& s)
 {
     telemetry t;
     t.name = path == "-" ? "the standard input" : std::filesystem::path(path).filename().string();
     line_source from(path);
-    reader to(t, keep_duplicates);
+    reader to(t, s);
     std::string line;
     bool too_long = false;
     for (std::uint64_t number = 1; from.next(line, too_long); ++number) {

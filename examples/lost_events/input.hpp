@@ -21,16 +21,18 @@
 
 namespace lost_events {
 
-/// One that was recorded, standing for `weight` that happened. The value is how long it took, in
-/// milliseconds.
+/// One that was recorded, standing for `weight` that happened. The value is the duration in
+/// milliseconds; 0 if the row has none.
 struct row : waybill::weighted_sample<double> {
     std::uint32_t operation = 0;
+    bool timed = true;  ///< The row has a duration.
 
     friend auto operator<=>(const row& a, const row& b)
     {
         if (const auto c = a.at <=> b.at; c != 0) return std::partial_ordering(c);
         if (const auto c = a.operation <=> b.operation; c != 0) return std::partial_ordering(c);
         if (const auto c = a.weight <=> b.weight; c != 0) return std::partial_ordering(c);
+        if (const auto c = a.timed <=> b.timed; c != 0) return std::partial_ordering(c);
         return a.value <=> b.value;
     }
     friend bool operator==(const row&, const row&) = default;
@@ -49,6 +51,7 @@ struct telemetry {
     std::map<std::string, rejected> rejections{};
     std::uint64_t late = 0;        ///< Came behind a later one.
     std::uint64_t duplicates = 0;  ///< Not taken: the same row was there already.
+    std::uint64_t others = 0;      ///< Not taken: their operation was not asked for.
 
     [[nodiscard]] std::uint64_t rejected_lines() const
     {
@@ -58,8 +61,16 @@ struct telemetry {
     }
 };
 
+/// Which rows to read, and how.
+struct selection {
+    bool keep_duplicates = false;
+    std::string operation{};  ///< Only rows of this operation, unless empty.
+    /// A number of each row by which its item count is multiplied, unless empty.
+    std::string count_field{};
+};
+
 /// Of a file, or of the standard input if it is "-". Throws a complaint if it cannot be read.
-[[nodiscard]] telemetry read_telemetry(const std::string& path, bool keep_duplicates);
+[[nodiscard]] telemetry read_telemetry(const std::string& path, const selection& s);
 
 /// What somebody counted who did not sample.
 struct counted_minute {

@@ -68,18 +68,21 @@ int run(const options& o)
     support::expect_input(o.input);
     if (!o.truth.empty()) support::expect_input(o.truth, "truth");
     support::expect_file("chart", o.chart, {{"the input", o.input}, {"the truth", o.truth}});
-    const telemetry t = read_telemetry(o.input, o.keep_duplicates);
+    telemetry t = read_telemetry(o.input, o.select);
     const std::vector<counted_minute> truth =
         o.truth.empty() ? std::vector<counted_minute>() : read_truth(o.truth);
     const std::string not_counted = rejections(t);
+    const std::uint64_t taken = t.rows.size() + t.duplicates;
     if (t.rows.empty()) {
         support::say(not_counted);
-        if (t.rejections.empty() && truth.empty()) {
+        if (t.rejections.empty() && truth.empty() && t.others == 0) {
             fmt::print("{}\n", sentence({}));
             return 0;
         }
         throw complaint(fmt::format("{} has no row that can be counted", t.name));
     }
+    const std::string weeks = o.weekdays ? by_weekday(t, o.last) : std::string();
+    if (o.last) keep_last(t, *o.last);
 
     const duration width = o.bin.value_or(width_for(t));
     binned_rows bins(width, origin_for(width));
@@ -90,7 +93,7 @@ int run(const options& o)
                                     span_text(width)));
     }
     const findings f = find(t.rows, bins);
-    fmt::print("{}{}{}", tables(t, bins, coloured()), not_counted, evidence(f));
+    fmt::print("{}{}{}{}", tables(t, bins, coloured()), weeks, not_counted, evidence(f));
 
     verdict v;
     if (!truth.empty()) v = check(t, truth);
@@ -103,7 +106,7 @@ int run(const options& o)
         return 1;
     }
     const std::uint64_t bad = t.rejected_lines();
-    const std::uint64_t lines = bad + t.rows.size() + t.duplicates;
+    const std::uint64_t lines = bad + taken + t.others;
     if (bad != 0) {
         fmt::print("\nAs far as the input could be read ({} of {} could not):",
                    support::grouped(bad), support::counted(lines, "line"));

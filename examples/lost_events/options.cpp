@@ -33,10 +33,14 @@ rows and what they stand for side by side, and answers in one sentence.
   --truth FILE.csv   lines minute,events of somebody who counted all: checks the weights against
                      them and fails if they are wrong; the recording has such a file beside it
   --keep-duplicates  counts rows that are the same in every field as so many events
+  --name OPERATION   only the rows of this operation
+  --count FIELD      multiplies item_count by this number of a row, or of its customMeasurements
+  --last SPAN        only the rows of the last days, such as 22d, up to the end of the last one
+  --weekdays         compares each day with the same weekday of the week before
   --help             this
 
-A row has time (2026-01-31T10:07:00.25Z), operation, duration_ms and item_count, the number of
-events that it stands for; the names of Application Insights are understood, too (timestamp, name,
+A row has time (2026-01-31T10:07:00.25Z), operation, item_count, the number of events that it stands
+for, and perhaps duration_ms; the names of Application Insights are understood, too (timestamp, name,
 duration, itemCount, and TimeGenerated, Name, DurationMs, ItemCount). Rows may come in any order.
 What is no such row is counted by reason and is in no figure.
 )";
@@ -59,13 +63,17 @@ std::optional<ending> set(options& o, std::string_view name, const std::string& 
 {
     if (name == "--chart") o.chart = value;
     if (name == "--truth") o.truth = value;
-    if (name != "--bin") return {};
-    o.bin = width_in(value);
-    if (!o.bin || *o.bin == waybill::duration::highest()) {
-        return wrong(fmt::format("--bin {}: a time such as 30s, 1min or 1d is expected", value));
+    if (name == "--name") o.select.operation = value;
+    if (name == "--count") o.select.count_field = value;
+    if (name != "--bin" && name != "--last") return {};
+    std::optional<waybill::duration>& to = name == "--bin" ? o.bin : o.last;
+    to = width_in(value);
+    if (!to || *to == waybill::duration::highest()) {
+        return wrong(
+            fmt::format("{} {}: a time such as 30s, 1min or 1d is expected", name, value));
     }
-    if (*o.bin <= waybill::duration()) {
-        return wrong(fmt::format("--bin {}: must be more than nothing", value));
+    if (*to <= waybill::duration()) {
+        return wrong(fmt::format("{} {}: must be more than nothing", name, value));
     }
     return {};
 }
@@ -79,8 +87,11 @@ std::variant<options, ending> options_in(int argc, char** argv)
         const std::string_view name = argv[i];
         if (name == "--help" || name == "-h") return ending{0, std::string(usage)};
         if (name == "--keep-duplicates") {
-            o.keep_duplicates = true;
-        } else if (name == "--bin" || name == "--chart" || name == "--truth") {
+            o.select.keep_duplicates = true;
+        } else if (name == "--weekdays") {
+            o.weekdays = true;
+        } else if (name == "--bin" || name == "--chart" || name == "--truth" || name == "--name" ||
+                   name == "--count" || name == "--last") {
             if (auto bad = support::value_error(name, argv[++i])) return wrong(*std::move(bad));
             if (auto bad = set(o, name, argv[i])) return *bad;
         } else if (name.empty() || (name.starts_with('-') && name != "-")) {
@@ -94,7 +105,8 @@ std::variant<options, ending> options_in(int argc, char** argv)
     if (o.input.empty()) {
         const std::string folder = WAYBILL_LOST_EVENTS_FOLDER;
         o.input = folder + "/recording.ndjson";
-        if (o.truth.empty()) o.truth = folder + "/recording.truth.csv";
+        const bool all = o.select.operation.empty() && o.select.count_field.empty() && !o.last;
+        if (o.truth.empty() && all) o.truth = folder + "/recording.truth.csv";
     }
     return o;
 }

@@ -11,6 +11,8 @@
 
 #include <waybill/core/time.hpp>
 
+#include "input.hpp"
+
 namespace lost_events {
 
 struct options {
@@ -18,7 +20,9 @@ struct options {
     std::string truth{};  ///< Empty: there is nothing to check against.
     std::string chart{};  ///< Empty: none is drawn.
     std::optional<waybill::duration> bin{};
-    bool keep_duplicates = false;
+    std::optional<waybill::duration> last{};  ///< Only so much before the end of the input.
+    bool weekdays = false;
+    selection select{};
 };
 
 /// Instead of work: what to say, and the exit code.

@@ -5,8 +5,11 @@
 #ifndef WAYBILL_EXAMPLES_LOST_EVENTS_REPORT_HPP
 #define WAYBILL_EXAMPLES_LOST_EVENTS_REPORT_HPP
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <waybill/core/time.hpp>
 
 #include "findings.hpp"
 #include "input.hpp"
@@ -15,6 +18,13 @@ namespace lost_events {
 
 /// The tables: by bin, by day, by operation. There is at least one row.
 [[nodiscard]] std::string tables(const telemetry& t, const binned_rows& bins, bool coloured);
+
+/// Keeps the rows of the last `span` before the end of the last day. There is at least one row.
+void keep_last(telemetry& t, waybill::duration span);
+
+/// Each day with the events of the same weekday of the week before.
+[[nodiscard]] std::string by_weekday(const telemetry& t,
+                                     const std::optional<waybill::duration>& last);
 
 /// A line for each reason for which lines were not taken.
 [[nodiscard]] std::string rejections(const telemetry& t);

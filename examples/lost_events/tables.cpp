@@ -163,6 +163,7 @@ private:
         struct one {
             std::string name;
             measured sum = measured::identity();
+            measured times = measured::identity();  // of the rows with a duration
             std::vector<waybill::weighted_sample<double>> samples{};
         };
         std::vector<one> all(telemetry_.operations.size() + 1);
@@ -173,6 +174,8 @@ private:
         for (const row& r : telemetry_.rows) {
             for (one* o : {&all[r.operation], &all.back()}) {
                 o->sum = measured::combine(o->sum, measured::of(r));
+                if (!r.timed) continue;
+                o->times = measured::combine(o->times, measured::of(r));
                 o->samples.push_back(r);
             }
         }
@@ -189,9 +192,9 @@ private:
         if (all.size() == 2) all.pop_back();  // it would say the same once more
         for (const one& o : all) {
             put("{:<{}} {:>9} {:>13} {:>8} {:>9} {:>9} {:>9} {:>12}\n", o.name, wide,
-                grouped(o.sum.points), grouped(o.sum.weight()), share(o.sum), ms(o.sum.mean()),
+                grouped(o.sum.points), grouped(o.sum.weight()), share(o.sum), ms(o.times.mean()),
                 ms(waybill::quantile(o.samples, 0.5)), ms(waybill::quantile(o.samples, 0.99)),
-                (o.sum.is_sampled() ? ">= " : "") + ms(o.sum.highest()));
+                (o.times.is_sampled() ? ">= " : "") + ms(o.times.highest()));
         }
         if (more) put("The other operations are in the last line only.\n");
         if (all.back().sum.is_sampled()) {
@@ -227,6 +230,15 @@ private:
             put("{} came behind a later one; each is counted at its own time.\n",
                 counted(t.late, "row"));
         }
+        if (t.others != 0) {
+            put("{} of other operations, and in no figure.\n", counted(t.others, "row"));
+        }
+        const auto untimed = static_cast<std::uint64_t>(
+            std::count_if(t.rows.begin(), t.rows.end(), [](const row& r) { return !r.timed; }));
+        if (untimed != 0) {
+            put("{} without a duration: counted, but not in means and percentiles.\n",
+                counted(untimed, "row"));
+        }
         if (t.duplicates != 0) {
             put("{} came twice, the same in every field, and {} counted once "
                 "(--keep-duplicates counts both).\n",
@@ -246,6 +258,33 @@ private:
 std::string tables(const telemetry& t, const binned_rows& bins, bool coloured)
 {
     return writer(t, bins, coloured).text();
+}
+
+void keep_last(telemetry& t, duration span)
+{
+    const waybill::bins<measured> days(day);
+    const waybill::wall_time end = days.at(t.rows.back().at).until;
+    std::erase_if(t.rows, [&](const row& r) { return end - r.at > span; });
+}
+
+std::string by_weekday(const telemetry& t, const std::optional<duration>& last)
+{
+    waybill::bins<measured> daily(day);
+    for (const row& r : t.rows) daily.add(r.at, r.value, r.weight);
+    const waybill::wall_time end = daily.at(t.rows.back().at).until;
+    std::string out = fmt::format("\n{:<10} {:>13} {:>13} {:>9}\n", "day", "events",
+                                  "a week before", "change");
+    for (const auto& b : daily) {
+        if (last && end - b.from > *last) continue;
+        const std::uint64_t events = b.measure.weight();
+        const std::uint64_t before = daily.at(b.from - day * 7).measure.weight();
+        const std::string change =
+            before == 0 ? "-" : fmt::format("{:+.1f} %", 100 * (static_cast<double>(events) /
+                                                                    static_cast<double>(before) - 1));
+        out += fmt::format("{:<10} {:>13} {:>13} {:>9}\n", waybill::to_text(b.from).substr(0, 10),
+                           grouped(events), before == 0 ? "no row" : grouped(before), change);
+    }
+    return out;
 }
 
 std::string rejections(const telemetry& t)

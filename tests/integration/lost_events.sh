@@ -163,6 +163,44 @@ sed 1d out | grep -Ev 'came (twice|behind)' | cmp -s - in_order || fail 'what ca
 answers 0 twice --keep-duplicates
 says 'twice: 14,400 rows stand for 24,000 events'
 
+# Custom events have no duration, and perhaps a count of their own. Only some rows are asked for.
+rows 0 60 100 1 >timed
+answers 0 timed
+grep '^read' out >in_order
+{
+    cat timed
+    printf '{"timestamp":"2026-03-01T00:00:%02dZ","name":"sold","itemCount":4,"customMeasurements":{"count":%d}}\n' \
+        10 5 20 1 30 2
+    printf '{"time":"2026-03-01T00:00:40Z","operation":"sold","item_count":3}\n'
+} >custom
+answers 0 custom
+says '604 rows stand for 615 events'
+says '4 rows without a duration: counted, but not in means and percentiles'
+grep '^read' out | cmp -s - in_order || fail 'rows without a duration change the figures of others'
+grep -q '^sold .* 4 .* 15 .* - ' out || fail 'a duration of rows that have none'
+answers 0 custom --name sold --count count
+says '4 rows stand for 35 events'
+says '600 rows of other operations, and in no figure'
+answers 1 custom --name nobody
+says 'has no row that can be counted'
+sed 's/"count":5/"count":0/' custom >bad
+answers 0 bad --count count
+says 'not counted: line 601: count is 0'
+sed 's/"count":5/"count":4000000000/' custom >bad
+answers 0 bad --count count
+says 'not counted: line 601: count times the item count is more than 4,294,967,295'
+
+# The last days, each with the same weekday of the week before: 30 days, sampled from day 20 on.
+{ rows 0 1641600 3600000 1; rows 1641600 2592000 3600000 4; } >month
+answers 0 month --last 22d --weekdays
+[ "$(grep -c '^2026-03-.. .*%$' out)" -eq 22 ] || fail 'not 22 weekdays'
+says '2026-03-09            24            24    +0.0 %'
+says '2026-03-30            24            24    +0.0 %'
+! grep -q '^2026-03-08' out || fail 'more than 22 days'
+says 'month: 330 rows stand for 528 events'
+answers 0 month --weekdays
+says '2026-03-01            24        no row         -'
+
 # Rows that are none: counted, named by line and field, and in no figure.
 rows 0 30 100 1 >good
 answers 0 good
@@ -186,7 +224,6 @@ duration_ms or what is behind it is no JSON|{"time":"2026-03-01T00:00:01Z","oper
 duration_ms is no number|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":"12","item_count":1}
 duration_ms is no number|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":null,"item_count":1}
 duration_ms is negative|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":-1,"item_count":1}
-duration_ms is missing|{"time":"2026-03-01T00:00:01Z","operation":"a","item_count":1}
 item_count is missing|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1}
 item_count is 0|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1,"item_count":0}
 item_count is negative|{"time":"2026-03-01T00:00:01Z","operation":"a","duration_ms":1,"item_count":-5}
@@ -245,7 +282,7 @@ says 'the chart cannot be written to nowhere/chart.svg: No such file'
 # Options and files.
 answers 0 --help
 says --keep-duplicates
-for bad in --bogus 'one two' --bin '--bin 0s' '--bin -1min' '--bin forever' '--bin 5' '--bin x' \
+for bad in --bogus 'one two' --bin --name --last '--last 0s' '--last x' '--bin 0s' '--bin -1min' '--bin forever' '--bin 5' '--bin x' \
     '--bin 99999999999d' --chart --truth; do
     # shellcheck disable=SC2086
     answers 2 $bad

@@ -37,7 +37,8 @@ struct autoscale_report {
     std::uint64_t count_failures = 0;  ///< Rounds without the current number of instances.
     std::uint64_t load_failures = 0;
     std::uint64_t save_failures = 0;
-    /// The last decisions, oldest first. They view metric names of the policy.
+    /// The last decisions, oldest first. Of successive decisions with the same verdict, reason and
+    /// numbers only the last one is here. They view metric names of the policy.
     std::vector<decision> decisions{};
     /// The last failure, with the name of its call or source.
     fault last_failure{};

@@ -34,6 +34,9 @@ public:
     {
         static_assert(!std::is_function_v<std::remove_reference_t<F>>,
                       "metric_source: pass a lambda or a function object, not a function");
+        static_assert(detail::number_source<std::remove_reference_t<F>>,
+                      "metric_source: the callable must return a number, a std::optional or a "
+                      "result of a number; a mutable lambda must not be const");
     }
     metric_source(const metric_source&) = delete;
     metric_source& operator=(const metric_source&) = delete;

@@ -22,12 +22,6 @@ struct ignore_decision {
     void operator()(const decision&) const noexcept {}
 };
 
-template <class F>
-concept number_source = requires(F& measure) {
-    { measure() };
-    requires number_or_failure<std::remove_cvref_t<decltype(measure())>>;
-};
-
 /// Calls f(name, callable) for each source until it returns false.
 template <class Sources, class F>
 void each_source(Sources& sources, F f)

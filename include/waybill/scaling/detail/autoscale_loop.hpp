@@ -182,8 +182,14 @@ private:
         std::uint64_t* const counters[]{&report_.steady, &report_.up, &report_.down, &report_.held};
         ++*counters[static_cast<unsigned>(d.verdict)];
         auto& list = report_.decisions;
+        if (!list.empty() && is_same(list.back(), d)) return void(list.back() = d);
         if (list.size() == Report::max_decisions) list.erase(list.begin());
         list.push_back(d);
+    }
+
+    [[nodiscard]] static bool is_same(const decision& a, const decision& b)
+    {
+        return a.verdict == b.verdict && a.why == b.why && a.from == b.from && a.to == b.to;
     }
 
     void fail(std::uint64_t& counter, std::string_view name, fault f)

@@ -36,6 +36,12 @@ inline constexpr bool is_number_result<result<T, fault>> = plain_number<T> || is
 template <class T>
 concept number_or_failure = plain_number<T> || is_number_result<T> || is_optional_number<T>;
 
+template <class F>
+concept number_source = requires(F& measure) {
+    { measure() };
+    requires number_or_failure<std::remove_cvref_t<decltype(measure())>>;
+};
+
 /// The number as a double. The error has no text if the callable did not return one.
 template <number_or_failure T>
 [[nodiscard]] result<double> as_double(T x)

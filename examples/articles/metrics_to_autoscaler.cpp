@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// metrics_to_autoscaler: from messages with metrics to a service with the right size.
+//
+// A monitor sends the backlog of the service "orders", an autoscaler sends commands, and a platform
+// executes them and sends results. Here all three run in one program, for four seconds. They see
+// only the JSON messages of each other. The output has each change with its reasons.
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <waybill/ext/fmt/scaling.hpp>
+#include <waybill/ext/json/scaling.hpp>
+#include <waybill/scaling.hpp>
+
+#include "../support/environment.hpp"
+
+using namespace std::chrono_literals;
+using namespace waybill;
+using namespace waybill::scaling;
+using nlohmann::json;
+
+int main()
+{
+    const policy rules{.up = last("backlog") > per_instance(100),
+                       .down = highest("backlog") < per_instance(20),
+                       .min_points = 3, .cooldown = {200ms, 300ms}, .instances = {1, 8},
+                       .stabilise = {{}, 300ms}, .every = 50ms, .window = 500ms};
+    support::standard_environment env;
+    autoscale_state state;
+    std::string commands, results;  // each delivers its last message again and again
+    std::uint64_t instances = 1, executed = 0, backlog = 0, rounds = 0;
+
+    // The monitor: 160 orders come in each of 40 rounds, and each instance takes 40 in a round.
+    const auto measure = [&] {
+        if (++rounds <= 40) backlog += 160;
+        backlog -= std::min(backlog, 40 * instances);
+        const metric_message m{"orders", "backlog", env.wall_now(), double(backlog)};
+        return parse_json<metric_message>(json(m).dump())->value;
+    };
+    // The platform: it executes no command twice, and no stale one.
+    const auto execute = [&](const command_message& m) {
+        if (admit(m.command, executed, instances) != admission::fresh) return;
+        instances = m.command.to;
+        executed = m.command.id;
+        results = json(result_message{m.resource, executed, true}).dump();
+    };
+    // The autoscaler.
+    const auto count = [&] {
+        if (const auto m = parse_json<command_message>(commands)) execute(*m);
+        if (auto m = parse_json<result_message>(results)) record(state.state, *m, env.wall_now());
+        return instances;
+    };
+    const auto resize = [&](const command& c) {
+        commands = json(command_message{"orders", c}).dump();
+        return resize_outcome::pending;
+    };
+    const auto report = autoscale({{"backlog", measure}}, rules, state, count, resize,
+                                  time_limited(env, 4s));
+    for (const decision& d : report.decisions) fmt::print("{}\n", d);
+    fmt::print("{}: {} instances\n", describe(report), instances);
+}

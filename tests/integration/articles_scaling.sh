@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The articles on scaling and sampling: each has at most 40 lines of its own, and does what it says.
+set -euo pipefail
+export LC_ALL=C
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+articles=$WAYBILL_SOURCE/examples/articles
+
+fail()
+{
+    echo "articles_scaling: $*" >&2
+    [ ! -e out ] || cat out >&2
+    exit 1
+}
+
+for name in metrics_to_autoscaler sampling; do
+    lines=$(grep -cvE '^ *//|^#include|^ *$' "$articles/$name.cpp")
+    [ "$lines" -le 40 ] || fail "$name has $lines lines of its own"
+done
+
+# The load rises and falls: up in steps, down again, and no more commands than changes. On a machine
+# that is busy some rounds may be missing, so the numbers of changes are bounds only.
+"$WAYBILL_BIN/examples/metrics_to_autoscaler" >out
+grep -Eq ' up [3-6] -> [4-7]: up yes: last\(backlog\)' out || fail 'it does not scale up'
+grep -Eq ' down 2 -> 1: ' out || fail 'it does not scale down'
+tail -n 1 out | grep -Eq '^autoscale: [0-9]+ rounds, [4-7] up, [4-7] down, .*: 1 instances$' || fail 'another end'
+[ "$(grep -c ' -> ' out)" -ge 5 ] || fail 'the report has no decisions'
+
+# 30 days of 48 rows, from the 20th day on one in four is written. Some have counts, some durations.
+awk 'BEGIN {
+    for (d = 1; d <= 30; d++) for (i = 0; i < 48; i++) {
+        n = d < 20 ? 1 : 4
+        if (i % n) continue
+        printf "{\"timestamp\":\"2026-03-%02dT%02d:%02d:00Z\",\"itemCount\":%d,", d, i / 2, i % 2 * 30, n
+        if (i % 8 == 0) printf "\"name\":\"sold\",\"customMeasurements\":{\"count\":3}}\n"
+        else printf "\"name\":\"read\",\"duration\":%d}\n", i
+    }
+}' >rows
+sampling=$WAYBILL_BIN/examples/sampling
+"$sampling" <rows >out
+[ "$(grep -c '^2026-' out)" -eq 22 ] || fail 'not 22 days'
+# 48 rows, six of them for three: 60 events. Of 12 rows for four each, six count three.
+grep -q '^2026-03-09 *48 *60 *100.0%  +0.0 %$' out || fail 'another 9th of March'
+grep -q '^2026-03-20 *12 *96 *25.0%  +60.0 %$' out || fail 'another 20th of March'
+grep -q '^2026-03-30 *12 *96 *25.0%  +0.0 %$' out || fail 'another 30th of March'
+tail -n 1 out | grep -q '0 lines are no rows' || fail 'rows that were not read'
+"$sampling" sold <rows >out
+grep -q '^2026-03-30 *6 *72 *25.0%  +0.0 %$' out || fail 'other events of one name'
+tail -n 1 out | grep -q '^95 % took at most 0 ms' || fail 'durations of rows that have none'
+{
+    cat rows
+    printf '%s\n' garbage '[]' '{"name":"read"}' '{"timestamp":1,"itemCount":1}' \
+        '{"timestamp":"2026-03-30T00:00:00Z","itemCount":0}' '{"timestamp":"2026-03-30","itemCount":1}' \
+        '{"timestamp":"2026-03-30T00:00:00Z","itemCount":1,"customMeasurements":{"count":"x"}}'
+} >bad
+"$sampling" <bad >out
+tail -n 1 out | grep -q '7 lines are no rows' || fail 'rows that are none are counted'
+grep -q '^2026-03-30 *12 *96 ' out || fail 'rows that are none are in a figure'
+"$sampling" </dev/null >out
+tail -n 1 out | grep -q '0 lines are no rows' || fail 'no rows'
+
+echo 'articles_scaling: two articles, each in at most 40 lines'
