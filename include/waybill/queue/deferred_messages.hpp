@@ -120,15 +120,16 @@ public:
 
     /// Ends expired holds, then returns at most `max_count` entries that are due at wall time
     /// `now`. The returned entries are in hand until a report or the end of the hold, `at` plus
-    /// `hold`.
-    [[nodiscard]] std::vector<taken> take(
+    /// `hold`. A template, so that its maps are not instantiated while the header is read.
+    template <class Taken = taken>
+    [[nodiscard]] std::vector<Taken> take(
         wall_time now, steady_time at, std::uint64_t max_count,
         deferral_options::hand_out_order order = deferral_options::hand_out_order::by_due)
     {
         while (!in_hand_.empty() && steady_time::at(in_hand_.begin()->at) <= at) {
             end_hold(entry_at(in_hand_.begin()->sequence));
         }
-        std::vector<taken> out;
+        std::vector<Taken> out;
         for (auto s = due_.begin(); s != due_.end() && out.size() < max_count; ++s) {
             if (wall_time::at(s->at) > now) break;
             out.push_back({entry_at(s->sequence).entry, tickets_.last + out.size() + 1});
@@ -136,7 +137,7 @@ public:
         if (order == deferral_options::hand_out_order::group_by_partition)
             out = grouped_by_partition(out);
         tickets_.last += out.size();
-        for (const taken& h : out) {
+        for (const Taken& h : out) {
             tracked_entry& r = entry_at(h.entry.sequence);
             schedule::node_type node = extract_key(r);
             r.ticket = h.ticket;
@@ -401,21 +402,22 @@ private:
 
     /// Puts the entries of a partition next to each other. Partitions are in the order of their
     /// first entries, and entries keep their order within a partition.
-    [[nodiscard]] static std::vector<taken> grouped_by_partition(std::vector<taken>& from)
+    template <class Taken>
+    [[nodiscard]] static std::vector<Taken> grouped_by_partition(std::vector<Taken>& from)
     {
         std::map<std::uint16_t, std::uint64_t> first_index;  // by partition
         // By the first index of the partition, then by the index of the entry.
-        std::map<std::pair<std::uint64_t, std::uint64_t>, taken*> sorted;
+        std::map<std::pair<std::uint64_t, std::uint64_t>, Taken*> sorted;
         std::uint64_t index = 0;
-        for (taken& h : from) {
+        for (Taken& h : from) {
             const std::uint16_t partition = detail::partition_of(h.entry.sequence);
             const std::uint64_t first = first_index.try_emplace(partition, index).first->second;
             sorted.try_emplace(std::pair{first, index}, &h);
             ++index;
         }
-        std::vector<taken> to;
+        std::vector<Taken> to;
         to.reserve(from.size());
-        for (const auto& [key, h] : sorted) to.push_back(static_cast<taken&&>(*h));
+        for (const auto& [key, h] : sorted) to.push_back(static_cast<Taken&&>(*h));
         return to;
     }
 

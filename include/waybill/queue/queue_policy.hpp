@@ -10,6 +10,7 @@
 #ifndef WAYBILL_QUEUE_QUEUE_POLICY_HPP
 #define WAYBILL_QUEUE_QUEUE_POLICY_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -127,7 +128,8 @@ struct queue_policy {
 }
 
 /// One line for a log. Example: "lock 1m30s, retries for 24h, pauses of 1s to 2m30s".
-[[nodiscard]] inline std::string describe(const queue_policy& p)
+template <std::same_as<queue_policy> P>
+[[nodiscard]] std::string describe(const P& p)
 {
     std::string line = "lock " + to_text(p.lock);
     line += p.retry_for == duration::highest() ? std::string(", retries without limit")

@@ -5,6 +5,7 @@
 #ifndef WAYBILL_QUEUE_QUEUE_REPORT_HPP
 #define WAYBILL_QUEUE_QUEUE_REPORT_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -102,7 +103,8 @@ struct [[nodiscard]] queue_report {
 };
 
 /// One line: "order-7: dead_lettered: permanent: no such customer".
-[[nodiscard]] inline std::string describe(const queue_report::delivery& d)
+template <std::same_as<queue_report::delivery> D>
+[[nodiscard]] std::string describe(const D& d)
 {
     std::string line = d.id.empty() ? std::string("message") : d.id;
     line += ": ";
@@ -112,7 +114,8 @@ struct [[nodiscard]] queue_report {
 }
 
 /// One line: "empty: 7 received, 5 completed, 2 dead_lettered".
-[[nodiscard]] inline std::string describe(const queue_report& r)
+template <std::same_as<queue_report> R>
+[[nodiscard]] std::string describe(const R& r)
 {
     std::string line(name(r.end));
     if (r.invalid) return line + ": " + describe(*r.invalid);

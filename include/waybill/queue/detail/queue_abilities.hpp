@@ -99,6 +99,17 @@ struct pointer_of<Q> {
     using type = typename Q::pointer;
 };
 
+template <class Message>
+[[nodiscard]] std::string id_of_message(const Message& m)
+{
+    if constexpr (requires { { m.id } -> std::convertible_to<std::string_view>; })
+        return std::string(std::string_view(m.id));
+    else if constexpr (requires { std::to_string(m.number); })
+        return std::to_string(m.number);
+    else
+        return {};
+}
+
 /// The lowest number of tries that together last for `wanted`, with the lowest random values.
 [[nodiscard]] constexpr std::uint64_t tries_for(duration wanted, const backoff& pauses,
                                                 duration lock, bool can_defer) noexcept

@@ -13,10 +13,10 @@
 
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
+#include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/queue/queue_policy.hpp>
 #include <waybill/queue/queue_report.hpp>
-#include <waybill/retry/detail/guarded_call.hpp>
 
 namespace waybill::inline v0_2::detail {
 
@@ -25,6 +25,17 @@ struct handled {
     fault reason{};
     duration retry_after{};
 };
+
+/// A fault, a fault_kind, a result<T>, or a struct with a fault `reason`, such as call_answer.
+template <class R>
+concept queue_result =
+    std::same_as<R, fault> || std::same_as<R, fault_kind> ||
+    requires(const R& r) {
+        { r.reason } -> std::convertible_to<fault>;
+    } || requires(const R& r) {
+        { r.has_value() } -> std::convertible_to<bool>;
+        { r.error() } -> std::convertible_to<fault>;
+    };
 
 template <class Handler, class Message>
 struct checked_queue_handler {
@@ -43,7 +54,7 @@ struct checked_queue_handler {
     using result_type = std::remove_cvref_t<decltype(call(
         std::declval<Handler&>(), std::declval<const Message&>(),
         std::declval<queue_policy::message_lock&>()))>;
-    static_assert(std::is_void_v<result_type> || guarded_result<result_type>,
+    static_assert(std::is_void_v<result_type> || queue_result<result_type>,
                   "run_queue: the handler must return a fault, a fault_kind, a result, a "
                   "call_answer or nothing, and not bool");
 };
@@ -66,26 +77,17 @@ template <class R>
     return h;
 }
 
-template <class Message>
-[[nodiscard]] std::string id_of_message(const Message& m)
-{
-    if constexpr (requires { { m.id } -> std::convertible_to<std::string_view>; })
-        return std::string(std::string_view(m.id));
-    else if constexpr (requires { std::to_string(m.number); })
-        return std::to_string(m.number);
-    else
-        return {};
-}
-
-/// A delivery from its receipt to its outcome. If an exception leaves the scope before the outcome,
+/// A delivery from its receipt to its outcome. A template, so that nothing is instantiated while the
+/// header is read. If an exception leaves the scope before the outcome,
 /// the message is recorded as left to its lock.
+template <class Report>
 class delivery_record {
 public:
-    delivery_record(queue_report& r, std::string id) : report_(r)
+    delivery_record(Report& r, std::string id) : report_(r)
     {
         entry_.id = std::move(id);
         // The destructor must not allocate.
-        if (r.listed.size() == r.listed.capacity() && r.listed.size() < queue_report::max_listed)
+        if (r.listed.size() == r.listed.capacity() && r.listed.size() < Report::max_listed)
             r.listed.reserve(2 * r.listed.size() + 8);
         r.received = saturating_add(r.received, 1);
     }
@@ -96,10 +98,10 @@ public:
         if (recorded_) return;
         report_.interrupted = saturating_add(report_.interrupted, 1);
         entry_.text.clear();
-        add(queue_report::outcome::left_to_lock);
+        add(Report::outcome::left_to_lock);
     }
 
-    void end(queue_report::outcome how, fault_kind kind, std::string text)
+    void end(typename Report::outcome how, fault_kind kind, std::string text)
     {
         entry_.kind = kind;
         entry_.text = std::move(text);
@@ -108,36 +110,36 @@ public:
     }
 
 private:
-    void add(queue_report::outcome how)
+    void add(typename Report::outcome how)
     {
         std::uint64_t& count = counter_of(how);
         count = saturating_add(count, 1);
-        const bool needs_a_look = how == queue_report::outcome::dead_lettered ||
-                                  how == queue_report::outcome::left_to_lock ||
-                                  how == queue_report::outcome::unconfirmed;
+        const bool needs_a_look = how == Report::outcome::dead_lettered ||
+                                  how == Report::outcome::left_to_lock ||
+                                  how == Report::outcome::unconfirmed;
         if (!needs_a_look) return;
         entry_.how = how;
-        if (report_.listed.size() < queue_report::max_listed)
+        if (report_.listed.size() < Report::max_listed)
             report_.listed.push_back(std::move(entry_));
         else
             report_.unlisted = saturating_add(report_.unlisted, 1);
     }
 
-    [[nodiscard]] std::uint64_t& counter_of(queue_report::outcome how) noexcept
+    [[nodiscard]] std::uint64_t& counter_of(typename Report::outcome how) noexcept
     {
         switch (how) {
-            case queue_report::outcome::completed: return report_.completed;
-            case queue_report::outcome::given_back: return report_.given_back;
-            case queue_report::outcome::deferred: return report_.deferred;
-            case queue_report::outcome::dead_lettered: return report_.dead_lettered;
-            case queue_report::outcome::left_to_lock: return report_.left_to_lock;
-            case queue_report::outcome::unconfirmed: break;
+            case Report::outcome::completed: return report_.completed;
+            case Report::outcome::given_back: return report_.given_back;
+            case Report::outcome::deferred: return report_.deferred;
+            case Report::outcome::dead_lettered: return report_.dead_lettered;
+            case Report::outcome::left_to_lock: return report_.left_to_lock;
+            case Report::outcome::unconfirmed: break;
         }
         return report_.unconfirmed;
     }
 
-    queue_report& report_;
-    queue_report::delivery entry_{};
+    Report& report_;
+    typename Report::delivery entry_{};
     bool recorded_ = false;
 };
 

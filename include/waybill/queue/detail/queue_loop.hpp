@@ -183,7 +183,7 @@ private:
 
     void handle(message& m, pointer* p, steady_time requested)
     {
-        delivery_record record(report_, id_of_message(m));
+        delivery_record<queue_report> record(report_, id_of_message(m));
         lock_type lock(queue_, m, p, policy_, clock_, requested, report_);
         const queue_delivery d = delivery_of(m, p);
         const handled h = call_handler(m, d, lock);

@@ -81,7 +81,8 @@ public:
     }
 
     /// Settles the message, then its pointer, and records the outcome.
-    outcome settle(const settlement& s, const fault& reason, delivery_record& record)
+    outcome settle(const settlement& s, const fault& reason,
+                   delivery_record<queue_report>& record)
     {
         outcome how = outcome::left_to_lock;
         std::string text = reason.text;

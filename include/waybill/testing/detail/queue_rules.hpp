@@ -12,7 +12,6 @@
 
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
-#include <waybill/queue/detail/queue_handler.hpp>
 #include <waybill/queue/message_queue.hpp>
 #include <waybill/queue/scheduled_id.hpp>
 #include <waybill/testing/detail/trial.hpp>
