@@ -44,10 +44,12 @@ template <class Store, class Sender, class Transmit, class Environment>
 void relay(Store& outbox, Sender& sender, Transmit&& transmit, Environment&& env,
            const relay_report::policy& p, relay_report& report)
 {
-    static_assert(detail::checked_relay<Store, Sender, Transmit>::ok);
-    detail::driver_clock clock(env);
-    report.outcome = relay_report::ending::running;
-    detail::relay_loop(outbox, sender, transmit, clock, p, report).run();
+    using checked = detail::checked_relay<Store, Sender, Transmit, Environment>;
+    if constexpr (checked::ok) {
+        detail::driver_clock clock(env);
+        report.outcome = relay_report::ending::running;
+        detail::relay_loop(outbox, sender, transmit, clock, p, report).run();
+    }
 }
 
 /// The same with a new report.

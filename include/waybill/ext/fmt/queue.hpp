@@ -21,6 +21,7 @@
 #include <waybill/queue/lock_renewal.hpp>
 #include <waybill/queue/receive_planner.hpp>
 #include <waybill/queue/receive_planner_steps.hpp>
+#include <waybill/queue/relay_report.hpp>
 #include <waybill/queue/settle.hpp>
 #include <waybill/queue/settle_batches.hpp>
 
@@ -42,6 +43,8 @@ template <>
 struct line_of<receive_planner_types::settle_as> : enumerator_line {};
 template <>
 struct line_of<receive_planner_types::settle_result> : enumerator_line {};
+template <>
+struct line_of<relay_report::ending> : enumerator_line {};
 template <>
 struct line_of<settle_batches_types::settle_outcome> : enumerator_line {};
 template <>
@@ -121,6 +124,27 @@ struct line_of<settle_batches::config> {
         return fmt::format("{} a call, linger {}, calls of at most {}, {}, {}", items(p.items),
                            line(p.linger), line(p.to_settle), counted(p.tries, "try", "tries"),
                            line(p.pauses));
+    }
+};
+
+template <>
+struct line_of<relay_report::policy> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& p)
+    {
+        return fmt::format("claims of at most {} for {}, pause {}, {}{}",
+                           counted(p.max_rows, "row", "rows"), line(p.lease), line(p.poll_interval),
+                           p.drain ? "until none is left" : "until a stop",
+                           p.dead_row_blocks_key ? ", dead rows block their keys" : "");
+    }
+};
+
+template <>
+struct line_of<relay_report> {
+    template <class T>
+    [[nodiscard]] static std::string text(const T& r)
+    {
+        return one_line(describe(r));
     }
 };
 

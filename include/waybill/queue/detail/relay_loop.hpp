@@ -7,7 +7,11 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include <waybill/core/detail/time_source.hpp>
+#include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/queue/detail/relayed_batch.hpp>
 #include <waybill/queue/detail/relayed_claim.hpp>
@@ -16,17 +20,78 @@
 
 namespace waybill::inline v0_2::detail {
 
+/// Refuses a store that lacks a type or a call. The first error is a sentence that names it.
+template <class S>
+struct checked_outbox {
+    static constexpr bool types = requires {
+        typename S::message;
+        typename S::claimed_rows;
+        typename S::transaction;
+    };
+    static_assert(types, "outbox store: the types message, claimed_rows and transaction must exist");
+
+    [[nodiscard]] static constexpr bool has_message()
+    {
+        if constexpr (types) return outbox_message<typename S::message>;
+        return true;
+    }
+    [[nodiscard]] static constexpr bool has_claim()
+    {
+        if constexpr (types) {
+            return outbox_claim<typename S::claimed_rows, typename S::message> &&
+                   requires(S& s, wall_time t) {
+                       { s.claim(1, t, t) } -> std::same_as<result<typename S::claimed_rows>>;
+                   };
+        }
+        return true;
+    }
+    [[nodiscard]] static constexpr bool has_hold()
+    {
+        if constexpr (types) {
+            return requires(S& s, const typename S::claimed_rows& c, const positions& rows,
+                            wall_time t) {
+                { s.hold(c, rows, t) } -> std::same_as<result<void>>;
+            };
+        }
+        return true;
+    }
+    [[nodiscard]] static constexpr bool has_marks()
+    {
+        if constexpr (types) {
+            return requires(S& s, const typename S::claimed_rows& c, const positions& rows,
+                            const std::string& reason) {
+                { s.mark_sent(c, rows) } -> std::same_as<result<void>>;
+                { s.mark_dead(c, rows[0], reason, true) } -> std::same_as<result<void>>;
+            };
+        }
+        return true;
+    }
+    static_assert(has_message(), "outbox store: a message must have a key, an id and a body, which "
+                                 "convert to std::string_view");
+    static_assert(has_claim(), "outbox store: claim(max_rows, now, until) must exist and return a "
+                               "result<claimed_rows>, with the members messages and pending");
+    static_assert(has_hold(), "outbox store: hold(claim, rows, until) must exist and return a "
+                              "result<void>");
+    static_assert(has_marks(), "outbox store: mark_sent(claim, rows) and mark_dead(claim, row, "
+                               "reason, blocks_key) must exist and return a result<void>");
+    static constexpr bool ok = outbox_store<S>;
+    static_assert(!types || !has_message() || !has_claim() || !has_hold() || !has_marks() || ok,
+                  "outbox store: add(transaction, message) must exist and return a result<void>");
+
+private:
+    using positions = std::vector<std::uint64_t>;
+};
+
 /// Refuses arguments of a wrong type. The first error is a sentence.
-template <class Store, class Sender, class Transmit>
+template <class Store, class Sender, class Transmit, class Environment>
 struct checked_relay {
-    static constexpr bool stores = outbox_store<Store>;
+    static constexpr bool stores = checked_outbox<Store>::ok;
     static constexpr bool sends = requires(Sender& s, steady_time t) {
         s.next(t);
         s.policy().ordered;
         typename Sender::resumed;
     };
-    static_assert(stores, "relay: the store must be an outbox_store, see queue/outbox_store.hpp");
-    static_assert(sends, "relay: the sender must be a batch_sender");
+    static_assert(!stores || sends, "relay: the sender must be a batch_sender");
 
     [[nodiscard]] static constexpr bool takes_batch()
     {
@@ -41,7 +106,10 @@ struct checked_relay {
     static_assert(takes_batch(), "relay: transmit must accept a batch, which is a range of "
                                  "messages, and return a send_outcome, such as "
                                  "batch_sender::accepted{}, and not bool or void");
-    static constexpr bool ok = stores && sends && takes_batch();
+    static constexpr bool sleeps = !time_source<Environment>;
+    static_assert(!stores || sleeps, "relay: a clock was passed in place of an environment, which "
+                                     "also sleeps");
+    static constexpr bool ok = stores && sends && takes_batch() && sleeps;
 };
 
 /// The policy with the nearest valid values.
