@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The article processor_host with two hosts that are killed with -9 again and again, while events are
+# appended. Each good event is one invoice, in the order of its partition; each bad one is one dead
+# letter. At the end both hosts are stopped, and no lease is held.
+set -euo pipefail
+export LC_ALL=C
+command -v python3 >/dev/null || { echo "articles_processor_host: SKIPPED without python3"; exit 0; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+python3 - "$WAYBILL_BIN/examples/processor_host" "$work" <<'END'
+import random, sqlite3, subprocess, sys, time
+
+program, work = sys.argv[1], sys.argv[2]
+path = work + "/orders.sqlite"
+dice = random.Random(18)
+PARTITIONS, KILLS, INTERVAL_MS = 4, 30, 20
+
+
+def start(name):
+    return subprocess.Popen([program, path, name, str(INTERVAL_MS)], stdout=open(f"{work}/{name}.out", "a"))
+
+
+def fail(text):
+    sys.exit("articles_processor_host: " + text)
+
+
+hosts = {name: start(name) for name in ("host-1", "host-2")}
+db = sqlite3.connect(path, timeout=60, isolation_level=None)
+for _ in range(200):  # the hosts make the tables
+    if db.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('log', 'invoice', 'dead_letters')").fetchone() == (3,):
+        break
+    time.sleep(0.05)
+
+sequence = [0] * PARTITIONS
+bad = 0
+kills = 0
+while kills < KILLS:
+    rows = []
+    for _ in range(3000):  # so that most kills are in the middle of a batch
+        p = dice.randrange(PARTITIONS)
+        sequence[p] += 1 + (dice.randrange(5) == 0)  # with gaps
+        negative = dice.randrange(400) == 0
+        bad += negative
+        rows.append((str(p), sequence[p], str(-1 if negative else dice.randrange(1000))))
+    db.execute("BEGIN IMMEDIATE")
+    db.executemany("INSERT INTO log VALUES (?, ?, ?)", rows)
+    db.execute("COMMIT")
+    time.sleep(dice.uniform(0.1, 0.4))
+    name = dice.choice(sorted(hosts))
+    if hosts[name].poll() is not None:
+        fail(f"{name} has ended by itself")
+    hosts[name].kill()
+    hosts[name].wait()
+    kills += 1
+    hosts[name] = start(name)
+
+events = db.execute("SELECT count(*) FROM log").fetchone()[0]
+count = "SELECT (SELECT count(*) FROM invoice) + (SELECT count(*) FROM dead_letters)"
+for _ in range(600):
+    if db.execute(count).fetchone()[0] >= events:
+        break
+    time.sleep(0.1)
+# The leases of killed hosts expire, and then each of the two that are left has half of the partitions.
+shares = []
+for _ in range(300):
+    time.sleep(0.2)
+    shares = db.execute("SELECT owner, count(DISTINCT incarnation), count(*) FROM leases GROUP BY owner ORDER BY owner").fetchall()
+    if shares == [("host-1", 1, 2), ("host-2", 1, 2)]:
+        break
+else:
+    fail(f"not balanced: {shares}")
+for host in hosts.values():
+    host.terminate()
+for name, host in hosts.items():
+    if host.wait(60) != 0:
+        fail(f"{name} ends with {host.returncode}")
+
+for p in range(PARTITIONS):
+    expected = db.execute("SELECT sequence, CAST(body AS INTEGER) FROM log WHERE part = ? AND CAST(body AS INTEGER) >= 0"
+                          " ORDER BY sequence", (str(p),)).fetchall()
+    found = db.execute("SELECT number, total FROM invoice WHERE part = ? ORDER BY rowid", (str(p),)).fetchall()
+    if found != expected:
+        fail(f"partition {p} has {len(found)} invoices of {len(expected)}, {len(set(found))} different")
+letters = db.execute("SELECT count(*), count(DISTINCT part || '/' || sequence) FROM dead_letters").fetchone()
+if letters != (bad, bad):
+    fail(f"{letters} dead letters of {bad}")
+held = db.execute("SELECT count(*) FROM leases WHERE owner != ''").fetchone()[0]
+print(f"{events} events, {bad} bad, {kills} kills with -9; leases held at the end: {held}")
+if held:
+    fail("leases are held")
+END
