@@ -30,6 +30,8 @@ built sqlite_work_queue -lsqlite3
 "$work/sqlite_work_queue" "$work/stores"
 built sqlite_outbox -lsqlite3 -pthread
 "$work/sqlite_outbox" "$work/stores"
+built sqlite_log -lsqlite3
+"$work/sqlite_log" "$work/stores"
 if has nlohmann/json.hpp; then
     built answers -pthread
     timeout 600 "$work/answers"

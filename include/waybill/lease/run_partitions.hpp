@@ -18,7 +18,7 @@
 //   2. If the leases can be read in that transaction, no commit succeeds after another owner has
 //      taken the partition. Otherwise, none succeeds after that owner has committed.
 //   3. If a handler is slow, the batch is committed early, so that the leases are renewed in time.
-//      One event must be done within 7/8 of `expiry`, less two intervals (32.5 s by default). For
+//      One event must be done within 7/8 of `expiry`, less one interval (42.5 s by default). For
 //      longer events use threads (partition_tasks.hpp).
 //   4. A fault of log, store or leases is repeated after a pause that grows. It ends nothing.
 

@@ -6,15 +6,20 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <waybill/consume.hpp>
+#include <waybill/ext/chrono.hpp>
 #include <waybill/lease.hpp>
 #include <waybill/testing/fence_conformance.hpp>
 #include <waybill/testing/lease_conformance.hpp>
+#include <waybill/testing/log_conformance.hpp>
+#include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_leases.hpp>
+#include <waybill/testing/memory_log.hpp>
 #include <waybill/testing/memory_store.hpp>
 
 namespace lease_guide_test {
@@ -27,6 +32,99 @@ struct order {
     std::uint64_t sequence;
     std::string body;
 };
+
+TEST_CASE("lease guide: all partitions of a process in one call")
+{
+    waybill::testing::memory_log<> log({"0", "1"});
+    waybill::testing::memory_store<std::string> store;
+    waybill::testing::memory_leases leases;
+    waybill::testing::manual_environment env(waybill::steady_time{});
+    env.stop_at(waybill::steady_time{} + 100s);
+    for (const char* body : {"one", "", "three"}) log.append("0", body);
+    log.append("1", "four");
+    std::string printed;
+    const auto print = [&](const std::string& line) { printed += line + "\n"; };
+
+    //! [lease_run]
+    const auto handle = [](auto& tx, const auto& order) -> waybill::fault {
+        if (order.body.empty()) return waybill::permanent("it has no lines");
+        tx.record(order.body);  // an effect, in the transaction of the checkpoint
+        return {};
+    };
+    const waybill::partitions_report report = waybill::run_partitions(
+        log, store, leases, handle, {.group = "billing", .owner = "host-7"}, env);
+    print(describe(report));
+    //! [lease_run]
+    CHECK(printed == R"text(
+3 events took effect, 1 dead-lettered; batches: 2 committed; all leases given back
+)text" + 1);
+}
+
+TEST_CASE("lease guide: several threads")
+{
+    waybill::testing::memory_log<> log({"0", "1"});
+    waybill::testing::memory_store<std::string> store;
+    waybill::testing::memory_leases leases;
+    waybill::testing::manual_environment env(waybill::steady_time{});
+    for (const char* body : {"one", "two", "three"}) log.append("0", body);
+    const auto handle = [](auto& tx, const auto& order) { tx.record(order.body); };
+    std::mutex mutex;
+    bool stopping = false;
+    struct {
+        waybill::testing::manual_environment& env;
+        bool& stopping;
+        void wait_until(const std::unique_lock<std::mutex>&, waybill::steady_time t)
+        {
+            env.sleep_until(t);
+            stopping = env.now() > waybill::steady_time{} + 60s;
+        }
+        void notify_all() {}
+    } changed{env, stopping};
+
+    //! [lease_threads]
+    waybill::partition_tasks work({.group = "billing", .owner = "host-7"}, *log.partitions(), env);
+    const auto run_thread = [&](bool only_leases) {
+        std::unique_lock lock(mutex);
+        while (true) {
+            const waybill::steady_time now = env.now();
+            if (stopping) work.on(waybill::stop_requested{}, now);
+            auto task = only_leases ? work.next_lease_task(now) : work.next_task(now);
+            if (task.ended()) break;
+            if (task.waits()) {
+                changed.wait_until(lock, task.until().to_chrono());
+                continue;
+            }
+            lock.unlock();
+            work.run(task, log, store, leases, handle, env);
+            lock.lock();
+            work.complete(std::move(task), env.now());
+            changed.notify_all();
+        }
+        changed.notify_all();
+    };
+    //! [lease_threads]
+    run_thread(false);
+    run_thread(true);
+    CHECK(store.records().size() == 3);
+    CHECK(work.report().released);
+}
+
+TEST_CASE("lease guide: a log is checked by the conformance suite")
+{
+    using my_log = waybill::testing::memory_log<>;
+    std::string broken;
+    const auto log = [&](std::string_view rule) { broken += rule; };
+
+    //! [lease_log]
+    const auto report = waybill::testing::log_conformance(
+        [] { return my_log({"0", "1"}); },  // a new, empty log
+        [](my_log& l, const std::string& partition, const std::string& body) {
+            l.append(partition, body);
+        });
+    for (const auto& rule : report.broken) log(rule);
+    //! [lease_log]
+    CHECK(broken.empty());
+}
 
 TEST_CASE("lease guide: all partitions in one thread")
 {
