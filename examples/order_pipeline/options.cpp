@@ -46,6 +46,8 @@ reason; all others go on. `redrive` brings the parked steps back as new sessions
   redrive          sends what is parked again, in the order of its steps
   --fix            repairs the template first
   --dry-run        only says what would be sent
+  --failed-step N  only sessions that stopped at step N, with all of their steps; of an import only
+                   the steps N
 
 It ends with 0 if each order is complete in the order of its steps, or stopped with all of its
 other steps parked, and none is lost, doubled or half.
@@ -83,6 +85,7 @@ constexpr count_option counts[] = {
     {"--workers", &options::workers, 1, most_workers},
     {"--most", &options::most, 1, most_jobs},
     {"--imports", &options::imports, 1, 1'000},
+    {"--failed-step", &options::failed_step, 1, most_jobs},
     {"--seed", &options::seed, 0, ~std::uint64_t{0}},
 };
 
@@ -158,8 +161,8 @@ std::variant<options, ending> options_in(int argc, char** argv)
     if (o.what == command::redrive && o.db.empty()) {
         return wrong("redrive --db DIR: where are the letters?");
     }
-    if (o.what == command::run && (o.fix || o.dry_run)) {
-        return wrong("--fix and --dry-run belong to redrive");
+    if (o.what == command::run && (o.fix || o.dry_run || o.failed_step != 0)) {
+        return wrong("--fix, --dry-run and --failed-step belong to redrive");
     }
     if (!o.dead_letters.empty() && !azure_place(o.dead_letters)) {
         return wrong(fmt::format("--dead-letters {}: is no Azure table", o.dead_letters));

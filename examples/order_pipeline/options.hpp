@@ -34,6 +34,7 @@ struct options {
     bool kill = false;
     bool fix = false;
     bool dry_run = false;
+    std::uint64_t failed_step = 0;  ///< Of a redrive: only what stopped at this step; 0: all.
 
     std::optional<std::uint64_t> worker{};  ///< --worker N: it is a worker. Not in --help.
 };

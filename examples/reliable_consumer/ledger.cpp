@@ -39,8 +39,16 @@ engines::database& ledger::prepared(engines::database& db)
     return db;
 }
 
+bool is_repaired(engines::database& sink)
+{
+    return engines::statement(sink, "PRAGMA user_version").number().value_or(0) == 1;
+}
+
+void repair(engines::database& sink) { sink.exec("PRAGMA user_version = 1"); }
+
 ledger::ledger(engines::database& sink)
-    : line_(prepared(sink), "INSERT INTO effects (part, sequence) VALUES (?, ?)"),
+    : repaired_(is_repaired(sink)),
+      line_(prepared(sink), "INSERT INTO effects (part, sequence) VALUES (?, ?)"),
       sum_(sink,
            "INSERT INTO packages VALUES (?1, 1, ?2) ON CONFLICT (name) DO UPDATE SET"
            " events = events + 1, version = CASE ?2 WHEN '' THEN version ELSE ?2 END"
@@ -51,6 +59,7 @@ ledger::ledger(engines::database& sink)
 waybill::fault ledger::apply(std::uint64_t partition, const event& e)
 {
     line_.run(partition, e.sequence);
+    if (e.body == poison && repaired_) return waybill::permanent("it ends its process");
     if (e.body == poison) kill(getpid(), SIGKILL);
     const reading r = read_event(e.body);
     if (!r.is_object) return waybill::permanent("not a JSON object");
@@ -58,7 +67,7 @@ waybill::fault ledger::apply(std::uint64_t partition, const event& e)
     bool versioned = false;
     sum_.query(r.package, r.version);
     while (sum_.step()) versioned = !sum_.text(0).empty();
-    if (r.what == "installed" && !versioned) {
+    if (r.what == "installed" && !versioned && !repaired_) {
         return waybill::permanent(r.package + " is installed, but no event has told which version");
     }
     return {};

@@ -26,6 +26,11 @@ struct reading {
 };
 [[nodiscard]] reading read_event(std::string_view body);
 
+/// The rule that an installed package has a version, until it is repaired: then it needs none, and
+/// an event that ends its process is refused. It is in the database, for all processes.
+[[nodiscard]] bool is_repaired(engines::database& sink);
+void repair(engines::database& sink);
+
 class ledger {
 public:
     /// `sink` is the database of checkpoints and dead letters, so that all is in one transaction.
@@ -38,6 +43,7 @@ public:
 private:
     static engines::database& prepared(engines::database& db);
 
+    bool repaired_;
     engines::statement line_;
     engines::statement sum_;
 };

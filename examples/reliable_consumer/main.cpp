@@ -5,6 +5,7 @@
 //     the loop of a worker        worker.cpp       leases, checkpoints, process_batch
 //     the effect of an event      ledger.cpp
 //     kills the workers           supervisor.cpp
+//     dead letters, once more     reprocessing.cpp
 //     independent check           verify.cpp
 //     the same for Kafka          kafka.cpp        at least once, a watermark, a dead-letter topic
 
@@ -23,6 +24,7 @@
 #include "../support/locked_folder.hpp"
 #include "../support/program.hpp"
 #include "options.hpp"
+#include "reprocessing.hpp"
 #include "supervisor.hpp"
 #include "verify.hpp"
 #include "worker.hpp"
@@ -71,6 +73,20 @@ std::vector<std::string> reasons_of(const findings& f)
     return all;
 }
 
+/// Says what is wrong. What the program is to end with.
+int verdict(const findings& f)
+{
+    for (const std::string& w : f.wrong) support::say(fmt::format("reliable_consumer: {}\n", w));
+    const std::vector<std::string> reasons = reasons_of(f);
+    if (!reasons.empty()) {
+        fmt::print("{}", support::verdict_of(reasons));
+        return 1;
+    }
+    fmt::print("checked: each event took effect exactly once, in the order of its partition, or is a dead\n"
+               "letter with its reason; all partitions were given back\n");
+    return 0;
+}
+
 int run(options o)
 {
     support::end_on_signals();
@@ -81,15 +97,18 @@ int run(options o)
     const casualties c = supervise(o);
     const findings f = verify(o);
     print(o, c, f);
-    for (const std::string& w : f.wrong) support::say(fmt::format("reliable_consumer: {}\n", w));
-    const std::vector<std::string> reasons = reasons_of(f);
-    if (!reasons.empty()) {
-        fmt::print("{}", support::verdict_of(reasons));
-        return 1;
-    }
-    fmt::print("checked: each event took effect exactly once, in the order of its partition, or is a dead\n"
-               "letter with its reason; all partitions were given back\n");
-    return 0;
+    return verdict(f);
+}
+
+int run_again(options o)
+{
+    support::end_on_signals();
+    const support::locked_folder folder(o.db, "reliable_consumer");
+    o.db = folder.path();
+    const waybill::dead_letter::run_report r = reprocess(o);
+    fmt::print("dead letters: {}\n", describe(r));
+    for (const auto& each : r.failed) fmt::print("  {}\n", describe(each));
+    return verdict(verify(o));
 }
 
 int do_as_told(int argc, char** argv)
@@ -102,6 +121,7 @@ int do_as_told(int argc, char** argv)
     }
     const options& o = std::get<options>(asked);
     if (o.worker) return work(o);
+    if (o.what == command::reprocess) return run_again(o);
     if (o.kafka.empty()) return run(o);
     support::end_on_signals();
     support::expect_input(o.input);

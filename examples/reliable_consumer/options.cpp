@@ -19,6 +19,7 @@ namespace reliable_consumer {
 namespace {
 
 constexpr std::string_view usage = R"(usage: reliable_consumer [options]
+       reliable_consumer reprocess --db DIR [--partitions N]
 
 Takes events from a partitioned log into effect, each exactly once and in the order of its partition,
 by several processes that share the partitions through leases. At the end it believes nobody, and
@@ -36,6 +37,9 @@ counts what is in the tables.
   --from kafka     Kafka instead, with a mock cluster of its own; or kafka://HOST:PORT. Three members of
                    a group, at least once, through a crash and an outage
   --help           this
+
+  reprocess        repairs the rule of the ledger, and handles the dead letters again: an installed
+                   package needs no version any more
 
 An event that is no JSON object, or breaks the rule of the ledger (of what is installed some event
 has told the version), becomes a dead letter. Kafka's events are handled side by side, and each of them is judged by itself.
@@ -102,6 +106,10 @@ std::variant<options, ending> options_in(int argc, char** argv)
     std::string_view of_sqlite;  // an option that Kafka has no use for
     for (int i = 1; i < argc; ++i) {
         const std::string_view name = argv[i];
+        if (i == 1 && name == "reprocess") {
+            o.what = command::reprocess;
+            continue;
+        }
         for (const std::string_view its : {"--workers", "--kill", "--poison", "--batch", "--db"}) {
             if (name == its) of_sqlite = its;
         }
@@ -125,6 +133,12 @@ std::variant<options, ending> options_in(int argc, char** argv)
         } else {
             return wrong(support::no_option(name));
         }
+    }
+    if (o.what == command::reprocess && o.db.empty()) {
+        return wrong("reprocess --db DIR: where are the dead letters?");
+    }
+    if (o.what == command::reprocess && (o.kill_for != 0 || o.poison || !o.kafka.empty())) {
+        return wrong("--kill, --poison and --from do not belong to reprocess");
     }
     if (!o.kafka.empty() && !of_sqlite.empty()) {
         return wrong(fmt::format("{} is for the log in SQLite, and not for Kafka", of_sqlite));

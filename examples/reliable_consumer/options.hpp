@@ -14,7 +14,13 @@ namespace reliable_consumer {
 
 inline constexpr std::uint64_t most_workers = 32;
 
+enum class command : std::uint8_t {
+    run,        ///< Takes the events into effect.
+    reprocess,  ///< Repairs the rule of the ledger, and handles the dead letters again.
+};
+
 struct options {
+    command what = command::run;
     std::string input{};  ///< Lines that become events.
     std::string db{};     ///< Empty: a temporary folder.
     std::string kafka{};  ///< Not empty: Kafka at this address; "mock" is a cluster in the process.

@@ -17,20 +17,27 @@ namespace reliable_consumer {
 
 namespace {
 
-/// Says of each event of a partition, in order, whether it must become a dead letter.
+/// What must become of an event.
+enum class fate { applied, dead, either };
+
+/// Says it of each event of a partition, in order. What breaks only the rule of before the repair is
+/// a dead letter until it is handled again, and then out of order.
 class judge {
 public:
-    bool must_be_dead(std::string_view line)
+    explicit judge(bool repaired) : repaired_(repaired) {}
+
+    fate fate_of(std::string_view line)
     {
         const reading r = read_event(line);
-        if (line == poison || r.package.empty()) return true;
+        if (line == poison || r.package.empty()) return fate::dead;
         const bool versioned = !r.version.empty() || versioned_.contains(r.package);
-        if (r.what == "installed" && !versioned) return true;
+        if (r.what == "installed" && !versioned) return repaired_ ? fate::either : fate::dead;
         if (versioned) versioned_.insert(r.package);
-        return false;
+        return fate::applied;
     }
 
 private:
+    bool repaired_;
     std::set<std::string> versioned_;
 };
 
@@ -49,10 +56,10 @@ private:
     void partition(std::uint64_t p)
     {
         partition_row row;
-        std::map<std::uint64_t, bool> log;  // sequence, and whether it must be dead
-        judge j;
+        std::map<std::uint64_t, fate> log;  // by sequence
+        judge j(is_repaired(sink_));
         engines::statement read(log_, "SELECT sequence, body FROM log WHERE part = ? ORDER BY sequence");
-        for (read.query(p); read.step();) log.emplace(read.size(0), j.must_be_dead(read.text(1)));
+        for (read.query(p); read.step();) log.emplace(read.size(0), j.fate_of(read.text(1)));
         row.events = log.size();
 
         std::set<std::uint64_t> applied;
@@ -61,7 +68,9 @@ private:
         for (effects.query(p); effects.step();) {
             const std::uint64_t sequence = effects.size(0);
             if (!applied.insert(sequence).second) ++f_.doubled;
-            else if (sequence < last) ++f_.out_of_order;
+            const auto there = log.find(sequence);
+            if (there != log.end() && there->second == fate::either) continue;
+            if (sequence < last) ++f_.out_of_order;
             last = sequence;
         }
         row.applied = applied.size();
@@ -77,13 +86,13 @@ private:
         }
         row.dead = dead.size();
 
-        for (const auto& [sequence, must_die] : log) {
+        for (const auto& [sequence, must_be] : log) {
             const bool a = applied.contains(sequence);
             const bool d = dead.contains(sequence);
             if (!a && !d) ++f_.lost;
             if (a && d) complain(fmt::format("event {}/{} is both applied and a dead letter", p, sequence));
-            if ((a && must_die) || (d && !must_die)) {
-                complain(fmt::format("event {}/{} must{} be a dead letter", p, sequence, must_die ? "" : " not"));
+            if ((a && must_be == fate::dead) || (d && must_be == fate::applied)) {
+                complain(fmt::format("event {}/{} must{} be a dead letter", p, sequence, a ? "" : " not"));
             }
         }
         const auto unknown = [&](std::uint64_t s) { return !log.contains(s); };

@@ -13,6 +13,7 @@ source=${ARTICLE:-$WAYBILL_SOURCE/examples/articles/dead_letter_table.cpp}
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples/articles" "$source" \
     "$WAYBILL_SOURCE/tests/integration/articles/kill_at.cpp" -o "$work/article" \
     -Wl,--wrap=sqlite3_step,--wrap=sqlite3_exec -lsqlite3
+"${CXX:-c++}" -std=c++20 "$WAYBILL_SOURCE/tests/integration/articles/sql.cpp" -o "$work/sql" -lsqlite3
 cd "$work"
 fail() { echo "articles_dead_letter_table: $*" >&2; exit 1; }
 
@@ -20,10 +21,10 @@ fail() { echo "articles_dead_letter_table: $*" >&2; exit 1; }
 check()
 {
     local queue left
-    queue=$(sqlite3 q.sqlite 'SELECT session || " " || body FROM messages ORDER BY place')
+    queue=$(./sql q.sqlite 'SELECT session || " " || body FROM messages ORDER BY place')
     [ "$queue" = "$(printf '%s\n' 'order-17~1 order-17/4' 'order-17~1 order-17/5' \
         'order-19~1 order-19/4' 'order-19~1 order-19/5')" ] || fail "$1: in the queue: $queue"
-    left=$(sqlite3 q.sqlite 'SELECT group_concat(session || "/" || step, " ") FROM step_letters')
+    left=$(./sql q.sqlite 'SELECT group_concat(session || "/" || step, " ") FROM step_letters')
     [ "$left" = 'order-18/3 order-18/4 order-18/5' ] || fail "$1: in the table: $left"
 }
 # new FILE: an empty database, or a copy.
@@ -45,14 +46,14 @@ killed()
 
 new
 ./article q.sqlite stop
-sqlite3 q.sqlite 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
+./sql q.sqlite 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
 cp q.sqlite stopped.sqlite
 [ "$(./article q.sqlite redrive)" = 'finished: 4 sent, 4 removed, 0 held back' ] ||
     fail "an undisturbed run says something else"
 check "an undisturbed run"
 
 # A queue without duplicate detection: it counts the messages that come twice.
-sqlite3 stopped.sqlite 'CREATE TABLE twice (id TEXT);
+./sql stopped.sqlite 'CREATE TABLE twice (id TEXT);
     CREATE TRIGGER seen BEFORE INSERT ON used_ids WHEN EXISTS (SELECT 1 FROM used_ids WHERE id = NEW.id)
     BEGIN INSERT INTO twice VALUES (NEW.id); END'
 twice=0
@@ -69,7 +70,7 @@ for when in KILL_AT KILL_AFTER; do
         killed $when $n redrive || break
         timeout 60 ./article q.sqlite redrive >out || fail "$when=$n redrive: $(cat out)"
         check "$when=$n redrive"
-        again=$(sqlite3 q.sqlite 'SELECT count(*) FROM twice')
+        again=$(./sql q.sqlite 'SELECT count(*) FROM twice')
         [ "$again" -le 1 ] || fail "$when=$n redrive: $again messages were sent twice"
         twice=$((twice + again))
     done

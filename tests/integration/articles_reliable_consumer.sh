@@ -12,6 +12,7 @@ source=${ARTICLE:-$WAYBILL_SOURCE/examples/articles/reliable_consumer.cpp}
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples/articles" "$source" \
     "$WAYBILL_SOURCE/tests/integration/articles/kill_at.cpp" -o "$work/article" \
     -Wl,--wrap=sqlite3_step,--wrap=sqlite3_exec -lsqlite3
+"${CXX:-c++}" -std=c++20 "$WAYBILL_SOURCE/tests/integration/articles/sql.cpp" -o "$work/sql" -lsqlite3
 cd "$work"
 fail() { echo "articles_reliable_consumer: $*" >&2; exit 1; }
 
@@ -19,8 +20,8 @@ fail() { echo "articles_reliable_consumer: $*" >&2; exit 1; }
 check()
 {
     local invoices letters
-    invoices=$(sqlite3 q.sqlite 'SELECT group_concat(total, " ") FROM (SELECT total FROM invoices ORDER BY rowid)')
-    letters=$(sqlite3 q.sqlite 'SELECT coalesce(group_concat(sequence, " "), "") FROM dead_letters')
+    invoices=$(./sql q.sqlite 'SELECT group_concat(total, " ") FROM (SELECT total FROM invoices ORDER BY rowid)')
+    letters=$(./sql q.sqlite 'SELECT coalesce(group_concat(sequence, " "), "") FROM dead_letters')
     [ "$invoices" = "$2" ] || fail "$1: invoices: $invoices"
     [ "$letters" = "$3" ] || fail "$1: dead letters: $letters"
 }
@@ -31,7 +32,7 @@ new()
 }
 saved()
 {
-    sqlite3 q.sqlite 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
+    ./sql q.sqlite 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
     cp q.sqlite "$1"
 }
 kills=0
@@ -45,7 +46,7 @@ killed()
     kills=$((kills + 1))
 }
 
-sqlite3 q.sqlite 'CREATE TABLE log (sequence INTEGER PRIMARY KEY, total TEXT NOT NULL);
+./sql q.sqlite 'CREATE TABLE log (sequence INTEGER PRIMARY KEY, total TEXT NOT NULL);
     INSERT INTO log VALUES (1, "10"), (2, "-5"), (3, "20"), (4, "30"), (7, "-7"), (8, "40")'
 saved start.sqlite
 consumed='10 20 30 40'

@@ -73,6 +73,15 @@ says "to bring them back: order_pipeline redrive --fix --db orders"
 answers 0 redrive --db orders --dry-run
 says '30 letters of 15 sessions to send'
 [ "$(grep -c ' -> order-' out)" = 15 ] || fail 'a dry run does not say each session'
+# All orders stopped at the receipt, which is step 4.
+answers 0 redrive --db orders --dry-run --failed-step 4
+says '30 letters of 15 sessions to send'
+runs redrive --db orders --failed-step 3
+says '0 letters of 0 sessions to send, 0 of 0 held back, 30 not asked for'
+answers 2 --db orders --failed-step 4
+says '--failed-step belong to redrive'
+answers 2 redrive --db orders --failed-step 0
+says '--failed-step 0: a number from 1 to 100000 is expected'
 runs redrive --db orders
 says 'order-4    1 2 3 4x 5-   came back as order-4~1   broken receipt: no field "revision"'
 runs redrive --db orders --fix --chart two.svg
@@ -105,6 +114,8 @@ for other in '--imports 3' '--most 600'; do
     says 'another --input, --imports or --most needs a --db of its own'
 done
 [ "$(./sql products/queue.sqlite 'SELECT count(*) FROM messages')" = 0 ] || fail 'what it refuses is sent'
+answers 0 redrive --dry-run --failed-step 4 --db products
+says 'import-1 -> import-1~1: 1 letter, step 4 (each alone)'
 runs redrive --fix --db products
 says 'import-1 -> import-1~1: 6 letters, steps 3 to 100 (each alone)'
 says '4 of 4 jobs complete, 3 of them after they came back'

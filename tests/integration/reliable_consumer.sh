@@ -83,6 +83,26 @@ done
 runs --db "$work/db"
 [ $deaths = 3 ] || fail "the family died $deaths times, and not 3"
 
+# After the repair of the rule the dead letters take effect; killed on the way, another one goes on.
+runs --db "$work/repaired"
+for pause in 0.004 0.008 0.012; do
+    "$program" reprocess --db "$work/repaired" >"$work/out" 2>&1 &
+    main=$!
+    sleep $pause
+    kill -9 $main 2>/dev/null || true
+    wait $main 2>/dev/null || true
+done
+runs reprocess --db "$work/repaired"
+runs reprocess --db "$work/repaired"
+grep -q '^dead letters: finished: 0 done, 0 failed$' "$work/out" || fail "dead letters are left: $(cat "$work/out")"
+runs --db "$work/repaired"
+[ "$(awk '$1 == "all"{print $2, $3, $4}' "$work/out")" = '17,624 17,624 0' ] || fail "other figures: $(cat "$work/out")"
+runs --input "$work/few" --db "$work/repaired_few" --partitions 3
+runs reprocess --db "$work/repaired_few" --partitions 3
+grep -q ': permanent: not a JSON object$' "$work/out" || fail "no reason: $(cat "$work/out")"
+refuses 'reprocess --db DIR: where are the dead letters?' reprocess
+refuses '--kill, --poison and --from do not belong to reprocess' reprocess --db "$work/repaired" --poison
+
 refuses '--workers 0: a number from 1 to 32' --workers 0
 refuses '--workers 33: a number from 1 to 32' --workers 33
 refuses '--batch -1: a number from 1' --batch -1
