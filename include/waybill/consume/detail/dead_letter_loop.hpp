@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <waybill/consume/dead_letter_run.hpp>
+#include <waybill/consume/detail/checked_stores.hpp>
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/act.hpp>
@@ -57,6 +58,7 @@ struct letter_attempt {
 /// dead letter, and `void leave()`, called if a dead letter is not settled.
 template <class Store, class Clock, class Try>
 class dead_letter_loop {
+    static_assert(checked_dead_letter_queue<Store>::ok);
     using report_type = dead_letter::run_report;
     // std::vector<dead_letter>. It depends on the store, so that reading this header instantiates
     // nothing of it.
