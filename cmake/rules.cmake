@@ -6,9 +6,10 @@
 #     cmake -DINCLUDE=<another tree>/include/waybill -P cmake/rules.cmake
 #
 #   1. A module includes the core, itself and the modules named below. testing/ and ext/ include any
-#      module, and no module includes them. A module header lists all public headers of its module;
-#      waybill.hpp lists those of the core and every module header. ext/<package>.hpp lists the
-#      headers of ext/<package>/; ext/<package>/<module>.hpp includes what its module may include.
+#      module, and no module includes them. A module header lists all public headers of its module,
+#      except <module>/describe.hpp, whose cost not every user pays; waybill.hpp lists these, those of
+#      the core and every module header. ext/<package>.hpp lists the headers of ext/<package>/;
+#      ext/<package>/<module>.hpp includes what its module may include.
 #      <module>/detail/ holds what is not public, in namespace waybill::detail. It is included by its
 #      own module and by ext/, core/detail/ by all modules; no module header lists it.
 #   2. Few and cheap standard headers in the core, no foreign ones. No clock, no randomness, no
@@ -56,13 +57,17 @@ set(may_include_ext ${modules})
 set(std_core array bit charconv cmath compare concepts cstddef cstdint cstring deque
     initializer_list iterator limits map new numeric optional set span string string_view tuple
     type_traits unordered_map unordered_set utility variant vector)
-set(std_wider algorithm chrono exception functional memory stdexcept system_error typeinfo)
+set(std_wider algorithm chrono exception format functional memory ostream stdexcept system_error typeinfo
+    version)
 set(std_most 7)
 
 # The one package of each extension.
 set(foreign_json "nlohmann/")
 set(foreign_fmt "fmt/")
 set(foreign_ranges "range/v3/")
+
+# <module>/describe.hpp, and parts of it that other modules include, too.
+set(text_of_a_module "^[a-z]+/describe(_[a-z]+)?[.]hpp$")
 
 set(lines_of_a_file 400)
 set(lines_of_a_module 8500)
@@ -175,7 +180,7 @@ foreach(header IN LISTS headers)
             elseif(target STREQUAL "version.hpp")
                 set(fine TRUE)
             elseif(part STREQUAL "all")
-                if(is_module_header OR target_module STREQUAL "core")
+                if(is_module_header OR target_module STREQUAL "core" OR target MATCHES "${text_of_a_module}")
                     set(fine TRUE)
                 endif()
             elseif(part STREQUAL "module header")
@@ -313,9 +318,10 @@ foreach(header IN LISTS headers)
         endif()
         set(opened TRUE)
     endforeach()
-    # The header that includes the package of an extension, or names it if it is missing, needs none.
+    # A header that only includes, a header that only specialises the formatter of fmt, and the header
+    # that includes the package of an extension or names it if it is missing, need none.
     if(part STREQUAL "header" AND NOT opened AND NOT header STREQUAL "core/detail/inlining.hpp"
-       AND NOT header MATCHES "^ext/([a-z]+|[a-z]+/detail/package|detail/[a-z]+_package)[.]hpp$")
+       AND NOT header MATCHES "^ext/([a-z]+|fmt/[a-z]+|[a-z]+/detail/package|detail/[a-z]+_package)[.]hpp$")
         broken("${header}" "declares nothing in waybill::inline ${namespace}")
     endif()
 endforeach()
@@ -327,7 +333,7 @@ foreach(header IN LISTS headers)
         continue()
     endif()
     set(list_of "${module}.hpp")
-    if(module STREQUAL "core" OR NOT header MATCHES "/")
+    if(module STREQUAL "core" OR NOT header MATCHES "/" OR header MATCHES "${text_of_a_module}")
         set(list_of "waybill.hpp")
     endif()
     if(NOT EXISTS "${INCLUDE}/${list_of}")

@@ -20,6 +20,8 @@
 //     struct metric_samples
 //     struct autoscale_state
 //     concept state_store
+//   scaling/bounded_list.hpp
+//     class bounded_list
 //
 //   scaling/change.hpp
 //     struct per_direction
@@ -76,9 +78,6 @@
 //     enum role { up, down, activation, target, projected }
 //     struct evidence
 //     bool is_only_a_bound(const evidence& e)
-//
-//   scaling/bounded_list.hpp
-//     class bounded_list
 //
 //   scaling/flapping.hpp
 //     std::optional<clash> flapping(up, down, instances, ladder)
@@ -148,6 +147,7 @@
 #include <waybill/scaling/autoscale.hpp>
 #include <waybill/scaling/autoscale_report.hpp>
 #include <waybill/scaling/autoscale_state.hpp>
+#include <waybill/scaling/bounded_list.hpp>
 #include <waybill/scaling/change.hpp>
 #include <waybill/scaling/check_policy.hpp>
 #include <waybill/scaling/clash.hpp>
@@ -157,7 +157,6 @@
 #include <waybill/scaling/decision.hpp>
 #include <waybill/scaling/desired.hpp>
 #include <waybill/scaling/evidence.hpp>
-#include <waybill/scaling/bounded_list.hpp>
 #include <waybill/scaling/flapping.hpp>
 #include <waybill/scaling/known_metrics.hpp>
 #include <waybill/scaling/messages.hpp>

@@ -22,6 +22,7 @@
 //
 //   core/config_error.hpp
 //     struct config_error
+//     struct line_of
 //     result<M, config_error> make(const Config& config)
 //
 //   core/crc32c.hpp
@@ -73,11 +74,15 @@
 #define WAYBILL_WAYBILL_HPP
 
 #include <waybill/batch.hpp>
+#include <waybill/batch/describe.hpp>
 #include <waybill/consume.hpp>
+#include <waybill/consume/describe.hpp>
+#include <waybill/consume/describe_position.hpp>
 #include <waybill/core/act.hpp>
 #include <waybill/core/batch_limits.hpp>
 #include <waybill/core/config_error.hpp>
 #include <waybill/core/crc32c.hpp>
+#include <waybill/core/describe.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/environment.hpp>
 #include <waybill/core/fault.hpp>
@@ -88,13 +93,22 @@
 #include <waybill/core/time_text.hpp>
 #include <waybill/core/utf8.hpp>
 #include <waybill/lease.hpp>
+#include <waybill/lease/describe.hpp>
 #include <waybill/queue.hpp>
+#include <waybill/queue/describe.hpp>
 #include <waybill/retry.hpp>
+#include <waybill/retry/describe.hpp>
+#include <waybill/retry/describe_policies.hpp>
 #include <waybill/scaling.hpp>
+#include <waybill/scaling/describe.hpp>
 #include <waybill/session.hpp>
+#include <waybill/session/describe.hpp>
 #include <waybill/tracking.hpp>
+#include <waybill/tracking/describe.hpp>
 #include <waybill/version.hpp>
 #include <waybill/window.hpp>
+#include <waybill/window/describe.hpp>
 #include <waybill/wire.hpp>
+#include <waybill/wire/describe.hpp>
 
 #endif  // WAYBILL_WAYBILL_HPP

@@ -5,6 +5,7 @@
 #ifndef WAYBILL_BATCH_SEND_REPORT_HPP
 #define WAYBILL_BATCH_SEND_REPORT_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,7 +37,8 @@ struct item_report {
 };
 
 /// One line: the items, their outcome, and for an item that is too large its size and the limit.
-[[nodiscard]] inline std::string describe(const item_report& r)
+template <std::same_as<item_report> T>
+[[nodiscard]] std::string describe(const T& r)
 {
     std::string line = r.items.count == 1 ? "item " : "items ";
     line += std::to_string(r.items.first);

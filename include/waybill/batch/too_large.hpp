@@ -13,6 +13,7 @@
 #ifndef WAYBILL_BATCH_TOO_LARGE_HPP
 #define WAYBILL_BATCH_TOO_LARGE_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -42,7 +43,8 @@ struct oversized_item {
 };
 
 /// One line: the item, its size, the limit that it exceeds, the envelope.
-[[nodiscard]] inline std::string describe(const oversized_item& o)
+template <std::same_as<oversized_item> T>
+[[nodiscard]] std::string describe(const T& o)
 {
     std::string line = "item " + std::to_string(o.index) + ": too_large, ";
     // A saturated sum is not a known size.

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/result.hpp>
 
 namespace waybill::inline v0_2 {
@@ -32,6 +33,9 @@ struct config_error {
 
     friend bool operator==(const config_error&, const config_error&) = default;
 };
+
+template <>
+struct detail::words::line_of<config_error> : detail::words::described_line {};
 
 /// One line for a log: field, value, rule, bound.
 [[nodiscard]] inline std::string describe(const config_error& e)

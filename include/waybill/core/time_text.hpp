@@ -23,6 +23,7 @@
 #include <string_view>
 
 #include <waybill/core/detail/time_format.hpp>
+#include <waybill/core/detail/time_parse.hpp>
 #include <waybill/core/time.hpp>
 
 namespace waybill::inline v0_2 {
@@ -30,29 +31,13 @@ namespace waybill::inline v0_2 {
 /// Such as "0s", "10min", "1.5s" or "-300ms". "forever" for highest(), "-forever" for lowest().
 [[nodiscard]] inline std::string to_text(duration d)
 {
-    if (d == duration::highest()) return "forever";
-    if (d == duration::lowest()) return "-forever";
-    if (d == duration{}) return "0s";
-    const auto ns = static_cast<std::uint64_t>(d.count() < 0 ? -d.count() : d.count());
-    std::string line = d.count() < 0 ? "-" : "";
-    for (const detail::time_unit& u : detail::time_units) {
-        const auto unit_ns = static_cast<std::uint64_t>(u.ns);
-        const bool allows_decimals = u.name != "h" && u.name != "min";
-        const bool fits = allows_decimals ? ns >= unit_ns : ns % unit_ns == 0;
-        if (!fits) continue;
-        line += std::to_string(ns / unit_ns);
-        detail::append_fraction(line, ns % unit_ns, unit_ns);
-        line += u.name;
-        break;
-    }
-    return line;
+    return detail::written(d);
 }
 
 /// The time as ISO 8601 in UTC, with the necessary decimals.
 [[nodiscard]] inline std::string to_text(wall_time t)
 {
-    char line[detail::max_time_size] = {};
-    return std::string(line, detail::put_time(line, t));
+    return detail::written(t);
 }
 
 /// Parses a duration: an optional minus sign, digits, optional decimals (not for min and h) and one

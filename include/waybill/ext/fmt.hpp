@@ -3,7 +3,7 @@
 // ext/fmt: formats each decision, report, policy, error and enum as one readable line.
 //
 //     fmt::print("{}\n", report);          // sent 47 requests, 1 refused; 1001 accepted, 1 not
-//     fmt::print("{}\n", machine.next());  // dead_letter event 3: permanent after 2 tries
+//     fmt::print("{}\n", machine.next());  // dead-letter event 3: permanent after 2 tries
 //     fmt::print("{:>12}\n", waybill::duration(1500ms));  // fill, align, width: as for a string
 //
 // Guarantees
@@ -27,6 +27,7 @@
 #include <waybill/ext/fmt/scaling.hpp>
 #include <waybill/ext/fmt/session.hpp>
 #include <waybill/ext/fmt/tracking.hpp>
+#include <waybill/ext/fmt/window.hpp>
 #include <waybill/ext/fmt/wire.hpp>
 
 #endif  // WAYBILL_EXT_FMT_HPP

@@ -148,7 +148,7 @@ template <bulk_lease_store S>
     if (all) {
         for (const claim_result& r : *all) answers.push_back(r);
     } else {
-        answers.assign(rows.size(), unexpected(all.error()));
+        while (answers.size() != rows.size()) answers.push_back(unexpected(all.error()));
     }
     return answers;
 }

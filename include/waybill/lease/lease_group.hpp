@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <waybill/core/config_error.hpp>
@@ -37,8 +36,8 @@ struct lease_group {
 [[nodiscard]] inline std::optional<config_error> validate(const lease_group& g)
 {
     if (g.self.none()) return config_error{"group.self.name", 0, "bytes must be at least", 1};
-    std::map<std::string_view, std::uint64_t> numbers;
-    for (std::uint64_t p = 0; p != g.partitions.size(); ++p) {
+    std::map<std::string, std::uint32_t> numbers;
+    for (std::uint32_t p = 0; p != g.partitions.size(); ++p) {
         const auto [other, is_new] = numbers.emplace(g.partitions[p], p);
         if (is_new) continue;
         return config_error{"group.partitions", p, "must not have the same key as partition",

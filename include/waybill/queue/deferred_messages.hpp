@@ -431,7 +431,8 @@ private:
 };
 
 /// A description of the error in one line.
-[[nodiscard]] inline std::string describe(const deferred_messages::load_error& e)
+template <std::same_as<deferred_messages::load_error> T>
+[[nodiscard]] std::string describe(const T& e)
 {
     std::string text = "deferral book: ";
     text += name(e.kind);

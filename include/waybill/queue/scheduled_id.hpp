@@ -23,6 +23,7 @@
 #ifndef WAYBILL_QUEUE_SCHEDULED_ID_HPP
 #define WAYBILL_QUEUE_SCHEDULED_ID_HPP
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -118,7 +119,8 @@ struct scheduled_id {
 };
 
 /// One line for a log.
-[[nodiscard]] inline std::string describe(const scheduled_id::error& e)
+template <std::same_as<scheduled_id::error> T>
+[[nodiscard]] std::string describe(const T& e)
 {
     std::string line = "scheduled id: ";
     line += name(e.kind);

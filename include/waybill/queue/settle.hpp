@@ -22,6 +22,7 @@
 #ifndef WAYBILL_QUEUE_SETTLE_HPP
 #define WAYBILL_QUEUE_SETTLE_HPP
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -67,7 +68,8 @@ struct settle_policy::check {
 
 /// Describes the result in one line, or the error if there is one. Example: "survives an outage of
 /// 24h: max_deliveries is 961".
-[[nodiscard]] inline std::string describe(const settle_policy::check& c)
+template <std::same_as<settle_policy::check> T>
+[[nodiscard]] std::string describe(const T& c)
 {
     if (c.error) return describe(*c.error);
     std::string line = "survives an outage of ";
@@ -160,7 +162,8 @@ struct settle_policy::check {
 ///     exhausted: transient, 24 of 24 tries (levels): timed out
 ///     last_delivery: infrastructure, 10 of 10 deliveries (max_deliveries): the store is down
 ///     permanent: no such customer
-[[nodiscard]] inline std::string describe(const dead_letter_message& d, std::string_view reason,
+template <std::same_as<dead_letter_message> T>
+[[nodiscard]] std::string describe(const T& d, std::string_view reason,
                                           std::size_t max_bytes = 1'024)
 {
     std::string line(name(d.reason));

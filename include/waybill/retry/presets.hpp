@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <waybill/core/detail/line.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
@@ -309,6 +310,19 @@ template <std::same_as<retry_presets::preset<retry_levels>> P>
 {
     return decide(p.value, tries, kind, random, now, hint);
 }
+
+namespace detail::words {
+
+template <has_line T>
+struct line_of<retry_presets::preset<T>> {
+    static std::string text(const retry_presets::preset<T>& p)
+    {
+        return concat(one_line(p.name), ": ", p.value, " (", one_line(p.as_of), ", ",
+                      one_line(p.source), ")");
+    }
+};
+
+}  // namespace detail::words
 
 }  // namespace waybill::inline v0_2
 

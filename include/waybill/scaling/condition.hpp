@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -86,6 +87,10 @@ public:
         at_least,  ///< At least `wanted()` parts hold.
         opposite,  ///< The single part does not hold.
     };
+    [[nodiscard]] friend constexpr std::string_view texts_of(kind) noexcept
+    {
+        return "compare, all, any, at_least, opposite";
+    }
 
     /// An empty rule: it never holds and adds no rows.
     rule() : kind_(kind::any) {}

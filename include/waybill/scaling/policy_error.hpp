@@ -7,6 +7,7 @@
 #ifndef WAYBILL_SCALING_POLICY_ERROR_HPP
 #define WAYBILL_SCALING_POLICY_ERROR_HPP
 
+#include <concepts>
 #include <string>
 
 namespace waybill::inline v0_2::scaling {
@@ -21,7 +22,8 @@ struct policy_error {
 };
 
 /// One line for a log: path, expected, found.
-[[nodiscard]] inline std::string describe(const policy_error& e)
+template <std::same_as<policy_error> T>
+[[nodiscard]] std::string describe(const T& e)
 {
     return (e.path.empty() ? "the policy" : e.path) + ": expected " + e.expected + ", found " +
            e.found;

@@ -43,6 +43,10 @@ public:
         table,         ///< The last step whose `instances` is not above the current number.
         function,      ///< The result of a function.
     };
+    [[nodiscard]] friend constexpr std::string_view texts_of(kind) noexcept
+    {
+        return "constant, per_instance, table, function";
+    }
     using function = double (*)(std::uint64_t);
 
     threshold(double value = 0) : value_(value) {}

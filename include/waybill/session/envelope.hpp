@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/session/progress.hpp>
 
@@ -44,6 +45,9 @@ struct schema_version {
 
     friend bool operator==(const schema_version&, const schema_version&) = default;
 };
+
+template <>
+struct detail::words::line_of<schema_version> : detail::words::described_line {};
 
 [[nodiscard]] inline std::string describe(schema_version v)
 {
@@ -123,6 +127,9 @@ namespace detail {
 }
 
 }  // namespace detail
+
+template <>
+struct detail::words::line_of<opened_state> : detail::words::described_line {};
 
 /// One line for a log: the result, the size and the action to take.
 [[nodiscard]] inline std::string describe(const opened_state& s)

@@ -22,6 +22,7 @@
 #ifndef WAYBILL_SESSION_JOB_HPP
 #define WAYBILL_SESSION_JOB_HPP
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -29,6 +30,7 @@
 #include <string_view>
 #include <utility>
 
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/result.hpp>
@@ -155,6 +157,9 @@ private:
     std::uint64_t last_issued_ = 0;
 };
 
+template <>
+struct detail::words::line_of<job_error> : detail::words::described_line {};
+
 /// One line for a log, with the action to take.
 [[nodiscard]] inline std::string describe(const job_error& e)
 {
@@ -211,7 +216,8 @@ struct job_progress {
 };
 
 /// Examples: "2 of 5, stopped at step 3: no template", "17", "40 of 40, 2 of them dead-lettered".
-[[nodiscard]] inline std::string describe(const job_progress& p)
+template <std::same_as<job_progress> T>
+[[nodiscard]] std::string describe(const T& p)
 {
     std::string line = std::to_string(p.done);
     if (p.total != 0) line += " of " + std::to_string(p.total);

@@ -22,6 +22,7 @@
 #ifndef WAYBILL_SESSION_PIPELINE_DEAD_LETTER_HPP
 #define WAYBILL_SESSION_PIPELINE_DEAD_LETTER_HPP
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -247,7 +248,8 @@ inline void keep_state(pipeline_dead_letter& l, const session_progress& p, std::
 }
 
 /// One line for a log: "order-17, step 3 of 5 (17): failed: no template".
-[[nodiscard]] inline std::string describe(const pipeline_dead_letter& l)
+template <std::same_as<pipeline_dead_letter> T>
+[[nodiscard]] std::string describe(const T& l)
 {
     std::string line = l.properties.session + ", step " + std::to_string(l.properties.step);
     if (l.properties.total != 0) line += " of " + std::to_string(l.properties.total);

@@ -268,7 +268,8 @@ struct redrive_plan {
 };
 
 /// The marks as text, for example "open, disordered".
-[[nodiscard]] inline std::string describe(const redrive_plan::session_marks& m)
+template <std::same_as<redrive_plan::session_marks> T>
+[[nodiscard]] std::string describe(const T& m)
 {
     std::string line;
     const auto append_if = [&](bool condition, std::string_view text) {
@@ -293,7 +294,8 @@ struct redrive_plan {
 
 /// Describes one session of a plan. Requires: `letters` in the order in which `plan_redrive` left
 /// them.
-[[nodiscard]] inline std::string describe(const redrive_plan::planned_session& s,
+template <std::same_as<redrive_plan::planned_session> T>
+[[nodiscard]] std::string describe(const T& s,
                                           std::span<const pipeline_dead_letter> letters)
 {
     const auto part = letters.subspan(s.offset, s.count);
@@ -333,7 +335,8 @@ struct redrive_plan {
 }
 
 /// Describes the plan in one line: numbers of dead letters and sessions.
-[[nodiscard]] inline std::string describe(const redrive_plan& p)
+template <std::same_as<redrive_plan> T>
+[[nodiscard]] std::string describe(const T& p)
 {
     std::uint64_t ready_sessions = 0;
     std::uint64_t held_sessions = 0;

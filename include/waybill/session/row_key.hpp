@@ -14,6 +14,7 @@
 #ifndef WAYBILL_SESSION_ROW_KEY_HPP
 #define WAYBILL_SESSION_ROW_KEY_HPP
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -81,7 +82,8 @@ struct row_key {
 };
 
 /// One line for a log. An error names the size of the key or the rule that is broken.
-[[nodiscard]] inline std::string describe(const row_key& r)
+template <std::same_as<row_key> T>
+[[nodiscard]] std::string describe(const T& r)
 {
     const std::string bytes = std::to_string(r.bytes);
     const std::string digits = std::to_string(detail::row_key_digits);

@@ -128,7 +128,8 @@ private:
     upgrade_function upgrade_;
 };
 
-[[nodiscard]] inline std::string describe(const text_state_codec::state& s)
+template <std::same_as<text_state_codec::state> T>
+[[nodiscard]] std::string describe(const T& s)
 {
     return describe(s.read);
 }

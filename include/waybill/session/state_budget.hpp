@@ -24,6 +24,7 @@
 #include <string>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/detail/saturating.hpp>
 
 namespace waybill::inline v0_2 {
@@ -68,6 +69,9 @@ struct state_budget {
     }
     return std::nullopt;
 }
+
+template <>
+struct detail::words::line_of<state_budget::too_large> : detail::words::described_line {};
 
 /// One line for a log: size, limit and what to do.
 [[nodiscard]] inline std::string describe(const state_budget::too_large& e)

@@ -30,6 +30,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/session/envelope.hpp>
 #include <waybill/session/progress.hpp>
@@ -91,6 +92,9 @@ struct text_state::read_result {
 
     friend bool operator==(const read_result&, const read_result&) = default;
 };
+
+template <>
+struct detail::words::line_of<text_state::read_result> : detail::words::described_line {};
 
 /// One line for a log: the error and what to do.
 [[nodiscard]] inline std::string describe(const text_state::read_result& r)

@@ -23,6 +23,7 @@
 #ifndef WAYBILL_SESSION_SWEEP_HPP
 #define WAYBILL_SESSION_SWEEP_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -136,7 +137,8 @@ struct sweep_item {
 };
 
 /// One line for a log, for example "stuck at 2 of 5 for 36h".
-[[nodiscard]] inline std::string describe(const sweep_item& i)
+template <std::same_as<sweep_item> T>
+[[nodiscard]] std::string describe(const T& i)
 {
     std::string line(name(i.verdict));
     if (i.verdict == sweep_item::sweep_verdict::unreadable)

@@ -47,6 +47,10 @@ struct tracker_budget {
         leave_out,  ///< Encode nothing.
         refuse,  ///< Encode nothing and report `refused`, so that the caller can delay the commit.
     };
+    [[nodiscard]] friend constexpr std::string_view texts_of(when_too_long) noexcept
+    {
+        return "cut, leave_out, refuse";
+    }
 
     std::uint64_t max_bytes = 3'072;  ///< At least 24.
     when_too_long if_too_long = when_too_long::cut;

@@ -5,6 +5,7 @@
 #ifndef WAYBILL_WINDOW_SNAPSHOT_ERROR_HPP
 #define WAYBILL_WINDOW_SNAPSHOT_ERROR_HPP
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -44,7 +45,8 @@ struct snapshot_error {
 };
 
 /// One line for a log.
-[[nodiscard]] inline std::string describe(const snapshot_error& e)
+template <std::same_as<snapshot_error> T>
+[[nodiscard]] std::string describe(const T& e)
 {
     std::string line = "window snapshot: ";
     line += name(e.kind);

@@ -25,6 +25,10 @@ struct window_options {
         keep,     ///< It is another sample.
         replace,  ///< It replaces the first: the newer value counts, as one sample.
     };
+    [[nodiscard]] friend constexpr std::string_view texts_of(equal_time) noexcept
+    {
+        return "keep, replace";
+    }
 
     duration span = duration::highest();              ///< Older samples are removed. More than 0.
     std::uint64_t max_points = detail::highest_size;  ///< The newest are kept. 1 to 2^32 if set.

@@ -18,6 +18,7 @@
 #define WAYBILL_WIRE_AMQP_BATCH_HPP
 
 #include <cstdint>
+#include <string_view>
 
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/wire/amqp_encoder.hpp>
@@ -42,6 +43,11 @@ enum class single_message : std::uint8_t {
     wrapped,    ///< As a batch, like several messages.
     unwrapped,  ///< As the message itself, without envelope and data section.
 };
+
+[[nodiscard]] constexpr std::string_view texts_of(single_message) noexcept
+{
+    return "wrapped, unwrapped";
+}
 
 /// A framing for messages that the encoder `P` writes. All options are plain data. By default all
 /// options are off and the envelope has no field.

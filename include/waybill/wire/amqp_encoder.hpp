@@ -20,6 +20,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 namespace waybill::inline v0_2::wire::amqp {
@@ -32,11 +33,21 @@ enum class section : std::uint8_t {
     always,
 };
 
+[[nodiscard]] constexpr std::string_view texts_of(section) noexcept
+{
+    return "if_written, if_given, always";
+}
+
 /// How an encoder chooses the AMQP type of a number.
 enum class numbers : std::uint8_t {
     typed,    ///< By the C++ type of the number.
     untyped,  ///< By the value only, as in JavaScript.
 };
+
+[[nodiscard]] constexpr std::string_view texts_of(numbers) noexcept
+{
+    return "typed, untyped";
+}
 
 /// The choices of an encoder. The defaults describe an encoder that writes all given fields, each
 /// in its shortest form.

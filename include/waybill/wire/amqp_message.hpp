@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 #include <waybill/core/detail/saturating.hpp>
@@ -65,6 +66,10 @@ private:
 class content {
 public:
     enum class kind : std::uint8_t { none, data, value };
+    [[nodiscard]] friend constexpr std::string_view texts_of(kind) noexcept
+    {
+        return "none, data, value";
+    }
 
     constexpr content() noexcept = default;
 

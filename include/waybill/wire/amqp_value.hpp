@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 
 #include <waybill/core/detail/saturating.hpp>
@@ -87,6 +88,10 @@ public:
         text,     ///< string and symbol.
         encoded,  ///< Encoded and measured by the caller.
     };
+    [[nodiscard]] friend constexpr std::string_view texts_of(kind) noexcept
+    {
+        return "null, boolean, number, fixed, binary, text, encoded";
+    }
 
     constexpr value() noexcept = default;
     constexpr value(std::nullptr_t) noexcept {}

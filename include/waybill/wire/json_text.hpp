@@ -37,6 +37,11 @@ enum class escapes {
     ascii,   ///< Also all characters that are not printable ASCII.
 };
 
+[[nodiscard]] constexpr std::string_view texts_of(escapes) noexcept
+{
+    return "fewest, ascii";
+}
+
 /// The size of a text between the quotes, in bytes.
 struct measured {
     std::uint64_t bytes = 0;

@@ -51,6 +51,11 @@ enum class header_style {
     compact,  ///< "key:value", one byte less per line.
 };
 
+[[nodiscard]] constexpr std::string_view texts_of(header_style) noexcept
+{
+    return "spaced, compact";
+}
+
 namespace detail {
 
 [[nodiscard]] constexpr std::uint64_t digits(std::uint64_t n) noexcept

@@ -166,7 +166,7 @@ TEST_CASE("what the keeper of leases and a processor want done")
     CHECK(line(lease_manager::renew{{"orders", "billing", host, 5}}) ==
           "renew orders/billing: host-7#81, version 5");
     CHECK(line(lease_manager::leave{{"orders", "billing", host, 5}}) ==
-          "withdraw orders/billing: host-7#81, version 5");
+          "leave the group: orders/billing: host-7#81, version 5");
     CHECK(line(lease_manager::list_leases{"orders", "b\n"}) == "list leases of orders/b\\n");
     const lease_claim row{key, host, 4, 12};
     CHECK(line(lease_manager::claim{{row}}) ==
@@ -182,7 +182,7 @@ TEST_CASE("what the keeper of leases and a processor want done")
     CHECK(line(partition_lifecycle::close{3, 5, false}) == "close partition 3, epoch 5");
     CHECK(line(partition_lifecycle::close{3, 5, true}) == "close lost partition 3, epoch 5");
     CHECK(line(partition_lifecycle::save{3, 5}) == "save partition 3, epoch 5");
-    CHECK(line(partition_lifecycle::release{3, 5}) == "relinquish partition 3, epoch 5");
+    CHECK(line(partition_lifecycle::release{3, 5}) == "release partition 3, epoch 5");
 
     const lease_group group{"orders", "billing", {"0", "1"}, host, {}};
     CHECK(line(lease_manager(group).next(at_5s)) ==
@@ -209,7 +209,7 @@ TEST_CASE("what to tell a queue")
           "dead-letter the message: exhausted, transient, 7 tries");
     CHECK(line(dead_letter_message{dead_letter_message::cause::permanent, fault_kind::permanent, 1,
                                    1}) == "dead-letter the message: permanent");
-    CHECK(line(let_lock_expire{let_lock_expire::cause::lock_lost}) == "leave: lock_lost");
+    CHECK(line(let_lock_expire{let_lock_expire::cause::lock_lost}) == "let the lock expire: lock_lost");
     CHECK(line(settle({}, {}, fault_kind::none, 0.5, {})) == "complete");
 
     settle_batches calls;
@@ -276,21 +276,21 @@ TEST_CASE("how long a queue has patience, and which dead letters go")
 TEST_CASE("what it is all set to")
 {
     CHECK(line(circuit_breaker::config{}) ==
-          "shuts at 0.1 of 100 calls failed in 30s or 50 in a row; calls of at most 1min, 4 steps "
-          "to open, "
+          "opens at 0.1 of 100 calls failed in 30s or 50 in a row; calls of at most 1min, 4 steps "
+          "to close, "
           "pauses 5s to 5min, factor 2, jitter none");
     CHECK(line(circuit_breaker::config{.minimum_throughput = circuit_breaker::config::never,
                                        .consecutive_failures = 5,
                                        .half_open_steps = 1,
                                        .transient_counts = true}) ==
-          "shuts at 5 in a row, transient ones too; calls of at most 1min, 1 step to open, "
+          "opens at 5 in a row, transient ones too; calls of at most 1min, 1 step to close, "
           "pauses 5s to 5min, factor 2, jitter none");
     CHECK(line(circuit_breaker::config{.consecutive_failures = 5})
-              .starts_with("shuts at 0.1 of 100 calls failed in 30s or 5 in a row; "));
+              .starts_with("opens at 0.1 of 100 calls failed in 30s or 5 in a row; "));
     CHECK(line(circuit_breaker::config{.consecutive_failures = circuit_breaker::config::never})
-              .starts_with("shuts at 0.1 of 100 calls failed in 30s; "));
+              .starts_with("opens at 0.1 of 100 calls failed in 30s; "));
     CHECK(line(receive_planner::config{}) ==
-          "16 at once, pause 1s, a look every 30s; " + line(circuit_breaker::config{}));
+          "16 at once, pause 1s, polls every 30s; " + line(circuit_breaker::config{}));
     CHECK(line(lock_renewal::config{}) ==
           "lock 1min, renewed at 0.5 left, answer within 10s, "
           "pauses 500ms to 10s, factor 2, jitter full");
@@ -341,7 +341,7 @@ TEST_CASE("what it is all set to")
               .dead_letters = {.keeps = dead_letter_body::summary, .body_bytes = 7},
               .check_commit = batch_policy::commit_check::always}) ==
           "3 tries, then redeliver, commits every 100, reasons of at most 1024 bytes, "
-          "letters keep summary, bodies of at most 7 bytes, read back always, asks from 3 events; "
+          "dead letters keep summary, bodies of at most 7 bytes, checks commits: always, asks from 3 events; "
           "keys of the group, at most 128 bytes");
     CHECK(line(at_least_once_policy{.decide_all_failed_from = unlimited})
               .ends_with(", never asks; keys of the group, at most 128 bytes"));

@@ -184,7 +184,7 @@ TEST_CASE("what a sender says and has learnt")
     s.on(batch_sender::flushed{}, at_5s);
     CHECK(line(s.next(at_5s)) == "send attempt 0: items 0 to 1, 74 bytes, closed by end");
     s.on(batch_sender::accepted{0, {}}, at_5s);
-    CHECK(line(s.next(at_5s)) == "settle items 0 to 1: accepted");
+    CHECK(line(s.next(at_5s)) == "report items 0 to 1: accepted");
     CHECK(line(s.learnt()) == "limit 100 bytes, header 2.0 bytes, went through 74 bytes");
     CHECK(line(calibration{.limit = 50,
                            .envelope = 1,
@@ -203,7 +203,7 @@ TEST_CASE("what a sender says and has learnt")
     CHECK(line(batch_sender::send{7, item_ranges(gaps, 1), 1, batch_close_reason::items}) ==
           "send attempt 7: items 0 to 1, 1 byte, closed by items");
     CHECK(line(batch_sender::report{{4, 1}, item_outcome::too_large, fault_kind::none, 120, 100}) ==
-          "settle item 4: too_large, 120 bytes where the limit is 100");
+          "report item 4: too_large, 120 bytes where the limit is 100");
     CHECK(line(batch_sender::replace{4, 130, 100, 10}) ==
           "replace item 4: 130 bytes where the limit is 100 bytes");
     CHECK(line(batch_sender::action(wait_until{at_5s})) == "wait until steady 5s");
@@ -211,26 +211,26 @@ TEST_CASE("what a sender says and has learnt")
 
 TEST_CASE("what a batch machine says")
 {
-    CHECK(line(batch_machine(3, {}, {5, ""}, 1).next()) == "begin");
-    CHECK(line(batch_machine::load_crash_record{}) == "recall");
+    CHECK(line(batch_machine(3, {}, {5, ""}, 1).next()) == "begin a transaction");
+    CHECK(line(batch_machine::load_crash_record{}) == "load the crash record");
     CHECK(line(batch_machine::shorten{1}) == "shorten to 1 event");
     CHECK(line(batch_machine::store_crash_record{crash_record{10, 14, 4, 1, 7, 3}}) ==
-          "note 4 events after 1 death");
-    CHECK(line(batch_machine::clear_crash_record{}) == "forget");
+          "store a crash record: 4 events after 1 death");
+    CHECK(line(batch_machine::clear_crash_record{}) == "clear the crash record");
     CHECK(line(batch_machine::decide_all_failed{2}) ==
           "decide about a batch without success: 2 events failed");
-    CHECK(line(batch_machine::savepoint{}) == "savepoint");
+    CHECK(line(batch_machine::savepoint{}) == "set a savepoint");
     CHECK(line(batch_machine::handle{3}) == "handle event 3");
-    CHECK(line(batch_machine::release_savepoint{}) == "release");
-    CHECK(line(batch_machine::rollback_to_savepoint{}) == "undo");
+    CHECK(line(batch_machine::release_savepoint{}) == "release the savepoint");
+    CHECK(line(batch_machine::rollback_to_savepoint{}) == "roll back to the savepoint");
     CHECK(line(batch_machine::write_dead_letter{3, fault_kind::permanent, 2}) ==
-          "dead_letter event 3: permanent after 2 tries");
+          "dead-letter event 3: permanent after 2 tries");
     CHECK(line(batch_machine::write_dead_letter{3, fault_kind::transient, 1}) ==
-          "dead_letter event 3: transient after 1 try");
-    CHECK(line(batch_machine::advance{}) == "advance");
+          "dead-letter event 3: transient after 1 try");
+    CHECK(line(batch_machine::advance{}) == "advance the checkpoint");
     CHECK(line(batch_machine::commit{}) == "commit");
-    CHECK(line(batch_machine::rollback{}) == "rollback");
-    CHECK(line(batch_machine::action(batch_machine::check_commit{})) == "read back");
+    CHECK(line(batch_machine::rollback{}) == "roll back");
+    CHECK(line(batch_machine::action(batch_machine::check_commit{})) == "check the commit");
 }
 
 TEST_CASE("whether to try again")
@@ -252,7 +252,7 @@ TEST_CASE("reports")
     r.waiting = at_5s;
     CHECK(line(r) ==
           "sent 47 requests, 1 refused; 1001 accepted, 1 not; 7 items maybe twice; 4096 "
-          "bytes sent in vain; "
+          "bytes sent without effect; "
           "stopped after reading 1002 items; waiting until steady 5s");
     CHECK(line(send_report{.sends = 1}) == "sent 1 request, 0 refused; 0 accepted, 0 not");
     CHECK(line(item_report{{0, 3}, item_outcome::accepted}) == "items 0 to 2: accepted");
@@ -291,10 +291,10 @@ TEST_CASE("positions and dead letters")
 
 TEST_CASE("calls that were tried again")
 {
-    CHECK(line(retry_loop::call{}) == "go");
+    CHECK(line(retry_loop::call{}) == "call");
     CHECK(line(retry_loop::done{}) == "done");
     retry_loop tries({.retry = {.max_attempts = 2}}, {});
-    CHECK(line(tries.next({})) == "go");
+    CHECK(line(tries.next({})) == "call");
     CHECK(line(retry_loop::retry_outcome::time_limit) == "time_limit");
     CHECK(line(call_report{
               .outcome = retry_loop::retry_outcome::succeeded, .tries = 3, .elapsed = 1500ms}) ==

@@ -90,7 +90,7 @@ TEST_CASE("policies and actions")
           "4 of 6 done, begins with step 3");
     CHECK(line(pipeline::give_back{steady_time::at(duration::seconds(5)), fault_kind::transient}) ==
           "give back until steady 5s: transient");
-    CHECK(line(redrive::action{redrive::resubmit{4, 5}}) == "resubmit 5 letters from 4 on");
+    CHECK(line(redrive::action{redrive::resubmit{4, 5}}) == "resubmit 5 dead letters from 4 on");
     CHECK(line(redrive::mark_sent{1, 1}) == "mark 1 session as sent, the first is number 1");
     CHECK(line(redrive::remove_dead_letters{1, 2}) == "remove 2 letters from 1 on");
     redrive::redrive_report report{.outcome = redrive::redrive_outcome::stopped,
@@ -101,6 +101,7 @@ TEST_CASE("policies and actions")
     CHECK(line(report) == "stopped (infrastructure: down\\nagain): 2 sent, 0 removed, 0 held back, "
                           "1 in doubt, 1 refused");
     CHECK(line(report.refused[0]) == "order-17, step 4 (17): permanent: too large");
+    CHECK(line(redrive::remove_dead_letters{1, 2}) == "remove 2 dead letters from 1 on");
     CHECK(line(dead_letter_import::action{complete{}}) == "complete");
     CHECK(line(session_progress{.done = 4, .arrived = 5, .arrived_sequence = 9}) ==
           "4 done, 5 numbered by arrival");

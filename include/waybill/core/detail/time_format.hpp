@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// time_format: writes and reads the digits of durations and of times in UTC.
+// time_format: writes durations and times in UTC.
 //
 // Part of time_text.hpp.
 
 #ifndef WAYBILL_CORE_DETAIL_TIME_FORMAT_HPP
 #define WAYBILL_CORE_DETAIL_TIME_FORMAT_HPP
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,64 +40,6 @@ inline void append_fraction(std::string& to, std::uint64_t part, std::uint64_t o
     }
 }
 
-/// Removes all digits at the start of `from` and returns their value. Empty if there is no digit or
-/// more than 19.
-[[nodiscard]] constexpr std::optional<std::uint64_t> take_digits(std::string_view& from)
-{
-    constexpr std::size_t max_digits = 19;  // 19 digits always fit into 64 bits
-    std::uint64_t n = 0;
-    std::size_t count = 0;
-    while (count < from.size() && from[count] >= '0' && from[count] <= '9') {
-        if (count == max_digits) return {};
-        n = n * 10 + static_cast<std::uint64_t>(from[count] - '0');
-        ++count;
-    }
-    if (count == 0) return {};
-    from.remove_prefix(count);
-    return n;
-}
-
-/// Removes exactly `digits` digits and then the character `after`, and returns the value of the
-/// digits. '\0' means no character.
-[[nodiscard]] constexpr std::optional<std::int64_t> take_field(std::string_view& from,
-                                                               std::size_t digits, char after)
-{
-    if (from.size() < digits) return {};
-    std::int64_t n = 0;
-    for (std::size_t i = 0; i != digits; ++i) {
-        if (from[i] < '0' || from[i] > '9') return {};
-        n = n * 10 + (from[i] - '0');
-    }
-    from.remove_prefix(digits);
-    if (after != '\0') {
-        if (from.empty() || from.front() != after) return {};
-        from.remove_prefix(1);
-    }
-    return n;
-}
-
-/// Removes a decimal fraction such as ".25" and returns it multiplied by `one`, a power of ten; 0
-/// if there is no fraction. Empty if it has no digit, or if a digit other than 0 exceeds the
-/// precision of `one`.
-[[nodiscard]] constexpr std::optional<std::uint64_t> take_fraction(std::string_view& from,
-                                                                   std::uint64_t one)
-{
-    if (from.empty() || from.front() != '.') return 0;
-    from.remove_prefix(1);
-    std::uint64_t part = 0;
-    std::size_t count = 0;
-    while (!from.empty() && from.front() >= '0' && from.front() <= '9') {
-        const auto digit = static_cast<std::uint64_t>(from.front() - '0');
-        from.remove_prefix(1);
-        ++count;
-        one /= 10;
-        if (one == 0 && digit != 0) return {};
-        part += digit * one;
-    }
-    if (count == 0) return {};
-    return part;
-}
-
 struct civil_date {
     std::int64_t year = 1970;
     std::int64_t month = 1;
@@ -122,17 +64,6 @@ inline constexpr std::int64_t days_before_1970 = 719'468;  // from 0000-03-01
     const std::int64_t month = (5 * day_of_year + 2) / 153;
     return {year + era * 400 + (month >= 10 ? 1 : 0), month + (month < 10 ? 3 : -9),
             day_of_year - (153 * month + 2) / 5 + 1};
-}
-
-/// The number of days from 1970-01-01 to the date.
-[[nodiscard]] constexpr std::int64_t days_to(const civil_date& d) noexcept
-{
-    const std::int64_t year = d.month > 2 ? d.year : d.year - 1;
-    const std::int64_t era = (year >= 0 ? year : year - 399) / 400;
-    const std::int64_t year_of_era = year - era * 400;
-    const std::int64_t day_of_year = (153 * (d.month + (d.month > 2 ? -3 : 9)) + 2) / 5 + d.day - 1;
-    return era * days_per_era + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
-           day_of_year - days_before_1970;
 }
 
 inline constexpr std::size_t max_time_size = 30;  // the maximum length of a wall time
@@ -166,6 +97,36 @@ constexpr std::size_t put_time(char* to, wall_time t) noexcept
     if (to[size - 1] == '.') --size;
     to[size++] = 'Z';
     return size;
+}
+
+/// The text of to_text(duration). As a template, it costs nothing until it is called.
+template <std::same_as<duration> D>
+[[nodiscard]] std::string written(D d)
+{
+    if (d == duration::highest()) return "forever";
+    if (d == duration::lowest()) return "-forever";
+    if (d == duration{}) return "0s";
+    const auto ns = static_cast<std::uint64_t>(d.count() < 0 ? -d.count() : d.count());
+    std::string line = d.count() < 0 ? "-" : "";
+    for (const time_unit& u : time_units) {
+        const auto unit_ns = static_cast<std::uint64_t>(u.ns);
+        const bool allows_decimals = u.name != "h" && u.name != "min";
+        const bool fits = allows_decimals ? ns >= unit_ns : ns % unit_ns == 0;
+        if (!fits) continue;
+        line += std::to_string(ns / unit_ns);
+        append_fraction(line, ns % unit_ns, unit_ns);
+        line += u.name;
+        break;
+    }
+    return line;
+}
+
+/// The text of to_text(wall_time).
+template <std::same_as<wall_time> T>
+[[nodiscard]] std::string written(T t)
+{
+    char line[max_time_size] = {};
+    return std::string(line, put_time(line, t));
 }
 
 }  // namespace waybill::inline v0_2::detail

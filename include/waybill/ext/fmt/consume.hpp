@@ -5,8 +5,8 @@
 #ifndef WAYBILL_EXT_FMT_CONSUME_HPP
 #define WAYBILL_EXT_FMT_CONSUME_HPP
 
-#include <string>
 
+#include <string>
 #include <waybill/consume/at_least_once.hpp>
 #include <waybill/consume/batch_machine.hpp>
 #include <waybill/consume/batch_outcome.hpp>
@@ -27,8 +27,6 @@
 #include <waybill/ext/fmt/detail/batch_steps.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
 #include <waybill/ext/fmt/detail/package.hpp>
-#include <waybill/ext/fmt/detail/position.hpp>
-#include <waybill/ext/fmt/retry.hpp>
 
 namespace waybill::inline v0_2::detail::words {
 
@@ -308,6 +306,9 @@ template <>
 struct line_of<at_least_once_machine::action> : action_line {};
 
 }  // namespace waybill::inline v0_2::detail::words
+#include <waybill/consume/describe.hpp>
+#include <waybill/ext/fmt/core.hpp>
+#include <waybill/ext/fmt/detail/line.hpp>
 
 // Full specialisations: only those take precedence over the partial specialisations for variants
 // and ranges in the headers of {fmt}.

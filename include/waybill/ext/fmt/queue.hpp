@@ -5,15 +5,8 @@
 #ifndef WAYBILL_EXT_FMT_QUEUE_HPP
 #define WAYBILL_EXT_FMT_QUEUE_HPP
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <waybill/ext/fmt/detail/package.hpp>
 
-#include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
 #include <waybill/ext/fmt/retry.hpp>
 #include <waybill/queue/deferred.hpp>
@@ -277,6 +270,7 @@ template <>
 struct line_of<lock_renewal::action> : action_line {};
 
 }  // namespace waybill::inline v0_2::detail::words
+#include <waybill/queue/describe.hpp>
 
 // Full specialisations: only those take precedence over the partial specialisations for variants
 // and ranges in the headers of {fmt}.

@@ -5,12 +5,8 @@
 #ifndef WAYBILL_EXT_FMT_SESSION_HPP
 #define WAYBILL_EXT_FMT_SESSION_HPP
 
-#include <cstdint>
-#include <string>
-
 #include <waybill/ext/fmt/detail/package.hpp>
 
-#include <waybill/ext/fmt/core.hpp>
 #include <waybill/ext/fmt/detail/line.hpp>
 #include <waybill/ext/fmt/retry.hpp>
 #include <waybill/session/dead_letter_import.hpp>
@@ -411,6 +407,7 @@ template <>
 struct line_of<dead_letter_import::action> : action_line {};
 
 }  // namespace waybill::inline v0_2::detail::words
+#include <waybill/session/describe.hpp>
 
 // Full specialisations: only those take precedence over the partial specialisations for variants
 // and ranges in the headers of {fmt}.

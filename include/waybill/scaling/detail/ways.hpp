@@ -82,7 +82,7 @@ private:
         choose(parts, n + 1, wanted, fails, before, found);
         for (const way& w : ways(parts[n], fails)) {
             way longer = before;
-            longer.insert(longer.end(), w.begin(), w.end());
+            for (const part_of_way& part : w) longer.push_back(part);
             choose(parts, n + 1, wanted - 1, fails, longer, found);
         }
     }

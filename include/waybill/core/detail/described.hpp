@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// detail/described: marks a type that has a function `describe` of its own (describe.hpp).
+//
+// The mark is beside the function. If it came later, an earlier call of `describe` would already have
+// found that the type has no line.
+
+#ifndef WAYBILL_CORE_DETAIL_DESCRIBED_HPP
+#define WAYBILL_CORE_DETAIL_DESCRIBED_HPP
+
+#include <string>
+
+namespace waybill::inline v0_2::detail {
+
+namespace words {
+
+/// The line of a value: a specialisation has a static function `text` that returns it.
+template <class T>
+struct line_of;
+
+/// The line of a type with a function `describe` of its own.
+struct described_line {
+    template <class T>
+    static std::string text(const T& value);
+};
+
+}  // namespace words
+
+}  // namespace waybill::inline v0_2::detail
+
+#endif  // WAYBILL_CORE_DETAIL_DESCRIBED_HPP
