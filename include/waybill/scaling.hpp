@@ -20,6 +20,7 @@
 //     struct metric_samples
 //     struct autoscale_state
 //     concept state_store
+//
 //   scaling/bounded_list.hpp
 //     class bounded_list
 //
