@@ -20,13 +20,11 @@
 //   session/envelope.hpp
 //     enum state_format { json, cbor, text }
 //     struct schema_version
-//     struct line_of
 //     struct opened_state
 //
 //   session/job.hpp
 //     struct job_error
 //     class job
-//     struct line_of
 //     struct job_progress
 //
 //   session/pipeline.hpp
@@ -101,12 +99,10 @@
 //
 //   session/state_budget.hpp
 //     struct state_budget
-//     struct line_of
 //
 //   session/state_text.hpp
 //     struct text_state_options
 //     struct text_state
-//     struct line_of
 //
 //   session/step.hpp
 //     struct step_properties

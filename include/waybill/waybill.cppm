@@ -15,10 +15,6 @@ module;
 export module waybill;
 
 // The names, written by tests/api --write:
-export namespace std {
-using std::hash;
-}  // namespace std
-
 export namespace waybill {
 using waybill::abandon;
 using waybill::add_result;
@@ -143,7 +139,6 @@ using waybill::lease_options;
 using waybill::lease_store;
 using waybill::lease_table;
 using waybill::let_lock_expire;
-using waybill::line_of;
 using waybill::load;
 using waybill::lock_lost;
 using waybill::lock_renewal;

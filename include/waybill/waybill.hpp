@@ -22,7 +22,6 @@
 //
 //   core/config_error.hpp
 //     struct config_error
-//     struct line_of
 //     result<M, config_error> make(const Config& config)
 //
 //   core/crc32c.hpp
@@ -59,7 +58,6 @@
 //     class time_on
 //     using steady_time
 //     using wall_time
-//     struct hash
 //
 //   core/time_text.hpp
 //     std::string to_text(duration d)

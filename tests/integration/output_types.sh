@@ -21,7 +21,8 @@ no_text = """
     batch_sender at_least_once_machine batch_machine idempotency_keys lease_manager lease_observer
     partition_lifecycle processor deferred_messages lock_renewal receive_planner settle_batches
     retry_token_bucket retry_loop shared_budget scaling::situation dead_letter_import job pipeline redrive
-    text_state_codec step_properties::names commit_schedule completion_tracker stuck_watch
+    text_state_codec partition_tasks partition_tasks::task queue_policy::message_lock
+    scaling::metric_source scaling::metric_samples scaling::autoscale_state step_properties::names commit_schedule completion_tracker stuck_watch
     """.split()
 
 kinds, problems = {}, []

@@ -18,6 +18,7 @@
 #include <waybill/consume/position.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
@@ -131,6 +132,11 @@ struct [[nodiscard]] dead_letter::run_report {
     if (!l.reason.text.empty()) line += ": " + l.reason.text;
     return line;
 }
+
+template <>
+struct detail::words::line_of<dead_letter::run_report> : detail::words::described_line {};
+template <>
+struct detail::words::line_of<dead_letter::run_report::failed_letter> : detail::words::described_line {};
 
 }  // namespace waybill::inline v0_2
 

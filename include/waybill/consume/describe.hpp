@@ -13,6 +13,7 @@
 #include <waybill/consume/batch_policy.hpp>
 #include <waybill/consume/batch_report.hpp>
 #include <waybill/consume/crash_record.hpp>
+#include <waybill/consume/dead_letter_run.hpp>
 #include <waybill/consume/describe_position.hpp>
 #include <waybill/consume/detail/describe_steps.hpp>
 #include <waybill/consume/idempotency_key.hpp>
@@ -254,6 +255,19 @@ struct line_of<prune_plan::row> {
     {
         return fields(concat("row ", a.id), "bytes", a.bytes, "dead-lettered", a.dead_lettered_at,
                       "being redriven", a.redriving);
+    }
+};
+
+template <>
+struct line_of<dead_letter::run_policy> {
+    static std::string text(const auto& p)
+    {
+        std::string result = "dead letters of ";
+        result += p.keys.empty() ? "all partitions" : counted(p.keys.size(), "partition", "partitions");
+        if (p.kind != fault_kind::none) result += concat(", ", name(p.kind));
+        result += p.max_per_second == 0 ? ", at any rate"
+                                        : concat(", at most ", p.max_per_second, " each second");
+        return result;
     }
 };
 

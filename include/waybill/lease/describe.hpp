@@ -18,6 +18,7 @@
 #include <waybill/lease/lease_calls.hpp>
 #include <waybill/lease/lease_manager.hpp>
 #include <waybill/lease/partition_lifecycle.hpp>
+#include <waybill/lease/partition_tasks.hpp>
 #include <waybill/lease/processor.hpp>
 #include <waybill/retry/describe_policies.hpp>
 
@@ -329,6 +330,16 @@ struct line_of<partition_lifecycle_types::partition_released> {
 template <>
 struct line_of<processor::config> {
     static std::string text(const auto& a) { return concat(a.group, "; ", a.lifecycle); }
+};
+
+template <>
+struct line_of<partition_tasks::policy> {
+    static std::string text(const auto& p)
+    {
+        return concat(one_line(p.source), "/", one_line(p.group), " as ", one_line(p.owner),
+                      ", batches of at most ", events(p.max_events), "; leases: ", p.leases,
+                      "; partitions: ", p.lifecycle);
+    }
 };
 
 }  // namespace waybill::inline v0_2::detail::words

@@ -10,6 +10,7 @@
 #include <string>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/fault.hpp>
 
 namespace waybill::inline v0_2 {
@@ -81,6 +82,9 @@ struct [[nodiscard]] partitions_report {
     if (!r.last_fault.text.empty()) line += ": " + r.last_fault.text;
     return line;
 }
+
+template <>
+struct detail::words::line_of<partitions_report> : detail::words::described_line {};
 
 }  // namespace waybill::inline v0_2
 

@@ -16,8 +16,11 @@
 #include <waybill/queue/deferred.hpp>
 #include <waybill/queue/deferred_messages_bytes.hpp>
 #include <waybill/queue/lock_renewal.hpp>
+#include <waybill/queue/queue_policy.hpp>
+#include <waybill/queue/queue_report.hpp>
 #include <waybill/queue/receive_planner.hpp>
 #include <waybill/queue/receive_planner_steps.hpp>
+#include <waybill/queue/relay_report.hpp>
 #include <waybill/queue/scheduled_id.hpp>
 #include <waybill/queue/settle.hpp>
 #include <waybill/queue/settle_batches.hpp>
@@ -372,6 +375,24 @@ struct line_of<queue_delivery> {
 
 template <>
 struct line_of<settle_policy::check> : described_line {
+};
+
+template <>
+struct line_of<queue_policy::scheduled_copy> {
+    static std::string text(const auto& c)
+    {
+        return concat("copy ", c.number, " at ", c.until, ": ", one_line(c.id), ", ", tries(c.tries));
+    }
+};
+
+template <>
+struct line_of<relay_report::policy> {
+    static std::string text(const auto& p)
+    {
+        return concat("claims of at most ", counted(p.max_rows, "row", "rows"), " for ", p.lease,
+                      ", pause ", p.poll_interval, p.drain ? ", until none is left" : ", until a stop",
+                      p.dead_row_blocks_key ? ", dead rows block their keys" : "");
+    }
 };
 
 }  // namespace waybill::inline v0_2::detail::words

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/time.hpp>
@@ -141,6 +142,9 @@ template <std::same_as<queue_policy> P>
     if (p.stop_when_empty) line += ", until the queue is empty";
     return line;
 }
+
+template <>
+struct detail::words::line_of<queue_policy> : detail::words::described_line {};
 
 }  // namespace waybill::inline v0_2
 

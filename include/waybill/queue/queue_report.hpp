@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
@@ -134,6 +135,11 @@ template <std::same_as<queue_report> R>
     if (!r.queue_fault.text.empty()) line += "; the queue: " + r.queue_fault.text;
     return line;
 }
+
+template <>
+struct detail::words::line_of<queue_report> : detail::words::described_line {};
+template <>
+struct detail::words::line_of<queue_report::delivery> : detail::words::described_line {};
 
 }  // namespace waybill::inline v0_2
 

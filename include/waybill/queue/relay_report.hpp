@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
@@ -107,6 +108,9 @@ struct relay_report {
         line.append(" (last: ").append(r.last_error.text).append(")");
     return line.append("; ").append(name(r.outcome));
 }
+
+template <>
+struct detail::words::line_of<relay_report> : detail::words::described_line {};
 
 }  // namespace waybill::inline v0_2
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/scaling/decision.hpp>
@@ -77,5 +78,12 @@ namespace detail {
 }
 
 }  // namespace waybill::inline v0_2::scaling
+
+namespace waybill::inline v0_2 {
+
+template <>
+struct detail::words::line_of<scaling::autoscale_report> : detail::words::described_line {};
+
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SCALING_AUTOSCALE_REPORT_HPP

@@ -22,16 +22,13 @@
 #include <waybill/scaling/condition.hpp>
 #include <waybill/scaling/decision.hpp>
 #include <waybill/scaling/evidence.hpp>
+#include <waybill/scaling/messages.hpp>
 #include <waybill/scaling/reading.hpp>
 #include <waybill/scaling/state.hpp>
 #include <waybill/scaling/threshold.hpp>
 #include <waybill/scaling/tribool.hpp>
 
 namespace waybill::inline v0_2::detail::words {
-
-template <>
-struct line_of<scaling::policy_error> : described_line {
-};
 
 template <>
 struct line_of<scaling::command> {
@@ -410,6 +407,33 @@ private:
             to += line(rule);
         else
             to += "a condition of the caller holds";
+    }
+};
+
+template <>
+struct line_of<scaling::metric_message> {
+    static std::string text(const auto& m)
+    {
+        return concat(one_line(m.resource), ": ", one_line(m.metric), " = ", m.value, " at ", m.at);
+    }
+};
+
+template <>
+struct line_of<scaling::command_message> {
+    static std::string text(const auto& m)
+    {
+        return concat(one_line(m.resource), ": ", m.command);
+    }
+};
+
+template <>
+struct line_of<scaling::result_message> {
+    static std::string text(const auto& m)
+    {
+        std::string result = concat(one_line(m.resource), ": command ", m.id,
+                                    m.applied ? " applied" : " failed");
+        if (!m.text.empty()) result += ": " + one_line(m.text);
+        return result;
     }
 };
 

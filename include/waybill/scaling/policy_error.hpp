@@ -10,6 +10,8 @@
 #include <concepts>
 #include <string>
 
+#include <waybill/core/detail/described.hpp>
+
 namespace waybill::inline v0_2::scaling {
 
 /// The first error in a policy.
@@ -30,5 +32,12 @@ template <std::same_as<policy_error> T>
 }
 
 }  // namespace waybill::inline v0_2::scaling
+
+namespace waybill::inline v0_2 {
+
+template <>
+struct detail::words::line_of<scaling::policy_error> : detail::words::described_line {};
+
+}  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_SCALING_POLICY_ERROR_HPP

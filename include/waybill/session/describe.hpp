@@ -22,7 +22,9 @@
 #include <waybill/session/progress.hpp>
 #include <waybill/session/redrive.hpp>
 #include <waybill/session/redrive_plan.hpp>
+#include <waybill/session/redrive_report.hpp>
 #include <waybill/session/row_key.hpp>
+#include <waybill/session/session_report.hpp>
 #include <waybill/session/session_state.hpp>
 #include <waybill/session/session_store.hpp>
 #include <waybill/session/state_budget.hpp>
@@ -140,6 +142,7 @@ struct line_of<session_progress> {
         if (p.first > 1) result += concat(", begins with step ", p.first);
         if (p.dead_lettered != 0) result += concat(", ", p.dead_lettered, " of them dead-lettered");
         if (p.tries != 0) result += concat(", ", tries(p.tries), " at the next");
+        if (p.arrived != 0) result += concat(", ", p.arrived, " numbered by arrival");
         if (p.failed) result += "; stopped by " + line(*p.failed);
         return result;
     }
@@ -281,6 +284,23 @@ struct line_of<stored_state<Version>> {
 template <class Version>
 struct line_of<save_result<Version>> {
     static std::string text(const save_result<Version>& r) { return line(r.outcome); }
+};
+
+template <>
+struct line_of<session_report::policy> {
+    static std::string text(const auto& p)
+    {
+        return concat(p.pipeline, p.until_empty ? ", until the queue is empty" : ", until a stop",
+                      ", polls every ", p.poll, ", renews locks after ", p.renew_every);
+    }
+};
+
+template <>
+struct line_of<pipeline::step> {
+    static std::string text(const auto& s)
+    {
+        return concat(one_line(s.key()), ", attempt ", s.attempt);
+    }
 };
 
 }  // namespace waybill::inline v0_2::detail::words

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/session/redrive.hpp>
 
@@ -73,6 +74,11 @@ struct [[nodiscard]] redrive_types::redrive_report {
     if (!r.reason.text.empty()) line += ": " + r.reason.text;
     return line;
 }
+
+template <>
+struct detail::words::line_of<redrive_types::redrive_report> : detail::words::described_line {};
+template <>
+struct detail::words::line_of<redrive_types::redrive_report::refused_letter> : detail::words::described_line {};
 
 }  // namespace waybill::inline v0_2
 

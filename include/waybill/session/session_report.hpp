@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/fault.hpp>
@@ -129,6 +130,9 @@ struct [[nodiscard]] session_report {
                                                          : std::string_view(r.last_fault.text);
     return line;
 }
+
+template <>
+struct detail::words::line_of<session_report> : detail::words::described_line {};
 
 }  // namespace waybill::inline v0_2
 

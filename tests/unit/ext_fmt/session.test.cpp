@@ -92,7 +92,6 @@ TEST_CASE("policies and actions")
           "give back until steady 5s: transient");
     CHECK(line(redrive::action{redrive::resubmit{4, 5}}) == "resubmit 5 dead letters from 4 on");
     CHECK(line(redrive::mark_sent{1, 1}) == "mark 1 session as sent, the first is number 1");
-    CHECK(line(redrive::remove_dead_letters{1, 2}) == "remove 2 letters from 1 on");
     redrive::redrive_report report{.outcome = redrive::redrive_outcome::stopped,
                                    .reason = infrastructure("down\nagain"),
                                    .sent = 2,
