@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <support/faulty_queue.hpp>
 #include <waybill/core/environment.hpp>
 #include <waybill/ext/chrono.hpp>
 #include <waybill/queue/run_queue.hpp>
@@ -547,6 +549,66 @@ TEST_CASE("an invalid policy: nothing is done")
     CHECK(field({.poll_interval = 0s}) == "queue_policy.poll_interval");
     CHECK(field({.max_handling = 0s}) == "queue_policy.max_handling");
     static_assert(!waybill::validate(queue_policy{}));
+}
+
+TEST_CASE("calls that fail always: each delivery has an outcome, and the time limit ends it")
+{
+    using tests_support::injected_fault;
+    const auto run = [](auto deferral, int first, injected_fault always) {
+        manual_environment env(start);
+        memory_queue<manual_environment, decltype(deferral)::value> queue(env);
+        for (const char* body : {"a", "b", "c"}) queue.put(body);
+        int calls = 0;
+        const auto script = [&] { return ++calls <= first ? injected_fault::none : always; };
+        tests_support::faulty_queue<decltype(queue), decltype(script)> faulty(queue, script);
+        int handled = 0;
+        const auto handle = [&](const queued_message& m) -> fault {
+            ++handled;
+            if (m.body == "b") return waybill::permanent("no");
+            return m.body == "c" ? waybill::infrastructure("down") : fault{};
+        };
+        const auto r = waybill::run_queue(faulty, handle, {.lock = 30s, .stop_when_empty = true},
+                                          waybill::time_limited(env, 1h));
+        CHECK(r.end == end_reason::stopped);
+        CHECK(sum_of_outcomes(r) == r.received);
+        CHECK(calls < 2'000);  // with pauses
+        CHECK(queue.size() + queue.completed() + queue.dead_letters().size() >= 3);
+        CHECK(!r.queue_fault.ok());
+    };
+    using by_time = std::integral_constant<queue_deferral, queue_deferral::by_time>;
+    using by_pointer = std::integral_constant<queue_deferral, queue_deferral::by_pointer>;
+    for (int first = 0; first != 8; ++first) {
+        run(by_time{}, first, injected_fault::fails);
+        run(by_pointer{}, first, injected_fault::fails);
+    }
+}
+
+TEST_CASE("two of five calls fail, half of them after their effect: every message ends")
+{
+    using tests_support::injected_fault;
+    for (std::uint64_t seed = 0; seed != 20; ++seed) {
+        manual_environment dice(start, {}, seed);
+        manual_environment env(start);
+        queue_with<queue_deferral::by_pointer> queue(env);
+        for (const char* body : {"a", "b", "c"}) queue.put(body);
+        const auto script = [&] {
+            if (dice.random() < 0.6) return injected_fault::none;
+            return dice.random() < 0.5 ? injected_fault::fails : injected_fault::fails_though_done;
+        };
+        tests_support::faulty_queue<decltype(queue), decltype(script)> faulty(queue, script);
+        int times = 0;
+        const auto handle = [&](const queued_message& m) -> fault {
+            if (m.body == "b") return waybill::permanent("no");
+            return m.body == "c" && ++times < 3 ? waybill::transient("busy") : fault{};
+        };
+        const auto r = waybill::run_queue(faulty, handle, {.lock = 30s, .stop_when_empty = true},
+                                          waybill::time_limited(env, 24h));
+        CHECK(r.end == end_reason::empty);
+        CHECK(sum_of_outcomes(r) == r.received);
+        CHECK(queue.completed() == 2);
+        CHECK(queue.dead_letters().size() == 1);
+        CHECK(queue.size() == 0);
+    }
 }
 
 TEST_CASE("a queue that refuses requests for good ends the driver")
