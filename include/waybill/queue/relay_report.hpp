@@ -48,7 +48,7 @@ struct relay_report {
         drained,           ///< No row is left (only with `drain`).
         sender_stopped,    ///< The sender sends nothing more: a batch failed as cancelled.
         unordered_sender,  ///< Nothing was done: the policy of the sender does not set `ordered`.
-        other_input,       ///< Nothing was done: the sender has an open input of `send_all`.
+        other_input,       ///< The sender has an open input of `send_all`, or attempts in flight.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(ending) noexcept
     {

@@ -323,6 +323,28 @@ TEST_CASE("relay: a drain waits for the rows of a relay that was killed")
     CHECK(env.now() == steady_time::at(1min));
 }
 
+TEST_CASE("relay: sends no row of a claim that another relay has taken over")
+{
+    memory_outbox box;
+    add(box, "a", "1");
+    add(box, "b", "2");
+    manual_environment env;
+    batch_sender sender(limits());
+    int sends = 0;
+    const auto transmit = [&](const auto&) -> waybill::send_outcome {
+        if (++sends > 1) return batch_sender::accepted{};
+        // The wall clock of another relay is ahead by more than the lease.
+        (void)box.claim(1, env.wall_now() + 2min, env.wall_now() + 3min);
+        return batch_sender::throttled{.retry_after = 30s};
+    };
+    const relay_report r = waybill::relay(box, sender, transmit, env, drain);
+    CHECK(r.lost_claims == 1);
+    CHECK(r.sent == 2);
+    CHECK(r.store_errors == 1);
+    CHECK(r.last_error.kind == waybill::fault_kind::ownership_lost);
+    CHECK(env.now() >= steady_time::at(1min));
+}
+
 TEST_CASE("relay: if the wall clock goes back, no row is lost and the order stays")
 {
     memory_outbox box;

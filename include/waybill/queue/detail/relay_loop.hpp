@@ -151,6 +151,8 @@ private:
 
     void claim()
     {
+        // Items in flight, of another caller.
+        if (!sender_.finished()) return end(relay_report::ending::other_input);
         if (sender_.has_stopped()) return end(relay_report::ending::sender_stopped);
         if (clock_.stop_requested()) return end(relay_report::ending::stop_requested);
         const steady_time now = clock_.now();

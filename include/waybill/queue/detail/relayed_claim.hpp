@@ -42,6 +42,11 @@ using send_outcome_of =
 template <class Sender>
 void discard_items(Sender& s, steady_time now)
 {
+    // An attempt may still be in flight if its start has thrown. It has one of the last numbers.
+    constexpr int last_numbers = 64;
+    std::uint64_t attempt = s.attempts_end();
+    for (int n = 0; n != last_numbers && attempt != 0 && s.in_flight() != 0; ++n)
+        s.on(typename Sender::failed{.attempt = --attempt, .kind = fault_kind::permanent}, now);
     bool flushed = false;
     for (bool running = true; running && !s.finished();) {
         match(
@@ -63,6 +68,31 @@ void discard_items(Sender& s, steady_time now)
             });
     }
 }
+
+/// A guard for one attempt. Reports `outcome_unknown` if `transmit` throws or its result cannot be
+/// processed: the batch may have arrived.
+template <class Sender>
+class relayed_attempt {
+public:
+    relayed_attempt(Sender& s, std::uint64_t attempt, steady_time now)
+        : sender_(s), attempt_(attempt), now_(now)
+    {
+        sender_.on(typename Sender::started{attempt}, now);
+    }
+    relayed_attempt(const relayed_attempt&) = delete;
+    relayed_attempt& operator=(const relayed_attempt&) = delete;
+    ~relayed_attempt()
+    {
+        if (pending_) sender_.on(typename Sender::outcome_unknown{attempt_}, now_);
+    }
+    void complete() noexcept { pending_ = false; }
+
+private:
+    Sender& sender_;
+    std::uint64_t attempt_;
+    steady_time now_;
+    bool pending_ = true;
+};
 
 template <class Store, class Sender, class Transmit, class Clock>
 class relayed_claim {
@@ -214,8 +244,8 @@ private:
         const std::uint64_t items = a.items.items();
         relayed_batch batch(claimed_.messages, first_, a);
         const std::uint64_t doubtful = certain_rows(a);
-        // If `transmit_` throws, the outcome is unknown.
-        report_.maybe_twice += doubtful;
+        relayed_attempt guard(sender_, attempt, clock_.now());
+        report_.maybe_twice += doubtful;  // if `transmit_` throws
         ++report_.sends;
         send_outcome_of<Sender> o = transmit_(batch);
         failure_.clear();
@@ -236,10 +266,11 @@ private:
                 return sender_.on(event, clock_.now());
             },
             o);
-        if (result != event_result::invalid) return;
-        // An invalid result does not show what has arrived.
-        report_.maybe_twice += doubtful;
-        sender_.on(typename Sender::outcome_unknown{attempt, clock_.random()}, clock_.now());
+        if (result == event_result::invalid) {  // it does not show what has arrived
+            report_.maybe_twice += doubtful;
+            sender_.on(typename Sender::outcome_unknown{attempt, clock_.random()}, clock_.now());
+        }
+        guard.complete();
     }
 
     template <class F>
