@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // adaptive_sender: sends messages whose size on the wire is not known, to a broker whose limit is
-// not known either, and which is busy at times. The sender learns both from the answers.
+// not known either, and which is busy at times. The sender learns both from its results.
 
 #include <cstdint>
 #include <iostream>

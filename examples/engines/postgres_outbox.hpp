@@ -14,8 +14,8 @@
 // It is an `outbox_store`. `add` also takes the transaction of a postgres_store on the same
 // connection. A sent row is deleted. A dead row stays, with its reason in the column `dead`.
 //
-//   - `add` locks the key until the end of the transaction. Without that, a transaction could commit
-//     a row with a lower number after a relay has sent a higher one of the same key. Transactions
+//   - `add` locks the key until the end of the transaction. Without that, a transaction could
+//     commit a row with a lower number after a relay has sent a higher one of the same key. Transactions
 //     that add several keys should add them in one order; otherwise the server may end one of them
 //     as a deadlock.
 //   - Claims take one lock, so two relays never claim at the same time.
@@ -211,7 +211,8 @@ private:
                    " WHERE number = ANY (string_to_array($2::text, ',')::bigint[])"
                    " AND token = $3 AND dead IS NULL"};
     prepared sent_{db_,
-                   "DELETE FROM outbox WHERE number = ANY (string_to_array($1::text, ',')::bigint[])"
+                   "DELETE FROM outbox"
+                   " WHERE number = ANY (string_to_array($1::text, ',')::bigint[])"
                    " AND token = $2 AND dead IS NULL"};
     prepared dead_{db_,
                    "UPDATE outbox SET dead = $1, blocks = $2"

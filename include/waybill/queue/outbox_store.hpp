@@ -10,7 +10,7 @@
 // so both are stored or neither. `relay` claims rows, sends them and marks them.
 //
 // Rules, which waybill/testing/outbox_conformance.hpp tests:
-//   1. Rows of one key are claimed in the order in which they were added. An empty key has no order.
+//   1. Rows of one key are claimed in the order in which they were added. An empty key has none.
 //   2. A row is in at most one claim whose time has not ended. While an earlier row of its key is
 //      in another claim, it is in none.
 //   3. A call with a claim changes only rows that no later claim contains. Other rows stay as they

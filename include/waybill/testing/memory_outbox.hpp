@@ -9,8 +9,8 @@
 //     waybill::relay(outbox, sender, transmit, env, {.drain = true});
 //     outbox.rows().empty();
 //
-// It conforms to outbox_conformance.hpp. Copies are independent. The rows of a transaction are added
-// at its commit. Cost: a claim is linear in the rows, times the logarithm of the number of keys.
+// It conforms to outbox_conformance.hpp. Copies are independent. Rows are added at the commit.
+// Cost: a claim is linear in the rows, times the logarithm of the number of keys.
 
 #ifndef WAYBILL_TESTING_MEMORY_OUTBOX_HPP
 #define WAYBILL_TESTING_MEMORY_OUTBOX_HPP

@@ -28,7 +28,8 @@ struct checked_outbox {
         typename S::claimed_rows;
         typename S::transaction;
     };
-    static_assert(types, "outbox store: the types message, claimed_rows and transaction must exist");
+    static_assert(types, "outbox store: the types message, claimed_rows and transaction must be "
+                         "there");
 
     [[nodiscard]] static constexpr bool has_message()
     {
