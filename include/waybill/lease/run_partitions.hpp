@@ -51,6 +51,7 @@ template <class Log, class Clock>
 [[nodiscard]] bool list_partitions(Log& log, const partition_lifecycle::config& c, Clock& clock,
                                    std::vector<std::string>& names, partitions_report& r)
 {
+    static_assert(checked_event_log<Log>::ok);
     constexpr double middle_of_jitter = 0.5;
     std::uint32_t failures = 0;
     while (!clock.stop_requested()) {

@@ -161,6 +161,27 @@ TEST_CASE("which partitions to take")
     CHECK(line(balance_plan{.mine = 3, .target = 3}) == "has 3 of 3: nothing to take");
 }
 
+TEST_CASE("what run_partitions did, and is to do")
+{
+    partitions_report r{.batches = 3, .cut_batches = 1, .handled = 250, .failed_reads = 2};
+    r.last_fault = infrastructure("no\nleader");
+    r.last_partition = "7";
+    CHECK(line(r) == "250 events took effect; batches: 3 committed, 1 of them cut, 2 failed calls of "
+                     "the log; leases not given back; last fault: infrastructure in partition 7: "
+                     "no\\nleader");
+    r.released = true;
+    r.last_fault = {};
+    CHECK(line(r) == "250 events took effect; batches: 3 committed, 1 of them cut, 2 failed calls of "
+                     "the log; all leases given back");
+    CHECK(line(partition_tasks::policy{.source = "orders", .group = "billing", .owner = "host-7"}) ==
+          "orders/billing as host-7, batches of at most 100 events, a round every 10s, free after "
+          "1min, polls every 1s, saves in 3 tries, " +
+              line(backoff{.base = duration::seconds(1),
+                           .cap = duration::seconds(60),
+                           .spread = backoff::jitter::none}) +
+              ", " + line(batch_policy{}));
+}
+
 TEST_CASE("what the keeper of leases and a processor want done")
 {
     CHECK(line(lease_manager::renew{{"orders", "billing", host, 5}}) ==

@@ -270,6 +270,38 @@ TEST_CASE("run_partitions: a slow handler costs no lease, because batches are cu
     CHECK(f.store.records().size() == 60);
 }
 
+TEST_CASE("run_partitions: cut batches lose and repeat nothing, also without savepoints")
+{
+    for (const bool savepoints : {true, false}) {
+        for (const bool crash_records : {true, false}) {
+            fixture f;
+            f.env.stop_at(seconds(2'000));
+            f.policy.batch.savepoints = savepoints;
+            f.policy.batch.crash_records = crash_records;
+            for (int n = 0; n != 40; ++n) f.log.append("a", std::to_string(n));
+            std::map<std::string, int> calls;
+            const auto slow = [&](auto& tx, const memory_event& e) -> waybill::event_outcome {
+                f.env.advance(duration::seconds(3));
+                const int call = ++calls[e.body];
+                if (e.sequence % 10 == 7) return waybill::permanent("bad");
+                if (e.sequence % 10 == 8 && call == 1) return waybill::transient("busy");
+                if (e.sequence % 10 == 9) return waybill::skipped();
+                tx.record(e.body);
+                return {};
+            };
+            const partitions_report r = f.run(slow);
+            CHECK(r.handled == 32);
+            CHECK(r.dead_lettered == 4);
+            CHECK(r.skipped == 4);
+            CHECK(r.failed_batches + r.lost_batches == 0);
+            CHECK(r.cut_batches > 3);
+            CHECK(f.store.records().size() == 32);
+            CHECK(f.store.letters().size() == 4);
+            CHECK(f.checkpoint("a") == 40);
+        }
+    }
+}
+
 TEST_CASE("run_partitions: a lease that is lost in a batch rolls the batch back")
 {
     fixture f;

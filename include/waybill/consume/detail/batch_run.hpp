@@ -149,21 +149,21 @@ private:
     }
 
     /// Ends the batch before the next event if the callback requests it. The events after the cut
-    /// are not delivered. A search for a poison message needs the whole batch, and so does a
-    /// restart, which may have dead letters of later events.
+    /// are not delivered. A search for a poison message needs the whole batch. After a restart, a
+    /// batch is cut only after all events that were handled before.
     bool is_cut()
     {
         if constexpr (!watched_batch<Ask>) {
             return false;
         } else {
             batch_machine& m = machine_;
-            const bool may_be_cut = m.event_ != 0 && m.tries_ == 0 && m.restarts_ == 0 &&
-                                    !m.record_.plan().restored && exceptions_.exception_count() == 0;
+            const bool may_be_cut = m.event_ > last_handled_ && !m.record_.plan().restored &&
+                                    exceptions_.exception_count() == 0;
             if (!may_be_cut || decide_.keep_going()) return false;
             last_event_ = event_at_(m.event_ - 1);
             m.to_ = sequence_of(last_event_);
             m.events_ = m.event_;
-            m.after_last_event();
+            m.go_to_event(m.event_);
             return true;
         }
     }
@@ -320,6 +320,7 @@ private:
         const auto sequence = static_cast<std::uint64_t>(e.sequence);
         if (exceptions_.is_excluded(sequence)) return report_handled(event, exceptions_.reason());
         auto call = exceptions_.begin_call(sequence);
+        if constexpr (watched_batch<Ask>) last_handled_ = greater(last_handled_, event);
         const auto result = handler_(*tx_, e);
         call.returned();
         if constexpr (std::is_same_v<decltype(result), const fault>) {
@@ -462,6 +463,7 @@ private:
     batch_report& report_;  // its reason is the last fault
     batch_machine machine_;
     std::optional<transaction> tx_;
+    std::uint64_t last_handled_ = 0;  // the highest number of an event passed to the handler
     bool commit_confirmed_ = false;                      // the store confirmed the last commit
     std::map<std::uint64_t, std::string> reason_texts_;  // of failed events, by event number
 };
