@@ -20,7 +20,7 @@
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_store.hpp>
 
-namespace resubmit_test {
+namespace resubmit_enumeration {
 namespace {
 
 using tests_support::brief;
@@ -129,7 +129,7 @@ result run(wrong w, choices& picks, std::uint32_t faults, Run&& driver)
         driver(store, flaky, kept, send_fault, env, report, r);
         r.in_doubt += report.in_doubt;
         r.done += report.done;
-        r.deaths += flaky.alive() ? 0 : 1;
+        r.deaths += flaky.alive() ? 0U : 1U;
         r.finished = report.outcome == run_outcome::finished;
     }
     r.left = kept.letters().size();
@@ -249,4 +249,4 @@ TEST_CASE("resubmit, reprocess_all: wrong variants are found")
 }
 
 }  // namespace
-}  // namespace resubmit_test
+}  // namespace resubmit_enumeration

@@ -20,7 +20,7 @@
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_pipeline_dead_letters.hpp>
 
-namespace redrive_all_test {
+namespace redrive_all_enumeration {
 namespace {
 
 using namespace std::chrono_literals;
@@ -146,21 +146,21 @@ memory_table table_of(content c)
     const auto put = [&](const pipeline_dead_letter& l) { t.upsert(l); };
     switch (c) {
         case content::sessions:
-            for (const std::uint64_t step : {3, 4, 5}) put(letter("a", step, 3, 5, 2h));
+            for (const std::uint64_t step : {3U, 4U, 5U}) put(letter("a", step, 3, 5, 2h));
             put(letter("b", 4, 4, 4, 1h));
             break;
         case content::open:
-            for (const std::uint64_t step : {2, 3}) put(letter("a", step, 2, 0, 1h));
+            for (const std::uint64_t step : {2U, 3U}) put(letter("a", step, 2, 0, 1h));
             break;
         case content::independent:
-            for (const std::uint64_t step : {2, 5, 9}) {
+            for (const std::uint64_t step : {2U, 5U, 9U}) {
                 pipeline_dead_letter l = letter("a", step, step, 0, 1h);
                 l.independent = true;
                 put(l);
             }
             break;
         case content::unnumbered:
-            for (const std::uint64_t step : {1, 2, 3}) {
+            for (const std::uint64_t step : {1U, 2U, 3U}) {
                 pipeline_dead_letter l = letter("a", step, 1, 0, 1h);
                 l.properties.step = 0;
                 l.reason = dead_letter_reason::unreadable;
@@ -169,7 +169,7 @@ memory_table table_of(content c)
             }
             break;
         case content::hole:
-            for (const std::uint64_t step : {2, 4, 5}) put(letter("a", step, 2, 5, 1h));
+            for (const std::uint64_t step : {2U, 4U, 5U}) put(letter("a", step, 2, 5, 1h));
             break;
     }
     return t;
@@ -207,7 +207,7 @@ result run(content c, std::uint64_t at_once, wrong w, choices& picks, std::uint3
                              {.chunk = 2, .options = {.damaged = true}}, env, report);
         faults = p.faults_left;
         r.in_doubt += report.in_doubt;
-        r.deaths += p.dead ? 1 : 0;
+        r.deaths += p.dead ? 1U : 0U;
         r.finished = report.outcome == redrive::redrive_outcome::finished;
     }
     return r;
@@ -239,7 +239,7 @@ std::string first_broken(wrong w, std::uint64_t* runs = nullptr)
 {
     for (const content c : {content::sessions, content::open, content::independent,
                             content::unnumbered, content::hole}) {
-        for (const std::uint64_t at_once : {1, 100}) {
+        for (const std::uint64_t at_once : {1U, 100U}) {
             choices none;
             const result expected = run(c, at_once, wrong::nothing, none, 0);
             choices picks;
@@ -270,4 +270,4 @@ TEST_CASE("redrive_all: wrong variants are found")
 }
 
 }  // namespace
-}  // namespace redrive_all_test
+}  // namespace redrive_all_enumeration

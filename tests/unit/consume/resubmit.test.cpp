@@ -52,7 +52,7 @@ void put(store& s, const dead_letter& d)
 store three_orders_and_a_mail()
 {
     store s;
-    for (const std::uint64_t n : {3, 1, 2}) put(s, letter(orders, n));
+    for (const std::uint64_t n : {3U, 1U, 2U}) put(s, letter(orders, n));
     put(s, letter(mails, 7, fault_kind::transient));
     return s;
 }
@@ -217,6 +217,16 @@ TEST_CASE("resubmit: rate, stop request and time limit")
     CHECK(q.bodies == texts{"mails7", "orders1", "orders2", "orders3"});
 }
 
+struct without_keys : private store {
+    explicit without_keys(const store& s) : store(s) {}
+    using transaction = store::transaction;
+    using store::begin;
+    using store::find;
+    using store::list;
+    using store::put;
+    using store::remove;
+};
+
 TEST_CASE("resubmit: refuses an invalid policy, and a store without keys")
 {
     store letters = three_orders_and_a_mail();
@@ -227,15 +237,7 @@ TEST_CASE("resubmit: refuses an invalid policy, and a store without keys")
     CHECK(validate(dead_letter::run_policy{.dead_lettered_from = waybill::wall_time::at(2h),
                                            .dead_lettered_to = waybill::wall_time::at(1h)}));
     CHECK(validate(dead_letter::run_policy{.retry = {.max_attempts = 0}}));
-    struct without_keys : private store {
-        explicit without_keys(const store& s) : store(s) {}
-        using transaction = store::transaction;
-        using store::begin;
-        using store::find;
-        using store::list;
-        using store::put;
-        using store::remove;
-    } some(letters);
+    without_keys some(letters);
     CHECK(resubmit(some, send, {}, env).outcome == run_outcome::stopped);
     CHECK(resubmit(some, send, {.keys = {orders}}, env).done == 3);
 }
