@@ -17,7 +17,8 @@
 // Requires that the queue has no message of these sessions. Concurrent calls lose nothing and can
 // send messages twice, with equal ids.
 //
-// Cost: for each message two calls to the table. All dead letters of the table are in memory.
+// Cost: for each message one call to the table, and two for each session or chunk. All dead letters
+// of the table are in memory.
 
 #ifndef WAYBILL_SESSION_REDRIVE_ALL_HPP
 #define WAYBILL_SESSION_REDRIVE_ALL_HPP
