@@ -10,17 +10,13 @@
 //     remove(letters)  removes the dead letters with these sessions and sequences; a missing one is
 //                      no error
 //
-// upsert, mark and remove return a fault: empty if all is stored durably. With any other fault, a
-// part may be stored; the caller repeats the call.
-//
-// Rules for all tables
+// A fault other than `none`: a part may be stored, and the caller repeats the call.
 //   1. A row is identified by session and sequence number. Sessions are compared byte for byte.
 //   2. Texts, bodies and states are stored unchanged, with NUL and bytes that are not UTF-8.
 //   3. remove removes all rows or none, or from the last one to the first.
 //   4. Optional: removed_at_once() returns the number of rows of one session that remove always
 //      removes together (`redrive_options::removed_at_once`).
-//
-// `waybill/testing/pipeline_dead_letter_conformance.hpp` tests a table.
+// testing/pipeline_dead_letter_conformance.hpp tests a table.
 
 #ifndef WAYBILL_SESSION_PIPELINE_DEAD_LETTER_STORE_HPP
 #define WAYBILL_SESSION_PIPELINE_DEAD_LETTER_STORE_HPP
