@@ -31,9 +31,11 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "session_message.hpp"
@@ -41,6 +43,7 @@
 #include "sqlite_transaction.hpp"
 #include <waybill/batch.hpp>
 #include <waybill/core/crc32c.hpp>
+#include <waybill/session.hpp>
 
 namespace engines {
 
@@ -50,6 +53,11 @@ class sqlite_sessions : private sqlite_transactions, private detail::session_sta
     using fault = waybill::fault;
 
 public:
+    // A waybill::session_queue, with states and transactions.
+    using lock = session_lock;
+    using message = session_message;
+    using sqlite_transactions::begin, sqlite_transactions::transaction;
+
     explicit sqlite_sessions(database& db, const session_options& o = {})
         : sqlite_transactions(db), session_statements(db), o_(o)
     {
@@ -79,6 +87,27 @@ public:
         });
         if (sent) return waybill::batch_sender::accepted{.actual = bytes};
         return waybill::batch_sender::failed{.kind = sent.error().kind, .text = sent.error().text};
+    }
+
+    /// One message.
+    [[nodiscard]] fault send(const session_message& m)
+    {
+        const waybill::send_outcome sent = send(std::span(&m, 1));
+        if (const auto* f = std::get_if<waybill::batch_sender::failed>(&sent))
+            return {f->kind, f->text};
+        if (std::holds_alternative<waybill::batch_sender::accepted>(sent)) return {};
+        return waybill::permanent("the message is too large for the queue");
+    }
+    /// A message with step properties. Its id is `id`, or that of its step.
+    [[nodiscard]] fault send(const waybill::step_properties& s, std::string body,
+                             const waybill::step_origin& origin = {}, std::string id = {})
+    {
+        if (id.empty()) id = waybill::job::message_id(s);
+        session_message m{.session = s.session, .id = std::move(id), .body = std::move(body)};
+        waybill::write_step_properties(s, origin, [&](std::string_view name, std::string_view value) {
+            m.properties.emplace(name, value);
+        });
+        return send(m);
     }
 
     /// Of the sessions that have messages and no holder the one with the oldest message.
@@ -153,6 +182,33 @@ public:
         }));
     }
 
+    /// The same. The pause is rounded up to milliseconds.
+    [[nodiscard]] fault close(const session_lock& l, waybill::duration pause)
+    {
+        const std::chrono::nanoseconds exact(pause.count());
+        return close(l, std::chrono::ceil<std::chrono::milliseconds>(exact));
+    }
+
+    [[nodiscard]] result<std::optional<std::string>> load(const session_lock& l) { return state(l); }
+    [[nodiscard]] fault save(const session_lock& l, const std::string& bytes)
+    {
+        return set_state(l, bytes);
+    }
+    [[nodiscard]] fault clear(const session_lock& l) { return set_state(l, {}); }
+    /// In a transaction on the same connection, which may contain other writes. The lock is checked
+    /// in it, and nobody else can write before its end.
+    [[nodiscard]] fault save(transaction& tx, const session_lock& l, const std::string& bytes)
+    {
+        if (bytes.size() > o_.state_bytes) return too_large(bytes.size());
+        bool held = false;
+        const auto written = within(tx, [&] {
+            held = held_.number(l.session, l.token, o_.clock()).has_value();
+            if (held) set_state_.run(blob{bytes}, l.session);
+        });
+        if (!written) return written.error();
+        return held ? fault{} : lost(l).error();
+    }
+
     [[nodiscard]] result<std::optional<std::string>> state(const session_lock& l)
     {
         using found = std::optional<std::string>;
@@ -165,9 +221,7 @@ public:
     /// Nothing removes it.
     [[nodiscard]] fault set_state(const session_lock& l, std::optional<std::string_view> bytes)
     {
-        if (bytes && bytes->size() > o_.state_bytes) {
-            return waybill::permanent("a state of " + std::to_string(bytes->size()) + " bytes");
-        }
+        if (bytes && bytes->size() > o_.state_bytes) return too_large(bytes->size());
         return said(under<void>(l, [&]() -> result<void> {
             std::optional<blob> b;
             if (bytes) b = blob{*bytes};
@@ -223,6 +277,10 @@ private:
     [[nodiscard]] std::int64_t until(std::int64_t now) const { return now + o_.lock.count(); }
     [[nodiscard]] bool changed() const { return sqlite3_changes(db_.handle()) != 0; }
 
+    [[nodiscard]] static fault too_large(std::size_t bytes)
+    {
+        return waybill::permanent("a state of " + std::to_string(bytes) + " bytes");
+    }
     [[nodiscard]] static fault said(const result<void>& r) { return r ? fault{} : r.error(); }
     [[nodiscard]] static waybill::unexpected<fault> lost(const session_lock& l)
     {
@@ -315,6 +373,8 @@ private:
 
     session_options o_;
 };
+
+static_assert(waybill::session_queue<sqlite_sessions>);
 
 }  // namespace engines
 

@@ -16,6 +16,7 @@
 #include <engines/sqlite_sessions.hpp>
 
 #include <waybill/testing/session_conformance.hpp>
+#include <waybill/testing/session_queue_conformance.hpp>
 
 #include "sqlite_states.hpp"
 
@@ -51,6 +52,18 @@ struct connection {
 
     engines::database db;
     engines::sqlite_sessions queue;
+};
+
+// The same as a queue.
+struct own_database {
+    explicit own_database(const std::string& path) : db(path) {}
+    engines::database db;
+};
+struct queue_of : own_database, engines::sqlite_sessions {
+    explicit queue_of(const std::string& path)
+        : own_database(path), engines::sqlite_sessions(db, short_lock)
+    {
+    }
 };
 
 engines::session_message message(const std::string& session, int n)
@@ -358,6 +371,28 @@ void conforms(const std::string& tables, const waybill::state_budget& budget, Pa
     for (const std::string& w : waybill::testing::session_outage_conformance(gone).broken) check(false, w);
 }
 
+/// What waybill::run_session needs of a queue.
+void runs_sessions(const std::string& path)
+{
+    rule = "a queue for run_session";
+    using waybill::testing::sent_message;
+    const auto report = waybill::testing::session_queue_conformance(
+        [&] {
+            engines::database(path).exec("DROP TABLE IF EXISTS messages; DROP TABLE IF EXISTS sessions;"
+                                         "DROP TABLE IF EXISTS used_ids");
+            return queue_of(path);
+        },
+        [](queue_of& q, const sent_message& m) {
+            engines::session_message out{.session = m.session, .id = m.id, .body = m.body};
+            for (const auto& [name, value] : m.properties) out.properties.emplace(name, value);
+            check(q.send(out).ok(), "a message is taken");
+        },
+        [](queue_of&, waybill::duration d) { the_time += d.count() / 1'000'000; },
+        waybill::duration::milliseconds(100));
+    for (const std::string& r : report.broken) check(false, "broken: " + r);
+    for (const std::string& r : report.untested) check(false, "untested: " + r);
+}
+
 void broken(const std::string& path)
 {
     rule = "broken";
@@ -395,6 +430,7 @@ int main(int, char** argv)
     numbers(path());
     race(path());
     broken(path());
+    runs_sessions(path());
     conforms<table_states>("states", {}, path);
     conforms<queue_states>("sessions", {.bytes = 262'144 - 21}, path);  // a version is before it
     std::printf("queue of sessions: %d checks, %d of them failed\n", checks, failures);
