@@ -34,8 +34,10 @@ struct config_error {
     friend bool operator==(const config_error&, const config_error&) = default;
 };
 
+namespace detail::words {
 template <>
-struct detail::words::line_of<config_error> : detail::words::described_line {};
+struct line_of<config_error> : described_line {};
+}  // namespace detail::words
 
 /// One line for a log: field, value, rule, bound.
 [[nodiscard]] inline std::string describe(const config_error& e)

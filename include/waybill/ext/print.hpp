@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/print: writes each value that `describe` takes to a std::ostream and, where the standard library
-// has it, with std::format.
+// ext/print: writes each value that `describe` takes to a std::ostream and, where the standard
+// library has it, with std::format.
 //
 //     #include <waybill/ext/print.hpp>
 //

@@ -206,8 +206,11 @@ template <>
 struct line_of<deferral_options> {
     static std::string text(const auto& a)
     {
-        return fields(concat("at most ", counted(a.max_messages, "message", "messages")),
-                      "held back for", a.hold, "in the order of their session", a.session_order);
+        const std::string limit = a.max_messages == unlimited
+                                      ? "any number of messages"
+                                      : "at most " + counted(a.max_messages, "message", "messages");
+        return concat(limit, ", in hand for at most ", a.hold,
+                      a.session_order ? ", sessions in order" : "");
     }
 };
 

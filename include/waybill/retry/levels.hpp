@@ -57,6 +57,11 @@ struct retry_levels {
 
 [[nodiscard]] constexpr std::optional<config_error> validate(const retry_levels& l) noexcept
 {
+    if (l.immediate == retry_levels::unlimited) {
+        return config_error{"levels.immediate", l.immediate,
+                            "must be less than unlimited, or no round ever ends",
+                            retry_levels::unlimited};
+    }
     return validate(l.pauses);
 }
 

@@ -209,9 +209,11 @@ template <>
 struct line_of<redrive_options> {
     static std::string text(const auto& a)
     {
-        return fields("redrive", "damaged sessions too", a.damaged, "closes open sessions", a.close,
-                      "fetches bodies", a.fetches_bodies, "removed at once", a.removed_at_once,
-                      "id bytes", a.max_id_bytes);
+        return concat("complete sessions", a.damaged ? ", damaged ones too" : "",
+                      a.close ? ", closes open ones" : "",
+                      a.fetches_bodies ? ", fetches bodies" : "", "; removes ",
+                      dead_letters(a.removed_at_once), " at once, ids of at most ",
+                      bytes(a.max_id_bytes));
     }
 };
 

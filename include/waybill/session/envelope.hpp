@@ -46,8 +46,10 @@ struct schema_version {
     friend bool operator==(const schema_version&, const schema_version&) = default;
 };
 
+namespace detail::words {
 template <>
-struct detail::words::line_of<schema_version> : detail::words::described_line {};
+struct line_of<schema_version> : described_line {};
+}  // namespace detail::words
 
 [[nodiscard]] inline std::string describe(schema_version v)
 {
@@ -128,8 +130,10 @@ namespace detail {
 
 }  // namespace detail
 
+namespace detail::words {
 template <>
-struct detail::words::line_of<opened_state> : detail::words::described_line {};
+struct line_of<opened_state> : described_line {};
+}  // namespace detail::words
 
 /// One line for a log: the result, the size and the action to take.
 [[nodiscard]] inline std::string describe(const opened_state& s)

@@ -157,8 +157,10 @@ private:
     std::uint64_t last_issued_ = 0;
 };
 
+namespace detail::words {
 template <>
-struct detail::words::line_of<job_error> : detail::words::described_line {};
+struct line_of<job_error> : described_line {};
+}  // namespace detail::words
 
 /// One line for a log, with the action to take.
 [[nodiscard]] inline std::string describe(const job_error& e)

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
 #include <waybill/core/time.hpp>
@@ -63,6 +64,14 @@ struct redrive_filter {
     if (f.dead_lettered_to < f.dead_lettered_from) {
         // Times have no place in a config_error.
         return config_error{"dead_lettered_to", 0, "must not be before dead_lettered_from", 0};
+/// A filter that selects no dead letter at all is an error.
+    if (f.to_step < f.from_step) {
+        return config_error{"filter.to_step", f.to_step, "must be at least filter.from_step",
+        const std::int64_t to = f.dead_lettered_to.since_epoch().count();
+        return config_error{"filter.dead_lettered_to",
+                            detail::magnitude(f.dead_lettered_to.since_epoch()),
+                            "nanoseconds since 1970 must be at least filter.dead_lettered_from",
+                            detail::magnitude(f.dead_lettered_from.since_epoch()), to < 0};
     }
     return {};
 }

@@ -70,8 +70,10 @@ struct state_budget {
     return std::nullopt;
 }
 
+namespace detail::words {
 template <>
-struct detail::words::line_of<state_budget::too_large> : detail::words::described_line {};
+struct line_of<state_budget::too_large> : described_line {};
+}  // namespace detail::words
 
 /// One line for a log: size, limit and what to do.
 [[nodiscard]] inline std::string describe(const state_budget::too_large& e)

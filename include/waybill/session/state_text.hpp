@@ -93,8 +93,10 @@ struct text_state::read_result {
     friend bool operator==(const read_result&, const read_result&) = default;
 };
 
+namespace detail::words {
 template <>
-struct detail::words::line_of<text_state::read_result> : detail::words::described_line {};
+struct line_of<text_state::read_result> : described_line {};
+}  // namespace detail::words
 
 /// One line for a log: the error and what to do.
 [[nodiscard]] inline std::string describe(const text_state::read_result& r)

@@ -136,6 +136,10 @@ struct commit_schedule_types {
                             "nanoseconds must be less than the maximum, because `needs` is both",
                             ns};
     }
+    const bool never = c.every == detail::highest_size && c.interval == duration::highest() &&
+                       c.idle_refresh == duration::highest();
+    if (never && !c.on_close)
+        return config_error{"on_close", 0, "must be true, because nothing else causes a commit", 1};
     return std::nullopt;
 }
 

@@ -105,8 +105,8 @@ template <>
 struct line_of<tracker_budget> {
     static std::string text(const auto& a)
     {
-        return concat("at most ", bytes(a.max_bytes), ", if too long: ", a.if_too_long,
-                      ", refuses events from ", bytes(a.pressure), " on");
+        return concat("at most ", bytes(a.max_bytes), ", if too long ", a.if_too_long,
+                      ", refuses events from ", a.pressure, " % on");
     }
 };
 
