@@ -51,22 +51,19 @@ struct redrive_filter {
 /// Refuses a filter that selects nothing.
 [[nodiscard]] constexpr std::optional<config_error> validate(const redrive_filter& f) noexcept
 {
-    if (f.to_step < f.from_step)
-        return config_error{"to_step", f.to_step, "must not be less than from_step", f.from_step};
-    if (f.failed_step != 0 && f.failed_step < f.from_step) {
-        return config_error{"failed_step", f.failed_step, "must not be less than from_step",
+    if (f.to_step < f.from_step) {
+        return config_error{"filter.to_step", f.to_step, "must be at least filter.from_step",
                             f.from_step};
     }
+    if (f.failed_step != 0 && f.failed_step < f.from_step) {
+        return config_error{"filter.failed_step", f.failed_step,
+                            "must be at least filter.from_step", f.from_step};
+    }
     if (f.failed_step > f.to_step) {
-        return config_error{"failed_step", f.failed_step, "must not be greater than to_step",
+        return config_error{"filter.failed_step", f.failed_step, "must be at most filter.to_step",
                             f.to_step};
     }
     if (f.dead_lettered_to < f.dead_lettered_from) {
-        // Times have no place in a config_error.
-        return config_error{"dead_lettered_to", 0, "must not be before dead_lettered_from", 0};
-/// A filter that selects no dead letter at all is an error.
-    if (f.to_step < f.from_step) {
-        return config_error{"filter.to_step", f.to_step, "must be at least filter.from_step",
         const std::int64_t to = f.dead_lettered_to.since_epoch().count();
         return config_error{"filter.dead_lettered_to",
                             detail::magnitude(f.dead_lettered_to.since_epoch()),
