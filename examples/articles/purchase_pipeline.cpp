@@ -55,9 +55,8 @@ int main(int argc, char** argv)
         effect.run(s.key());  // in the transaction, which is rolled back if the step fails
         return run_step(o, s);
     };
-    const auto report = waybill::run_session(
+    std::cout << describe(waybill::run_session(
         queue, waybill::state_codec<order>(), dead_letters,
         waybill::catching(handler, engines::classify), {.until_empty = true},
-        support::standard_environment());
-    std::cout << describe(report) << '\n';
+        support::standard_environment())) << '\n';
 }
