@@ -78,7 +78,7 @@ public:
         return ours;
     }
 
-    // The calls of a waybill::message_queue. A deferred message is one that is locked until its time.
+    // The calls of a waybill::message_queue. A deferred message is locked until its time.
     // Each call is one statement or one transaction, so a kill at any time leaves all or nothing.
 
     [[nodiscard]] waybill::result<std::optional<message>> receive(waybill::duration lock)

@@ -34,8 +34,8 @@ namespace waybill::inline v0_2 {
 
 /// The calls that every queue has:
 ///
-///   - `receive` returns one message, locked for `lock` from the request on, or nothing. It may wait
-///     for a message. A queue with a lock of its own ignores `lock`.
+///   - `receive` returns one message, locked for `lock` from the request on, or nothing. It may
+///     wait for a message. A queue with a lock of its own ignores `lock`.
 ///   - `deliveries` of a message counts from 1.
 ///   - `complete`, `abandon` and `dead_letter` settle it. If the lock is lost they change nothing,
 ///     as far as the queue can check that, and return `ownership_lost`.

@@ -74,8 +74,8 @@ struct queue_policy {
     /// The maximum that is configured at the queue; 2^64 - 1 if it has none. The defaults of
     /// brokers are low: 10 in Service Bus.
     std::uint64_t max_deliveries = detail::highest_size;
-    /// Maximum duration of a call to the queue, at least 0. With at most this left of a lock, only a
-    /// success is reported to the queue.
+    /// Maximum duration of a call to the queue, at least 0. With at most this left of a lock, only
+    /// a success is reported to the queue.
     duration to_settle = duration::seconds(1);
     /// Time between two requests to an empty queue, more than 0. The time that `receive` itself
     /// waits is subtracted.
@@ -111,7 +111,8 @@ struct queue_policy {
     if (auto bad = validate(p.pauses)) return bad;
     const bool limited = p.retry_for != duration::highest() && p.retry_for != duration{};
     if (limited && pause(p.pauses, UINT32_MAX, 0.0) <= duration{}) {
-        return config_error{"queue_policy.pauses.spread", static_cast<std::uint64_t>(p.pauses.spread),
+        return config_error{"queue_policy.pauses.spread",
+                            static_cast<std::uint64_t>(p.pauses.spread),
                             "must not be full (2), because such pauses may be 0 and retry_for is "
                             "limited; use around",
                             static_cast<std::uint64_t>(backoff::jitter::around)};

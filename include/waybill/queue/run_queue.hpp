@@ -46,8 +46,8 @@ void run_queue(Q& queue, Handler&& handler, const queue_policy& policy, Environm
                queue_report& report)
 {
     static_assert(message_queue<Q>,
-                  "run_queue: the queue needs receive(duration), complete, abandon and dead_letter, "
-                  "and its message needs deliveries; see queue/message_queue.hpp");
+                  "run_queue: the queue needs receive(duration), complete, abandon and "
+                  "dead_letter, and its message needs deliveries; see queue/message_queue.hpp");
     static_assert(!detail::time_source<std::remove_cvref_t<Environment>>,
                   "run_queue: it sleeps, so it needs an environment and not a clock");
     detail::driver_clock clock(env);

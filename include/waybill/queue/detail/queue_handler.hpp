@@ -43,8 +43,8 @@ struct checked_queue_handler {
         std::invocable<Handler&, const Message&, queue_policy::message_lock&>;
     static constexpr bool takes_message = takes_lock || std::invocable<Handler&, const Message&>;
     static_assert(takes_message,
-                  "run_queue: the handler must accept a const message& of the queue, and may accept "
-                  "a waybill::queue_policy::message_lock& as its second argument");
+                  "run_queue: the handler must accept a const message& of the queue, and may "
+                  "accept a waybill::queue_policy::message_lock& as its second argument");
 
     static auto call(Handler& h, const Message& m, queue_policy::message_lock& lock)
     {
@@ -77,8 +77,8 @@ template <class R>
     return h;
 }
 
-/// A delivery from its receipt to its outcome. A template, so that nothing is instantiated while the
-/// header is read. If an exception leaves the scope before the outcome,
+/// A delivery from its receipt to its outcome. A template, so that nothing is instantiated while
+/// the header is read. If an exception leaves the scope before the outcome,
 /// the message is recorded as left to its lock.
 template <class Report>
 class delivery_record {

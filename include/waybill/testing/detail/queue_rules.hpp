@@ -67,7 +67,8 @@ void queue_receive_rules(X& x)
     const auto first = x.received();
     if (!first) return;
     x.t.holds(first->deliveries == 1, "receive: the first delivery of a message has the number 1");
-    x.t.holds(x.is_empty(), "receive: a locked message is not delivered again before its lock ends");
+    x.t.holds(x.is_empty(),
+              "receive: a locked message is not delivered again before its lock ends");
     x.wait_for_lock();
     auto again = x.next();
     if (!again) return;
@@ -94,7 +95,8 @@ void queue_settle_rules(X& x)
             (void)x.queue.abandon(*again, false);
             auto third = x.next();
             if (!third) return;
-            x.t.holds(third->deliveries == 2, "abandon: a delivery that did not fail does not count");
+            x.t.holds(third->deliveries == 2,
+                      "abandon: a delivery that did not fail does not count");
             again = std::move(third);
         }
         x.t.holds(x.queue.dead_letter(*again, "reason").ok(),
