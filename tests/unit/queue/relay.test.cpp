@@ -275,6 +275,40 @@ TEST_CASE("relay: does nothing after a stop request")
     CHECK(box == before);
 }
 
+TEST_CASE("relay: sends no further batch after a stop request, and returns the rows at once")
+{
+    memory_outbox box;
+    for (int n = 0; n != 4; ++n) add(box, "a", std::to_string(n));
+    manual_environment env;
+    batch_sender sender(limits(2));
+    const auto transmit = [&](const auto&) {
+        env.stop_at(env.now());
+        return batch_sender::accepted{};
+    };
+    const relay_report r = waybill::relay(box, sender, transmit, env, drain);
+    CHECK(r.outcome == ending::stop_requested);
+    CHECK(r.sends == 1);
+    CHECK(r.sent == 2);
+    CHECK(r.returned == 2);
+    CHECK(box.claim(9, env.wall_now(), env.wall_now() + 1s)->messages.size() == 2);
+}
+
+TEST_CASE("relay: a row that fails as often as the policy allows waits for the poll interval")
+{
+    memory_outbox box;
+    add(box, "a", "1");
+    manual_environment env;
+    waybill::send_policy once = limits();
+    once.retry.max_attempts = 1;
+    batch_sender sender(once);
+    const auto fails = [](const auto&) { return batch_sender::failed{}; };
+    const relay_report r =
+        waybill::relay(box, sender, fails, waybill::time_limited(env, 10s), drain);
+    CHECK(r.outcome == ending::stop_requested);
+    CHECK(r.sends == 10);
+    CHECK(r.dead == 0);
+}
+
 TEST_CASE("relay: ends if the sender has stopped, and returns the rows")
 {
     memory_outbox box;

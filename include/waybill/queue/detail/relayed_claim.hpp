@@ -187,8 +187,6 @@ private:
     void queue_rows()
     {
         const steady_time now = clock_.now();
-        for (std::uint64_t row = 0; row != rows_.size(); ++row)  // stopped by an earlier input
-            sender_.on(typename Sender::resumed{key_of(row)}, now);
         for (std::uint64_t row = 0; row != rows_.size(); ++row)
             sender_.on(typename Sender::queued{size_of(row), key_of(row)}, now);
         sender_.on(typename Sender::flushed{}, now);
@@ -396,6 +394,7 @@ private:
     {
         const steady_time now = clock_.now();
         if (!sender_.finished()) discard_items(sender_, now);
+        // Keys that stopped in this claim or, for another input of the sender, before it.
         for (std::uint64_t row = 0; row != rows_.size(); ++row)
             sender_.on(typename Sender::resumed{key_of(row)}, now);
         report_.maybe_twice += certain_rows(sent_);
