@@ -5,10 +5,10 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <support/row_leases.hpp>

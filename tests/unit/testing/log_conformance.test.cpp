@@ -5,10 +5,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <waybill/testing/log_conformance.hpp>
@@ -97,7 +98,7 @@ struct log_under_test {
         if (how == wrong::counts_events_instead_of_sequences) {
             const auto first = std::min<std::uint64_t>(after ? after->sequence : 0, whole.size());
             whole.erase(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(first));
-            if (whole.size() > max_count) whole.resize(max_count);
+            if (whole.size() > max_count) whole.resize(static_cast<std::size_t>(max_count));
             return whole;
         }
         events found = *kept.read(name, after,
