@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "engines/sqlite_leases.hpp"
-#include "engines/sqlite_log.hpp"
-#include "engines/sqlite_store.hpp"
-#include "support/environment.hpp"
+#include "../engines/sqlite_leases.hpp"
+#include "../engines/sqlite_log.hpp"
+#include "../engines/sqlite_store.hpp"
+#include "../support/environment.hpp"
 #include <waybill/ext/exceptions.hpp>
 #include <waybill/lease.hpp>
 
