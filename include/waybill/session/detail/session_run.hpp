@@ -68,12 +68,17 @@ public:
     {
     }
 
-    /// Renews the lock if it is due, also if the clock has jumped back. A fault other than
-    /// `ownership_lost` is `infrastructure`: it is not the fault of a step.
-    [[nodiscard]] fault renew_if_due()
+    /// True if the lock is to be renewed, also if the clock has jumped back.
+    [[nodiscard]] bool is_due()
     {
         const steady_time now = clock_.now();
-        if (now >= renewed_ && now - renewed_ < every_) return {};
+        return now < renewed_ || now - renewed_ >= every_;
+    }
+
+    /// A fault other than `ownership_lost` is `infrastructure`: it is not the fault of a step.
+    [[nodiscard]] fault renew()
+    {
+        const steady_time now = clock_.now();
         fault f = to_fault(queue_.renew(lock_));
         if (f.ok()) renewed_ = now;
         else if (f.kind != fault_kind::ownership_lost) f.kind = fault_kind::infrastructure;
@@ -84,7 +89,9 @@ public:
     [[nodiscard]] fault sleep_until(steady_time t)
     {
         for (;;) {
-            if (fault f = renew_if_due(); !f.ok()) return f;
+            if (is_due()) {
+                if (fault f = renew(); !f.ok()) return f;
+            }
             if (clock_.now() >= t) return {};
             if (!clock_.sleep_until(earlier(t, renewed_ + every_)))
                 return cancelled("a stop was requested");
@@ -145,7 +152,8 @@ public:
             const steady_time before = clock_.now();
             auto accepted = queue_.accept();
             if (!accepted) {
-                const fault f = note(std::move(accepted).error());
+                const fault& f = accepted.error();
+                note(f);
                 if (f.kind == fault_kind::permanent) return end(outcome::queue_refused);
                 if (f.kind == fault_kind::cancelled) return end(outcome::stopped);
                 pause_after_fault();
@@ -181,12 +189,11 @@ private:
     }
 
     /// Counts a failed call.
-    fault note(fault f)
+    void note(const fault& f)
     {
-        if (f.ok()) return f;
+        if (f.ok()) return;
         ++report_.faults;
         report_.last_fault = f;
-        return f;
     }
 
     /// Processes the messages of one session, and closes it.
@@ -203,7 +210,7 @@ private:
         while (!pipe.over() && !clock_.stop_requested()) {
             auto m = queue_.receive(lock);
             failed = !m;
-            if (failed) note(std::move(m).error());
+            if (failed) note(m.error());
             if (failed || !*m) break;
             any = true;
             message_count count(report_);
@@ -230,28 +237,36 @@ private:
             pipe, {facts, clock_.wall_now()}, [&] { return clock_.now(); },
             [&](pipeline::load_state) {
                 pipeline::state_loaded loaded = state.load(s.read.origin.state);
-                note({loaded.kind, loaded.kind == fault_kind::none ? std::string()
-                                                                   : loaded.reason});
+                if (loaded.kind != fault_kind::none) note({loaded.kind, loaded.reason});
                 return loaded;
             },
             [&](pipeline::execute a) { return execute(pipe, state, held, tx, s, m, a); },
             [&](pipeline::save_state a) {
                 if (a.keep_old_value) tx.reset();
                 fault f;
-                if (!tx) f = held.renew_if_due();  // an open transaction checks the lock itself
+                // An open transaction checks the lock itself.
+                if (!tx && held.is_due()) f = held.renew();
                 if (f.ok()) f = state.save(a, pipe.progress());
                 tx.reset();
-                return note(std::move(f));
+                note(f);
+                return f;
             },
             [&](const pipeline::write_dead_letter& a) {
                 tx.reset();
-                fault f = held.renew_if_due();
+                fault f;
+                if (held.is_due()) f = held.renew();
                 if (f.ok()) f = to_fault(letters_.upsert(letter_of(pipe, state, s, m, a)));
-                return note(std::move(f));
+                note(f);
+                return f;
             },
-            [&](complete) { return note(to_fault(queue_.complete(lock, m))); },
+            [&](complete) {
+                fault f = to_fault(queue_.complete(lock, m));
+                note(f);
+                return f;
+            },
             [&](pipeline::clear_state) {
-                fault f = note(state.clear());
+                fault f = state.clear();
+                note(f);
                 if (!f.ok()) ++report_.states_left;
                 return f;
             },
@@ -272,7 +287,8 @@ private:
         tx.reset();
         if (clock_.stop_requested()) return {.reason = cancelled("a stop was requested")};
         const fault f = prepare(held, tx);
-        if (!f.ok()) return {.reason = note(f), .random = clock_.random()};
+        note(f);
+        if (!f.ok()) return {.reason = f, .random = clock_.random()};
         if (clock_.stop_requested()) return {.reason = cancelled("a stop was requested")};
         const pipeline::step step{.job = s.read.job(),
                                   .number = a.step,
@@ -284,7 +300,10 @@ private:
         // A step that is counted already is not saved, and commits on its own.
         const bool counted = pipe.progress().done >= a.step;
         if constexpr (handler_type::in_transaction) {
-            if (e.reason.ok() && counted && tx) e.reason = note(commit_fault(tx->commit()));
+            if (e.reason.ok() && counted && tx) {
+                e.reason = commit_fault(tx->commit());
+                note(e.reason);
+            }
         }
         if (!e.reason.ok() || counted) tx.reset();
         return e;
@@ -294,7 +313,8 @@ private:
     template <class Held>
     [[nodiscard]] fault prepare(Held& held, std::optional<tx_type>& tx)
     {
-        fault f = held.renew_if_due();
+        fault f;
+        if (held.is_due()) f = held.renew();
         if constexpr (handler_type::in_transaction) {
             if (!f.ok() || clock_.stop_requested()) return f;
             auto begun = queue_.begin();
@@ -359,7 +379,7 @@ private:
             if (f.kind == fault_kind::cancelled) f = {};
             if (f.kind != fault_kind::ownership_lost) f = to_fault(queue_.close(lock));
         }
-        if (f.kind != fault_kind::ownership_lost) note(std::move(f));
+        if (f.kind != fault_kind::ownership_lost) note(f);
     }
 
     Queue& queue_;
