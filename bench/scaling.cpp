@@ -154,7 +154,7 @@ void hpa(benchmark::State& state, const situation& s)
 
 void targets(benchmark::State& state, const situation& s)
 {
-    sc::policy p{.instances = {1, 20}};
+    sc::policy p{.instances = {1, 20}, .stabilise = {}};
     for (const char* name : names) p.targets.push_back({.of = sc::mean(name), .each = 100});
     const std::vector<reading> m = metrics(s.mean, s.highest);
     const sc::state known;
@@ -179,7 +179,7 @@ bool agree()
         const std::vector<reading> m = metrics(s.mean, s.highest);
         const sc::decision d = sc::decide(p, m, state_in(s, p, m), 4, noon);
         const int ours = d.desired > 4 ? 1 : d.desired < 4 ? -1 : 0;
-        sc::policy tracking{.instances = {1, 20}};
+        sc::policy tracking{.instances = {1, 20}, .stabilise = {}};
         for (const char* name : names)
             tracking.targets.push_back({.of = sc::mean(name), .each = 100});
         const sc::decision t = sc::decide(tracking, m, {}, 4, noon);

@@ -239,7 +239,7 @@ if command -v nats-server >/dev/null; then
 fi
 
 policy '{"up": {"last": "backlog", "above": 5}, "down": {"highest": "backlog", "below": 1}, "min_points": 3,
-         "instances": {"lowest": 1, "highest": 2}}'
+         "stabilise": {"down": "0s"}, "instances": {"lowest": 1, "highest": 2}}'
 watch=(--from sqlite:queue/live.sqlite --policy policy.json --every 100ms --window 20s --state watched --json watched.records)
 answers 0 "${watch[@]}" --for 1500ms
 says 'steady at 1'

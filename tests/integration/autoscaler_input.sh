@@ -45,7 +45,7 @@ calm()
 heading=time,resource,metric,value,instances
 policy() { printf '%s\n' "$1" >policy.json; }
 policy '{"up": {"mean": "backlog", "above": 100}, "down": {"highest": "backlog", "below": 10}, "min_points": 3,
-         "instances": {"lowest": 1, "highest": 4}}'
+         "stabilise": {"down": "0s"}, "instances": {"lowest": 1, "highest": 4}}'
 mine=(--policy policy.json --every 10s --window 60s)
 
 { echo $heading; calm 0 200; } >good.csv
@@ -201,7 +201,7 @@ answers 0 good.csv "${mine[@]}"
 says 'up 1 -> 2'  # a tenth of one is one
 says 'up 3 -> 4'
 policy '{"up": {"mean": "backlog", "above": {"per_instance": 5}}, "activation": {"last": "backlog", "above": 0},
-         "instances": {"lowest": 0, "highest": 4}}'
+         "zero_after": "0s", "instances": {"lowest": 0, "highest": 4}}'
 answers 0 good.csv "${mine[@]}"
 says 'up 0 -> 1'
 says 'checked: '

@@ -31,7 +31,7 @@ inline sc::policy replay_policy()
                  .min_points = 3,
                  .max_age = duration::seconds(180),
                  .cooldown = {.up = duration::seconds(120), .down = duration::seconds(600)},
-                 .instances = {1, 10}};
+                 .instances = {1, 10}, .stabilise = {}};
     p.step.up = {.percent = 50};
     p.bands.up = {{sc::mean("orders") > sc::per_instance(300), {.count = 4}}};
     p.stabilise.down = duration::seconds(300);

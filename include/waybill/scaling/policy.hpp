@@ -77,7 +77,8 @@ struct capacity_tier {
     friend bool operator==(const capacity_tier&, const capacity_tier&) = default;
 };
 
-/// A plain value; `validate` finds invalid fields. Defaults: steps of one instance and no waiting.
+/// A plain value; `validate` finds invalid fields. The guide has a table of the defaults: instances
+/// are added one at a time and at once, and removed if that was wanted for 5 minutes.
 template <condition Up = rule, condition Down = rule>
 struct basic_policy {
     Up up{};      ///< More instances if it holds.
@@ -96,8 +97,8 @@ struct basic_policy {
     per_direction<change> step{};
     /// Bands up count independently of `up`. Bands down count only if `down` holds.
     per_direction<std::vector<band>> bands{};
-    /// A change must be wanted for this whole period.
-    per_direction<duration> stabilise{};
+    /// A change must be wanted for this whole period. Down: the default of Kubernetes.
+    per_direction<duration> stabilise{{}, duration::seconds(300)};
     /// Limits on the changes within a period. All of them apply.
     per_direction<std::vector<rate_limit>> rate{};
     /// The time until new instances work at full capacity.
@@ -107,8 +108,8 @@ struct basic_policy {
     std::optional<rule> activation{};
     /// The time for which `activation` must have been false before all instances are removed, from
     /// any number to zero. This replaces `stabilise.down` and `rate.down`, as KEDA's cooldownPeriod
-    /// does. Cooldown and warm-up still apply.
-    duration zero_after{};
+    /// does, which has the same default. Cooldown and warm-up still apply.
+    duration zero_after = duration::seconds(300);
     /// Named tiers in ascending order of capacity. Numbers of instances are then tier indices.
     std::vector<capacity_tier> ladder{};
     /// False forbids changes in this direction.
@@ -117,8 +118,8 @@ struct basic_policy {
     std::optional<std::uint64_t> if_unknown{};
     /// The maximum time for a command. After that, it is no longer pending.
     duration patience = duration::seconds(300);
-    /// The waiting time after a failed command.
-    duration after_failure{};
+    /// The waiting time after a failed command. With 0, each decision repeats it.
+    duration after_failure = duration::seconds(30);
     /// Used by `autoscale` only: the interval of decisions.
     duration every = duration::seconds(15);
     /// Used by `autoscale` only: the samples of this period count. At least `every`.

@@ -26,7 +26,10 @@ inline sc::policy policy_small()
             .down = sc::all_of(sc::highest("orders") < 10, sc::highest("mails") < 10),
             .min_points = 5,
             .cooldown = {.up = duration::seconds(60), .down = duration::seconds(600)},
-            .instances = {1, 20}};
+            .instances = {1, 20},
+            .stabilise = {},
+            .zero_after = {},
+            .after_failure = {}};
 }
 
 /// Everything that can be said, but for a ladder.
@@ -70,7 +73,8 @@ inline sc::policy policy_full()
 
 inline sc::policy policy_ladder()
 {
-    sc::policy p{.up = sc::averaged(sc::mean("dtu")) > 80, .down = sc::mean("dtu") < 30};
+    sc::policy p{.up = sc::averaged(sc::mean("dtu")) > 80, .down = sc::mean("dtu") < 30,
+                 .stabilise = {}, .zero_after = {}, .after_failure = {}};
     p.instances = {0, 3};
     p.ladder = {{"S0", 10}, {"S1", 20}, {"S2", 50}, {"S3", 100}};
     return p;

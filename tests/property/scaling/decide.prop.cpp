@@ -104,7 +104,7 @@ policy told(const naive_policy& n)
 {
     const sc::measured load = n.averaged ? sc::averaged(sc::mean("load")) : sc::mean("load");
     policy p{.up = load > (n.per_instance ? sc::per_instance(n.more) : sc::threshold(n.more)),
-             .instances = {n.lowest, n.highest}};
+             .instances = {n.lowest, n.highest}, .stabilise = {}};
     if (n.fewer) p.down = sc::mean("idle") > *n.fewer;
     if (n.each) p.targets = {{.of = sc::mean("work"), .each = *n.each, .tolerance = {0.25, 0.25}}};
     p.step = {{n.step_up, 0}, {n.step_down, 0}};

@@ -100,7 +100,7 @@ duration any_time(dice& roll)
 
 policy any_policy(dice& roll)
 {
-    policy p{.up = any_rule(roll), .down = any_rule(roll)};
+    policy p{.up = any_rule(roll), .down = any_rule(roll), .stabilise = {}};
     for (std::uint64_t n = roll(3); n != 0; --n) {
         sc::measured m = sc::mean(roll.any_of(metrics));
         m.averaged = roll.one_in(2);

@@ -2,9 +2,12 @@
 //
 // Messages of scaling, and the stored state of an autoscaler, as JSON.
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -56,6 +59,27 @@ TEST_CASE("messages are written as the golden files say")
     check_golden("scaling/message_applied.json", golden_scaling::message_applied());
     check_golden("scaling/message_failed.json", golden_scaling::message_failed());
     check_golden("scaling/autoscale_state.json", golden_scaling::autoscale_state());
+}
+
+TEST_CASE("the messages that the guide shows are read as the golden values")
+{
+    constexpr std::string_view shown = R"text(
+{"version": 1, "resource": "orders", "metric": "backlog", "at": "2024-02-29T12:00:00Z", "value": 412.5}
+{"version": 1, "resource": "orders", "id": 17, "from": 4, "to": 6}
+{"version": 1, "resource": "orders", "applied": 17}
+{"version": 1, "resource": "orders", "failed": 17, "text": "quota exceeded"}
+)text";
+    std::vector<std::string_view> lines;
+    for (std::string_view rest = shown.substr(1); !rest.empty();) {
+        const std::size_t end = rest.find('\n');
+        lines.push_back(rest.substr(0, end));
+        rest.remove_prefix(end + 1);
+    }
+    REQUIRE(lines.size() == 4);
+    CHECK(*parse_json<sc::metric_message>(lines[0]) == golden_scaling::message_metric());
+    CHECK(*parse_json<sc::command_message>(lines[1]) == golden_scaling::message_command());
+    CHECK(*parse_json<sc::result_message>(lines[2]) == golden_scaling::message_applied());
+    CHECK(*parse_json<sc::result_message>(lines[3]) == golden_scaling::message_failed());
 }
 
 TEST_CASE("commands and their events are read as they are written")

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include <waybill/ext/chrono.hpp>
 #include <waybill/scaling.hpp>
+#include <waybill/testing/manual_environment.hpp>
 
 namespace scaling_guide_test {
 namespace {
@@ -51,6 +53,68 @@ sc::policy shown_policy()
                        .instances = {1, 20}};
     //! [scaling_policy]
     return p;
+}
+
+TEST_CASE("scaling guide: one call")
+{
+    struct {
+        waybill::result<double> depth(const std::string&) { return 500.0; }
+        double oldest(const std::string&) { return 3; }
+    } broker;
+    struct {
+        std::uint64_t size = 2;
+        std::uint64_t instances(const std::string&) const { return size; }
+        waybill::fault resize(const std::string&, std::uint64_t n)
+        {
+            size = n;
+            return {};
+        }
+    } platform;
+    waybill::testing::manual_environment env;
+    env.stop_at(env.now() + 2min);
+    int printed = 0;
+    const auto print = [&](const sc::decision&) { ++printed; };
+    //! [scaling_autoscale]
+    const sc::policy p{.up = sc::mean("orders") > sc::per_instance(100),
+                       .down = sc::highest("orders") < 10,
+                       .cooldown = {.up = 1min, .down = 5min},
+                       .instances = {1, 20}};
+    sc::autoscale_state state;
+    const auto count = [&] { return platform.instances("orders"); };
+    const auto resize = [&](const sc::command& c) { return platform.resize("orders", c.to); };
+    const auto log = [&](const sc::decision& d) { print(d); };
+    auto report = sc::autoscale({{"orders", [&] { return broker.depth("orders"); }},
+                                 {"age", [&] { return broker.oldest("orders"); }}},
+                                p, state, count, resize, env, log);
+    //! [scaling_autoscale]
+    CHECK(platform.size == 4);  // after 0 and 60 seconds
+    CHECK(printed == 8);
+    CHECK(report.up == 2);
+    CHECK(sc::describe(report) == "autoscale: 8 rounds, 2 up, 0 down, 6 held");
+}
+
+TEST_CASE("scaling guide: an autoscaler over queues")
+{
+    sc::autoscale_state state;
+    state.state.last_id = 3;
+    state.state.pending = sc::pending_command{{3, 2, 4}, at(0), {}};
+    waybill::testing::manual_environment env;
+    std::vector<sc::command_message> sent;
+    const auto send = [&](const sc::command_message& m) { sent.push_back(m); };
+    const auto receive = [] { return sc::result_message{"orders", 3, true, {}}; };
+    //! [scaling_messages]
+    const auto resize = [&](const sc::command& c) {
+        send(sc::command_message{"orders", c});
+        return sc::resize_outcome::pending;
+    };
+    // For each result that arrives:
+    const sc::result_message m = receive();
+    if (m.resource == "orders") record(state.state, m, env.wall_now());
+    //! [scaling_messages]
+    CHECK(resize({4, 4, 5}) == sc::resize_outcome::pending);
+    CHECK(sent.size() == 1);
+    CHECK_FALSE(state.state.pending);
+    CHECK(state.state.last_up == env.wall_now());
 }
 
 TEST_CASE("scaling guide: the loop")
@@ -98,8 +162,10 @@ TEST_CASE("scaling guide: the loop")
     CHECK(logged[4] == "up nothing");       // 250 orders, the limit is 200
     CHECK(logged[5] == "steady nothing");   // 250 orders, the limit is 300
     CHECK(logged[20] == "steady nothing");  // one of the 10 points is above 10
-    CHECK(logged[21] == "down nothing");
-    CHECK(logged[22] == "held cooldown");
+    CHECK(logged[21] == "held stabilising");
+    CHECK(logged[25] == "held stabilising");
+    CHECK(logged[26] == "down nothing");    // wanted for 5 minutes
+    CHECK(logged[27] == "held stabilising");
     CHECK(instances == 2);
     CHECK(stored == 30 + 2);                // once per decision, and once per command
 }
@@ -182,6 +248,8 @@ TEST_CASE("scaling guide: steps and bands")
     };
     CHECK(to(200) == 6);
     CHECK(to(2'000) == 9);
+    CHECK(to(5) == 4);  // not before it was wanted for 5 minutes
+    p.stabilise = {};
     CHECK(to(5) == 3);
 }
 

@@ -32,7 +32,7 @@ policy to_zero()
 {
     policy p{.up = sc::mean("work") > sc::per_instance(100),
              .down = sc::mean("work") < 10,
-             .instances = {0, 10}};
+             .instances = {0, 10}, .stabilise = {}};
     p.activation = sc::last("work") > 5;
     p.zero_after = seconds(300);
     return p;

@@ -29,7 +29,8 @@ namespace {
 // Unchanged between 40 and 60; 10 % beyond, 30 % beyond 30 and 70.
 policy steps()
 {
-    policy p{.up = sc::mean("cpu") >= 60, .down = sc::mean("cpu") <= 40, .instances = {1, 100}};
+    policy p{.up = sc::mean("cpu") >= 60, .down = sc::mean("cpu") <= 40, .instances = {1, 100},
+             .stabilise = {}};
     p.step = {.up = {.percent = 10}, .down = {.percent = 10}};
     p.bands.up = {{sc::mean("cpu") >= 70, {.percent = 30}}};
     p.bands.down = {{sc::mean("cpu") <= 30, {.percent = 30}}};
@@ -41,7 +42,7 @@ policy steps()
 // https://docs.aws.amazon.com/autoscaling/ec2/userguide/as-using-sqs-queue.html
 TEST_CASE("as AWS: 1500 messages, a tenth of a second each, ten seconds to wait: 15 instances")
 {
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     const double acceptable = 10 / 0.1;
     p.targets = {{.of = sc::last("messages"), .each = acceptable}};
     const decision d = decide(p, readings{level("messages", 1'500)}, {}, 10, at(0));
@@ -78,7 +79,8 @@ TEST_CASE("as AWS: instances that warm up are not counted twice")
 // The same page, on adjustment types.
 TEST_CASE("as AWS: 12.7 are 12, 0.67 is 1, -0.58 is -1, -6.67 are -6")
 {
-    policy p{.up = sc::mean("cpu") > 60, .down = sc::mean("cpu") < 40, .instances = {1, 100}};
+    policy p{.up = sc::mean("cpu") > 60, .down = sc::mean("cpu") < 40, .instances = {1, 100},
+             .stabilise = {}};
     const auto changed = [&](double percent, double cpu) {
         p.step = {.up = {.percent = percent}, .down = {.percent = percent}};
         return decide(p, readings{level("cpu", cpu)}, {}, 10, at(0)).to;
@@ -95,7 +97,7 @@ TEST_CASE("as AWS: 12.7 are 12, 0.67 is 1, -0.58 is -1, -6.67 are -6")
 // https://docs.aws.amazon.com/autoscaling/ec2/userguide/as-scaling-target-tracking.html
 TEST_CASE("as AWS: out if any target needs it, in only if all are known to need fewer")
 {
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::averaged(sc::mean("cpu")), .each = 50},
                  {.of = sc::mean("requests"), .each = 1'000}};
     const auto of = [&](readings now) { return decide(p, now, {}, 10, at(0)); };

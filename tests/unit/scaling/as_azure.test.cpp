@@ -33,7 +33,7 @@ policy four_rules()
     const auto cpu = sc::averaged(sc::mean("cpu")), memory = sc::averaged(sc::mean("memory"));
     return {.up = sc::any_of(cpu > 75, memory > 75),
             .down = sc::all_of(cpu < 30, memory < 50),
-            .instances = {1, 20}};
+            .instances = {1, 20}, .stabilise = {}};
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ TEST_CASE("as Azure: out where any rule says so, in where all do")
 TEST_CASE("as Azure: 60 % on three are 90 % on two, so none goes; with 50 % one does")
 {
     const auto cpu = sc::averaged(sc::mean("cpu"));
-    const policy p{.up = cpu >= 80, .down = cpu <= 60, .instances = {1, 10}};
+    const policy p{.up = cpu >= 80, .down = cpu <= 60, .instances = {1, 10}, .stabilise = {}};
     CHECK_FALSE(sc::validate(p));
     loop l{p, 2};
     CHECK(l.step({level("cpu", 80)}, at(0)).to == 3);
@@ -69,14 +69,15 @@ TEST_CASE("as Azure: 60 % on three are 90 % on two, so none goes; with 50 % one 
 TEST_CASE("as Azure: two instances at 60 % stay two")
 {
     const auto cpu = sc::averaged(sc::mean("cpu"));
-    const policy p{.up = cpu > 80, .down = cpu <= 60, .instances = {1, 10}};
+    const policy p{.up = cpu > 80, .down = cpu <= 60, .instances = {1, 10}, .stabilise = {}};
     CHECK(decide(p, readings{level("cpu", 60)}, {}, 2, at(0)).why == reason::flapping);
 }
 
 TEST_CASE("as Azure: one threshold both ways is found before, and still does not flap")
 {
     const auto threads = sc::averaged(sc::mean("threads"));
-    const policy p{.up = threads >= 600, .down = threads <= 600, .instances = {1, 10}};
+    const policy p{.up = threads >= 600, .down = threads <= 600, .instances = {1, 10},
+                   .stabilise = {}};
     CHECK(sc::validate(p));
     loop l{p, 2};
     CHECK(l.step({level("threads", 625)}, at(0)).to == 3);
@@ -89,7 +90,7 @@ TEST_CASE("as Azure: one threshold both ways is found before, and still does not
 TEST_CASE("as Azure: four to two would flap, and three do not")
 {
     const auto cpu = sc::averaged(sc::mean("cpu"));
-    policy p{.up = cpu > 80, .down = cpu < 50, .instances = {1, 10}};
+    policy p{.up = cpu > 80, .down = cpu < 50, .instances = {1, 10}, .stabilise = {}};
     p.step.down.count = 2;
     const decision d = decide(p, readings{level("cpu", 45)}, {}, 4, at(0));
     CHECK(d.desired == 2);
@@ -101,7 +102,7 @@ TEST_CASE("as Azure: a queue is counted by instance")
 {
     const auto queue = sc::mean("messages");
     const policy p{.up = queue >= sc::per_instance(50), .down = queue <= sc::per_instance(10),
-                   .instances = {1, 10}};
+                   .instances = {1, 10}, .stabilise = {}};
     CHECK_FALSE(sc::validate(p));
     const auto of = [&](double messages, std::uint64_t n) {
         return decide(p, readings{level("messages", messages)}, {}, n, at(0)).to;
@@ -117,7 +118,7 @@ TEST_CASE("as Azure: a queue is counted by instance")
 
 TEST_CASE("as Azure: of several rules out the highest capacity")
 {
-    policy p{.down = {}, .instances = {1, 100}};
+    policy p{.down = {}, .instances = {1, 100}, .stabilise = {}};
     p.bands.up = {{sc::mean("a") > 1, {.count = 3}}, {sc::mean("b") > 1, {.count = 5}}};
     CHECK(decide(p, readings{level("a", 2), level("b", 2)}, {}, 10, at(0)).to == 15);
     CHECK(decide(p, readings{level("a", 2), level("b", 0)}, {}, 10, at(0)).to == 13);
@@ -129,7 +130,8 @@ TEST_CASE("as Azure: of several rules out the highest capacity")
 TEST_CASE("as Azure: of several rules in as little as possible")
 {
     // Half of them or three: from ten, five or seven, and seven it is. Here that is two limits.
-    policy p{.down = sc::all_of(sc::mean("a") < 1, sc::mean("b") < 1), .instances = {1, 100}};
+    policy p{.down = sc::all_of(sc::mean("a") < 1, sc::mean("b") < 1), .instances = {1, 100},
+             .stabilise = {}};
     p.step.down.percent = 100;
     p.rate.down = {{{.percent = 50}, seconds(60)}, {{.count = 3}, seconds(60)}};
     CHECK(decide(p, readings{level("a", 0), level("b", 0)}, {}, 10, at(0)).to == 7);

@@ -31,7 +31,7 @@ namespace {
 // An average of 100 m for each pod; a tenth more or less does not matter.
 policy pods()
 {
-    policy p{.instances = {1, 1'000}};
+    policy p{.instances = {1, 1'000}, .stabilise = {}};
     p.targets = {{.of = sc::averaged(sc::mean("cpu")), .each = 100, .tolerance = {0.1, 0.1}}};
     return p;
 }

@@ -33,7 +33,7 @@ namespace {
 // until the last ones go.
 policy service_bus()
 {
-    policy p{.instances = {0, 100}};
+    policy p{.instances = {0, 100}, .stabilise = {}};
     p.targets = {{.of = sc::last("messages"), .each = 5, .tolerance = {0.1, 0.1}}};
     p.activation = sc::last("messages") > 0;
     p.zero_after = seconds(300);
@@ -67,7 +67,7 @@ std::int64_t seconds_to_zero(const policy& p, std::uint64_t instances, std::int6
 // stable window none goes.
 policy two_windows()
 {
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("stable"), .each = 10, .tolerance = {0, 0}},
                  {.of = sc::mean("panic"), .each = 10, .tolerance = {0.999'999, 0}}};
     p.stabilise.down = seconds(60);
@@ -231,7 +231,7 @@ TEST_CASE("as Knative: a restart with the saved state lets nothing go, nor does 
 // https://cloud.google.com/compute/docs/autoscaler/understanding-autoscaler-decisions
 TEST_CASE("as Google: the size is that of the peak within ten minutes")
 {
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::averaged(sc::mean("cpu")), .each = 60, .tolerance = {0, 0}}};
     p.stabilise.down = seconds(600);
     loop l{p, 10};
@@ -245,7 +245,7 @@ TEST_CASE("as Google: the size is that of the peak within ten minutes")
 // https://cloud.google.com/compute/docs/autoscaler#scale-in_controls
 TEST_CASE("as Google: at most so many of the peak go within a window")
 {
-    policy p{.instances = {1, 200}};
+    policy p{.instances = {1, 200}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     p.rate.down = {{{.count = 20}, seconds(600)}};
     loop l{p, 100};
@@ -261,7 +261,7 @@ TEST_CASE("as Google: at most so many of the peak go within a window")
 // https://cloud.google.com/compute/docs/autoscaler/managing-autoscalers
 TEST_CASE("as Google: only out, off, and young instances")
 {
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     p.allow.down = false;
     CHECK(decide(p, readings{level("work", 20)}, {}, 10, at(0)).to == 20);

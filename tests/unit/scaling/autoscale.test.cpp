@@ -37,7 +37,8 @@ using waybill::testing::memory_autoscale_state;
 
 sc::policy plain()
 {
-    return {.up = sc::last("orders") > 100, .down = sc::last("orders") < 10, .instances = {1, 10}};
+    return {.up = sc::last("orders") > 100, .down = sc::last("orders") < 10, .instances = {1, 10},
+            .stabilise = {}, .after_failure = {}};
 }
 
 // A service whose instances are counted and changed.
@@ -267,7 +268,8 @@ TEST_CASE("autoscale: a command without a result blocks others until the number 
     };
     const auto run = [&](duration d) {
         w.stop_after(d);
-        return autoscale({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(), send, w.env);
+        return autoscale({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(), send,
+                         w.env);
     };
     auto r = run(60s);  // rounds at 0, 15, 30, 45
     CHECK(sent.size() == 1);

@@ -226,8 +226,9 @@ TEST_CASE("autoscale: an observer and a source that throw lose nothing")
                     process_ended);
     CHECK(state.metrics.at(0).samples.size() == 1);
     CHECK(state.state == sc::state{});
-    CHECK_THROWS_AS((void)autoscale_once({{"load", [] { return 500; }}}, p, state, count, resize, env,
-                                         [](const sc::decision&) { throw process_ended(); }),
+    const auto observe = [](const sc::decision&) { throw process_ended(); };
+    CHECK_THROWS_AS((void)autoscale_once({{"load", [] { return 500; }}}, p, state, count, resize,
+                                         env, observe),
                     process_ended);
     CHECK(state.state.pending);  // the command was not sent, and is given up after `patience`
 }

@@ -31,7 +31,7 @@ policy good()
             .down = sc::all_of(sc::highest("orders") < 10, sc::highest("mails") < 10),
             .min_points = 5,
             .cooldown = {seconds(60), seconds(600)},
-            .instances = {1, 20}};
+            .instances = {1, 20}, .stabilise = {}};
 }
 
 template <class F>

@@ -30,7 +30,8 @@ namespace {
 
 policy plain()
 {
-    return {.up = sc::mean("load") > 100, .down = sc::mean("load") < 10, .instances = {1, 100}};
+    return {.up = sc::mean("load") > 100, .down = sc::mean("load") < 10, .instances = {1, 100},
+            .stabilise = {}, .after_failure = {}};
 }
 
 const readings high{level("load", 200)};
@@ -99,7 +100,7 @@ TEST_CASE("clock back: new instances warm up, and nothing goes")
 
 TEST_CASE("clock back: stabilisation holds, either way")
 {
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     p.stabilise = {seconds(300), seconds(300)};
     state s;
@@ -121,7 +122,8 @@ TEST_CASE("clock back: stabilisation holds, either way")
 TEST_CASE("clock far ahead once: nothing is held for a year by it")
 {
     const std::int64_t year = 365 * 24 * hour;
-    policy p{.up = sc::mean("work") > 100, .down = sc::mean("work") < 10, .instances = {1, 100}};
+    policy p{.up = sc::mean("work") > 100, .down = sc::mean("work") < 10, .instances = {1, 100},
+             .stabilise = {}};
     p.cooldown = {seconds(60), seconds(60), true};
     p.stabilise.down = seconds(120);
     p.warm_up = seconds(30);

@@ -32,7 +32,8 @@ namespace {
 policy plain()
 {
     return {.up = sc::mean("load") > 100, .down = sc::mean("load") < 10, .instances = {1, 100},
-            .patience = seconds(60)};
+            .stabilise = {},
+            .patience = seconds(60), .after_failure = {}};
 }
 
 const readings high{level("load", 200)};

@@ -32,7 +32,9 @@ policy with(std::int64_t up, std::int64_t down, bool shared = false)
     return {.up = sc::mean("load") > 100,
             .down = sc::mean("load") < 10,
             .cooldown = {seconds(up), seconds(down), shared},
-            .instances = {1, 100}};
+            .instances = {1, 100},
+            .stabilise = {},
+            .after_failure = {}};
 }
 
 const readings high{level("load", 200)};

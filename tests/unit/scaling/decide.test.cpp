@@ -30,7 +30,8 @@ namespace {
 
 policy plain()
 {
-    return {.up = sc::mean("load") > 100, .down = sc::mean("load") < 10, .instances = {1, 20}};
+    return {.up = sc::mean("load") > 100, .down = sc::mean("load") < 10, .instances = {1, 20},
+            .stabilise = {}};
 }
 
 void is(const decision& d, verdict v, reason why, std::uint64_t to)
@@ -63,7 +64,7 @@ TEST_CASE("decide: the record has the numbers of each rule, in their order")
 {
     policy p{.up = sc::any_of(sc::mean("a") > sc::per_instance(100), sc::highest("b") > 3),
              .down = sc::all_of(sc::highest("a") < 10, sc::mean("c") < 7),
-             .instances = {1, 20}};
+             .instances = {1, 20}, .stabilise = {}};
     p.targets = {{.of = sc::mean("a"), .each = 50}};
     const readings now{level("a", 250, at(-30)), level("b", 1)};
     const decision d = decide(p, now, {}, 2, at(0));
@@ -156,7 +157,8 @@ TEST_CASE("decide: a target lets fewer go only as far as it needs, and only with
 
 TEST_CASE("decide: without any rule nothing happens")
 {
-    is(decide(tests_support::kept(policy{.instances = {1, 9}}), {}, {}, 5, at(0)), verdict::steady, reason::nothing, 5);
+    const policy p{.instances = {1, 9}, .stabilise = {}};
+    is(decide(p, {}, {}, 5, at(0)), verdict::steady, reason::nothing, 5);
     policy up_alone = plain();
     up_alone.down = {};
     is(decide(up_alone, readings{level("load", 0)}, {}, 5, at(0)), verdict::steady,

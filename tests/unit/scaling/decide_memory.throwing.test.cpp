@@ -29,7 +29,7 @@ namespace {
 
 policy five_metrics_ten_leaves()
 {
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     std::vector<sc::rule> more, fewer;
     for (const char* m : {"a name that no string keeps in itself", "b", "c", "d", "e"}) {
         more.push_back(sc::averaged(sc::mean(m)) > sc::by_instances({{1, 80}, {9, 70}}));

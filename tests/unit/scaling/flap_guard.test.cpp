@@ -29,7 +29,7 @@ namespace {
 policy on_load(double more, double fewer)
 {
     const auto cpu = sc::averaged(sc::mean("cpu"));
-    return {.up = cpu > more, .down = cpu < fewer, .instances = {1, 100}};
+    return {.up = cpu > more, .down = cpu < fewer, .instances = {1, 100}, .stabilise = {}};
 }
 
 std::uint64_t projections(const decision& d)
@@ -86,7 +86,7 @@ TEST_CASE("flap guard: a metric that is a total changes with its thresholds, not
 {
     const policy p{.up = sc::mean("orders") > sc::per_instance(100),
                    .down = sc::mean("orders") < 250,
-                   .instances = {1, 20}};
+                   .instances = {1, 20}, .stabilise = {}};
     CHECK(decide(p, readings{level("orders", 240)}, {}, 3, at(0)).why == reason::flapping);
     CHECK(decide(p, readings{level("orders", 200)}, {}, 3, at(0)).to == 2);
     CHECK(decide(p, readings{level("orders", 240)}, {}, 4, at(0)).to == 3);
@@ -94,7 +94,7 @@ TEST_CASE("flap guard: a metric that is a total changes with its thresholds, not
 
 TEST_CASE("flap guard: bands and targets are asked as well")
 {
-    policy p{.down = sc::mean("idle") > 0, .instances = {1, 20}};
+    policy p{.down = sc::mean("idle") > 0, .instances = {1, 20}, .stabilise = {}};
     p.bands.up = {{sc::averaged(sc::mean("cpu")) > 80, {}}};
     const readings now{level("idle", 1), level("cpu", 50)};
     CHECK(decide(p, now, {}, 2, at(0)).why == reason::flapping);
@@ -110,7 +110,7 @@ TEST_CASE("flap guard: what a rate limit lets go has been asked about, too")
     // Four are less than three or five, for whatever reason.
     const auto odd = [](std::uint64_t n) { return n == 4 ? 10.0 : 1'000.0; };
     policy p{.up = sc::mean("orders") > sc::of_instances(odd), .down = sc::mean("orders") < 100,
-             .instances = {1, 20}};
+             .instances = {1, 20}, .stabilise = {}};
     p.step.down.count = 6;
     const readings now{level("orders", 50)};
     CHECK(decide(p, now, {}, 8, at(0)).to == 2);
@@ -136,6 +136,7 @@ TEST_CASE("flap guard: the last instance goes whatever the load would be without
     policy p = on_load(80, 60);
     p.instances = {0, 5};
     p.activation = sc::mean("cpu") > 1;
+    p.zero_after = {};
     CHECK(decide(p, readings{level("cpu", 0)}, {}, 1, at(0)).to == 0);
 }
 

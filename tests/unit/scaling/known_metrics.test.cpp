@@ -22,7 +22,7 @@ sc::policy full()
     sc::policy p{.up = sc::any_of(sc::mean("orders") > 1, !(sc::highest("age") > 2)),
                  .down = sc::all_of(sc::mean("orders") < 1,
                                     sc::at_least_of(1, sc::sum("mails") < 3)),
-                 .targets = {{sc::last("backlog"), 100}}};
+                 .targets = {{sc::last("backlog"), 100}}, .stabilise = {}};
     p.bands.up = {{sc::rate("more") > 1, {.count = 5}}};
     p.bands.down = {{sc::rate("less") > 1, {.count = 5}}};
     p.activation = sc::all_of(sc::last("first") > 0);
@@ -42,7 +42,7 @@ TEST_CASE("each metric once, in the order of the rows")
     const sc::policy p = full();
     CHECK(sc::metrics_of(p) ==
           all{"orders", "age", "more", "mails", "less", "first", "backlog"});
-    const sc::policy nothing;
+    const sc::policy nothing{.stabilise = {}};
     CHECK(sc::metrics_of(nothing) == all{});
 }
 

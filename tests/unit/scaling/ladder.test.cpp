@@ -31,7 +31,7 @@ policy database()
 {
     policy p{.up = sc::averaged(sc::mean("dtu")) > 80,
              .down = sc::averaged(sc::mean("dtu")) < 30,
-             .instances = {0, 4}};
+             .instances = {0, 4}, .stabilise = {}};
     p.ladder = sizes;
     return p;
 }
@@ -103,7 +103,7 @@ TEST_CASE("ladder: the flap guard knows how far apart the tiers are")
 
 TEST_CASE("ladder: targets ask for what is worth enough")
 {
-    policy p{.instances = {0, 4}};
+    policy p{.instances = {0, 4}, .stabilise = {}};
     p.ladder = sizes;
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     const auto tier_of = [&](double work, std::uint64_t from) {

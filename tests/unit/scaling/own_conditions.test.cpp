@@ -88,6 +88,7 @@ static_assert(sc::condition<decltype(sc::any_of(sc::rule(), backlog_grows(), &al
 TEST_CASE("own condition: alone it decides, with a row of its own")
 {
     auto p = sc::policy_of(backlog_grows{5}, sc::mean("in") < 1);
+    p.stabilise = {};
     p.instances = {1, 10};
     const decision d = decide(p, readings{level("in", 20), level("out", 10)}, {}, 3, at(0));
     CHECK(d.verdict == verdict::up);
@@ -101,6 +102,7 @@ TEST_CASE("own condition: alone it decides, with a row of its own")
 TEST_CASE("own condition: unknown is unknown")
 {
     auto p = sc::policy_of(backlog_grows{5}, sc::mean("in") < 1);
+    p.stabilise = {};
     p.instances = {1, 10};
     const decision d = decide(p, readings{level("in", 0)}, {}, 3, at(0));
     CHECK(d.verdict == verdict::held);
@@ -113,6 +115,7 @@ TEST_CASE("own condition: it joins any_of and all_of, in any place")
     const readings shrinks{level("in", 0.5), level("out", 10)};
     const auto check = [&](auto up, auto down) {
         auto p = sc::policy_of(up, down);
+        p.stabilise = {};
         p.instances = {1, 10};
         const decision more = decide(p, grows, {}, 3, at(0));
         CHECK(more.verdict == verdict::up);
@@ -135,6 +138,7 @@ TEST_CASE("own condition: with captures, and with rules as a part of it")
         return sc::both((sc::mean("in") > most)(s, because), backlog_grows{0}(s, because));
     };
     auto p = sc::policy_of(up, sc::rule());
+    p.stabilise = {};
     p.instances = {1, 10};
     CHECK(decide(p, readings{level("in", 101), level("out", 1)}, {}, 3, at(0)).to == 4);
     CHECK(decide(p, readings{level("in", 101), level("out", 102)}, {}, 3, at(0)).to == 3);
@@ -146,6 +150,7 @@ TEST_CASE("own condition: the flap guard asks it again with the load of fewer")
         return sc::truth_of(60 * s.load > 80);
     };
     auto p = sc::policy_of(busy, sc::mean("in") < 100);
+    p.stabilise = {};
     p.instances = {1, 10};
     CHECK(decide(p, readings{level("in", 0)}, {}, 2, at(0)).why == reason::flapping);
     CHECK(decide(p, readings{level("in", 0)}, {}, 5, at(0)).to == 4);
@@ -154,6 +159,7 @@ TEST_CASE("own condition: the flap guard asks it again with the load of fewer")
 TEST_CASE("own condition: a function is one, too")
 {
     auto p = sc::policy_of(&always, sc::rule());
+    p.stabilise = {};
     p.instances = {1, 10};
     CHECK(decide(p, {}, {}, 3, at(0)).to == 4);
 }
@@ -161,11 +167,13 @@ TEST_CASE("own condition: a function is one, too")
 TEST_CASE("own condition: check leaves it alone, and looks at the rest")
 {
     auto p = sc::policy_of(backlog_grows{5}, sc::mean("in") < 1);
+    p.stabilise = {};
     p.instances = {1, 10};
     CHECK_FALSE(sc::validate(p));
     p.down = sc::mean("") < 1;
     CHECK(sc::validate(p));
     p.down = sc::mean("in") < 1;
+    p.stabilise = {};
     p.instances = {5, 3};
     CHECK(sc::validate(p));
 }

@@ -85,7 +85,8 @@ TEST_CASE("partial: the highest of what was sampled is marked as a lower bound")
 TEST_CASE("partial: what does not grow with the load is no average over the instances")
 {
     const auto wrong = [](sc::statistic s) {
-        sc::policy p{.up = sc::averaged(sc::of(s, "cpu")) > 70, .instances = {1, 4}};
+        sc::policy p{.up = sc::averaged(sc::of(s, "cpu")) > 70, .instances = {1, 4},
+                     .stabilise = {}};
         return sc::validate(p).has_value();
     };
     CHECK_FALSE(wrong(sc::statistic::mean));

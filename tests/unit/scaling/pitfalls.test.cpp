@@ -41,7 +41,7 @@ policy article()
             .min_points = 5,
             .max_age = seconds(120),
             .cooldown = {seconds(60), seconds(600)},
-            .instances = {1, 20}};
+            .instances = {1, 20}, .stabilise = {}};
 }
 
 decision of(window& w, const policy& p, std::int64_t t, std::uint64_t n = 5)
@@ -188,7 +188,7 @@ TEST_CASE("pitfall: instances times a threshold do not overflow into a small one
 
 TEST_CASE("pitfall: stabilisation does not reverse, and rate limits do not either")
 {
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     p.stabilise = {seconds(300), seconds(300)};
     p.rate = {{{{.count = 1}, seconds(300)}}, {{{.count = 1}, seconds(300)}}};
@@ -208,7 +208,7 @@ TEST_CASE("pitfall: stabilisation does not reverse, and rate limits do not eithe
 TEST_CASE("pitfall: what was asked for is remembered from asking, what was done from doing")
 {
     // Recommendations are remembered though none was carried out; a cooldown needs a change.
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     p.stabilise.down = seconds(60);
     p.cooldown.down = seconds(600);
@@ -216,6 +216,7 @@ TEST_CASE("pitfall: what was asked for is remembered from asking, what was done 
     s.on(decide(p, readings{level("work", 20)}, s, 10, at(0)));  // ordered, and lost
     s.on(sc::failed{1}, at(1));
     CHECK(s.highest.back().instances == 20);
+    p.after_failure = {};
     CHECK(decide(p, readings{level("work", 5)}, s, 10, at(30)).why == reason::stabilising);
     CHECK_FALSE(s.last_up);
     s.on(decide(p, readings{level("work", 5)}, s, 10, at(30)));
@@ -224,7 +225,7 @@ TEST_CASE("pitfall: what was asked for is remembered from asking, what was done 
 
 TEST_CASE("pitfall: an old state and a long gap hold first, and act on what is known now")
 {
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     p.stabilise.down = seconds(300);
     loop l{p, 10};
@@ -239,7 +240,7 @@ TEST_CASE("pitfall: an old state and a long gap hold first, and act on what is k
 TEST_CASE("pitfall: the tolerance is not a dead band that grows with every change")
 {
     // 4 a piece, 41 of them: within a tenth at ten, and it does not creep.
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("tasks"), .each = 4, .tolerance = {0.1, 0.1}}};
     loop l{p, 10};
     for (std::int64_t t = 0; t != 100; ++t) l.step({level("tasks", 43)}, at(t));

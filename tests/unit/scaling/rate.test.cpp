@@ -28,7 +28,7 @@ namespace {
 
 policy by_target()
 {
-    policy p{.instances = {1, 1'000}};
+    policy p{.instances = {1, 1'000}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     return p;
 }
@@ -115,6 +115,7 @@ TEST_CASE("rate: what was never applied does not count")
 {
     policy p = by_target();
     p.rate.up = {{{.count = 4}, seconds(60)}};
+    p.after_failure = {};
     state s;
     const decision d = decide(p, readings{level("work", 100)}, s, 10, at(0));
     s.on(d);

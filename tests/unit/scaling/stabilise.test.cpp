@@ -25,7 +25,7 @@ namespace {
 
 policy by_target(std::int64_t up, std::int64_t down)
 {
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     p.stabilise = {seconds(up), seconds(down)};
     return p;

@@ -26,7 +26,7 @@ namespace {
 
 policy for_each(double each, double tolerance = 0)
 {
-    policy p{.instances = {1, 1'000'000}};
+    policy p{.instances = {1, 1'000'000}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = each, .tolerance = {tolerance, tolerance}}};
     return p;
 }

@@ -38,7 +38,7 @@ policy two_metrics()
              .down = sc::all_of(sc::mean("a") < 10, sc::mean("b") < 10),
              .min_points = 5,
              .max_age = seconds(120),
-             .instances = {1, 20}};
+             .instances = {1, 20}, .stabilise = {}};
     return p;
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("unknown: a target, with a rule down and without one")
 TEST_CASE("unknown: an activation rule keeps the last instance, and does not start the first")
 {
     policy p{.up = sc::mean("a") > 100, .min_points = 5, .max_age = seconds(120),
-             .instances = {0, 9}};
+             .instances = {0, 9}, .stabilise = {}};
     p.activation = sc::mean("b") > 0;
     sc::state s;
     s.inactive_since = at(-1'000);
@@ -133,7 +133,8 @@ TEST_CASE("unknown: an activation rule keeps the last instance, and does not sta
 TEST_CASE("unknown: thresholds that are no number, or not there, are unknown too")
 {
     const readings low{level("a", 0), level("b", 0)};
-    policy p{.up = sc::mean("a") > 100, .down = sc::mean("b") < 10, .instances = {1, 20}};
+    policy p{.up = sc::mean("a") > 100, .down = sc::mean("b") < 10, .instances = {1, 20},
+             .stabilise = {}};
     for (const double bad : {not_a_number, endless, -endless}) {
         p.down = sc::mean("b") < bad;
         is_unknown(decide(p, low, {}, 5, at(0)), missing_part::limit);
@@ -151,7 +152,7 @@ TEST_CASE("unknown: thresholds that are no number, or not there, are unknown too
 TEST_CASE("unknown: a target for no number of work is unknown too")
 {
     const readings low{level("a", 0), level("b", 0)};
-    policy p{.up = sc::mean("a") > 100, .instances = {1, 20}};
+    policy p{.up = sc::mean("a") > 100, .instances = {1, 20}, .stabilise = {}};
     for (const double bad : {not_a_number, endless, -endless, 0.0, -5.0}) {
         p.targets = {{.of = sc::mean("b"), .each = bad}};
         is_unknown(decide(p, low, {}, 5, at(0)), missing_part::limit);
@@ -216,7 +217,8 @@ TEST_CASE("unknown: where it is decided without the unknown part it is decided")
 TEST_CASE("unknown: a demand on the points of all parts reaches each of them")
 {
     const sc::rule both = sc::all_of(sc::mean("a") < 10, sc::any_of(sc::mean("b") < 10));
-    policy p{.up = sc::mean("a") > 100, .down = both.with_points(11), .instances = {1, 20}};
+    policy p{.up = sc::mean("a") > 100, .down = both.with_points(11), .instances = {1, 20},
+             .stabilise = {}};
     const readings low{level("a", 0, at(0)), level("b", 0, at(0))};
     is_unknown(decide(p, low, {}, 5, at(0)), missing_part::points);
     p.down = both.not_older_than(seconds(10));
@@ -230,7 +232,7 @@ TEST_CASE("unknown: a count that the rule up cannot be asked about is not gone t
     // Whether three are enough nobody knows: the table begins with four.
     const auto steps = sc::by_instances({{4, 100}, {8, 300}});
     const policy p{.up = sc::mean("a") > steps, .down = sc::mean("a") < 10,
-                   .instances = {1, 20}};
+                   .instances = {1, 20}, .stabilise = {}};
     const decision d = decide(p, readings{level("a", 0)}, {}, 4, at(0));
     CHECK(d.verdict == verdict::held);
     CHECK(d.why == reason::flapping);

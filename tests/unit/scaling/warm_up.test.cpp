@@ -26,7 +26,8 @@ namespace {
 
 policy steps()
 {
-    policy p{.up = sc::mean("cpu") > 60, .down = sc::mean("cpu") < 40, .instances = {1, 100}};
+    policy p{.up = sc::mean("cpu") > 60, .down = sc::mean("cpu") < 40, .instances = {1, 100},
+             .stabilise = {}};
     p.step = {.up = {.percent = 10}, .down = {.percent = 10}};
     p.bands.up = {{sc::mean("cpu") > 70, {.percent = 30}}};
     p.warm_up = seconds(300);
@@ -82,7 +83,7 @@ TEST_CASE("warm-up: without one every change begins where the last one ended")
 
 TEST_CASE("warm-up: a target is not held by it, only what goes is")
 {
-    policy p{.instances = {1, 100}};
+    policy p{.instances = {1, 100}, .stabilise = {}};
     p.targets = {{.of = sc::mean("work"), .each = 1, .tolerance = {0, 0}}};
     p.warm_up = seconds(300);
     loop l{p, 10};
