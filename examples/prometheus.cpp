@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// prometheus: sends a thousand messages to a broker in memory and writes the counters of the sender, its
-// report and a circuit breaker in the text format of Prometheus.
+// prometheus: sends a thousand messages to a broker in memory and writes the counters of the sender,
+// its report and a circuit breaker in the text format of Prometheus.
+
 #include <cstdint>
 #include <iostream>
 #include <string>
