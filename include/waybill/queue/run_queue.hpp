@@ -11,10 +11,8 @@
 // A handler with steps keeps its lock between them:
 //
 //     [&](const message& m, waybill::queue_policy::message_lock& lock) {
-//         for (const part& p : m.parts) {
-//             if (!lock.keep()) return waybill::ownership_lost("the lock is lost");
-//             upload(p);
-//         }
+//         for (const part& p : m.parts)
+//             if (lock.keep()) upload(p); else return waybill::ownership_lost("the lock is lost");
 //         return waybill::fault{};
 //     }
 //
