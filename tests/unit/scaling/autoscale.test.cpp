@@ -363,6 +363,16 @@ TEST_CASE("autoscale: while the store fails, a running autoscaler keeps its samp
                              w.resize(), w.env);
     CHECK(r.save_failures == 3);
     CHECK(store.saved().metrics.at(0).samples.size() == 4);
+    // A command that could not be stored is decided anew in the next round, and is not pending.
+    w.orders = 500;
+    store.failing = 1;
+    w.stop_after(30s);
+    const auto again = autoscale({{"orders", [&] { return w.orders; }}}, p, store, w.count(),
+                                 w.resize(), w.env);
+    CHECK(again.save_failures == 1);
+    CHECK(again.up == 1);
+    CHECK(again.held == 0);
+    CHECK(w.executed == std::vector<sc::command>{{1, 2, 3}});
 }
 
 TEST_CASE("autoscale: after a stop nothing new is started")
