@@ -52,7 +52,6 @@ template <class Log, class Clock>
                                    std::vector<std::string>& names, partitions_report& r)
 {
     static_assert(checked_event_log<Log>::ok);
-    constexpr double middle_of_jitter = 0.5;
     std::uint32_t failures = 0;
     while (!clock.stop_requested()) {
         auto listed = log.partitions();
@@ -68,7 +67,7 @@ template <class Log, class Clock>
             r.failed_reads = saturating_add(r.failed_reads, 1);
             store_fault(r, {}, listed.error());
             if (failures != ~std::uint32_t{0}) ++failures;
-            wait = pause(c.pause, failures, middle_of_jitter);
+            wait = pause(c.pause, failures, clock.random());
         }
         if (!clock.sleep_until(now + wait)) return false;
     }
