@@ -98,7 +98,8 @@ struct log_under_test {
         if (how == wrong::counts_events_instead_of_sequences) {
             const auto first = std::min<std::uint64_t>(after ? after->sequence : 0, whole.size());
             whole.erase(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(first));
-            if (whole.size() > max_count) whole.resize(static_cast<std::size_t>(max_count));
+            if (whole.size() > max_count)
+                whole.erase(whole.begin() + static_cast<std::ptrdiff_t>(max_count), whole.end());
             return whole;
         }
         events found = *kept.read(name, after,
