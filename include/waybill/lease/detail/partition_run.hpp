@@ -147,7 +147,7 @@ template <class Leases>
     using types = lease_manager_types;
     types::lease_answer answer = perform(leases, call, random);
     r = {};
-    const auto check = [&](const auto& returned) {
+    const auto count_failure = [&](const auto& returned) {
         if (returned) return;
         r.failed_lease_calls = 1;
         store_fault(r, {}, returned.error());
@@ -155,14 +155,14 @@ template <class Leases>
     match(
         answer,
         [&](const types::renewed& a) {
-            check(a.written);
-            check(a.table);
+            count_failure(a.written);
+            count_failure(a.table);
         },
         [&](const types::claimed& a) {
-            for (const auto& each : a.answers) check(each);
+            for (const auto& each : a.answers) count_failure(each);
         },
-        [&](const types::group_left& a) { check(a.answer); },
-        [&](const types::listed& a) { check(a.answer); });
+        [&](const types::group_left& a) { count_failure(a.answer); },
+        [&](const types::listed& a) { count_failure(a.answer); });
     return answer;
 }
 

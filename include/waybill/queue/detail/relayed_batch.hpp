@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
-#include <vector>  // for std::forward_iterator_tag; <iterator> costs more
+#include <vector>  // also for std::forward_iterator_tag, because <iterator> costs more
 
 namespace waybill::inline v0_2::detail {
 

@@ -58,7 +58,7 @@ template <class Policy>
         return policy_error{"/min_points", expected, std::to_string(p.min_points)};
     }
     std::optional<policy_error> error;
-    const auto check = [&](const std::string& path, const auto& condition) {
+    const auto look_up = [&](const std::string& path, const auto& condition) {
         if constexpr (requires { condition.parts(); }) {
             const comparison* c = needs_more_points(condition, most);
             if (c == nullptr || error) return;
@@ -66,11 +66,11 @@ template <class Policy>
                                  std::to_string(*c->min_points) + " for " + in_quotes(c->metric)};
         }
     };
-    check("/up", p.up);
-    check("/down", p.down);
-    if (p.activation) check("/activation", *p.activation);
-    for (const band& b : p.bands.up) check("/bands/up", b.when);
-    for (const band& b : p.bands.down) check("/bands/down", b.when);
+    look_up("/up", p.up);
+    look_up("/down", p.down);
+    if (p.activation) look_up("/activation", *p.activation);
+    for (const band& b : p.bands.up) look_up("/bands/up", b.when);
+    for (const band& b : p.bands.down) look_up("/bands/down", b.when);
     return error;
 }
 
