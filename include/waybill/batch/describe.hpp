@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// describe: batches, calibrations, policies, reports, actions and events of the batch sender as text.
+// describe: batches, calibrations, policies, reports, actions and events of the sender as text.
 
 #ifndef WAYBILL_BATCH_DESCRIBE_HPP
 #define WAYBILL_BATCH_DESCRIBE_HPP

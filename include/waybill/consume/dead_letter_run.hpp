@@ -136,7 +136,8 @@ struct [[nodiscard]] dead_letter::run_report {
 template <>
 struct detail::words::line_of<dead_letter::run_report> : detail::words::described_line {};
 template <>
-struct detail::words::line_of<dead_letter::run_report::failed_letter> : detail::words::described_line {};
+struct detail::words::line_of<dead_letter::run_report::failed_letter>
+    : detail::words::described_line {};
 
 }  // namespace waybill::inline v0_2
 

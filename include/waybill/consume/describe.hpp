@@ -233,7 +233,8 @@ template <>
 struct line_of<dead_letter_options> {
     static std::string text(const auto& a)
     {
-        std::string result = concat("keep ", a.keeps, ", reasons of at most ", bytes(a.reason_bytes));
+        std::string result =
+            concat("keep ", a.keeps, ", reasons of at most ", bytes(a.reason_bytes));
         if (a.body_bytes != unlimited) result += ", bodies of at most " + bytes(a.body_bytes);
         return result;
     }
@@ -263,7 +264,8 @@ struct line_of<dead_letter::run_policy> {
     static std::string text(const auto& p)
     {
         std::string result = "dead letters of ";
-        result += p.keys.empty() ? "all partitions" : counted(p.keys.size(), "partition", "partitions");
+        result += p.keys.empty() ? "all partitions"
+                                 : counted(p.keys.size(), "partition", "partitions");
         if (p.kind != fault_kind::none) result += concat(", ", name(p.kind));
         result += p.max_per_second == 0 ? ", at any rate"
                                         : concat(", at most ", p.max_per_second, " each second");

@@ -384,7 +384,8 @@ template <>
 struct line_of<queue_policy::scheduled_copy> {
     static std::string text(const auto& c)
     {
-        return concat("copy ", c.number, " at ", c.until, ": ", one_line(c.id), ", ", tries(c.tries));
+        return concat("copy ", c.number, " at ", c.until, ": ", one_line(c.id), ", ",
+                      tries(c.tries));
     }
 };
 
@@ -393,7 +394,8 @@ struct line_of<relay_report::policy> {
     static std::string text(const auto& p)
     {
         return concat("claims of at most ", counted(p.max_rows, "row", "rows"), " for ", p.lease,
-                      ", pause ", p.poll_interval, p.drain ? ", until none is left" : ", until a stop",
+                      ", pause ", p.poll_interval,
+                      p.drain ? ", until none is left" : ", until a stop",
                       p.dead_row_blocks_key ? ", dead rows block their keys" : "");
     }
 };

@@ -3,7 +3,9 @@
 // autoscale: measures, decides, resizes and confirms at the interval of a policy.
 //
 //     const auto count = [&] { return platform.instances("orders"); };
-//     const auto resize = [&](const scaling::command& c) { return platform.resize("orders", c.to); };
+//     const auto resize = [&](const scaling::command& c) {
+//         return platform.resize("orders", c.to);
+//     };
 //     scaling::autoscale({{"orders", [&] { return broker.depth("orders"); }},
 //                         {"age", [&] { return broker.oldest("orders"); }}},
 //                        policy, state, count, resize, env);

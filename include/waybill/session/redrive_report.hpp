@@ -78,7 +78,8 @@ struct [[nodiscard]] redrive_types::redrive_report {
 template <>
 struct detail::words::line_of<redrive_types::redrive_report> : detail::words::described_line {};
 template <>
-struct detail::words::line_of<redrive_types::redrive_report::refused_letter> : detail::words::described_line {};
+struct detail::words::line_of<redrive_types::redrive_report::refused_letter>
+    : detail::words::described_line {};
 
 }  // namespace waybill::inline v0_2
 

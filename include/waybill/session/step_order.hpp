@@ -26,7 +26,8 @@ namespace waybill::inline v0_2 {
                 " arrived, but step " + std::to_string(detail::expected_step(m, p)) + " is missing";
             return p.done == 0 ? line + ", or its session has ended" : line;
         case dead_letter_reason::contradiction:
-            if (m.step == 0 && m.total == 0 && !m.by_arrival) return "its step properties cannot be read";
+            if (m.step == 0 && m.total == 0 && !m.by_arrival)
+                return "its step properties cannot be read";
             if (m.by_arrival || p.arrived != 0)
                 return line.append(": ").append(detail::contradiction(m, p));
             line += " of " + std::to_string(m.total) + " from " + std::to_string(m.first) + ": ";

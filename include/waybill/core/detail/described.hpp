@@ -2,8 +2,8 @@
 //
 // detail/described: marks a type that has a function `describe` of its own (describe.hpp).
 //
-// The mark is beside the function. If it came later, an earlier call of `describe` would already have
-// found that the type has no line.
+// The mark is beside the function. If it came later, an earlier call of `describe` would already
+// have found that the type has no line.
 
 #ifndef WAYBILL_CORE_DETAIL_DESCRIBED_HPP
 #define WAYBILL_CORE_DETAIL_DESCRIBED_HPP

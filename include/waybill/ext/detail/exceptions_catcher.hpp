@@ -115,7 +115,8 @@ private:
                           "catching: a handler answers a fault or nothing, a store a result, a "
                           "source a number, and a send function a send_outcome");
             using kept = std::type_identity<std::conditional_t<keeps_type, R, fault>>;
-            using returned = typename std::conditional_t<is_plain_value<R>, result_of<R>, kept>::type;
+            using returned =
+                typename std::conditional_t<is_plain_value<R>, result_of<R>, kept>::type;
             try {
                 if constexpr (std::is_void_v<R>) {
                     inner(std::forward<Args>(args)...);
