@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <waybill/consume/describe.hpp>
 #include <waybill/consume/describe_position.hpp>
 #include <waybill/core/describe.hpp>
 #include <waybill/core/detail/line.hpp>
@@ -337,8 +338,8 @@ struct line_of<partition_tasks::policy> {
     static std::string text(const auto& p)
     {
         return concat(one_line(p.source), "/", one_line(p.group), " as ", one_line(p.owner),
-                      ", batches of at most ", events(p.max_events), "; leases: ", p.leases,
-                      "; partitions: ", p.lifecycle);
+                      ", batches of at most ", events(p.max_events), ", ", p.leases, ", ",
+                      p.lifecycle, ", ", p.batch);
     }
 };
 

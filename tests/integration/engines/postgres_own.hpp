@@ -5,6 +5,8 @@
 #ifndef WAYBILL_TESTS_POSTGRES_OWN_HPP
 #define WAYBILL_TESTS_POSTGRES_OWN_HPP
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -29,7 +31,7 @@ inline std::string where;
 [[nodiscard]] inline std::string fresh_schema()
 {
     static int made = 0;
-    const std::string name = "s" + std::to_string(++made);
+    const std::string name = "s" + std::to_string(getpid()) + "_" + std::to_string(++made);
     engines::postgres db(where);
     db.connect();
     db.exec(("CREATE SCHEMA " + name).c_str());

@@ -107,7 +107,7 @@ TEST_CASE("lease and session")
     const pipeline_policy p;
     CHECK(p.retry == retry_policy{});
     CHECK(p.max_deliveries == 7);
-    CHECK(longest_pauses(redrive_policy{}.retry.pauses, 4) == ms(1'500));
+    CHECK(longest_pauses(redrive_policy{}.retry.pauses, 4) == ms(15'000));
     CHECK(sweep_policy{}.messages_live == seconds(14 * 86'400));
     CHECK(sweep_policy{}.keep_failed == seconds(30 * 86'400));
 }

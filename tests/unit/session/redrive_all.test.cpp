@@ -294,7 +294,7 @@ TEST_CASE("redrive_all: refuses a filter that selects nothing, and an invalid po
     const auto r = redrive_all(dead_letters, {.failed_step = 4, .from_step = 5}, send, env);
     CHECK(r.outcome == redrive::redrive_outcome::stopped);
     CHECK(r.reason ==
-          waybill::permanent("failed_step is 4: must not be less than from_step (5)"));
+          waybill::permanent("filter.failed_step is 4: must be at least filter.from_step (5)"));
     CHECK(validate(waybill::redrive_filter{.failed_step = 6, .to_step = 5}));
     CHECK(validate(waybill::redrive_filter{.from_step = 6, .to_step = 5}));
     CHECK(validate(waybill::redrive_filter{.dead_lettered_from = waybill::wall_time::at(2h),
