@@ -40,14 +40,16 @@ void read_as(std::string_view bytes, const state_codec<T>& codec)
         const decoded_state<T> again = codec.decode(*written);
         fuzz::must(again.outcome == state_read::ok, "what is written is read");
         const bool failed = s.progress.failed.has_value();
-        // A failure whose user's part cannot be written is written without it, but for its mark.
+        // A failure whose user's part cannot be written is written without it and without unknown
+        // fields, but for its mark.
         const bool left_out = failed && !s.read.user.empty() &&
                               again.read.user.size() == again.read.user.count("IsFailedSession");
         // By its text: a number that CBOR says is none is not equal to itself.
         fuzz::must(left_out || dumped(again.value) == dumped(s.value), "and is the same");
         fuzz::must(again.progress.failed.has_value() == failed, "and failed");
         fuzz::must(again.progress.done == s.progress.done, "and as far");
-        fuzz::must(again.read.unknown_fields == s.read.unknown_fields, "with what is not known");
+        fuzz::must(left_out || again.read.unknown_fields == s.read.unknown_fields,
+                   "with what is not known");
         const auto same = codec.encode(again);
         fuzz::must(same && (left_out || *same == *written), "and is written the same");
         const auto still = codec.encode(codec.decode(*same));
