@@ -561,9 +561,7 @@ TEST_CASE("calls that fail always: each delivery has an outcome, and the time li
         int calls = 0;
         const auto script = [&] { return ++calls <= first ? injected_fault::none : always; };
         tests_support::faulty_queue<decltype(queue), decltype(script)> faulty(queue, script);
-        int handled = 0;
-        const auto handle = [&](const queued_message& m) -> fault {
-            ++handled;
+        const auto handle = [](const queued_message& m) -> fault {
             if (m.body == "b") return waybill::permanent("no");
             return m.body == "c" ? waybill::infrastructure("down") : fault{};
         };

@@ -578,7 +578,7 @@ TEST_CASE("autoscale: several resources in turn, and conditions of the caller's 
     all["b"].orders = 50;
     for (int n = 0; n != 3; ++n) {
         for (auto& [name, w] : all) {
-            (void)autoscale_once({{"orders", [&w = w] { return w.orders; }}}, p, w.state, w.count(),
+            (void)autoscale_once({{"orders", [&each = w] { return each.orders; }}}, p, w.state, w.count(),
                                  w.resize(), w.env);
             w.env.advance(p.every);
         }
