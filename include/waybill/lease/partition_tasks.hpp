@@ -97,7 +97,7 @@ public:
 
         kind kind_ = kind::end;
         steady_time until_{};
-        std::uint32_t partition_ = 0;
+        [[maybe_unused]] std::uint32_t partition_ = 0;  // used in templates only
         assignment mine_{};
         lease_call call_{};
         lease_answer answer_{};
