@@ -125,8 +125,11 @@ TEST_CASE("pipeline: steps without numbers are numbered by their arrival, whatev
     holds("two faults, two independent steps by arrival, uncounted", arriving_alone_uncounted, 30'000);
     is_caught("arrival forgotten", arriving_doubles, wrong::arrival_forgotten,
               "a step runs that is done");
-    is_caught("arrival not saved", arriving_doubles, wrong::arrival_not_saved,
-              "a letter has another number than its message");
+    // The brief extent has too few faults for this one.
+    if (!tests_support::brief) {
+        is_caught("arrival not saved", arriving_doubles, wrong::arrival_not_saved,
+                  "a letter has another number than its message");
+    }
 }
 
 TEST_CASE("pipeline: two sessions, in every order of their holdings")
