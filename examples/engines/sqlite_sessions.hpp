@@ -196,7 +196,7 @@ public:
     }
     [[nodiscard]] fault clear(const session_lock& l) { return set_state(l, {}); }
     /// In a transaction on the same connection, which may contain other writes. The lock is checked
-    /// in it, and nobody else can write before its end.
+    /// in it, and no other connection can write before its end.
     [[nodiscard]] fault save(transaction& tx, const session_lock& l, const std::string& bytes)
     {
         if (bytes.size() > o_.state_bytes) return too_large(bytes.size());

@@ -44,7 +44,7 @@ struct connection {
     explicit connection(const std::string& path) : db(path) {}
 };
 
-/// What the threads share.
+/// The data that the threads share, under `mutex`.
 struct shared {
     std::mutex mutex;
     std::condition_variable changed;

@@ -73,7 +73,7 @@ std::vector<std::string> reasons_of(const findings& f)
     return all;
 }
 
-/// Says what is wrong. What the program is to end with.
+/// Prints the findings, and returns the exit code of the program.
 int verdict(const findings& f)
 {
     for (const std::string& w : f.wrong) support::say(fmt::format("reliable_consumer: {}\n", w));

@@ -17,11 +17,11 @@ namespace reliable_consumer {
 
 namespace {
 
-/// What must become of an event.
+/// The required end of an event.
 enum class fate { applied, dead, either };
 
-/// Says it of each event of a partition, in order. What breaks only the rule of before the repair is
-/// a dead letter until it is handled again, and then out of order.
+/// Computes the fate of each event of a partition, in order. An event that breaks only the rule from
+/// before the repair is a dead letter until it is handled again, and then out of order.
 class judge {
 public:
     explicit judge(bool repaired) : repaired_(repaired) {}

@@ -13,6 +13,7 @@ engines=${ENGINES:-$WAYBILL_SOURCE/examples/articles}
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$engines" "$source" \
     "$WAYBILL_SOURCE/tests/integration/articles/kill_at.cpp" -o "$work/deferral" \
     -Wl,--wrap=sqlite3_step,--wrap=sqlite3_exec -lsqlite3
+"${CXX:-c++}" -std=c++20 "$WAYBILL_SOURCE/tests/integration/articles/sql.cpp" -o "$work/sql" -lsqlite3
 cd "$work"
 fail() { echo "articles_deferral: $*" >&2; exit 1; }
 
@@ -27,7 +28,7 @@ wait
 # Mails that wait: the program makes the tables.
 mkdir none
 ./deferral start.sqlite none 90 >none.out
-sqlite3 start.sqlite "INSERT INTO work (sent, body) VALUES (0, 'ada@example.org 1'), (0, 'no address'), (0, 'bob@example.org 2'), (0, 'eve@example.org 3')"
+"$work/sql" start.sqlite "INSERT INTO work (sent, body) VALUES (0, 'ada@example.org 1'), (0, 'no address'), (0, 'bob@example.org 2'), (0, 'eve@example.org 3')"
 
 # run WHEN N: killed there, or after 0.3 s. Then all locks and deferrals end. Counts the kills.
 kills=0
@@ -37,7 +38,7 @@ run()
     { env "$1=$2" timeout -s KILL 0.3 ./deferral q.sqlite server 90 >out; } 2>/dev/null || code=$?
     [ $code = 0 ] || [ $code = 137 ] || fail "$1=$2: ended with $code: $(cat out)"
     [ $code = 0 ] || kills=$((kills + 1))
-    sqlite3 q.sqlite 'UPDATE work SET until = 0'
+    "$work/sql" q.sqlite 'UPDATE work SET until = 0'
     return $((code != 0))
 }
 for when in KILL_AT KILL_AFTER; do
@@ -49,7 +50,7 @@ for when in KILL_AT KILL_AFTER; do
         run $when $n && ended=yes || ended=no
         timeout 60 ./deferral q.sqlite server 90 >out || fail "$when=$n: the next run ended with $?"
         what=$(cat server/1; echo; cat server/3; echo; cat server/4; echo; ls server | wc -l
-            sqlite3 q.sqlite 'SELECT * FROM dead_work; SELECT count(*) FROM work')
+            "$work/sql" q.sqlite 'SELECT * FROM dead_work; SELECT count(*) FROM work')
         [ "$what" = "$(printf '%s\n' 'ada@example.org 1' 'bob@example.org 2' 'eve@example.org 3' 3 \
             '2|no address|permanent: no address' 0)" ] || fail "$when=$n: $what"
         [ $ended = no ] || break

@@ -12,6 +12,7 @@ source=${ARTICLE:-$WAYBILL_SOURCE/examples/articles/outbox.cpp}
 "${CXX:-c++}" -std=c++20 -I"$WAYBILL_SOURCE/include" -I"$WAYBILL_SOURCE/examples/articles" "$source" \
     "$WAYBILL_SOURCE/tests/integration/articles/kill_at.cpp" -o "$work/outbox" \
     -Wl,--wrap=sqlite3_step,--wrap=sqlite3_exec -lsqlite3
+"${CXX:-c++}" -std=c++20 "$WAYBILL_SOURCE/tests/integration/articles/sql.cpp" -o "$work/sql" -lsqlite3
 
 fail() { echo "articles_outbox: $*" >&2; exit 1; }
 
@@ -23,13 +24,13 @@ check()
 {
     local sql='SELECT group_concat(id, " ") FROM (SELECT id FROM topic WHERE key = "'
     local ada grace dead
-    ada=$(sqlite3 "$1/broker.sqlite" "$sql"'Ada" ORDER BY number)')
-    grace=$(sqlite3 "$1/broker.sqlite" "$sql"'Grace" ORDER BY number)')
-    dead=$(sqlite3 "$1/shop.sqlite" 'SELECT id, dead FROM outbox')
+    ada=$("$work/sql" "$1/broker.sqlite" "$sql"'Ada" ORDER BY number)')
+    grace=$("$work/sql" "$1/broker.sqlite" "$sql"'Grace" ORDER BY number)')
+    dead=$("$work/sql" "$1/shop.sqlite" 'SELECT id, dead FROM outbox')
     [ "$ada" = 'order-3 order-6 order-9' ] || fail "$2: Ada has $ada"
     [ "$grace" = 'order-1 order-2 order-4 order-5 order-8 order-10' ] || fail "$2: Grace has $grace"
     [ "$dead" = 'order-7|too large: 420 bytes where the limit is 200' ] || fail "$2: in the outbox: $dead"
-    [ "$(sqlite3 "$1/shop.sqlite" 'SELECT count(*) FROM orders')" = 10 ] || fail "$2: orders are missing"
+    [ "$("$work/sql" "$1/shop.sqlite" 'SELECT count(*) FROM orders')" = 10 ] || fail "$2: orders are missing"
 }
 check "$work/undisturbed" "an undisturbed run"
 
@@ -46,7 +47,7 @@ for when in KILL_AT KILL_AFTER; do
         kills=$((kills + 1))
         timeout 60 "$work/outbox" "$folder" >/dev/null || fail "$when=$n: the next run ended with $?"
         check "$folder" "$when=$n"
-        twice=$((twice + $(sqlite3 "$folder/broker.sqlite" 'SELECT count(*) FROM topic WHERE copies > 1')))
+        twice=$((twice + $("$work/sql" "$folder/broker.sqlite" 'SELECT count(*) FROM topic WHERE copies > 1')))
         rm -rf "$folder"
     done
 done

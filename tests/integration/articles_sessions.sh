@@ -15,6 +15,7 @@ for name in purchase_pipeline product_import; do
         "$articles/$name.cpp" "$WAYBILL_SOURCE/tests/integration/articles/kill_at.cpp" -o "$work/$name" \
         -Wl,--wrap=sqlite3_step,--wrap=sqlite3_exec -lsqlite3
 done
+"${CXX:-c++}" -std=c++20 "$WAYBILL_SOURCE/tests/integration/articles/sql.cpp" -o "$work/sql" -lsqlite3
 cd "$work"
 fail() { echo "articles_sessions: $*" >&2; exit 1; }
 
@@ -22,12 +23,12 @@ fail() { echo "articles_sessions: $*" >&2; exit 1; }
 ./product_import import.sqlite send march 'nails;250' 'screws;3,10' 'glue;480' 'tape;190'
 purchase_result()
 {
-    sqlite3 q.sqlite 'SELECT * FROM effects; SELECT session, step, reason, text FROM step_letters;
+    "$work/sql" q.sqlite 'SELECT * FROM effects; SELECT session, step, reason, text FROM step_letters;
         SELECT count(*) FROM messages; SELECT count(*) FROM dead'
 }
 import_result()
 {
-    sqlite3 q.sqlite 'SELECT * FROM products; SELECT session, step, reason, text FROM step_letters;
+    "$work/sql" q.sqlite 'SELECT * FROM products; SELECT session, step, reason, text FROM step_letters;
         SELECT count(*) FROM messages; SELECT count(*) FROM dead'
 }
 purchase_expected='order-Ada/1
@@ -57,7 +58,7 @@ killed()
     local code=0
     { env "$2=$3" timeout 60 "./$1" q.sqlite >out; } 2>/dev/null || code=$?
     [ $code = 0 ] || [ $code = 137 ] || fail "$1, $2=$3: ended with $code: $(cat out)"
-    sqlite3 q.sqlite 'UPDATE sessions SET held_until = 1 WHERE held_until IS NOT NULL'
+    "$work/sql" q.sqlite 'UPDATE sessions SET held_until = 1 WHERE held_until IS NOT NULL'
     [ $code = 137 ] || return 1
     kills=$((kills + 1))
 }
@@ -67,7 +68,7 @@ finished()
     timeout 60 "./$1" q.sqlite >out || fail "$1, $4: the next run ended with $?"
     diff <(echo "$3") <("$2") || fail "$1, killed $4: another result"
     # Only a crash after `complete` of the last message leaves a state: a sweep removes it.
-    states=$(sqlite3 q.sqlite 'SELECT count(*) FROM sessions WHERE state IS NOT NULL')
+    states=$("$work/sql" q.sqlite 'SELECT count(*) FROM sessions WHERE state IS NOT NULL')
     [ "$states" -le 1 ] || fail "$1, $4: $states states are left"
     left=$((left + states))
 }

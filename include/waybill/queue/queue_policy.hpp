@@ -64,8 +64,8 @@ struct queue_policy {
     /// How long a received message is locked, more than `to_settle`. At most the lock that is
     /// configured at the queue, if it has one.
     duration lock = duration::seconds(60);
-    /// How long transient faults of a message are retried: at least this time, if the queue pauses
-    /// as long as it is told to. Then the message is dead-lettered. `highest()` has no limit.
+    /// The shortest time for which transient faults of a message are retried, if the queue makes the
+    /// requested pauses. Then the message is dead-lettered. `highest()` has no limit.
     duration retry_for = duration::seconds(86'400);
     /// The pauses of deferred messages. By default they grow from about 1 s to 100 to 150 s.
     backoff pauses{.base = duration::seconds(1),

@@ -28,7 +28,7 @@ struct metric_samples {
     friend bool operator==(const metric_samples&, const metric_samples&) = default;
 };
 
-/// What an autoscaler stores between two decisions: the state of `decide`, and the samples of the
+/// The data of an autoscaler between two decisions: the state of `decide`, and the samples of the
 /// window. At most window / every + 1 samples for each metric.
 struct autoscale_state {
     scaling::state state{};
