@@ -64,7 +64,7 @@ public:
     {
         return read([&] { return rows_.list(source, group); });
     }
-    waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
+    waybill::result<waybill::lease_claim::result> claim(const waybill::lease_claim& c)
     {
         ++seen.calls;
         if (down) return waybill::unexpected(waybill::infrastructure("down"));
@@ -96,9 +96,11 @@ protected:
         seen.rows += t->leases.size() + t->owners.size();
         return t;
     }
-    waybill::claim_result note(const waybill::lease_claim& c, const waybill::claim_result& r)
+    waybill::lease_claim::result note(const waybill::lease_claim& c,
+                                      const waybill::lease_claim::result& r)
     {
-        if (r.outcome != waybill::claim_result::claim_outcome::won || c.owner.none()) return r;
+        if (r.outcome != waybill::lease_claim::result::claim_outcome::won || c.owner.none())
+            return r;
         std::string& last = owners_of_[std::stoul(c.key.partition)];
         if (!last.empty() && last != c.owner.name) ++seen.moves;
         last = c.owner.name;
@@ -117,7 +119,7 @@ public:
     {
         return read([&] { return rows_.renew(own, since); });
     }
-    waybill::result<std::vector<waybill::claim_result>> claim_all(
+    waybill::result<std::vector<waybill::lease_claim::result>> claim_all(
         const std::vector<waybill::lease_claim>& claims)
     {
         ++seen.calls;

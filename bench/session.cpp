@@ -155,13 +155,13 @@ text_state state_of(std::uint64_t size, bool failed)
                   .begun = wall_time::at(duration::seconds(1'709'208'000)),
                   .changed = wall_time::at(duration::seconds(1'709'208'007))};
     if (failed) {
-        s.progress.failed = step_failure{
+        s.progress.failed = session_progress::failure{
             3, 17, dead_letter_reason::exhausted, 5, std::string(4'000, '\n'), s.progress.changed};
     }
     return s;
 }
 
-text_state_options options_for(std::uint64_t size)
+text_state::options options_for(std::uint64_t size)
 {
     return {.budget = {.bytes = size + 4'096, .failure_reserve = 2'048}, .version = {}};
 }
@@ -169,13 +169,13 @@ text_state_options options_for(std::uint64_t size)
 void write_text(benchmark::State& state, std::uint64_t size, bool failed)
 {
     const text_state s = state_of(size, failed);
-    const text_state_options o = options_for(size);
+    const text_state::options o = options_for(size);
     for ([[maybe_unused]] auto r : state) benchmark::DoNotOptimize(detail::write_text_state(s, o));
 }
 
 void read_text(benchmark::State& state, std::uint64_t size, bool failed)
 {
-    const text_state_options o = options_for(size);
+    const text_state::options o = options_for(size);
     const std::string bytes = *detail::write_text_state(state_of(size, failed), o);
     for ([[maybe_unused]] auto r : state) {
         const text_state::read_result s = detail::read_text_state(bytes, o);

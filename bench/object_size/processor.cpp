@@ -13,7 +13,7 @@
 
 struct lease_table_store {
     waybill::result<waybill::lease_table> list(const std::string& source, const std::string& group);
-    waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c);
+    waybill::result<waybill::lease_claim::result> claim(const waybill::lease_claim& c);
     waybill::result<void> heartbeat(const waybill::owner_heartbeat& h);
     waybill::result<void> leave(const waybill::owner_heartbeat& h);
 };
@@ -89,7 +89,8 @@ void run(lease_table_store& leases, const std::vector<std::string>& partitions, 
             std::optional<std::uint64_t> version;
             if (row != nullptr) version = row->version;
             const auto won = leases.claim({key, self, epoch, version});
-            if (won && won->outcome == waybill::claim_result::claim_outcome::won) (void)handle_batch(n, epoch);
+            if (won && won->outcome == waybill::lease_claim::result::claim_outcome::won)
+                (void)handle_batch(n, epoch);
         }
         sleep_until(now + waybill::duration::seconds(1));
     }

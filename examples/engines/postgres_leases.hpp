@@ -68,7 +68,7 @@ public:
         return all;
     }
 
-    [[nodiscard]] waybill::result<std::vector<waybill::claim_result>> claim_all(
+    [[nodiscard]] waybill::result<std::vector<waybill::lease_claim::result>> claim_all(
         const std::vector<waybill::lease_claim>& claims)
     {
         std::vector<std::size_t> order(claims.size());
@@ -76,7 +76,7 @@ public:
         std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
             return claims[a].key < claims[b].key;
         });
-        std::vector<waybill::claim_result> results(claims.size());
+        std::vector<waybill::lease_claim::result> results(claims.size());
         const auto done = together([&] {
             // The version of the heartbeat of each owner that seems to be dead, locked.
             std::map<std::tuple<std::string, std::string, waybill::owner_id>,
@@ -103,9 +103,9 @@ public:
         return results;
     }
 
-    [[nodiscard]] waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
+    [[nodiscard]] waybill::result<waybill::lease_claim::result> claim(const waybill::lease_claim& c)
     {
-        waybill::claim_result outcome;
+        waybill::lease_claim::result outcome;
         const auto written = once([&] { outcome = write(c); });
         if (!written) return waybill::unexpected(written.error());
         return outcome;
@@ -218,7 +218,7 @@ private:
         return all;
     }
 
-    [[nodiscard]] waybill::claim_result write(const waybill::lease_claim& c)
+    [[nodiscard]] waybill::lease_claim::result write(const waybill::lease_claim& c)
     {
         const waybill::partition_key& k = c.key;
         const rows r = c.expected ? take_.run(k.source, k.group, k.partition, c.owner.name,
@@ -226,7 +226,8 @@ private:
                                   : first_.run(k.source, k.group, k.partition, c.owner.name,
                                                c.owner.incarnation, c.epoch);
         if (r.empty()) return {};
-        return {waybill::claim_result::claim_outcome::won, c.epoch, r.number<std::uint64_t>(0, 0)};
+        return {waybill::lease_claim::result::claim_outcome::won, c.epoch,
+                r.number<std::uint64_t>(0, 0)};
     }
 
     void make_tables()

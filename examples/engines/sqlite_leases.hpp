@@ -66,22 +66,22 @@ public:
         });
     }
 
-    [[nodiscard]] waybill::result<std::vector<waybill::claim_result>> claim_all(
+    [[nodiscard]] waybill::result<std::vector<waybill::lease_claim::result>> claim_all(
         const std::vector<waybill::lease_claim>& claims)
     {
-        return together<std::vector<waybill::claim_result>>([&] {
-            std::vector<waybill::claim_result> results;
+        return together<std::vector<waybill::lease_claim::result>>([&] {
+            std::vector<waybill::lease_claim::result> results;
             for (const waybill::lease_claim& c : claims)
-                results.push_back(owner_has_changed(c) ? waybill::claim_result{} : write(c));
+                results.push_back(owner_has_changed(c) ? waybill::lease_claim::result{} : write(c));
             return results;
         });
     }
 
     /// One statement, so nobody comes between the comparison and the write. A new row begins with a
     /// version drawn by SQLite, so one that was made again is not taken for the one before.
-    [[nodiscard]] waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
+    [[nodiscard]] waybill::result<waybill::lease_claim::result> claim(const waybill::lease_claim& c)
     {
-        return attempt<waybill::claim_result>([&] { return write(c); });
+        return attempt<waybill::lease_claim::result>([&] { return write(c); });
     }
 
     [[nodiscard]] waybill::result<void> heartbeat(const waybill::owner_heartbeat& p)
@@ -207,13 +207,13 @@ private:
     {
         announce_.run(p.source, p.group, p.owner.name, p.owner.incarnation, p.version);
     }
-    [[nodiscard]] waybill::claim_result write(const waybill::lease_claim& c)
+    [[nodiscard]] waybill::lease_claim::result write(const waybill::lease_claim& c)
     {
         const waybill::partition_key& k = c.key;
-        waybill::claim_result o;
+        waybill::lease_claim::result o;
         const auto won = [&](const statement& s) {
             return [&] {
-                o = {waybill::claim_result::claim_outcome::won, c.epoch, number(s, 0)};
+                o = {waybill::lease_claim::result::claim_outcome::won, c.epoch, number(s, 0)};
             };
         };
         if (c.expected) {

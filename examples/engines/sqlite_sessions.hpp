@@ -100,7 +100,8 @@ public:
     }
     /// A message with step properties. Its id is `id`, or that of its step.
     [[nodiscard]] fault send(const waybill::step_properties& s, std::string body,
-                             const waybill::step_origin& origin = {}, std::string id = {})
+                             const waybill::step_properties::origin& origin = {},
+                             std::string id = {})
     {
         if (id.empty()) id = waybill::job::message_id(s);
         session_message m{.session = s.session, .id = std::move(id), .body = std::move(body)};

@@ -89,7 +89,7 @@ private:
     void put(const waybill::pipeline_dead_letter& l)
     {
         const waybill::step_properties& s = l.properties;
-        const waybill::step_origin& o = l.origin;
+        const waybill::step_properties::origin& o = l.origin;
         put_.run(s.session, waybill::row_key::of(l.sequence), s.step, s.first, s.total, s.last,
                  o.session, o.sequence, o.generation, o.tries, l.message_id, name(l.reason),
                  l.cause, l.resume_at, l.independent, l.last_redriven_step, l.text, l.tries,

@@ -136,7 +136,7 @@ std::string line_of(const row& r)
         const std::uint64_t parked = r.count(mark::failed) + r.count(mark::behind);
         const std::uint64_t behind_it = r.marks.size() - r.count(mark::waiting);
         line += strip_of(r) + "   " +
-                describe(waybill::job_progress{behind_it, parked, r.marks.size()});
+                describe(waybill::job::progress{behind_it, parked, r.marks.size()});
     }
     if (const std::string marks = marks_of(r); !marks.empty()) {
         if (is_import(r.job)) line += "   ";

@@ -163,8 +163,8 @@ returned bring_back(shop_services& w, const options& o)
     letter_list all = *std::move(listed);
     if (o.dry_run) drain_into(all, w);
     constexpr std::uint64_t chunk = 100;
-    const waybill::redrive_options how{
-        .removed_at_once = std::min(chunk, w.letters.removed_at_once())};
+    const waybill::redrive_plan::options how{.removed_at_once =
+                                                 std::min(chunk, w.letters.removed_at_once())};
     const waybill::redrive_plan plan = waybill::plan_redrive(all, {.failed_step = o.failed_step}, how);
     say_plan(plan, all, o.dry_run ? all.size() : 6);
     returned r;

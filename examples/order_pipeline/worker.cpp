@@ -123,7 +123,7 @@ private:
     }
 
     waybill::pipeline_dead_letter letter_of(const message& m,
-                                            const waybill::step_properties_read& r,
+                                            const waybill::step_properties::read_result& r,
                                             waybill::pipeline::write_dead_letter a)
     {
         const auto came = waybill::wall_time::at(waybill::duration::milliseconds(m.enqueued));

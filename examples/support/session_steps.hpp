@@ -68,7 +68,7 @@ public:
     }
 
     /// Sends what is parked as new sessions, and removes the letters. Answers what it did.
-    std::vector<std::string> bring_back(const waybill::redrive_filter& which = {})
+    std::vector<std::string> bring_back(const waybill::redrive_plan::filter& which = {})
     {
         std::vector<waybill::pipeline_dead_letter> all = parked();
         const auto plan = waybill::plan_redrive(all, which, {.removed_at_once = UINT64_MAX});

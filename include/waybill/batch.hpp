@@ -82,13 +82,11 @@
 //
 //   batch/sending.hpp
 //     struct item_range
-//     class item_ranges
 //     enum item_outcome { accepted, too_large, failed, in_doubt, unsent, blocked_by_key }
 //     struct batch_sender_types
 //
 //   batch/too_large.hpp
-//     struct oversized_item
-//     std::optional<oversized_item> first_too_large(I first, S last, const batch_limits& l, F size)
+//     std::optional<batch_limits::oversized_item> first_too_large(first, last, l, size)
 //     auto first_too_large(const Items& items, const batch_limits& l, F size)
 
 #ifndef WAYBILL_BATCH_HPP

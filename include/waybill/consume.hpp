@@ -25,7 +25,6 @@
 //     enum batch_outcome { committed, redeliver, ownership_lost, cancelled, unknown, empty, inva...
 //
 //   consume/batch_policy.hpp
-//     enum if_all_failed { go_on, redeliver }
 //     struct batch_policy
 //
 //   consume/batch_report.hpp
@@ -53,7 +52,6 @@
 //     event_outcome skipped(std::string text)
 //
 //   consume/idempotency_key.hpp
-//     struct idempotency_options
 //     class idempotency_keys
 //     std::string idempotency_key(key, sequence, o)
 //
@@ -96,7 +94,6 @@
 //     dead_letter::run_report reprocess_all(Store& store, Handler&& handler, Environment&& env)
 //
 //   consume/reprocess_report.hpp
-//     enum reprocess_outcome { handled, skipped, failed, absent, gone, not_done, cancelled, unkn...
 //     struct reprocess_report
 //
 //   consume/resubmit.hpp
@@ -105,7 +102,6 @@
 //     dead_letter::run_report resubmit(Store& store, Send&& send, Environment&& env)
 //
 //   consume/rewind.hpp
-//     enum rewind_outcome { rewound, not_done, ownership_lost, unknown, invalid, unable }
 //     struct rewind_report
 //     rewind_report rewind(Store& store, const assignment& mine, const std::optional<position>& to)
 //

@@ -30,7 +30,6 @@
 //     struct owner_heartbeat
 //     struct lease_table
 //     struct lease_claim
-//     struct claim_result
 //     concept lease_store
 //     struct lease_options
 //

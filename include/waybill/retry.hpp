@@ -44,9 +44,8 @@
 //
 //   retry/delivery.hpp
 //     struct delivery_terms
-//     struct delivery_lifetime
-//     delivery_lifetime time_until_dead_letter(const delivery_terms& t, duration hold)
-//     delivery_lifetime time_until_dead_letter(const delivery_terms& t)
+//     delivery_terms::lifetime time_until_dead_letter(const delivery_terms& t, duration hold)
+//     delivery_terms::lifetime time_until_dead_letter(const delivery_terms& t)
 //
 //   retry/levels.hpp
 //     struct retry_levels

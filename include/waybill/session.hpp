@@ -23,9 +23,7 @@
 //     struct opened_state
 //
 //   session/job.hpp
-//     struct job_error
 //     class job
-//     struct job_progress
 //
 //   session/pipeline.hpp
 //     class pipeline
@@ -52,7 +50,6 @@
 //     step_outcome process_step(pipe, m, clock, calls)
 //
 //   session/progress.hpp
-//     struct step_failure
 //     struct session_progress
 //     enum state_read { absent, ok, newer, corrupt, too_large }
 //
@@ -67,8 +64,6 @@
 //     redrive::redrive_report redrive_all(dead_letters, filter, send, env)
 //
 //   session/redrive_plan.hpp
-//     struct redrive_filter
-//     struct redrive_options
 //     struct redrive_plan
 //
 //   session/row_key.hpp
@@ -101,7 +96,6 @@
 //     struct state_budget
 //
 //   session/state_text.hpp
-//     struct text_state_options
 //     struct text_state
 //
 //   session/step.hpp
@@ -110,10 +104,8 @@
 //     enum dead_letter_reason { failed, exhausted, ended_process, session_failed, gap, contradic...
 //
 //   session/step_properties.hpp
-//     struct step_origin
-//     void write_step_properties(const step_properties& s, const step_origin& o, F&& put)
-//     struct step_properties_read
-//     step_properties_read read_step_properties(F&& find, string_view session)
+//     void write_step_properties(s, o, put)
+//     step_properties::read_result read_step_properties(F&& find, string_view session)
 //
 //   session/sweep.hpp
 //     struct sweep_policy

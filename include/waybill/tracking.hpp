@@ -31,7 +31,6 @@
 //   tracking/tracker_options.hpp
 //     struct tracker_options
 //     struct tracked_event
-//     class done_position
 //     struct tracker_start
 
 #ifndef WAYBILL_TRACKING_HPP

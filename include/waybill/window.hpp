@@ -40,7 +40,6 @@
 //     result<window_summary<M, Time>, merge_mismatch> merged(a, b)
 //
 //   window/quantile.hpp
-//     concept quantile_sketch
 //     auto quantile(const S& samples, double q)
 //     auto quantile(const W& window, double q, typename W::time_type now)
 //
@@ -59,9 +58,6 @@
 //
 //   window/snapshot_error.hpp
 //     struct snapshot_error
-//
-//   window/wide_sum.hpp
-//     class wide_sum
 //
 //   window/window_options.hpp
 //     struct window_options
@@ -96,7 +92,6 @@
 #include <waybill/window/sliding_window.hpp>
 #include <waybill/window/slotted_window.hpp>
 #include <waybill/window/snapshot_error.hpp>
-#include <waybill/window/wide_sum.hpp>
 #include <waybill/window/window_options.hpp>
 #include <waybill/window/window_set.hpp>
 #include <waybill/window/window_snapshot.hpp>

@@ -1,4 +1,4 @@
-// expect: lease store: claim(lease_claim) must exist and return result<claim_result>
+// expect: lease store: claim(lease_claim) must exist and return result<lease_claim::result>
 // SPDX-License-Identifier: MIT
 
 #include <string>
@@ -7,7 +7,7 @@
 
 struct leases {
     waybill::result<waybill::lease_table> list(const std::string&, const std::string&);
-    waybill::result<waybill::claim_result> claim(const waybill::lease_claim&);
+    waybill::result<waybill::lease_claim::result> claim(const waybill::lease_claim&);
     waybill::result<void> heartbeat(const waybill::owner_heartbeat&);
     waybill::result<void> leave(const waybill::owner_heartbeat&);
 };

@@ -8,7 +8,7 @@
 
 struct leases {
     waybill::result<waybill::lease_table> list(const std::string&, const std::string&);
-    waybill::result<waybill::claim_result> claim(const waybill::lease_claim&);
+    waybill::result<waybill::lease_claim::result> claim(const waybill::lease_claim&);
     waybill::result<void> heartbeat(const waybill::owner_heartbeat&);
     waybill::result<void> leave(const waybill::owner_heartbeat&);
 };

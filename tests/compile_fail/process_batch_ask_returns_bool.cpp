@@ -1,4 +1,4 @@
-// expect: process_batch: `ask` must accept a number and return if_all_failed
+// expect: process_batch: `ask` must accept a number and return batch_policy::if_all_failed
 // SPDX-License-Identifier: MIT
 
 #include <vector>

@@ -67,12 +67,12 @@ void read_as(std::string_view bytes, const state_codec<T>& codec)
                   {},
                   {},
                   {}};
-    s.progress.failed = step_failure{7,
-                                     8,
-                                     dead_letter_reason::session_failed,
-                                     9,
-                                     std::string(600, '\xFF'),
-                                     wall_time::highest()};
+    s.progress.failed = session_progress::failure{7,
+                                                  8,
+                                                  dead_letter_reason::session_failed,
+                                                  9,
+                                                  std::string(600, '\xFF'),
+                                                  wall_time::highest()};
     const auto failed = codec.encode(s);
     fuzz::must(failed && failed->size() <= codec.options().budget.bytes, "a failure is written");
     const decoded_state<T> stopped = codec.decode(*failed);

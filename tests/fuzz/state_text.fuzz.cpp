@@ -36,7 +36,7 @@ void opened(std::string_view bytes, std::uint64_t budget)
                "what is read is what is written");
 }
 
-void read_as(std::string_view bytes, const text_state_options& o)
+void read_as(std::string_view bytes, const text_state::options& o)
 {
     opened(bytes, o.budget.bytes);
     text_state::read_result r = detail::read_text_state(bytes, o);
@@ -52,12 +52,12 @@ void read_as(std::string_view bytes, const text_state_options& o)
     const auto again = detail::write_text_state(r.state, o);
     fuzz::must(again.has_value() && (!ours || *again == bytes), "what is read is what is written");
     if (r.state.progress.failed) return;
-    step_failure f{detail::highest_size,
-                                     detail::highest_size,
-                                     dead_letter_reason::session_failed,
-                                     detail::highest_size,
-                                     {},
-                                     {}};
+    session_progress::failure f{detail::highest_size,
+                                detail::highest_size,
+                                dead_letter_reason::session_failed,
+                                detail::highest_size,
+                                {},
+                                {}};
     f.text.assign(1'000, '\n');  // in the small budget it has to be cut
     f.at = wall_time::highest();
     r.state.progress = {detail::highest_size,

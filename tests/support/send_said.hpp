@@ -19,7 +19,7 @@ using numbers = std::vector<std::uint64_t>;
 
 constexpr waybill::steady_time zero = waybill::steady_time::at(waybill::duration());
 
-inline numbers items(const waybill::item_ranges& all)
+inline numbers items(const waybill::batch_sender::item_ranges& all)
 {
     numbers n;
     for (const waybill::item_range& r : all) {

@@ -394,7 +394,7 @@ struct lease_manager_types {
 
     struct claimed {
         claim call{};
-        result<claim_result> answer{};
+        result<lease_claim::result> answer{};
         friend bool operator==(const claimed&, const claimed&) = default;
     };
 
@@ -497,7 +497,7 @@ public:
 
     explicit held_leases(std::uint64_t partitions) : entries_(partitions) {}
 
-    void set_won(std::uint32_t partition, const claim_result& o, steady_time requested_at,
+    void set_won(std::uint32_t partition, const lease_claim::result& o, steady_time requested_at,
                  duration trusted)
     {
         if (partition >= partitions()) return;
@@ -559,7 +559,7 @@ public:
             set_lost(partition);
             return false;
         }
-        set_won(partition, {claim_result::claim_outcome::won, stored->epoch, stored->version},
+        set_won(partition, {lease_claim::result::claim_outcome::won, stored->epoch, stored->version},
                 steady_time::lowest(), duration{});
         return true;
     }
@@ -775,7 +775,7 @@ public:
             return begin_round_early(now);
         }
         const round_step following{at.kind, at.n + 1};
-        if (c.answer->outcome == claim_result::claim_outcome::won) {
+        if (c.answer->outcome == lease_claim::result::claim_outcome::won) {
             const bool newly_held = !held_.holds(planned.partition);
             held_.set_won(planned.partition, *c.answer, requested_at,
                           detail::trusted_for(group_.leases));
@@ -929,7 +929,7 @@ private:
     {
         const planned_claim planned = extra_claims_.front();
         const bool give_back = planned.purpose == purpose::give_back;
-        const bool won = c.answer && c.answer->outcome == claim_result::claim_outcome::won;
+        const bool won = c.answer && c.answer->outcome == lease_claim::result::claim_outcome::won;
         if (!won && give_back && planned.tries + 1 < max_tries) {
             if (c.answer) held_.suspect(planned.partition);
             ++extra_claims_.front().tries;

@@ -42,7 +42,7 @@ struct line_of<item_range> {
 };
 
 template <>
-struct line_of<item_ranges> {
+struct line_of<batch_sender::item_ranges> {
     static std::string text(const auto& parts)
     {
         if (parts.items() == 0) return "no items";
@@ -68,7 +68,7 @@ struct line_of<open_limits> {
 };
 
 template <>
-struct line_of<oversized_item> : described_line {
+struct line_of<batch_limits::oversized_item> : described_line {
 };
 
 /// "2 items, 30 bytes, closed by bytes", or "1 item, 90 bytes, does not fit".

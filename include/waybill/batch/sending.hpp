@@ -33,43 +33,6 @@ struct item_range {
     friend bool operator==(const item_range&, const item_range&) = default;
 };
 
-/// The runs of one batch, in ascending order. A view into the sender: valid until its next event;
-/// in an attempt that has `started`, until the result of the attempt.
-class item_ranges {
-public:
-    constexpr item_ranges() noexcept = default;
-    constexpr item_ranges(const item_range* first, std::size_t size) noexcept
-        : first_(first), size_(size)
-    {
-    }
-
-    [[nodiscard]] constexpr const item_range* begin() const noexcept { return first_; }
-    [[nodiscard]] constexpr const item_range* end() const noexcept { return first_ + size_; }
-    [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
-    [[nodiscard]] constexpr const item_range& front() const noexcept { return *first_; }
-
-    /// The number of items in all runs. O(runs).
-    [[nodiscard]] constexpr std::uint64_t items() const noexcept
-    {
-        std::uint64_t n = 0;
-        for (const item_range& r : *this) n += r.count;
-        return n;
-    }
-
-    friend constexpr bool operator==(const item_ranges& a, const item_ranges& b) noexcept
-    {
-        if (a.size_ != b.size_) return false;
-        for (std::size_t i = 0; i < a.size_; ++i) {
-            if (!(a.first_[i] == b.first_[i])) return false;
-        }
-        return true;
-    }
-
-private:
-    const item_range* first_ = nullptr;
-    std::size_t size_ = 0;
-};
-
 /// How an item ended. Every item has exactly one outcome.
 enum class item_outcome : std::uint8_t {
     accepted,        ///< The broker accepted it.
@@ -103,6 +66,43 @@ template <class T>
 
 /// The actions and events of a `batch_sender`, which inherits them.
 struct batch_sender_types {
+    /// The runs of one batch, in ascending order. A view into the sender: valid until its next event;
+    /// in an attempt that has `started`, until the result of the attempt.
+    class item_ranges {
+    public:
+        constexpr item_ranges() noexcept = default;
+        constexpr item_ranges(const item_range* first, std::size_t size) noexcept
+            : first_(first), size_(size)
+        {
+        }
+
+        [[nodiscard]] constexpr const item_range* begin() const noexcept { return first_; }
+        [[nodiscard]] constexpr const item_range* end() const noexcept { return first_ + size_; }
+        [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+        [[nodiscard]] constexpr const item_range& front() const noexcept { return *first_; }
+
+        /// The number of items in all runs. O(runs).
+        [[nodiscard]] constexpr std::uint64_t items() const noexcept
+        {
+            std::uint64_t n = 0;
+            for (const item_range& r : *this) n += r.count;
+            return n;
+        }
+
+        friend constexpr bool operator==(const item_ranges& a, const item_ranges& b) noexcept
+        {
+            if (a.size_ != b.size_) return false;
+            for (std::size_t i = 0; i < a.size_; ++i) {
+                if (!(a.first_[i] == b.first_[i])) return false;
+            }
+            return true;
+        }
+
+    private:
+        const item_range* first_ = nullptr;
+        std::size_t size_ = 0;
+    };
+
     /// One failed entry of a batch.
     struct entry_fault {
         std::uint64_t index = 0;  ///< Position in the batch, from 0.

@@ -30,7 +30,7 @@
 namespace waybill::inline v0_2 {
 
 /// An item that fits into no batch. Sizes in bytes.
-struct oversized_item {
+struct batch_limits::oversized_item {
     std::uint64_t index = 0;       ///< Position of the item in the input.
     std::uint64_t bytes = 0;       ///< Size of a batch that contains only this item.
     std::uint64_t item_bytes = 0;  ///< Size of the item, as a part of `bytes`.
@@ -39,11 +39,12 @@ struct oversized_item {
     std::uint64_t limit = 0;
     bool single = false;  ///< The item exceeds the limit of one item, `limits.single`.
 
-    friend bool operator==(const oversized_item&, const oversized_item&) = default;
+    friend bool operator==(const batch_limits::oversized_item&,
+                           const batch_limits::oversized_item&) = default;
 };
 
 /// One line: the item, its size, the limit that it exceeds, the envelope.
-template <std::same_as<oversized_item> T>
+template <std::same_as<batch_limits::oversized_item> T>
 [[nodiscard]] std::string describe(const T& o)
 {
     std::string line = "item " + std::to_string(o.index) + ": too_large, ";
@@ -61,9 +62,8 @@ template <std::same_as<oversized_item> T>
 /// The first item of [first, last) that fits into no batch. Computes each size once, and no size
 /// after that item. O(items).
 template <std::input_iterator I, std::sentinel_for<I> S, class F = std::identity>
-[[nodiscard]] constexpr std::optional<oversized_item> first_too_large(I first, S last,
-                                                                      const batch_limits& l,
-                                                                      F size = {})
+[[nodiscard]] constexpr std::optional<batch_limits::oversized_item> first_too_large(
+    I first, S last, const batch_limits& l, F size = {})
 {
     using item = std::iter_value_t<I>;
     const auto f = detail::framing_of<item, F>(std::move(size));
@@ -75,12 +75,13 @@ template <std::input_iterator I, std::sentinel_for<I> S, class F = std::identity
             detail::as_size(f.delta(typename detail::framing_for<item, F>::state{}, one));
         if (alone.fits_alone(item_bytes)) continue;
         const bool single = item_bytes > l.single;
-        return oversized_item{.index = index,
-                              .bytes = detail::saturating_add(alone.envelope, item_bytes),
-                              .item_bytes = item_bytes,
-                              .envelope = alone.envelope,
-                              .limit = single ? l.single : l.bytes,
-                              .single = single};
+        return batch_limits::oversized_item{
+            .index = index,
+            .bytes = detail::saturating_add(alone.envelope, item_bytes),
+            .item_bytes = item_bytes,
+            .envelope = alone.envelope,
+            .limit = single ? l.single : l.bytes,
+            .single = single};
     }
     return {};
 }

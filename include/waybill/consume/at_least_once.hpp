@@ -101,7 +101,7 @@ struct at_least_once_policy {
     std::uint64_t decide_all_failed_from = 2;
     dead_letter_options dead_letters{};
     batch_policy::commit_check check_commit = batch_policy::commit_check::unknown;
-    idempotency_options keys{};
+    idempotency_keys::options keys{};
 
     friend bool operator==(const at_least_once_policy&, const at_least_once_policy&) = default;
 };
@@ -189,7 +189,7 @@ public:
     event_result on(const all_failed_decided& a)
     {
         if (phase_ != phase::decide_all_failed) return event_result::stale;
-        if (a.what == if_all_failed::go_on) return write_dead_letters();
+        if (a.what == batch_policy::if_all_failed::go_on) return write_dead_letters();
         return stop(failed_events_.back().kind);
     }
 

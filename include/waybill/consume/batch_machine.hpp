@@ -163,7 +163,7 @@ public:
     event_result on(const all_failed_decided& a)
     {
         if (phase_ != phase::decide_all_failed) return event_result::stale;
-        if (a.what == if_all_failed::redeliver)
+        if (a.what == batch_policy::if_all_failed::redeliver)
             return fail(fault_kind::infrastructure, transaction::open);
         return enter_phase(phase::advance);
     }

@@ -23,18 +23,17 @@
 
 namespace waybill::inline v0_2 {
 
-/// The caller's decision about a batch in which every event failed.
-enum class if_all_failed : std::uint8_t {
-    go_on,      ///< The events are the cause: write dead letters.
-    redeliver,  ///< A dependency is down. Roll back; the whole batch is delivered again.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(if_all_failed) noexcept
-{
-    return "go_on, redeliver";
-}
-
 struct batch_policy {
+    /// The caller's decision about a batch in which every event failed.
+    enum class if_all_failed : std::uint8_t {
+        go_on,      ///< The events are the cause: write dead letters.
+        redeliver,  ///< A dependency is down. Roll back; the whole batch is delivered again.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(if_all_failed) noexcept
+    {
+        return "go_on, redeliver";
+    }
+
     /// Which commits are verified by reading the checkpoint.
     enum class commit_check : std::uint8_t {
         /// Only commits whose outcome is unknown. If a store confirms a commit without writing it,

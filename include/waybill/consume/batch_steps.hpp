@@ -142,7 +142,7 @@ struct batch_machine_types {
 
     /// The decision about a batch in which every event failed.
     struct all_failed_decided {
-        if_all_failed what = if_all_failed::go_on;
+        batch_policy::if_all_failed what = batch_policy::if_all_failed::go_on;
 
         friend bool operator==(const all_failed_decided&, const all_failed_decided&) = default;
     };

@@ -111,7 +111,7 @@ struct line_of<prune_policy> {
 };
 
 template <>
-struct line_of<idempotency_options> {
+struct line_of<idempotency_keys::options> {
     static std::string text(const auto& o)
     {
         return concat("keys of the ", name(o.scope), ", at most ", bytes(o.max_bytes));

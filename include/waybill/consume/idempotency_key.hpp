@@ -36,43 +36,39 @@
 
 namespace waybill::inline v0_2 {
 
-struct idempotency_options {
-    /// The effect that the key identifies.
-    enum class scope_type : std::uint8_t {
-        group,  ///< One effect for each group that reads the event. The key contains the group.
-        event,  ///< One effect for the event in all groups. The key does not contain the group.
-    };
-    [[nodiscard]] friend constexpr std::string_view texts_of(scope_type) noexcept
-    {
-        return "group, event";
-    }
-
-    scope_type scope = scope_type::group;
-    /// Maximum size of a key in bytes, at least `min_bytes`. Service Bus and SQS accept up to 128
-    /// for the message id that detects duplicates.
-    std::size_t max_bytes = 128;
-
-    /// The smallest valid `max_bytes`: ~, a digest of 32 digits, a slash and a number of 20 digits.
-    /// A smaller value counts as this one.
-    static constexpr std::size_t min_bytes = 1 + 32 + 1 + 20;
-
-    friend bool operator==(const idempotency_options&, const idempotency_options&) = default;
-};
-
-[[nodiscard]] constexpr std::optional<config_error> validate(const idempotency_options& o) noexcept
-{
-    if (o.max_bytes >= o.min_bytes) return {};
-    return config_error{"idempotency.max_bytes", o.max_bytes, "must be at least", o.min_bytes};
-}
-
 /// The keys of one partition. Only the constructor allocates. It is linear in the names; a call
 /// takes constant time.
 class idempotency_keys {
 public:
-    explicit idempotency_keys(const partition_key& key, const idempotency_options& o = {})
+    /// Which effect a key identifies, and the size of keys.
+    struct options {
+        /// The effect that the key identifies.
+        enum class scope_type : std::uint8_t {
+            group,  ///< One effect for each group that reads the event. The key contains the group.
+            event,  ///< One effect for the event in all groups. The key does not contain the group.
+        };
+        [[nodiscard]] friend constexpr std::string_view texts_of(scope_type) noexcept
+        {
+            return "group, event";
+        }
+
+        scope_type scope = scope_type::group;
+        /// Maximum size of a key in bytes, at least `min_bytes`. Service Bus and SQS accept up to 128
+        /// for the message id that detects duplicates.
+        std::size_t max_bytes = 128;
+
+        /// The smallest valid `max_bytes`: ~, a digest of 32 digits, a slash and a number of 20 digits.
+        /// A smaller value counts as this one.
+        static constexpr std::size_t min_bytes = 1 + 32 + 1 + 20;
+
+        friend bool operator==(const options&, const options&) = default;
+    };
+
+    explicit idempotency_keys(const partition_key& key) : idempotency_keys(key, options{}) {}
+    idempotency_keys(const partition_key& key, const options& o)
     {
         append_name(key.source);
-        if (o.scope == idempotency_options::scope_type::group) append_name(key.group);
+        if (o.scope == options::scope_type::group) append_name(key.group);
         append_name(key.partition);
         const std::size_t max_bytes = o.max_bytes < o.min_bytes ? o.min_bytes : o.max_bytes;
         if (text_.size() + max_digits > max_bytes) shorten();
@@ -143,9 +139,16 @@ private:
     std::size_t names_size_ = 0;
 };
 
+[[nodiscard]] constexpr std::optional<config_error> validate(
+    const idempotency_keys::options& o) noexcept
+{
+    if (o.max_bytes >= o.min_bytes) return {};
+    return config_error{"idempotency.max_bytes", o.max_bytes, "must be at least", o.min_bytes};
+}
+
 /// The key of one event. For several keys of one partition, `idempotency_keys` is faster.
 [[nodiscard]] inline std::string idempotency_key(const partition_key& key, std::uint64_t sequence,
-                                                 const idempotency_options& o = {})
+                                                 const idempotency_keys::options& o = {})
 {
     return std::string(idempotency_keys(key, o)(sequence));
 }

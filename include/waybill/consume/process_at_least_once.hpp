@@ -75,8 +75,9 @@ template <class Checkpoints, class Letters, std::forward_iterator I, std::sentin
     static_assert(detail::repeatable_handler<Handler, event>,
                   "process_at_least_once: the handler must accept (const event&, std::string_view "
                   "key) and return a fault or an event_outcome");
-    static_assert(detail::asked_if_all_failed<std::remove_cvref_t<Ask>>,
-                  "process_at_least_once: `ask` must accept a number and return if_all_failed");
+    static_assert(
+        detail::asked_if_all_failed<std::remove_cvref_t<Ask>>,
+        "process_at_least_once: `ask` must accept a number and return batch_policy::if_all_failed");
     at_least_once_report r;
     const auto b = detail::ordered_after(mine.from, first, last, r.reason);
     if (!r.reason.ok() || b.events == 0) {

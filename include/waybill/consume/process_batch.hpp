@@ -66,8 +66,9 @@ template <class Store, std::forward_iterator I, std::sentinel_for<I> S, class Ha
     static_assert(detail::event_handler<Handler, typename Store::transaction, event>,
                   "process_batch: the handler must accept (transaction&, const event&) and return "
                   "a fault or an event_outcome");
-    static_assert(detail::asked_if_all_failed<std::remove_cvref_t<Ask>>,
-                  "process_batch: `ask` must accept a number and return if_all_failed");
+    static_assert(
+        detail::asked_if_all_failed<std::remove_cvref_t<Ask>>,
+        "process_batch: `ask` must accept a number and return batch_policy::if_all_failed");
     batch_report r;  // the only variable that is returned, so it is not moved
     auto b = detail::ordered_after(mine.from, first, last, r.reason);
     r.repeated = b.repeated;

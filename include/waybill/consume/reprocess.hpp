@@ -53,31 +53,33 @@ template <class Store, class Fetch, class Handler>
                   "result<std::optional<event>>");
     const auto found = store.find(key, sequence);
     if (!found) return detail::reprocess_not_done(found.error());
-    if (!*found) return {reprocess_outcome::absent, {}};
+    if (!*found) return {reprocess_report::outcome_type::absent, {}};
     dead_letter letter = **found;
 
     const auto event = fetch(std::as_const(letter));
     if (!event) return detail::reprocess_not_done(event.error());
     if (!*event)
-        return {reprocess_outcome::gone, permanent("the log no longer contains the event")};
+        return {reprocess_report::outcome_type::gone,
+                permanent("the log no longer contains the event")};
     using E = std::remove_cvref_t<decltype(**event)>;
     static_assert(
         detail::event_handler<Handler, typename Store::transaction, E>,
         "reprocess: the handler must accept (transaction&, const event&) and return a fault or an "
         "event_outcome");
     if (std::string reason = detail::event_mismatch(letter, **event); !reason.empty()) {
-        return {reprocess_outcome::gone, permanent(std::move(reason))};
+        return {reprocess_report::outcome_type::gone, permanent(std::move(reason))};
     }
 
     auto tx = store.begin();
     if (!tx) return detail::reprocess_not_done(tx.error());
     const auto was_there = store.remove(*tx, key, sequence);
     if (!was_there) return detail::reprocess_not_done(was_there.error());
-    if (!*was_there) return {reprocess_outcome::absent, {}};
+    if (!*was_there) return {reprocess_report::outcome_type::absent, {}};
     const event_outcome o = handler(*tx, std::as_const(**event));
     const fault_kind kind = o.reason.kind;
     if (kind == fault_kind::none && !o.skipped) {
-        return detail::reprocess_commit(store, *tx, letter, reprocess_outcome::handled);
+        return detail::reprocess_commit(store, *tx, letter,
+                                        reprocess_report::outcome_type::handled);
     }
     tx->rollback();
     if (detail::is_not_of_event(kind)) {

@@ -4,7 +4,7 @@
 //
 //     auto r = waybill::rewind(store, mine, waybill::position{17});  // the next event follows 17
 //     auto r = waybill::rewind(store, mine, std::nullopt);           // the first event is next
-//     if (r.outcome == waybill::rewind_outcome::rewound) mine = r.mine;
+//     if (r.outcome == waybill::rewind_report::outcome_type::rewound) mine = r.mine;
 //
 // Guarantees
 //   1. The write is a compare-and-set, like every advance. If another owner has moved the
@@ -36,24 +36,23 @@
 
 namespace waybill::inline v0_2 {
 
-/// How a rewind ended.
-enum class rewind_outcome : std::uint8_t {
-    rewound,         ///< The checkpoint is at `to`, or before the first event if `to` is empty.
-    not_done,        ///< The checkpoint is unchanged. The caller may retry.
-    /// Another owner has written the checkpoint. Load it first. Text: "abandoned".
-    ownership_lost,
-    unknown,         ///< The outcome of the commit is unknown. Load the checkpoint first.
-    invalid,         ///< There is no checkpoint, or `to` is not before it. Nothing was changed.
-    unable,          ///< `to` is empty, and the store has no `reset`. Nothing was changed.
-};
-
-[[nodiscard]] constexpr std::string_view texts_of(rewind_outcome) noexcept
-{
-    return "rewound, not_done, abandoned, unknown, invalid, unable";
-}
-
 struct [[nodiscard]] rewind_report {
-    rewind_outcome outcome = rewind_outcome::not_done;
+    /// How a rewind ended.
+    enum class outcome_type : std::uint8_t {
+        rewound,   ///< The checkpoint is at `to`, or before the first event if `to` is empty.
+        not_done,  ///< The checkpoint is unchanged. The caller may retry.
+        /// Another owner has written the checkpoint. Load it first. Text: "abandoned".
+        ownership_lost,
+        unknown,  ///< The outcome of the commit is unknown. Load the checkpoint first.
+        invalid,  ///< There is no checkpoint, or `to` is not before it. Nothing was changed.
+        unable,   ///< `to` is empty, and the store has no `reset`. Nothing was changed.
+    };
+    [[nodiscard]] friend constexpr std::string_view texts_of(outcome_type) noexcept
+    {
+        return "rewound, not_done, abandoned, unknown, invalid, unable";
+    }
+
+    outcome_type outcome = outcome_type::not_done;
     assignment mine{};  ///< If `rewound`, `mine` with `from` set to `to`. Otherwise unchanged.
     fault reason{};     ///< The cause if the checkpoint was not moved; empty if `rewound`.
 
@@ -62,7 +61,7 @@ struct [[nodiscard]] rewind_report {
 
 /// Moves the checkpoint of `mine` back to `to`, in a transaction of its own. An empty `to` means
 /// the beginning. `to` must be less than `mine.from`. If the outcome of the commit is unknown, the
-/// checkpoint is loaded once to determine it. At most five store calls. Errors: `rewind_outcome`,
+/// checkpoint is loaded once to determine it. At most five store calls. Errors: `rewind_report::outcome_type`,
 /// with the cause in `reason`.
 template <class Store>
 [[nodiscard]] rewind_report rewind(Store& store, const assignment& mine,
@@ -70,40 +69,41 @@ template <class Store>
 {
     static_assert(detail::checked_checkpoint_reset<Store>::ok &&
                   detail::checked_crash_records<Store>::ok);
-    const auto report = [&](rewind_outcome e, fault reason) {
+    const auto report = [&](rewind_report::outcome_type e, fault reason) {
         return rewind_report{e, mine, std::move(reason)};
     };
     if (!mine.from || (to && to->sequence >= mine.from->sequence)) {
-        return report(rewind_outcome::invalid, detail::cannot_rewind(mine, to));
+        return report(rewind_report::outcome_type::invalid, detail::cannot_rewind(mine, to));
     }
     if (!to && !checkpoint_reset<Store>) {
-        return report(rewind_outcome::unable, permanent("the store has no reset"));
+        return report(rewind_report::outcome_type::unable, permanent("the store has no reset"));
     }
     auto tx = store.begin();
-    if (!tx) return report(rewind_outcome::not_done, tx.error());
+    if (!tx) return report(rewind_report::outcome_type::not_done, tx.error());
     const auto written = detail::write_earlier_checkpoint(store, *tx, mine, to);
-    if (!written) return report(rewind_outcome::not_done, written.error());
+    if (!written) return report(rewind_report::outcome_type::not_done, written.error());
     if (*written != advance_outcome::applied) {
-        return report(rewind_outcome::ownership_lost,
+        return report(rewind_report::outcome_type::ownership_lost,
                       ownership_lost("checkpoint " + std::string(name(*written))));
     }
     const auto cleared = detail::clear_crash_record(store, *tx, mine.key);
-    if (!cleared) return report(rewind_outcome::not_done, cleared.error());
+    if (!cleared) return report(rewind_report::outcome_type::not_done, cleared.error());
     const auto done = tx->commit();
     auto outcome = done ? *done : commit_outcome::unknown;
     if (outcome == commit_outcome::unknown) {
         const auto stored = store.load(mine.key);
-        if (!stored) return report(rewind_outcome::unknown, stored.error());
+        if (!stored) return report(rewind_report::outcome_type::unknown, stored.error());
         outcome = detail::outcome_of_rewind(*stored, mine, to);
         if (outcome == commit_outcome::unknown) {
-            return report(rewind_outcome::ownership_lost,
+            return report(rewind_report::outcome_type::ownership_lost,
                           ownership_lost("another owner has moved the checkpoint"));
         }
     }
     if (outcome == commit_outcome::not_applied) {
-        return report(rewind_outcome::not_done, infrastructure("commit not confirmed"));
+        return report(rewind_report::outcome_type::not_done,
+                      infrastructure("commit not confirmed"));
     }
-    rewind_report r{rewind_outcome::rewound, mine, {}};
+    rewind_report r{rewind_report::outcome_type::rewound, mine, {}};
     r.mine.from = to;
     return r;
 }

@@ -31,6 +31,8 @@ inline constexpr std::uint64_t unlimited = detail::highest_size;
 
 /// The limits of a broker for one batch. A limit is the largest value that is accepted.
 struct batch_limits {
+    struct oversized_item;  ///< The first item that no batch can hold: batch/too_large.hpp.
+
     std::uint64_t bytes = unlimited;   ///< Maximum bytes of a batch, envelope included.
     std::uint64_t items = unlimited;   ///< Maximum items in a batch; 0 is treated as 1.
     std::uint64_t single = unlimited;  ///< Maximum bytes of one item, envelope excluded.

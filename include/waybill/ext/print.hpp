@@ -109,8 +109,8 @@ struct std::formatter<T, char> : waybill::detail::std_line_formatter<T> {
 
 // Ranges with a line: these take precedence over the formatter for ranges in C++23.
 template <>
-struct std::formatter<waybill::item_ranges, char>
-    : waybill::detail::std_line_formatter<waybill::item_ranges> {
+struct std::formatter<waybill::batch_sender::item_ranges, char>
+    : waybill::detail::std_line_formatter<waybill::batch_sender::item_ranges> {
 };
 template <class I>
 struct std::formatter<waybill::chunk<I>, char>

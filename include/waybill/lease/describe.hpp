@@ -81,10 +81,11 @@ struct line_of<lease_claim> {
 };
 
 template <>
-struct line_of<claim_result> {
+struct line_of<lease_claim::result> {
     static std::string text(const auto& o)
     {
-        if (o.outcome != claim_result::claim_outcome::won) return std::string(name(o.outcome));
+        if (o.outcome != lease_claim::result::claim_outcome::won)
+            return std::string(name(o.outcome));
         return concat(name(o.outcome), ", epoch ", o.epoch, ", version ", o.version);
     }
 };

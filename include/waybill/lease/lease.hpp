@@ -112,6 +112,8 @@ struct lease_table {
 /// Writes this row if the version of the stored row equals `expected`. If `expected` is empty, the
 /// row is written only if none exists.
 struct lease_claim {
+    struct result;
+
     partition_key key{};
     owner_id owner{};  ///< Empty to give the lease back.
     std::uint64_t epoch = 0;
@@ -125,7 +127,7 @@ struct lease_claim {
 };
 
 /// The result of a claim. If it has won, `epoch` and `version` are those of the written row.
-struct claim_result {
+struct lease_claim::result {
     enum class claim_outcome : std::uint8_t {
         won,        ///< The row is as claimed.
         contended,  ///< The row was written since it was read. This claim has changed nothing.
@@ -139,7 +141,7 @@ struct claim_result {
     std::uint64_t epoch = 0;
     std::uint64_t version = 0;
 
-    friend bool operator==(const claim_result&, const claim_result&) = default;
+    friend bool operator==(const result&, const result&) = default;
 };
 
 template <class S>
@@ -147,7 +149,9 @@ concept lease_store = requires(S& s, const std::string& name, const lease_claim&
                                const owner_heartbeat& p)
 {
     { s.list(name, name) } -> std::same_as<result<lease_table>>;
-    { s.claim(c) } -> std::same_as<result<claim_result>>;
+    {
+        s.claim(c)
+        } -> std::same_as<result<lease_claim::result>>;
     { s.heartbeat(p) } -> std::same_as<result<void>>;
     { s.leave(p) } -> std::same_as<result<void>>;
 };
@@ -160,7 +164,9 @@ concept bulk_lease_store = lease_store<S> &&
     requires(S& s, const owner_heartbeat& own, const std::vector<lease_claim>& claims)
 {
     { s.renew(own, std::uint64_t{}) } -> std::same_as<result<lease_table>>;
-    { s.claim_all(claims) } -> std::same_as<result<std::vector<claim_result>>>;
+    {
+        s.claim_all(claims)
+        } -> std::same_as<result<std::vector<lease_claim::result>>>;
 };
 
 }  // namespace detail

@@ -73,7 +73,7 @@ struct lease_manager_types {
     /// The result of `claim`: one answer for each row. A missing answer counts as an error.
     struct claimed {
         claim call{};
-        std::vector<result<claim_result>> answers{};
+        std::vector<result<lease_claim::result>> answers{};
         friend bool operator==(const claimed&, const claimed&) = default;
     };
 
@@ -125,10 +125,10 @@ namespace detail {
 /// Makes the claims one by one. After the first error, the others are not sent and get an error,
 /// too: a store that is down would cost one time limit for each row.
 template <class S>
-[[nodiscard]] std::vector<result<claim_result>> claim_each(S& store,
-                                                           const std::vector<lease_claim>& rows)
+[[nodiscard]] std::vector<result<lease_claim::result>> claim_each(
+    S& store, const std::vector<lease_claim>& rows)
 {
-    std::vector<result<claim_result>> answers;
+    std::vector<result<lease_claim::result>> answers;
     answers.reserve(rows.size());
     for (const lease_claim& row : rows) {
         const bool failed = !answers.empty() && !answers.back();
@@ -139,14 +139,14 @@ template <class S>
 }
 
 template <bulk_lease_store S>
-[[nodiscard]] std::vector<result<claim_result>> claim_together(S& store,
-                                                               const std::vector<lease_claim>& rows)
+[[nodiscard]] std::vector<result<lease_claim::result>> claim_together(
+    S& store, const std::vector<lease_claim>& rows)
 {
-    const result<std::vector<claim_result>> all = store.claim_all(rows);
-    std::vector<result<claim_result>> answers;
+    const result<std::vector<lease_claim::result>> all = store.claim_all(rows);
+    std::vector<result<lease_claim::result>> answers;
     answers.reserve(rows.size());
     if (all) {
-        for (const claim_result& r : *all) answers.push_back(r);
+        for (const lease_claim::result& r : *all) answers.push_back(r);
     } else {
         while (answers.size() != rows.size()) answers.push_back(unexpected(all.error()));
     }

@@ -125,7 +125,7 @@ public:
         bool any_error = false;
         for (std::size_t n = 0; n != planned_.size(); ++n) {
             const bool answered = n < c.answers.size() && c.answers[n];
-            const claim_result* const answer = answered ? &*c.answers[n] : nullptr;
+            const lease_claim::result* const answer = answered ? &*c.answers[n] : nullptr;
             if (!apply(planned_[n], answer, requested_at)) early = true;
             // The next round starts with the row after the one that failed.
             if (!answer && !any_error && planned_[n].purpose == purpose::renew)
@@ -340,9 +340,9 @@ private:
 
     /// Applies the answer to a claim; null after an error. Returns false if the next round should
     /// begin early.
-    bool apply(const planned_claim& c, const claim_result* answer, steady_time requested_at)
+    bool apply(const planned_claim& c, const lease_claim::result* answer, steady_time requested_at)
     {
-        const bool won = answer && answer->outcome == claim_result::claim_outcome::won;
+        const bool won = answer && answer->outcome == lease_claim::result::claim_outcome::won;
         if (c.purpose == purpose::give_back) {
             apply_give_back(c, answer, won);
             return true;
@@ -368,7 +368,7 @@ private:
         return true;
     }
 
-    void apply_give_back(planned_claim c, const claim_result* answer, bool won)
+    void apply_give_back(planned_claim c, const lease_claim::result* answer, bool won)
     {
         if (won || c.tries + 1 >= max_tries) {
             held_.set_lost(c.partition);  // a lease that could not be given back expires

@@ -61,7 +61,8 @@ struct settle_policy::check {
     std::uint64_t max_deliveries = 0;  ///< The lower value of policy and queue, at least 1.
     std::uint64_t max_tries = 0;       ///< The limit of the levels; 2^64 - 1 if unlimited.
     /// The limit that determines `longest_outage`.
-    delivery_lifetime::delivery_limit limited_by = delivery_lifetime::delivery_limit::deliveries;
+    delivery_terms::lifetime::delivery_limit limited_by =
+        delivery_terms::lifetime::delivery_limit::deliveries;
 
     friend bool operator==(const check&, const check&) = default;
 };
@@ -78,7 +79,7 @@ template <std::same_as<settle_policy::check> T>
     } else {
         line += to_text(c.longest_outage);
         line += ": ";
-        line += c.limited_by == delivery_lifetime::delivery_limit::time_to_live
+        line += c.limited_by == delivery_terms::lifetime::delivery_limit::time_to_live
                     ? std::string("time_to_live ends it")
                     : "max_deliveries is " + std::to_string(c.max_deliveries);
     }
@@ -122,7 +123,7 @@ template <std::same_as<settle_policy::check> T>
         constexpr double highest_random = 1.0;
         const duration longest_hold = detail::outage_hold(p, t, UINT32_MAX, highest_random);
         c.longest_outage = detail::greater(time_to_live - longest_hold, duration{});
-        c.limited_by = delivery_lifetime::delivery_limit::time_to_live;
+        c.limited_by = delivery_terms::lifetime::delivery_limit::time_to_live;
     }
     const bool uses_tries = p.on_outage != settle_policy::when_down::abandon || p.release_counts;
     const std::uint64_t tries = uses_tries ? c.max_tries : detail::highest_size;

@@ -35,6 +35,8 @@ namespace waybill::inline v0_2 {
 
 /// The settings of a queue. `validate` returns the first invalid value.
 struct delivery_terms {
+    struct lifetime;
+
     duration lock = duration::seconds(60);        ///< How long a delivery is locked.
     std::uint64_t max_deliveries = 10;            ///< After these, a message is a dead letter.
     duration time_to_live = duration::highest();  ///< After it, a message is not delivered.
@@ -91,7 +93,7 @@ struct delivery_terms {
 }
 
 /// How long a queue keeps a message that is never completed, and the limit that ends this time.
-struct delivery_lifetime {
+struct delivery_terms::lifetime {
     /// The limit that ends the deliveries of a message that is never completed.
     enum class delivery_limit : std::uint8_t {
         deliveries,    ///< The maximum of deliveries.
@@ -105,24 +107,25 @@ struct delivery_lifetime {
     duration lasts{};
     delivery_limit limited_by = delivery_limit::deliveries;
 
-    friend bool operator==(const delivery_lifetime&, const delivery_lifetime&) = default;
+    friend bool operator==(const lifetime&, const lifetime&) = default;
 };
 
 /// The time until a message that is never completed becomes a dead letter or expires, if each
 /// delivery lasts for `hold`. It is the maximum of deliveries multiplied by the shorter of hold and
 /// lock, or the time to live if that is shorter. Saturates. A negative hold counts as 0.
-[[nodiscard]] constexpr delivery_lifetime time_until_dead_letter(const delivery_terms& t,
-                                                                 duration hold) noexcept
+[[nodiscard]] constexpr delivery_terms::lifetime time_until_dead_letter(const delivery_terms& t,
+                                                                        duration hold) noexcept
 {
     const duration all_deliveries = detail::times(detail::lesser(hold, t.lock), t.max_deliveries);
     const duration time_to_live = detail::greater(t.time_to_live, duration{});
     if (time_to_live < all_deliveries)
-        return {time_to_live, delivery_lifetime::delivery_limit::time_to_live};
-    return {all_deliveries, delivery_lifetime::delivery_limit::deliveries};
+        return {time_to_live, delivery_terms::lifetime::delivery_limit::time_to_live};
+    return {all_deliveries, delivery_terms::lifetime::delivery_limit::deliveries};
 }
 
 /// The same if each delivery lasts until its lock expires.
-[[nodiscard]] constexpr delivery_lifetime time_until_dead_letter(const delivery_terms& t) noexcept
+[[nodiscard]] constexpr delivery_terms::lifetime time_until_dead_letter(
+    const delivery_terms& t) noexcept
 {
     return time_until_dead_letter(t, t.lock);
 }

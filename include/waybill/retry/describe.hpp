@@ -60,7 +60,7 @@ struct line_of<delivery_terms> {
 };
 
 template <>
-struct line_of<delivery_lifetime> {
+struct line_of<delivery_terms::lifetime> {
     static std::string text(const auto& p)
     {
         return concat("lasts ", line(p.lasts), ", ended by ", name(p.limited_by));

@@ -59,7 +59,7 @@ std::string redrive_filter_text(const Filter& f)
 }
 
 template <>
-struct line_of<job_progress> : described_line {
+struct line_of<job::progress> : described_line {
 };
 
 template <>
@@ -67,7 +67,7 @@ struct line_of<row_key> : described_line {
 };
 
 template <>
-struct line_of<step_properties_read> {
+struct line_of<step_properties::read_result> {
     static std::string text(const auto& r) { return one_line(r.text()); }
 };
 
@@ -123,7 +123,7 @@ struct line_of<step_facts> {
 };
 
 template <>
-struct line_of<step_failure> {
+struct line_of<session_progress::failure> {
     static std::string text(const auto& f)
     {
         std::string result = concat("step ", f.step, " (message ", f.sequence, ") ", name(f.reason),
@@ -201,12 +201,12 @@ struct line_of<redrive_policy> {
 };
 
 template <>
-struct line_of<redrive_filter> {
+struct line_of<redrive_plan::filter> {
     static std::string text(const auto& a) { return redrive_filter_text(a); }
 };
 
 template <>
-struct line_of<redrive_options> {
+struct line_of<redrive_plan::options> {
     static std::string text(const auto& a)
     {
         return concat("complete sessions", a.damaged ? ", damaged ones too" : "",
@@ -244,7 +244,7 @@ struct line_of<text_state_codec::state> : described_line {
 };
 
 template <>
-struct line_of<text_state_options> {
+struct line_of<text_state::options> {
     static std::string text(const auto& a) { return concat(a.budget, ", version ", a.version); }
 };
 
@@ -257,7 +257,7 @@ struct line_of<text_state> {
 };
 
 template <>
-struct line_of<step_origin> {
+struct line_of<step_properties::origin> {
     static std::string text(const auto& a)
     {
         return a.session.empty() ? std::string("not redriven")

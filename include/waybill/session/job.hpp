@@ -2,7 +2,7 @@
 //
 // job: numbers the steps of a session, so that the consumer detects missing steps.
 //
-//     auto job = waybill::job::make("order-17", 5);                   // result<job, job_error>
+//     auto job = waybill::job::make("order-17", 5);                   // result<job, job::error>
 //     if (!job) return refuse(waybill::describe(job.error()));
 //     while (!job->complete()) send(body(), job->next());             // 1 of 5, 2 of 5, ...
 //
@@ -42,41 +42,44 @@
 
 namespace waybill::inline v0_2 {
 
-struct job_error {
-    enum class code : std::uint8_t {
-        no_id,              ///< The id is empty. Messages without a session have no order.
-        too_long,           ///< The id has more bytes than brokers permit.
-        not_utf8,           ///< Brokers, tables and portals would convert it differently.
-        redriven_end,       ///< The id ends in "~" and a number, as ids of redriven sessions do.
-        no_steps,           ///< The total is 0. A job has at least one step.
-        control_character,  ///< The id contains a control character, such as NUL or a line break.
-    };
-    [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
-    {
-        return "no_id, too_long, not_utf8, redriven_end, no_steps, control_character";
-    }
-
-    code kind = code::no_id;
-    std::uint64_t bytes = 0;  ///< Bytes of the id.
-
-    friend bool operator==(const job_error&, const job_error&) = default;
-};
-
 /// The steps of one session, for their sender.
 class job {
 public:
+    struct progress;
+
+    /// Why an id or a job is refused.
+    struct error {
+        enum class code : std::uint8_t {
+            no_id,         ///< The id is empty. Messages without a session have no order.
+            too_long,      ///< The id has more bytes than brokers permit.
+            not_utf8,      ///< Brokers, tables and portals would convert it differently.
+            redriven_end,  ///< The id ends in "~" and a number, as ids of redriven sessions do.
+            no_steps,      ///< The total is 0. A job has at least one step.
+            control_character,  ///< The id contains a control character, such as NUL or a line break.
+        };
+        [[nodiscard]] friend constexpr std::string_view texts_of(code) noexcept
+        {
+            return "no_id, too_long, not_utf8, redriven_end, no_steps, control_character";
+        }
+
+        code kind = code::no_id;
+        std::uint64_t bytes = 0;  ///< Bytes of the id.
+
+        friend bool operator==(const error&, const error&) = default;
+    };
+
     /// Maximum bytes of a session id. Service Bus and SQS permit 128 characters, and n bytes are at
     /// most n characters.
     static constexpr std::uint64_t max_id_bytes = 128;
 
     /// A job of `total` steps, at least 1. Errors: `no_steps`, and those of `id_problem`.
-    [[nodiscard]] static result<job, job_error> make(std::string id, std::uint64_t total)
+    [[nodiscard]] static result<job, error> make(std::string id, std::uint64_t total)
     {
-        if (total == 0) return unexpected(job_error{job_error::code::no_steps, id.size()});
+        if (total == 0) return unexpected(error{error::code::no_steps, id.size()});
         return make_if_valid(std::move(id), total);
     }
     /// A job whose number of steps is still unknown. Errors: those of `id_problem`.
-    [[nodiscard]] static result<job, job_error> make(std::string id)
+    [[nodiscard]] static result<job, error> make(std::string id)
     {
         constexpr std::uint64_t unknown_total = 0;
         return make_if_valid(std::move(id), unknown_total);
@@ -123,14 +126,14 @@ public:
     friend bool operator==(const job&, const job&) = default;
 
     /// The reason why `job` refuses this id; nullopt if `job` accepts it. Linear time.
-    [[nodiscard]] static constexpr std::optional<job_error::code> id_problem(
+    [[nodiscard]] static constexpr std::optional<error::code> id_problem(
         std::string_view id) noexcept
     {
-        if (id.empty()) return job_error::code::no_id;
-        if (id.size() > max_id_bytes) return job_error::code::too_long;
-        if (!is_utf8(id)) return job_error::code::not_utf8;
-        if (detail::has_control_character(id)) return job_error::code::control_character;
-        if (detail::has_redrive_suffix(id)) return job_error::code::redriven_end;
+        if (id.empty()) return error::code::no_id;
+        if (id.size() > max_id_bytes) return error::code::too_long;
+        if (!is_utf8(id)) return error::code::not_utf8;
+        if (detail::has_control_character(id)) return error::code::control_character;
+        if (detail::has_redrive_suffix(id)) return error::code::redriven_end;
         return std::nullopt;
     }
 
@@ -146,9 +149,9 @@ public:
 private:
     job(std::string id, std::uint64_t total) : id_(std::move(id)), total_(total) {}
 
-    static result<job, job_error> make_if_valid(std::string id, std::uint64_t total)
+    static result<job, error> make_if_valid(std::string id, std::uint64_t total)
     {
-        if (const auto p = id_problem(id)) return unexpected(job_error{*p, id.size()});
+        if (const auto p = id_problem(id)) return unexpected(error{*p, id.size()});
         return job(std::move(id), total);
     }
 
@@ -159,36 +162,37 @@ private:
 
 namespace detail::words {
 template <>
-struct line_of<job_error> : described_line {};
+struct line_of<job::error> : described_line {
+};
 }  // namespace detail::words
 
 /// One line for a log, with the action to take.
-[[nodiscard]] inline std::string describe(const job_error& e)
+[[nodiscard]] inline std::string describe(const job::error& e)
 {
     const std::string bytes = std::to_string(e.bytes);
     const std::string max_bytes = std::to_string(job::max_id_bytes);
     switch (e.kind) {
-        case job_error::code::no_id:
+        case job::error::code::no_id:
             return "the session id is empty: use the name of the job, 1 to " + max_bytes + " bytes";
-        case job_error::code::too_long:
+        case job::error::code::too_long:
             return "the session id has " + bytes + " bytes, and " + max_bytes +
                    " is the maximum: shorten it, or use its hash";
-        case job_error::code::not_utf8:
+        case job::error::code::not_utf8:
             return "the session id is not valid UTF-8: encode it as hex";
-        case job_error::code::control_character:
+        case job::error::code::control_character:
             return "the session id contains a control character: remove it, or encode the id as "
                    "hex";
-        case job_error::code::redriven_end:
+        case job::error::code::redriven_end:
             return "the session id ends in ~ and a number, like the id of a redriven session: "
                    "append a text, or replace the ~";
-        case job_error::code::no_steps:
+        case job::error::code::no_steps:
             return "the total is 0, but a job has at least one step: omit an unknown total";
     }
     return "?";
 }
 
 /// The progress of a job: `done` steps of `total`, and the failure that stopped it.
-struct job_progress {
+struct job::progress {
     std::uint64_t done = 0;           ///< Steps processed, dead-lettered ones included.
     std::uint64_t dead_lettered = 0;  ///< Dead-lettered steps among `done`.
     std::uint64_t total = 0;          ///< 0 if unknown.
@@ -202,11 +206,11 @@ struct job_progress {
 
     /// The progress of the job in the state of its session. `total` is used if the state has no
     /// total.
-    [[nodiscard]] static job_progress of(const session_progress& p, std::uint64_t total = 0)
+    [[nodiscard]] static progress of(const session_progress& p, std::uint64_t total = 0)
     {
-        job_progress j{.done = p.done,
-                       .dead_lettered = p.dead_lettered,
-                       .total = p.total != 0 ? p.total : total};
+        progress j{.done = p.done,
+                   .dead_lettered = p.dead_lettered,
+                   .total = p.total != 0 ? p.total : total};
         if (p.failed) {
             j.failed = p.failed->step;
             j.reason = p.failed->text;
@@ -214,11 +218,11 @@ struct job_progress {
         return j;
     }
 
-    friend bool operator==(const job_progress&, const job_progress&) = default;
+    friend bool operator==(const progress&, const progress&) = default;
 };
 
 /// Examples: "2 of 5, stopped at step 3: no template", "17", "40 of 40, 2 of them dead-lettered".
-template <std::same_as<job_progress> T>
+template <std::same_as<job::progress> T>
 [[nodiscard]] std::string describe(const T& p)
 {
     std::string line = std::to_string(p.done);

@@ -435,8 +435,8 @@ private:
             return event_result::applied;
         }
         const wall_time at = facts_.wall_at(now);
-        progress_.failed =
-            step_failure{facts_.step, facts_.sequence, reason, tries, std::move(text), at};
+        progress_.failed = session_progress::failure{facts_.step, facts_.sequence, reason,
+                                                     tries,       std::move(text), at};
         progress_.tries = 0;
         return save(save_purpose::failure, now);
     }
@@ -444,7 +444,7 @@ private:
     /// Dead-letters a message of a failed session. If the message that caused the failure is
     /// delivered again, it keeps its reason and attempts. A number by arrival is saved first: each
     /// dead letter of the session needs its own.
-    event_result dead_letter_after_failure(const step_failure& f, steady_time now)
+    event_result dead_letter_after_failure(const session_progress::failure& f, steady_time now)
     {
         const bool is_cause = f.sequence == facts_.sequence && f.step == facts_.step;
         start_dead_letter({.reason = is_cause ? f.reason : dead_letter_reason::session_failed,

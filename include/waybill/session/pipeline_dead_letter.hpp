@@ -48,7 +48,7 @@ struct pipeline_dead_letter {
     /// The message to dead-letter.
     struct message {
         step_properties properties{};
-        step_origin origin{};
+        step_properties::origin origin{};
         std::uint64_t sequence = 0;
         std::string_view message_id{};
         std::string_view body{};
@@ -73,7 +73,7 @@ struct pipeline_dead_letter {
 
     /// As received; step 0 if the message had no readable properties.
     step_properties properties{};
-    step_origin origin{};        ///< The origin of the message if it was redriven.
+    step_properties::origin origin{};  ///< The origin of the message if it was redriven.
     std::uint64_t sequence = 0;  ///< The broker's sequence number of the message.
     std::string message_id{};
     dead_letter_reason reason = dead_letter_reason::failed;

@@ -15,7 +15,7 @@
 //   2. Texts, bodies and states are stored unchanged, with NUL and bytes that are not UTF-8.
 //   3. remove removes all rows or none, or from the last one to the first.
 //   4. Optional: removed_at_once() returns the number of rows of one session that remove always
-//      removes together (`redrive_options::removed_at_once`).
+//      removes together (`redrive_plan::options::removed_at_once`).
 // testing/pipeline_dead_letter_conformance.hpp tests a table.
 
 #ifndef WAYBILL_SESSION_PIPELINE_DEAD_LETTER_STORE_HPP

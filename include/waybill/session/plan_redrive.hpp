@@ -34,8 +34,8 @@ namespace waybill::inline v0_2 {
 /// Plans the redrive of these dead letters and sorts them in place: first those to be sent, then
 /// those held back, then those that the filter does not select. O(n log n) for n dead letters.
 [[nodiscard]] inline redrive_plan plan_redrive(std::span<pipeline_dead_letter> letters,
-                                               const redrive_filter& filter = {},
-                                               const redrive_options& options = {})
+                                               const redrive_plan::filter& filter = {},
+                                               const redrive_plan::options& options = {})
 {
     redrive_plan plan;
     detail::redrive_planner(letters, filter, options, plan).plan();

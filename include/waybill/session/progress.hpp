@@ -19,22 +19,22 @@
 
 namespace waybill::inline v0_2 {
 
-/// The failure that stopped a session.
-struct step_failure {
-    std::uint64_t step = 0;
-    /// Sequence number of its message. Later dead letters name it as their cause.
-    std::uint64_t sequence = 0;
-    dead_letter_reason reason = dead_letter_reason::failed;
-    std::uint64_t tries = 0;  ///< Attempts of the step.
-    /// The error text, of at most `pipeline_policy::reason_bytes`, cut between characters.
-    std::string text{};
-    wall_time at{};
-
-    friend bool operator==(const step_failure&, const step_failure&) = default;
-};
-
 /// How far a session has come, as its state stores it.
 struct session_progress {
+    /// The failure that stopped a session.
+    struct failure {
+        std::uint64_t step = 0;
+        /// Sequence number of its message. Later dead letters name it as their cause.
+        std::uint64_t sequence = 0;
+        dead_letter_reason reason = dead_letter_reason::failed;
+        std::uint64_t tries = 0;  ///< Attempts of the step.
+        /// The error text, of at most `pipeline_policy::reason_bytes`, cut between characters.
+        std::string text{};
+        wall_time at{};
+
+        friend bool operator==(const failure&, const failure&) = default;
+    };
+
     std::uint64_t done = 0;   ///< The last step done or dead-lettered; 0 before the first.
     std::uint64_t total = 0;  ///< The number of the last step; 0 if unknown.
     /// Dead-lettered steps among `done`. Always 0 if the policy stops a session at its first
@@ -42,7 +42,7 @@ struct session_progress {
     std::uint64_t dead_lettered = 0;
     std::uint64_t tries = 0;  ///< Attempts of step `done` + 1 in earlier deliveries.
     /// The failure that stopped the session. Later steps are dead-lettered.
-    std::optional<step_failure> failed{};
+    std::optional<failure> failed{};
     wall_time begun{};    ///< Receipt of the first message of the session.
     wall_time changed{};  ///< The time at which this progress was written.
     /// The step at which the session began, if it is more than 1, as after a redrive. Otherwise 0:

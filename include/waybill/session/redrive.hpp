@@ -115,13 +115,13 @@ struct redrive_types {
 
 struct redrive_policy {
     /// Maximum dead letters in an action, at least 1. Exception: a session that the table may
-    /// remove in one request (`redrive_options::removed_at_once`) is removed in one action.
+    /// remove in one request (`redrive_plan::options::removed_at_once`) is removed in one action.
     std::uint64_t chunk = 100;
     /// Attempts of one action. Its jitter is not random: a pause is the middle of its range.
     retry_policy retry{.pauses = {.base = duration::seconds(1), .spread = backoff::jitter::none}};
     /// Maximum messages per second, evenly spaced; 0: no limit. Only `redrive_all` uses it.
     std::uint32_t max_per_second = 0;
-    redrive_options options{};  ///< For the plan of `redrive_all`.
+    redrive_plan::options options{};  ///< For the plan of `redrive_all`.
 
     friend bool operator==(const redrive_policy&, const redrive_policy&) = default;
 };

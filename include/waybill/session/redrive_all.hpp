@@ -36,7 +36,7 @@ namespace waybill::inline v0_2 {
 /// if the filter does not select them.
 ///
 /// `send(m)` sends one `redrive_plan::planned_message`; its body is a view. `send(m, letter)` also
-/// gets the dead letter, for example to fetch a body (`redrive_options::fetches_bodies`). It
+/// gets the dead letter, for example to fetch a body (`redrive_plan::options::fetches_bodies`). It
 /// returns a fault, a fault_kind, a result<void>, a call_answer or nothing (success). `permanent`:
 /// the broker never accepts the message, so the rest of its session stays. `transient`: not
 /// accepted now. `infrastructure`: the outcome is unknown. Both are retried by `policy.retry`, and
@@ -48,7 +48,7 @@ namespace waybill::inline v0_2 {
 ///
 /// Adds to `report` as things happen, so that it is complete after an exception.
 template <class Store, class Send, class Environment>
-void redrive_all(Store& dead_letters, const redrive_filter& filter, Send&& send,
+void redrive_all(Store& dead_letters, const redrive_plan::filter& filter, Send&& send,
                  const redrive_policy& policy, Environment&& env, redrive::redrive_report& report)
 {
     detail::driver_clock clock(env);
@@ -57,8 +57,8 @@ void redrive_all(Store& dead_letters, const redrive_filter& filter, Send&& send,
 
 /// The same with a new report.
 template <class Store, class Send, class Environment>
-redrive::redrive_report redrive_all(Store& dead_letters, const redrive_filter& filter, Send&& send,
-                                    const redrive_policy& policy, Environment&& env)
+redrive::redrive_report redrive_all(Store& dead_letters, const redrive_plan::filter& filter,
+                                    Send&& send, const redrive_policy& policy, Environment&& env)
 {
     redrive::redrive_report report;
     waybill::redrive_all(dead_letters, filter, send, policy, env, report);
@@ -67,8 +67,8 @@ redrive::redrive_report redrive_all(Store& dead_letters, const redrive_filter& f
 
 /// The same with the default policy.
 template <class Store, class Send, class Environment>
-redrive::redrive_report redrive_all(Store& dead_letters, const redrive_filter& filter, Send&& send,
-                                    Environment&& env)
+redrive::redrive_report redrive_all(Store& dead_letters, const redrive_plan::filter& filter,
+                                    Send&& send, Environment&& env)
 {
     return waybill::redrive_all(dead_letters, filter, send, redrive_policy{}, env);
 }

@@ -33,93 +33,23 @@
 
 namespace waybill::inline v0_2 {
 
-/// Selects the sessions to redrive. A session is selected by the dead letter that stopped it, and
-/// redriven as a whole. A session whose redrive has begun is always selected, unless `session`
-/// excludes it. Dead letters of independent steps are selected one by one.
-struct redrive_filter {
-    std::vector<dead_letter_reason> reasons{};     ///< Any of these reasons; empty selects all.
-    std::uint64_t failed_step = 0;                 ///< The step that stopped; 0 selects all.
-    std::uint64_t from_step = 0;                   ///< The lowest step selected.
-    std::uint64_t to_step = detail::highest_size;  ///< The highest step selected.
-    wall_time dead_lettered_from = wall_time::lowest();  ///< The earliest time of dead-lettering.
-    wall_time dead_lettered_to = wall_time::highest();   ///< The latest time of dead-lettering.
-    std::string session{};  ///< Id or original id of one session; empty selects all.
-
-    friend bool operator==(const redrive_filter&, const redrive_filter&) = default;
-};
-
-/// Refuses a filter that selects nothing.
-[[nodiscard]] constexpr std::optional<config_error> validate(const redrive_filter& f) noexcept
-{
-    if (f.to_step < f.from_step) {
-        return config_error{"filter.to_step", f.to_step, "must be at least filter.from_step",
-                            f.from_step};
-    }
-    if (f.failed_step != 0 && f.failed_step < f.from_step) {
-        return config_error{"filter.failed_step", f.failed_step,
-                            "must be at least filter.from_step", f.from_step};
-    }
-    if (f.failed_step > f.to_step) {
-        return config_error{"filter.failed_step", f.failed_step, "must be at most filter.to_step",
-                            f.to_step};
-    }
-    if (f.dead_lettered_to < f.dead_lettered_from) {
-        const std::int64_t to = f.dead_lettered_to.since_epoch().count();
-        return config_error{"filter.dead_lettered_to",
-                            detail::magnitude(f.dead_lettered_to.since_epoch()),
-                            "nanoseconds since 1970 must be at least filter.dead_lettered_from",
-                            detail::magnitude(f.dead_lettered_from.since_epoch()), to < 0};
-    }
-    return {};
-}
-
-/// How to redrive incomplete sessions, and limits of the table and the broker.
-struct redrive_options {
-    /// Send also damaged sessions (`redrive_plan::session_marks::damaged`): steps are missing,
-    /// contradictory or unknown, or the state was too large. The new session begins with the first
-    /// step present and ends with the last one. At a missing step its pipeline stops again.
-    bool damaged = false;
-    /// If the last step is missing, make the last one present the end of the session. If false,
-    /// the new session stays open, and steps dead-lettered later go to the same new session. If an
-    /// earlier redrive has sent a total, that total stays; a sweep finds the remaining state.
-    bool close = false;
-    /// The sender fetches bodies that are not in their dead letters. If false, a session that
-    /// needs them is held back.
-    bool fetches_bodies = false;
-    /// The table removes up to this many dead letters of one session in one atomic request: all or
-    /// none. An Azure table removes 100. A session with at most this many dead letters gets no mark
-    /// before they are removed.
-    ///
-    /// Warning: keep 1 for a table without atomic writes, even if a request accepts more. With a
-    /// larger number, a crash during the removal leaves dead letters without a mark. The next plan
-    /// then treats steps that were sent as lost or as never sent.
-    std::uint64_t removed_at_once = 1;
-    std::uint64_t max_id_bytes = 128;  ///< Maximum bytes of new session and message ids; >= 80.
-
-    friend bool operator==(const redrive_options&, const redrive_options&) = default;
-};
-
-[[nodiscard]] constexpr std::optional<config_error> validate(const redrive_options& o) noexcept
-{
-    if (o.max_id_bytes >= detail::min_redriven_bytes) return {};
-    return config_error{"max_id_bytes", o.max_id_bytes, "must be at least",
-                        detail::min_redriven_bytes};
-}
-
 struct redrive_plan {
+    struct filter;
+    struct options;
+
     /// Why the dead letters of a session are not sent.
     enum class skip_reason : std::uint8_t {
-        none,         ///< They are sent. Text: "no".
-        filtered,     ///< The filter does not select them.
-        no_session,   ///< They have no session id.
+        none,        ///< They are sent. Text: "no".
+        filtered,    ///< The filter does not select them.
+        no_session,  ///< They have no session id.
         /// All dead letters present were sent, and the last step is missing.
-        /// `redrive_options::close` ends the session without it. Text: "waiting".
+        /// `redrive_plan::options::close` ends the session without it. Text: "waiting".
         end_missing,
         /// The session has done these steps already. The operator may remove the dead letters.
         /// Text: "behind".
         already_done,
-        damaged,       ///< See the marks of the session; `redrive_options::damaged` sends them.
-        no_body,       ///< Bodies are elsewhere; `redrive_options::fetches_bodies` sends them.
+        damaged,  ///< See the marks of the session; `redrive_plan::options::damaged` sends them.
+        no_body,  ///< Bodies are elsewhere; `redrive_plan::options::fetches_bodies` sends them.
     };
     [[nodiscard]] friend constexpr std::string_view texts_of(skip_reason) noexcept
     {
@@ -156,7 +86,7 @@ struct redrive_plan {
     /// The properties, the message id and the body with which a dead letter is sent.
     struct planned_message {
         step_properties properties{};
-        step_origin origin{};
+        step_properties::origin origin{};
         std::string message_id{};
         std::string_view body{};  ///< As in its dead letter, which must outlive it.
 
@@ -272,6 +202,80 @@ struct redrive_plan {
 
     friend bool operator==(const redrive_plan&, const redrive_plan&) = default;
 };
+
+/// Selects the sessions to redrive. A session is selected by the dead letter that stopped it, and
+/// redriven as a whole. A session whose redrive has begun is always selected, unless `session`
+/// excludes it. Dead letters of independent steps are selected one by one.
+struct redrive_plan::filter {
+    std::vector<dead_letter_reason> reasons{};     ///< Any of these reasons; empty selects all.
+    std::uint64_t failed_step = 0;                 ///< The step that stopped; 0 selects all.
+    std::uint64_t from_step = 0;                   ///< The lowest step selected.
+    std::uint64_t to_step = detail::highest_size;  ///< The highest step selected.
+    wall_time dead_lettered_from = wall_time::lowest();  ///< The earliest time of dead-lettering.
+    wall_time dead_lettered_to = wall_time::highest();   ///< The latest time of dead-lettering.
+    std::string session{};  ///< Id or original id of one session; empty selects all.
+
+    friend bool operator==(const filter&, const filter&) = default;
+};
+
+/// Refuses a filter that selects nothing.
+[[nodiscard]] constexpr std::optional<config_error> validate(const redrive_plan::filter& f) noexcept
+{
+    if (f.to_step < f.from_step) {
+        return config_error{"filter.to_step", f.to_step, "must be at least filter.from_step",
+                            f.from_step};
+    }
+    if (f.failed_step != 0 && f.failed_step < f.from_step) {
+        return config_error{"filter.failed_step", f.failed_step,
+                            "must be at least filter.from_step", f.from_step};
+    }
+    if (f.failed_step > f.to_step) {
+        return config_error{"filter.failed_step", f.failed_step, "must be at most filter.to_step",
+                            f.to_step};
+    }
+    if (f.dead_lettered_to < f.dead_lettered_from) {
+        const std::int64_t to = f.dead_lettered_to.since_epoch().count();
+        return config_error{"filter.dead_lettered_to",
+                            detail::magnitude(f.dead_lettered_to.since_epoch()),
+                            "nanoseconds since 1970 must be at least filter.dead_lettered_from",
+                            detail::magnitude(f.dead_lettered_from.since_epoch()), to < 0};
+    }
+    return {};
+}
+
+/// How to redrive incomplete sessions, and limits of the table and the broker.
+struct redrive_plan::options {
+    /// Send also damaged sessions (`redrive_plan::session_marks::damaged`): steps are missing,
+    /// contradictory or unknown, or the state was too large. The new session begins with the first
+    /// step present and ends with the last one. At a missing step its pipeline stops again.
+    bool damaged = false;
+    /// If the last step is missing, make the last one present the end of the session. If false,
+    /// the new session stays open, and steps dead-lettered later go to the same new session. If an
+    /// earlier redrive has sent a total, that total stays; a sweep finds the remaining state.
+    bool close = false;
+    /// The sender fetches bodies that are not in their dead letters. If false, a session that
+    /// needs them is held back.
+    bool fetches_bodies = false;
+    /// The table removes up to this many dead letters of one session in one atomic request: all or
+    /// none. An Azure table removes 100. A session with at most this many dead letters gets no mark
+    /// before they are removed.
+    ///
+    /// Warning: keep 1 for a table without atomic writes, even if a request accepts more. With a
+    /// larger number, a crash during the removal leaves dead letters without a mark. The next plan
+    /// then treats steps that were sent as lost or as never sent.
+    std::uint64_t removed_at_once = 1;
+    std::uint64_t max_id_bytes = 128;  ///< Maximum bytes of new session and message ids; >= 80.
+
+    friend bool operator==(const options&, const options&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> validate(
+    const redrive_plan::options& o) noexcept
+{
+    if (o.max_id_bytes >= detail::min_redriven_bytes) return {};
+    return config_error{"max_id_bytes", o.max_id_bytes, "must be at least",
+                        detail::min_redriven_bytes};
+}
 
 /// The marks as text, for example "open, disordered".
 template <std::same_as<redrive_plan::session_marks> T>

@@ -72,7 +72,7 @@ public:
 
     using value_type = std::string;
 
-    explicit text_state_codec(text_state_options o = {}, upgrade_function older = nullptr)
+    explicit text_state_codec(text_state::options o = {}, upgrade_function older = nullptr)
         : options_(o), upgrade_(older)
     {
     }
@@ -93,7 +93,7 @@ public:
         text_state t = s.read.state;
         t.own = s.value;
         t.progress = s.progress;
-        text_state_options o = options_;
+        text_state::options o = options_;
         if (is_older(s.read)) o.version = s.read.state.version;
         return detail::write_text_state(t, o);
     }
@@ -124,7 +124,7 @@ private:
         s = {};
     }
 
-    text_state_options options_;
+    text_state::options options_;
     upgrade_function upgrade_;
 };
 
@@ -168,7 +168,7 @@ public:
     session_state(const Codec& codec, Place& place) : codec_(&codec), place_(&place) {}
     session_state(const Codec&& codec, Place& place) = delete;  // the codec is kept by reference
 
-    /// Loads the state. `carried_state` is `step_origin::state` of the message: the state that a
+    /// Loads the state. `carried_state` is `step_properties::origin::state` of the message: the state that a
     /// redrive has sent with it. A redriven session without a stored state begins with
     /// `carried_state`. If the stored state cannot be loaded, the result contains the fault, and
     /// the state in memory is unchanged.

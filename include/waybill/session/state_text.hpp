@@ -38,20 +38,10 @@
 
 namespace waybill::inline v0_2 {
 
-struct text_state_options {
-    state_budget budget{};
-    schema_version version{};  ///< The version in which this program writes the user's bytes.
-
-    friend bool operator==(const text_state_options&, const text_state_options&) = default;
-};
-
-[[nodiscard]] constexpr std::optional<config_error> validate(const text_state_options& o) noexcept
-{
-    return validate(o.budget);
-}
-
 /// A session state as text. The user's part has any content.
 struct text_state {
+    struct options;
+
     struct read_result;
 
     std::string own{};  ///< The bytes of the user.
@@ -61,6 +51,18 @@ struct text_state {
 
     friend bool operator==(const text_state&, const text_state&) = default;
 };
+
+struct text_state::options {
+    state_budget budget{};
+    schema_version version{};  ///< The version in which this program writes the user's bytes.
+
+    friend bool operator==(const options&, const options&) = default;
+};
+
+[[nodiscard]] constexpr std::optional<config_error> validate(const text_state::options& o) noexcept
+{
+    return validate(o.budget);
+}
 
 /// The result of reading. The state is that of a new session unless `outcome` is ok.
 struct text_state::read_result {

@@ -21,6 +21,9 @@ namespace waybill::inline v0_2 {
 
 /// The step properties that a sender writes into a message; `job` creates them.
 struct step_properties {
+    struct origin;
+    struct read_result;
+
     /// The names of the properties.
     struct names {
         static constexpr std::string_view session = "waybill-session";

@@ -40,7 +40,7 @@
 namespace waybill::inline v0_2 {
 
 /// The origin of a redriven message. All fields have default values if it was not redriven.
-struct step_origin {
+struct step_properties::origin {
     std::string session{};         ///< The session id with which it was sent first.
     std::uint64_t sequence = 0;    ///< The sequence number that it had in that session.
     std::uint64_t generation = 0;  ///< The number of redrives so far.
@@ -49,12 +49,12 @@ struct step_origin {
     std::string state{};
     std::string message_id{};  ///< The message id with which it was sent first.
 
-    friend bool operator==(const step_origin&, const step_origin&) = default;
+    friend bool operator==(const origin&, const origin&) = default;
 };
 
 /// Calls `put(name, value)` for each property. `value` is valid only during the call.
 template <class F>
-void write_step_properties(const step_properties& s, const step_origin& o, F&& put)
+void write_step_properties(const step_properties& s, const step_properties::origin& o, F&& put)
 {
     const auto put_number = [&](std::string_view name, std::uint64_t n) {
         char digits[detail::row_key_digits] = {};  // has space for the largest number
@@ -76,7 +76,7 @@ void write_step_properties(const step_properties& s, const step_origin& o, F&& p
     if (!o.state.empty()) put(step_properties::names::state, std::string_view(o.state));
 }
 
-struct step_properties_read {
+struct step_properties::read_result {
     /// The result of reading the properties.
     enum class read_outcome : std::uint8_t {
         ok,
@@ -95,11 +95,11 @@ struct step_properties_read {
     std::string_view property{};   ///< The property with the error; a literal.
     std::string value{};           ///< Its value, at most the first 64 bytes.
     step_properties properties{};  ///< Its step is 0 if `outcome` is not ok.
-    step_origin origin{};
+    step_properties::origin origin{};
     /// Why `job` refuses the session id; nullopt if it accepts the id. A redriven message may have
     /// an id with the suffix of a redrive. If the session store does not accept a refused id,
     /// dead-letter the message before a pipeline receives it.
-    std::optional<job_error::code> id_problem{};
+    std::optional<waybill::job::error::code> id_problem{};
 
     [[nodiscard]] bool ok() const noexcept { return outcome == read_outcome::ok; }
     /// The session id with which the message was sent first; it is the same after each redrive.
@@ -116,8 +116,8 @@ struct step_properties_read {
         switch (outcome) {
             case read_outcome::ok:
                 if (!id_problem) return "ok";
-                return "ok, but " +
-                       waybill::describe(job_error{*id_problem, properties.session.size()});
+                return "ok, but " + waybill::describe(waybill::job::error{
+                                        *id_problem, properties.session.size()});
             case read_outcome::absent:
                 return property_name + " is missing: send the message with write_step_properties";
             case read_outcome::not_number:
@@ -132,17 +132,17 @@ struct step_properties_read {
         return "?";
     }
 
-    friend bool operator==(const step_properties_read&, const step_properties_read&) = default;
+    friend bool operator==(const read_result&, const read_result&) = default;
 };
 
 namespace detail {
 
 /// Reads the origin of a redriven step.
 template <class Reader>
-void read_step_origin(Reader& reader, step_origin& origin)
+void read_step_origin(Reader& reader, step_properties::origin& origin)
 {
     using names = step_properties::names;
-    constexpr auto absent = step_properties_read::read_outcome::absent;
+    constexpr auto absent = step_properties::read_result::read_outcome::absent;
     if (!reader.read_text(names::origin, origin.session))
         reader.set_error(absent, names::origin, {});
     if (!reader.read_number(names::origin_sequence, origin.sequence))
@@ -158,26 +158,28 @@ void read_step_origin(Reader& reader, step_origin& origin)
 /// std::optional<std::string_view>; it is read before the next call. `session` is the session id of
 /// the broker; empty if it has no sessions. The result contains the first error.
 template <class F>
-[[nodiscard]] step_properties_read read_step_properties(F&& find, std::string_view session = {})
+[[nodiscard]] step_properties::read_result read_step_properties(F&& find,
+                                                                std::string_view session = {})
 {
-    step_properties_read r;
-    r.outcome = step_properties_read::read_outcome::ok;
-    detail::property_reader<std::remove_reference_t<F>, step_properties_read> reader(find, r);
+    step_properties::read_result r;
+    r.outcome = step_properties::read_result::read_outcome::ok;
+    detail::property_reader<std::remove_reference_t<F>, step_properties::read_result> reader(find,
+                                                                                             r);
     const bool has_session =
         reader.read_text(step_properties::names::session, r.properties.session);
     if (!session.empty()) {
         if (has_session && r.properties.session != session) {
-            reader.set_error(step_properties_read::read_outcome::other_session,
+            reader.set_error(step_properties::read_result::read_outcome::other_session,
                              step_properties::names::session, r.properties.session);
         }
         r.properties.session = std::string(session);
     }
     if (r.properties.session.empty())
-        reader.set_error(step_properties_read::read_outcome::absent,
+        reader.set_error(step_properties::read_result::read_outcome::absent,
                          step_properties::names::session, {});
     if (!reader.read_number(step_properties::names::step, r.properties.step)) {
-        reader.set_error(step_properties_read::read_outcome::absent, step_properties::names::step,
-                         {});
+        reader.set_error(step_properties::read_result::read_outcome::absent,
+                         step_properties::names::step, {});
     }
     reader.read_number(step_properties::names::first, r.properties.first);
     reader.read_number(step_properties::names::total, r.properties.total);
@@ -185,7 +187,7 @@ template <class F>
     reader.read_number(step_properties::names::generation, r.origin.generation);
     if (r.origin.generation != 0) detail::read_step_origin(reader, r.origin);
     if (!r.properties.session.empty()) r.id_problem = job::id_problem(r.properties.session);
-    if (r.id_problem == job_error::code::redriven_end && r.origin.generation != 0)
+    if (r.id_problem == job::error::code::redriven_end && r.origin.generation != 0)
         r.id_problem.reset();
     if (!r.ok()) r.properties.step = 0;
     return r;

@@ -42,15 +42,15 @@ public:
 
     /// Writes the row if its version is `c.expected`, or if both are absent; otherwise `contended`.
     /// A version is the number of claims won in the whole store, so no version repeats.
-    [[nodiscard]] result<claim_result> claim(const lease_claim& c)
+    [[nodiscard]] result<lease_claim::result> claim(const lease_claim& c)
     {
         const auto found = leases_.find(c.key);
         const bool exists = found != leases_.end();
         if (exists != c.expected.has_value() || (exists && found->second.version != *c.expected)) {
-            return claim_result{claim_result::claim_outcome::contended};
+            return lease_claim::result{lease_claim::result::claim_outcome::contended};
         }
         leases_.insert_or_assign(c.key, lease{c.key, c.owner, c.epoch, ++claims_won_});
-        return claim_result{claim_result::claim_outcome::won, c.epoch, claims_won_};
+        return lease_claim::result{lease_claim::result::claim_outcome::won, c.epoch, claims_won_};
     }
 
     /// Writes the row of an owner. Returns all owners, and the leases that changed after the
@@ -74,14 +74,15 @@ public:
 
     /// Makes the claims in order. A claim of the lease of an expired owner is `contended` if the
     /// heartbeat of that owner has changed.
-    [[nodiscard]] result<std::vector<claim_result>> claim_all(
+    [[nodiscard]] result<std::vector<lease_claim::result>> claim_all(
         const std::vector<lease_claim>& claims)
     {
-        std::vector<claim_result> results;
+        std::vector<lease_claim::result> results;
         for (const lease_claim& c : claims) {
-            results.push_back(owner_has_changed(c)
-                                  ? claim_result{claim_result::claim_outcome::contended}
-                                  : *claim(c));
+            results.push_back(
+                owner_has_changed(c)
+                    ? lease_claim::result{lease_claim::result::claim_outcome::contended}
+                    : *claim(c));
         }
         return results;
     }

@@ -102,8 +102,8 @@ public:
         sessions_[m.session].messages.push_back({std::move(m)});
     }
     /// With step properties, for messages of a `job` and for a redrive.
-    void send(const step_properties& step, std::string body, const step_origin& origin = {},
-              std::string id = {})
+    void send(const step_properties& step, std::string body,
+              const step_properties::origin& origin = {}, std::string id = {})
     {
         message m{.session = step.session,
                   .id = id.empty() ? job::message_id(step) : std::move(id),

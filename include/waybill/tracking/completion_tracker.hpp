@@ -67,7 +67,7 @@ public:
     /// The partition is assigned and continues after `from`. Options that `validate` refuses are
     /// replaced by the nearest valid ones.
     constexpr explicit completion_tracker(const tracker_options& o = {},
-                                          done_position from = {})
+                                          detail::done_position from = {})
         : options_(o)
     {
         options_.span = detail::lesser(detail::greater(o.span, 1), detail::max_tracker_span);
@@ -78,7 +78,7 @@ public:
 
     /// Starts a new generation: the partition is assigned, and continues after `last_done`, or at
     /// the beginning.
-    constexpr void assign(done_position last_done) noexcept
+    constexpr void assign(detail::done_position last_done) noexcept
     {
         const std::optional<std::uint64_t>& from = last_done.at();
         start_over();

@@ -111,14 +111,6 @@ struct line_of<tracker_budget> {
 };
 
 template <>
-struct line_of<done_position> {
-    static std::string text(const auto& a)
-    {
-        return a.at() ? "done up to " + number(*a.at()) : std::string("nothing done");
-    }
-};
-
-template <>
 struct line_of<tracker_start> {
     static std::string text(const auto& a)
     {

@@ -156,7 +156,7 @@ constexpr bool tracker_budget::can_accept(const completion_tracker& t) const
 /// event done, if any. For Kafka that is the committed offset minus 1, or no event if the offset is
 /// 0. Empty bytes are valid and contain no events. Errors: `tracker_start::decode_error`.
 [[nodiscard]] inline result<tracker_start, tracker_start::decode_error> decode(
-    done_position done, std::string_view bytes, std::uint64_t salt = 0)
+    detail::done_position done, std::string_view bytes, std::uint64_t salt = 0)
 {
     const std::optional<std::uint64_t>& from = done.at();
     tracker_start start{.from = from};
@@ -190,7 +190,7 @@ constexpr bool tracker_budget::can_accept(const completion_tracker& t) const
 
 /// decode() of base64 text.
 [[nodiscard]] inline result<tracker_start, tracker_start::decode_error> decode_text(
-    done_position done, std::string_view text, std::uint64_t salt = 0)
+    detail::done_position done, std::string_view text, std::uint64_t salt = 0)
 {
     const std::optional<std::string> bytes = detail::from_base64(text);
     if (!bytes) return unexpected(tracker_start::decode_error::not_text);

@@ -69,20 +69,22 @@ struct tracked_event {
     friend bool operator==(const tracked_event&, const tracked_event&) = default;
 };
 
+namespace detail {
+
 /// The last event that is done, if any, from an integer of any type. A negative number means no
 /// event: the log is then read from its beginning, which loses nothing.
 class done_position {
 public:
     constexpr done_position() noexcept = default;
     constexpr done_position(std::nullopt_t) noexcept {}
-    template <detail::sequence_like N>
-    constexpr done_position(N n) noexcept : at_(detail::as_sequence(n))
+    template <sequence_like N>
+    constexpr done_position(N n) noexcept : at_(as_sequence(n))
     {
     }
-    template <detail::sequence_like N>
+    template <sequence_like N>
     constexpr done_position(const std::optional<N>& n) noexcept
     {
-        if (n) at_ = detail::as_sequence(*n);
+        if (n) at_ = as_sequence(*n);
     }
 
     [[nodiscard]] constexpr const std::optional<std::uint64_t>& at() const noexcept { return at_; }
@@ -90,6 +92,8 @@ public:
 private:
     std::optional<std::uint64_t> at_;
 };
+
+}  // namespace detail
 
 /// The start of an assignment.
 struct tracker_start {

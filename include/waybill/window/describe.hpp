@@ -16,7 +16,6 @@
 #include <waybill/window/sample.hpp>
 #include <waybill/window/slotted_window.hpp>
 #include <waybill/window/snapshot_error.hpp>
-#include <waybill/window/wide_sum.hpp>
 #include <waybill/window/window_options.hpp>
 #include <waybill/window/window_set.hpp>
 #include <waybill/window/window_summary.hpp>
@@ -57,14 +56,6 @@ struct line_of<slot_options> {
 
 template <>
 struct line_of<snapshot_error> : described_line {
-};
-
-template <>
-struct line_of<wide_sum> {
-    static std::string text(const auto& a)
-    {
-        return a.fits() ? number(a.clamped()) : decimal(a.approximately());
-    }
 };
 
 template <>

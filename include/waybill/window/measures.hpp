@@ -30,8 +30,8 @@
 #include <waybill/core/detail/inlining.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/window/detail/compensated_sum.hpp>
+#include <waybill/window/detail/wide_sum.hpp>
 #include <waybill/window/sample.hpp>
-#include <waybill/window/wide_sum.hpp>
 
 namespace waybill::inline v0_2 {
 
@@ -111,16 +111,16 @@ struct weighted_count {
 /// otherwise.
 template <class V>
 struct summed {
-    using total_type = std::conditional_t<std::integral<V>, wide_sum, double>;
+    using total_type = std::conditional_t<std::integral<V>, detail::wide_sum, double>;
     total_type total{};
 
     template <class S>
     [[nodiscard]] static constexpr summed of(const S& s) noexcept
     {
         if constexpr (std::signed_integral<V>) {
-            return {wide_sum(static_cast<std::int64_t>(s.value), weight_of(s))};
+            return {detail::wide_sum(static_cast<std::int64_t>(s.value), weight_of(s))};
         } else if constexpr (std::integral<V>) {
-            return {wide_sum(static_cast<std::uint64_t>(s.value), weight_of(s))};
+            return {detail::wide_sum(static_cast<std::uint64_t>(s.value), weight_of(s))};
         } else {
             return {static_cast<double>(s.value) * weight_of(s)};
         }
@@ -140,7 +140,8 @@ struct summed {
 /// exact for integers as well.
 template <class V>
 struct compensated {
-    using total_type = std::conditional_t<std::integral<V>, wide_sum, detail::compensated_sum>;
+    using total_type =
+        std::conditional_t<std::integral<V>, detail::wide_sum, detail::compensated_sum>;
     total_type total{};
 
     template <class S>

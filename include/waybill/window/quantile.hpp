@@ -32,6 +32,8 @@
 
 namespace waybill::inline v0_2 {
 
+namespace detail {
+
 /// A sketch: approximate quantiles of more values than can be stored. It adds values, merges
 /// another sketch of its type and returns quantiles. `quantile` may reorder the sketch, so it need
 /// not be const.
@@ -42,8 +44,6 @@ concept quantile_sketch =
         s.merge(other);
         { s.quantile(q) } -> std::convertible_to<std::optional<double>>;
     };
-
-namespace detail {
 
 /// A sketch whose values may have a weight.
 template <class S>

@@ -8,7 +8,7 @@
 //     auto s = latency.query(now);                    // for several: s.quantile(0.5), ...
 //
 // A sketch cannot remove a value. So time is divided into slots, each with a sketch of its own
-// (concept `quantile_sketch`).
+// (concept `detail::quantile_sketch`).
 //   1. A query merges all slots that overlap (now - span, now]. So it may also count samples
 //      less than one width before the window, in the oldest slot, and less than one width after
 //      now, in the slot of now. It is exact if `now` and `span` are multiples of the width.
@@ -79,7 +79,7 @@ struct slot_options {
     return {};
 }
 
-template <quantile_sketch Sketch, class Time = wall_time>
+template <detail::quantile_sketch Sketch, class Time = wall_time>
 class slotted_window {
 public:
     using time_type = Time;

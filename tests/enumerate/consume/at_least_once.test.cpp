@@ -38,11 +38,11 @@ using waybill::advance_outcome;
 using waybill::at_least_once_policy;
 using waybill::at_least_once_report;
 using waybill::batch_outcome;
+using waybill::batch_policy;
 using waybill::checkpoint;
 using waybill::dead_letter;
 using waybill::fault;
 using waybill::fault_kind;
-using waybill::if_all_failed;
 using waybill::partition_key;
 using waybill::position;
 using waybill::result;
@@ -410,13 +410,13 @@ private:
         return {};
     }
 
-    if_all_failed asked(std::uint64_t failed)
+    batch_policy::if_all_failed asked(std::uint64_t failed)
     {
         tell("ask about " + std::to_string(failed));
         if (failed < 2) breaks("asked about too few");
-        if (left_ == 0 || choices_.pick(2) == 0) return if_all_failed::go_on;
+        if (left_ == 0 || choices_.pick(2) == 0) return batch_policy::if_all_failed::go_on;
         --left_;
-        return if_all_failed::redeliver;
+        return batch_policy::if_all_failed::redeliver;
     }
 
     [[nodiscard]] std::uint64_t stored_now() const { return stored_ ? stored_->at.sequence : 0; }

@@ -120,7 +120,8 @@ private:
             breaks("asked where nobody is to be");
         const bool on = choices_.pick(2) == 0;
         machine_.on(waybill::at_least_once_machine::all_failed_decided{
-            on ? waybill::if_all_failed::go_on : waybill::if_all_failed::redeliver});
+            on ? waybill::batch_policy::if_all_failed::go_on
+               : waybill::batch_policy::if_all_failed::redeliver});
     }
 
     void commit(std::uint64_t to)

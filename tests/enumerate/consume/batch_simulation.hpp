@@ -262,10 +262,11 @@ private:
         return {};
     }
 
-    waybill::if_all_failed asked()
+    waybill::batch_policy::if_all_failed asked()
     {
         tell(outage_ ? "asked: redeliver" : "asked: go on");
-        return outage_ ? waybill::if_all_failed::redeliver : waybill::if_all_failed::go_on;
+        return outage_ ? waybill::batch_policy::if_all_failed::redeliver
+                       : waybill::batch_policy::if_all_failed::go_on;
     }
 
     std::uint64_t stored_now()

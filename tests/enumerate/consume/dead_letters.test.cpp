@@ -31,9 +31,9 @@ using waybill::dead_letter;
 using waybill::event_outcome;
 using waybill::fault;
 using waybill::position;
-using waybill::reprocess_outcome;
+using waybill::reprocess_report;
 using waybill::result;
-using waybill::rewind_outcome;
+using waybill::rewind_report;
 using waybill::testing::choices;
 using waybill::testing::injected_fault;
 using waybill::testing::store_call;
@@ -147,11 +147,11 @@ struct reprocess_by_hand {
     waybill::reprocess_report operator()(Store& s, Fetch fetch, Handler handler) const
     {
         const auto found = s.find(key, 10);
-        if (!found) return {reprocess_outcome::not_done, {}};
-        if (!*found) return {reprocess_outcome::absent, {}};
+        if (!found) return {reprocess_report::outcome_type::not_done, {}};
+        if (!*found) return {reprocess_report::outcome_type::absent, {}};
         const auto e = fetch(**found);
-        if (!e) return {reprocess_outcome::not_done, {}};
-        if (!*e) return {reprocess_outcome::gone, {}};
+        if (!e) return {reprocess_report::outcome_type::not_done, {}};
+        if (!*e) return {reprocess_report::outcome_type::gone, {}};
         const auto removed = [&] {
             auto own = s.begin();
             if (!own) return false;
@@ -159,27 +159,29 @@ struct reprocess_by_hand {
             const auto c = r && *r ? own->commit() : result<waybill::commit_outcome>(waybill::commit_outcome::unknown);
             return c && *c == waybill::commit_outcome::applied;
         };
-        if (what == wrong::row_first && !removed()) return {reprocess_outcome::not_done, {}};
+        if (what == wrong::row_first && !removed())
+            return {reprocess_report::outcome_type::not_done, {}};
         auto tx = s.begin();
-        if (!tx) return {reprocess_outcome::not_done, {}};
+        if (!tx) return {reprocess_report::outcome_type::not_done, {}};
         if (what == wrong::written_blindly) {
             const auto r = s.remove(*tx, key, 10);
-            if (!r || !*r) return {reprocess_outcome::not_done, {}};
+            if (!r || !*r) return {reprocess_report::outcome_type::not_done, {}};
         }
         const event_outcome o = handler(*tx, **e);
         if (!o.reason.ok() || o.skipped) {
             tx->rollback();
             if (what != wrong::written_blindly || o.skipped)
-                return {reprocess_outcome::not_done, o.reason};
+                return {reprocess_report::outcome_type::not_done, o.reason};
             auto own = s.begin();
             if (own && s.put(*own, **found)) (void)own->commit();
-            return {reprocess_outcome::not_done, o.reason};
+            return {reprocess_report::outcome_type::not_done, o.reason};
         }
         const auto c = tx->commit();
-        if (!c || *c != waybill::commit_outcome::applied) return {reprocess_outcome::not_done, {}};
+        if (!c || *c != waybill::commit_outcome::applied)
+            return {reprocess_report::outcome_type::not_done, {}};
         if (what == wrong::row_in_its_own_transaction && !removed())
-            return {reprocess_outcome::not_done, {}};
-        return {reprocess_outcome::handled, {}};
+            return {reprocess_report::outcome_type::not_done, {}};
+        return {reprocess_report::outcome_type::handled, {}};
     }
 };
 
@@ -258,31 +260,31 @@ std::string reprocess_run(choices& c, std::uint32_t faults, const Driver& driver
         }
         if (!store.alive()) continue;
         switch (r.outcome) {
-            case reprocess_outcome::handled:
+            case reprocess_report::outcome_type::handled:
                 if (effects != 1) return "reported as handled, and is not";
                 return "";
-            case reprocess_outcome::skipped:
+            case reprocess_report::outcome_type::skipped:
                 if (there()) return "reported as skipped, and the letter is still there";
                 return "";
-            case reprocess_outcome::absent:
+            case reprocess_report::outcome_type::absent:
                 if (there()) return "reported as absent, and is there";
                 return "";
-            case reprocess_outcome::failed:
+            case reprocess_report::outcome_type::failed:
                 if (!there() || kept.letters().at({key, 10}).tries != before.tries + 1) {
                     return "reported as failed, and the letter does not say so";
                 }
                 break;
-            case reprocess_outcome::gone:
+            case reprocess_report::outcome_type::gone:
                 if (what != again::gone) return "reported as gone, and the log has it";
                 if (!there() && !somebody_else) return "an event that is gone has lost its letter";
                 break;
-            case reprocess_outcome::cancelled:
+            case reprocess_report::outcome_type::cancelled:
                 if (what != again::cancelled) return "reported as cancelled, and nobody did";
                 break;
-            case reprocess_outcome::not_done:
+            case reprocess_report::outcome_type::not_done:
                 if (effects != effects_before && !somebody_else) return "reported as not done, and is";
                 break;
-            case reprocess_outcome::unknown: break;
+            case reprocess_report::outcome_type::unknown: break;
         }
     }
     return "it does not come to an end";
@@ -323,17 +325,18 @@ struct blind_set {
                                       const std::optional<position>& to) const
     {
         auto tx = s.begin();
-        if (!tx) return {rewind_outcome::not_done, mine, {}};
+        if (!tx) return {rewind_report::outcome_type::not_done, mine, {}};
         const auto stored = s.load(key);
-        if (!stored) return {rewind_outcome::not_done, mine, {}};
+        if (!stored) return {rewind_report::outcome_type::not_done, mine, {}};
         const auto set = s.advance(*tx, key, waybill::position_of(*stored), *to, mine.epoch);
         const auto c = set && *set == waybill::advance_outcome::applied && s.clear_crash_record(*tx, key)
                            ? tx->commit()
                            : result<waybill::commit_outcome>(waybill::commit_outcome::not_applied);
         if (!c || *c == waybill::commit_outcome::unknown)
-            return {rewind_outcome::unknown, mine, {}};
-        if (*c != waybill::commit_outcome::applied) return {rewind_outcome::not_done, mine, {}};
-        return {rewind_outcome::rewound, {key, to, mine.epoch}, {}};
+            return {rewind_report::outcome_type::unknown, mine, {}};
+        if (*c != waybill::commit_outcome::applied)
+            return {rewind_report::outcome_type::not_done, mine, {}};
+        return {rewind_report::outcome_type::rewound, {key, to, mine.epoch}, {}};
     }
 };
 
@@ -394,22 +397,22 @@ std::string rewind_run(choices& c, std::uint32_t faults, const Driver& driver, c
             continue;
         }
         switch (r.outcome) {
-            case rewind_outcome::rewound:
+            case rewind_report::outcome_type::rewound:
                 if (at != goal) return "reported as rewound, and is not";
                 if (r.mine.from != to || r.mine.epoch != 5) return "the next assignment is wrong";
                 return "";
-            case rewind_outcome::ownership_lost:
+            case rewind_report::outcome_type::ownership_lost:
                 if (!they_went_on) {
                     // A rewind of ours whose answer was lost and that we tried again.
                     if (at != goal || round == 0) return "abandoned, and nobody else is there";
                 }
                 return "";
-            case rewind_outcome::not_done:
+            case rewind_report::outcome_type::not_done:
                 if (at == goal && before != goal) return "reported as not done, and is";
                 break;
-            case rewind_outcome::unknown: break;
-            case rewind_outcome::invalid:
-            case rewind_outcome::unable: return "a good rewind was not taken";
+            case rewind_report::outcome_type::unknown: break;
+            case rewind_report::outcome_type::invalid:
+            case rewind_report::outcome_type::unable: return "a good rewind was not taken";
         }
         if (r.mine != mine) return "the assignment has changed, and nothing was done";
     }

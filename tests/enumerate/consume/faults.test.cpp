@@ -106,7 +106,7 @@ struct by_hand {
         r.handled = events.size() - letters.size() - r.skipped;
         r.dead_lettered = letters.size();
         if (r.handled == 0 && !letters.empty() && what != wrong::nobody_is_asked) {
-            if (ask(letters.size()) == waybill::if_all_failed::redeliver) return r;
+            if (ask(letters.size()) == waybill::batch_policy::if_all_failed::redeliver) return r;
         }
 
         const auto write_letters = [&] {

@@ -119,7 +119,7 @@ private:
         if (seen_) expected = seen_->version;
         const auto r = *leases_.claim({key, {me_ == 0 ? "a" : "b", 1}, next, expected});
         place_ = place::look;
-        if (r.outcome == waybill::claim_result::claim_outcome::contended) return;
+        if (r.outcome == waybill::lease_claim::result::claim_outcome::contended) return;
         epoch_ = next;
         --claims_;
         place_ = place::load;

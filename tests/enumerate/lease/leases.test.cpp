@@ -270,7 +270,7 @@ private:
         {
             return this->w.store_.renew(own, since);
         }
-        waybill::result<std::vector<waybill::claim_result>> claim_all(
+        waybill::result<std::vector<waybill::lease_claim::result>> claim_all(
             std::vector<lease_claim> claims)
         {
             for (lease_claim& c : claims) this->w.apply_flaws(c);
@@ -295,7 +295,7 @@ private:
         auto lost = tests_support::failed(call);
         auto* const claims = std::get_if<lease_manager::claimed>(&lost);
         if (claims && x_.of_store == flaw::swallows_errors)
-            claims->answers.assign(claims->answers.size(), waybill::claim_result{});
+            claims->answers.assign(claims->answers.size(), waybill::lease_claim::result{});
         k.on(lost, now_);
     }
 
@@ -311,7 +311,7 @@ private:
         if (x_.of_store == flaw::ignores_heartbeat) c.expired_owner = {};
         if (x_.of_store == flaw::forgets_epoch) c.epoch = 1;
     }
-    waybill::result<waybill::claim_result> written(lease_claim c)
+    waybill::result<waybill::lease_claim::result> written(lease_claim c)
     {
         apply_flaws(c);
         return store_.claim(c);

@@ -128,7 +128,7 @@ private:
         {
             return call([&] { return w->leases_.list(s, g); });
         }
-        waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
+        waybill::result<waybill::lease_claim::result> claim(const waybill::lease_claim& c)
         {
             return call([&] { return w->leases_.claim(c); });
         }
@@ -155,7 +155,7 @@ private:
         {
             return this->call([&] { return this->w->leases_.renew(own, since); });
         }
-        waybill::result<std::vector<waybill::claim_result>> claim_all(
+        waybill::result<std::vector<waybill::lease_claim::result>> claim_all(
             const std::vector<waybill::lease_claim>& claims)
         {
             return this->call([&] { return this->w->leases_.claim_all(claims); });

@@ -117,7 +117,7 @@ struct environment : waybill::testing::manual_environment {
 // A message as the queue has it.
 struct sent {
     waybill::step_properties properties;
-    waybill::step_origin origin;
+    waybill::step_properties::origin origin;
     std::string id;
     std::string body;
     friend bool operator==(const sent&, const sent&) = default;

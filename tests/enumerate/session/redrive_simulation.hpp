@@ -107,7 +107,7 @@ struct extent {
 struct message {
     std::uint64_t sequence = 0;
     waybill::step_properties properties{};
-    waybill::step_origin origin{};
+    waybill::step_properties::origin origin{};
     std::string id{};
 };
 
@@ -445,7 +445,7 @@ private:
     {
         redriver r{{}, {}, waybill::redrive({}), ++redrives_};
         for (const auto& [key, l] : letters_) r.letters.push_back(l);
-        waybill::redrive_options options;
+        waybill::redrive_plan::options options;
         options.damaged = wrong_ == wrong::first_of_what_is_left;
         if (extent_.removes_at_once || wrong_ == wrong::marks_too_few)
             options.removed_at_once = 100;

@@ -126,11 +126,11 @@ void each(F f)
 
     s.progress.arrived = 6;
     s.progress.failed =
-        waybill::step_failure{5, 18, dead_letter_reason::failed, 1, "no price", noon};
+        waybill::session_progress::failure{5, 18, dead_letter_reason::failed, 1, "no price", noon};
     f("arrived_failed", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
-    s.progress.failed = waybill::step_failure{3,
+    s.progress.failed = waybill::session_progress::failure{3,
                                      (7ULL << 48U) + 17,
                                      dead_letter_reason::exhausted,
                                      5,
@@ -153,7 +153,7 @@ void each(F f)
     f("later", s);
 
     s.progress.failed =
-        waybill::step_failure{1, 7, dead_letter_reason::failed, 1, "no", noon};
+        waybill::session_progress::failure{1, 7, dead_letter_reason::failed, 1, "no", noon};
     s.read.unknown_fields["failed"] = {{"host", "b"}};
     f("later_failed", s);
 
@@ -169,7 +169,7 @@ void each(F f)
                   {},
                   last,
                   first};
-    s.progress.failed = waybill::step_failure{detail::highest_size,
+    s.progress.failed = waybill::session_progress::failure{detail::highest_size,
                                                        detail::highest_size,
                                                        dead_letter_reason::session_failed,
                                                        detail::highest_size,
@@ -196,7 +196,7 @@ void each_old(F f)
 
     s.version.minor = 4;
     s.read = {};
-    s.progress.failed = waybill::step_failure{
+    s.progress.failed = waybill::session_progress::failure{
         3, 17, dead_letter_reason::exhausted, 5, "no printer answers", noon};
     f("old_failed", s);
 }

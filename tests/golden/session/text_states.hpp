@@ -17,10 +17,10 @@
 
 namespace golden_states {
 
-inline constexpr waybill::text_state_options options{.budget = {}, .version = {2, 1}};
+inline constexpr waybill::text_state::options options{.budget = {}, .version = {2, 1}};
 
 /// What it was before, in versions 1.x of the user's own bytes.
-inline constexpr waybill::text_state_options old_options{.budget = {}, .version = {1, 4}};
+inline constexpr waybill::text_state::options old_options{.budget = {}, .version = {1, 4}};
 
 inline constexpr waybill::wall_time noon =  // on 29 February 2024
     waybill::wall_time::at(waybill::duration::seconds(1'709'208'000));
@@ -53,11 +53,11 @@ void each(F f)
 
     s.progress.arrived = 6;
     s.progress.failed =
-        waybill::step_failure{5, 18, dead_letter_reason::failed, 1, "no price", noon};
+        waybill::session_progress::failure{5, 18, dead_letter_reason::failed, 1, "no price", noon};
     f("arrived_failed", s);
 
     s.progress = {.done = 2, .total = 5, .begun = noon, .changed = noon + duration::seconds(60)};
-    s.progress.failed = waybill::step_failure{3,
+    s.progress.failed = waybill::session_progress::failure{3,
                                      (7ULL << 48U) + 17,
                                      dead_letter_reason::exhausted,
                                      5,
@@ -89,7 +89,7 @@ void each(F f)
                   .tries = detail::highest_size,
                   .begun = wall_time::highest(),
                   .changed = wall_time::lowest()};
-    s.progress.failed = waybill::step_failure{detail::highest_size,
+    s.progress.failed = waybill::session_progress::failure{detail::highest_size,
                                                        detail::highest_size,
                                                        dead_letter_reason::session_failed,
                                                        detail::highest_size,

@@ -91,7 +91,7 @@ void fence(const std::string& path)
         check(*tx.commit() == waybill::commit_outcome::applied, "fence: the holder commits what he began");
     }
     check(other.claim({key, {"b", 2}, 2, mine.version})->outcome ==
-              waybill::claim_result::claim_outcome::won,
+              waybill::lease_claim::result::claim_outcome::won,
           "fence: stolen");
     check(advance(waybill::position{2, {}}, 3, 1) == advance_outcome::stale_epoch,
           "fence: whoever was robbed does not commit, though nobody else has");

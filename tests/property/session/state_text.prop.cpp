@@ -61,7 +61,7 @@ text_state any_state(dice& roll)
     p.begun = any_time(roll);
     p.changed = any_time(roll);
     if (roll.one_in(2)) {
-        p.failed = step_failure{
+        p.failed = session_progress::failure{
             any_number(roll), any_number(roll),     static_cast<dead_letter_reason>(roll(8)),
             any_number(roll), any_bytes(roll, 300), any_time(roll)};
     }
@@ -81,7 +81,7 @@ TEST_CASE("state_text: any state comes back, cut only where there is no room, an
     for (int n = 0; n != episodes; ++n) {
         CAPTURE(n);
         text_state s = any_state(roll);
-        const text_state_options o{
+        const text_state::options o{
             .budget = {.bytes = 600 + roll(800), .failure_reserve = 512 + roll(80)},
             .version = {3, 5}};
         const auto out = detail::write_text_state(s, o);

@@ -20,7 +20,7 @@ namespace too_large_test {
 using waybill::batch_limits;
 using waybill::first_too_large;
 using waybill::detail::highest_size;
-using waybill::oversized_item;
+using oversized_item = waybill::batch_limits::oversized_item;
 using waybill::unlimited;
 
 constexpr int sizes[] = {4, 90, 91, 400};

@@ -254,7 +254,7 @@ TEST_CASE("at_least_once: why it ended so")
     asked.on(bad);
     asked.on(bad);
     asked.on(handled{fault_kind::none, true});
-    asked.on(all_failed_decided{waybill::if_all_failed::redeliver});
+    asked.on(all_failed_decided{waybill::batch_policy::if_all_failed::redeliver});
     CHECK(asked.ended() == batch_outcome::redeliver);
     CHECK(asked.reason() == fault_kind::permanent);
 
@@ -301,7 +301,7 @@ TEST_CASE("at_least_once: no more failures wait than events do for a commit, and
     CHECK(m.next() ==
           action(waybill::at_least_once_machine::decide_all_failed{3}));  // still none has worked
     auto stays = m;
-    stays.on(all_failed_decided{waybill::if_all_failed::redeliver});
+    stays.on(all_failed_decided{waybill::batch_policy::if_all_failed::redeliver});
     CHECK(stays.ended() == batch_outcome::redeliver);
     CHECK(stays.committed_events() == 2);
     m.on(all_failed_decided{});
@@ -356,9 +356,9 @@ TEST_CASE("at_least_once: asks when nothing has worked, and writes nothing befor
     m.on(bad);
     CHECK(m.next() == action(waybill::at_least_once_machine::decide_all_failed{2}));
     auto down = m;
-    down.on(all_failed_decided{waybill::if_all_failed::redeliver});
+    down.on(all_failed_decided{waybill::batch_policy::if_all_failed::redeliver});
     CHECK(down.ended() == batch_outcome::redeliver);
-    m.on(all_failed_decided{waybill::if_all_failed::go_on});
+    m.on(all_failed_decided{waybill::batch_policy::if_all_failed::go_on});
     CHECK(m.next() == dead(0));
     m.on(done{});
     CHECK(m.next() == dead(1));
@@ -574,7 +574,7 @@ TEST_CASE("process_at_least_once: asks, and takes skipped events")
         return waybill::permanent("every one fails");
     };
     std::vector<std::uint64_t> asked;
-    auto answer = waybill::if_all_failed::redeliver;
+    auto answer = waybill::batch_policy::if_all_failed::redeliver;
     const auto ask = [&](std::uint64_t failed) {
         asked.push_back(failed);
         return answer;
@@ -585,7 +585,7 @@ TEST_CASE("process_at_least_once: asks, and takes skipped events")
     CHECK(r.skipped == 1);
     CHECK(r.reason == waybill::permanent("every one fails"));
     CHECK_FALSE(*s.find(key, 2));
-    answer = waybill::if_all_failed::go_on;
+    answer = waybill::batch_policy::if_all_failed::go_on;
     r = waybill::process_at_least_once(offsets, letters, {key, r.reached, 1, 0}, events, handle, now, {}, ask);
     CHECK(r.outcome == batch_outcome::committed);
     CHECK(r.dead_lettered == 2);
@@ -598,7 +598,9 @@ TEST_CASE("process_at_least_once: the text is of what it ended so for")
         store s;
         waybill::dead_letter_sink_for letters(s);
         const std::vector<event> events = {{1, "", ""}, {2, "", ""}, {3, "", ""}, {4, "", ""}};
-        const auto stay = [](std::uint64_t) { return waybill::if_all_failed::redeliver; };
+        const auto stay = [](std::uint64_t) {
+            return waybill::batch_policy::if_all_failed::redeliver;
+        };
         return waybill::process_at_least_once(offsets, letters, {key, {}, 1, 0}, events, handle, now, p, stay);
     };
     // Each commit is there, and nobody is told.
@@ -658,7 +660,7 @@ TEST_CASE("process_at_least_once: reasons are bounded, and the keys as the polic
         },
         now,
         {.dead_letters = {.reason_bytes = 10},
-         .keys = {.scope = waybill::idempotency_options::scope_type::event}});
+         .keys = {.scope = waybill::idempotency_keys::options::scope_type::event}});
     CHECK(r.dead_lettered == 1);
     CHECK(seen == "log/3/18446744073709551615");
     CHECK((*s.find(key, ~std::uint64_t{0}))->reason.size() == 10);

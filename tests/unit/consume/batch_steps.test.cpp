@@ -25,12 +25,11 @@ using waybill::dead_letter_body;
 using waybill::event_result;
 using waybill::fault_kind;
 using handled = waybill::batch_machine::handled;
-using waybill::if_all_failed;
 using waybill::position;
 
 static_assert(waybill::validate(batch_policy{.decide_all_failed_from = 0})->field == "decide_all_failed_from");
 static_assert(waybill::validate(batch_policy{.deaths = 0})->field == "deaths");
-static_assert(name(if_all_failed::redeliver) == "redeliver" &&
+static_assert(name(batch_policy::if_all_failed::redeliver) == "redeliver" &&
               name(dead_letter_body::summary) == "summary");
 static_assert(name(batch_policy::commit_check::always) == "always");
 
@@ -76,7 +75,7 @@ std::string told(const batch_machine& m)
 struct simulation {
     std::optional<crash_record> row{};  // once noted, what was noted
     handled each{};
-    if_all_failed answer = if_all_failed::go_on;
+    batch_policy::if_all_failed answer = batch_policy::if_all_failed::go_on;
     std::string steps{};
 
     /// Answers up to (not including) the step `stop`.
@@ -359,7 +358,8 @@ TEST_CASE("batch_machine: one event that ended its process too often is parked w
 
 TEST_CASE("batch_machine: somebody is asked before a batch in which every event failed becomes dead letters")
 {
-    for (const auto answer : {if_all_failed::go_on, if_all_failed::redeliver}) {
+    for (const auto answer :
+         {batch_policy::if_all_failed::go_on, batch_policy::if_all_failed::redeliver}) {
         for (const bool savepoints : {true, false}) {
             batch_policy p = one_try;
             p.savepoints = savepoints;
@@ -372,9 +372,11 @@ TEST_CASE("batch_machine: somebody is asked before a batch in which every event 
             CHECK(m.on(waybill::batch_machine::done{}) == event_result::stale);
             CHECK(m == before);
             w.run(m, "idle");
-            CHECK(m.ended() == (answer == if_all_failed::go_on ? batch_outcome::committed
-                                                               : batch_outcome::redeliver));
-            if (answer == if_all_failed::redeliver) CHECK(m.reason() == fault_kind::infrastructure);
+            CHECK(m.ended() == (answer == batch_policy::if_all_failed::go_on
+                                    ? batch_outcome::committed
+                                    : batch_outcome::redeliver));
+            if (answer == batch_policy::if_all_failed::redeliver)
+                CHECK(m.reason() == fault_kind::infrastructure);
         }
     }
 }

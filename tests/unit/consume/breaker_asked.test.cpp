@@ -50,8 +50,8 @@ public:
             return {outcome, "as it was told"};
         };
         const auto ask = [&](std::uint64_t) {
-            return v.suspects_outage(s(at)) ? waybill::if_all_failed::redeliver
-                                            : waybill::if_all_failed::go_on;
+            return v.suspects_outage(s(at)) ? waybill::batch_policy::if_all_failed::redeliver
+                                            : waybill::batch_policy::if_all_failed::go_on;
         };
         const auto r = waybill::process_batch(store_, mine_, events, handle, {}, {}, ask);
         if (r.outcome == batch_outcome::committed) mine_.from = r.reached;

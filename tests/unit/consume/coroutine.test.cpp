@@ -175,7 +175,8 @@ task<waybill::batch_outcome> consume(loop& events, store& s, waybill::assignment
                                                                     return s.put(*tx, letter);
                                                                 }})});
         } else if (std::holds_alternative<waybill::batch_machine::decide_all_failed>(next)) {
-            m.on(waybill::batch_machine::all_failed_decided{waybill::if_all_failed::go_on});
+            m.on(waybill::batch_machine::all_failed_decided{
+                waybill::batch_policy::if_all_failed::go_on});
         } else if (std::holds_alternative<waybill::batch_machine::advance>(next)) {
             const auto r = co_await call{events, [&] {
                 say("advance");

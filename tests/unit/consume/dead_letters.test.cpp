@@ -26,7 +26,7 @@ using waybill::event_outcome;
 using waybill::fault;
 using waybill::fault_kind;
 using waybill::reprocess;
-using waybill::reprocess_outcome;
+using waybill::reprocess_report;
 using waybill::result;
 using waybill::wall_time;
 using store = waybill::testing::memory_store<std::string>;
@@ -36,8 +36,8 @@ const wall_time noon = wall_time::at(waybill::duration::seconds(43'200));
 const wall_time later = wall_time::at(waybill::duration::seconds(43'260));
 
 static_assert(waybill::dead_letter_queue<store>);
-static_assert(name(reprocess_outcome::gone) == "gone" &&
-              name(reprocess_outcome::not_done) == "not_done");
+static_assert(name(reprocess_report::outcome_type::gone) == "gone" &&
+              name(reprocess_report::outcome_type::not_done) == "not_done");
 
 struct event {
     std::uint64_t sequence;
@@ -149,10 +149,10 @@ struct simulation {
 TEST_CASE("reprocess: the event takes effect and its letter is gone, together")
 {
     simulation w;
-    CHECK(w.run() == waybill::reprocess_report{reprocess_outcome::handled, {}});
+    CHECK(w.run() == waybill::reprocess_report{reprocess_report::outcome_type::handled, {}});
     CHECK(w.s.records() == std::vector<std::string>{"bad"});
     CHECK(w.s.letters().empty());
-    CHECK(w.run().outcome == reprocess_outcome::absent);
+    CHECK(w.run().outcome == reprocess_report::outcome_type::absent);
     CHECK(w.fetched == 1);
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("reprocess: what fails again leaves no effect, and its letter says how
     simulation w;
     w.answer = waybill::transient(std::string(5'000, 'x'));
     const auto r = w.run();
-    CHECK(r.outcome == reprocess_outcome::failed);
+    CHECK(r.outcome == reprocess_report::outcome_type::failed);
     CHECK(r.reason.kind == fault_kind::transient);
     const dead_letter d = **w.s.find(key, 2);
     CHECK(d.kind == fault_kind::transient);
@@ -176,7 +176,7 @@ TEST_CASE("reprocess: skipped events lose their letters, and have no effect")
 {
     simulation w;
     w.answer = waybill::skipped();
-    CHECK(w.run().outcome == reprocess_outcome::skipped);
+    CHECK(w.run().outcome == reprocess_report::outcome_type::skipped);
     CHECK(w.s.records().empty());
     CHECK(w.s.letters().empty());
 }
@@ -185,14 +185,17 @@ TEST_CASE("reprocess: what is gone, or cannot be had or handled now, keeps its l
 {
     simulation w;
     const dead_letter before = **w.s.find(key, 2);
-    CHECK(w.run(2, {}, true).outcome == reprocess_outcome::gone);
-    CHECK(w.run(2, waybill::infrastructure("log down")).outcome == reprocess_outcome::not_done);
-    CHECK(w.run(2, waybill::cancelled("stop")).outcome == reprocess_outcome::cancelled);
+    CHECK(w.run(2, {}, true).outcome == reprocess_report::outcome_type::gone);
+    CHECK(w.run(2, waybill::infrastructure("log down")).outcome ==
+          reprocess_report::outcome_type::not_done);
+    CHECK(w.run(2, waybill::cancelled("stop")).outcome ==
+          reprocess_report::outcome_type::cancelled);
     for (const auto& f : {waybill::infrastructure("down"), waybill::ownership_lost("not mine"), waybill::cancelled("stop")}) {
         w.answer = f;
         const auto r = w.run();
-        CHECK(r.outcome == (f.kind == fault_kind::cancelled ? reprocess_outcome::cancelled
-                                                            : reprocess_outcome::not_done));
+        CHECK(r.outcome == (f.kind == fault_kind::cancelled
+                                ? reprocess_report::outcome_type::cancelled
+                                : reprocess_report::outcome_type::not_done));
         CHECK(r.reason == f);
     }
     CHECK(**w.s.find(key, 2) == before);
@@ -210,7 +213,7 @@ TEST_CASE("reprocess: all that is listed, from the first to the last")
         if (page.empty()) break;
         for (const dead_letter& d : page) {
             seen.push_back(d.at.sequence);
-            CHECK(w.run(d.at.sequence).outcome == reprocess_outcome::handled);
+            CHECK(w.run(d.at.sequence).outcome == reprocess_report::outcome_type::handled);
         }
         after = page.back().at.sequence;
     }
@@ -222,9 +225,9 @@ TEST_CASE("rewind: sets back what is there, and nothing that is somebody else's"
 {
     using waybill::position;
     using waybill::rewind;
-    using waybill::rewind_outcome;
-    static_assert(name(rewind_outcome::rewound) == "rewound" &&
-                  name(rewind_outcome::ownership_lost) == "abandoned");
+    using waybill::rewind_report;
+    static_assert(name(rewind_report::outcome_type::rewound) == "rewound" &&
+                  name(rewind_report::outcome_type::ownership_lost) == "abandoned");
 
     store s;
     const auto handle = [](store::transaction& tx, const event& e) {
@@ -233,16 +236,16 @@ TEST_CASE("rewind: sets back what is there, and nothing that is somebody else's"
     };
     const std::vector<event> events{{1, "a"}, {2, "b"}, {3, "c"}};
     waybill::assignment mine{key, {}, 4};
-    CHECK(rewind(s, mine, position{1, ""}).outcome == rewind_outcome::invalid);
+    CHECK(rewind(s, mine, position{1, ""}).outcome == rewind_report::outcome_type::invalid);
     CHECK(rewind(s, mine, position{1, ""}).reason.text ==
           "cannot rewind to 1: the checkpoint is absent");
     mine.from = waybill::process_batch(s, mine, events, handle, noon).reached;
     CHECK(rewind(s, mine, position{3, ""}).reason.text ==
           "cannot rewind to 3: the checkpoint is at 3");
-    CHECK(rewind(s, mine, position{4, ""}).outcome == rewind_outcome::invalid);
+    CHECK(rewind(s, mine, position{4, ""}).outcome == rewind_report::outcome_type::invalid);
 
     const auto r = rewind(s, mine, position{1, "one"});
-    CHECK(r.outcome == rewind_outcome::rewound);
+    CHECK(r.outcome == rewind_report::outcome_type::rewound);
     CHECK(r.mine == waybill::assignment{key, position{1, "one"}, 4});
     CHECK(*s.load(key) == waybill::checkpoint{{1, "one"}, 4});
     const auto again = waybill::process_batch(s, r.mine, events, handle, noon);
@@ -251,7 +254,8 @@ TEST_CASE("rewind: sets back what is there, and nothing that is somebody else's"
     CHECK(s.records() == std::vector<std::string>{"a", "b", "c", "b", "c"});
 
     // Whoever still thinks that the checkpoint is elsewhere, or is of an earlier epoch, is refused.
-    CHECK(rewind(s, r.mine, position{0, ""}).outcome == rewind_outcome::ownership_lost);
+    CHECK(rewind(s, r.mine, position{0, ""}).outcome ==
+          rewind_report::outcome_type::ownership_lost);
     waybill::assignment earlier{key, again.reached, 3};
     CHECK(rewind(s, earlier, position{0, ""}).reason ==
           waybill::ownership_lost("checkpoint stale_epoch"));
@@ -277,7 +281,7 @@ TEST_CASE("rewind: to the beginning, where the first event is 0")
 {
     using waybill::position;
     using waybill::rewind;
-    using waybill::rewind_outcome;
+    using waybill::rewind_report;
     store s;
     const auto handle = [](store::transaction& tx, const event& e) {
         tx.record(e.body);
@@ -289,15 +293,15 @@ TEST_CASE("rewind: to the beginning, where the first event is 0")
           "cannot rewind to the beginning: the checkpoint is absent");
     mine.from = waybill::process_batch(s, mine, events, handle, noon).reached;
     without_reset plain{s};
-    CHECK(rewind(plain, mine, std::nullopt).outcome == rewind_outcome::unable);
+    CHECK(rewind(plain, mine, std::nullopt).outcome == rewind_report::outcome_type::unable);
     CHECK(rewind(plain, mine, std::nullopt).reason == waybill::permanent("the store has no reset"));
-    CHECK(rewind(plain, mine, position{0, ""}).outcome == rewind_outcome::rewound);
+    CHECK(rewind(plain, mine, position{0, ""}).outcome == rewind_report::outcome_type::rewound);
     mine.from = position{0, ""};
     CHECK(rewind(s, {key, position{1, ""}, 4}, std::nullopt).outcome ==
-          rewind_outcome::ownership_lost);
+          rewind_report::outcome_type::ownership_lost);
 
     const auto r = rewind(s, mine, std::nullopt);
-    CHECK(r.outcome == rewind_outcome::rewound);
+    CHECK(r.outcome == rewind_report::outcome_type::rewound);
     CHECK(r.mine == waybill::assignment{key, {}, 4});
     CHECK(!*s.load(key));
     // Whoever had it before the owner who did that writes nothing.
@@ -309,7 +313,7 @@ TEST_CASE("rewind: to the beginning, where the first event is 0")
 
 TEST_CASE("rewind: to the beginning, where the answer to the commit gets lost")
 {
-    using waybill::rewind_outcome;
+    using waybill::rewind_report;
     using waybill::testing::injected_fault;
     for (const injected_fault what :
          {injected_fault::unknown_applied, injected_fault::unknown_not_applied}) {
@@ -321,8 +325,9 @@ TEST_CASE("rewind: to the beginning, where the answer to the commit gets lost")
             return c == waybill::testing::store_call::commit ? what : injected_fault::none;
         });
         const auto r = waybill::rewind(s, {key, waybill::position{3, ""}, 4}, std::nullopt);
-        CHECK(r.outcome == (what == injected_fault::unknown_applied ? rewind_outcome::rewound
-                                                                    : rewind_outcome::not_done));
+        CHECK(r.outcome == (what == injected_fault::unknown_applied
+                                ? rewind_report::outcome_type::rewound
+                                : rewind_report::outcome_type::not_done));
         CHECK(kept.load(key)->has_value() == (what == injected_fault::unknown_not_applied));
     }
 }
@@ -330,7 +335,7 @@ TEST_CASE("rewind: to the beginning, where the answer to the commit gets lost")
 TEST_CASE("rewind: where the answer to the commit gets lost it is ours only with our epoch")
 {
     using waybill::position;
-    using waybill::rewind_outcome;
+    using waybill::rewind_report;
     for (const std::uint64_t their_epoch : {std::uint64_t{4}, std::uint64_t{5}}) {
         store kept;
         const auto set = [&](const std::optional<position>& from, std::uint64_t to, std::uint64_t epoch) {
@@ -346,8 +351,8 @@ TEST_CASE("rewind: where the answer to the commit gets lost it is ours only with
             return waybill::testing::injected_fault::unknown_not_applied;
         });
         const auto r = waybill::rewind(s, {key, position{3, ""}, 4}, position{1, ""});
-        CHECK(r.outcome ==
-              (their_epoch == 4 ? rewind_outcome::rewound : rewind_outcome::ownership_lost));
+        CHECK(r.outcome == (their_epoch == 4 ? rewind_report::outcome_type::rewound
+                                             : rewind_report::outcome_type::ownership_lost));
     }
 }
 

@@ -261,7 +261,7 @@ bool rewind_once(simulation& w)
     const auto at = waybill::position_of(*w.store.load(key));
     if (at->sequence == 4) return true;
     const auto r = waybill::rewind(w.store, {key, at, 1}, position{4, "an offset of more than a few characters"});
-    return r.outcome == waybill::rewind_outcome::rewound;
+    return r.outcome == waybill::rewind_report::outcome_type::rewound;
 }
 
 }  // namespace
@@ -286,7 +286,7 @@ TEST_CASE("delivery memory: rewind, all the way or not at all")
 
 namespace {
 
-waybill::reprocess_outcome reprocess_once(simulation& w, const fault& says)
+waybill::reprocess_report::outcome_type reprocess_once(simulation& w, const fault& says)
 {
     const auto fetch = [](const waybill::dead_letter& d) -> waybill::result<std::optional<event>> {
         return std::optional(event{d.at.sequence});
@@ -302,18 +302,22 @@ waybill::reprocess_outcome reprocess_once(simulation& w, const fault& says)
 
 TEST_CASE("delivery memory: reprocess, effect and letter change together")
 {
-    using waybill::reprocess_outcome;
+    using waybill::reprocess_report;
     const auto times = [](const simulation& w) {
         std::uint64_t n = 0;
         for (const std::uint64_t r : w.store.kept.records()) n += r == 100 + bad_event ? 1U : 0U;
         return n;
     };
     const std::uint64_t failures = each_failure(
-        drained, [](simulation& w) { return reprocess_once(w, {}) == reprocess_outcome::handled; },
+        drained,
+        [](simulation& w) {
+            return reprocess_once(w, {}) == reprocess_report::outcome_type::handled;
+        },
         [&](simulation& w) {
             CHECK(w.store.kept.letters().size() + times(w) == 1);
             const auto end = reprocess_once(w, {});
-            CHECK((end == reprocess_outcome::handled || end == reprocess_outcome::absent));
+            CHECK((end == reprocess_report::outcome_type::handled ||
+                   end == reprocess_report::outcome_type::absent));
         },
         [&](const simulation& w) {
             CHECK(w.store.kept.letters().empty());
@@ -322,10 +326,13 @@ TEST_CASE("delivery memory: reprocess, effect and letter change together")
     CHECK(failures >= 5);
     const fault bad = waybill::permanent(std::string(200, 'x'));
     const std::uint64_t more = each_failure(
-        drained, [&](simulation& w) { return reprocess_once(w, bad) == reprocess_outcome::failed; },
+        drained,
+        [&](simulation& w) {
+            return reprocess_once(w, bad) == reprocess_report::outcome_type::failed;
+        },
         [&](simulation& w) {
             CHECK(w.store.kept.letters().size() == 1);
-            CHECK(reprocess_once(w, bad) == reprocess_outcome::failed);
+            CHECK(reprocess_once(w, bad) == reprocess_report::outcome_type::failed);
         },
         [&](const simulation& w) {
             CHECK(times(w) == 0);

@@ -23,10 +23,10 @@ namespace {
 
 using waybill::assignment;
 using waybill::batch_outcome;
+using waybill::batch_policy;
 using waybill::event_outcome;
 using waybill::fault;
 using waybill::fault_kind;
-using waybill::if_all_failed;
 using waybill::position;
 using waybill::process_batch;
 using waybill::testing::injected_fault;
@@ -85,7 +85,8 @@ TEST_CASE("process_batch: skipped events have no effects, no letters, and are co
 
 TEST_CASE("process_batch: whoever can tell is asked about a batch in which every event failed")
 {
-    for (const auto answer : {if_all_failed::go_on, if_all_failed::redeliver}) {
+    for (const auto answer :
+         {batch_policy::if_all_failed::go_on, batch_policy::if_all_failed::redeliver}) {
         store s;
         std::uint64_t failed = 0;
         const auto ask = [&](std::uint64_t n) {
@@ -95,7 +96,7 @@ TEST_CASE("process_batch: whoever can tell is asked about a batch in which every
         const auto bad = events_of({"bad", "foreign", "bad"});
         const auto r = process_batch(s, {key, {}, 1}, bad, handle, noon, {}, ask);
         CHECK(failed == 2);
-        if (answer == if_all_failed::go_on) {
+        if (answer == batch_policy::if_all_failed::go_on) {
             CHECK(r.dead_lettered == 2);
             continue;
         }
@@ -104,7 +105,10 @@ TEST_CASE("process_batch: whoever can tell is asked about a batch in which every
         CHECK(s.letters().empty());
         // With iterators, and an ask that is not const.
         CHECK(process_batch(s, {key, {}, 1}, bad.begin(), bad.end(), handle, noon, {},
-                            [n = 0](std::uint64_t) mutable { return ++n == 1 ? if_all_failed::go_on : if_all_failed::redeliver; })
+                            [n = 0](std::uint64_t) mutable {
+                                return ++n == 1 ? batch_policy::if_all_failed::go_on
+                                                : batch_policy::if_all_failed::redeliver;
+                            })
                   .dead_lettered == 2);
     }
     // Nobody to ask: a batch of bad events must not come for ever.

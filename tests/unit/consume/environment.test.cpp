@@ -56,9 +56,9 @@ TEST_CASE("process_batch: with an environment the result is the same as with its
     CHECK(env == manual_environment({}, noon));  // it neither slept nor took a random number
 
     store policy;
-    const auto none = process_batch(policy, {key, {}, 1}, events.begin(), events.begin(), write,
-                                    manual_environment{}, {.tries = 1},
-                                    [](std::uint64_t) { return waybill::if_all_failed::go_on; });
+    const auto none = process_batch(
+        policy, {key, {}, 1}, events.begin(), events.begin(), write, manual_environment{},
+        {.tries = 1}, [](std::uint64_t) { return waybill::batch_policy::if_all_failed::go_on; });
     CHECK(none.outcome == batch_outcome::empty);
 }
 

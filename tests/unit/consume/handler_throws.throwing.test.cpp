@@ -29,7 +29,7 @@ using waybill::assignment;
 using waybill::batch_outcome;
 using waybill::fault;
 using waybill::fault_kind;
-using waybill::reprocess_outcome;
+using waybill::reprocess_report;
 using store_type = waybill::testing::memory_store<std::uint64_t>;
 
 struct event {
@@ -162,9 +162,9 @@ TEST_CASE("process_at_least_once: who is asked throws, and the batch comes again
     int asked = 0;
     const assignment mine{key, {}, 1};
     const auto bad = [](const event&, std::string_view) { return waybill::permanent("no"); };
-    const auto ask = [&](std::uint64_t) -> waybill::if_all_failed {
+    const auto ask = [&](std::uint64_t) -> waybill::batch_policy::if_all_failed {
         if (++asked == 1) throw std::runtime_error("nobody knows");
-        return waybill::if_all_failed::go_on;
+        return waybill::batch_policy::if_all_failed::go_on;
     };
     CHECK_THROWS_AS((void)waybill::process_at_least_once(o.checkpoints, o.letters, mine, events, bad, {}, {}, ask),
                     std::runtime_error);
@@ -220,8 +220,8 @@ TEST_CASE("reprocess: a bare handler that throws leaves letter and effects as th
         CHECK(p.letter() == before);
         CHECK(p.untouched());
         p.what.reset();
-        CHECK(p.again(p).outcome == reprocess_outcome::handled);
-        CHECK(p.again(p).outcome == reprocess_outcome::absent);
+        CHECK(p.again(p).outcome == reprocess_report::outcome_type::handled);
+        CHECK(p.again(p).outcome == reprocess_report::outcome_type::absent);
         CHECK(p.store.records() == std::vector<std::uint64_t>{1, 2, 4, 5, 3});
     }
 }
@@ -235,17 +235,18 @@ TEST_CASE("reprocess: a wrapped handler that throws has a named end")
         const auto r = p.again(waybill::catching(std::ref(p)));
         CHECK(p.untouched());
         if (what == thrown::no_memory) {
-            CHECK(r.outcome == reprocess_outcome::not_done);
+            CHECK(r.outcome == reprocess_report::outcome_type::not_done);
             CHECK(r.reason.kind == fault_kind::infrastructure);
             CHECK(p.letter() == before);
         } else {
-            CHECK(r.outcome == reprocess_outcome::failed);
+            CHECK(r.outcome == reprocess_report::outcome_type::failed);
             CHECK(p.letter().tries == before.tries + 1);
             CHECK(p.letter().reason == r.reason.text);
             CHECK(p.letter().reason != before.reason);
         }
         p.what.reset();
-        CHECK(p.again(waybill::catching(std::ref(p))).outcome == reprocess_outcome::handled);
+        CHECK(p.again(waybill::catching(std::ref(p))).outcome ==
+              reprocess_report::outcome_type::handled);
         CHECK(p.store.letters().empty());
         CHECK(p.store.records() == std::vector<std::uint64_t>{1, 2, 4, 5, 3});
     }
@@ -261,7 +262,7 @@ TEST_CASE("reprocess: what fetches throws, and nothing has changed")
     CHECK_THROWS_AS((void)waybill::reprocess(p.store, key, 3, fetch, p, {}), std::runtime_error);
     CHECK(p.letter() == before);
     const auto r = waybill::reprocess(p.store, key, 3, waybill::catching(fetch), p, {});
-    CHECK(r.outcome == reprocess_outcome::not_done);
+    CHECK(r.outcome == reprocess_report::outcome_type::not_done);
     CHECK(r.reason.text == "the log is not there");
     CHECK(p.letter() == before);
     CHECK(p.untouched());

@@ -15,8 +15,8 @@ namespace {
 
 using waybill::idempotency_key;
 using waybill::idempotency_keys;
-using waybill::idempotency_options;
 using waybill::partition_key;
+using idempotency_options = idempotency_keys::options;
 
 // What stands here stands in somebody's table: it must never change.
 TEST_CASE("idempotency_key: golden keys of version 0.1")
@@ -72,7 +72,7 @@ TEST_CASE("idempotency_key: with and without the group they are no others either
 
 TEST_CASE("idempotency_key: the group is left out where it is asked for")
 {
-    const idempotency_options event{.scope = idempotency_options::scope_type::event};
+    const idempotency_keys::options event{.scope = idempotency_options::scope_type::event};
     CHECK(idempotency_key({"s", "one", "0"}, 1, event) == idempotency_key({"s", "other", "0"}, 1, event));
     CHECK(idempotency_key({"s", "one", "0"}, 1) != idempotency_key({"s", "other", "0"}, 1));
 }
@@ -104,8 +104,9 @@ TEST_CASE("idempotency_keys: the same keys one after the other, and nothing is l
     CHECK(copy == keys);
 }
 
-static_assert(!validate(idempotency_options{}));
-static_assert(validate(idempotency_options{.max_bytes = 53})->field == "idempotency.max_bytes");
+static_assert(!validate(idempotency_keys::options{}));
+static_assert(validate(idempotency_keys::options{.max_bytes = 53})->field ==
+              "idempotency.max_bytes");
 static_assert(name(idempotency_options::scope_type::event) == "event");
 
 }  // namespace

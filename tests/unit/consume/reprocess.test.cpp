@@ -20,7 +20,7 @@ namespace {
 using waybill::dead_letter;
 using waybill::dead_letter_body;
 using waybill::fault;
-using waybill::reprocess_outcome;
+using waybill::reprocess_report;
 using waybill::result;
 using store = waybill::testing::memory_store<std::string>;
 
@@ -70,15 +70,15 @@ struct simulation {
     template <class E>
     bool takes(E e)
     {
-        return run(e).outcome == reprocess_outcome::handled && s.records().size() == 1 &&
-               s.letters().empty();
+        return run(e).outcome == reprocess_report::outcome_type::handled &&
+               s.records().size() == 1 && s.letters().empty();
     }
     template <class E>
     std::string refuses(E e)
     {
         const dead_letter before = **s.find(key, 1);
         const auto r = run(e);
-        CHECK(r.outcome == reprocess_outcome::gone);
+        CHECK(r.outcome == reprocess_report::outcome_type::gone);
         CHECK(r.reason.kind == waybill::fault_kind::permanent);
         CHECK(s.records().empty());
         CHECK(**s.find(key, 1) == before);
@@ -135,7 +135,7 @@ TEST_CASE("reprocess: the reason of a commit that failed is reported")
             return skips ? waybill::skipped() : waybill::event_outcome(fault{});
         };
         const auto r = waybill::reprocess(s, key, 1, fetch, handle, {});
-        CHECK(r.outcome == reprocess_outcome::not_done);
+        CHECK(r.outcome == reprocess_report::outcome_type::not_done);
         CHECK(r.reason.text == "store failed");
         CHECK(w.s.letters().size() == 1);
     }

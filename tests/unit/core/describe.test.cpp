@@ -59,18 +59,18 @@ TEST_CASE("policies, reports, actions and events of each module")
               waybill::transient("busy"))}) == "listed: transient: busy");
     CHECK(describe(waybill::lock_renewal::lock_taken{waybill::duration::seconds(30)}) ==
           "lock taken: lasts 30s");
-    CHECK(describe(waybill::redrive_filter{}) == "all dead letters");
-    CHECK(describe(waybill::redrive_filter{.reasons = {waybill::dead_letter_reason::failed,
-                                                       waybill::dead_letter_reason::exhausted},
-                                           .from_step = 4,
-                                           .to_step = 4}) ==
-          "dead letters with the reason failed or exhausted, from step 4 to 4");
+    CHECK(describe(waybill::redrive_plan::filter{}) == "all dead letters");
+    CHECK(
+        describe(waybill::redrive_plan::filter{.reasons = {waybill::dead_letter_reason::failed,
+                                                           waybill::dead_letter_reason::exhausted},
+                                               .from_step = 4,
+                                               .to_step = 4}) ==
+        "dead letters with the reason failed or exhausted, from step 4 to 4");
     CHECK(describe(waybill::redrive_policy{}).starts_with("calls of at most "));
     CHECK(describe(waybill::tracker_options{}).ends_with("commits at low_water"));
     CHECK(describe(waybill::window_losses{}) == "none lost");
     CHECK(describe(waybill::window_losses{.too_old = 2, .future = 1}) ==
           "3 samples lost: too old 2, future 1");
-    CHECK(describe(waybill::wide_sum(std::int64_t{-5}, 2)) == "-10");
 }
 
 TEST_CASE("scaling: found in its namespace")

@@ -43,14 +43,14 @@ TEST_CASE("outcomes by their names")
     CHECK(line(completion_tracker::track_error::done_before) == "done_before");
     CHECK(line(tracker_start::decode_error::other_base) == "other_base");
     CHECK(line(encoded_done::encoded_as::left_out) == "left_out");
-    CHECK(line(claim_result::claim_outcome::contended) == "contended");
-    CHECK(line(rewind_outcome::not_done) == "not_done");
-    CHECK(line(reprocess_outcome::skipped) == "skipped");
+    CHECK(line(lease_claim::result::claim_outcome::contended) == "contended");
+    CHECK(line(rewind_report::outcome_type::not_done) == "not_done");
+    CHECK(line(reprocess_report::outcome_type::skipped) == "skipped");
     CHECK(line(commit_schedule::commit_reason::interval) == "interval");
     CHECK(line(tracker_options::commit_mark::high_water) == "high_water");
     CHECK(line(commit_schedule::config::commit_needs::both) == "both");
     CHECK(line(at_least_once_machine::checkpoint_found::elsewhere) == "elsewhere");
-    CHECK(line(idempotency_options::scope_type::event) == "event");
+    CHECK(line(idempotency_keys::options::scope_type::event) == "event");
     CHECK(line(settle_batches::settle_kind::defer) == "defer");
     CHECK(line(settle_batches::settle_outcome::given_up) == "given_up");
     CHECK(line(receive_planner::settle_as::give_back) == "give_back");
@@ -58,7 +58,7 @@ TEST_CASE("outcomes by their names")
     CHECK(line(let_lock_expire::cause::lock_short) == "lock_short");
     CHECK(line(settle_policy::when_down::abandon) == "abandon");
     CHECK(line(receive_planner::settle_result::not_found) == "gone");
-    CHECK(line(delivery_lifetime::delivery_limit::time_to_live) == "time_to_live");
+    CHECK(line(delivery_terms::lifetime::delivery_limit::time_to_live) == "time_to_live");
     CHECK(line(prune_plan::removal::limit::bytes) == "bytes");
     CHECK(line(prune_policy::when_full::refuse_new) == "refuse_new");
     CHECK(line(deferred_messages::defer_result::full) == "full");
@@ -95,12 +95,13 @@ TEST_CASE("a batch whose events are handled at least once")
 TEST_CASE("back to an earlier position, and a dead letter once more")
 {
     const assignment mine{key, position{7, ""}, 3};
-    CHECK(line(rewind_report{rewind_outcome::rewound, mine, {}}) ==
+    CHECK(line(rewind_report{rewind_report::outcome_type::rewound, mine, {}}) ==
           "rewound: orders/billing/0 after 7, epoch 3");
-    CHECK(line(rewind_report{rewind_outcome::not_done, mine, infrastructure("no\nroute")}) ==
+    CHECK(line(rewind_report{rewind_report::outcome_type::not_done, mine,
+                             infrastructure("no\nroute")}) ==
           "not_done: orders/billing/0 after 7, epoch 3; infrastructure: no\\nroute");
-    CHECK(line(reprocess_report{reprocess_outcome::handled, {}}) == "handled");
-    CHECK(line(reprocess_report{reprocess_outcome::failed, permanent("no total")}) ==
+    CHECK(line(reprocess_report{reprocess_report::outcome_type::handled, {}}) == "handled");
+    CHECK(line(reprocess_report{reprocess_report::outcome_type::failed, permanent("no total")}) ==
           "failed: permanent: no total");
 }
 
@@ -140,9 +141,9 @@ TEST_CASE("who has a partition")
           "orders/billing/0 for host-7#81, epoch 4, if at version 12");
     CHECK(line(lease_claim{key, {}, 4, {}}) ==
           "orders/billing/0 for nobody, epoch 4, if there is none");
-    CHECK(line(claim_result{claim_result::claim_outcome::won, 4, 13}) ==
+    CHECK(line(lease_claim::result{lease_claim::result::claim_outcome::won, 4, 13}) ==
           "won, epoch 4, version 13");
-    CHECK(line(claim_result{}) == "contended");
+    CHECK(line(lease_claim::result{}) == "contended");
     CHECK(line(lease_options{}) == "a round every 10s, free after 1min");
 }
 
@@ -272,7 +273,8 @@ TEST_CASE("what an receive_planner and the keeper of a lock want done")
 
 TEST_CASE("how long a queue has patience, and which dead letters go")
 {
-    CHECK(line(delivery_lifetime{10min, delivery_lifetime::delivery_limit::deliveries}) ==
+    CHECK(line(delivery_terms::lifetime{10min,
+                                        delivery_terms::lifetime::delivery_limit::deliveries}) ==
           "lasts 10min, ended by deliveries");
     CHECK(
         line(prune_plan::removal{7, 0, 100, wall_time::at(1s), prune_plan::removal::limit::age}) ==
@@ -352,7 +354,7 @@ TEST_CASE("what it is all set to")
                                       .needs = commit_schedule::config::commit_needs::both,
                                       .on_close = false}) ==
           "every 1 event and every 5s, pause 1s");
-    CHECK(line(idempotency_options{}) == "keys of the group, at most 128 bytes");
+    CHECK(line(idempotency_keys::options{}) == "keys of the group, at most 128 bytes");
     CHECK(line(at_least_once_policy{}) ==
           "3 tries, then redeliver, reasons of at most 1024 bytes; "
           "keys of the group, at most 128 bytes");

@@ -195,12 +195,13 @@ TEST_CASE("what a sender says and has learnt")
           "bytes, refused 40 bytes");
 
     const item_range gaps[] = {{0, 2}, {5, 1}, {7, 3}};
-    CHECK(line(item_ranges(gaps, 3)) == "items 0 to 1, 5, 7 to 9");
-    CHECK(line(item_ranges(gaps + 1, 1)) == "item 5");
-    CHECK(line(item_ranges()) == "no items");
+    CHECK(line(batch_sender::item_ranges(gaps, 3)) == "items 0 to 1, 5, 7 to 9");
+    CHECK(line(batch_sender::item_ranges(gaps + 1, 1)) == "item 5");
+    CHECK(line(batch_sender::item_ranges()) == "no items");
     CHECK(line(item_range{3, 2}) == "items 3 to 4");
     CHECK(line(item_range{}) == "no items");
-    CHECK(line(batch_sender::send{7, item_ranges(gaps, 1), 1, batch_close_reason::items}) ==
+    CHECK(line(batch_sender::send{7, batch_sender::item_ranges(gaps, 1), 1,
+                                  batch_close_reason::items}) ==
           "send attempt 7: items 0 to 1, 1 byte, closed by items");
     CHECK(line(batch_sender::report{{4, 1}, item_outcome::too_large, fault_kind::none, 120, 100}) ==
           "report item 4: too_large, 120 bytes where the limit is 100");

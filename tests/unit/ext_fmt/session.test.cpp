@@ -36,8 +36,8 @@ TEST_CASE("outcomes of sessions by their names")
     CHECK(line(redrive_plan::skip_reason::already_done) == "behind");
     CHECK(line(redrive::redrive_outcome::stopped) == "stopped");
     CHECK(line(dead_letter_import::import_outcome::uncertain) == "uncertain");
-    CHECK(line(job_error::code::no_steps) == "no_steps");
-    CHECK(line(step_properties_read::read_outcome::not_bool) == "not_bool");
+    CHECK(line(job::error::code::no_steps) == "no_steps");
+    CHECK(line(step_properties::read_result::read_outcome::not_bool) == "not_bool");
     CHECK(line(row_key::read_outcome::other_width) == "other_width");
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("how far a session is, and what stopped it")
     session_progress p{.done = 2, .total = 5, .tries = 1};
     CHECK(line(p) == "2 of 5 done, 1 try at the next");
     p.failed =
-        step_failure{3, 17, dead_letter_reason::exhausted, 5, "no\nprinter", {}};
+        session_progress::failure{3, 17, dead_letter_reason::exhausted, 5, "no\nprinter", {}};
     CHECK(line(p) == "2 of 5 done, 1 try at the next; stopped by step 3 (message 17) exhausted "
                      "after 5 tries at 1970-01-01T00:00:00Z: no\\nprinter");
     CHECK(line(session_progress{.done = 9, .dead_lettered = 2}) ==

@@ -177,9 +177,9 @@ TEST_CASE("what a store is asked and answers is written")
     const json part = lease_table{.version = 7, .partial = true};
     CHECK(part["version"] == 7);
     CHECK(part["partial"] == true);
-    CHECK(json(claim_result{claim_result::claim_outcome::won, 4, 13}).dump() ==
+    CHECK(json(lease_claim::result{lease_claim::result::claim_outcome::won, 4, 13}).dump() ==
           R"({"end":"won","epoch":4,"row_version":13})");
-    CHECK(json(claim_result{}).dump() == R"({"end":"contended"})");
+    CHECK(json(lease_claim::result{}).dump() == R"({"end":"contended"})");
     CHECK(json(lease_table{{held}, {there}}).dump() ==
           R"({"leases":[)" + json(held).dump() + R"(],"owners":[)" + json(there).dump() + "]}");
     CHECK(json(balance_plan{.claim = {1, 4}, .mine = 1, .target = 3}).dump() ==

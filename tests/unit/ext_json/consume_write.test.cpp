@@ -54,12 +54,13 @@ TEST_CASE("reports")
     CHECK(json(batch_report{.dropped_events = {{{7, ""}, permanent("bad")}}})["dropped_events"].size() == 1);
 
     const assignment mine{{"a", "b", "c"}, position{7, ""}, 3};
-    CHECK(written(rewind_report{rewind_outcome::rewound, mine, {}}) ==
+    CHECK(written(rewind_report{rewind_report::outcome_type::rewound, mine, {}}) ==
           R"({"end":"rewound","mine":)" + written(mine) + "}");
-    CHECK(json(rewind_report{rewind_outcome::invalid, mine, permanent("no")})["why"]["text"] ==
-          "no");
-    CHECK(written(reprocess_report{reprocess_outcome::handled, {}}) == R"({"end":"handled"})");
-    CHECK(written(reprocess_report{reprocess_outcome::failed, permanent("no")}) ==
+    CHECK(json(rewind_report{rewind_report::outcome_type::invalid, mine,
+                             permanent("no")})["why"]["text"] == "no");
+    CHECK(written(reprocess_report{reprocess_report::outcome_type::handled, {}}) ==
+          R"({"end":"handled"})");
+    CHECK(written(reprocess_report{reprocess_report::outcome_type::failed, permanent("no")}) ==
           R"({"end":"failed","why":{"how":"permanent","text":"no"}})");
     assignment taken = mine;
     taken.expired_incarnation = 9;
@@ -77,7 +78,8 @@ TEST_CASE("how far a tracker is, and how long a queue has patience")
           R"({"bytes":"abc","dropped":2,"how":"cut","kept":5})");
     CHECK(json(encoded_done{"\xFF", 5, 2, encoded_done::encoded_as::cut})["bytes_base64"] ==
           "/w==");
-    CHECK(written(delivery_lifetime{10min, delivery_lifetime::delivery_limit::time_to_live}) ==
+    CHECK(written(delivery_terms::lifetime{
+              10min, delivery_terms::lifetime::delivery_limit::time_to_live}) ==
           R"({"by":"time_to_live","lasts":"10min"})");
 }
 

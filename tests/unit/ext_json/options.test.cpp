@@ -235,7 +235,7 @@ TEST_CASE("batches whose events are handled at least once")
                                                      .body_bytes = 4'096,
                                                      .summary_bytes = 64},
                                     .check_commit = batch_policy::commit_check::always,
-                                    .keys = {.scope = idempotency_options::scope_type::event,
+                                    .keys = {.scope = idempotency_keys::options::scope_type::event,
                                              .max_bytes = 64}},
                R"({"ask_from":3,"body_bytes":4096,"commit_every":100,"keeps":"summary",)"
                R"("keys":{"most":64,"scope":"event"},"on_exhausted":"dead_letter",)"

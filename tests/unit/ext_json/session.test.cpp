@@ -338,7 +338,7 @@ TEST_CASE("a session can be written as failed, whatever its value has become")
         s.value = std::move(value);
         CHECK_FALSE(codec.encode(s).has_value());
         s.progress.failed =
-            step_failure{2, 9, dead_letter_reason::failed, 1, "gone\xFF\xC3", {}};
+            session_progress::failure{2, 9, dead_letter_reason::failed, 1, "gone\xFF\xC3", {}};
         const auto out = codec.encode(s);
         REQUIRE_MESSAGE(out.has_value(), describe(out.error()));
         const auto again = codec.decode(*out);
@@ -349,7 +349,7 @@ TEST_CASE("a session can be written as failed, whatever its value has become")
         CHECK(again.read.unknown_fields == json{{"odd", 2}});
     }
     auto s = fresh<shy>();  // there was nothing before
-    s.progress.failed = step_failure{1, 1, dead_letter_reason::gap, 0, {}, {}};
+    s.progress.failed = session_progress::failure{1, 1, dead_letter_reason::gap, 0, {}, {}};
     CHECK(make<shy>().decode(*make<shy>().encode(s)).progress == s.progress);
 }
 
@@ -362,7 +362,7 @@ TEST_CASE("a redriven session begins with the state that came, and no progress")
         s.read.user = {{"odd", 1}, {"lines", 3}};
         s.progress = {.done = 2, .total = 5};
         s.progress.failed =
-            step_failure{3, 9, dead_letter_reason::failed, 1, "no template", {}};
+            session_progress::failure{3, 9, dead_letter_reason::failed, 1, "no template", {}};
         const std::string came = *codec.encode(s);
         auto begun = codec.decode(std::nullopt, came);
         CHECK(begun.outcome == state_read::absent);
@@ -400,7 +400,7 @@ TEST_CASE("a redriven session begins with the state that came, and no progress")
             const bool goes_on = codec.encode(s).has_value();
             s.progress.done = 1;
             s.progress.failed =
-                step_failure{2, 9, dead_letter_reason::failed, 1, "no", {}};
+                session_progress::failure{2, 9, dead_letter_reason::failed, 1, "no", {}};
             const auto came = larger.encode(s);
             REQUIRE(came.has_value());
             REQUIRE(codec.decode(*came).outcome == state_read::ok);
@@ -447,8 +447,7 @@ TEST_CASE("plain JSON for other programs")
     CHECK(describe(s) == "state: ok, 33 bytes, json without an envelope");
     CHECK(body_of(codec, s) ==
           R"({"lines":3,"receipt":"","theirs":[1],"waybill":{"version":"1.0"}})");
-    s.progress.failed =
-        step_failure{1, 5, dead_letter_reason::failed, 1, "no", {}};
+    s.progress.failed = session_progress::failure{1, 5, dead_letter_reason::failed, 1, "no", {}};
     CHECK(body_of(codec, s).find(R"("IsFailedSession":true)") != std::string::npos);
     CHECK(codec.decode(body_of(codec, s)).progress == s.progress);
 
@@ -458,7 +457,7 @@ TEST_CASE("plain JSON for other programs")
     CHECK(m.progress.failed.has_value());
     m = own.decode(R"({"IsFailedSession":false})");
     CHECK_FALSE(m.progress.failed.has_value());
-    m.progress.failed = step_failure{};
+    m.progress.failed = session_progress::failure{};
     CHECK(body_of(own, m).starts_with(R"({"IsFailedSession":true,"waybill":)"));
 }
 

@@ -47,9 +47,9 @@ session_progress longest(std::string_view why)
         detail::highest_size,
         detail::highest_size,
         detail::highest_size,
-        step_failure{detail::highest_size, detail::highest_size,
-                                       dead_letter_reason::session_failed, detail::highest_size,
-                                       std::string(why), wall_time::highest()},
+        session_progress::failure{detail::highest_size, detail::highest_size,
+                                  dead_letter_reason::session_failed, detail::highest_size,
+                                  std::string(why), wall_time::highest()},
         wall_time::highest(),
         wall_time::highest(),
         detail::highest_size};

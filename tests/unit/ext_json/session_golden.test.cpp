@@ -205,7 +205,7 @@ TEST_CASE("what was there before waybill: a plain object with its mark")
     state s = codec.decode(stored("legacy", "bare"));
     REQUIRE(s.outcome == state_read::ok);
     REQUIRE(s.progress.failed.has_value());
-    CHECK(*s.progress.failed == step_failure{.text = "IsFailedSession"});
+    CHECK(*s.progress.failed == session_progress::failure{.text = "IsFailedSession"});
     CHECK(s.version == schema_version{0, 0});
     CHECK(s.value == golden_json_states::order{});
 

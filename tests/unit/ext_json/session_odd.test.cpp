@@ -67,7 +67,7 @@ std::string cbor_of(const json& value)
 constexpr std::string_view failure =
     R"("waybill":{"failed":{"reason":"gap","sequence":9,"step":3,"text":"x"}}})";
 
-step_failure longest(std::string why = {})
+session_progress::failure longest(std::string why = {})
 {
     return {detail::highest_size, detail::highest_size,   dead_letter_reason::session_failed,
             detail::highest_size, std::move(why), wall_time::highest()};

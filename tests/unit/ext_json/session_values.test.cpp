@@ -73,7 +73,7 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
     there_and_back(sweep_policy{.stuck_after = duration::seconds(3)});
     there_and_back(redrive_policy{.chunk = 7});
     there_and_back(redrive_policy{.max_per_second = 9, .options = {.damaged = true}});
-    there_and_back(redrive_options{.damaged = true, .max_id_bytes = 100});
+    there_and_back(redrive_plan::options{.damaged = true, .max_id_bytes = 100});
     there_and_back(state_budget{.bytes = 1'000'000, .failure_reserve = 600});
     const auto some = parse_json<pipeline_policy>(R"({"mode":"independent","patience":"5s"})");
     REQUIRE(some.has_value());
@@ -88,7 +88,7 @@ TEST_CASE("policies are read as they are written, and may leave anything out")
 TEST_CASE("step properties and dead letters")
 {
     there_and_back(step_properties{"order-17", 2, 1, 5, false});
-    there_and_back(step_origin{"order-17", 12, 1, 4});
+    there_and_back(step_properties::origin{"order-17", 12, 1, 4});
     there_and_back(a_letter());
     there_and_back(pipeline_dead_letter{});
     json j = a_letter();
@@ -115,7 +115,7 @@ TEST_CASE("what was found, and what is to be done")
     CHECK(json(state_unwritten{state_unwritten::problem_type::too_large, 7, 5, {}}).dump() ==
           R"({"most":5,"problem":"too_large","size":7})");
     session_progress p{.done = 2, .total = 5, .begun = noon, .changed = noon};
-    p.failed = step_failure{3, 17, dead_letter_reason::gap, 1, "why", noon};
+    p.failed = session_progress::failure{3, 17, dead_letter_reason::gap, 1, "why", noon};
     const json j = p;
     CHECK(j["failed"]["reason"] == "gap");
     CHECK(j["begun"] == "2024-02-29T12:00:00Z");
@@ -123,7 +123,8 @@ TEST_CASE("what was found, and what is to be done")
     CHECK(json(sweep_item{.verdict = sweep_item::sweep_verdict::clear_failed})["verdict"] ==
           "clear_failed");
     CHECK(json(redrive_plan{.ready = 3})["sessions"].empty());
-    CHECK(json(job_progress{.done = 1, .total = 2}).dump() == R"({"done":1,"parked":0,"total":2})");
+    CHECK(json(job::progress{.done = 1, .total = 2}).dump() ==
+          R"({"done":1,"parked":0,"total":2})");
 
     CHECK(json(pipeline{}.next(steady_time{})).dump() == R"({"act":"load_state"})");
     CHECK(json(pipeline::execute{3, 2}).dump() == R"({"act":"execute","step":3,"tries":2})");
@@ -147,8 +148,7 @@ TEST_CASE("the member of a state is what its progress is as JSON")
     session_progress p{.done = 2, .total = 5, .dead_lettered = 1, .tries = 3, .begun = noon};
     p.changed = noon + duration::seconds(9);
     p.first = 2;
-    p.failed =
-        step_failure{3, 17, dead_letter_reason::gap, 1, "\"why\"\n\x01", noon};
+    p.failed = session_progress::failure{3, 17, dead_letter_reason::gap, 1, "\"why\"\n\x01", noon};
     const json nothing;
     std::string written;
     detail::json_out out{written};

@@ -123,7 +123,8 @@ TEST_CASE("batches by their numbers, whatever is in them")
           R"({"bytes":12,"envelope":1,"index":1,"limit":10,"own":11})");
     CHECK(written(*first_too_large(all, {.single = 3}, &item::bytes)) ==
           R"({"bytes":4,"envelope":0,"index":0,"limit":3,"own":4,"single":true})");
-    CHECK(written(oversized_item{.bytes = detail::highest_size, .item_bytes = detail::highest_size}) ==
+    CHECK(written(batch_limits::oversized_item{.bytes = detail::highest_size,
+                                               .item_bytes = detail::highest_size}) ==
           R"({"bytes":"unlimited","envelope":0,"index":0,"limit":0,"own":"unlimited"})");
 
     CHECK(written(front_chunk(all.begin(), all.end(), l, &item::bytes)) ==

@@ -95,7 +95,7 @@ TEST_CASE("ranges with a line are one line")
     const auto size = [](int n) { return static_cast<std::uint64_t>(n); };
     const auto chunks = waybill::chunk_by(sizes, waybill::batch_limits{.bytes = 3}, size);
     CHECK(printed(*chunks.begin()) == "2 items, 3 bytes, closed by bytes");
-    CHECK(printed(waybill::item_ranges()) == "no items");
+    CHECK(printed(waybill::batch_sender::item_ranges()) == "no items");
 }
 
 #ifdef __cpp_lib_format
@@ -103,7 +103,7 @@ TEST_CASE("std::format")
 {
     CHECK(std::format("{}", waybill::idle{}) == "idle");
     CHECK(std::format("{:>6}", waybill::fault_kind::none) == "  none");
-    CHECK(std::format("{}", waybill::item_ranges()) == "no items");
+    CHECK(std::format("{}", waybill::batch_sender::item_ranges()) == "no items");
     CHECK(std::format("{}", waybill::retry_action(waybill::retry_now{})) == "retry now");
 }
 #endif

@@ -15,7 +15,7 @@
 namespace lease_keeper_test {
 namespace {
 
-using waybill::claim_result;
+using waybill::lease_claim;
 using claimed = waybill::lease_manager::claimed;
 using waybill::duration;
 using waybill::event_result;
@@ -340,7 +340,7 @@ TEST_CASE("lease_manager: an unknown partition is reported like a free one")
 
     waybill::detail::held_leases held(1);
     const waybill::detail::held_leases untouched = held;
-    held.set_won(7, {waybill::claim_result::claim_outcome::won, 1, 1}, at(0), ms(1));
+    held.set_won(7, {waybill::lease_claim::result::claim_outcome::won, 1, 1}, at(0), ms(1));
     held.suspect(7);
     held.distrust(7);
     held.release(7);
@@ -624,7 +624,7 @@ TEST_CASE("lease_manager: it stops after an answer got lost, and the row is some
     a.fail(15, false);
     const auto row = store.list("log", "g")->leases[0];
     REQUIRE(store.claim({row.key, {"b", 1}, 2, row.version})->outcome ==
-            claim_result::claim_outcome::won);
+            lease_claim::result::claim_outcome::won);
     a.keeper->on(waybill::stop_requested{}, at(16));
     a.keeper->on(waybill::lease_manager::lease_released{0}, at(16));
     a.go(16);

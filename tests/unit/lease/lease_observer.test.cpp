@@ -47,7 +47,7 @@ static_assert(until_next_round(lease_options{ms(10), ms(80)}, 0.0) == ms(8));
 static_assert(until_next_round(lease_options{ms(10), ms(80)}, 0.5) == ms(9));
 static_assert(until_next_round(lease_options{ms(10), ms(80)}, 7.0) == ms(10));
 static_assert(until_next_round(lease_options{ms(10), ms(80)}, -1.0) == ms(8));
-static_assert(name(waybill::claim_result::claim_outcome::contended) == "contended");
+static_assert(name(waybill::lease_claim::result::claim_outcome::contended) == "contended");
 
 const owner_id a{"a", 1};
 const owner_id b{"b", 2};

@@ -54,7 +54,7 @@ public:
     {
         return kept.list(source, group);
     }
-    waybill::result<waybill::claim_result> claim(const waybill::lease_claim& c)
+    waybill::result<waybill::lease_claim::result> claim(const waybill::lease_claim& c)
     {
         return made([&] { return kept.claim(c); });
     }

@@ -376,7 +376,6 @@ TEST_CASE("settle: deliveries in an outage use up no tries")
           parked(dead_letter_message::cause::last_delivery, fault_kind::transient, 1'000, 1'000));
 }
 
-using waybill::delivery_lifetime;
 using waybill::delivery_terms;
 using settle_check = waybill::settle_policy::check;
 constexpr duration day = duration::seconds(86'400);
@@ -409,7 +408,7 @@ constexpr settle_check hour = found({}, {.lock = duration::seconds(90),
                                          .max_deliveries = 961,
                                          .time_to_live = duration::seconds(3'600)});
 static_assert(!hour.error && hour.longest_outage == duration::seconds(3'510));
-static_assert(hour.limited_by == delivery_lifetime::delivery_limit::time_to_live);
+static_assert(hour.limited_by == delivery_terms::lifetime::delivery_limit::time_to_live);
 
 // Nothing ends it where no delivery is the last one.
 constexpr delivery_terms no_maximum{.lock = duration::seconds(90),

@@ -326,7 +326,8 @@ TEST_CASE("batch guide: the caller's own loop")
     const auto sleep_until = [&](waybill::steady_time t) { time = t; };
     std::uint64_t recorded = 0;
     const auto record = [&](const waybill::batch_sender::report& s) { recorded += s.items.count; };
-    const auto transmit = [&](const waybill::item_ranges& items) -> waybill::send_outcome {
+    const auto transmit =
+        [&](const waybill::batch_sender::item_ranges& items) -> waybill::send_outcome {
         std::vector<message> batch;
         for (const waybill::item_range& r : items) {
             for (std::uint64_t i = r.first; i != r.end(); ++i) batch.push_back(inbox[i]);

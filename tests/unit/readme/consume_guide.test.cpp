@@ -88,8 +88,8 @@ TEST_CASE("consume guide: a circuit breaker decides about a batch in which every
         const auto handle = [](auto&, const order&) { return waybill::permanent("no answer"); };
         //! [consume_ask]
         const auto ask = [&](std::uint64_t) {  // the argument: the number of failed events
-            const bool down = breaker.suspects_outage(steady_now);
-            return down ? waybill::if_all_failed::redeliver : waybill::if_all_failed::go_on;
+            using decision = waybill::batch_policy::if_all_failed;
+            return breaker.suspects_outage(steady_now) ? decision::redeliver : decision::go_on;
         };
         const auto r = waybill::process_batch(store, mine, events, handle, now, {}, ask);
         //! [consume_ask]
@@ -143,7 +143,8 @@ TEST_CASE("consume guide: the same key for each delivery of an event")
     const auto send = [&](const order&, std::string_view id) { sent.emplace_back(id); };
 
     //! [consume_key]
-    waybill::idempotency_keys keys(key, {.scope = waybill::idempotency_options::scope_type::event});
+    using scope = waybill::idempotency_keys::options::scope_type;
+    waybill::idempotency_keys keys(key, {.scope = scope::event});
     for (const order& o : events) send(o, keys(o.sequence));                // "orders/0/1" ...
     const std::string one = waybill::idempotency_key({"a/b", "", "ü"}, 0);  // "a%2Fb//%C3%BC/0"
     //! [consume_key]
@@ -191,10 +192,10 @@ TEST_CASE("consume guide: a checkpoint is moved back")
 
     //! [consume_rewind]
     const auto r = waybill::rewind(store, mine, waybill::position{1});   // the next event follows 1
-    if (r.outcome == waybill::rewind_outcome::rewound) mine = r.mine;
+    if (r.outcome == waybill::rewind_report::outcome_type::rewound) mine = r.mine;
     //! [consume_rewind]
 
-    CHECK(r.outcome == waybill::rewind_outcome::rewound);
+    CHECK(r.outcome == waybill::rewind_report::outcome_type::rewound);
     CHECK((*store.load(key))->at.sequence == 1);
     CHECK(waybill::process_batch(store, mine, events, apply, now).repeated == 1);
 }

@@ -43,7 +43,7 @@ TEST_CASE("each value-initialised policy is valid")
     CHECK(!validate(batch_policy{}));
     CHECK(!validate(at_least_once_policy{}));
     CHECK(!validate(prune_policy{}));
-    CHECK(!validate(idempotency_options{}));
+    CHECK(!validate(idempotency_keys::options{}));
     CHECK(!validate(commit_schedule::config{}));
     CHECK(!validate(tracker_options{}));
     CHECK(!validate(tracker_budget{}));
@@ -51,8 +51,8 @@ TEST_CASE("each value-initialised policy is valid")
     CHECK(!validate(partition_lifecycle::config{}));
     CHECK(!validate(pipeline_policy{}));
     CHECK(!validate(redrive_policy{}));
-    CHECK(!validate(redrive_options{}));
-    CHECK(!validate(redrive_filter{}));
+    CHECK(!validate(redrive_plan::options{}));
+    CHECK(!validate(redrive_plan::filter{}));
     CHECK(!validate(state_budget{}));
     CHECK(!validate(sweep_policy{}));
 }
@@ -137,12 +137,12 @@ TEST_CASE("contradictions between fields")
     CHECK(!validate(commit_schedule::config{.every = 10, .on_close = false}));
     CHECK(!validate(commit_schedule::config{.on_close = false, .idle_refresh = seconds(5)}));
 
-    CHECK(validate(redrive_filter{.from_step = 5, .to_step = 4})->field == "filter.to_step");
-    CHECK(!validate(redrive_filter{.from_step = 4, .to_step = 4}));
+    CHECK(validate(redrive_plan::filter{.from_step = 5, .to_step = 4})->field == "filter.to_step");
+    CHECK(!validate(redrive_plan::filter{.from_step = 4, .to_step = 4}));
     const wall_time now = wall_time::at(seconds(10));
-    CHECK(validate(redrive_filter{.dead_lettered_from = now, .dead_lettered_to = now - ms(1)})
+    CHECK(validate(redrive_plan::filter{.dead_lettered_from = now, .dead_lettered_to = now - ms(1)})
               ->field == "filter.dead_lettered_to");
-    CHECK(!validate(redrive_filter{.dead_lettered_from = now, .dead_lettered_to = now}));
+    CHECK(!validate(redrive_plan::filter{.dead_lettered_from = now, .dead_lettered_to = now}));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST_CASE("README: one loop drives the sender")
     const auto now = [&] { return time; };
     const auto sleep_until = [&](waybill::steady_time t) { time = t; };
     const auto note = [&](const waybill::batch_sender::report& x) { noted.push_back(x); };
-    const auto transmit = [&](const waybill::item_ranges& items) {
+    const auto transmit = [&](const waybill::batch_sender::item_ranges& items) {
         std::vector<message> batch;
         for (const waybill::item_range& r : items) {
             for (std::uint64_t i = r.first; i != r.end(); ++i) batch.push_back(inbox[i]);

@@ -29,7 +29,7 @@ struct message {
     std::uint64_t sequence = 1;
     std::uint64_t deliveries = 1;
     waybill::step_facts facts{};
-    waybill::step_origin origin{};
+    waybill::step_properties::origin origin{};
     waybill::step_properties properties{};
 
     std::optional<std::string> find(std::string_view name) const

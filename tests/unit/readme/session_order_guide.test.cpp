@@ -25,7 +25,7 @@ struct message {
     std::uint64_t sequence = 0;
     std::uint64_t deliveries = 1;
     std::string body{};
-    waybill::step_origin origin{};
+    waybill::step_properties::origin origin{};
     std::string id{};
 };
 
@@ -58,8 +58,8 @@ struct queue_of_messages {
     std::vector<message> all{};
     std::size_t at = 0;
 
-    void send(const waybill::step_properties& s, std::string_view body, const waybill::step_origin& o = {},
-              std::string_view id = {})
+    void send(const waybill::step_properties& s, std::string_view body,
+              const waybill::step_properties::origin& o = {}, std::string_view id = {})
     {
         all.push_back({s, all.size() + 1, 1, std::string(body), o,
                        id.empty() ? waybill::job::message_id(s) : std::string(id)});

@@ -132,7 +132,7 @@ TEST_CASE("tracking guide: the next owner skips the events that are done")
         waybill::completion_tracker tracker;
         committed.metadata = metadata;
         //! [tracking_decode]
-        const waybill::done_position last = committed.offset - 1;  // negative: no event is done
+        const auto last = committed.offset - 1;  // negative: no event is done
         if (auto start = waybill::decode_text(last, committed.metadata, salt)) {
             tracker.resume(*start);
         } else {

@@ -11,43 +11,43 @@
 namespace delivery_test {
 
 using namespace std::chrono_literals;
-using waybill::delivery_lifetime;
 using waybill::delivery_terms;
 using waybill::duration;
 using waybill::time_until_dead_letter;
 
 constexpr std::uint64_t ever = ~std::uint64_t{0};
 
-static_assert(name(delivery_lifetime::delivery_limit::deliveries) == "deliveries");
-static_assert(name(delivery_lifetime::delivery_limit::time_to_live) == "time_to_live");
-static_assert(name(static_cast<delivery_lifetime::delivery_limit>(9)) == "?");
+static_assert(name(delivery_terms::lifetime::delivery_limit::deliveries) == "deliveries");
+static_assert(name(delivery_terms::lifetime::delivery_limit::time_to_live) == "time_to_live");
+static_assert(name(static_cast<delivery_terms::lifetime::delivery_limit>(9)) == "?");
 
 // The article's numbers: a lock of 90 seconds, and a day of retries.
 static_assert(delivery_terms::deliveries_for(24h, 90s) == 960);
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 960}) ==
-              delivery_lifetime{24h});
+              delivery_terms::lifetime{24h});
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 959}).lasts < duration(24h));
 static_assert(delivery_terms::hold_for(24h, 960) == duration(90s));
 
 // By default a Service Bus queue gives up after ten minutes.
-static_assert(time_until_dead_letter({}) == delivery_lifetime{10min});
+static_assert(time_until_dead_letter({}) == delivery_terms::lifetime{10min});
 
 // The time to live may end before that, and not where it ends at the same time.
-constexpr delivery_lifetime by_time{10min, delivery_lifetime::delivery_limit::time_to_live};
+constexpr delivery_terms::lifetime by_time{10min,
+                                           delivery_terms::lifetime::delivery_limit::time_to_live};
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 960, .time_to_live = 10min}) ==
               by_time);
 static_assert(time_until_dead_letter({.lock = 60s, .time_to_live = 10min}) ==
-              delivery_lifetime{10min});
+              delivery_terms::lifetime{10min});
 
 // What is given back sooner does not last as long; what is kept longer than the lock is lost then.
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, 1s) ==
-              delivery_lifetime{10s});
+              delivery_terms::lifetime{10s});
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, {}) ==
-              delivery_lifetime{});
+              delivery_terms::lifetime{});
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, -1s) ==
-              delivery_lifetime{});
+              delivery_terms::lifetime{});
 static_assert(time_until_dead_letter({.lock = 90s, .max_deliveries = 10}, 1h) ==
-              delivery_lifetime{900s});
+              delivery_terms::lifetime{900s});
 
 // Nothing wraps.
 static_assert(time_until_dead_letter({.lock = 5min, .max_deliveries = ever}).lasts ==
@@ -55,9 +55,9 @@ static_assert(time_until_dead_letter({.lock = 5min, .max_deliveries = ever}).las
 static_assert(time_until_dead_letter({.lock = duration::highest(), .max_deliveries = 2}).lasts ==
               duration::highest());
 static_assert(time_until_dead_letter({.lock = duration::lowest(), .max_deliveries = ever}) ==
-              delivery_lifetime{});
+              delivery_terms::lifetime{});
 static_assert(time_until_dead_letter({.time_to_live = duration::lowest()}).lasts == duration{});
-static_assert(time_until_dead_letter({.max_deliveries = 0}) == delivery_lifetime{});
+static_assert(time_until_dead_letter({.max_deliveries = 0}) == delivery_terms::lifetime{});
 
 // The other way: the least number, up to a whole one.
 static_assert(delivery_terms::deliveries_for(91s, 90s) == 2 &&

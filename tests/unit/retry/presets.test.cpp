@@ -61,13 +61,13 @@ static_assert(retry_loop(retry_presets::polly(), {}).policy() == retry_presets::
 static_assert(make<retry_loop>(retry_presets::polly(), {}).has_value());
 
 static_assert(time_until_dead_letter(retry_presets::service_bus_queue()) ==
-              delivery_lifetime{10min});
+              delivery_terms::lifetime{10min});
 static_assert(time_until_dead_letter(retry_presets::sqs_queue()) ==
-              delivery_lifetime{duration::seconds(345'600),
-                                delivery_lifetime::delivery_limit::time_to_live});
+              delivery_terms::lifetime{duration::seconds(345'600),
+                                       delivery_terms::lifetime::delivery_limit::time_to_live});
 static_assert(time_until_dead_letter(retry_presets::pubsub_subscription()) ==
-              delivery_lifetime{duration::seconds(604'800),
-                                delivery_lifetime::delivery_limit::time_to_live});
+              delivery_terms::lifetime{duration::seconds(604'800),
+                                       delivery_terms::lifetime::delivery_limit::time_to_live});
 
 template <class T>
 void is_sound(std::string_view name, const retry_presets::preset<T>& p)

@@ -18,16 +18,13 @@ namespace job_test {
 namespace {
 
 using waybill::job;
-using waybill::job_error;
 using waybill::read_step_properties;
 using waybill::row_key;
-using waybill::step_origin;
 using waybill::step_properties;
-using waybill::step_properties_read;
 
 using properties = std::map<std::string, std::string, std::less<>>;
 
-properties written(const step_properties& s, const step_origin& o = {})
+properties written(const step_properties& s, const step_properties::origin& o = {})
 {
     properties p;
     waybill::write_step_properties(
@@ -35,7 +32,7 @@ properties written(const step_properties& s, const step_origin& o = {})
     return p;
 }
 
-waybill::step_properties_read read(const properties& p, std::string_view session = {})
+waybill::step_properties::read_result read(const properties& p, std::string_view session = {})
 {
     return read_step_properties(
         [&](std::string_view name) -> std::optional<std::string> {
@@ -93,17 +90,17 @@ TEST_CASE("job: goes on where it was")
 
 TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
 {
-    const auto problem = [](std::string id) -> std::optional<job_error::code> {
+    const auto problem = [](std::string id) -> std::optional<job::error::code> {
         const auto j = job::make(std::move(id), 1);
         if (j) return {};
         CHECK(!describe(j.error()).empty());
         CHECK(name(j.error().kind) != "?");
         return j.error().kind;
     };
-    CHECK(problem("") == job_error::code::no_id);
+    CHECK(problem("") == job::error::code::no_id);
     CHECK(problem(std::string(128, 'x')) == std::nullopt);
-    CHECK(problem(std::string(129, 'x')) == job_error::code::too_long);
-    CHECK(problem("order-17~1") == job_error::code::redriven_end);
+    CHECK(problem(std::string(129, 'x')) == job::error::code::too_long);
+    CHECK(problem("order-17~1") == job::error::code::redriven_end);
     CHECK(problem("order-17~01") == std::nullopt);
     CHECK(problem("order~") == std::nullopt);
     CHECK(problem("1") == std::nullopt);
@@ -111,20 +108,20 @@ TEST_CASE("job: refuses ids that brokers do not take, or that would meet")
          {std::string("a\0b", 3), std::string(1, '\0'), std::string("a\nb"), std::string("\t"),
           std::string("\x1F"), std::string("\x7F"), std::string("\xC2\x80"),
           std::string("x\xC2\x9F")}) {
-        CHECK(problem(bad) == job_error::code::control_character);
+        CHECK(problem(bad) == job::error::code::control_character);
     }
     CHECK(problem(" a ~") == std::nullopt);
     CHECK(problem("Z\xC3\xBCrich \xE2\x82\xAC \xF0\x9F\x8D\x80") == std::nullopt);
     for (const char* bad :
          {"\xC3", "\x80", "\xC0\xAF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
           "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82", "\xF0\x9F\x8D"}) {
-        CHECK(problem(bad) == job_error::code::not_utf8);
+        CHECK(problem(bad) == job::error::code::not_utf8);
     }
     for (const char* good : {"\xC2\xA0", "\xC3\x80", "\xE0\xA0\x80", "\xE2\x82\x80", "\xED\x9F\xBF",
                              "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
         CHECK(problem(good) == std::nullopt);
     }
-    CHECK(job::make("order-17", 0).error().kind == job_error::code::no_steps);
+    CHECK(job::make("order-17", 0).error().kind == job::error::code::no_steps);
 }
 
 TEST_CASE("job: a refusal says what to do")
@@ -172,11 +169,11 @@ TEST_CASE("stamp_properties: an id that no job makes is read, and named")
     };
     CHECK(odd("order-17") == std::nullopt);
     CHECK(odd(std::string(128, 'x')) == std::nullopt);
-    CHECK(odd(std::string(129, 'x')) == job_error::code::too_long);
-    CHECK(odd("a\xFF") == job_error::code::not_utf8);
-    CHECK(odd("a\n") == job_error::code::control_character);
-    CHECK(odd("order-17~1") == job_error::code::redriven_end);
-    CHECK(read({{"waybill-step", "3"}}, "a\xFF").id_problem == job_error::code::not_utf8);
+    CHECK(odd(std::string(129, 'x')) == job::error::code::too_long);
+    CHECK(odd("a\xFF") == job::error::code::not_utf8);
+    CHECK(odd("a\n") == job::error::code::control_character);
+    CHECK(odd("order-17~1") == job::error::code::redriven_end);
+    CHECK(read({{"waybill-step", "3"}}, "a\xFF").id_problem == job::error::code::not_utf8);
     // A session that was redriven ends so.
     const auto redriven = read(written({"order-17~1", 5, 3, 5, true}, {"order-17", 42, 1, 7}));
     CHECK(redriven.text() == "ok");
@@ -187,13 +184,13 @@ TEST_CASE("stamp_properties: an id that no job makes is read, and named")
 TEST_CASE("job: how far it has come")
 {
     waybill::session_progress p{.done = 2, .total = 5};
-    CHECK(describe(waybill::job_progress::of(p)) == "2 of 5");
-    p.failed = waybill::step_failure{.step = 3, .text = "no template"};
-    CHECK(describe(waybill::job_progress::of(p)) == "2 of 5, stopped at step 3: no template");
-    CHECK(!waybill::job_progress::of(p).finished());
-    CHECK(describe(waybill::job_progress::of({.done = 17})) == "17");
-    CHECK(describe(waybill::job_progress::of({.done = 17}, 40)) == "17 of 40");
-    const auto over = waybill::job_progress::of({.done = 40, .total = 40, .dead_lettered = 2});
+    CHECK(describe(waybill::job::progress::of(p)) == "2 of 5");
+    p.failed = waybill::session_progress::failure{.step = 3, .text = "no template"};
+    CHECK(describe(waybill::job::progress::of(p)) == "2 of 5, stopped at step 3: no template");
+    CHECK(!waybill::job::progress::of(p).finished());
+    CHECK(describe(waybill::job::progress::of({.done = 17})) == "17");
+    CHECK(describe(waybill::job::progress::of({.done = 17}, 40)) == "17 of 40");
+    const auto over = waybill::job::progress::of({.done = 40, .total = 40, .dead_lettered = 2});
     CHECK(describe(over) == "40 of 40, 2 of them dead-lettered");
     CHECK(over.finished());
 }
@@ -205,15 +202,15 @@ TEST_CASE("stamp_properties: there and back")
     CHECK(read(written(s)).properties == s);
     CHECK(read(written(s)).text() == "ok");
     const step_properties last{"order-17~1", 5, 3, 5, true};
-    const step_origin o{"order-17", 42, 1, 7};
+    const step_properties::origin o{"order-17", 42, 1, 7};
     const auto r = read(written(last, o));
     CHECK(r.properties == last);
     CHECK(r.origin == o);
-    const step_origin state{"order-17", 42, 1, 7, std::string("\0\xFF waybill/1", 12)};
+    const step_properties::origin state{"order-17", 42, 1, 7, std::string("\0\xFF waybill/1", 12)};
     CHECK(read(written(last, state)).origin == state);
     CHECK(written(last, state).size() == written(last, o).size() + 1);
     // They are read in years to come.
-    waybill::step_origin all = state;
+    waybill::step_properties::origin all = state;
     all.message_id = "m";
     for (const char* name :
          {"waybill-session", "waybill-step", "waybill-first", "waybill-total", "waybill-last",
@@ -234,35 +231,44 @@ TEST_CASE("stamp_properties: what is wrong has a name, and step 0")
         p[std::move(name)] = std::move(value);
         return read(p);
     };
-    const auto is = [](const waybill::step_properties_read& r, step_properties_read::read_outcome how,
-                       std::string_view property) {
+    const auto is = [](const waybill::step_properties::read_result& r,
+                       step_properties::read_result::read_outcome how, std::string_view property) {
         CHECK(r.outcome == how);
         CHECK(r.property == property);
         CHECK(r.properties.step == 0);
         CHECK(r.text().find(property) == 0);
         CHECK(name(r.outcome) != "?");
     };
-    is(with("waybill-step", "three"), step_properties_read::read_outcome::not_number, "waybill-step");
-    is(with("waybill-step", ""), step_properties_read::read_outcome::not_number, "waybill-step");
-    is(with("waybill-step", "-1"), step_properties_read::read_outcome::not_number, "waybill-step");
-    is(with("waybill-step", "+1"), step_properties_read::read_outcome::not_number, "waybill-step");
-    is(with("waybill-step", "3.0"), step_properties_read::read_outcome::not_number, "waybill-step");
-    is(with("waybill-total", " 5"), step_properties_read::read_outcome::not_number, "waybill-total");
-    is(with("waybill-total", "18446744073709551616"), step_properties_read::read_outcome::too_large,
+    is(with("waybill-step", "three"), step_properties::read_result::read_outcome::not_number,
+       "waybill-step");
+    is(with("waybill-step", ""), step_properties::read_result::read_outcome::not_number,
+       "waybill-step");
+    is(with("waybill-step", "-1"), step_properties::read_result::read_outcome::not_number,
+       "waybill-step");
+    is(with("waybill-step", "+1"), step_properties::read_result::read_outcome::not_number,
+       "waybill-step");
+    is(with("waybill-step", "3.0"), step_properties::read_result::read_outcome::not_number,
+       "waybill-step");
+    is(with("waybill-total", " 5"), step_properties::read_result::read_outcome::not_number,
        "waybill-total");
-    is(with("waybill-last", "yes"), step_properties_read::read_outcome::not_bool, "waybill-last");
-    is(with("waybill-generation", "1"), step_properties_read::read_outcome::absent, "waybill-origin");
-    is(with("waybill-session", ""), step_properties_read::read_outcome::absent, "waybill-session");
+    is(with("waybill-total", "18446744073709551616"),
+       step_properties::read_result::read_outcome::too_large, "waybill-total");
+    is(with("waybill-last", "yes"), step_properties::read_result::read_outcome::not_bool,
+       "waybill-last");
+    is(with("waybill-generation", "1"), step_properties::read_result::read_outcome::absent,
+       "waybill-origin");
+    is(with("waybill-session", ""), step_properties::read_result::read_outcome::absent,
+       "waybill-session");
     CHECK(with("waybill-last", "False").ok());
     CHECK(with("waybill-last", "true").properties.last);
     CHECK(with("waybill-step", std::string(1'000, 'x')).value.size() == 64);
-    is(read({}), step_properties_read::read_outcome::absent, "waybill-session");
-    is(read({}, "order-17"), step_properties_read::read_outcome::absent, "waybill-step");
+    is(read({}), step_properties::read_result::read_outcome::absent, "waybill-session");
+    is(read({}, "order-17"), step_properties::read_result::read_outcome::absent, "waybill-step");
     // A broker with sessions of its own says the session, and is right.
     CHECK(read({{"waybill-step", "1"}}, "order-17").properties ==
           step_properties{"order-17", 1, 1, 0, false});
     const auto other = read(written({"order-18", 1, 1, 0, false}), "order-17");
-    is(other, step_properties_read::read_outcome::other_session, "waybill-session");
+    is(other, step_properties::read_result::read_outcome::other_session, "waybill-session");
     CHECK(other.properties.session == "order-17");
     CHECK(other.text() == "waybill-session is 'order-18', but the session id of the broker is 'order-17'");
 }

@@ -156,7 +156,7 @@ session_progress failed_at(std::uint64_t n, dead_letter_reason why = dead_letter
 {
     session_progress p = done_up_to(n - 1);
     p.failed =
-        waybill::step_failure{n, 100 + n, why, 2, "the printer burns", noon(-60)};
+        waybill::session_progress::failure{n, 100 + n, why, 2, "the printer burns", noon(-60)};
     return p;
 }
 
@@ -235,8 +235,8 @@ TEST_CASE(
     REQUIRE(receives(pipe, message(2)));
     REQUIRE(runs(pipe, waybill::permanent("the printer burns")));
     CHECK(pipe.progress().failed ==
-          waybill::step_failure{2, 102, dead_letter_reason::failed, 1,
-                                                  "the printer burns", noon()});
+          waybill::session_progress::failure{2, 102, dead_letter_reason::failed, 1,
+                                             "the printer burns", noon()});
     CHECK(pipe.progress().done == 1);
     CHECK(pipe.reason() == "the printer burns");
     CHECK(ends(pipe) == "save undone, park failed 102/2 tries 1, complete");

@@ -51,7 +51,8 @@ std::vector<std::uint64_t> steps(const letters& v)
     return all;
 }
 // The only session of it.
-waybill::redrive_plan::planned_session only(letters& v, const waybill::redrive_options& o = {})
+waybill::redrive_plan::planned_session only(letters& v,
+                                            const waybill::redrive_plan::options& o = {})
 {
     const redrive_plan p = plan_redrive(v, {}, o);
     REQUIRE(p.sessions.size() == 1);
@@ -74,7 +75,7 @@ order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template
     CHECK(describe(p) == "3 letters of 1 sessions to send, 0 of 0 held back, 0 not asked for");
     const auto first = p.step(v, 0);
     CHECK(first.properties == waybill::step_properties{"order-17~1", 3, 3, 5, false});
-    CHECK(first.origin == waybill::step_origin{"order-17", 103, 1, 2, "two done"});
+    CHECK(first.origin == waybill::step_properties::origin{"order-17", 103, 1, 2, "two done"});
     CHECK(first.message_id == "order-17/00000000000000000103~1");
     CHECK(p.step(v, 2).properties == waybill::step_properties{"order-17~1", 5, 3, 5, true});
     letters again = v;
@@ -84,7 +85,7 @@ order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template
 
 TEST_CASE("plan_redrive: the first message of a session has the state that it stopped with")
 {
-    const auto states = [](letters v, const waybill::redrive_options& o = {}) {
+    const auto states = [](letters v, const waybill::redrive_plan::options& o = {}) {
         std::string all;
         const redrive_plan p = plan_redrive(v, {}, o);
         for (std::uint64_t n = 0; n != p.ready; ++n) all += p.step(v, n).origin.state + ';';
@@ -244,7 +245,7 @@ TEST_CASE("plan_redrive: the next time it has the next id, and its origin stays"
     }
     const redrive_plan p = plan_redrive(v);
     CHECK(p.sessions[0].id == "order-17~2");
-    CHECK(p.step(v, 0).origin == waybill::step_origin{"order-17", 104, 2, 4});
+    CHECK(p.step(v, 0).origin == waybill::step_properties::origin{"order-17", 104, 2, 4});
     v[0].message_id = "order-17/00000000000000000104~1";
     v[0].origin.message_id = "m4";
     CHECK(p.step(v, 0).origin.message_id == "m4");
@@ -393,7 +394,7 @@ TEST_CASE("plan_redrive: a session is chosen by what stopped it, and goes as a w
     for (const std::uint64_t s : {3U, 4U, 5U}) v.push_back(letter("order-18", s, 300 + s));
     v[3].reason = dead_letter_reason::exhausted;
     v[3].dead_lettered_at = waybill::wall_time::at(5h);
-    const auto sent = [&](const waybill::redrive_filter& f) {
+    const auto sent = [&](const waybill::redrive_plan::filter& f) {
         letters copy = v;
         const redrive_plan p = plan_redrive(copy, f);
         CHECK(p.ready % 3 == 0);
@@ -477,8 +478,8 @@ TEST_CASE("letter_order: as the stable sort of std::list does it")
 
 TEST_CASE("redrive_session: what cannot work, and names")
 {
-    CHECK(!validate(waybill::redrive_options{}));
-    CHECK(validate(waybill::redrive_options{.max_id_bytes = 79})->field == "max_id_bytes");
+    CHECK(!validate(waybill::redrive_plan::options{}));
+    CHECK(validate(waybill::redrive_plan::options{.max_id_bytes = 79})->field == "max_id_bytes");
     for (const auto h :
          {redrive_plan::skip_reason::none, redrive_plan::skip_reason::filtered,
           redrive_plan::skip_reason::no_session, redrive_plan::skip_reason::end_missing,

@@ -28,8 +28,8 @@ constexpr wall_time noon = wall_time::at(duration::seconds(1'709'208'000));
 session_progress failed_with(std::string text)
 {
     session_progress p;
-    p.failed = step_failure{
-        3, 17, dead_letter_reason::exhausted, 5, std::move(text), noon};
+    p.failed =
+        session_progress::failure{3, 17, dead_letter_reason::exhausted, 5, std::move(text), noon};
     return p;
 }
 
@@ -189,12 +189,12 @@ TEST_CASE("progress_text: the lines at their longest")
                        .first = detail::highest_size};
     std::uint64_t most = 0;
     for (std::uint8_t n = 0; name(static_cast<dead_letter_reason>(n)) != "?"; ++n) {
-        p.failed = step_failure{detail::highest_size,
-                                                  detail::highest_size,
-                                                  static_cast<dead_letter_reason>(n),
-                                                  detail::highest_size,
-                                                  "",
-                                                  wall_time::highest()};
+        p.failed = session_progress::failure{detail::highest_size,
+                                             detail::highest_size,
+                                             static_cast<dead_letter_reason>(n),
+                                             detail::highest_size,
+                                             "",
+                                             wall_time::highest()};
         most = detail::greater(most, detail::write_progress(p).size());
         session_progress without_numbers = p;
         without_numbers.first = without_numbers.tries = 0;

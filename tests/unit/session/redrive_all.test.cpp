@@ -108,7 +108,7 @@ TEST_CASE("redrive_all: the message has the properties, the origin and the state
     CHECK(r.ok());
     REQUIRE(sent.size() == 2);
     CHECK(sent[0].properties == waybill::step_properties{"order-1~1", 4, 4, 5, false});
-    CHECK(sent[0].origin == waybill::step_origin{"order-1", 104, 1, 0, "state"});
+    CHECK(sent[0].origin == waybill::step_properties::origin{"order-1", 104, 1, 0, "state"});
     CHECK(sent[1].properties == waybill::step_properties{"order-1~1", 5, 4, 5, true});
     CHECK(sent[1].origin.state.empty());
 }
@@ -295,11 +295,11 @@ TEST_CASE("redrive_all: refuses a filter that selects nothing, and an invalid po
     CHECK(r.outcome == redrive::redrive_outcome::stopped);
     CHECK(r.reason ==
           waybill::permanent("filter.failed_step is 4: must be at least filter.from_step (5)"));
-    CHECK(validate(waybill::redrive_filter{.failed_step = 6, .to_step = 5}));
-    CHECK(validate(waybill::redrive_filter{.from_step = 6, .to_step = 5}));
-    CHECK(validate(waybill::redrive_filter{.dead_lettered_from = waybill::wall_time::at(2h),
-                                           .dead_lettered_to = waybill::wall_time::at(1h)}));
-    CHECK(!validate(waybill::redrive_filter{}));
+    CHECK(validate(waybill::redrive_plan::filter{.failed_step = 6, .to_step = 5}));
+    CHECK(validate(waybill::redrive_plan::filter{.from_step = 6, .to_step = 5}));
+    CHECK(validate(waybill::redrive_plan::filter{.dead_lettered_from = waybill::wall_time::at(2h),
+                                                 .dead_lettered_to = waybill::wall_time::at(1h)}));
+    CHECK(!validate(waybill::redrive_plan::filter{}));
     CHECK(redrive_all(dead_letters, {}, send, {.chunk = 0}, env).reason.kind ==
           waybill::fault_kind::permanent);
     CHECK(redrive_all(dead_letters, {}, send, {.options = {.max_id_bytes = 1}}, env).sent == 0);

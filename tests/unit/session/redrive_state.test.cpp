@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <waybill/session/pipeline.hpp>
 #include <waybill/session/redrive_plan.hpp>
 
 namespace redrive_state_test {
@@ -43,7 +44,7 @@ pipeline_dead_letter drained()
     return make_broker_dead_letter(came_back(2), "expired", 10, nullptr, {});
 }
 // What the first message of the new session brings.
-std::string state(letters v, const waybill::redrive_options& o = {})
+std::string state(letters v, const waybill::redrive_plan::options& o = {})
 {
     const redrive_plan p = plan_redrive(v, {}, o);
     REQUIRE(p.ready != 0);
@@ -116,7 +117,7 @@ TEST_CASE("redrive_state: the letter of the last step has the state, whatever be
 TEST_CASE("redrive_state: a session that goes on without its state says so")
 {
     const session_progress two{.done = 2, .total = 4, .first = 2};
-    const auto marks = [](letters v, const waybill::redrive_options& o = {}) {
+    const auto marks = [](letters v, const waybill::redrive_plan::options& o = {}) {
         return plan_redrive(v, {}, o).sessions.at(0).marks;
     };
     letters v{parked(came_back(3), dead_letter_reason::failed, two, {}),

@@ -234,7 +234,7 @@ std::optional<std::string> upgraded(std::string_view own, waybill::schema_versio
 
 TEST_CASE("session_state: bytes of an older version are upgraded once, or are left alone")
 {
-    const waybill::text_state_options two{.version = {2, 3}};
+    const waybill::text_state::options two{.version = {2, 3}};
     const text_state_codec codec(two, upgraded);
     const auto of_version_1 = [](std::string own, session_progress progress = {.done = 1}) {
         waybill::text_state old{std::move(own), std::move(progress), {}, {}};

@@ -220,7 +220,7 @@ struct strict_sessions {
                                                 const std::optional<version>& expected)
     {
         const auto odd = waybill::job::id_problem(s);
-        if (odd && *odd != waybill::job_error::code::redriven_end)
+        if (odd && *odd != waybill::job::error::code::redriven_end)
             return waybill::unexpected(waybill::permanent("odd id"));
         return in.save(s, bytes, expected);
     }

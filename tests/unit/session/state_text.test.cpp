@@ -24,7 +24,7 @@ namespace {
 
 using namespace waybill;
 
-static_assert(!validate(state_budget{}) && !validate(text_state_options{}));
+static_assert(!validate(state_budget{}) && !validate(text_state::options{}));
 static_assert(state_budget{}.max_value_bytes() == 260'096);
 static_assert(state_budget{.bytes = 10, .failure_reserve = 11}.max_value_bytes() == 0);
 static_assert(name(text_state::read_result::problem_type::none) == "none");
@@ -32,8 +32,8 @@ static_assert(name(text_state::read_result::problem_type::no_reserve) == "no_res
 static_assert(name(static_cast<text_state::read_result::problem_type>(99)) == "?");
 
 constexpr wall_time noon = wall_time::at(duration::seconds(1'709'208'000));
-constexpr text_state_options small{.budget = {.bytes = 1'000, .failure_reserve = 512},
-                                   .version = {2, 1}};
+constexpr text_state::options small{.budget = {.bytes = 1'000, .failure_reserve = 512},
+                                    .version = {2, 1}};
 
 text_state::read_result read(std::optional<std::string_view> bytes)
 {
@@ -45,7 +45,7 @@ text_state state(std::string own, session_progress p = {.done = 2, .total = 5})
     return {std::move(own), std::move(p), small.version, {}};
 }
 
-std::string written(const text_state& s, const text_state_options& o = small)
+std::string written(const text_state& s, const text_state::options& o = small)
 {
     const auto out = detail::write_text_state(s, o);
     return out ? *out : describe(out.error());
@@ -59,7 +59,7 @@ session_progress longest(std::string text)
                        .tries = detail::highest_size,
                        .begun = wall_time::highest(),
                        .changed = wall_time::lowest()};
-    p.failed = step_failure{
+    p.failed = session_progress::failure{
         detail::highest_size, detail::highest_size, dead_letter_reason::session_failed,
         detail::highest_size, std::move(text),      wall_time::highest()};
     return p;
@@ -72,7 +72,7 @@ TEST_CASE("state_text: as the header shows it")
     text_state s;
     s.own = "receipt=r17";
     s.progress = {.done = 2, .total = 5};
-    s.progress.failed = step_failure{
+    s.progress.failed = session_progress::failure{
         3, 17, dead_letter_reason::exhausted, 5, "no printer answers", noon};
     const std::string bytes = written(s, {});
     CHECK("\n" + bytes + "\n" == R"text(
@@ -151,7 +151,7 @@ TEST_CASE("state_text: a redriven session begins with the state that came")
     CHECK(waybill::detail::read_text_state({}, {}, cut).outcome == waybill::state_read::corrupt);
     CHECK(waybill::detail::read_text_state({}, {}, cut).state.own.empty());
     // A failed one may be larger than one that goes on may be. Where it is there is no way on.
-    const waybill::text_state_options o{.budget = {.bytes = 2'048, .failure_reserve = 1'024}};
+    const waybill::text_state::options o{.budget = {.bytes = 2'048, .failure_reserve = 1'024}};
     for (std::size_t room = 940; room != 1'020; ++room) {
         s.own.assign(room, 'r');
         s.progress = {};
@@ -270,8 +270,8 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     CHECK(written(s) == "state: too large: 848 bytes, and 488 is the maximum without the bytes "
                         "reserved for a failure: increase the budget, or store the large part "
                         "elsewhere");
-    s.progress.failed = step_failure{
-        3, 17, dead_letter_reason::gap, 0, "a step is missing", noon};
+    s.progress.failed =
+        session_progress::failure{3, 17, dead_letter_reason::gap, 0, "a step is missing", noon};
     const std::string bytes = written(s);
     CHECK(read(bytes).state == s);
 
@@ -294,8 +294,8 @@ TEST_CASE("state_text: a state that has failed is read up to the whole budget")
     CHECK(written(s) == bytes);
 
     // A budget that fell between two versions of a program.
-    const text_state_options tight{.budget = {.bytes = 870, .failure_reserve = 512},
-                                   .version = {2, 1}};
+    const text_state::options tight{.budget = {.bytes = 870, .failure_reserve = 512},
+                                    .version = {2, 1}};
     CHECK(detail::read_text_state(bytes, tight).outcome == state_read::too_large);
     const auto out = detail::write_text_state(s, tight);
     REQUIRE_FALSE(out.has_value());
@@ -313,7 +313,7 @@ TEST_CASE("state_text: budgets that cannot work")
 {
     CHECK(describe(validate(state_budget{.failure_reserve = 511}).value()) ==
           "failure_reserve is 511: must be at least (512)");
-    CHECK(describe(validate(text_state_options{.budget = {.bytes = 2'048}}).value()) ==
+    CHECK(describe(validate(text_state::options{.budget = {.bytes = 2'048}}).value()) ==
           "bytes is 2048: must be more than failure_reserve (2048)");
     CHECK_FALSE(validate(state_budget{.bytes = 513, .failure_reserve = 512}).has_value());
 }

@@ -31,7 +31,7 @@ sweep_item::swept_state state(duration age, session_progress p)
 session_progress failed()
 {
     session_progress p{.done = 2, .total = 5};
-    p.failed = waybill::step_failure{.step = 3};
+    p.failed = waybill::session_progress::failure{.step = 3};
     return p;
 }
 const session_progress finished{.done = 5, .total = 5};

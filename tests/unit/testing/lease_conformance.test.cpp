@@ -21,7 +21,6 @@
 namespace lease_conformance_test {
 namespace {
 
-using waybill::claim_result;
 using waybill::lease;
 using waybill::lease_claim;
 using waybill::lease_table;
@@ -76,7 +75,7 @@ public:
         return listed_.try_emplace({source, group}, *listed).first->second;
     }
 
-    result<claim_result> claim(const lease_claim& c)
+    result<lease_claim::result> claim(const lease_claim& c)
     {
         listed_.clear();
         if (c.expected && (flaw_ == flaw::update_any_partition || flaw_ == flaw::update_any_group)) {
@@ -146,7 +145,7 @@ private:
         return t;
     }
 
-    result<claim_result> write(const lease_claim& c)
+    result<lease_claim::result> write(const lease_claim& c)
     {
         const auto found = data_->leases.find(id_of(c));
         const bool there = found != data_->leases.end();
@@ -157,7 +156,7 @@ private:
         if (flaw_ == flaw::absent_is_created && !there) wins = true;
         if (flaw_ == flaw::giving_back_is_an_error && c.owner.none()) return down();
         if (!wins && flaw_ == flaw::contended_is_an_error) return down();
-        if (!wins && flaw_ != flaw::contended_and_written) return claim_result{};
+        if (!wins && flaw_ != flaw::contended_and_written) return lease_claim::result{};
         if (flaw_ == (c.expected ? flaw::racy_claim : flaw::racy_first_claim) && data_->between) {
             std::exchange(data_->between, {})();
         }
@@ -169,8 +168,8 @@ private:
         if (flaw_ == flaw::giving_back_deletes && c.owner.none())
             data_->leases.erase(id_of(c));
         else data_->leases.insert_or_assign(id_of(c), row);
-        if (!wins) return claim_result{};
-        return claim_result{claim_result::claim_outcome::won, c.epoch, version};
+        if (!wins) return lease_claim::result{};
+        return lease_claim::result{lease_claim::result::claim_outcome::won, c.epoch, version};
     }
 
     id id_of(const lease_claim& c) const
@@ -204,15 +203,15 @@ private:
                 return q.source == p.source && q.group == p.group && same;
             });
     }
-    claim_result update_any(const lease_claim& c)
+    lease_claim::result update_any(const lease_claim& c)
     {
-        claim_result o;
+        lease_claim::result o;
         for (auto& [at, row] : data_->leases) {
             const bool group = row.key.group == c.key.group || flaw_ == flaw::update_any_group;
             const bool partition = row.key.partition == c.key.partition || flaw_ == flaw::update_any_partition;
             if (row.key.source != c.key.source || !group || !partition || row.version != c.expected) continue;
             row = {row.key, c.owner, c.epoch, ++data_->writes};
-            o = {claim_result::claim_outcome::won, c.epoch, row.version};
+            o = {lease_claim::result::claim_outcome::won, c.epoch, row.version};
         }
         return o;
     }
@@ -345,7 +344,7 @@ struct down_leases {
     bool swallows = false;
 
     result<lease_table> list(const std::string&, const std::string&) { return answer<lease_table>(); }
-    result<claim_result> claim(const lease_claim&) { return answer<claim_result>(); }
+    result<lease_claim::result> claim(const lease_claim&) { return answer<lease_claim::result>(); }
     result<void> heartbeat(const owner_heartbeat&) { return answer<void>(); }
     result<void> leave(const owner_heartbeat&) { return answer<void>(); }
 
@@ -406,7 +405,8 @@ public:
         if (flaw_ == bulk_flaw::lists_no_owners && t.partial) t.owners.clear();
         return t;
     }
-    [[nodiscard]] result<std::vector<claim_result>> claim_all(std::vector<lease_claim> claims)
+    [[nodiscard]] result<std::vector<lease_claim::result>> claim_all(
+        std::vector<lease_claim> claims)
     {
         const memory_leases before = *this;
         for (lease_claim& c : claims) {
@@ -415,13 +415,13 @@ public:
             if (flaw_ == bulk_flaw::absent_heartbeat_is_equal && gone) c.expired_owner = {};
         }
         auto results = *memory_leases::claim_all(claims);
-        const auto lost = [](const claim_result& r) {
-            return r.outcome != claim_result::claim_outcome::won;
+        const auto lost = [](const lease_claim::result& r) {
+            return r.outcome != lease_claim::result::claim_outcome::won;
         };
         if (flaw_ == bulk_flaw::all_or_nothing &&
             std::any_of(results.begin(), results.end(), lost)) {
             static_cast<memory_leases&>(*this) = before;
-            results.assign(claims.size(), claim_result{});
+            results.assign(claims.size(), lease_claim::result{});
         }
         return results;
     }

@@ -58,9 +58,11 @@ static_assert(log_histogram<0>::relative_error == 0.5);
 static_assert(log_histogram<10>::relative_error < 0.0005);
 static_assert(log_histogram<>::max_buckets * 8 < 2'200'000);
 
-static_assert(quantile_sketch<log_histogram<>> && detail::weighted_sketch<log_histogram<3>>);
-static_assert(quantile_sketch<middle_of_the_ends> && !detail::weighted_sketch<middle_of_the_ends>);
-static_assert(!quantile_sketch<double> && !quantile_sketch<std::string>);
+static_assert(detail::quantile_sketch<log_histogram<>> &&
+              detail::weighted_sketch<log_histogram<3>>);
+static_assert(detail::quantile_sketch<middle_of_the_ends> &&
+              !detail::weighted_sketch<middle_of_the_ends>);
+static_assert(!detail::quantile_sketch<double> && !detail::quantile_sketch<std::string>);
 
 // Nothing has no quantile, and neither has what is no share.
 static_assert(!log_histogram<>().quantile(0.5) && !log_histogram<>().lowest());

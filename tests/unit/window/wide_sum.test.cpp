@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-#include <waybill/window/wide_sum.hpp>
+#include <waybill/window/detail/wide_sum.hpp>
 
 namespace wide_sum_test {
 
-using waybill::wide_sum;
+using waybill::detail::wide_sum;
 
 namespace {
 

@@ -40,7 +40,9 @@ struct no_outage_check {};
 template <class A>
 concept asked_if_all_failed = std::same_as<A, no_outage_check> || requires(A& ask, std::uint64_t n)
 {
-    { ask(n) } -> std::convertible_to<if_all_failed>;
+    {
+        ask(n)
+        } -> std::convertible_to<batch_policy::if_all_failed>;
 };
 
 /// A callback that can end a batch early. Before each event except the first, `keep_going` decides
@@ -52,11 +54,11 @@ concept watched_batch = requires(A& ask) {
 
 /// The decision of the callback; `go_on` without a callback.
 template <class Ask>
-[[nodiscard]] if_all_failed decide_with([[maybe_unused]] Ask& ask,
-                                        [[maybe_unused]] std::uint64_t failed)
+[[nodiscard]] batch_policy::if_all_failed decide_with([[maybe_unused]] Ask& ask,
+                                                      [[maybe_unused]] std::uint64_t failed)
 {
     if constexpr (std::is_same_v<Ask, no_outage_check>) {
-        return if_all_failed::go_on;
+        return batch_policy::if_all_failed::go_on;
     } else {
         return ask(failed);
     }
@@ -419,10 +421,10 @@ private:
         return store_.put(*tx_, d);
     }
 
-    if_all_failed decision_on_all_failed(std::uint64_t failed)
+    batch_policy::if_all_failed decision_on_all_failed(std::uint64_t failed)
     {
-        const if_all_failed decision = detail::decide_with(decide_, failed);
-        if (decision != if_all_failed::go_on) {
+        const batch_policy::if_all_failed decision = detail::decide_with(decide_, failed);
+        if (decision != batch_policy::if_all_failed::go_on) {
             set_infrastructure_fault("each of " + std::to_string(failed) +
                                      " events failed, the last: " + report_.reason.text);
         }

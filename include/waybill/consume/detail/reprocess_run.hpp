@@ -71,14 +71,16 @@ public:
         reprocess_report r = reprocess(store_, d.key, d.at.sequence, fetch_, handler_,
                                        clock_.wall_now(), policy_);
         switch (r.outcome) {
-            case reprocess_outcome::handled: ++report_.done; break;
-            case reprocess_outcome::skipped: ++report_.skipped; break;
-            case reprocess_outcome::absent: ++report_.absent; break;
-            case reprocess_outcome::gone: ++report_.gone; break;
-            case reprocess_outcome::failed: return {letter_state::refused, std::move(r.reason)};
-            case reprocess_outcome::cancelled: return {letter_state::stopped};
-            case reprocess_outcome::not_done:
-            case reprocess_outcome::unknown: return {letter_state::retry, std::move(r.reason)};
+            case reprocess_report::outcome_type::handled: ++report_.done; break;
+            case reprocess_report::outcome_type::skipped: ++report_.skipped; break;
+            case reprocess_report::outcome_type::absent: ++report_.absent; break;
+            case reprocess_report::outcome_type::gone: ++report_.gone; break;
+            case reprocess_report::outcome_type::failed:
+                return {letter_state::refused, std::move(r.reason)};
+            case reprocess_report::outcome_type::cancelled: return {letter_state::stopped};
+            case reprocess_report::outcome_type::not_done:
+            case reprocess_report::outcome_type::unknown:
+                return {letter_state::retry, std::move(r.reason)};
         }
         return {letter_state::settled};
     }

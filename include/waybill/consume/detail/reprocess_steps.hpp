@@ -32,7 +32,9 @@ concept fetches_event = requires(Fetch& fetch, const dead_letter& letter) {
 [[nodiscard]] inline reprocess_report reprocess_not_done(fault reason)
 {
     const bool stop = reason.kind == fault_kind::cancelled;
-    return {stop ? reprocess_outcome::cancelled : reprocess_outcome::not_done, std::move(reason)};
+    return {
+        stop ? reprocess_report::outcome_type::cancelled : reprocess_report::outcome_type::not_done,
+        std::move(reason)};
 }
 
 /// The reason why `e` is not the event of the letter. Empty if sequence, size and checksum are
@@ -85,13 +87,14 @@ inline void record_failure(dead_letter& d, const fault& reason, wall_time now,
 /// this call or another one has removed.
 template <class Store>
 [[nodiscard]] reprocess_report reprocess_commit(Store& store, typename Store::transaction& tx,
-                                                const dead_letter& d, reprocess_outcome if_applied)
+                                                const dead_letter& d,
+                                                reprocess_report::outcome_type if_applied)
 {
     const auto done = tx.commit();
     auto outcome = done ? *done : commit_outcome::unknown;
     if (outcome == commit_outcome::unknown) {
         const auto stored = store.find(d.key, d.at.sequence);
-        if (!stored) return {reprocess_outcome::unknown, stored.error()};
+        if (!stored) return {reprocess_report::outcome_type::unknown, stored.error()};
         outcome = *stored ? commit_outcome::not_applied : commit_outcome::applied;
     }
     if (outcome == commit_outcome::applied) return {if_applied, {}};
@@ -108,13 +111,13 @@ template <class Store>
     if (!tx) return reprocess_not_done(tx.error());
     const auto was_there = store.remove(*tx, d.key, d.at.sequence);
     if (!was_there) return reprocess_not_done(was_there.error());
-    if (!*was_there) return {reprocess_outcome::absent, {}};
-    if (skipped) return reprocess_commit(store, *tx, d, reprocess_outcome::skipped);
+    if (!*was_there) return {reprocess_report::outcome_type::absent, {}};
+    if (skipped) return reprocess_commit(store, *tx, d, reprocess_report::outcome_type::skipped);
 
     if (const auto put = store.put(*tx, d); !put) return reprocess_not_done(put.error());
     const auto done = tx->commit();
     if (done && *done == commit_outcome::applied)
-        return {reprocess_outcome::failed, {d.kind, d.reason}};
+        return {reprocess_report::outcome_type::failed, {d.kind, d.reason}};
     // The event has failed. The letter may have the old reason or the new one.
     return reprocess_not_done(done ? infrastructure("commit not confirmed") : done.error());
 }

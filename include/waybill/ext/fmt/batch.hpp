@@ -20,8 +20,9 @@ template <>
 struct fmt::formatter<waybill::send_outcome>
     : waybill::detail::line_formatter<waybill::send_outcome> {};
 template <>
-struct fmt::formatter<waybill::item_ranges>
-    : waybill::detail::line_formatter<waybill::item_ranges> {};
+struct fmt::formatter<waybill::batch_sender::item_ranges>
+    : waybill::detail::line_formatter<waybill::batch_sender::item_ranges> {
+};
 
 // Chunks are ranges, but are formatted as one line, not element by element.
 FMT_BEGIN_NAMESPACE

@@ -183,7 +183,7 @@ void read_value(const json_place<Json>& at, calibration& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const oversized_item& o)
+void to_json(Json& j, const batch_limits::oversized_item& o)
 {
     j = {{"index", o.index},
          {"bytes", detail::size_or_unlimited(o.bytes)},

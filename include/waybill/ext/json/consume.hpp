@@ -146,13 +146,13 @@ void read_value(const json_place<Json>& at, batch_policy& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const idempotency_options& o)
+void to_json(Json& j, const idempotency_keys::options& o)
 {
     j = {{"scope", o.scope}, {"most", detail::size_or_unlimited(o.max_bytes)}};
 }
 
 template <detail::json_value Json>
-void read_value(const json_place<Json>& at, idempotency_options& into)
+void read_value(const json_place<Json>& at, idempotency_keys::options& into)
 {
     std::uint64_t max_bytes = into.max_bytes;
     json_fields(at).optional("scope", into.scope).optional_size("most", max_bytes).done();

@@ -122,10 +122,10 @@ void to_json(Json& j, const lease_claim& c)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const claim_result& o)
+void to_json(Json& j, const lease_claim::result& o)
 {
     j = {{"end", o.outcome}};
-    if (o.outcome != claim_result::claim_outcome::won) return;
+    if (o.outcome != lease_claim::result::claim_outcome::won) return;
     j["epoch"] = o.epoch;
     j["row_version"] = o.version;
 }

@@ -171,7 +171,7 @@ void read_value(const json_place<Json>& at, delivery_terms& into)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const delivery_lifetime& p)
+void to_json(Json& j, const delivery_terms::lifetime& p)
 {
     j = {{"lasts", p.lasts}, {"by", p.limited_by}};
 }

@@ -46,7 +46,7 @@ inline constexpr std::uint64_t pipeline_dead_letter_version = 1;
 }  // namespace detail
 
 template <detail::json_value Json>
-void to_json(Json& j, const step_failure& f)
+void to_json(Json& j, const session_progress::failure& f)
 {
     j = {{"step", f.step}, {"sequence", f.sequence}, {"reason", f.reason}, {"tries", f.tries},
          {"at", f.at}};
@@ -161,7 +161,7 @@ void to_json(Json& j, const sweep_item& i)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const redrive_options& o)
+void to_json(Json& j, const redrive_plan::options& o)
 {
     j = {{"damaged", o.damaged},
          {"close", o.close},
@@ -171,7 +171,7 @@ void to_json(Json& j, const redrive_options& o)
 }
 
 template <detail::json_value Json>
-void read_value(const json_place<Json>& at, redrive_options& into)
+void read_value(const json_place<Json>& at, redrive_plan::options& into)
 {
     json_fields(at)
         .optional("damaged", into.damaged)
@@ -223,7 +223,7 @@ void to_json(Json& j, const redrive_plan& p)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const job_progress& p)
+void to_json(Json& j, const job::progress& p)
 {
     j = {{"done", p.done}, {"parked", p.dead_lettered}, {"total", p.total}};
     if (p.failed == 0) return;
@@ -258,7 +258,7 @@ void to_json(Json& j, const step_facts& f)
 }
 
 template <detail::json_value Json>
-void to_json(Json& j, const step_origin& o)
+void to_json(Json& j, const step_properties::origin& o)
 {
     j = {{"sequence", o.sequence}, {"generation", o.generation}, {"tries", o.tries}};
     detail::put_text(j, "session", o.session);
@@ -267,7 +267,7 @@ void to_json(Json& j, const step_origin& o)
 }
 
 template <detail::json_value Json>
-void read_value(const json_place<Json>& at, step_origin& into)
+void read_value(const json_place<Json>& at, step_properties::origin& into)
 {
     json_fields(at)
         .required_text("session", into.session)
@@ -300,7 +300,7 @@ void to_json(Json& j, const pipeline_dead_letter& l)
     if (l.resume_at != 0) j["resume_at"] = l.resume_at;
     if (l.independent) j["alone"] = true;
     if (l.last_redriven_step != 0) j["sent_to"] = l.last_redriven_step;
-    if (l.origin != step_origin{}) j["origin"] = l.origin;
+    if (l.origin != step_properties::origin{}) j["origin"] = l.origin;
     if (!l.state.empty()) detail::put_text(j, "state", l.state);
     if (l.state_omitted) j["state_cut"] = true;
 }

@@ -23,7 +23,9 @@ struct checked_lease_store {
         { s.list(name, name) } -> std::same_as<result<lease_table>>;
     };
     static constexpr bool has_claim = requires(S& s, const lease_claim& c) {
-        { s.claim(c) } -> std::same_as<result<claim_result>>;
+        {
+            s.claim(c)
+            } -> std::same_as<result<lease_claim::result>>;
     };
     static constexpr bool has_heartbeat = requires(S& s, const owner_heartbeat& p) {
         { s.heartbeat(p) } -> std::same_as<result<void>>;
@@ -40,8 +42,9 @@ struct checked_lease_store {
 
     static_assert(has_list, "lease store: list(source, group) must exist and return "
                             "result<lease_table>");
-    static_assert(has_claim, "lease store: claim(lease_claim) must exist and return "
-                             "result<claim_result>");
+    static_assert(has_claim,
+                  "lease store: claim(lease_claim) must exist and return "
+                  "result<lease_claim::result>");
     static_assert(has_heartbeat, "lease store: heartbeat(owner_heartbeat) must exist and return "
                                  "result<void>");
     static_assert(has_leave, "lease store: leave(owner_heartbeat) must exist and return "
@@ -49,7 +52,7 @@ struct checked_lease_store {
     static_assert((!has_renew && !has_claim_all) || bulk_lease_store<S>,
                   "lease store: renew(owner_heartbeat, version) must return result<lease_table>, "
                   "and claim_all(std::vector<lease_claim>) must return "
-                  "result<std::vector<claim_result>>; both must exist, or none");
+                  "result<std::vector<lease_claim::result>>; both must exist, or none");
 };
 
 }  // namespace waybill::inline v0_2::detail

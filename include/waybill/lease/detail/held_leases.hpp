@@ -66,7 +66,7 @@ public:
 
     /// Records that a claim has won. The lease is trusted until `requested_at + trusted`, unless it
     /// is released. `requested_at` is not later than the request of the claim.
-    void set_won(std::uint32_t partition, const claim_result& o, steady_time requested_at,
+    void set_won(std::uint32_t partition, const lease_claim::result& o, steady_time requested_at,
                  duration trusted)
     {
         if (partition >= partitions()) return;
@@ -164,7 +164,8 @@ public:
             return false;
         }
         // The lease is given back next, so it is not trusted.
-        set_won(partition, {claim_result::claim_outcome::won, stored->epoch, stored->version},
+        set_won(partition,
+                {lease_claim::result::claim_outcome::won, stored->epoch, stored->version},
                 steady_time::lowest(), duration{});
         return true;
     }

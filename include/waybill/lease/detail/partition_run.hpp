@@ -91,7 +91,10 @@ struct batch_watch {
     steady_time until;
     bool is_cut = false;
 
-    [[nodiscard]] if_all_failed operator()(std::uint64_t) const { return if_all_failed::go_on; }
+    [[nodiscard]] batch_policy::if_all_failed operator()(std::uint64_t) const
+    {
+        return batch_policy::if_all_failed::go_on;
+    }
     [[nodiscard]] bool keep_going()
     {
         is_cut = clock.stop_requested() || clock.now() >= until;

@@ -15,7 +15,7 @@ namespace waybill::inline v0_2::detail {
 
 /// The step properties of a message. A message without any step number is numbered by its arrival.
 struct message_step {
-    step_properties_read read{};
+    step_properties::read_result read{};
     bool by_arrival = false;
 
     [[nodiscard]] step_facts facts(std::uint64_t sequence, std::uint64_t deliveries) const noexcept
@@ -32,15 +32,15 @@ template <class Find>
                                              std::string_view last_property)
 {
     using names = step_properties::names;
-    using read_outcome = step_properties_read::read_outcome;
+    using read_outcome = step_properties::read_result::read_outcome;
     message_step m{.read = read_step_properties(find, session)};
-    step_properties_read& read = m.read;
+    step_properties::read_result& read = m.read;
     const bool lacks_step = read.outcome == read_outcome::absent && read.property == names::step;
     if (!lacks_step || find(names::first) || find(names::total) || find(names::generation))
         return m;
     read.outcome = read_outcome::ok;
     read.property = {};
-    property_reader<std::remove_reference_t<Find>, step_properties_read> reader(find, read);
+    property_reader<std::remove_reference_t<Find>, step_properties::read_result> reader(find, read);
     reader.read_flag(last_property, read.properties.last);
     m.by_arrival = read.ok();
     return m;

@@ -200,7 +200,7 @@ struct read_progress {
     time("begun", p.begun);
     time("changed", p.changed);
     if (p.failed) {
-        const step_failure& f = *p.failed;
+        const session_progress::failure& f = *p.failed;
         out += "failed ";
         out += std::to_string(f.step) + ' ' + std::to_string(f.sequence) + ' ';
         out += name(f.reason);
@@ -218,7 +218,7 @@ struct read_progress {
 
 [[nodiscard]] inline progress_lines read_failure(std::string_view line, session_progress& p)
 {
-    step_failure f;
+    session_progress::failure f;
     if (!take_number(line, f.step) || !take_number(line, f.sequence)) {
         return progress_lines::corrupt;
     }
@@ -230,7 +230,7 @@ struct read_progress {
     if (!known) return progress_lines::newer;
     f.reason = *known;
     f.text = unescaped(line);
-    p.failed = static_cast<step_failure&&>(f);
+    p.failed = static_cast<session_progress::failure&&>(f);
     return progress_lines::ok;
 }
 

@@ -18,7 +18,7 @@ namespace waybill::inline v0_2::detail {
 /// An error contains at most this many bytes of the value, so that it fits into a line of a log.
 inline constexpr std::size_t max_shown_value_bytes = 64;
 
-/// Reads properties into `Read`, a `step_properties_read`. Keeps the first error.
+/// Reads properties into `Read`, a `step_properties::read_result`. Keeps the first error.
 template <class F, class Read>
 class property_reader {
     using read_outcome = typename Read::read_outcome;

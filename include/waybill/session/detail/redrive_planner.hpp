@@ -23,7 +23,7 @@
 namespace waybill::inline v0_2::detail {
 
 /// True if the filter selects this dead letter by itself.
-[[nodiscard]] inline bool is_selected(const pipeline_dead_letter& l, const redrive_filter& f)
+[[nodiscard]] inline bool is_selected(const pipeline_dead_letter& l, const redrive_plan::filter& f)
 {
     bool reason_selected = f.reasons.empty();
     for (const dead_letter_reason r : f.reasons) reason_selected = reason_selected || r == l.reason;
@@ -36,8 +36,8 @@ namespace waybill::inline v0_2::detail {
 /// Makes the plan for dead letters that are sorted by session.
 class redrive_planner {
 public:
-    redrive_planner(std::span<pipeline_dead_letter> letters, const redrive_filter& f,
-                    const redrive_options& o, redrive_plan& plan)
+    redrive_planner(std::span<pipeline_dead_letter> letters, const redrive_plan::filter& f,
+                    const redrive_plan::options& o, redrive_plan& plan)
         : letters_(letters), filter_(f), options_(o), plan_(plan), order_(letters)
     {
     }
@@ -400,8 +400,8 @@ private:
     static constexpr std::uint64_t half_of_sequence_range = std::uint64_t{1} << 47U;
 
     std::span<pipeline_dead_letter> letters_;
-    const redrive_filter& filter_;
-    const redrive_options& options_;
+    const redrive_plan::filter& filter_;
+    const redrive_plan::options& options_;
     redrive_plan& plan_;
     dead_letter_order order_;
     // Parts of the current session that are not sent with it. They are added after it.

@@ -103,12 +103,12 @@ public:
         report_.reason = {};
     }
 
-    void run(const redrive_filter& filter)
+    void run(const redrive_plan::filter& filter)
     {
         if (const auto bad = validate(filter)) return stop(permanent(describe(*bad)));
         if (const auto bad = validate(policy_)) return stop(permanent(describe(*bad)));
         if (!list()) return;
-        redrive_options options = policy_.options;
+        redrive_plan::options options = policy_.options;
         if constexpr (requires { std::uint64_t{store_.removed_at_once()}; }) {
             const std::uint64_t at_once = store_.removed_at_once();
             options.removed_at_once = greater(options.removed_at_once, at_once);

@@ -53,7 +53,7 @@ inline void set_read_error(text_state::read_result& r, state_read outcome,
     r.max_bytes = max_bytes;
 }
 
-inline void read_text_body(std::string_view body, const text_state_options& o,
+inline void read_text_body(std::string_view body, const text_state::options& o,
                            text_state::read_result& r)
 {
     const std::optional<std::string_view> lines = lines_of(body);
@@ -84,7 +84,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 
 /// Reads a state. `bytes` is nullopt if there is no state; the result is `absent` then.
 [[nodiscard]] inline text_state::read_result read_text_state(std::optional<std::string_view> bytes,
-                                                             const text_state_options& o = {})
+                                                             const text_state::options& o = {})
 {
     text_state::read_result r;
     r.state.version = o.version;
@@ -109,12 +109,12 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
     return r;
 }
 
-/// Reads a state. `carried_state` is `step_origin::state` of the message. If there is no state and
+/// Reads a state. `carried_state` is `step_properties::origin::state` of the message. If there is no state and
 /// `carried_state` is not empty, the session was redriven. It begins with the user's part of
 /// `carried_state`, and `outcome` is `absent`. If `carried_state` cannot be read or its user's part
 /// is too large, the result contains that error.
 [[nodiscard]] inline text_state::read_result read_text_state(std::optional<std::string_view> bytes,
-                                                             const text_state_options& o,
+                                                             const text_state::options& o,
                                                              std::string_view carried_state)
 {
     text_state::read_result r = read_text_state(bytes, o);
@@ -154,7 +154,7 @@ inline void read_text_body(std::string_view body, const text_state_options& o,
 /// Writes a state. If the user's part was accepted before the failure, a failure can always be
 /// written. `later` is omitted if it cannot be the result of reading.
 [[nodiscard]] inline result<std::string, state_budget::too_large> write_text_state(
-    const text_state& s, const text_state_options& o = {})
+    const text_state& s, const text_state::options& o = {})
 {
     const std::string_view later = detail::later_lines_to_write(s);
     const std::uint64_t value = detail::value_bytes(later.size(), s.own.size());

@@ -45,18 +45,19 @@ public:
         trial_.holds(r.has_value(), "renew: returns no error if the store can be reached");
         return r ? *std::move(r) : lease_table();
     }
-    [[nodiscard]] std::vector<claim_result> claim_all(const std::vector<lease_claim>& claims)
+    [[nodiscard]] std::vector<lease_claim::result> claim_all(const std::vector<lease_claim>& claims)
     {
         auto r = store_.claim_all(claims);
         trial_.holds(r.has_value() && r->size() == claims.size(),
                      "claim_all: returns one result for each claim if the store can be reached");
-        std::vector<claim_result> results = r ? *std::move(r) : std::vector<claim_result>();
+        std::vector<lease_claim::result> results =
+            r ? *std::move(r) : std::vector<lease_claim::result>();
         results.resize(claims.size());
         return results;
     }
     [[nodiscard]] bool wins(const lease_claim& c)
     {
-        return claim_all({c}).front().outcome == claim_result::claim_outcome::won;
+        return claim_all({c}).front().outcome == lease_claim::result::claim_outcome::won;
     }
 
 private:
@@ -127,7 +128,7 @@ void claim_all_rules(S& s, trial& t)
     t.holds(leases.claim_all({}).empty(), "claim_all: no claims are no error");
     const lease_claim first{key, {"a", 1}, 1, {}};
     const auto twice = leases.claim_all({first, {key, {"b", 1}, 2, {}}, {other, {"b", 1}, 1, {}}});
-    using outcome = claim_result::claim_outcome;
+    using outcome = lease_claim::result::claim_outcome;
     t.holds(twice[0].outcome == outcome::won && twice[1].outcome == outcome::contended &&
                 twice[2].outcome == outcome::won && leases.is_stored(first, twice[0].version),
             "claim_all: each claim wins or is contended by itself, in their order");

@@ -32,7 +32,7 @@ template <class Leases>
 [[nodiscard]] std::optional<std::uint64_t> claim_version(Leases& leases, const lease_claim& c)
 {
     const auto r = leases.claim(c);
-    if (!r || r->outcome != claim_result::claim_outcome::won) return {};
+    if (!r || r->outcome != lease_claim::result::claim_outcome::won) return {};
     return r->version;
 }
 

@@ -25,7 +25,7 @@ class lease_trial {
 public:
     lease_trial(S& s, trial& t) : store_(s), trial_(t) {}
 
-    [[nodiscard]] std::optional<claim_result> claim(const lease_claim& c)
+    [[nodiscard]] std::optional<lease_claim::result> claim(const lease_claim& c)
     {
         const auto r = store_.claim(c);
         trial_.holds(r.has_value(),
@@ -37,13 +37,14 @@ public:
     [[nodiscard]] std::optional<std::uint64_t> claim_version(const lease_claim& c)
     {
         const auto o = claim(c);
-        if (!o || o->outcome != claim_result::claim_outcome::won || o->epoch != c.epoch) return {};
+        if (!o || o->outcome != lease_claim::result::claim_outcome::won || o->epoch != c.epoch)
+            return {};
         return o->version;
     }
     [[nodiscard]] bool is_contended(const lease_claim& c)
     {
         const auto o = claim(c);
-        return o && o->outcome == claim_result::claim_outcome::contended;
+        return o && o->outcome == lease_claim::result::claim_outcome::contended;
     }
     [[nodiscard]] lease_table table(const partition_key& of)
     {
@@ -358,11 +359,11 @@ void lease_race_rules(trial& t, Make& make, Connect& connect, Race& race)
             const std::uint64_t epoch = first ? 1 : 2;
             const lease_claim mine{key, {"a", 1}, epoch, expected};
             const lease_claim theirs{key, {"b", 2}, epoch, expected};
-            result<claim_result> a = claim_result{};
-            result<claim_result> b = claim_result{};
+            result<lease_claim::result> a = lease_claim::result{};
+            result<lease_claim::result> b = lease_claim::result{};
             race([&] { a = s.claim(mine); }, [&] { b = other.claim(theirs); });
-            const bool a_won = a && a->outcome == claim_result::claim_outcome::won;
-            const bool b_won = b && b->outcome == claim_result::claim_outcome::won;
+            const bool a_won = a && a->outcome == lease_claim::result::claim_outcome::won;
+            const bool b_won = b && b->outcome == lease_claim::result::claim_outcome::won;
             t.holds(!(a_won && b_won), first ? lease_rule::one_new : lease_rule::one);
             t.holds(a_won || b_won || !a || !b, lease_rule::some);
             if (a_won == b_won) break;

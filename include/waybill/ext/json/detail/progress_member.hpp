@@ -254,7 +254,7 @@ template <json_value Json>
 template <class Out>
 void put_failure(Out& out, const progress_member& m, std::string_view text)
 {
-    const step_failure& f = *m.known.failed;
+    const session_progress::failure& f = *m.known.failed;
     out.name("failed");
     constexpr std::uint64_t known_fields = 6;
     out.open(known_fields + count_unknown_fields(m.unknown_fields, fields_of::failure));
@@ -408,7 +408,7 @@ private:
 
     void failure(Json& v)
     {
-        step_failure& f = result_.progress.failed.emplace();
+        session_progress::failure& f = result_.progress.failed.emplace();
         if (!v.is_object()) return fail("failed", v, "an object");
         for (const char* const needed : {"reason", "sequence", "step"}) {
             if (v.contains(needed)) continue;

@@ -5,12 +5,12 @@
 // The sum of 2^32 signed (or 2^31 unsigned) 64-bit values, each with a weight below 2^32, is below
 // 2^127. So the sum of up to that many samples is exact. Only a conversion to 64 bits may clamp it.
 
-#ifndef WAYBILL_WINDOW_WIDE_SUM_HPP
-#define WAYBILL_WINDOW_WIDE_SUM_HPP
+#ifndef WAYBILL_WINDOW_DETAIL_WIDE_SUM_HPP
+#define WAYBILL_WINDOW_DETAIL_WIDE_SUM_HPP
 
 #include <cstdint>
 
-namespace waybill::inline v0_2 {
+namespace waybill::inline v0_2::detail {
 
 /// A signed 128-bit integer: high * 2^64 + low.
 class wide_sum {
@@ -92,6 +92,6 @@ private:
     std::uint64_t high_ = 0;
 };
 
-}  // namespace waybill::inline v0_2
+}  // namespace waybill::inline v0_2::detail
 
-#endif  // WAYBILL_WINDOW_WIDE_SUM_HPP
+#endif  // WAYBILL_WINDOW_DETAIL_WIDE_SUM_HPP
