@@ -61,6 +61,17 @@ template <class M, class Config>
     return M(config);
 }
 
+/// Include <waybill/waybill.hpp>, or <waybill/MODULE/describe.hpp> with the name of the module.
+std::string describe(const detail::describe_needs_waybill_MODULE_describe_hpp&) = delete;
+
+// For argument-dependent lookup.
+namespace scaling {
+using v0_2::describe;
+}
+namespace wire {
+using v0_2::describe;
+}
+
 }  // namespace waybill::inline v0_2
 
 #endif  // WAYBILL_CORE_CONFIG_ERROR_HPP

@@ -4,6 +4,9 @@
 //
 // The mark is beside the function. If it came later, an earlier call of `describe` would already
 // have found that the type has no line.
+//
+// Without the header that has the text of a type, its `describe` is the deleted function in
+// core/config_error.hpp, and the error names the header.
 
 #ifndef WAYBILL_CORE_DETAIL_DESCRIBED_HPP
 #define WAYBILL_CORE_DETAIL_DESCRIBED_HPP
@@ -25,6 +28,12 @@ struct described_line {
 };
 
 }  // namespace words
+
+/// Every value converts to it, so that a real `describe` is the better match.
+struct describe_needs_waybill_MODULE_describe_hpp {
+    template <class T>
+    constexpr describe_needs_waybill_MODULE_describe_hpp(const T&) noexcept;
+};
 
 }  // namespace waybill::inline v0_2::detail
 
