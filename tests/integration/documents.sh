@@ -47,9 +47,9 @@ awk -v to="$work/part" '
     /^\)text"/ { close(text); text = "" }
     text != "" { print >text }
     /R"text\($/ { text = sprintf("%s.text.%03d", to, ++texts); printf "" >text }' \
-    examples/quickstart.cpp examples/prometheus.cpp examples/support/environment.hpp "${sources[@]}"
+    examples/quickstart.cpp examples/prometheus.cpp examples/support/environment.hpp examples/articles/*.cpp "${sources[@]}"
 
-# 1. Each C++ block is a marked part of a test, of the quickstart or of the environment. Each `text` or `json` block without
+# 1. Each C++ block is a marked part of a test or of an example. Each `text` or `json` block without
 # a command is a text that a test compares.
 sums() { sha256sum "$@" | cut -d ' ' -f 1; }
 sums "$work"/part.cpp.* >"$work/sums.cpp"
