@@ -4,8 +4,8 @@
 //
 // The peer is the loop that a user would write over `process_step`, with the same queue, codec and
 // handler: it reads the step properties, keeps a `session_state`, writes dead letters, completes the
-// messages and closes the session. It does not renew the lock, checks no stop request and has no
-// report. The queue is in memory and does nothing else, so a real one makes the difference smaller.
+// messages and closes the session. It does not renew the lock and has no report. The queue is in
+// memory and does nothing else, so a real one makes the difference smaller.
 
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +18,7 @@
 #include <benchmark/benchmark.h>
 
 #include "measure.hpp"
+#include <waybill/session/process_step.hpp>
 #include <waybill/session/run_session.hpp>
 
 namespace session_driver_bench {
@@ -141,7 +142,7 @@ void by_hand(benchmark::State& state)
                 const auto facts = waybill::step_facts::of(read.properties, (*m)->sequence,
                                                            (*m)->deliveries);
                 process_step(
-                    pipe, {facts, env.wall_now()}, [&] { return env.now(); },
+                    pipe, facts, env,
                     [&](waybill::pipeline::load_state) { return held.load(read.origin.state); },
                     [&](waybill::pipeline::execute a) {
                         return held.attempt([&](std::string& v) {
@@ -158,8 +159,7 @@ void by_hand(benchmark::State& state)
                     },
                     [&](waybill::complete) { return queue.complete(**l, **m); },
                     [&](waybill::pipeline::clear_state) { return held.clear(); },
-                    [&](waybill::pipeline::give_back) {},
-                    [&](waybill::wait_until a) { env.sleep_until(a.time); });
+                    [&](waybill::pipeline::give_back) {});
             }
             benchmark::DoNotOptimize(queue.close(**l, duration{}));
         }

@@ -46,10 +46,20 @@ steady_time after(std::uint64_t n)
     return steady_time::at(waybill::duration::nanoseconds(static_cast<std::int64_t>(n)));
 }
 
+struct counting_environment {
+    std::uint64_t n = 0;
+    steady_time now() { return after(++n); }
+    static waybill::wall_time wall_now()
+    {
+        return waybill::wall_time::at(waybill::duration::seconds(1));
+    }
+    static void sleep_until(steady_time) {}
+    static double random() { return 0.5; }
+};
+
 waybill::pipeline::step_received message(std::uint64_t n)
 {
-    return {{1'000 + n, n, 1, steps, n == steps, 1},
-            waybill::wall_time::at(waybill::duration::seconds(1))};
+    return {{1'000 + n, n, 1, steps, n == steps, 1}, counting_environment::wall_now()};
 }
 
 void count(benchmark::State& state, std::uint64_t before)
@@ -169,13 +179,13 @@ void after_failure(benchmark::State& state)
 void driver(benchmark::State& state)
 {
     work w;
-    std::uint64_t n = 0;
+    counting_environment env;
     const std::uint64_t before = bench::allocations;
     for ([[maybe_unused]] auto r : state) {
         waybill::pipeline pipe;
         for (std::uint64_t step = 1; step <= steps; ++step) {
             const auto end = waybill::process_step(
-                pipe, message(step), [&] { return after(++n); },
+                pipe, message(step).facts, env,
                 [&](waybill::pipeline::load_state) {
                     ++w.loaded;
                     return waybill::pipeline::state_loaded{};
@@ -200,7 +210,7 @@ void driver(benchmark::State& state)
                     ++w.cleared;
                     return waybill::fault{};
                 },
-                [](waybill::pipeline::give_back) {}, [](waybill::wait_until) {});
+                [](waybill::pipeline::give_back) {});
             benchmark::DoNotOptimize(end);
         }
         if (w.cleared != w.loaded) state.SkipWithError("a session did not end");

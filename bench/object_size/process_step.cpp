@@ -27,9 +27,12 @@ void release_session();
 #include <waybill/session/process_step.hpp>
 #include <waybill/session/session_state.hpp>
 
-waybill::steady_time steady_now();
-waybill::wall_time wall_now();
-void sleep_until(waybill::steady_time time);
+struct environment {
+    waybill::steady_time now();
+    waybill::wall_time wall_now();
+    void sleep_until(waybill::steady_time time);
+    double random();
+};
 
 struct place {
     waybill::result<std::optional<std::string>> load() { return load_state(); }
@@ -48,10 +51,11 @@ void run_session()
     place here;
     waybill::session_state state(codec, here);
     pipeline pipe;
+    environment env;
     while (message* m = pipe.over() ? nullptr : receive()) {
         const waybill::step_properties step{.session = m->session, .step = m->step, .total = m->total};
         waybill::process_step(
-            pipe, {waybill::step_facts::of(step, m->sequence, m->deliveries), wall_now()}, steady_now,
+            pipe, waybill::step_facts::of(step, m->sequence, m->deliveries), env,
             [&](pipeline::load_state) { return state.load({}); },
             [&](pipeline::execute) {
                 return state.attempt([&](std::string&) {
@@ -62,8 +66,7 @@ void run_session()
             [&](pipeline::write_dead_letter) { return done(store_dead_letter(*m, pipe.reason())); },
             [&](waybill::complete) { return done(complete(*m)); },
             [&](pipeline::clear_state) { return state.clear(); },
-            [&](pipeline::give_back) { release_session(); },
-            [&](waybill::wait_until w) { sleep_until(w.time); });
+            [&](pipeline::give_back) { release_session(); });
     }
 }
 

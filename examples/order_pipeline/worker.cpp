@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "../support/environment.hpp"
 #include "../support/program.hpp"
 #include "order_codec.hpp"
 #include "phases.hpp"
@@ -52,8 +53,8 @@ public:
             waybill::read_step_properties([&](auto name) { return m.find(name); }, m.session);
 
         process_step(
-            pipe_, {waybill::step_facts::of(read.properties, m.sequence, m.deliveries), wall()},
-            &clock::now,
+            pipe_, waybill::step_facts::of(read.properties, m.sequence, m.deliveries),
+            environment_,
             [&](waybill::pipeline::load_state) {
                 auto loaded = state_.load(read.origin.state);
                 if (!loaded.reason.empty()) place_.report(step_ + loaded.reason);
@@ -144,6 +145,7 @@ private:
     worker_place& place_;
     engines::session_lock lock_;
     waybill::pipeline pipe_;
+    support::standard_environment environment_{};
     waybill::state_codec<order_state> codec_ = order_codec();
     kept_by_queue kept_{*this};
     waybill::session_state<waybill::state_codec<order_state>, kept_by_queue> state_{codec_, kept_};

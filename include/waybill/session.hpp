@@ -47,7 +47,7 @@
 //     redrive_plan plan_redrive(letters, filter, options)
 //
 //   session/process_step.hpp
-//     step_outcome process_step(pipe, m, clock, calls)
+//     step_outcome process_step(pipe, facts, env, calls)
 //
 //   session/progress.hpp
 //     struct session_progress

@@ -1,11 +1,11 @@
-// expect: the clock is a constant time, so no pause would end
+// expect: process_step: it sleeps, so it needs an environment and not a clock
 // SPDX-License-Identifier: MIT
 //
-// A point in time is no clock: a step that is to be tried again would wait for ever.
+// A point in time is no environment: a pause before the next attempt would never end.
 
 #include <waybill/session/process_step.hpp>
 
-waybill::step_outcome at(waybill::pipeline& pipe, const waybill::pipeline::step_received& m,
+waybill::step_outcome at(waybill::pipeline& pipe, const waybill::step_facts& m,
                          waybill::steady_time now)
 {
     return waybill::process_step(
@@ -16,5 +16,5 @@ waybill::step_outcome at(waybill::pipeline& pipe, const waybill::pipeline::step_
         [](waybill::pipeline::write_dead_letter) { return waybill::fault{}; },
         [](waybill::complete) { return waybill::fault{}; },
         [](waybill::pipeline::clear_state) { return waybill::fault{}; },
-        [](waybill::pipeline::give_back) {}, [](waybill::wait_until) {});
+        [](waybill::pipeline::give_back) {});
 }

@@ -4,7 +4,7 @@
 //
 //     waybill::session_state state(codec, place);
 //     while (auto m = session.receive()) {
-//         auto outcome = waybill::process_step(pipe, {m->facts, wall()}, now,
+//         auto outcome = waybill::process_step(pipe, m->facts, env,
 //             [&](pipeline::load_state)          { return state.load(m->origin.state); },
 //             [&](pipeline::execute) {
 //                 return state.attempt([&](auto& v) { return run(*m, v); }); },
@@ -13,8 +13,7 @@
 //                 return upsert(letter_of(*m, a, state.bytes())); },
 //             [&](complete)                      { return session.complete(*m); },
 //             [&](pipeline::clear_state)         { return state.clear(); },
-//             [&](pipeline::give_back)           { return session.close(); },
-//             [&](wait_until a)                  { return sleep_and_renew(a.time); });
+//             [&](pipeline::give_back)           { return session.close(); });
 //         if (pipe.over()) break;
 //     }
 //
@@ -26,9 +25,9 @@
 #include <type_traits>
 #include <utility>
 
+#include <waybill/core/detail/driver_clock.hpp>
 #include <waybill/core/detail/time_source.hpp>
-#include <waybill/core/match.hpp>
-#include <waybill/session/detail/call_results.hpp>
+#include <waybill/core/environment.hpp>
 #include <waybill/session/detail/step_run.hpp>
 #include <waybill/session/pipeline.hpp>
 #include <waybill/session/pipeline_policy.hpp>
@@ -37,15 +36,17 @@
 namespace waybill::inline v0_2 {
 
 /// Processes one message and returns its outcome. Makes no call and returns `lost` if the pipeline
-/// is over already, or `other_in_hand` if another message is in hand. `clock` is a function that
-/// returns a steady time. `calls` contains one call for each action except `idle`.
+/// is over already, or `other_in_hand` if another message is in hand. After a stop request no
+/// attempt and no pause begins, and the session is given back. `calls` contains one call for each
+/// action except `idle`. The call for `wait_until` is optional.
 ///
 /// Results of the calls; other types do not compile:
 ///   - `load_state` returns `state_loaded`.
 ///   - `execute` returns a `fault` (empty on success), a `result<void>` or `executed`.
 ///   - `save_state`, `write_dead_letter`, `complete` and `clear_state` return a `fault` or a
 ///     `result<void>`.
-///   - `wait_until` returns a `fault`, a `result<void>` or void. `ownership_lost` reports that the
+///   - `wait_until` replaces the sleep of the environment, for example to renew the lock in a
+///     pause. It returns a `fault`, a `result<void>` or void. `ownership_lost` reports that the
 ///     lock is lost. Any other fault requests a stop.
 ///   - `give_back` may return any type. The result is ignored.
 ///
@@ -60,21 +61,18 @@ namespace waybill::inline v0_2 {
 ///
 /// Warning: after a `load_state` that threw, no message is in hand. Another message then skips the
 /// first one, which makes a gap.
-template <class Clock, class... Calls>
-step_outcome process_step(pipeline& pipe, const pipeline::step_received& m, Clock&& clock,
+template <class Environment, class... Calls>
+step_outcome process_step(pipeline& pipe, const step_facts& facts, Environment&& env,
                           Calls&&... calls)
 {
-    using all_calls = detail::overloaded<std::remove_cvref_t<Calls>...>;
-    detail::check_step_calls<all_calls, Clock>();
-    if (pipe.over()) return step_outcome::lost;
-    const step_facts& previous = pipe.message();
-    const bool same_step = m.facts.by_arrival ? previous.by_arrival
-                                              : previous.step == m.facts.step;
-    const bool same = previous.sequence == m.facts.sequence && same_step;
-    if (pipe.in_hand() && !same) return step_outcome::other_in_hand;
-    all_calls call{std::forward<Calls>(calls)...};
-    using run_type = detail::step_run<all_calls, std::remove_reference_t<Clock>>;
-    return run_type(pipe, m, same, call, clock).run();
+    using environment_type = std::remove_cvref_t<Environment>;
+    static_assert(!detail::time_source<environment_type>,
+                  "process_step: it sleeps, so it needs an environment and not a clock");
+    detail::driver_clock clock(env);
+    if constexpr (environment<environment_type>)
+        return detail::run_step(pipe, facts, clock, std::forward<Calls>(calls)...);
+    else
+        return step_outcome::lost;
 }
 
 }  // namespace waybill::inline v0_2

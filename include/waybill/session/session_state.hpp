@@ -4,7 +4,7 @@
 //
 //     waybill::versioned_session_state place(store, m.session);  // or the broker's session state
 //     waybill::session_state state(codec, place);
-//     process_step(pipe, facts, now,
+//     process_step(pipe, facts, env,
 //         [&](pipeline::load_state)          { return state.load(m.origin.state); },
 //         [&](pipeline::execute) { return state.attempt([&](auto& v) { return run(m, v); }); },
 //         [&](pipeline::save_state a)        { return state.save(a, pipe.progress()); },

@@ -548,6 +548,19 @@ private:
         return true;
     }
 
+    /// The time of the simulation. Its pauses are calls, which may fail.
+    struct environment {
+        waybill::steady_time& time;
+
+        [[nodiscard]] waybill::steady_time now() const { return time; }
+        [[nodiscard]] waybill::wall_time wall_now() const
+        {
+            return waybill::wall_time::at(time.since_epoch());
+        }
+        void sleep_until(waybill::steady_time t) { time = t; }
+        [[nodiscard]] static double random() { return 0.5; }
+    };
+
     /// One holding of a session, for so many messages at most.
     void hold(session& s, std::uint32_t messages)
     {
@@ -556,7 +569,7 @@ private:
         waybill::pipeline pipe(policy_);
         h.pipe = &pipe;
         tell("-- s" + std::to_string(&s - sessions_.data()) + " is held");
-        const auto now = [this] { return now_; };
+        environment env{now_};
         while (!pipe.over() && h.alive && messages-- != 0 && broken_.empty()) {
             message* const m = locked(s, h) ? next_of(s) : nullptr;
             if (!m) break;
@@ -581,7 +594,7 @@ private:
             if (wrong_ == wrong::deliveries_ignored) facts.deliveries = 1;
             if (extent_.uncounted) facts.deliveries = 0;
             const auto end = waybill::process_step(
-                pipe, {facts, waybill::wall_time::at(now_.since_epoch())}, now,
+                pipe, facts, env,
                 [&](waybill::pipeline::load_state) { return load(s, h); },
                 [&](waybill::pipeline::execute) { return execute(s, h); },
                 [&](waybill::pipeline::save_state a) { return save(s, h, a, pipe.progress()); },

@@ -16,6 +16,7 @@
 
 #include <support/brief.hpp>
 #include <waybill/session/process_step.hpp>
+#include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/choices.hpp>
 
 namespace senders_enumeration {
@@ -87,6 +88,7 @@ struct simulation {
     std::string all(std::uint32_t length)
     {
         std::optional<waybill::pipeline> pipe;
+        waybill::testing::manual_environment env;
         for (std::uint32_t i = 0; i != length && broken.empty(); ++i) {
             step_facts m = known[c.pick(kinds)];
             m.sequence = 100 + i;
@@ -98,7 +100,7 @@ struct simulation {
             if (what == wrong::gap_is_fine && state && m.step > state->done + 1) seen.step = state->done + 1;
             bool parked = false;
             const step_outcome e = waybill::process_step(
-                *pipe, {seen, {}}, [] { return waybill::steady_time{}; },
+                *pipe, seen, env,
                 [&](waybill::pipeline::load_state) {
                     if (!state) return waybill::pipeline::state_loaded{};
                     return waybill::pipeline::state_loaded{state_read::ok, *state};

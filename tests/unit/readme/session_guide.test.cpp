@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <waybill/session.hpp>
+#include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_sessions.hpp>
 
 namespace session_guide_test {
@@ -220,9 +221,10 @@ TEST_CASE("session guide: a lock that is lost writes no dead letter")
     waybill::versioned_session_state place(store, "order-17");
     waybill::session_state state(codec, place);
     waybill::pipeline pipe;
+    waybill::testing::manual_environment env;
     message* m = session.receive();
     const auto end = waybill::process_step(
-        pipe, {m->facts, wall()}, now,
+        pipe, m->facts, env,
         [&](waybill::pipeline::load_state) { return state.load(m->origin.state); },
         [&](waybill::pipeline::execute) {
             return state.attempt([](std::string&) { return waybill::permanent("no receipt"); });
@@ -239,7 +241,7 @@ TEST_CASE("session guide: a lock that is lost writes no dead letter")
         //! [session_renew]
         [&](waybill::complete) { return session.complete(*m); },
         [&](waybill::pipeline::clear_state) { return state.clear(); },
-        [&](waybill::pipeline::give_back) {}, [&](waybill::wait_until a) { sleep_until(a.time); });
+        [&](waybill::pipeline::give_back) {});
     CHECK(end == step_outcome::lost);
     CHECK(letters.all.empty());
     CHECK(session.at == 0);

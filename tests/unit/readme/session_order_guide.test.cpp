@@ -13,6 +13,7 @@
 
 #include <waybill/ext/json/state_codec.hpp>
 #include <waybill/session.hpp>
+#include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_sessions.hpp>
 
 namespace session_order_guide_test {
@@ -83,9 +84,7 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
     std::string receipt_template = "{no such field}";
     std::string last_done;
     const auto wall = [] { return waybill::wall_time::at(waybill::duration::seconds(1'000)); };
-    waybill::steady_time time;
-    const auto now = [&] { return time = time + waybill::duration::seconds(1); };
-    const auto sleep_until = [](waybill::steady_time) {};
+    waybill::testing::manual_environment env({}, wall());
     const auto run = [&](const message& m, order& o) -> waybill::fault {
         o.done += std::to_string(m.properties.step);
         if (m.properties.step == 4 && receipt_template.starts_with("{no")) {
@@ -121,8 +120,8 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
         if (!pipe) return refuse(waybill::describe(pipe.error()));
         while (message* m = pipe->over() ? nullptr : queue.receive()) {
             process_step(
-                *pipe, {waybill::step_facts::of(m->properties, m->sequence, m->deliveries), wall()},
-                now, [&](pipeline::load_state) { return state.load(m->origin.state); },
+                *pipe, waybill::step_facts::of(m->properties, m->sequence, m->deliveries), env,
+                [&](pipeline::load_state) { return state.load(m->origin.state); },
                 [&](pipeline::execute) {
                     return state.attempt([&](order& o) { return run(*m, o); });
                 },
@@ -132,8 +131,7 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
                 },
                 [&](waybill::complete) { return queue.complete(*m); },
                 [&](pipeline::clear_state) { return state.clear(); },
-                [&](pipeline::give_back a) { queue.give_back(a.until); },
-                [&](waybill::wait_until a) { sleep_until(a.time); });
+                [&](pipeline::give_back a) { queue.give_back(a.until); });
         }
         //! [pipeline]
     };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <waybill/session/process_step.hpp>
+#include <waybill/testing/manual_environment.hpp>
 
 namespace arrival_test {
 namespace {
@@ -42,6 +43,8 @@ struct session {
     std::string letters{};
     int saves = 0;
     pipeline pipe{policy};
+    waybill::testing::manual_environment env{steady_time::at(duration::seconds(5)),
+                                             wall_time::at(duration::seconds(1'000))};
 
     /// A new holder of the lock.
     void again() { pipe = pipeline(policy); }
@@ -49,8 +52,7 @@ struct session {
     step_outcome operator()(const step_facts& facts)
     {
         return waybill::process_step(
-            pipe, {facts, wall_time::at(duration::seconds(1'000))},
-            [] { return steady_time::at(duration::seconds(5)); },
+            pipe, facts, env,
             [&](pipeline::load_state) {
                 return pipeline::state_loaded{has_state ? state_read::ok : state_read::absent,
                                               state};

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <waybill/session/process_step.hpp>
+#include <waybill/testing/manual_environment.hpp>
 
 namespace process_step_test {
 namespace {
@@ -20,7 +21,8 @@ using state_loaded = waybill::pipeline::state_loaded;
 using waybill::state_read;
 using waybill::steady_time;
 using waybill::step_outcome;
-using step_received = waybill::pipeline::step_received;
+using waybill::step_facts;
+using waybill::testing::manual_environment;
 using waybill::wall_time;
 
 /// Calls that are written down, and answered as they are told to.
@@ -35,20 +37,20 @@ struct calls {
     std::function<void(int)> on_save{};
     int saves = 0;
     std::uint64_t deliveries = 1;
-    std::int64_t now = 0;
+    manual_environment env{};
 
     step_outcome operator()(std::uint64_t step)
     {
-        const step_received m{{100 + step, step, 1, 2, step == 2, deliveries}, wall_time::at(duration::seconds(1))};
+        const step_facts m{100 + step, step, 1, 2, step == 2, deliveries};
         return waybill::process_step(
-            pipe, m, [&] { return steady_time::at(duration::seconds(now)); },
+            pipe, m, env,
             [&](pipeline::load_state) {
                 said += "load ";
                 return found;
             },
             [&](pipeline::execute) {
                 said += "run ";
-                now += 5;
+                env.advance(duration::seconds(5));
                 const fault f = run;
                 run = {};
                 return f;
@@ -73,7 +75,7 @@ struct calls {
             [&](pipeline::give_back) { said += "back "; },
             [&](waybill::wait_until w) {
                 said += "wait ";
-                if (waited.ok()) now = w.time.since_epoch().count() / 1'000'000'000;
+                if (waited.ok()) env.sleep_until(w.time);
                 return waited;
             });
     }
@@ -102,7 +104,7 @@ TEST_CASE("process_step: a pause is waited for, and begins when the step has end
     c.run = waybill::transient("busy");
     CHECK(c(1) == step_outcome::done);
     CHECK(c.said == "load run wait run save complete ");
-    CHECK(c.now == 5 + 4 + 5);
+    CHECK(c.env.now() == steady_time::at(duration::seconds(5 + 4 + 5)));
 }
 
 TEST_CASE("process_step: a lock that is lost in a pause")
@@ -132,9 +134,10 @@ TEST_CASE("process_step: a state that cannot be looked for is looked for after l
     const auto until = [](std::uint64_t deliveries) {
         pipeline pipe(with().pipe);
         std::int64_t given = -1;
-        const step_received m{{101, 1, 1, 2, false, deliveries}, {}};
+        const step_facts m{101, 1, 1, 2, false, deliveries};
+        manual_environment env;
         const step_outcome e = waybill::process_step(
-            pipe, m, [] { return steady_time{}; },
+            pipe, m, env,
             [](pipeline::load_state) { return state_loaded{.kind = fault_kind::infrastructure}; },
             [](pipeline::execute) { return fault{}; }, [](pipeline::save_state) { return fault{}; },
             [](pipeline::write_dead_letter) { return fault{}; },
@@ -157,7 +160,7 @@ TEST_CASE("process_step: asked to stop while the beginning of a try is saved, it
     c.deliveries = 0;
     c.on_save = [&](int saves) {
         if (saves == 1)
-            c.pipe.on(waybill::stop_requested{}, steady_time::at(duration::seconds(c.now)));
+            c.pipe.on(waybill::stop_requested{}, c.env.now());
     };
     CHECK(c(1) == step_outcome::given_back);
     CHECK(c.said == "load save save back ");
@@ -222,11 +225,102 @@ TEST_CASE("process_step: why a state cannot be read, or is never taken, stands i
     }
 }
 
+/// One step that fails `failures` times, with a sleep by the environment.
+struct short_calls {
+    pipeline pipe = with().pipe;
+    manual_environment env{steady_time{}, wall_time::at(duration::seconds(1'000))};
+    int failures = 0;
+    bool stop_in_attempt = false;
+    int attempts = 0;
+    std::string said{};
+    waybill::session_progress saved{};
+
+    step_outcome operator()()
+    {
+        return waybill::process_step(
+            pipe, step_facts{101, 1, 1, 2, false, 1}, env,
+            [](pipeline::load_state) { return state_loaded{}; },
+            [&](pipeline::execute) {
+                said += "run ";
+                if (stop_in_attempt) env.stop_at(env.now());
+                return ++attempts > failures ? fault{} : waybill::transient("busy");
+            },
+            [&](pipeline::save_state) {
+                said += "save ";
+                saved = pipe.progress();
+                return fault{};
+            },
+            [](pipeline::write_dead_letter) { return fault{}; },
+            [&](waybill::complete) {
+                said += "complete ";
+                return fault{};
+            },
+            [](pipeline::clear_state) { return fault{}; },
+            [&](pipeline::give_back) { said += "back "; });
+    }
+};
+
+TEST_CASE("process_step: without a call for wait_until the environment sleeps")
+{
+    short_calls c{.failures = 2};
+    CHECK(c() == step_outcome::done);
+    CHECK(c.env.sleeps() == 2);
+    CHECK(c.env.slept() == duration::seconds(4 + 8));
+    CHECK(c.saved.changed == wall_time::at(duration::seconds(1'000 + 12)));
+}
+
+TEST_CASE("process_step: pauses have the jitter of the environment's random numbers")
+{
+    short_calls c{.pipe = pipeline({.retry = {.pauses = {.base = duration::seconds(4)}}}),
+                  .failures = 1};
+    manual_environment same = c.env;
+    CHECK(c() == step_outcome::done);
+    const duration expected =
+        waybill::pause({.base = duration::seconds(4)}, 1, same.random());
+    CHECK(c.env.slept() == expected);
+}
+
+TEST_CASE("process_step: after a stop request no attempt begins")
+{
+    short_calls c;
+    c.env.stop_at(c.env.now());
+    CHECK(c() == step_outcome::given_back);
+    CHECK(c.said == "back ");
+    CHECK(c.pipe.over());
+}
+
+TEST_CASE("process_step: a stop request ends a pause, and the attempts are saved")
+{
+    short_calls c{.failures = 1};
+    c.env.stop_at(steady_time::at(duration::seconds(3)));
+    CHECK(c() == step_outcome::given_back);
+    CHECK(c.said == "run save back ");
+    CHECK(c.saved.tries == 1);
+    CHECK(c.env.now() == steady_time::at(duration::seconds(3)));
+}
+
+TEST_CASE("process_step: a step that has run is saved and completed in spite of a stop request")
+{
+    short_calls c{.stop_in_attempt = true};
+    CHECK(c() == step_outcome::done);
+    CHECK(c.said == "run save complete ");
+}
+
+TEST_CASE("process_step: after a stop request the caller's wait is not called")
+{
+    calls c = with();
+    c.run = waybill::transient("busy");
+    c.env.stop_at(steady_time::at(duration::seconds(5)));
+    CHECK(c(1) == step_outcome::given_back);
+    CHECK(c.said == "load run save back ");
+}
+
 TEST_CASE("process_step: a result with an error that claims to be none is one")
 {
     pipeline pipe;
+    manual_environment env;
     const step_outcome e = waybill::process_step(
-        pipe, step_received{}, [] { return steady_time{}; },
+        pipe, step_facts{}, env,
         [](pipeline::load_state) { return state_loaded{}; },
         [](pipeline::execute) { return waybill::pipeline::executed{}; },
         [](pipeline::save_state) -> result<void> { return waybill::unexpected(fault{}); },

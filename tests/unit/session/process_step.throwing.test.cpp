@@ -10,6 +10,7 @@
 #include <string>
 
 #include <waybill/session/process_step.hpp>
+#include <waybill/testing/manual_environment.hpp>
 
 namespace process_step_throwing_test {
 namespace {
@@ -18,7 +19,7 @@ using waybill::fault;
 using waybill::pipeline;
 using state_loaded = waybill::pipeline::state_loaded;
 using waybill::step_outcome;
-using step_received = waybill::pipeline::step_received;
+using waybill::step_facts;
 
 struct calls {
     pipeline pipe{};
@@ -26,6 +27,7 @@ struct calls {
     std::string throws{};
     std::string down{};
     std::uint64_t total = 1;
+    waybill::testing::manual_environment env{};
 
     fault call(const std::string& what)
     {
@@ -41,8 +43,7 @@ struct calls {
     step_outcome operator()(std::uint64_t step)
     {
         return waybill::process_step(
-            pipe, step_received{{100 + step, step, 1, total, step == total, 1}, {}},
-            [] { return waybill::steady_time{}; },
+            pipe, step_facts{100 + step, step, 1, total, step == total, 1}, env,
             [&](pipeline::load_state) {
                 call("load");
                 return state_loaded{};
@@ -80,6 +81,7 @@ struct always_throws {
     waybill::session_progress saved{};
     std::string parked{};
     std::uint64_t tries = 0;
+    waybill::testing::manual_environment env{};
 
     void run()
     {
@@ -94,8 +96,7 @@ struct always_throws {
     step_outcome once()
     {
         return waybill::process_step(
-            pipe, step_received{{101, 1, 1, 1, true, deliveries}, {}},
-            [] { return waybill::steady_time{}; },
+            pipe, step_facts{101, 1, 1, 1, true, deliveries}, env,
             [&](pipeline::load_state) { return state_loaded{}; },
             [&](pipeline::execute) -> fault {
                 ++runs;

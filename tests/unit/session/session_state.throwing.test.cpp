@@ -10,6 +10,7 @@
 #include <string>
 
 #include <waybill/session/process_step.hpp>
+#include <waybill/testing/manual_environment.hpp>
 #include <waybill/session/session_state.hpp>
 #include <waybill/session/state_text.hpp>
 
@@ -60,12 +61,13 @@ std::string run(int throws_in, bool applied, int& threw)
     place p{{}, throws_in, applied};
     waybill::session_state s(codec, p);
     waybill::pipeline pipe;
+    waybill::testing::manual_environment env;
     std::string last;
     for (std::uint64_t step = 1; step != 5;) {
-        const waybill::pipeline::step_received m{{100 + step, step, 1, 4, step == 4, 1}, {}};
+        const waybill::step_facts m{100 + step, step, 1, 4, step == 4, 1};
         try {
             const step_outcome end = waybill::process_step(
-                pipe, m, [] { return waybill::steady_time{}; },
+                pipe, m, env,
                 [&](waybill::pipeline::load_state) { return s.load({}); },
                 [&](waybill::pipeline::execute) {
                     p.may_throw();

@@ -13,6 +13,7 @@
 #include <waybill/session/detail/text_state_codec.hpp>
 #include <waybill/session/job.hpp>
 #include <waybill/session/process_step.hpp>
+#include <waybill/testing/manual_environment.hpp>
 #include <waybill/session/session_store.hpp>
 #include <waybill/session/state_text.hpp>
 #include <waybill/session/step_properties.hpp>
@@ -372,14 +373,13 @@ struct holdings {
         const auto j = *waybill::job::make("order-17", 3);
         versioned_session_state held(store, "order-17");
         waybill::pipeline pipe;
-        waybill::steady_time time;
+        waybill::testing::manual_environment env;
         waybill::text_state::read_result state;
         const waybill::fault gone = waybill::ownership_lost("the lock has run out");
         for (std::uint64_t n = 1; n != 4 && !pipe.over(); ++n) {
             if (settled[n]) continue;
             process_step(
-                pipe, {waybill::step_facts::of(j.step(n), 100 + n, 1), {}},
-                [&] { return time = time + waybill::duration::seconds(1); },
+                pipe, waybill::step_facts::of(j.step(n), 100 + n, 1), env,
                 [&](waybill::pipeline::load_state) -> waybill::pipeline::state_loaded {
                     const auto bytes = held.load();
                     if (!bytes) return {.kind = bytes.error().kind};

@@ -12,7 +12,6 @@
 #include <waybill/core/act.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/result.hpp>
-#include <waybill/core/time.hpp>
 #include <waybill/session/pipeline.hpp>
 
 namespace waybill::inline v0_2::detail {
@@ -56,19 +55,28 @@ constexpr void check_results() noexcept
                                     complete, pipeline::clear_state>,
                   "process_step: save_state, write_dead_letter, complete and clear_state must "
                   "return a fault or a result<void>, so that a failed call is noticed");
-    using wait_result = result_of_call<All, wait_until>;
-    static_assert(is_fault_result<wait_result> || std::is_void_v<wait_result>,
-                  "process_step: wait_until must return a fault, a result<void> or void");
+    if constexpr (has_one_call<All, wait_until>) {
+        using wait_result = result_of_call<All, wait_until>;
+        static_assert(is_fault_result<wait_result> || std::is_void_v<wait_result>,
+                      "process_step: wait_until must return a fault, a result<void> or void");
+    }
 }
 
-/// Refuses a clock that is a constant time, an action that has not exactly one call, and a call
-/// with a wrong result type.
-template <class All, class Clock>
+/// True if `Call` accepts at least one action.
+template <class Call>
+inline constexpr bool accepts_action =
+    has_one_call<Call, pipeline::load_state> || has_one_call<Call, pipeline::execute> ||
+    has_one_call<Call, pipeline::save_state> || has_one_call<Call, pipeline::write_dead_letter> ||
+    has_one_call<Call, complete> || has_one_call<Call, pipeline::clear_state> ||
+    has_one_call<Call, pipeline::give_back> || has_one_call<Call, wait_until>;
+
+/// Refuses an action that has not exactly one call, a call without an action, and a call with a
+/// wrong result type. `All` is the overload set of `Calls`.
+template <class All, class... Calls>
 constexpr void check_step_calls() noexcept
 {
-    static_assert(!std::convertible_to<Clock, steady_time>,
-                  "process_step: the clock is a constant time, so no pause would end: pass the "
-                  "function now, not the time now()");
+    static_assert((accepts_action<Calls> && ...),
+                  "process_step: a call accepts none of the pipeline's actions");
     // Each call takes its action by value or by const reference. Two calls that accept one action
     // are ambiguous.
     static_assert(has_one_call<All, pipeline::load_state>,
@@ -85,8 +93,8 @@ constexpr void check_step_calls() noexcept
                   "process_step: no call for clear_state, or more than one");
     static_assert(has_one_call<All, pipeline::give_back>,
                   "process_step: no call for give_back, or more than one");
-    static_assert(has_one_call<All, wait_until>,
-                  "process_step: no call for wait_until, or more than one");
+    static_assert((int{has_one_call<Calls, wait_until>} + ... + 0) <= 1,
+                  "process_step: more than one call for wait_until");
     check_results<All>();
 }
 

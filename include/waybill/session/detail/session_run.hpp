@@ -21,9 +21,9 @@
 #include <waybill/session/detail/message_step.hpp>
 #include <waybill/session/detail/session_handler.hpp>
 #include <waybill/session/detail/session_places.hpp>
+#include <waybill/session/detail/step_run.hpp>
 #include <waybill/session/pipeline.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
-#include <waybill/session/process_step.hpp>
 #include <waybill/session/session_queue.hpp>
 #include <waybill/session/session_report.hpp>
 #include <waybill/session/session_state.hpp>
@@ -233,8 +233,8 @@ private:
                                            std::string_view(lock.session), policy_.last_property);
         if (s.by_arrival) ++report_.numbered_by_arrival;
         const step_facts facts = s.facts(m.sequence, m.deliveries);
-        return process_step(
-            pipe, {facts, clock_.wall_now()}, [&] { return clock_.now(); },
+        return run_step(
+            pipe, facts, clock_,
             [&](pipeline::load_state) {
                 pipeline::state_loaded loaded = state.load(s.read.origin.state);
                 if (loaded.kind != fault_kind::none) note({loaded.kind, loaded.reason});
@@ -285,7 +285,6 @@ private:
                                const message_type& m, const pipeline::execute& a)
     {
         tx.reset();
-        if (clock_.stop_requested()) return {.reason = cancelled("a stop was requested")};
         const fault f = prepare(held, tx);
         note(f);
         if (!f.ok()) return {.reason = f, .random = clock_.random()};

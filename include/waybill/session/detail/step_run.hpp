@@ -8,24 +8,25 @@
 
 #include <concepts>
 #include <type_traits>
+#include <utility>
 
 #include <waybill/core/act.hpp>
-#include <waybill/core/detail/time_source.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/session/detail/call_results.hpp>
 #include <waybill/session/pipeline.hpp>
 #include <waybill/session/pipeline_policy.hpp>
+#include <waybill/session/step.hpp>
 
 namespace waybill::inline v0_2::detail {
 
 template <class All, class Clock>
 class step_run {
 public:
-    /// `same` is true if `m` is the message that the pipeline received last.
-    step_run(pipeline& pipe, const pipeline::step_received& m, bool same, All& call, Clock& clock)
+    /// `same` is true if `facts` are those of the message that the pipeline received last.
+    step_run(pipeline& pipe, const step_facts& facts, bool same, All& call, Clock& clock)
         : pipe_(pipe),
-          message_(m),
+          facts_(facts),
           call_(call),
           clock_(clock),
           previous_message_ended_(pipe.busy() && pipe.ended() && !same),
@@ -46,17 +47,22 @@ private:
     template <class Event>
     event_result report(const Event& event)
     {
-        return pipe_.on(event, waybill::detail::time_of(clock_));
+        return pipe_.on(event, clock_.now());
+    }
+
+    event_result receive()
+    {
+        return report(pipeline::step_received{facts_, clock_.wall_now()});
     }
 
     void run_action()
     {
         match(
-            pipe_.next(waybill::detail::time_of(clock_)),
+            pipe_.next(clock_.now()),
             [&](pipeline::load_state a) {
                 pipeline::state_loaded found = call_(a);
                 // The call did not report deliveries: use those of the message.
-                if (found.deliveries == 0) found.deliveries = message_.facts.deliveries;
+                if (found.deliveries == 0) found.deliveries = facts_.deliveries;
                 report(found);
             },
             [&](pipeline::execute a) { execute(a); },
@@ -78,7 +84,7 @@ private:
             [&](wait_until a) { wait(a); },
             [&](idle) {
                 // The first `idle` passes the message. A second one, or a refusal, ends the loop.
-                more_actions_ = !has_message_ && report(message_) == event_result::applied;
+                more_actions_ = !has_message_ && receive() == event_result::applied;
                 has_message_ = true;
                 accepted_ = accepted_ || more_actions_;
             });
@@ -88,15 +94,25 @@ private:
     {
         report(pipeline::step_begun{});
         if (!pipe_.running()) return;  // the last call threw: its attempt is counted first
-        if constexpr (std::same_as<result_of_call<All, pipeline::execute>, pipeline::executed>)
+        if (clock_.stop_requested()) {
+            report(pipeline::executed{cancelled("a stop was requested")});
+        } else if constexpr (std::same_as<result_of_call<All, pipeline::execute>,
+                                          pipeline::executed>) {
             report(call_(a));
-        else
-            report(pipeline::executed{to_fault(call_(a))});
+        } else {
+            pipeline::executed e{to_fault(call_(a))};
+            if (!e.reason.ok()) e.random = clock_.random();
+            report(e);
+        }
     }
 
     void wait(wait_until a)
     {
-        if constexpr (std::is_void_v<result_of_call<All, wait_until>>) {
+        if constexpr (!std::invocable<All&, wait_until>) {
+            if (!clock_.sleep_until(a.time)) report(stop_requested{});
+        } else if (clock_.stop_requested()) {
+            report(stop_requested{});
+        } else if constexpr (std::is_void_v<result_of_call<All, wait_until>>) {
             call_(a);
         } else {
             const fault f = to_fault(call_(a));
@@ -108,14 +124,29 @@ private:
     }
 
     pipeline& pipe_;
-    const pipeline::step_received& message_;
+    const step_facts& facts_;
     All& call_;
     Clock& clock_;
     bool previous_message_ended_;  // but its last action, `clear_state` or `give_back`, is pending
-    bool has_message_;             // the pipeline has received `message_`
-    bool accepted_ = false;        // `message_` was received in this run
+    bool has_message_;             // the pipeline has received the message
+    bool accepted_ = false;        // the message was received in this run
     bool more_actions_ = true;
 };
+
+/// process_step over the clock of a driver.
+template <class Clock, class... Calls>
+step_outcome run_step(pipeline& pipe, const step_facts& facts, Clock& clock, Calls&&... calls)
+{
+    using all_calls = overloaded<std::remove_cvref_t<Calls>...>;
+    check_step_calls<all_calls, std::remove_cvref_t<Calls>...>();
+    if (pipe.over()) return step_outcome::lost;
+    const step_facts& previous = pipe.message();
+    const bool same_step = facts.by_arrival ? previous.by_arrival : previous.step == facts.step;
+    const bool same = previous.sequence == facts.sequence && same_step;
+    if (pipe.in_hand() && !same) return step_outcome::other_in_hand;
+    all_calls call{std::forward<Calls>(calls)...};
+    return step_run<all_calls, Clock>(pipe, facts, same, call, clock).run();
+}
 
 }  // namespace waybill::inline v0_2::detail
 
