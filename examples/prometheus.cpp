@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// prometheus: sends a thousand messages to a broker in memory and writes the counters of the sender,
-// its report and a circuit breaker in the text format of Prometheus.
+// prometheus: sends a thousand messages to a broker in memory and handles those of a queue. Writes
+// the counters of the sender, of both reports and of a circuit breaker in the text format of
+// Prometheus.
 
 #include <cstdint>
 #include <iostream>
@@ -11,7 +12,9 @@
 
 #include <waybill/batch.hpp>
 #include <waybill/ext/counters.hpp>
+#include <waybill/queue.hpp>
 #include <waybill/retry.hpp>
+#include <waybill/testing/memory_queue.hpp>
 
 #include "support/environment.hpp"
 
@@ -52,7 +55,15 @@ int main()
     const auto size = [](const std::string& body) { return body.size(); };
     const auto report = waybill::send_all(inbox, size, sender, transmit, env);
 
+    waybill::testing::memory_queue queue(env);
+    for (const std::string& body : inbox) queue.put(body);
+    const auto handle = [](const auto& m) {
+        return m.body.empty() ? waybill::permanent("no body") : waybill::fault{};
+    };
+    const auto handled = waybill::run_queue(queue, handle, {.stop_when_empty = true}, env);
+
     for_each_counter(report, write_metric);
+    for_each_counter(handled, write_metric);
     for_each_counter(sender, write_metric);
     for_each_counter(breaker, env.now(), write_metric);
 }

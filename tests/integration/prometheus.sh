@@ -32,6 +32,8 @@ command -v promtool >/dev/null || echo "without promtool: it is not installed" >
 accepted "$work/metrics" || { cat "$work/metrics" "$work/out" >&2; exit 1; }
 grep -qx 'messaging_client_sent_messages_total 999' "$work/metrics"
 grep -qx 'waybill_sender_not_accepted_messages_total 1' "$work/metrics"
+grep -qx 'messaging_client_consumed_messages_total 1000' "$work/metrics"
+grep -qx 'waybill_queue_dead_lettered_messages_total 1' "$work/metrics"
 grep -qx 'waybill_circuit_breaker_state 0' "$work/metrics"
 
 sed '0,/^# TYPE .*/s///' "$work/metrics" >"$work/without_type"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ext/counters: the counters of senders, circuit breakers, trackers, leases, pipelines and reports,
-// for a monitoring system.
+// ext/counters: the counters of senders, circuit breakers, trackers, leases, pipelines and of the
+// reports of all drivers, for a monitoring system.
 //
 //     const auto set = [&](std::string_view name, std::string_view kind, std::uint64_t value) {
 //         exporter.set(name, kind, value);    // "messaging.client.sent.messages", "counter", 1001
@@ -29,10 +29,17 @@
 #include <waybill/batch/batch_sender.hpp>
 #include <waybill/batch/send_report.hpp>
 #include <waybill/consume/batch_report.hpp>
+#include <waybill/consume/dead_letter_run.hpp>
 #include <waybill/lease/lease_manager.hpp>
+#include <waybill/lease/partitions_report.hpp>
 #include <waybill/lease/processor.hpp>
+#include <waybill/queue/queue_report.hpp>
+#include <waybill/queue/relay_report.hpp>
 #include <waybill/retry/circuit_breaker.hpp>
+#include <waybill/scaling/autoscale_report.hpp>
 #include <waybill/session/pipeline.hpp>
+#include <waybill/session/redrive_report.hpp>
+#include <waybill/session/session_report.hpp>
 #include <waybill/tracking/completion_tracker.hpp>
 
 namespace waybill::inline v0_2 {
@@ -48,7 +55,7 @@ inline constexpr std::string_view consumed_messages = "messaging.client.consumed
 template <class F>
 concept counter_sink = std::invocable<F&, std::string_view, std::string_view, std::uint64_t>;
 
-/// The counters that the reports of both consumers have.
+/// The counters that the reports of all consumers of a log have.
 template <class Report, counter_sink F>
 void count_consumed(const Report& r, F& f)
 {
@@ -57,7 +64,6 @@ void count_consumed(const Report& r, F& f)
     f("waybill.consumer.dead_lettered_messages", counter, r.dead_lettered);
     f("waybill.consumer.dropped_messages", counter, r.dropped);
     f("waybill.consumer.skipped_messages", counter, r.skipped);
-    f("waybill.consumer.repeated_messages", counter, r.repeated);
 }
 
 }  // namespace detail
@@ -96,11 +102,13 @@ template <detail::counter_sink F>
 void for_each_counter(const batch_report& r, F&& f)
 {
     detail::count_consumed(r, f);
+    f("waybill.consumer.repeated_messages", detail::counter, r.repeated);
 }
 template <detail::counter_sink F>
 void for_each_counter(const at_least_once_report& r, F&& f)
 {
     detail::count_consumed(r, f);
+    f("waybill.consumer.repeated_messages", detail::counter, r.repeated);
     f("waybill.consumer.not_committed_messages", detail::counter, r.not_committed);
 }
 
@@ -152,6 +160,115 @@ void for_each_counter(const pipeline& p, F&& f)
     f("waybill.pipeline.messages_in_hand", detail::updowncounter,
       static_cast<std::uint64_t>(p.in_hand()));
 }
+
+/// Messages of batches that were not committed do not count as consumed.
+template <detail::counter_sink F>
+void for_each_counter(const partitions_report& r, F&& f)
+{
+    detail::count_consumed(r, f);
+    f("waybill.partitions.committed_batches", detail::counter, r.batches);
+    f("waybill.partitions.failed_batches", detail::counter, r.failed_batches);
+    f("waybill.partitions.lost_batches", detail::counter, r.lost_batches);
+    f("waybill.partitions.unknown_commits", detail::counter, r.unknown_commits);
+    f("waybill.partitions.opened_partitions", detail::counter, r.opened);
+    f("waybill.partitions.failed_opens", detail::counter, r.failed_opens);
+    f("waybill.partitions.failed_reads", detail::counter, r.failed_reads);
+    f("waybill.partitions.failed_lease_calls", detail::counter, r.failed_lease_calls);
+}
+
+/// Each delivery counts as consumed, and in one of the six next counters.
+template <detail::counter_sink F>
+void for_each_counter(const queue_report& r, F&& f)
+{
+    f(detail::consumed_messages, detail::counter, r.received);
+    f("waybill.queue.completed_messages", detail::counter, r.completed);
+    f("waybill.queue.given_back_messages", detail::counter, r.given_back);
+    f("waybill.queue.deferred_messages", detail::counter, r.deferred);
+    f("waybill.queue.dead_lettered_messages", detail::counter, r.dead_lettered);
+    f("waybill.queue.left_to_lock_messages", detail::counter, r.left_to_lock);
+    f("waybill.queue.unconfirmed_messages", detail::counter, r.unconfirmed);
+    f("waybill.queue.outages", detail::counter, r.outages);
+    f("waybill.queue.circuit_breaker_waits", detail::counter, r.breaker_waits);
+    f("waybill.queue.lock_renewals", detail::counter, r.renewals);
+    f("waybill.queue.failed_receives", detail::counter, r.failed_receives);
+    f("waybill.queue.failed_settlements", detail::counter, r.failed_settlements);
+}
+
+/// A row that is sent again counts again. Rows that the broker refused are not in `sent_rows`.
+template <detail::counter_sink F>
+void for_each_counter(const relay_report& r, F&& f)
+{
+    f("waybill.relay.sent_rows", detail::counter, r.sent);
+    f("waybill.relay.dead_rows", detail::counter, r.dead);
+    f("waybill.relay.returned_rows", detail::counter, r.returned);
+    f("waybill.relay.maybe_duplicate_rows", detail::counter, r.maybe_twice);
+    f("waybill.relay.requests", detail::counter, r.sends);
+    f("waybill.relay.claims", detail::counter, r.claims);
+    f("waybill.relay.lost_claims", detail::counter, r.lost_claims);
+    f("waybill.relay.store_errors", detail::counter, r.store_errors);
+}
+
+/// The report of `resubmit` and `reprocess_all`.
+template <detail::counter_sink F>
+void for_each_counter(const dead_letter::run_report& r, F&& f)
+{
+    f("waybill.dead_letters.done", detail::counter, r.done);
+    f("waybill.dead_letters.skipped", detail::counter, r.skipped);
+    f("waybill.dead_letters.failed", detail::counter, std::uint64_t{r.failed.size()});
+    f("waybill.dead_letters.without_body", detail::counter, r.gone);
+    f("waybill.dead_letters.maybe_duplicate_messages", detail::counter, r.in_doubt);
+}
+
+/// Each delivery counts as consumed, and in one of the six next counters.
+template <detail::counter_sink F>
+void for_each_counter(const session_report& r, F&& f)
+{
+    f(detail::consumed_messages, detail::counter, r.received);
+    f("waybill.session.done_messages", detail::counter, r.done);
+    f("waybill.session.repeated_messages", detail::counter, r.repeated);
+    f("waybill.session.dead_lettered_messages", detail::counter, r.dead_lettered);
+    f("waybill.session.given_back_messages", detail::counter, r.given_back);
+    f("waybill.session.state_unreadable_messages", detail::counter, r.state_unreadable);
+    f("waybill.session.lost_messages", detail::counter, r.lost);
+    f("waybill.session.accepted_sessions", detail::counter, r.sessions);
+    f("waybill.session.states_left", detail::counter, r.states_left);
+    f("waybill.session.failed_calls", detail::counter, r.faults);
+}
+
+/// `held_back_dead_letters` is the number of the last plan.
+template <detail::counter_sink F>
+void for_each_counter(const redrive::redrive_report& r, F&& f)
+{
+    f("waybill.redrive.sent_messages", detail::counter, r.sent);
+    f("waybill.redrive.maybe_duplicate_messages", detail::counter, r.in_doubt);
+    f("waybill.redrive.removed_dead_letters", detail::counter, r.removed);
+    f("waybill.redrive.refused_dead_letters", detail::counter, std::uint64_t{r.refused.size()});
+    f("waybill.redrive.held_back_dead_letters", detail::updowncounter, r.held_back);
+}
+
+namespace scaling {
+
+/// Each round with a decision is in one of the four counters of decisions.
+template <waybill::detail::counter_sink F>
+void for_each_counter(const autoscale_report& r, F&& f)
+{
+    namespace d = waybill::detail;
+    f("waybill.autoscale.rounds", d::counter, r.rounds);
+    f("waybill.autoscale.steady_decisions", d::counter, r.steady);
+    f("waybill.autoscale.up_decisions", d::counter, r.up);
+    f("waybill.autoscale.down_decisions", d::counter, r.down);
+    f("waybill.autoscale.held_decisions", d::counter, r.held);
+    f("waybill.autoscale.applied_commands", d::counter, r.applied);
+    f("waybill.autoscale.failed_commands", d::counter, r.failed);
+    f("waybill.autoscale.unconfirmed_commands", d::counter, r.unconfirmed);
+    f("waybill.autoscale.overdue_commands", d::counter, r.overdue);
+    f("waybill.autoscale.source_failures", d::counter, r.source_failures);
+    f("waybill.autoscale.count_failures", d::counter, r.count_failures);
+    f("waybill.autoscale.load_failures", d::counter, r.load_failures);
+    f("waybill.autoscale.save_failures", d::counter, r.save_failures);
+}
+
+}  // namespace scaling
 
 }  // namespace waybill::inline v0_2
 

@@ -123,5 +123,130 @@ TEST_CASE("leases and the pipeline")
     CHECK(c["waybill.pipeline.messages_in_hand"] == 0);
 }
 
+TEST_CASE("partitions: the events of committed batches are consumed")
+{
+    const collected c = counters(partitions_report{
+        .opened = 9, .batches = 8, .handled = 4, .dead_lettered = 3, .dropped = 2, .skipped = 1,
+        .failed_batches = 7, .lost_batches = 6, .unknown_commits = 5, .failed_reads = 11,
+        .failed_opens = 12, .failed_lease_calls = 13});
+    CHECK(c["messaging.client.consumed.messages"] == 10);
+    CHECK(c["waybill.consumer.handled_messages"] == 4);
+    CHECK(c["waybill.partitions.opened_partitions"] == 9);
+    CHECK(c["waybill.partitions.committed_batches"] == 8);
+    CHECK(c["waybill.partitions.failed_batches"] == 7);
+    CHECK(c["waybill.partitions.lost_batches"] == 6);
+    CHECK(c["waybill.partitions.unknown_commits"] == 5);
+    CHECK(c["waybill.partitions.failed_reads"] == 11);
+    CHECK(c["waybill.partitions.failed_opens"] == 12);
+    CHECK(c["waybill.partitions.failed_lease_calls"] == 13);
+}
+
+TEST_CASE("a queue: each delivery is consumed and has one outcome")
+{
+    queue_report r;
+    std::uint64_t n = 0;
+    for (std::uint64_t* const outcome : {&r.completed, &r.given_back, &r.deferred,
+                                         &r.dead_lettered, &r.left_to_lock, &r.unconfirmed}) {
+        *outcome = ++n;
+        r.received += n;
+    }
+    r.outages = 7;
+    r.breaker_waits = 8;
+    r.renewals = 9;
+    r.failed_receives = 10;
+    r.failed_settlements = 11;
+    const collected c = counters(r);
+    CHECK(c["messaging.client.consumed.messages"] == 21);
+    CHECK(c["waybill.queue.completed_messages"] == 1);
+    CHECK(c["waybill.queue.given_back_messages"] == 2);
+    CHECK(c["waybill.queue.deferred_messages"] == 3);
+    CHECK(c["waybill.queue.dead_lettered_messages"] == 4);
+    CHECK(c["waybill.queue.left_to_lock_messages"] == 5);
+    CHECK(c["waybill.queue.unconfirmed_messages"] == 6);
+    CHECK(c["waybill.queue.outages"] == 7);
+    CHECK(c["waybill.queue.circuit_breaker_waits"] == 8);
+    CHECK(c["waybill.queue.lock_renewals"] == 9);
+    CHECK(c["waybill.queue.failed_receives"] == 10);
+    CHECK(c["waybill.queue.failed_settlements"] == 11);
+}
+
+TEST_CASE("a relay")
+{
+    const collected c = counters(relay_report{.sent = 1, .dead = 2, .returned = 3,
+                                              .maybe_twice = 4, .sends = 5, .claims = 6,
+                                              .lost_claims = 7, .store_errors = 8});
+    CHECK(c["waybill.relay.sent_rows"] == 1);
+    CHECK(c["waybill.relay.dead_rows"] == 2);
+    CHECK(c["waybill.relay.returned_rows"] == 3);
+    CHECK(c["waybill.relay.maybe_duplicate_rows"] == 4);
+    CHECK(c["waybill.relay.requests"] == 5);
+    CHECK(c["waybill.relay.claims"] == 6);
+    CHECK(c["waybill.relay.lost_claims"] == 7);
+    CHECK(c["waybill.relay.store_errors"] == 8);
+}
+
+TEST_CASE("sessions: each delivery is consumed and has one outcome")
+{
+    const collected c = counters(session_report{
+        .sessions = 7, .received = 21, .done = 1, .repeated = 2, .dead_lettered = 3,
+        .given_back = 4, .state_unreadable = 5, .lost = 6, .states_left = 8, .faults = 9});
+    CHECK(c["messaging.client.consumed.messages"] == 21);
+    CHECK(c["waybill.session.done_messages"] == 1);
+    CHECK(c["waybill.session.repeated_messages"] == 2);
+    CHECK(c["waybill.session.dead_lettered_messages"] == 3);
+    CHECK(c["waybill.session.given_back_messages"] == 4);
+    CHECK(c["waybill.session.state_unreadable_messages"] == 5);
+    CHECK(c["waybill.session.lost_messages"] == 6);
+    CHECK(c["waybill.session.accepted_sessions"] == 7);
+    CHECK(c["waybill.session.states_left"] == 8);
+    CHECK(c["waybill.session.failed_calls"] == 9);
+}
+
+TEST_CASE("dead letters: redriven, resubmitted or reprocessed")
+{
+    redrive::redrive_report back;
+    back.sent = 1;
+    back.in_doubt = 2;
+    back.removed = 3;
+    back.held_back = 4;
+    back.refused.resize(5);
+    const collected r = counters(back);
+    CHECK(r["waybill.redrive.sent_messages"] == 1);
+    CHECK(r["waybill.redrive.maybe_duplicate_messages"] == 2);
+    CHECK(r["waybill.redrive.removed_dead_letters"] == 3);
+    CHECK(r["waybill.redrive.held_back_dead_letters"] == 4);
+    CHECK(r["waybill.redrive.refused_dead_letters"] == 5);
+
+    dead_letter::run_report run;
+    run.done = 1;
+    run.skipped = 2;
+    run.gone = 3;
+    run.in_doubt = 4;
+    run.failed.resize(5);
+    const collected c = counters(run);
+    CHECK(c["waybill.dead_letters.done"] == 1);
+    CHECK(c["waybill.dead_letters.skipped"] == 2);
+    CHECK(c["waybill.dead_letters.without_body"] == 3);
+    CHECK(c["waybill.dead_letters.maybe_duplicate_messages"] == 4);
+    CHECK(c["waybill.dead_letters.failed"] == 5);
+}
+
+TEST_CASE("an autoscaler")
+{
+    scaling::autoscale_report r;
+    std::uint64_t n = 0;
+    for (std::uint64_t* const field :
+         {&r.rounds, &r.steady, &r.up, &r.down, &r.held, &r.applied, &r.failed, &r.unconfirmed,
+          &r.overdue, &r.source_failures, &r.count_failures, &r.load_failures, &r.save_failures})
+        *field = ++n;
+    const collected c = counters(r);
+    n = 0;
+    for (const char* const name :
+         {"rounds", "steady_decisions", "up_decisions", "down_decisions", "held_decisions",
+          "applied_commands", "failed_commands", "unconfirmed_commands", "overdue_commands",
+          "source_failures", "count_failures", "load_failures", "save_failures"})
+        CHECK(c["waybill.autoscale." + std::string(name)] == ++n);
+}
+
 }  // namespace
 }  // namespace ext_counters_test
