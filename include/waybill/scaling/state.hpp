@@ -87,7 +87,8 @@ struct state {
     /// Applied changes, oldest first.
     bounded_list<applied_change, changes> applied_changes{};
 
-    /// Records a decision. Constant time.
+    /// Records a decision. First corrects stored times as `correct_future_times(d.now)`. Constant
+    /// time.
     void on(const decision& d)
     {
         correct_future_times(d.now);
@@ -110,7 +111,8 @@ struct state {
         }
     }
 
-    /// Records that a command was applied. If it is pending, its cooldown and warm-up begin now.
+    /// Records that a command was applied. If it is pending, first corrects stored times as
+    /// `correct_future_times(now)`; then its cooldown and warm-up begin now.
     command_result on(const applied& a, wall_time now)
     {
         const command_result result = result_for(a.id);

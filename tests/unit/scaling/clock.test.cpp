@@ -143,6 +143,21 @@ TEST_CASE("clock far ahead once: nothing is held for a year by it")
     CHECK(s.last_id > 1);  // it is held no more
 }
 
+TEST_CASE("clock far ahead once: an applied command corrects stored times, and a stale one does not")
+{
+    const wall_time wrong = at(365 * 24 * hour);
+    state s{.last_id = 2,
+            .pending = sc::pending_command{.issued = {2, 5, 4}, .at = at(0)},
+            .last_up = wrong,
+            .last_failure = at(hour)};
+    CHECK(s.on(sc::applied{1}, at(60)) == sc::command_result::stale);
+    CHECK(s.last_up == wrong);
+    CHECK(s.on(sc::applied{2}, at(60)) == sc::command_result::applied);
+    CHECK(s.last_up == at(60));
+    CHECK(s.last_down == at(60));
+    CHECK(s.last_failure == at(hour));  // less than most_ahead after now
+}
+
 TEST_CASE("clock back: what was changed in the future counts for the rate")
 {
     policy p = plain();
