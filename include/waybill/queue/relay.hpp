@@ -31,9 +31,10 @@ namespace waybill::inline v0_2 {
 /// Sends rows until a stop is requested, or with `p.drain` until none is left. Between claims
 /// without rows it sleeps for `p.poll_interval`. O(p.max_rows) memory.
 ///
-/// `sender` is a `batch_sender` whose policy sets `ordered`. Its limits, retries and pauses apply,
-/// and it keeps its calibration for the next call. It must have no open items, except those of an
-/// earlier relay that ended with an exception. `transmit(batch)` gets a range of messages and
+/// `sender` is a `batch_sender` whose policy sets `ordered`; with another policy the relay sends
+/// nothing and reports `unordered_sender`. Its limits, retries and pauses apply, and it keeps its
+/// calibration for the next call. It must have no open items, except those of an earlier relay that
+/// ended with an exception; otherwise the relay reports `other_input`. `transmit(batch)` gets a range of messages and
 /// returns a `send_outcome`, as for `send_all`. At a stop request, rows that are not sent are
 /// returned to the store at once.
 ///

@@ -106,7 +106,13 @@ struct relay_report {
     add(r.store_errors, r.store_errors == 1 ? " store error" : " store errors");
     if (r.store_errors != 0 && !r.last_error.text.empty())
         line.append(" (last: ").append(r.last_error.text).append(")");
-    return line.append("; ").append(name(r.outcome));
+    line.append("; ").append(name(r.outcome));
+    using ending = relay_report::ending;
+    if (r.outcome == ending::unordered_sender)
+        return line + ": nothing was sent, because the policy of the sender does not set `ordered`";
+    if (r.outcome == ending::other_input)
+        return line + ": the sender has items of another call";
+    return line;
 }
 
 template <>

@@ -436,6 +436,11 @@ TEST_CASE("relay_report: describes its counts")
     r.last_error = waybill::infrastructure("disk full");
     CHECK(describe(r) == "5 sent, 1 dead, 2 returned, 3 maybe twice, 1 claim lost, 4 store errors "
                          "(last: disk full); stop_requested");
+    CHECK(describe(relay_report{.outcome = ending::unordered_sender}) ==
+          "0 sent; unordered_sender: nothing was sent, because the policy of the sender does not set "
+          "`ordered`");
+    CHECK(describe(relay_report{.outcome = ending::other_input}) ==
+          "0 sent; other_input: the sender has items of another call");
 }
 
 }  // namespace
