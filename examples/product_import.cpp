@@ -9,7 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "support/session_steps.hpp"
+#include "engines/sqlite_sessions.hpp"
+#include "engines/sqlite_step_letters.hpp"
+#include "support/environment.hpp"
+#include <waybill/ext/json/state_codec.hpp>
+#include <waybill/session.hpp>
 
 namespace {
 
@@ -23,7 +27,7 @@ std::map<std::string, int> prices;
 bool commas_are_known = false;
 
 /// "nails;250"
-waybill::fault import_line(tally& t, const support::step& s)
+waybill::fault import_line(tally& t, const waybill::pipeline::step& s)
 {
     std::string line(s.body);
     const auto comma = line.find(',');
@@ -40,21 +44,42 @@ waybill::fault import_line(tally& t, const support::step& s)
     return {};
 }
 
+/// Runs the messages of the queue. False if the run ended for another reason than an empty queue.
+bool run(engines::sqlite_sessions& queue, engines::sqlite_step_letters& dead_letters)
+{
+    using mode = waybill::pipeline_policy::pipeline_mode;
+    const auto report = waybill::run_session(
+        queue, waybill::state_codec<tally>(), dead_letters, import_line,
+        {.pipeline = {.mode = mode::independent}, .until_empty = true},
+        support::standard_environment());
+    return report.ended == waybill::session_report::run_outcome::queue_empty;
+}
+
 }  // namespace
 
 int main()
 {
-    support::session_steps<tally> list(
-        {.mode = waybill::pipeline_policy::pipeline_mode::independent});
-    list.send("import-1", std::vector<std::string>{"nails;250", "screws;3,10", "glue;480",
-                                                   "paint;12,00", "tape;190"});
-    list.run(import_line);
+    engines::database db(":memory:");
+    engines::sqlite_sessions queue(db);
+    engines::sqlite_step_letters dead_letters(db);
+    auto job = waybill::job::make("import-1", 5);
+    for (const char* line : {"nails;250", "screws;3,10", "glue;480", "paint;12,00", "tape;190"}) {
+        if (!job || !queue.send(job->next(), line).ok()) return 1;
+    }
+    if (!run(queue, dead_letters)) return 1;
+    auto parked = dead_letters.list();
+    if (!parked) return 1;
     std::cout << prices.size() << " of 5 products, and parked:\n";
-    for (const auto& letter : list.parked()) std::cout << "  " << describe(letter) << '\n';
+    for (const auto& letter : *parked) std::cout << "  " << waybill::describe(letter) << '\n';
 
     commas_are_known = true;
-    for (const std::string& session : list.bring_back()) std::cout << session << '\n';
-    list.run(import_line);
+    for (const auto& session : waybill::plan_redrive(*parked).sessions)
+        std::cout << waybill::describe(session, *parked) << '\n';
+    const auto send = [&](const auto& m) { return queue.send(m); };
+    const auto redriven =
+        waybill::redrive_all(dead_letters, {}, send, support::standard_environment());
+    if (!redriven.ok() || !run(queue, dead_letters)) return 1;
     for (const auto& [name, price] : prices) std::cout << "  " << name << ' ' << price << '\n';
-    return prices.size() == 5 && list.parked().empty() ? 0 : 1;
+    const auto left = dead_letters.list();
+    return prices.size() == 5 && left && left->empty() ? 0 : 1;
 }

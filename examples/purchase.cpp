@@ -7,11 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "support/session_steps.hpp"
+#include "engines/sqlite_sessions.hpp"
+#include "engines/sqlite_step_letters.hpp"
+#include "support/environment.hpp"
+#include <waybill/ext/json/state_codec.hpp>
+#include <waybill/session.hpp>
 
 namespace {
 
-using support::step;
+using step = waybill::pipeline::step;
 using waybill::fault;
 
 /// What an order remembers from step to step.
@@ -60,24 +64,57 @@ fault send_mail(order& o, const step& s)
 constexpr fault (*steps[])(order&, const step&) = {give_number, add_up, take_payment,
                                                    print_receipt, send_mail};
 
+/// The queue and the dead letters, in a database in memory.
+struct shop {
+    engines::database db{":memory:"};
+    engines::sqlite_sessions queue{db};
+    engines::sqlite_step_letters dead_letters{db};
+    support::standard_environment env{};
+
+    /// One message for each step.
+    bool order_for(const std::string& customer)
+    {
+        auto job = waybill::job::make("order-" + customer.substr(0, 1), std::size(steps));
+        while (job && !job->complete()) {
+            if (!queue.send(job->next(), customer).ok()) return false;
+        }
+        return job.has_value();
+    }
+    bool run()
+    {
+        const auto run_step = [](order& o, const step& s) { return steps[s.number - 1](o, s); };
+        const auto report =
+            waybill::run_session(queue, waybill::state_codec<order>(), dead_letters, run_step,
+                                 {.until_empty = true}, env);
+        return report.ended == waybill::session_report::run_outcome::queue_empty;
+    }
+    bool redrive()
+    {
+        const auto send = [&](const auto& m) { return queue.send(m); };
+        return waybill::redrive_all(dead_letters, {}, send, env).ok();
+    }
+};
+
 }  // namespace
 
 int main()
 {
-    support::session_steps<order> shop;
+    shop s;
     for (const std::string customer : {"Ada", "Babbage Ltd", "Grace"}) {
-        shop.send("order-" + customer.substr(0, 1), std::vector(std::size(steps), customer));
+        if (!s.order_for(customer)) return 1;
     }
-    const auto run = [](order& o, const step& s) { return steps[s.number - 1](o, s); };
-
     std::cout << "three orders:\n";
-    shop.run(run);
+    if (!s.run()) return 1;
+    auto parked = s.dead_letters.list();
+    if (!parked) return 1;
     std::cout << "parked:\n";
-    for (const auto& letter : shop.parked()) std::cout << "  " << describe(letter) << '\n';
+    for (const auto& letter : *parked) std::cout << "  " << waybill::describe(letter) << '\n';
 
     receipt_of_companies = "Receipt {number}";
     std::cout << "the template is mended:\n";
-    for (const std::string& session : shop.bring_back()) std::cout << "  " << session << '\n';
-    shop.run(run);
-    return shop.parked().empty() ? 0 : 1;
+    for (const auto& session : waybill::plan_redrive(*parked).sessions)
+        std::cout << "  " << waybill::describe(session, *parked) << '\n';
+    if (!s.redrive() || !s.run()) return 1;
+    const auto left = s.dead_letters.list();
+    return left && left->empty() ? 0 : 1;
 }

@@ -11,10 +11,8 @@
 
 #include <cstdint>
 #include <iostream>
-#include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "../engines/sqlite_sessions.hpp"
 #include "../engines/sqlite_step_letters.hpp"
@@ -54,14 +52,7 @@ int main(int argc, char** argv)
         return stop_at(dead_letters, "order-17", receipt, env.wall_now()).ok() &&
                stop_at(dead_letters, "order-18", payment, env.wall_now()).ok() &&
                stop_at(dead_letters, "order-19", receipt, env.wall_now()).ok() ? 0 : 1;
-    const auto send = [&](const auto& m) -> waybill::fault {
-        engines::session_message out{m.properties.session, m.message_id, {}, std::string(m.body)};
-        write_step_properties(m.properties, m.origin,
-                              [&](auto name, auto value) { out.properties.emplace(name, value); });
-        const auto sent = queue.send(std::span(&out, 1));
-        if (std::holds_alternative<waybill::batch_sender::accepted>(sent)) return {};
-        return waybill::infrastructure("the queue does not take " + out.id);
-    };
+    const auto send = [&](const auto& m) { return queue.send(m); };
     const auto r = waybill::redrive_all(dead_letters, {.failed_step = receipt}, send, env);
     std::cout << describe(r) << '\n';
     return r.ok() ? 0 : 1;

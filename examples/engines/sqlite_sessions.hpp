@@ -110,6 +110,11 @@ public:
         });
         return send(m);
     }
+    /// A message of a redrive.
+    [[nodiscard]] fault send(const waybill::redrive_plan::planned_message& m)
+    {
+        return send(m.properties, std::string(m.body), m.origin, m.message_id);
+    }
 
     /// Of the sessions that have messages and no holder the one with the oldest message.
     [[nodiscard]] result<std::optional<session_lock>> accept()
