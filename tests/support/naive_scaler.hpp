@@ -22,7 +22,8 @@ struct naive_limit {
 };
 
 /// More where "load" is above `more`, fewer where "idle" is above `fewer`, and as many as "work"
-/// needs. The first where "wake" is above `active`, and none after it was not for `zero_after`.
+/// needs. The first where "wake" is above `active`, and none after it was not for `zero_after`;
+/// with `wake_alone`, "idle" and "work" need none in that time, either.
 struct naive_policy {
     double more = 100;
     bool per_instance = false;
@@ -39,6 +40,7 @@ struct naive_policy {
     std::int64_t patience = 60, after_failure = 0;
     std::optional<std::uint64_t> if_unknown{};
     std::optional<double> active{};  // only with lowest = 0
+    bool wake_alone = false;
     std::int64_t zero_after = 0;
 };
 
@@ -111,7 +113,7 @@ public:
 
     void decided(const naive_metrics& m, std::uint64_t n, std::uint64_t desired, std::int64_t now)
     {
-        seen_.push_back({now, is_idle(m)});
+        seen_.push_back({now, is_idle(m) && !is_needed(m, n)});
         if (asked_.empty()) {
             asked_.push_back({now, n > desired ? n : desired, n < desired ? n : desired});
         } else {
@@ -185,6 +187,12 @@ private:
     {
         return p_.active && m.wake && *m.wake <= *p_.active;
     }
+    [[nodiscard]] bool is_needed(const naive_metrics& m, std::uint64_t n) const
+    {
+        if (!p_.active || !p_.wake_alone || n == 0) return false;
+        if (p_.each && (!m.work || needs(*m.work, n) != 0)) return true;
+        return p_.fewer && !(m.idle && *m.idle > *p_.fewer);
+    }
     /// The time of the first of the latest consecutive decisions that saw no need.
     [[nodiscard]] std::int64_t idle_since(std::int64_t now) const
     {
@@ -218,7 +226,8 @@ private:
         if (target > most) most = target;
         if (most > n) return {.instances = most};
         if (!up || !target_known) return nobody_knows(n);
-        if (is_idle(m) && now - idle_since(now) >= p_.zero_after) return {.all_go = true};
+        const bool idle = is_idle(m) && !is_needed(m, n);
+        if (idle && now - idle_since(now) >= p_.zero_after) return {.all_go = true};
         if (!p_.fewer && !p_.each) return {.instances = n};
         if (p_.fewer && !m.idle) return nobody_knows(n);
         std::uint64_t fewer = target;

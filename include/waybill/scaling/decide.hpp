@@ -18,7 +18,8 @@
 //   6. Flapping: only as many instances are removed as would not be added again at once.
 //   7. Rate limits, and 8. cooldowns; both count applied changes.
 //   If `activation` holds, the first instance skips warm-up and steps 5 to 8. If it was false for
-//   `zero_after`, all instances are removed without steps 5 to 7, as in KEDA.
+//   `zero_after`, all instances are removed without steps 5 to 7, as in KEDA. Not if a target or
+//   `down` with a metric that `activation` does not compare needs one.
 
 #ifndef WAYBILL_SCALING_DECIDE_HPP
 #define WAYBILL_SCALING_DECIDE_HPP

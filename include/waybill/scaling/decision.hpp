@@ -83,6 +83,9 @@ struct decision {
     per_direction<duration> stabilise{};
     duration warm_up{};
     bool arrived = false;  ///< The number of instances equals the target of the pending command.
+    /// A target or the rule down has a metric that `activation` does not compare, and needs an
+    /// instance or is unknown.
+    bool needed = false;
 
     friend bool operator==(const decision&, const decision&) = default;
 };

@@ -5,10 +5,12 @@
 #ifndef WAYBILL_SCALING_DESIRED_HPP
 #define WAYBILL_SCALING_DESIRED_HPP
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <waybill/core/detail/saturating.hpp>
@@ -115,7 +117,29 @@ struct rule_results {
     /// The largest number of instances or tier that a known target needs.
     std::optional<std::uint64_t> target{};
     bool all_targets_known = true;
+    /// See `decision::needed`.
+    bool needed = false;
 };
+
+/// True if `r` compares this metric.
+[[nodiscard]] inline bool compares(const rule& r, std::string_view metric)
+{
+    if (r.what() == rule::kind::compare) return r.compared().metric == metric;
+    for (const rule& part : r.parts()) {
+        if (compares(part, metric)) return true;
+    }
+    return false;
+}
+
+/// True if `r` compares each metric of `other`.
+[[nodiscard]] inline bool compares_all(const rule& r, const rule& other)
+{
+    if (other.what() == rule::kind::compare) return compares(r, other.compared().metric);
+    for (const rule& part : other.parts()) {
+        if (!compares_all(r, part)) return false;
+    }
+    return true;
+}
 
 /// Evaluates a policy. `from` is the current number of instances or tier, from which changes down
 /// start. Changes up start at `ready`, the number without instances that are warming up.
@@ -140,10 +164,15 @@ template <condition Up, condition Down>
         const tribool t = evaluate(b.when, s, role::down, because);
         if (t == tribool::yes) results.below = lesser(results.below, below(p.ladder, from, b.by));
     }
+    const rule* const active = p.activation && s.instances != 0 ? &*p.activation : nullptr;
     if (p.activation) results.activation = evaluate(*p.activation, s, role::activation, because);
+    if constexpr (std::same_as<Down, rule>) {
+        if (active && results.down != tribool::yes) results.needed = !compares_all(*active, p.down);
+    }
     for (const target& t : p.targets) {
         const std::optional<std::uint64_t> n = evaluate(t, s, because);
         results.all_targets_known = results.all_targets_known && n.has_value();
+        if (active && n != 0U && !compares(*active, t.of.metric)) results.needed = true;
         if (n) results.target = greater(tier_for(p.ladder, *n), results.target.value_or(0));
     }
     return results;

@@ -95,7 +95,7 @@ struct state {
         const bool already_recorded = d.command && d.command->id <= last_id;
         const bool arrived = d.arrived && pending && pending->issued.to == d.from;
         if (arrived && !already_recorded) begin_cooldown(d.now);
-        if (d.activation != tribool::no)
+        if (d.activation != tribool::no || d.needed)
             inactive_since.reset();
         else if (!inactive_since) inactive_since = d.now;
         const std::uint64_t max_instances = detail::greater(d.from, d.desired);

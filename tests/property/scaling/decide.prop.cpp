@@ -85,6 +85,7 @@ naive_policy any_policy(dice& roll)
     if (roll.one_in(4)) {
         p.active = 5;
         p.zero_after = roll.one_in(4) ? 0 : roll.below(80);
+        p.wake_alone = roll.one_in(2);
         p.lowest = 0;
         p.highest = p.highest == 0 ? 1 : p.highest;
     }
@@ -115,7 +116,13 @@ policy told(const naive_policy& n)
     p.patience = seconds(n.patience);
     p.after_failure = seconds(n.after_failure);
     p.if_unknown = n.if_unknown;
+    const auto never = [](const char* metric) {
+        return (sc::mean(metric) > 1e9).if_missing(sc::when_missing::fails);
+    };
     if (n.active) p.activation = sc::mean("wake") > *n.active;
+    if (n.active && !n.wake_alone) {
+        p.activation = sc::any_of(*p.activation, never("idle"), !!never("work"));
+    }
     p.zero_after = seconds(n.zero_after);
     return p;
 }

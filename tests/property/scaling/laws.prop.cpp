@@ -192,7 +192,7 @@ const char* broken(const policy& p, const readings& now, const state& s, const d
     for (const sc::evidence& e : d.reasons) {
         if (down && e.part == sc::role::target && !e.wants) return "down with an unknown target";
     }
-    if (down && zero && d.activation != tribool::no) return "to zero while active";
+    if (down && zero && (d.activation != tribool::no || d.needed)) return "to zero while active";
     const bool all_go = p.activation && p.ladder.empty() && lowest == 0 && d.desired == 0;
     if (all_go && (d.why == reason::stabilising || d.why == reason::rate)) {
         return "to zero, and held as one of several";

@@ -74,12 +74,14 @@ TEST_CASE("what does not apply is left out")
     d.until = noon;
     d.command = sc::command{3, 5, 4};
     d.arrived = true;
+    d.needed = true;
     const json j = d;
     CHECK(j["verdict"] == "down");
     CHECK(j["why"] == "cooldown");
     CHECK(j["until"] == "2024-02-29T12:00:00Z");
     CHECK(j["command"].dump() == R"({"from":5,"id":3,"to":4})");
     CHECK(j["arrived"] == true);
+    CHECK(j["needed"] == true);
 }
 
 TEST_CASE("a row has all of its numbers")

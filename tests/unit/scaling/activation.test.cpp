@@ -215,6 +215,62 @@ TEST_CASE("activation: one of two that the rules alone take away is stabilised a
     CHECK(decide(p, readings{level("work", 0)}, s, 2, at(0)).why == reason::rate);
 }
 
+TEST_CASE("activation: a target on a metric that activation does not compare keeps its instances")
+{
+    // Three workers at full load that keep the queue empty.
+    policy p{.targets = {{.of = sc::last("queue"), .each = 100},
+                         {.of = sc::averaged(sc::last("cpu")), .each = 60}},
+             .instances = {0, 10}, .stabilise = {},
+             .activation = sc::last("queue") > 0, .zero_after = seconds(300)};
+    const auto cpu_is = [](double load) { return readings{level("queue", 0), level("cpu", load)}; };
+    loop l{p, 3};
+    for (std::int64_t t = 0; t <= 900; t += 15) {
+        const decision d = l.step(cpu_is(60), at(t));
+        CHECK(d.activation == tribool::no);
+        CHECK(d.needed);
+        CHECK(d.to == 3);
+    }
+    SUBCASE("the time begins when it needs none")
+    {
+        CHECK(l.step(cpu_is(0), at(915)).to == 1);
+        CHECK(l.step(cpu_is(0), at(1'214)).to == 1);
+        CHECK(l.step(cpu_is(0), at(1'215)).to == 0);
+    }
+    SUBCASE("begins again while it is unknown")
+    {
+        l.step(cpu_is(0), at(915));
+        CHECK(l.step({level("queue", 0)}, at(1'200)).why == reason::unknown);
+        CHECK(l.step(cpu_is(0), at(1'215)).to == 1);
+        CHECK(l.step(cpu_is(0), at(1'515)).to == 0);
+    }
+    SUBCASE("a metric in activation: that decides")
+    {
+        l.policy.activation = sc::any_of(sc::last("queue") > 0, !(sc::last("cpu") <= 5));
+        l.step(cpu_is(5), at(915));
+        CHECK_FALSE(l.step(cpu_is(5), at(930)).needed);
+        CHECK(l.step(cpu_is(5), at(1'215)).to == 0);
+    }
+    SUBCASE("it starts no first instance")
+    {
+        const decision d = decide(p, readings{level("queue", 0), level("cpu", 60)}, {}, 0, at(0));
+        CHECK(d.verdict == verdict::steady);
+        CHECK_FALSE(d.needed);
+    }
+}
+
+TEST_CASE("activation: and so does a rule down that does not hold, or is unknown")
+{
+    policy p = to_zero();
+    p.down = sc::all_of(sc::mean("work") < 10, sc::mean("mails") < 10);
+    p.zero_after = {};
+    const auto to = [&](const readings& r) { return decide(p, r, {}, 4, at(0)).to; };
+    CHECK(to({level("work", 0), level("mails", 500)}) == 4);
+    CHECK(to({level("work", 0)}) == 4);
+    CHECK(to({level("work", 0), level("mails", 0)}) == 0);
+    p.activation = sc::any_of(sc::last("work") > 5, sc::last("mails") > 1'000);
+    CHECK(to({level("work", 0), level("mails", 500)}) == 0);
+}
+
 TEST_CASE("activation: where one at least has to be there, none goes and nothing else is said")
 {
     policy p = to_zero();

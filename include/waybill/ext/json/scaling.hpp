@@ -399,6 +399,7 @@ void to_json(Json& j, const decision& d)
     if (d.until) j["until"] = *d.until;
     if (d.command) j["command"] = *d.command;
     if (d.arrived) j["arrived"] = true;
+    if (d.needed) j["needed"] = true;
 }
 
 }  // namespace waybill::inline v0_2::scaling

@@ -115,6 +115,7 @@ private:
         d_.up = results.up;
         d_.down = results.down;
         d_.activation = results.activation;
+        d_.needed = results.needed;
         if (d_.from == 0 && p_.activation && p_.ladder.empty()) desire_first_instance(results);
         else desire_change(results);
         d_.to = d_.desired;
@@ -159,11 +160,11 @@ private:
         keep_last_instance(results);
     }
 
-    /// If `activation` has been false for `zero_after`, requests 0 instances and returns true.
+    /// If no instance has been needed for `zero_after`, requests 0 instances and returns true.
     [[nodiscard]] bool removes_all(const rule_results& results)
     {
         if (!p_.activation || !p_.ladder.empty() || lowest() != 0) return false;
-        if (results.activation != tribool::no) return false;
+        if (results.activation != tribool::no || results.needed) return false;
         if (is_within(p_.zero_after, inactive_since())) return false;
         d_.desired = 0;
         removes_all_ = true;
@@ -334,7 +335,7 @@ private:
     std::span<const reading> metrics_;
     const state& s_;
     decision d_;
-    bool removes_all_ = false;  // `activation` has been false for `zero_after`
+    bool removes_all_ = false;  // no instance has been needed for `zero_after`
 };
 
 }  // namespace waybill::inline v0_2::scaling::detail
