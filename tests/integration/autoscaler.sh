@@ -204,7 +204,7 @@ says 'down 9 -> '  # more than there may be
 answers 0 --instances 0
 says 'up 0 -> 1'
 answers 0 --delay 40s
-says 'pending until'
+says 'waits for a result until'
 answers 0 --instances trace
 says 'checked: '
 answers 1 --chart "$trace"

@@ -12,8 +12,8 @@
 // Guarantees
 //   1. The text is one line. Control characters in texts from outside are shown as escapes, so a
 //      message cannot forge a log entry.
-//   2. Numbers are exact, times and durations to the nanosecond. Exception: the overhead estimates
-//      of a calibration are rounded.
+//   2. Whole numbers are exact, times and durations to the nanosecond. Floating-point numbers are
+//      rounded to six digits, or to a whole number from 100,000 on. JSON has all digits.
 //   3. The texts are for people and may change in a later version. For programs, use ext/json.
 
 #ifndef WAYBILL_CORE_DESCRIBE_HPP

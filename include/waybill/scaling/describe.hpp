@@ -78,20 +78,27 @@ bool is_compared(const Evidence& e)
     return e.part != scaling::role::target && !e.wants;
 }
 
+/// The value of a row or its limit, rounded unless both would then look equal.
+template <class Evidence>
+std::string evidence_number(const Evidence& e, const std::optional<double>& n)
+{
+    if (!n) return "? ";
+    const bool alike = e.value && e.limit && *e.value != *e.limit &&
+                       rounded(*e.value) == rounded(*e.limit);
+    return (alike ? decimal(*n) : rounded(*n)) + ' ';
+}
+
 /// "mean(orders) 412.5 > 200 yes [10 points 12:31-12:40]".
 template <class Evidence>
 std::string evidence_text(const Evidence& e, wall_time decided)
 {
     std::string result = concat(name(e.what), "(", one_line(e.metric), ") ");
-    result += e.value ? concat(*e.value, " ") : "? ";
+    result += evidence_number(e, e.value);
     if (e.value && is_only_a_bound(e)) {
         result += e.what == scaling::statistic::highest ? "or more " : "or less ";
     }
     result += concat(is_compared(e) ? name(e.how) : "of", " ");
-    if (e.limit)
-        result += concat(*e.limit, " ");
-    else
-        result += "? ";
+    result += evidence_number(e, e.limit);
     if (e.wants)
         result += concat("wants ", *e.wants);
     else
@@ -138,7 +145,8 @@ std::string outcome(const Decision& d)
     if (reason) {
         const bool falls_short = d.from < d.to ? d.to < d.desired : d.desired < d.to;
         if (moves && falls_short) result += "held by ";
-        result += concat(name(d.why), until(d.until, d.now));
+        const bool pending = d.why == scaling::reason::pending;
+        result += concat(pending ? "waits for a result" : name(d.why), until(d.until, d.now));
     }
     return result + ')';
 }

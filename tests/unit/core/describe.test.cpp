@@ -27,6 +27,17 @@ TEST_CASE("numbers: the shortest text that is read back, like that of fmt")
     CHECK(words::decimal(0.00001) == "1e-05");
     CHECK(words::decimal(1e16) == "1e+16");
     CHECK(words::decimal(1.0 / 3) == "0.3333333333333333");
+    CHECK(words::rounded(1.0 / 3) == "0.333333");
+    CHECK(words::rounded(0.0003178597036850306) == "0.00031786");
+    CHECK(words::rounded(-412.5) == "-412.5");
+    CHECK(words::rounded(0.0) == "0");
+    CHECK(words::rounded(1e-9) == "1e-09");
+    CHECK(words::rounded(99'999.96) == "100000");
+    CHECK(words::rounded(123'456.7F) == "123457");
+    CHECK(words::rounded(1'234'567'890'123.4) == "1234567890123");
+    CHECK(words::rounded(1e16) == "1e+16");
+    CHECK(words::rounded(-1.7976931348623157e308) == "-1.79769e+308");
+    CHECK(words::concat(2.0 / 3) == "0.666667");
     CHECK(words::decimal(1.3333, 1) == "1.3");
     CHECK(words::decimal(std::numeric_limits<double>::infinity()) == "inf");
     CHECK(words::decimal(-std::numeric_limits<double>::max(), 3).size() == 314);

@@ -59,6 +59,15 @@ TEST_CASE("what may be beyond the value is said")
     CHECK(line(e) == "up: lowest(age) 12 or less > 300 unknown for lack of samples");
 }
 
+TEST_CASE("values are rounded, unless they then look equal to the limit")
+{
+    sc::evidence e{.metric = "age", .value = 0.0003178597036850306, .limit = 2.0 / 3};
+    CHECK(line(e) == "up: mean(age) 0.00031786 > 0.666667 unknown");
+    e.value = 100.0000001;
+    e.limit = 100;
+    CHECK(line(e) == "up: mean(age) 100.0000001 > 100 unknown");
+}
+
 TEST_CASE("what came of it")
 {
     sc::decision d{.from = 4, .desired = 4, .to = 4, .now = noon};
@@ -71,6 +80,9 @@ TEST_CASE("what came of it")
     d.desired = 6;
     d.until = noon + 10min;
     CHECK(outcome() == "held at 4 (wanted 6, cooldown until 12:10)");
+    d.why = sc::reason::pending;
+    CHECK(outcome() == "held at 4 (wanted 6, waits for a result until 12:10)");
+    d.why = sc::reason::cooldown;
     d.until = noon + 12h + 1ns;
     CHECK(outcome() == "held at 4 (wanted 6, cooldown until 2024-03-01T00:00:00.000000001Z)");
     d.verdict = sc::verdict::up;

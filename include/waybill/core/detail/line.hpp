@@ -96,10 +96,21 @@ std::string decimal(N n, int decimals = -1)
     return std::string(digits, end.ptr);
 }
 
+/// Six significant digits without zeros at the end, or the whole number if that has more.
+template <std::floating_point N>
+std::string rounded(N n)
+{
+    char digits[32];
+    const N size = n < 0 ? -n : n;
+    const bool whole = size >= N(1e5) && size < N(1e16);
+    const auto form = whole ? std::chars_format::fixed : std::chars_format::general;
+    return {digits, std::to_chars(digits, digits + sizeof digits, n, form, whole ? 0 : 6).ptr};
+}
+
 template <class T>
 void append(std::string& to, const T& part)
 {
-    if constexpr (std::is_floating_point_v<T>) to += decimal(part);
+    if constexpr (std::is_floating_point_v<T>) to += rounded(part);
     else if constexpr (std::is_integral_v<T> && sizeof(T) > 1) to += std::to_string(part);
     else if constexpr (has_line<T>) to += line(part);
     else to += part;
