@@ -32,14 +32,15 @@ struct autoscale_report {
     std::uint64_t held = 0;
     std::uint64_t applied = 0;      ///< Commands that were confirmed, also by the number itself.
     std::uint64_t failed = 0;       ///< Commands that failed.
-    std::uint64_t unconfirmed = 0;  ///< Commands whose call did not return a result.
+    std::uint64_t unconfirmed = 0;  ///< 1 if the last command has no result yet, else 0.
     std::uint64_t overdue = 0;      ///< Commands without a result after `patience`.
     std::uint64_t source_failures = 0;
+    std::uint64_t no_values = 0;       ///< Empty optionals of sources. They are no failures.
     std::uint64_t count_failures = 0;  ///< Rounds without the current number of instances.
     std::uint64_t load_failures = 0;
     std::uint64_t save_failures = 0;
-    /// The last decisions, oldest first. Of successive decisions with the same verdict, reason and
-    /// numbers only the last one is here. They view metric names of the policy.
+    /// The last decisions, oldest first. Of successive decisions that repeat each other
+    /// (`decision::repeats`) only the last one is here. They view metric names of the policy.
     std::vector<decision> decisions{};
     /// The last failure, with the name of its call or source.
     fault last_failure{};
@@ -68,8 +69,10 @@ namespace detail {
     std::string line = "autoscale: " + std::to_string(r.rounds) + " rounds, " +
                        std::to_string(r.up) + " up, " + std::to_string(r.down) + " down";
     line += detail::further(r.held, "held") + detail::further(r.failed, "failed") +
-            detail::further(r.unconfirmed, "unconfirmed") + detail::further(r.overdue, "overdue") +
+            detail::further(r.unconfirmed, "without a result yet") +
+            detail::further(r.overdue, "overdue") +
             detail::further(r.source_failures, "source failures") +
+            detail::further(r.no_values, "measurements without a value") +
             detail::further(r.count_failures, "without the number of instances") +
             detail::further(r.load_failures, "load failures") +
             detail::further(r.save_failures, "save failures");

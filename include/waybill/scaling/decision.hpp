@@ -87,6 +87,13 @@ struct decision {
     /// instance or is unknown.
     bool needed = false;
 
+    /// True if `before` had the same verdict, reason and numbers. For a log without repetitions.
+    [[nodiscard]] constexpr bool repeats(const decision& before) const noexcept
+    {
+        return verdict == before.verdict && why == before.why && from == before.from &&
+               to == before.to;
+    }
+
     friend bool operator==(const decision&, const decision&) = default;
 };
 

@@ -20,8 +20,8 @@
 
 namespace waybill::inline v0_2::scaling {
 
-/// `f()` returns a number, a std::optional of a number, or a `result` of a number. Not copyable,
-/// since a copy could outlive the callable.
+/// `f()` returns a number, a std::optional of a number (empty: no value at this time), or a `result`
+/// of a number. Not copyable, since a copy could outlive the callable.
 class metric_source {
 public:
     template <class F>
@@ -43,7 +43,7 @@ public:
     ~metric_source() = default;
 
     [[nodiscard]] std::string_view metric() const noexcept { return metric_; }
-    /// Measures.
+    /// Measures. If there is no value (an empty optional), the error is no fault: `ok()` is true.
     template <class Number = double>
     [[nodiscard]] result<Number> operator()() const
     {

@@ -130,6 +130,25 @@ TEST_CASE("autoscale: decisions are executed and confirmed, and each is reported
     CHECK_FALSE(w.state.state.pending);
 }
 
+TEST_CASE("autoscale: a log without repetitions, by a lambda with a state")
+{
+    world w;
+    sc::policy p = plain();
+    p.cooldown.up = seconds(60);
+    w.orders = 500;
+    w.stop_after(200s);
+    int lines = 0;
+    auto log = [&, last = sc::decision()](const sc::decision& d) mutable {
+        if (!d.repeats(last)) ++lines;
+        last = d;
+    };
+    const auto r = autoscale({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(),
+                             w.resize(), w.env, log);
+    CHECK(r.up == 4);
+    CHECK(r.held == 10);
+    CHECK(lines == 8);  // up, held, up, held ...
+}
+
 TEST_CASE("autoscale: only the last decisions are kept")
 {
     world w;
@@ -178,7 +197,14 @@ TEST_CASE("autoscale: the forms that a source and the number of instances may ha
     CHECK(once(number(std::uint64_t{50}), number(2U)).steady == 1);
     CHECK(once(number(50.0F), number(result<int>(2))).steady == 1);
     CHECK(once(number(std::optional<int>(50)), number(std::optional<int>(2))).steady == 1);
-    CHECK(once(number(std::optional<int>()), number(2)).source_failures == 1);
+    const auto unmeasured = once(number(std::optional<int>()), number(2));
+    CHECK(unmeasured.source_failures == 0);
+    CHECK(unmeasured.no_values == 1);
+    CHECK(unmeasured.last_failure.ok());
+    CHECK(unmeasured.decisions.at(0).why == sc::reason::unknown);
+    CHECK(sc::describe(unmeasured) ==
+          "autoscale: 1 rounds, 0 up, 0 down, 1 held, 1 measurements without a value");
+    CHECK(once(number(result<std::optional<int>>(std::nullopt)), number(2)).no_values == 1);
     CHECK(once(number(std::numeric_limits<double>::infinity()), number(2)).source_failures == 1);
     CHECK(once(number(std::numeric_limits<double>::quiet_NaN()), number(2)).source_failures == 1);
     CHECK(once(number(50), number(-1)).count_failures == 1);
@@ -238,6 +264,7 @@ TEST_CASE("autoscale: what resize may return")
         CHECK(s.last_failure.has_value() == (o == failed));
         CHECK(once(result<sc::resize_outcome>(o)).second == s);
     }
+    CHECK(once(failed).first.last_failure.text == "resize: failed without a reason");
     CHECK(once(fault{}).second == once(applied).second);
     CHECK(once(result<void>()).second == once(applied).second);
     for (const fault& f : {waybill::transient("quota"), waybill::permanent("quota"),
@@ -275,6 +302,8 @@ TEST_CASE("autoscale: a command without a result blocks others until the number 
     CHECK(sent.size() == 1);
     CHECK(r.held == 3);
     CHECK(r.decisions.back().why == sc::reason::pending);
+    CHECK(r.unconfirmed == 1);
+    CHECK(sc::describe(r) == "autoscale: 4 rounds, 1 up, 0 down, 3 held, 1 without a result yet");
     SUBCASE("never confirmed")
     {
         r = run(1s);
@@ -290,6 +319,23 @@ TEST_CASE("autoscale: a command without a result blocks others until the number 
         CHECK(r.applied == 1);
         CHECK(r.overdue == 0);
         CHECK(sent.back() == sc::command{2, 3, 4});
+    }
+    SUBCASE("reached in the end: none is without a result")
+    {
+        const auto slow = [&](const sc::command& c) {
+            w.instances = c.to;
+            return sc::resize_outcome::pending;
+        };
+        w.instances = 3;
+        w.stop_after(60s);
+        r = autoscale({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(), slow, w.env);
+        CHECK(r.up == 4);
+        CHECK(r.applied == 4);
+        CHECK(r.unconfirmed == 1);  // that of the last round
+        w.orders = 50;
+        w.stop_after(1s);
+        r = autoscale({{"orders", [&] { return w.orders; }}}, p, w.state, w.count(), slow, w.env);
+        CHECK(r.unconfirmed == 0);
     }
     SUBCASE("a result that arrived as a message")
     {

@@ -95,6 +95,7 @@ private:
             fail(report_.load_failures, "load", std::move(f));
             return true;
         }
+        note_pending();
         if (!collect() || clock_.stop_requested()) return false;
         const result<std::uint64_t> instances = as_instances(count_());
         const wall_time now = clock_.wall_now();
@@ -120,6 +121,7 @@ private:
             if (!go_on) return false;
             result<double> value = as_double(measure());
             if (value) add_sample(place_.get().metrics, metric, {clock_.wall_now(), *value});
+            else if (value.error().ok()) ++report_.no_values;
             else fail(report_.source_failures, metric, std::move(value).error());
             return true;
         });
@@ -138,6 +140,7 @@ private:
             s = before;
             return fail(report_.save_failures, "save", std::move(f));
         }
+        note_pending();  // also if `resize` throws
         if (overdue) ++report_.overdue;
         if (d.arrived) ++report_.applied;
         const std::optional<command> c = d.command;
@@ -148,14 +151,11 @@ private:
 
     void execute(const command& c)
     {
-        // If `resize` throws, the command stays pending and counts as unconfirmed.
-        ++report_.unconfirmed;
         resized r = call_resize(resize_, c);
         if (r.outcome == resize_outcome::pending) {
             if (!r.failure.ok()) report_.last_failure = named_failure("resize", std::move(r.failure));
             return;
         }
-        --report_.unconfirmed;
         state& s = place_.get().state;
         const wall_time now = clock_.wall_now();
         if (r.outcome == resize_outcome::applied) {
@@ -165,6 +165,7 @@ private:
             fail(report_.failed, "resize", std::move(r.failure));
             s.on(failed{c.id}, now);
         }
+        note_pending();
         (void)save();
     }
 
@@ -177,19 +178,16 @@ private:
         return false;
     }
 
+    void note_pending() { report_.unconfirmed = place_.get().state.pending ? 1 : 0; }
+
     void add_to_report(const decision& d)
     {
         std::uint64_t* const counters[]{&report_.steady, &report_.up, &report_.down, &report_.held};
         ++*counters[static_cast<unsigned>(d.verdict)];
         auto& list = report_.decisions;
-        if (!list.empty() && is_same(list.back(), d)) return void(list.back() = d);
+        if (!list.empty() && d.repeats(list.back())) return void(list.back() = d);
         if (list.size() == Report::max_decisions) list.erase(list.begin());
         list.push_back(d);
-    }
-
-    [[nodiscard]] static bool is_same(const decision& a, const decision& b)
-    {
-        return a.verdict == b.verdict && a.why == b.why && a.from == b.from && a.to == b.to;
     }
 
     void fail(std::uint64_t& counter, std::string_view name, fault f)

@@ -42,7 +42,7 @@ concept number_source = requires(F& measure) {
     requires number_or_failure<std::remove_cvref_t<decltype(measure())>>;
 };
 
-/// The number as a double. The error has no text if the callable did not return one.
+/// The number as a double. For an empty optional the error is no fault: `ok()` is true.
 template <number_or_failure T>
 [[nodiscard]] result<double> as_double(T x)
 {
@@ -54,7 +54,7 @@ template <number_or_failure T>
         if (!x) return unexpected(std::move(x).error());
         return as_double(*x);
     } else {
-        if (!x) return unexpected(transient("unknown"));
+        if (!x) return unexpected(fault{});
         return as_double(*x);
     }
 }
@@ -95,7 +95,7 @@ struct resized {
 [[nodiscard]] inline resized as_resized(resize_outcome o)
 {
     if (o != resize_outcome::failed) return {.outcome = o};
-    return {.outcome = o, .failure = transient("failed")};
+    return {.outcome = o, .failure = transient("failed without a reason")};
 }
 template <class T>
     requires std::is_void_v<T> || std::same_as<T, resize_outcome>
