@@ -27,10 +27,11 @@ using nlohmann::json;
 int main(int argc, char** argv)
 {
     constexpr waybill::duration day = 24h;
-    waybill::bins<waybill::weighted_stats<double>> daily(day);
     waybill::log_histogram<> milliseconds;
     std::optional<waybill::wall_time> newest;
     std::uint64_t unread = 0;
+    //! [sampling]
+    waybill::bins<waybill::weighted_stats<double>> daily(day);
     for (std::string line; std::getline(std::cin, line);) {
         try {
             const json row = json::parse(line);
@@ -50,6 +51,7 @@ int main(int argc, char** argv)
             ++unread;
         }
     }
+    //! [sampling]
     fmt::print("day           rows     events  recorded  a week before\n");
     for (const auto& d : daily.with_gaps()) {
         if (d.from < daily.at(*newest).from - day * 21) continue;

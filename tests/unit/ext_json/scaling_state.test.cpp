@@ -193,5 +193,36 @@ TEST_CASE("a restart changes no decision")
     CHECK(longest < 400);
 }
 
+TEST_CASE("the store that the guide of scaling shows")
+{
+    std::optional<std::string> row;
+    //! [scaling_store]
+    struct row_store {
+        std::optional<std::string>& row;                      // of a table, a file ...
+
+        waybill::result<sc::autoscale_state> load()
+        {
+            if (!row) return sc::autoscale_state{};           // nothing is stored yet
+            auto s = waybill::parse_json<sc::autoscale_state>(*row);
+            if (!s) return waybill::unexpected(waybill::permanent(describe(s.error())));
+            return *s;
+        }
+        waybill::fault save(const sc::autoscale_state& s)     // durable when it returns
+        {
+            row = nlohmann::json(s).dump();
+            return {};
+        }
+    };
+    //! [scaling_store]
+    row_store store{row};
+    static_assert(sc::state_store<row_store>);
+    CHECK(*store.load() == sc::autoscale_state{});
+    const sc::autoscale_state s{golden_scaling::state_typical(), {{"orders", {{golden_scaling::noon, 5}}}}};
+    CHECK(store.save(s).ok());
+    CHECK(*store.load() == s);
+    row = "{";
+    CHECK(store.load().error().kind == fault_kind::permanent);
+}
+
 }  // namespace
 }  // namespace json_scaling_state_test

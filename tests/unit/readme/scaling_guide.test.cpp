@@ -82,39 +82,38 @@ TEST_CASE("scaling guide: one call")
     sc::autoscale_state state;
     const auto count = [&] { return platform.instances("orders"); };
     const auto resize = [&](const sc::command& c) { return platform.resize("orders", c.to); };
-    const auto log = [&](const sc::decision& d) { print(d); };
+    auto log = [&, last = sc::decision()](const sc::decision& d) mutable {
+        if (!d.repeats(last)) print(d);                     // each change, and each hold once
+        last = d;
+    };
     auto report = sc::autoscale({{"orders", [&] { return broker.depth("orders"); }},
                                  {"age", [&] { return broker.oldest("orders"); }}},
                                 p, state, count, resize, env, log);
     //! [scaling_autoscale]
     CHECK(platform.size == 4);  // after 0 and 60 seconds
-    CHECK(printed == 8);
+    CHECK(printed == 4);
     CHECK(report.up == 2);
     CHECK(sc::describe(report) == "autoscale: 8 rounds, 2 up, 0 down, 6 held");
 }
 
-TEST_CASE("scaling guide: an autoscaler over queues")
+TEST_CASE("scaling guide: a source that is a window of the caller")
 {
-    sc::autoscale_state state;
-    state.state.last_id = 3;
-    state.state.pending = sc::pending_command{{3, 2, 4}, at(0), {}};
     waybill::testing::manual_environment env;
-    std::vector<sc::command_message> sent;
-    const auto send = [&](const sc::command_message& m) { sent.push_back(m); };
-    const auto receive = [] { return sc::result_message{"orders", 3, true, {}}; };
-    //! [scaling_messages]
-    const auto resize = [&](const sc::command& c) {
-        send(sc::command_message{"orders", c});
-        return sc::resize_outcome::pending;
-    };
-    // For each result that arrives:
-    const sc::result_message m = receive();
-    if (m.resource == "orders") record(state.state, m, env.wall_now());
-    //! [scaling_messages]
-    CHECK(resize({4, 4, 5}) == sc::resize_outcome::pending);
-    CHECK(sent.size() == 1);
-    CHECK_FALSE(state.state.pending);
-    CHECK(state.state.last_up == env.wall_now());
+    std::vector<sc::command> sent;
+    sc::autoscale_state state;
+    const auto count = [] { return 1; };
+    const auto resize = [&](const sc::command& c) { sent.push_back(c); };
+    //! [scaling_weighted]
+    waybill::sliding_window<waybill::weighted_stats<double>> cpu{{.span = 5min}};
+    cpu.insert(env.wall_now(), 90, 5);                       // one sample of five events
+    const auto load = [&] { return cpu.query(env.wall_now()).mean(); };
+    const sc::policy p{.targets = {{.of = sc::averaged(sc::last("cpu")), .each = 60}},
+                       .instances = {1, 20}};
+    auto report = sc::autoscale_once({{"cpu", load}}, p, state, count, resize, env);
+    //! [scaling_weighted]
+    CHECK(report.up == 1);
+    REQUIRE(sent.size() == 1);
+    CHECK(sent[0].to == 2);
 }
 
 TEST_CASE("scaling guide: the loop")

@@ -87,10 +87,11 @@ TEST_CASE("window guide: sampled telemetry, quantiles, bins")
         else if (second % 10 == 0) telemetry.push_back({at(second), 7, 10});
     }
     const waybill::wall_time midnight = at(86'400);
+    const waybill::wall_time now = midnight;
 
     //! [window_sampled]
     waybill::sliding_window<waybill::weighted_stats<double>> requests{{.span = 24h}};
-    for (const event& e : telemetry) requests.insert(e.at, e.milliseconds, e.item_count);
+    for (const event& e : telemetry) requests.insert(e.at, e.milliseconds, e.item_count, now);
     auto day = requests.query(midnight);
     auto recorded = day.points;               // 1,100 samples
     auto happened = day.weight();             // 2,000 events
@@ -102,7 +103,6 @@ TEST_CASE("window guide: sampled telemetry, quantiles, bins")
     CHECK(*rate == 55.0);
     CHECK(day.is_sampled());
 
-    const waybill::wall_time now = midnight;
     //! [window_quantile]
     auto p95 = waybill::quantile(requests, 0.95, now);    // of (now - span, now], with weights
     std::vector<waybill::sample<int>> list{{at(1), 30}, {at(2), 10}, {at(3), 20}};
