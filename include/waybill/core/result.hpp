@@ -8,7 +8,7 @@
 // has_value() before access.
 //
 //     auto loaded = store.load(key);               // result<std::optional<checkpoint>>
-//     if (!loaded) return loaded.error();
+//     if (!loaded) return loaded.error();          // a fault becomes the error of a result
 //     if (*loaded) resume_after((*loaded)->at);
 
 #ifndef WAYBILL_CORE_RESULT_HPP
@@ -58,6 +58,10 @@ concept becomes_value =
     !std::same_as<std::remove_cvref_t<U>, Result> && !is_unexpected<std::remove_cvref_t<U>> &&
     !(std::is_scalar_v<T> && std::is_scalar_v<std::decay_t<U>>) && std::convertible_to<U, T>;
 
+// True if a fault is always the error: it does not convert to a T.
+template <class F, class T, class E>
+concept becomes_error = std::same_as<E, F> && !std::convertible_to<F, T>;
+
 }  // namespace detail
 
 /// A T or an E. Requires has_value() for * and ->, and !has_value() for error().
@@ -81,6 +85,14 @@ public:
     template <class G>
     requires std::is_constructible_v<E, G>
     constexpr result(unexpected<G> u) : held_(std::in_place_index<1>, E(std::move(u).error())) {}
+    /// For `return waybill::permanent("text");`. An empty fault becomes `infrastructure`, because
+    /// there is no value.
+    template <std::same_as<fault> F>
+    requires detail::becomes_error<F, T, E>
+    constexpr result(F f) : held_(std::in_place_index<1>, std::move(f))
+    {
+        if (error().ok()) error().kind = fault_kind::infrastructure;
+    }
 
     [[nodiscard]] constexpr bool has_value() const noexcept { return held_.index() == 0; }
     constexpr explicit operator bool() const noexcept { return has_value(); }
@@ -149,6 +161,13 @@ public:
     template <class G>
     requires std::is_constructible_v<E, G>
     constexpr result(unexpected<G> u) : error_(E(std::move(u).error())) {}
+    /// An empty fault is success.
+    template <std::same_as<fault> F>
+    requires std::same_as<E, fault>
+    constexpr result(F f)
+    {
+        if (!f.ok()) error_ = std::move(f);
+    }
 
     [[nodiscard]] constexpr bool has_value() const noexcept { return !error_.has_value(); }
     constexpr explicit operator bool() const noexcept { return has_value(); }

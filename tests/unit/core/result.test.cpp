@@ -160,4 +160,47 @@ TEST_CASE("result: an error is taken along and converted where it can be")
     CHECK(unexpected(3) == unexpected(3));
 }
 
+// A fault is the error, unless it converts to the value.
+static_assert(std::convertible_to<fault, result<int>> &&
+              std::convertible_to<fault&, result<std::optional<std::string>>> &&
+              std::convertible_to<fault, result<std::unique_ptr<int>>> &&
+              std::convertible_to<fault, result<void>>);
+static_assert(!std::convertible_to<fault, result<int, trouble>> &&
+              !std::convertible_to<fault, result<void, trouble>> &&
+              !std::convertible_to<waybill::fault_kind, result<int>>);
+
+TEST_CASE("result: a fault is returned as the error")
+{
+    const auto row = [](int key) -> result<int> {
+        if (key < 0) return waybill::permanent("no row");
+        return key;
+    };
+    CHECK(*row(1) == 1);
+    CHECK(row(-1).error() == waybill::permanent("no row"));
+    const fault down = waybill::infrastructure("down");
+    const result<std::string> copied = down;
+    CHECK(copied.error() == down);
+    const result<int> without_kind = fault{};
+    CHECK(without_kind.error().kind == waybill::fault_kind::infrastructure);
+}
+
+TEST_CASE("result: a fault of a result without a value may be empty, which is success")
+{
+    const auto passed_on = [](fault f) -> result<void> { return f; };
+    CHECK(passed_on({}));
+    CHECK(passed_on(waybill::transient("busy")).error() == waybill::transient("busy"));
+}
+
+TEST_CASE("result: a fault that converts to the value is the value")
+{
+    const result<fault> value = waybill::permanent("stored");
+    CHECK(value->text == "stored");
+    const result<std::any> any = waybill::permanent("stored");
+    CHECK(any);
+    const result<std::optional<fault>> maybe = waybill::permanent("stored");
+    CHECK((maybe && maybe->has_value()));
+    const result<fault> none = unexpected(waybill::permanent("no"));
+    CHECK(none.error().text == "no");
+}
+
 }  // namespace result_test
