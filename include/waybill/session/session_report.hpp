@@ -30,7 +30,7 @@ struct [[nodiscard]] session_report {
         pipeline_policy pipeline{};
         pipeline_dead_letter::policy dead_letters{};
         /// Return as soon as the queue has no session to accept. Messages of locked sessions, and
-        /// of sessions that were given back with a pause, may remain.
+        /// of sessions that were given back with a pause (`sessions_waiting`), may remain.
         bool until_empty = false;
         /// The pause after `accept` has found no session, or one without messages. At least 1 ms.
         duration poll = duration::seconds(1);
@@ -72,6 +72,11 @@ struct [[nodiscard]] session_report {
     std::uint64_t lost = 0;
     /// Messages without a step number, which were numbered by their arrival.
     std::uint64_t numbered_by_arrival = 0;
+    /// Messages of redriven sessions that were sent without `planned_message::origin`. Their steps
+    /// run without the results of earlier steps, and with the new session id as job.
+    std::uint64_t without_origin = 0;
+    /// Sessions that were given back with a pause that had not ended at the end of the call.
+    std::uint64_t sessions_waiting = 0;
     std::uint64_t states_left = 0;  ///< Sessions that ended, and whose state could not be removed.
     std::uint64_t faults = 0;       ///< Failed calls to the queue, the state and the dead letters.
     fault last_fault{};             ///< The last of them.
@@ -109,25 +114,31 @@ struct [[nodiscard]] session_report {
 [[nodiscard]] inline std::string describe(const session_report& r)
 {
     if (r.policy_error) return "nothing was done: " + describe(*r.policy_error);
-    std::string line = std::to_string(r.sessions) + " sessions, " + std::to_string(r.received) +
-                       " messages: " + std::to_string(r.done) + " done";
-    const auto add = [&line](std::uint64_t n, std::string_view of) {
+    using detail::counted_noun;
+    std::string line = counted_noun(r.sessions, "session") + ", " +
+                       counted_noun(r.received, "message") + ": " + std::to_string(r.done) +
+                       " done";
+    const auto add = [&line](std::uint64_t n, std::string_view text) {
         if (n == 0) return;
         line += ", ";
         line += std::to_string(n);
-        line += of;
+        line += text;
     };
     add(r.repeated, " repeated");
     add(r.dead_lettered, " dead-lettered");
     add(r.given_back, " given back");
     add(r.state_unreadable, " with an unreadable state");
     add(r.lost, " with an unknown outcome");
-    add(r.states_left, " states left");
+    add(r.without_origin, " redriven without an origin");
+    if (r.states_left != 0) line += ", " + counted_noun(r.states_left, "state") + " left";
     line += "; ";
-    line += name(r.ended);
-    add(r.faults, " faults, the last: ");
-    if (r.faults != 0) line += r.last_fault.text.empty() ? name(r.last_fault.kind)
-                                                         : std::string_view(r.last_fault.text);
+    const bool none_left = r.ended == session_report::run_outcome::queue_empty;
+    line += none_left ? "no session to accept" : name(r.ended);
+    add(r.sessions_waiting, r.sessions_waiting == 1 ? " waits" : " wait");
+    if (r.faults == 0) return line;
+    line += ", " + counted_noun(r.faults, "fault") + ", the last: ";
+    line += r.last_fault.text.empty() ? name(r.last_fault.kind)
+                                      : std::string_view(r.last_fault.text);
     return line;
 }
 

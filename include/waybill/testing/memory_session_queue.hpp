@@ -31,6 +31,7 @@
 
 #include <waybill/consume/stores.hpp>
 #include <waybill/session/job.hpp>
+#include <waybill/session/redrive_plan.hpp>
 #include <waybill/session/session_queue.hpp>
 #include <waybill/session/step_properties.hpp>
 #include <waybill/testing/manual_environment.hpp>
@@ -101,7 +102,13 @@ public:
         m.enqueued = env_->wall_now();
         sessions_[m.session].messages.push_back({std::move(m)});
     }
-    /// With step properties, for messages of a `job` and for a redrive.
+    /// For a redrive: `redrive_all(dead_letters, {}, [&](const auto& m) { return queue.send(m); }`.
+    fault send(const redrive_plan::planned_message& m)
+    {
+        send(m.properties, std::string(m.body), m.origin, m.message_id);
+        return {};
+    }
+    /// With step properties, for messages of a `job`. A redriven message needs also its origin.
     void send(const step_properties& step, std::string body,
               const step_properties::origin& origin = {}, std::string id = {})
     {

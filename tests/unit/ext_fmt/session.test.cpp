@@ -109,8 +109,8 @@ TEST_CASE("policies and actions")
     CHECK(line(session_report::run_outcome::queue_empty) == "queue_empty");
     CHECK(line(session_report{.sessions = 1, .received = 2, .lost = 2, .faults = 1,
                               .last_fault = infrastructure("no\nroute")}) ==
-          "1 sessions, 2 messages: 0 done, 2 with an unknown outcome; unfinished, 1 faults, the "
-          "last: no\\nroute");
+          "1 session, 2 messages: 0 done, 2 with an unknown outcome; unfinished, 1 fault, the last: "
+          "no\\nroute");
 }
 
 }  // namespace

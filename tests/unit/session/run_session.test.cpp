@@ -12,6 +12,7 @@
 
 #include <waybill/consume/event.hpp>
 #include <waybill/core/environment.hpp>
+#include <waybill/session/plan_redrive.hpp>
 #include <waybill/session/run_session.hpp>
 #include <waybill/testing/manual_environment.hpp>
 #include <waybill/testing/memory_session_queue.hpp>
@@ -100,7 +101,7 @@ TEST_CASE("run_session: sessions one after the other, the steps of each in order
     const session_report r = f.run();
     CHECK(f.ran == "a/1 a/2 a/3! b/1! ");
     CHECK(r == session_report{.ended = outcome::queue_empty, .sessions = 2, .received = 4, .done = 4});
-    CHECK(describe(r) == "2 sessions, 4 messages: 4 done; queue_empty");
+    CHECK(describe(r) == "2 sessions, 4 messages: 4 done; no session to accept");
     CHECK(f.queue.depth() == 0);
     CHECK(!f.queue.state("a"));
 }
@@ -211,11 +212,78 @@ TEST_CASE("run_session: after an infrastructure fault the session is given back 
     const session_report r = f.run();
     CHECK(r.given_back == 1);
     CHECK(r.ended == outcome::queue_empty);  // nothing to accept before the pause is over
+    CHECK(describe(r) == "1 session, 1 message: 0 done, 1 given back; no session to accept, 1 waits");
     CHECK(f.queue.depth() == 1);
     f.faults.clear();
     CHECK(f.run().sessions == 0);
     f.env.advance(f.policy.pipeline.retry.pauses.cap);
     CHECK(f.run().done == 1);
+}
+
+TEST_CASE("run_session: infrastructure faults never dead-letter a step, and transient ones do")
+{
+    fixture f;
+    f.send_job("a", 2);
+    f.faults["a/1"] = waybill::infrastructure("down");
+    session_report r;
+    for (std::uint64_t n = 1; n != 50; ++n) {  // more than the attempts and the deliveries
+        waybill::run_session(f.queue, f.codec, f.dead_letters, f.handler(), f.policy, f.env, r);
+        CHECK(r.given_back == n);
+        CHECK(r.sessions_waiting == 1);
+        f.env.advance(f.policy.pipeline.retry.pauses.cap);
+    }
+    CHECK(f.dead_letters.all.empty());
+    f.faults["a/1"] = waybill::transient("down");
+    CHECK(f.run().dead_lettered == 2);
+    CHECK(f.dead_letters.all[0].tries == f.policy.pipeline.retry.max_attempts);
+}
+
+TEST_CASE("run_session: the report counts the sessions that wait at its end")
+{
+    fixture f;
+    for (int n = 0; n != 40; ++n) {
+        const std::string id = "order-" + std::to_string(n);
+        f.send_job(id, 1);
+        if (n % 2 == 0) f.faults[id + "/1"] = waybill::infrastructure("down");
+    }
+    const session_report r = f.run();
+    CHECK(r.done == 20);
+    CHECK(r.sessions_waiting == 20);
+    CHECK(describe(r) == "40 sessions, 40 messages: 20 done, 20 given back; no session to accept, "
+                         "20 wait");
+    // A run without end accepts each of them again and again.
+    f.policy.until_empty = false;
+    const session_report later = waybill::run_session(
+        f.queue, f.codec, f.dead_letters, f.handler(), f.policy,
+        waybill::time_limited(f.env, f.policy.pipeline.retry.pauses.cap * 9));
+    CHECK(later.given_back > 100);
+    CHECK(later.sessions_waiting <= 20);
+}
+
+TEST_CASE("run_session: a redriven message without its origin is counted")
+{
+    fixture f;
+    f.send_job("a", 2);
+    f.faults["a/2"] = waybill::permanent("no");
+    CHECK(f.run().dead_lettered == 1);
+    f.faults.clear();
+    const auto plan = waybill::plan_redrive(f.dead_letters.all);
+    const auto m = plan.step(f.dead_letters.all, 0);
+    SUBCASE("lost")
+    {
+        f.queue.send(m.properties, std::string(m.body), {}, m.message_id);
+        const session_report r = f.run();
+        CHECK(f.ran == "a/1 a/2! a~1/2! ");  // not the key of the first attempt
+        CHECK(describe(r) == "1 session, 1 message: 1 done, 1 redriven without an origin; no session "
+                             "to accept");
+    }
+    SUBCASE("sent by the overload for a planned message")
+    {
+        CHECK(f.queue.send(m).ok());
+        CHECK(f.run() == session_report{.ended = outcome::queue_empty, .sessions = 1, .received = 1,
+                                        .done = 1});
+        CHECK(f.ran == "a/1 a/2! a/2! ");
+    }
 }
 
 /// A queue that cannot delay the next delivery of a session.
@@ -406,8 +474,8 @@ TEST_CASE("run_session: dead letters that cannot be written leave the session as
     CHECK(r.dead_lettered == 0);
     CHECK(r.last_fault.text == "the table is full");
     CHECK(f.queue.depth() == 2);
-    CHECK(describe(r) == "1 sessions, 1 messages: 0 done, 1 given back; queue_empty, 1 faults, the "
-                         "last: the table is full");
+    CHECK(describe(r) == "1 session, 1 message: 0 done, 1 given back; no session to accept, 1 waits, "
+                         "1 fault, the last: the table is full");
 }
 
 /// Cannot remove a state.

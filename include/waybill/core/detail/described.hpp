@@ -29,6 +29,15 @@ struct described_line {
 
 }  // namespace words
 
+/// "1 session", "2 sessions". A template, so that it costs nothing until it is called.
+template <class N>
+std::string counted_noun(N n, const char* noun)
+{
+    std::string result = std::to_string(n) + ' ' + noun;
+    if (n != 1) result += 's';
+    return result;
+}
+
 /// Every value converts to it, so that a real `describe` is the better match.
 struct describe_needs_waybill_MODULE_describe_hpp {
     template <class T>

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <waybill/core/act.hpp>
 #include <waybill/core/detail/saturating.hpp>
@@ -22,6 +23,7 @@
 #include <waybill/session/detail/session_handler.hpp>
 #include <waybill/session/detail/session_places.hpp>
 #include <waybill/session/detail/step_run.hpp>
+#include <waybill/session/job.hpp>
 #include <waybill/session/pipeline.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
 #include <waybill/session/session_queue.hpp>
@@ -174,7 +176,29 @@ private:
                                  std::declval<Queue&>(), std::declval<const lock_type&>(),
                                  std::declval<std::optional<tx_type>&>()))>;
 
-    void end(session_report::run_outcome o) noexcept { report_.ended = o; }
+    void end(session_report::run_outcome o)
+    {
+        report_.ended = o;
+        drop_ended_pauses();
+        report_.sessions_waiting = pauses_.size();
+    }
+
+    /// Keeps the end of a pause. Drops those that have ended whenever their number has doubled, so
+    /// that the memory is bounded by the sessions that wait.
+    void add_pause(steady_time until)
+    {
+        if (pauses_.size() == pauses_bound_) {
+            drop_ended_pauses();
+            pauses_bound_ = 2 * pauses_.size() + 16;
+        }
+        pauses_.push_back(until);
+    }
+
+    void drop_ended_pauses()
+    {
+        const steady_time now = clock_.now();
+        std::erase_if(pauses_, [now](steady_time until) { return until <= now; });
+    }
 
     void sleep_until(steady_time t)
     {
@@ -232,6 +256,7 @@ private:
         message_step s = read_message_step([&m](std::string_view name) { return m.find(name); },
                                            std::string_view(lock.session), policy_.last_property);
         if (s.by_arrival) ++report_.numbered_by_arrival;
+        if (s.read.id_problem == job::error::code::redriven_end) ++report_.without_origin;
         const step_facts facts = s.facts(m.sequence, m.deliveries);
         return run_step(
             pipe, facts, clock_,
@@ -373,6 +398,7 @@ private:
         fault f;
         if constexpr (closes_with_pause<Queue, lock_type>) {
             f = to_fault(queue_.close(lock, pause));
+            if (pause > duration{} && f.ok()) add_pause(close_at_);
         } else {
             if (pause > duration{}) f = held.sleep_until(close_at_);
             if (f.kind == fault_kind::cancelled) f = {};
@@ -391,6 +417,8 @@ private:
     session_report& report_;
     steady_time close_at_;
     std::uint32_t faults_in_a_row_ = 0;
+    std::vector<steady_time> pauses_;  // the ends of the pauses of sessions that were given back
+    std::uint64_t pauses_bound_ = 0;
 };
 
 }  // namespace waybill::inline v0_2::detail
