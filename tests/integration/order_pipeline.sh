@@ -59,8 +59,8 @@ SQL
 runs
 says 'order-3    1 2 3 4x 5-   broken receipt: no field "revision"'
 says '654 of 669 jobs complete; 15 with parked steps, 30 in all'
-says 'order-3 -> order-3~1: 2 letters, steps 4 to 5 of 5: failed: broken receipt: no field "revision"'
-says '30 letters of 15 sessions to send, 0 of 0 held back'
+says 'order-3 -> order-3~1: 2 dead letters, steps 4 to 5 of 5: failed: broken receipt: no field "revision"'
+says '30 dead letters of 15 sessions to send, 0 of 0 held back'
 says 'order-3    1 2 3 4 5   came back as order-3~1'
 says '669 of 669 jobs complete, 15 of them after they came back'
 says '0 runs of steps repeated'
@@ -71,13 +71,13 @@ runs --db orders --workers 1 --chart one.svg
 says "to bring them back: order_pipeline redrive --fix --db orders"
 [ "$(grep -c '^order-.*4x 5-' out)" = 15 ] || fail 'an order that stopped has no line'
 answers 0 redrive --db orders --dry-run
-says '30 letters of 15 sessions to send'
+says '30 dead letters of 15 sessions to send'
 [ "$(grep -c ' -> order-' out)" = 15 ] || fail 'a dry run does not say each session'
 # All orders stopped at the receipt, which is step 4.
 answers 0 redrive --db orders --dry-run --failed-step 4
-says '30 letters of 15 sessions to send'
+says '30 dead letters of 15 sessions to send'
 runs redrive --db orders --failed-step 3
-says '0 letters of 0 sessions to send, 0 of 0 held back, 30 not asked for'
+says '0 dead letters of 0 sessions to send, 0 of 0 held back, 30 not selected'
 answers 2 --db orders --failed-step 4
 says '--failed-step belong to redrive'
 answers 2 redrive --db orders --failed-step 0
@@ -88,7 +88,7 @@ runs redrive --db orders --fix --chart two.svg
 says 'order-3~1 -> order-3~2: 2 letters'
 says '669 of 669 jobs complete'
 runs redrive --db orders --fix
-says '0 letters of 0 sessions to send'
+says '0 dead letters of 0 sessions to send'
 [ "$(grep -c '#c0392b' one.svg)" = 16 ] || fail 'the picture does not show fifteen failures'
 [ "$(grep -c '#c0392b' two.svg)" = 1 ] || fail 'the picture shows failures that are none any more'
 [ "$(grep -c '#1f6fb4' two.svg)" = 31 ] || fail 'the picture does not show what came back'
@@ -117,7 +117,7 @@ done
 answers 0 redrive --dry-run --failed-step 4 --db products
 says 'import-1 -> import-1~1: 1 letter, step 4 (each alone)'
 runs redrive --fix --db products
-says 'import-1 -> import-1~1: 6 letters, steps 3 to 100 (each alone)'
+says 'import-1 -> import-1~1: 6 dead letters, steps 3 to 100 (each alone)'
 says '4 of 4 jobs complete, 3 of them after they came back'
 runs --import --imports 1 --most 400
 says '1 of 1 job complete'
@@ -250,7 +250,7 @@ says '1 steps were parked by the broker itself'
 kept() { ./sql family/queue.sqlite 'SELECT count(*) FROM dead' && ./sql family/shop.sqlite 'SELECT count(*) FROM step_letters'; }
 kept >before
 answers 0 redrive --dry-run --db family
-says 'order-291 -> order-291~1: 3 letters, steps 3 to 5 of 5: broker: delivered 10 times'
+says 'order-291 -> order-291~1: 3 dead letters, steps 3 to 5 of 5: broker: delivered 10 times'
 kept | cmp - before || fail 'a dry run changes what is kept'
 # What cannot become a letter stays with the broker, and it is said.
 ./sql family/shop.sqlite "CREATE TRIGGER t BEFORE INSERT ON step_letters WHEN NEW.session = 'order-291'
@@ -415,7 +415,7 @@ cp -r whole drained
         WHERE session = 'order-3' AND step = 5;
     DELETE FROM shop.step_letters WHERE session = 'order-3' AND step = 4"
 runs redrive --fix --db drained
-says 'order-3 -> order-3~1: 2 letters, steps 4 to 5 of 5: broker: delivered 10 times'
+says 'order-3 -> order-3~1: 2 dead letters, steps 4 to 5 of 5: broker: delivered 10 times'
 says '30 of 30 jobs complete'
 
 # Those that stood still have ended by now, or will.

@@ -96,7 +96,7 @@ grep -E '^order-3 ' keys | sed 's/[0-9]\{20\}/N/' >order
 printf '%s\n' 'order-3 N failed broken receipt: no field "revision"' \
     'order-3 N session_failed broken receipt: no field "revision"' | cmp -s - order || fail 'order-3 is in disorder'
 timeout 300 "$program" redrive --dry-run --db orders --dead-letters "$table/orders" >out 2>err || fail 'no plan'
-says '30 letters of 15 sessions to send'
+says '30 dead letters of 15 sessions to send'
 rows orders 30
 runs redrive --db orders --dead-letters "$table/orders"
 rows orders 30

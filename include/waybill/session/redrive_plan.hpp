@@ -3,11 +3,11 @@
 // redrive_plan: which sessions of dead letters are redriven and why others are not, as data and as
 // text for a review before anything is sent. `plan_redrive` makes the plan, `redrive` executes it.
 //
-//     order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template
-//     order-18: 2 letters, steps 4 to 5, held back: damaged (its first step is missing): gap: ...
-//     import-3 -> import-3~1: 3 letters, steps 17 to 4000 (each alone): failed: no price, and 2 for
-//     other reasons
-//     12 letters of 4 sessions to send, 2 of 1 held back, 0 not asked for
+//     order-17 -> order-17~1: 3 dead letters, steps 3 to 5 of 5: failed: no template
+//     order-18: 2 dead letters, steps 4 to 5, held back: damaged (its first step is missing): ...
+//     import-3 -> import-3~1: 3 dead letters, steps 17 to 4000 (each alone): failed: no price, and
+//     2 for other reasons
+//     12 dead letters of 4 sessions to send, 2 of 1 held back, 0 not selected
 
 #ifndef WAYBILL_SESSION_REDRIVE_PLAN_HPP
 #define WAYBILL_SESSION_REDRIVE_PLAN_HPP
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include <waybill/core/config_error.hpp>
+#include <waybill/core/detail/described.hpp>
 #include <waybill/core/detail/nanoseconds.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/enum_name.hpp>
@@ -118,7 +119,9 @@ struct redrive_plan {
         friend bool operator==(const planned_session&, const planned_session&) = default;
     };
 
-    std::vector<planned_session> sessions{};  ///< In the order of their dead letters.
+    /// In the order of their dead letters: those to send, those held back, those not selected, and
+    /// in each of these groups the one with the earliest dead letter first.
+    std::vector<planned_session> sessions{};
     /// Dead letters to send; they come first. Skip those for which `was_sent` is true.
     std::uint64_t ready = 0;
     std::uint64_t held_back = 0;  ///< Dead letters held back; they follow those to send.
@@ -311,7 +314,7 @@ template <std::same_as<redrive_plan::planned_session> T>
     const auto part = letters.subspan(s.offset, s.count);
     std::string line = part.empty() ? std::string() : part.front().properties.session;
     if (s.reason == redrive_plan::skip_reason::none) line += " -> " + s.id;
-    line += ": " + std::to_string(s.count) + (s.count == 1 ? " letter" : " letters");
+    line += ": " + detail::counted_noun(s.count, "dead letter");
     if (!part.empty() && !s.marks.unnumbered) {
         const std::uint64_t first = part.front().properties.step;
         const std::uint64_t last = part.back().properties.step;
@@ -322,7 +325,9 @@ template <std::same_as<redrive_plan::planned_session> T>
             s.reason == redrive_plan::skip_reason::none && s.total != 0 && !s.marks.independent;
         if (ends) line += " of " + std::to_string(s.total);
     }
-    if (s.without_body != 0) line += ", " + std::to_string(s.without_body) + " bodies to fetch";
+    if (s.without_body != 0)
+        line += ", " + std::to_string(s.without_body) + (s.without_body == 1 ? " body" : " bodies") +
+                " to fetch";
     const std::string marks = describe(s.marks);
     if (s.reason != redrive_plan::skip_reason::none)
         line += ", held back: " + std::string(name(s.reason));
@@ -356,10 +361,23 @@ template <std::same_as<redrive_plan> T>
         else if (s.reason != redrive_plan::skip_reason::filtered)
             ++held_sessions;
     }
-    return std::to_string(p.ready) + " letters of " + std::to_string(ready_sessions) +
-           " sessions to send, " + std::to_string(p.held_back) + " of " +
-           std::to_string(held_sessions) + " held back, " + std::to_string(p.filtered) +
-           " not asked for";
+    return detail::counted_noun(p.ready, "dead letter") + " of " +
+           detail::counted_noun(ready_sessions, "session") + " to send, " +
+           std::to_string(p.held_back) + " of " + std::to_string(held_sessions) + " held back, " +
+           std::to_string(p.filtered) + " not selected";
+}
+
+/// Describes each session that the filter selects in a line, and the plan in the last line. For a
+/// dry run, or to list the sessions that have stopped and the reasons. Requires: `letters` in the
+/// order in which `plan_redrive` left them.
+template <std::same_as<redrive_plan> T>
+[[nodiscard]] std::string describe(const T& p, std::span<const pipeline_dead_letter> letters)
+{
+    std::string lines;
+    for (const redrive_plan::planned_session& s : p.sessions) {
+        if (s.reason != redrive_plan::skip_reason::filtered) lines += describe(s, letters) + '\n';
+    }
+    return lines + describe(p);
 }
 
 }  // namespace waybill::inline v0_2

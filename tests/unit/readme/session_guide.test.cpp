@@ -280,7 +280,7 @@ TEST_CASE("session guide: import, redrive and sweep")
     session_queue queue;
     auto letters = table.list();
     const auto plan = waybill::plan_redrive(letters);
-    CHECK(describe(plan) == "2 letters of 1 sessions to send, 0 of 0 held back, 0 not asked for");
+    CHECK(describe(plan) == "2 dead letters of 1 session to send, 0 of 0 held back, 0 not selected");
     const auto send = [&](waybill::redrive::resubmit a) -> waybill::redrive::resubmitted {
         for (std::uint64_t n = 0; n != a.count; ++n) {
             const waybill::redrive_plan::planned_message step = plan.step(letters, a.offset + n);

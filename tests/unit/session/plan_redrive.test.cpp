@@ -70,9 +70,9 @@ TEST_CASE("plan_redrive: a session comes back under a new id, where it stands")
     REQUIRE(p.sessions.size() == 1);
     CHECK(p.ready == 3);
     CHECK("\n" + describe(p.sessions[0], v) + "\n" == R"text(
-order-17 -> order-17~1: 3 letters, steps 3 to 5 of 5: failed: no template
+order-17 -> order-17~1: 3 dead letters, steps 3 to 5 of 5: failed: no template
 )text");
-    CHECK(describe(p) == "3 letters of 1 sessions to send, 0 of 0 held back, 0 not asked for");
+    CHECK(describe(p) == "3 dead letters of 1 session to send, 0 of 0 held back, 0 not selected");
     const auto first = p.step(v, 0);
     CHECK(first.properties == waybill::step_properties{"order-17~1", 3, 3, 5, false});
     CHECK(first.origin == waybill::step_properties::origin{"order-17", 103, 1, 2, "two done"});
@@ -262,7 +262,7 @@ TEST_CASE("plan_redrive: what is missing holds a session back, unless it is said
     CHECK(s.reason == redrive_plan::skip_reason::damaged);
     CHECK(s.marks.head_missing);
     CHECK(describe(s, head) ==
-          "order-17: 2 letters, steps 4 to 5, held back: damaged (its first step is missing, "
+          "order-17: 2 dead letters, steps 4 to 5, held back: damaged (its first step is missing, "
           "without its state)");
     s = only(head, {.damaged = true});
     CHECK(s.reason == redrive_plan::skip_reason::none);
@@ -424,6 +424,36 @@ TEST_CASE("plan_redrive: a session is chosen by what stopped it, and goes as a w
     CHECK(plan_redrive(v, {}, {.fetches_bodies = true}).ready == 6);
 }
 
+TEST_CASE("plan_redrive: the oldest session is the first of its group, and a text lists them all")
+{
+    letters v;
+    for (const std::uint64_t n : {1U, 2U, 3U, 4U, 5U}) {
+        for (const std::uint64_t step : {3U, 4U, 5U}) {
+            v.push_back(letter("order-" + std::to_string(n), step, 10 * n + step));
+            v.back().dead_lettered_at = waybill::wall_time::at(std::chrono::hours(9 - n));
+        }
+    }
+    v[3].kept = v[9].kept = waybill::dead_letter_body::summary;  // order-2 and order-4
+    v[0].reason = dead_letter_reason::exhausted;
+    const redrive_plan p = plan_redrive(v, {.reasons = {dead_letter_reason::failed}});
+    CHECK("\n" + describe(p, v) + "\n" == R"text(
+order-5 -> order-5~1: 3 dead letters, steps 3 to 5 of 5 (without its state): failed: no template
+order-3 -> order-3~1: 3 dead letters, steps 3 to 5 of 5 (without its state): failed: no template
+order-4: 3 dead letters, steps 3 to 5, 1 body to fetch, held back: no_body (without its state): failed: no template
+order-2: 3 dead letters, steps 3 to 5, 1 body to fetch, held back: no_body (without its state): failed: no template
+6 dead letters of 2 sessions to send, 6 of 2 held back, 3 not selected
+)text");
+    CHECK(p.sessions.back().reason == redrive_plan::skip_reason::filtered);
+    CHECK(v.back().properties.session == "order-1");
+    for (std::uint64_t n = 0; n != p.sessions.size(); ++n) {
+        CHECK(p.sessions[n].offset == 3 * n);
+        for (std::uint64_t step = 3; step != 6; ++step) {
+            CHECK(v[3 * n + step - 3].properties.session == v[3 * n].properties.session);
+            CHECK(v[3 * n + step - 3].properties.step == step);
+        }
+    }
+}
+
 TEST_CASE("plan_redrive: those that failed alone come back by themselves")
 {
     letters v;
@@ -439,7 +469,7 @@ TEST_CASE("plan_redrive: those that failed alone come back by themselves")
     CHECK(p.ready == 3);
     CHECK(p.step(v, 0).properties == waybill::step_properties{"import-3~1", 17, 17, 0, false});
     CHECK(p.step(v, 2).properties == waybill::step_properties{"import-3~1", 4'000, 17, 0, true});
-    const std::string line = "import-3 -> import-3~1: 3 letters, steps 17 to 4000 (each alone): failed: no template";
+    const std::string line = "import-3 -> import-3~1: 3 dead letters, steps 17 to 4000 (each alone): failed: no template";
     CHECK(describe(p.sessions[0], v) == line);
     v[1].text = "no price";
     CHECK(describe(p.sessions[0], v) == line + ", and 1 for another reason");

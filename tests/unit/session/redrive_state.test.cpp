@@ -65,7 +65,7 @@ TEST_CASE("redrive_state: a session that came back and did nothing keeps what it
               parked(came_back(4), dead_letter_reason::session_failed, nothing, "none done")};
     CHECK(v[1].resume_at == 2);
     CHECK(state(v) == "one done");
-    CHECK(line(v) == "trip~1 -> trip~2: 3 letters, steps 2 to 4 of 4: broker: expired");
+    CHECK(line(v) == "trip~1 -> trip~2: 3 dead letters, steps 2 to 4 of 4: broker: expired");
     // The same where the drain has seen that new state, and where there is only its letter.
     v[0] = make_broker_dead_letter(came_back(2), "expired", 10, &nothing, {});
     v[0].state = "none done";
@@ -108,7 +108,7 @@ TEST_CASE("redrive_state: the letter of the last step has the state, whatever be
               parked(of_trip(4), dead_letter_reason::session_failed, one, "one done")};
     CHECK(v[1].state.empty());
     CHECK(state(v) == "one done");
-    CHECK(line(v) == "trip -> trip~1: 3 letters, steps 2 to 4 of 4: broker: too often");
+    CHECK(line(v) == "trip -> trip~1: 3 dead letters, steps 2 to 4 of 4: broker: too often");
     // The same state in two letters is that of the one that stopped it.
     v[0] = parked(of_trip(2), dead_letter_reason::failed, one, "one");
     CHECK(state(v) == "one");
@@ -125,7 +125,7 @@ TEST_CASE("redrive_state: a session that goes on without its state says so")
     CHECK(marks(v).without_state);
     CHECK(!marks(v).damaged());
     CHECK(state(v).empty());
-    CHECK(line(v) == "trip~1 -> trip~2: 2 letters, steps 3 to 4 of 4 (without its state): failed: no");
+    CHECK(line(v) == "trip~1 -> trip~2: 2 dead letters, steps 3 to 4 of 4 (without its state): failed: no");
     // One that was too large is said to be that.
     v[0].state_omitted = true;
     CHECK(!marks(v).without_state);

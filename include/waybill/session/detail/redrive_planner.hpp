@@ -14,6 +14,7 @@
 
 #include <waybill/core/detail/broker_sequence.hpp>
 #include <waybill/core/detail/saturating.hpp>
+#include <waybill/core/time.hpp>
 #include <waybill/session/detail/dead_letter_facts.hpp>
 #include <waybill/session/detail/dead_letter_order.hpp>
 #include <waybill/session/detail/redrive_names.hpp>
@@ -54,7 +55,7 @@ public:
             split_off_.clear();
             at = end;
         }
-        group_by_disposition();
+        put_sessions_in_order();
     }
 
 private:
@@ -362,36 +363,47 @@ private:
         return h == redrive_plan::skip_reason::filtered ? plan_.filtered : plan_.held_back;
     }
 
-    /// Groups the dead letters: first those to be sent, then those held back, then those that the
-    /// filter does not select.
-    void group_by_disposition()
+    /// The group of a session, then the time of its first dead letter.
+    [[nodiscard]] order_key place_of(const redrive_plan::planned_session& s) const noexcept
     {
-        constexpr std::uint64_t groups = 3;  // in this order: to send, held back, not selected
-        const auto group_of = [](redrive_plan::skip_reason h) -> std::uint64_t {
-            if (h == redrive_plan::skip_reason::none) return 0;
-            return h == redrive_plan::skip_reason::filtered ? 2 : 1;
-        };
-        bool already_grouped = true;
-        for (std::size_t i = 1; i < plan_.sessions.size(); ++i) {
-            already_grouped = already_grouped && group_of(plan_.sessions[i - 1].reason) <=
-                                                     group_of(plan_.sessions[i].reason);
+        constexpr std::uint64_t sign = std::uint64_t{1} << 63U;
+        wall_time first = wall_time::highest();
+        for (const pipeline_dead_letter& l : part(s)) first = earlier(first, l.dead_lettered_at);
+        const bool filtered = s.reason == redrive_plan::skip_reason::filtered;
+        const bool held_back = !filtered && s.reason != redrive_plan::skip_reason::none;
+        return {.major = filtered ? 2U : held_back ? 1U : 0U,
+                .minor = static_cast<std::uint64_t>(first.since_epoch().count()) ^ sign};
+    }
+
+    /// Groups the sessions: first those to be sent, then those held back, then those that the
+    /// filter does not select; the oldest first in each group. Sessions of the same time keep their
+    /// order. Sorts the dead letters with them.
+    void put_sessions_in_order()
+    {
+        std::vector<order_key> places(plan_.sessions.size());
+        bool in_order = true;
+        for (std::size_t i = 0; i != places.size(); ++i) {
+            places[i] = place_of(plan_.sessions[i]);
+            places[i].index = i;
+            in_order = in_order && (i == 0 || !(places[i] < places[i - 1]));
         }
-        if (already_grouped) return;
+        if (in_order) return;
+        std::vector<order_key> ranks(places.size());
+        sort_keys(places, ranks);
+        for (std::size_t rank = 0; rank != places.size(); ++rank)
+            ranks[places[rank].index].major = rank;
         std::size_t current = 0;  // the session of the dead letter at `at`
         order_.by_key(0, letters_.size(), [&](const pipeline_dead_letter&, std::size_t at) {
             while (at >= plan_.sessions[current].end()) ++current;
-            return group_of(plan_.sessions[current].reason);
+            return ranks[current].major;
         });
         std::vector<redrive_plan::planned_session> sorted;
-        sorted.reserve(plan_.sessions.size());
+        sorted.reserve(places.size());
         std::uint64_t offset = 0;
-        for (std::uint64_t group = 0; group != groups; ++group) {
-            for (redrive_plan::planned_session& s : plan_.sessions) {
-                if (group_of(s.reason) != group) continue;
-                s.offset = offset;
-                offset = s.end();
-                sorted.push_back(std::move(s));
-            }
+        for (const order_key& place : places) {
+            sorted.push_back(std::move(plan_.sessions[place.index]));
+            sorted.back().offset = offset;
+            offset = sorted.back().end();
         }
         plan_.sessions = std::move(sorted);
     }

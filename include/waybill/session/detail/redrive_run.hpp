@@ -23,7 +23,6 @@
 #include <waybill/core/result.hpp>
 #include <waybill/core/time.hpp>
 #include <waybill/retry/decide.hpp>
-#include <waybill/session/detail/oldest_first.hpp>
 #include <waybill/session/pipeline_dead_letter.hpp>
 #include <waybill/session/pipeline_dead_letter_store.hpp>
 #include <waybill/session/plan_redrive.hpp>
@@ -73,7 +72,8 @@ struct checked_redrive_send {
     static constexpr bool ok = takes_message && returns_fault;
 
     static_assert(takes_message, "redrive_all: the send function must accept a "
-                                 "const redrive_plan::planned_message&");
+                                 "const redrive_plan::planned_message& (if it does, its body does "
+                                 "not compile: see the errors above)");
     static_assert(returns_fault, "redrive_all: the send function must return a fault, a "
                                  "fault_kind, a result<void>, a call_answer or nothing, and not "
                                  "bool");
@@ -114,7 +114,6 @@ public:
             options.removed_at_once = greater(options.removed_at_once, at_once);
         }
         plan_ = plan_redrive(letters_, filter, options);
-        oldest_first(plan_, std::span<letter_type>(letters_));
         report_.held_back = plan_.held_back;
         report_.filtered = plan_.filtered;
 

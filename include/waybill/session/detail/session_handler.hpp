@@ -73,7 +73,8 @@ struct session_handler {
 
     static_assert(accepts, "run_session: the handler must accept the value of the codec by "
                            "reference, and a pipeline::step; before them a transaction if the "
-                           "queue has save(tx, lock, bytes), and after them a message of the queue");
+                           "queue has save(tx, lock, bytes), and after them a message of the queue "
+                           "(if it does, its body does not compile: see the errors above)");
     static_assert(!in_transaction || has_tx,
                   "run_session: the handler accepts a transaction, but the queue has no "
                   "begin() and save(tx, lock, bytes)");
