@@ -67,14 +67,14 @@ int main()
         if (!job || !queue.send(job->next(), line).ok()) return 1;
     }
     if (!run(queue, dead_letters)) return 1;
-    auto parked = dead_letters.list();
-    if (!parked) return 1;
-    std::cout << prices.size() << " of 5 products, and parked:\n";
-    for (const auto& letter : *parked) std::cout << "  " << waybill::describe(letter) << '\n';
+    auto letters = dead_letters.list();
+    if (!letters) return 1;
+    std::cout << prices.size() << " of 5 products, and dead-lettered:\n";
+    for (const auto& letter : *letters) std::cout << "  " << describe(letter) << '\n';
 
     commas_are_known = true;
-    for (const auto& session : waybill::plan_redrive(*parked).sessions)
-        std::cout << waybill::describe(session, *parked) << '\n';
+    for (const auto& session : waybill::plan_redrive(*letters).sessions)
+        std::cout << describe(session, *letters) << '\n';
     const auto send = [&](const auto& m) { return queue.send(m); };
     const auto redriven =
         waybill::redrive_all(dead_letters, {}, send, support::standard_environment());

@@ -105,15 +105,15 @@ int main()
     }
     std::cout << "three orders:\n";
     if (!s.run()) return 1;
-    auto parked = s.dead_letters.list();
-    if (!parked) return 1;
-    std::cout << "parked:\n";
-    for (const auto& letter : *parked) std::cout << "  " << waybill::describe(letter) << '\n';
+    auto letters = s.dead_letters.list();
+    if (!letters) return 1;
+    std::cout << "dead-lettered:\n";
+    for (const auto& letter : *letters) std::cout << "  " << describe(letter) << '\n';
 
     receipt_of_companies = "Receipt {number}";
-    std::cout << "the template is mended:\n";
-    for (const auto& session : waybill::plan_redrive(*parked).sessions)
-        std::cout << "  " << waybill::describe(session, *parked) << '\n';
+    std::cout << "the template is repaired:\n";
+    for (const auto& session : waybill::plan_redrive(*letters).sessions)
+        std::cout << "  " << describe(session, *letters) << '\n';
     if (!s.redrive() || !s.run()) return 1;
     const auto left = s.dead_letters.list();
     return left && left->empty() ? 0 : 1;

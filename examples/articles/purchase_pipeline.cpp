@@ -20,6 +20,7 @@
 using waybill::fault;
 using step = waybill::pipeline::step;
 
+//! [purchase_steps]
 struct order { std::string number, payment, receipt; int total = 0; };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(order, number, payment, receipt, total)
 
@@ -37,6 +38,7 @@ fault run_step(order& o, const step& s)
     }
     return {};
 }
+//! [purchase_steps]
 
 int main(int argc, char** argv)
 {
@@ -51,6 +53,7 @@ int main(int argc, char** argv)
     engines::sqlite_step_letters dead_letters(db);
     engines::statement effect(db.exec("CREATE TABLE IF NOT EXISTS effects (step TEXT)"),
                               "INSERT INTO effects VALUES (?)");
+    //! [purchase_run]
     const auto handler = [&](auto& /*transaction*/, order& o, const step& s) {
         effect.run(s.key());  // in the transaction, which is rolled back if the step fails
         return run_step(o, s);
@@ -59,4 +62,5 @@ int main(int argc, char** argv)
         queue, waybill::state_codec<order>(), dead_letters,
         waybill::catching(handler, engines::classify), {.until_empty = true},
         support::standard_environment())) << '\n';
+    //! [purchase_run]
 }

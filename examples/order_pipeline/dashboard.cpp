@@ -80,7 +80,7 @@ void print_sums(const dashboard& b)
     fmt::print("{} of {} complete", support::grouped(complete), support::counted(b.size(), "job"));
     if (returned != 0) fmt::print(", {} of them after they came back", support::grouped(returned));
     if (stopped != 0) {
-        fmt::print("; {} with parked steps, {} in all", support::grouped(stopped),
+        fmt::print("; {} with dead-lettered steps, {} in all", support::grouped(stopped),
                    support::grouped(letters));
     }
     fmt::print("\n");
@@ -122,7 +122,7 @@ std::string legend_of(const dashboard& b)
     add("[] the steps from the first to the last, the worst of a few in each sign; + done",
         [](const row& r) { return is_import(r.job); });
     add("x failed", has(mark::failed));
-    add("- parked behind it", has(mark::behind));
+    add("- dead-lettered after it", has(mark::behind));
     add(". has not run", has(mark::waiting));
     return line;
 }

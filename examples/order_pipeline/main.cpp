@@ -102,7 +102,8 @@ bool work_and_check(shop_services& services, const options& o)
         return false;
     }
     fmt::print("checked: each order is complete in the order of its steps or stopped with the\n"
-               "rest parked, each product is imported or parked; none is lost, doubled or half\n");
+               "rest dead-lettered, each product is imported or dead-lettered; none is lost,\n"
+               "doubled or half\n");
     return true;
 }
 

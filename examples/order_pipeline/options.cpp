@@ -24,8 +24,8 @@ constexpr std::string_view usage = R"(usage: order_pipeline [options]
        order_pipeline redrive --db DIR [--fix] [--dry-run] [options]
 
 Each order is a session of five steps: number, total, payment, receipt, mail. The template of the
-receipts is broken for some of them. Such an order stops, and its last steps are parked with the
-reason; all others go on. `redrive` brings the parked steps back as new sessions, in order.
+receipts is broken for some of them. Such an order stops, and its last steps are dead-lettered with
+the reason; all others go on. `redrive` sends the dead letters as new sessions, in order.
 
   --import         the same for products: imports of many independent steps, where one that fails
                    stops no other
@@ -40,17 +40,17 @@ reason; all others go on. `redrive` brings the parked steps back as new sessions
                    a temporary folder, and the redrive follows at once
   --chart FILE     a picture of all orders
   --dead-letters azure-table://HOST:PORT/devstoreaccount1/TABLE
-                   keeps what is parked in a table of an Azure emulator; DIR remembers which
+                   keeps the dead letters in a table of an Azure emulator; DIR remembers which
   --help           this
 
-  redrive          sends what is parked again, in the order of its steps
+  redrive          sends the dead letters again, in the order of their steps
   --fix            repairs the template first
   --dry-run        only says what would be sent
   --failed-step N  only sessions that stopped at step N, with all of their steps; of an import only
                    the steps N
 
 It ends with 0 if each order is complete in the order of its steps, or stopped with all of its
-other steps parked, and none is lost, doubled or half.
+other steps dead-lettered, and none is lost, doubled or half.
 )";
 
 std::string usage_text(const options& o)

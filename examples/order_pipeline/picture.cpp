@@ -44,7 +44,7 @@ const char* meaning_of(mark m)
         case mark::done: return "done";
         case mark::returned: return "done after it came back";
         case mark::failed: return "failed";
-        case mark::behind: return "parked behind it";
+        case mark::behind: return "dead-lettered after it";
     }
     return "?";
 }

@@ -82,7 +82,8 @@ void drain(shop_services& w)
                 [](waybill::idle) {});
         }
         if (one.outcome() == waybill::dead_letter_import::import_outcome::drained) continue;
-        support::say(fmt::format("order_pipeline: {} was parked by the broker, and is {}: {}\n",
+        support::say(fmt::format("order_pipeline: {} was dead-lettered by the broker, and is {}: "
+                                 "{}\n",
                                  m.id, name(one.outcome()), last.text));
     }
 }

@@ -101,7 +101,7 @@ public:
             papers(job, c);
         }
         nothing_left("messages", "steps are still in the queue");
-        nothing_left("dead", "steps were parked by the broker itself");
+        nothing_left("dead", "steps were dead-lettered by the broker itself");
         nothing_left("sessions WHERE state IS NOT NULL", "states are left");
         return std::move(f_);
     }
@@ -151,7 +151,7 @@ private:
     {
         if (!jobs_.contains(job)) complain(job + " has letters, and nobody has ordered it");
         if (!jobs_[job].parked.emplace(step, std::move(l)).second) {
-            complain(at(job, step) + " is parked twice");
+            complain(at(job, step) + " is dead-lettered twice");
         }
     }
 
@@ -166,10 +166,11 @@ private:
             const letter& l = parked->second;
             // Of a step that ended its process each time nobody knows whether it took effect.
             const bool unsure = l.reason == "ended_process";
-            if (done && !unsure) complain(at(job, step) + " is both done and parked");
-            if (l.text.empty()) complain(at(job, step) + " is parked without a reason");
+            if (done && !unsure) complain(at(job, step) + " is both done and dead-lettered");
+            if (l.text.empty()) complain(at(job, step) + " is dead-lettered without a reason");
             const bool own = !is_order(job) || l.checksum == c.checksum;
-            if (!l.is_whole() || !own) complain(at(job, step) + " is parked without its body");
+            if (!l.is_whole() || !own)
+                complain(at(job, step) + " is dead-lettered without its body");
         }
         if (goes_beyond(c.done, c.total) || goes_beyond(c.parked, c.total)) {
             complain(job + " has a step too many");
@@ -212,7 +213,7 @@ private:
             before = &l;
             if (step == from) continue;
             if (l.reason != "session_failed") {
-                complain(at(job, step) + " is parked as " + l.reason);
+                complain(at(job, step) + " is dead-lettered as " + l.reason);
             }
             if (c.done.contains(step)) complain(at(job, step) + " ran after one before it failed");
         }

@@ -109,7 +109,7 @@ public:
             if (text.empty()) continue;
             last = fmt::format("worker {}: {}", n, text);
             if (phases_.of(n).hopeless) {
-                throw support::complaint("a step can never be parked; " + last);
+                throw support::complaint("a step can never be dead-lettered; " + last);
             }
         }
         return last;

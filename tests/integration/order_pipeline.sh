@@ -58,7 +58,7 @@ SQL
 # All orders of the recording, and the redrive behind them.
 runs
 says 'order-3    1 2 3 4x 5-   broken receipt: no field "revision"'
-says '654 of 669 jobs complete; 15 with parked steps, 30 in all'
+says '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
 says 'order-3 -> order-3~1: 2 dead letters, steps 4 to 5 of 5: failed: broken receipt: no field "revision"'
 says '30 dead letters of 15 sessions to send, 0 of 0 held back'
 says 'order-3    1 2 3 4 5   came back as order-3~1'
@@ -107,7 +107,7 @@ says 'the letters of orders are in it, without --dead-letters'
 runs --import --db products
 says 'import-1   [x+++++++++++++++++++x++x++++++++++++++++]   167 of 167, 6 of them dead-lettered   3x 4x 86x 97x 99x 100x   broken label'
 says 'broken label: no field "revision"'
-says '1 of 4 jobs complete; 3 with parked steps, 15 in all'
+says '1 of 4 jobs complete; 3 with dead-lettered steps, 15 in all'
 for other in '--imports 3' '--most 600'; do
     # shellcheck disable=SC2086
     answers 1 --import $other --db products
@@ -133,7 +133,7 @@ done
     VALUES (700000, 'order-2', 'x', 'zz', '', 0)"
 ./sql refused/shop.sqlite "CREATE TRIGGER t BEFORE INSERT ON step_letters BEGIN SELECT RAISE(ABORT, 'no such letter'); END"
 answers 1 --db refused --most 3
-says 'a step can never be parked; worker'
+says 'a step can never be dead-lettered; worker'
 says 'order-3/4: '
 says 'no such letter'
 for db in stuck unread; do
@@ -162,7 +162,7 @@ while [ $kills -lt 200 ]; do
     [ $seed -le 20 ] || fail "only $kills kills in 20 runs"
     rm -rf both
     runs --kill --seed $seed --db both --workers 4
-    says '654 of 669 jobs complete; 15 with parked steps, 30 in all'
+    says '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
     read -r k b < <(sed -n 's/.*; \([0-9,]*\) kills\{0,1\} with -9, \([0-9]*\) of them.*/\1 \2/p' out)
     kills=$((kills + ${k:-0})) inside=$((inside + ${b:-0}))
     runs --kill --seed $seed --db both --import
@@ -218,7 +218,7 @@ for ((n = 0; deaths < 100; ++n)); do
     [ $((n % 5)) -ne 4 ] || all+=(--import)
     killed_at $((n * 37 % 320)) "${all[@]}"
     runs "${all[@]}"
-    [ $((n % 5)) -eq 4 ] || says '0 of 110 jobs complete; 110 with parked steps, 220 in all'
+    [ $((n % 5)) -eq 4 ] || says '0 of 110 jobs complete; 110 with dead-lettered steps, 220 in all'
     when=$((n * 23 % 210))
     [ $((n % 2)) -eq 0 ] || when=$(printf '0.%03d' $((4 + n % 24)))
     killed_at $when redrive --fix --db family --workers 2
@@ -245,7 +245,7 @@ answers 1 --db family --most 300
 says 'order-290  1 2 3x 4- 5-   step 3 was delivered 10 times, and no delivery completed it'
 says 'order-291  1 2 3. 4x 5-   step 4 arrived, but step 3 is missing'
 says 'order-291, step 3 is lost'
-says '1 steps were parked by the broker itself'
+says '1 steps were dead-lettered by the broker itself'
 # A dry run plans with what the broker has parked, and leaves it there.
 kept() { ./sql family/queue.sqlite 'SELECT count(*) FROM dead' && ./sql family/shop.sqlite 'SELECT count(*) FROM step_letters'; }
 kept >before
@@ -256,7 +256,7 @@ kept | cmp - before || fail 'a dry run changes what is kept'
 ./sql family/shop.sqlite "CREATE TRIGGER t BEFORE INSERT ON step_letters WHEN NEW.session = 'order-291'
     BEGIN SELECT RAISE(ABORT, 'no such letter'); END"
 answers 1 redrive --fix --db family
-says 'order-291/3 was parked by the broker, and is left: '
+says 'order-291/3 was dead-lettered by the broker, and is left: '
 says 'no such letter'
 ./sql family/shop.sqlite 'DROP TRIGGER t'
 sleep 0.6  # as long as it is locked
@@ -275,8 +275,8 @@ line() { printf '{"package":"%s","version":"%s","dirs":{"/usr":[1,%s]}}\n' "$1" 
 runs --input few --db few.db
 says 'lines left out: 2 no JSON, 2 without "package" and "dirs"'
 says '4 orders with 20 steps in all, 4 new'
-says '2 of 4 jobs complete; 2 with parked steps, 6 in all'
-says '(1 number, 2 total, 3 payment, 4 receipt, 5 mail; x failed; - parked behind it)'
+says '2 of 4 jobs complete; 2 with dead-lettered steps, 6 in all'
+says '(1 number, 2 total, 3 payment, 4 receipt, 5 mail; x failed; - dead-lettered after it)'
 says 'order-4    1 2x 3- 4- 5-   there is nothing to pay for'
 runs redrive --fix --db few.db --chart few.svg
 never_says 'order-1 '
@@ -362,12 +362,12 @@ while IFS='|' read -r db words sql; do
 done <<'CHANGES'
 shop|order-2, step 5 is lost|DELETE FROM effects WHERE job = 'order-2' AND step = 5
 shop|order-3, step 5 is lost|DELETE FROM step_letters WHERE session = 'order-3' AND step = 5
-shop|order-3, step 4 is both done and parked|INSERT INTO effects (job, step, session, what) VALUES ('order-3', 4, 'order-3', 'x')
+shop|order-3, step 4 is both done and dead-lettered|INSERT INTO effects (job, step, session, what) VALUES ('order-3', 4, 'order-3', 'x')
 shop|order-3, step 5 ran after one before it failed|INSERT INTO effects (job, step, session, what) VALUES ('order-3', 5, 'order-3', 'x')
 shop|order-2, step 4 ran before the one before it|UPDATE effects SET place = 100000 WHERE job = 'order-2' AND step = 3
 shop|order-3, step 4 is where it stopped, and nobody says why|UPDATE step_letters SET reason = 'session_failed'
-shop|is parked without a reason|UPDATE step_letters SET text = ''
-shop|is parked without its body|UPDATE step_letters SET body = ''
+shop|is dead-lettered without a reason|UPDATE step_letters SET text = ''
+shop|is dead-lettered without its body|UPDATE step_letters SET body = ''
 shop|order-2 has a receipt of something else|UPDATE effects SET what = 'x' WHERE job = 'order-2' AND step = 2
 shop|order-2 has a receipt of something else|UPDATE effects SET what = replace(what, 'order-2', 'order-25') WHERE job = 'order-2' AND step > 3
 shop|order-2 has the number of something else|UPDATE effects SET what = 'W-999' WHERE job = 'order-2' AND step = 1
@@ -383,14 +383,14 @@ shop|order-3 has a step too many|UPDATE step_letters SET step = 0 WHERE session 
 shop|order-2, step 1 is lost|DELETE FROM jobs WHERE job = 'order-2'; DELETE FROM effects WHERE job = 'order-2'
 shop|order-2 was another one when it came first|UPDATE jobs SET total = 3 WHERE job = 'order-2'
 shop|order-2 was another one when it came first|UPDATE jobs SET checksum = 0 WHERE job = 'order-2'
-shop|order-3, step 4 is parked without its body|UPDATE step_letters SET body = replace(body, 'package', 'baggage') WHERE session = 'order-3' AND step = 4
-shop|order-3, step 4 is parked without its body|UPDATE step_letters SET body = substr(body, 1, 10) WHERE session = 'order-3' AND step = 4
-shop|order-3, step 4 is parked without its body|UPDATE step_letters SET size = 1 WHERE session = 'order-3' AND step = 4
-shop|order-3, step 4 is parked without its body|UPDATE step_letters SET body = (SELECT body FROM step_letters WHERE session = 'order-4'), size = (SELECT size FROM step_letters WHERE session = 'order-4'), checksum = (SELECT checksum FROM step_letters WHERE session = 'order-4') WHERE session = 'order-3' AND step = 4
+shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = replace(body, 'package', 'baggage') WHERE session = 'order-3' AND step = 4
+shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = substr(body, 1, 10) WHERE session = 'order-3' AND step = 4
+shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET size = 1 WHERE session = 'order-3' AND step = 4
+shop|order-3, step 4 is dead-lettered without its body|UPDATE step_letters SET body = (SELECT body FROM step_letters WHERE session = 'order-4'), size = (SELECT size FROM step_letters WHERE session = 'order-4'), checksum = (SELECT checksum FROM step_letters WHERE session = 'order-4') WHERE session = 'order-3' AND step = 4
 shop|order-3, step 5 would come back before the one before it|UPDATE step_letters SET step = 9 - step, reason = CASE step WHEN 5 THEN 'failed' ELSE 'session_failed' END WHERE session = 'order-3'
 shop|no reason is called zzz|UPDATE step_letters SET reason = 'zzz' WHERE session = 'order-3' AND step = 4
-shop|order-2, step 5 is both done and parked|CREATE TABLE t AS SELECT * FROM step_letters WHERE session = 'order-3' AND step = 5; UPDATE t SET session = 'order-2', reason = 'exhausted'; INSERT INTO step_letters SELECT * FROM t
-queue|1 steps were parked by the broker itself|INSERT INTO dead SELECT 1, 1, 'x', 'x', '', '', 0, 10, 'x', 0
+shop|order-2, step 5 is both done and dead-lettered|CREATE TABLE t AS SELECT * FROM step_letters WHERE session = 'order-3' AND step = 5; UPDATE t SET session = 'order-2', reason = 'exhausted'; INSERT INTO step_letters SELECT * FROM t
+queue|1 steps were dead-lettered by the broker itself|INSERT INTO dead SELECT 1, 1, 'x', 'x', '', '', 0, 10, 'x', 0
 queue|order-2: unreadable|UPDATE sessions SET state = 'x' WHERE session = 'order-2'
 CHANGES
 
@@ -431,7 +431,7 @@ says 'order-2: the properties of a message cannot be read'
 [ "$(./sql unread/shop.sqlite 'SELECT count(DISTINCT job) FROM effects')" = 30 ] || fail 'one message keeps others waiting'
 ./sql stuck/shop.sqlite 'DROP TRIGGER t'
 runs --db stuck --most 30
-says '28 of 30 jobs complete; 2 with parked steps, 4 in all'
+says '28 of 30 jobs complete; 2 with dead-lettered steps, 4 in all'
 
 # Nobody is listening, and nobody else is at work.
 "$program" --db few.db --input few >&- 2>&- <&- || fail 'it minds that it has no streams'

@@ -88,7 +88,7 @@ rows()
 table=azure-table://127.0.0.1:$port/devstoreaccount1
 
 runs --db orders --dead-letters "$table/orders"
-says '654 of 669 jobs complete; 15 with parked steps, 30 in all'
+says '654 of 669 jobs complete; 15 with dead-lettered steps, 30 in all'
 says "to bring them back: order_pipeline redrive --fix --db orders --dead-letters $table/orders"
 rows orders 30
 # Of each session first the step that failed, and then the one behind it.

@@ -28,7 +28,7 @@ enum class fault_kind : std::uint8_t {
     none,            ///< Success.
     transient,       ///< The message may succeed later: retry.
     permanent,       ///< The message will never succeed: dead-letter it.
-    infrastructure,  ///< A store or broker is down; the messages are valid. Redeliver all of them.
+    infrastructure,  ///< A dependency is down; the messages are valid. Redeliver all of them.
     ownership_lost,  ///< Another consumer owns the partition now: stop and write nothing.
     cancelled,       ///< The caller is stopping. Neither success nor failure.
 };

@@ -181,7 +181,6 @@ TEST_CASE("session guide: a loop without process_step")
     const auto write = [&](const message& step, const waybill::pipeline::write_dead_letter& a) {
         return letters.upsert(letter_of(step, a, pipe, state.bytes()));
     };
-    //! [session_loop]
     using waybill::pipeline;
     message* m = queue.receive();                       // load_state needs the first message
     while (m != nullptr && !pipe.over())
@@ -203,7 +202,6 @@ TEST_CASE("session guide: a loop without process_step")
             [&](pipeline::clear_state) { pipe.on(pipeline::state_cleared{state.clear().kind}, now()); },
             [&](pipeline::give_back a) { queue.give_back(a.until); pipe.on(pipeline::given_back{}, now()); },
             [&](waybill::wait_until a) { sleep_until(a.time); });
-    //! [session_loop]
     CHECK(ran == "1");
     CHECK(letters.all.size() == 2);
     CHECK(letters.all.at(3).reason == dead_letter_reason::session_failed);
@@ -229,7 +227,6 @@ TEST_CASE("session guide: a lock that is lost writes no dead letter")
         [&](waybill::pipeline::execute) {
             return state.attempt([](std::string&) { return waybill::permanent("no receipt"); });
         },
-        //! [session_renew]
         [&](waybill::pipeline::save_state a) {
             if (!session.renew().ok()) return waybill::ownership_lost("the lock has expired");
             return state.save(a, pipe.progress());
@@ -238,7 +235,6 @@ TEST_CASE("session guide: a lock that is lost writes no dead letter")
             if (!session.renew().ok()) return waybill::ownership_lost("the lock has expired");
             return letters.upsert(letter_of(*m, a, pipe, state.bytes()));
         },
-        //! [session_renew]
         [&](waybill::complete) { return session.complete(*m); },
         [&](waybill::pipeline::clear_state) { return state.clear(); },
         [&](waybill::pipeline::give_back) {});

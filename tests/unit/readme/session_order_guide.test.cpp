@@ -71,6 +71,7 @@ struct queue_of_messages {
         ++at;
         return {};
     }
+    waybill::fault renew() { return {}; }
     void give_back(waybill::steady_time) { at = all.size(); }
 };
 
@@ -125,8 +126,12 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
                 [&](pipeline::execute) {
                     return state.attempt([&](order& o) { return run(*m, o); });
                 },
-                [&](pipeline::save_state a) { return state.save(a, pipe->progress()); },
+                [&](pipeline::save_state a) {
+                    if (!queue.renew().ok()) return waybill::ownership_lost("the lock has expired");
+                    return state.save(a, pipe->progress());
+                },
                 [&](pipeline::write_dead_letter a) {
+                    if (!queue.renew().ok()) return waybill::ownership_lost("the lock has expired");
                     return letters.upsert(letter_of(*m, a, *pipe, state.bytes()));
                 },
                 [&](waybill::complete) { return queue.complete(*m); },
@@ -143,7 +148,6 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
 
     receipt_template = "{total}";
     queue = {};
-    //! [redrive]
     auto dead_letters = letters.list();
     const auto plan = waybill::plan_redrive(dead_letters, {.from_step = 4, .to_step = 4});
     for (std::uint64_t n = 0; n != plan.ready; ++n) {
@@ -151,7 +155,6 @@ TEST_CASE("session guide: an order whose step 4 fails, and its redrive")
         if (plan.was_sent(n)) continue;
         queue.send(step.properties, dead_letters[n].body, step.origin, step.message_id);
     }
-    //! [redrive]
     REQUIRE(queue.all.size() == 2);
     CHECK(queue.all[0].properties.session == "order-17~1");
     CHECK(queue.all[1].id == "order-17/00000000000000000005~1");

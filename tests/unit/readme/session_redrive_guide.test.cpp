@@ -43,13 +43,10 @@ TEST_CASE("session guide: everything that failed at a step comes back")
     std::string line;
     const auto log = [&](const std::string& text) { line = text; };
 
-    //! [redrive_all]
     // The receipt template is repaired: everything that failed at step 4 comes back, in order.
     const auto r = waybill::redrive_all(dead_letters, {.failed_step = 4},
                                         [&](const auto& m) { return queue.send(m); }, env);
     log(waybill::describe(r));                  // finished: 4 sent, 4 removed, 0 held back
-    //! [redrive_all]
-
     CHECK(line == "finished: 4 sent, 4 removed, 0 held back");
     CHECK(queue.ids == std::vector<std::string>{"order-17~1/4", "order-17~1/5", "order-18~1/4",
                                                 "order-18~1/5"});
