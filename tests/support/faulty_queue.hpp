@@ -38,8 +38,14 @@ public:
         return with_fault([&] { return queue_.complete(m); });
     }
     auto abandon(message& m, bool failed)
+        requires waybill::detail::abandons_uncounted<Q>
     {
         return with_fault([&] { return queue_.abandon(m, failed); });
+    }
+    auto abandon(message& m)
+        requires waybill::detail::abandons_counted<Q>
+    {
+        return with_fault([&] { return queue_.abandon(m); });
     }
     auto dead_letter(message& m, std::string_view reason)
     {
@@ -58,6 +64,11 @@ public:
         requires waybill::detail::defers_uncounted<Q>
     {
         return with_fault([&] { return queue_.defer(m, until, failed); });
+    }
+    waybill::fault defer(message& m, waybill::wall_time until)
+        requires waybill::detail::defers_counted<Q>
+    {
+        return with_fault([&] { return queue_.defer(m, until); });
     }
     waybill::fault schedule_copy(message& m, const waybill::queue_policy::scheduled_copy& copy)
         requires waybill::detail::schedules_copies<Q>

@@ -80,7 +80,8 @@ struct queue_policy {
     /// Time between two requests to an empty queue, more than 0. The time that `receive` itself
     /// waits is subtracted.
     duration poll_interval = duration::seconds(1);
-    /// The longest time for which the lock of a message is renewed, more than 0.
+    /// The longest time for which the lock of a message is renewed, more than 0. If each delivery
+    /// counts, a message with a breaker survives an outage of this for each delivery but the first.
     duration max_handling = duration::seconds(600);
     /// Gets the results of the handler. While it is open, nothing is received. Its `timeout` must
     /// be longer than the handler takes. It must outlive the call.
@@ -94,6 +95,7 @@ struct queue_policy {
 
 /// The first invalid field. Two contradictions: a lock that is too short for a call to the queue,
 /// and pauses that can all be zero, so that no number of retries lasts for `retry_for`.
+/// `validate<my_queue>(policy)` also checks that `retry_for` fits `max_deliveries` of that queue.
 [[nodiscard]] constexpr std::optional<config_error> validate(const queue_policy& p) noexcept
 {
     const auto above_zero = [](std::string_view field, duration d) -> std::optional<config_error> {

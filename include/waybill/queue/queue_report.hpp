@@ -114,13 +114,12 @@ template <std::same_as<queue_report::delivery> D>
     return line;
 }
 
-/// One line: "empty: 7 received, 5 completed, 2 dead_lettered".
+/// One line: "7 received, 5 completed, 2 dead-lettered; empty".
 template <std::same_as<queue_report> R>
 [[nodiscard]] std::string describe(const R& r)
 {
-    std::string line(name(r.end));
-    if (r.invalid) return line + ": " + describe(*r.invalid);
-    line += ": " + std::to_string(r.received) + " received";
+    if (r.invalid) return std::string(name(r.end)) + ": " + describe(*r.invalid);
+    std::string line = std::to_string(r.received) + " received";
     const auto add = [&line](std::uint64_t n, std::string_view text) {
         if (n == 0) return;
         line += ", " + std::to_string(n) + " ";
@@ -133,6 +132,8 @@ template <std::same_as<queue_report> R>
     add(r.left_to_lock, "left to their locks");
     add(r.unconfirmed, "unconfirmed");
     if (!r.queue_fault.text.empty()) line += "; the queue: " + r.queue_fault.text;
+    line += "; ";
+    line += name(r.end);
     return line;
 }
 

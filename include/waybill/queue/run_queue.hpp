@@ -22,16 +22,27 @@
 #ifndef WAYBILL_QUEUE_RUN_QUEUE_HPP
 #define WAYBILL_QUEUE_RUN_QUEUE_HPP
 
+#include <optional>
 #include <type_traits>
 
+#include <waybill/core/config_error.hpp>
 #include <waybill/core/detail/driver_clock.hpp>
 #include <waybill/core/environment.hpp>
+#include <waybill/queue/detail/queue_abilities.hpp>
 #include <waybill/queue/detail/queue_loop.hpp>
 #include <waybill/queue/message_queue.hpp>
 #include <waybill/queue/queue_policy.hpp>
 #include <waybill/queue/queue_report.hpp>
 
 namespace waybill::inline v0_2 {
+
+/// The first invalid field of a policy for the queue Q. If each failed try of a message counts as a
+/// delivery there, `max_deliveries` must be at least the number of tries in `retry_for`.
+template <message_queue Q>
+[[nodiscard]] constexpr std::optional<config_error> validate(const queue_policy& p) noexcept
+{
+    return detail::check_for_queue<Q>(p);
+}
 
 /// Handles messages one after the other until a stop. Adds to `report` as things happen, also if a
 /// callable throws: the exception passes through, the message in hand is left to its lock, and a
@@ -44,8 +55,9 @@ void run_queue(Q& queue, Handler&& handler, const queue_policy& policy, Environm
                queue_report& report)
 {
     static_assert(message_queue<Q>,
-                  "run_queue: the queue needs receive(duration), complete, abandon and "
-                  "dead_letter, and its message needs deliveries; see queue/message_queue.hpp");
+                  "run_queue: the queue needs a nested type message with deliveries, and "
+                  "receive(duration), complete, abandon and dead_letter; see "
+                  "queue/message_queue.hpp");
     static_assert(!detail::time_source<std::remove_cvref_t<Environment>>,
                   "run_queue: it sleeps, so it needs an environment and not a clock");
     detail::driver_clock clock(env);

@@ -20,6 +20,7 @@
 #ifndef WAYBILL_TESTING_QUEUE_CONFORMANCE_HPP
 #define WAYBILL_TESTING_QUEUE_CONFORMANCE_HPP
 
+#include <concepts>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -42,16 +43,31 @@ struct no_reasons {
     }
 };
 
-/// Tries the rules of a message_queue. `make()` returns a new, empty queue at each call.
+/// Tries the rules of a message_queue:
+///
+///   - `make()` returns a new, empty queue at each call.
+///   - `put(queue, body)` adds a message. `body` is a std::string.
+///   - `env` is an environment, to wait for locks to end.
+///   - `reasons(queue)` returns the reasons of the dead letters, a range of strings.
+///   - `again(queue)` returns a second connection to the same queue.
 template <class Make, class Put, environment Environment, class Reasons = no_reasons,
           class Again = no_second>
 [[nodiscard]] conformance_report queue_conformance(Make make, Put put, Environment& env,
                                                    Reasons reasons = {}, Again again = {},
                                                    duration lock = duration::seconds(2))
 {
+    static_assert(std::invocable<Make&>,
+                  "queue_conformance: make() must return a new, empty queue");
     using queue = std::remove_cvref_t<std::invoke_result_t<Make&>>;
     static_assert(message_queue<queue>,
-                  "queue_conformance: not a message queue, see queue/message_queue.hpp");
+                  "queue_conformance: make() must return a message queue, see "
+                  "queue/message_queue.hpp");
+    static_assert(std::invocable<Put&, queue&, std::string>,
+                  "queue_conformance: put(queue, body) must add a message to the queue");
+    static_assert(std::invocable<Reasons&, queue&>,
+                  "queue_conformance: reasons(queue) must return the reasons of dead letters");
+    static_assert(std::invocable<Again&, queue&>,
+                  "queue_conformance: again(queue) must return a second connection to the queue");
     detail::trial t;
     const auto with_new_queue = [&](auto rules) {
         decltype(auto) q = make();

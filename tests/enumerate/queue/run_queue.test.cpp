@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -34,9 +35,24 @@ constexpr injected_fault all[] = {injected_fault::none, injected_fault::fails,
                                   injected_fault::fails_though_done, injected_fault::dies_before,
                                   injected_fault::dies_after};
 
-// One run: three messages. "a" fails once and then succeeds, "b" is permanent, and in "c" the mail
-// server is down once. A handler takes 20 s, so the lock of 30 s is renewed in it.
 template <queue_deferral D>
+using queue_with = memory_queue<manual_environment, D>;
+
+// Like SQS: defers by itself, and each delivery counts. With a circuit breaker, run_queue keeps a
+// message in an outage from its second delivery on.
+struct counted_queue : private queue_with<queue_deferral::by_time> {
+    using base = queue_with<queue_deferral::by_time>;
+    explicit counted_queue(manual_environment& env) : base(env, 10) {}
+    using base::message, base::pointer, base::put, base::receive, base::complete, base::renew;
+    using base::dead_letter, base::dead_letters, base::empty, base::size;
+    fault abandon(message& m) { return base::abandon(m, true); }
+    fault defer(message& m, waybill::wall_time until) { return base::defer(m, until, true); }
+};
+
+// One run: three messages. "a" fails once and then succeeds, "b" is permanent, and in "c" the mail
+// server is down once, or with a counted queue three times. A handler takes 20 s, so the lock of
+// 30 s is renewed in it.
+template <class Queue>
 class one_run {
 public:
     one_run(choices& c, int max_faults) : faults_left_(max_faults), choices_(c) {}
@@ -46,7 +62,12 @@ public:
     {
         for (const char* body : {"a", "b", "c"}) queue_.put(body);
         const auto script = [this] { return next_fault(); };
-        faulty_queue<memory_queue<manual_environment, D>, decltype(script)> faulty(queue_, script);
+        faulty_queue<Queue, decltype(script)> faulty(queue_, script);
+        waybill::queue_policy policy{.lock = 30s, .retry_for = 1h, .stop_when_empty = true};
+        waybill::circuit_breaker breaker({.consecutive_failures = 2});
+        if (is_counted) policy.max_deliveries = 10;
+        if (is_counted) policy.retry_for = 5min;
+        if (is_counted) policy.breaker = &breaker;
         for (int process = 0; process != 4; ++process) {
             faulty.revive();
             env_.stop_at(waybill::steady_time::highest());
@@ -55,8 +76,7 @@ public:
                 return handled(m, lock, faulty);
             };
             auto limited = waybill::time_limited(env_, 2h);
-            const queue_report r = waybill::run_queue(
-                faulty, handle, {.lock = 30s, .retry_for = 1h, .stop_when_empty = true}, limited);
+            const queue_report r = waybill::run_queue(faulty, handle, policy, limited);
             if (r.received != r.completed + r.given_back + r.deferred + r.dead_lettered +
                                   r.left_to_lock + r.unconfirmed)
                 return "each delivery has one outcome";
@@ -69,9 +89,11 @@ public:
     }
 
 private:
-    template <class Queue>
+    static constexpr bool is_counted = std::same_as<Queue, counted_queue>;
+
+    template <class Faulty>
     fault handled(const queued_message& m, waybill::queue_policy::message_lock& lock,
-                  Queue& faulty)
+                  Faulty& faulty)
     {
         if (!faulty.alive()) return waybill::infrastructure("process gone");
         const injected_fault chosen = next_fault();
@@ -87,7 +109,7 @@ private:
         if (chosen == injected_fault::fails) f = waybill::infrastructure("the handler failed");
         else if (m.body == "b") f = waybill::permanent("no such customer");
         else if (m.body == "a" && n == 1) f = waybill::transient("busy");
-        else if (m.body == "c" && n == 1) f = waybill::infrastructure("down");
+        else if (m.body == "c" && n <= (is_counted ? 3 : 1)) f = waybill::infrastructure("down");
         if (f.ok()) ++effects_[m.body];
         if (chosen == injected_fault::fails_though_done && f.ok())
             f = waybill::infrastructure("the effect is there, and the result is lost");
@@ -95,8 +117,8 @@ private:
         return f;
     }
 
-    template <class Queue>
-    void die(Queue& faulty)
+    template <class Faulty>
+    void die(Faulty& faulty)
     {
         faulty.die();
         env_.stop_at(env_.now());
@@ -130,7 +152,7 @@ private:
     }
 
     manual_environment env_{waybill::steady_time::at(1h), waybill::wall_time::at(24h)};
-    memory_queue<manual_environment, D> queue_{env_};
+    Queue queue_{env_};
     std::map<std::string, int> handled_;
     std::map<std::string, int> effects_;
     int faults_left_;
@@ -138,13 +160,13 @@ private:
     choices& choices_;
 };
 
-template <queue_deferral D>
+template <class Queue>
 void every_placement(int max_faults, std::uint64_t at_least)
 {
     choices c;
     std::uint64_t wrong = 0;
     do {
-        const std::string broken = one_run<D>(c, max_faults).run();
+        const std::string broken = one_run<Queue>(c, max_faults).run();
         if (broken.empty() || ++wrong > 3) continue;
         FAIL_CHECK(broken << ": " << c.line());
     } while (c.next());
@@ -158,8 +180,10 @@ void every_placement(int max_faults, std::uint64_t at_least)
 TEST_CASE("no message is lost, whichever calls fail or are the last of the process")
 {
     const int faults = tests_support::brief ? 2 : 3;
-    SUBCASE("by time") { every_placement<queue_deferral::by_time>(faults, 1'000); }
-    SUBCASE("with copies") { every_placement<queue_deferral::by_copy>(faults, 1'000); }
-    SUBCASE("with pointers") { every_placement<queue_deferral::by_pointer>(faults, 1'000); }
-    SUBCASE("without deferral") { every_placement<queue_deferral::none>(faults, 1'000); }
+    using enum queue_deferral;
+    SUBCASE("by time") { every_placement<queue_with<by_time>>(faults, 1'000); }
+    SUBCASE("with copies") { every_placement<queue_with<by_copy>>(faults, 1'000); }
+    SUBCASE("with pointers") { every_placement<queue_with<by_pointer>>(faults, 1'000); }
+    SUBCASE("without deferral") { every_placement<queue_with<none>>(faults, 1'000); }
+    SUBCASE("each delivery counts") { every_placement<counted_queue>(faults, 1'000); }
 }

@@ -16,7 +16,7 @@ TEST_CASE("the policy and the report of run_queue")
     CHECK(fmt::format("{}", waybill::queue_policy{}) ==
           "lock 1min, retries for 24h, pauses of 1s to 150s");
     CHECK(fmt::format("{}", queue_report{.end = queue_report::end_reason::empty, .received = 1,
-                                         .unconfirmed = 1}) == "empty: 1 received, 1 unconfirmed");
+                                         .unconfirmed = 1}) == "1 received, 1 unconfirmed; empty");
     CHECK(fmt::format("{}", queue_report::delivery{.id = "order-7",
                                                    .how = queue_report::outcome::unconfirmed,
                                                    .text = "timed out"}) ==

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,7 +61,7 @@ TEST_CASE("messages are handled in order, and the driver ends when the queue is 
     CHECK(r.completed == 3);
     CHECK(r.listed.empty());
     CHECK(queue.size() == 0);
-    CHECK(waybill::describe(r) == "empty: 3 received, 3 completed");
+    CHECK(waybill::describe(r) == "3 received, 3 completed; empty");
 }
 
 TEST_CASE("each result of a handler settles the message")
@@ -220,6 +221,117 @@ TEST_CASE("without deferral an outage uses up deliveries, one for each lock")
           "last_delivery: infrastructure, 961 of 961 deliveries (max_deliveries): down");
 }
 
+namespace {
+
+// Like SQS: defers by itself, and each delivery counts.
+struct counted_deferral : private memory_queue<manual_environment> {
+    using base = memory_queue<manual_environment>;
+    using base::base, base::message, base::put, base::receive, base::complete, base::dead_letter;
+    using base::dead_letters, base::empty, base::each;
+    fault abandon(message& m) { return base::abandon(m, true); }
+    fault defer(message& m, waybill::wall_time until) { return base::defer(m, until, true); }
+    fault renew(message& m, waybill::duration lock)
+    {
+        ++renewals;
+        return renewable ? base::renew(m, lock) : waybill::transient("busy");
+    }
+    bool renewable = true;
+    int renewals = 0;
+};
+
+// Five messages and an outage. Handles each message at most once after it.
+struct counted_outage {
+    counted_outage()
+    {
+        for (int i = 0; i != 5; ++i) queue.put("m" + std::to_string(i));
+    }
+
+    queue_report run(waybill::duration down, waybill::circuit_breaker* breaker,
+                     waybill::duration max_handling = 10min, waybill::duration limit = 100h)
+    {
+        const auto handle = [&](const queued_message& m) -> fault {
+            most_deliveries = std::max(most_deliveries, m.deliveries);
+            if (env.now() < start + down) return waybill::infrastructure("down");
+            return {};
+        };
+        auto limited = waybill::time_limited(env, limit);
+        return waybill::run_queue(queue, handle,
+                                  {.lock = 60s, .retry_for = 5min, .max_deliveries = 10,
+                                   .max_handling = max_handling, .breaker = breaker,
+                                   .stop_when_empty = true},
+                                  limited);
+    }
+
+    manual_environment env{start, waybill::wall_time::at(24h)};
+    counted_deferral queue{env, 10};
+    std::uint64_t most_deliveries = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a queue that counts each delivery: with a breaker a message is kept in an outage")
+{
+    for (const std::uint64_t opens_at : {std::uint64_t{3}, std::uint64_t{50}}) {
+        waybill::circuit_breaker breaker({.consecutive_failures = opens_at});
+        counted_outage o;
+        const auto r = o.run(88min, &breaker);
+        CHECK(r.completed == 5);
+        CHECK(r.dead_lettered == 0);
+        CHECK(sum_of_outcomes(r) == r.received);
+        CHECK(o.env.slept() < waybill::duration(94min));  // at most one pause longer
+    }
+    {
+        waybill::circuit_breaker breaker;
+        counted_outage o;
+        const auto r = o.run(53h, &breaker, 6h);
+        CHECK(r.completed == 5);
+        CHECK(o.most_deliveries <= 10);
+    }
+    counted_outage without;
+    const auto r = without.run(88min, nullptr);
+    CHECK(r.dead_lettered == 5);
+    CHECK(without.env.slept() < waybill::duration(8min));  // after the pauses of ten deliveries
+}
+
+TEST_CASE("a message that is kept in an outage is settled in time")
+{
+    waybill::circuit_breaker breaker({.consecutive_failures = 3});
+    counted_outage o;
+    SUBCASE("a stop: nothing more is called")
+    {
+        const auto r = o.run(100h, &breaker, 10min, 5min);
+        CHECK(r.end == end_reason::stopped);
+        CHECK(sum_of_outcomes(r) == r.received);
+        CHECK(r.deferred == r.received);
+        CHECK(o.env.slept() == waybill::duration(5min));
+    }
+    SUBCASE("the lock cannot be renewed: the message is deferred before it ends")
+    {
+        o.queue.renewable = false;
+        const auto r = o.run(100h, &breaker, 10min, 3min);
+        CHECK(o.queue.renewals > 0);
+        CHECK(r.deferred == r.received);
+        CHECK(r.left_to_lock == 0);
+    }
+    SUBCASE("the handler ends with another fault")
+    {
+        int calls = 0;
+        const auto handle = [&](const queued_message& m) -> fault {
+            ++calls;
+            if (m.deliveries == 2 && o.env.slept() > waybill::duration(1min))
+                return waybill::permanent("no such customer");
+            return waybill::infrastructure("down");
+        };
+        const auto r = waybill::run_queue(o.queue, handle,
+                                          {.retry_for = 5min, .max_deliveries = 10,
+                                           .breaker = &breaker},
+                                          waybill::time_limited(o.env, 10min));
+        REQUIRE(r.dead_lettered >= 1);
+        CHECK(o.queue.dead_letters().at(0).reason == "permanent: no such customer");
+        CHECK(o.queue.dead_letters().at(0).what.deliveries == 2);
+    }
+}
+
 TEST_CASE("while the circuit breaker is open, nothing is received")
 {
     waybill::circuit_breaker breaker({.consecutive_failures = 3});
@@ -342,6 +454,25 @@ TEST_CASE("a message whose handler never returns is dead-lettered, and not handl
     CHECK(calls == 0);
     CHECK(r.dead_lettered == 1);
     CHECK(queue.dead_letters().at(0).reason.starts_with("exhausted: transient, 11 of 10 tries"));
+}
+
+TEST_CASE("a queue that ignores `failed`: the reason of its dead letters names that")
+{
+    struct ignores_failed : memory_queue<manual_environment> {
+        using memory_queue::memory_queue;
+        fault defer(queued_message& m, waybill::wall_time until, bool)
+        {
+            return memory_queue::defer(m, until, true);
+        }
+    };
+    manual_environment env(start);
+    ignores_failed queue(env);
+    queue.put("a");
+    const auto handle = [](const queued_message&) { return waybill::infrastructure("down"); };
+    const auto r = waybill::run_queue(
+        queue, handle, {.retry_for = 5min, .max_deliveries = 10, .stop_when_empty = true}, env);
+    CHECK(r.dead_lettered == 1);
+    CHECK(queue.dead_letters().at(0).reason.ends_with("or the queue ignores `failed`"));
 }
 
 TEST_CASE("a handler with steps keeps its lock")
@@ -549,6 +680,29 @@ TEST_CASE("an invalid policy: nothing is done")
     CHECK(field({.poll_interval = 0s}) == "queue_policy.poll_interval");
     CHECK(field({.max_handling = 0s}) == "queue_policy.max_handling");
     static_assert(!waybill::validate(queue_policy{}));
+    CHECK(waybill::describe(waybill::run_queue(queue, handle, {.max_deliveries = 10}, env)) ==
+          "invalid_policy: queue_policy.max_deliveries is 10: must be at least the number of tries "
+          "in retry_for (871)");
+}
+
+TEST_CASE("validate with the type of the queue finds a retry_for that its deliveries do not allow")
+{
+    using by_time = queue_with<queue_deferral::by_time>;
+    using by_copy = queue_with<queue_deferral::by_copy>;
+    static_assert(!waybill::validate(queue_policy{.max_deliveries = 10}));
+    static_assert(waybill::validate<by_time>(queue_policy{.max_deliveries = 870}));
+    static_assert(!waybill::validate<by_time>(queue_policy{.max_deliveries = 871}));
+    static_assert(!waybill::validate<by_copy>(queue_policy{.max_deliveries = 10}));
+    static_assert(waybill::validate<by_copy>(queue_policy{.lock = 0s}));
+    // The figures of the guide.
+    const auto fits = [](waybill::duration retry_for, std::uint64_t deliveries) {
+        return !waybill::validate<by_time>(
+            queue_policy{.retry_for = retry_for, .max_deliveries = deliveries});
+    };
+    CHECK(fits(5min, 10));
+    CHECK(!fits(5min + 2s, 10));
+    CHECK(fits(150min, 100));
+    CHECK(fits(27h, 1'000));
 }
 
 TEST_CASE("calls that fail always: each delivery has an outcome, and the time limit ends it")
@@ -629,7 +783,7 @@ TEST_CASE("a queue that refuses requests for good ends the driver")
     const auto r =
         waybill::run_queue(queue, [](const refusing::message&) {}, {}, env);
     CHECK(r.end == end_reason::queue_failed);
-    CHECK(waybill::describe(r) == "queue_failed: 0 received; the queue: no such queue");
+    CHECK(waybill::describe(r) == "0 received; the queue: no such queue; queue_failed");
 }
 
 TEST_CASE("a policy and a report as a line")

@@ -5,9 +5,10 @@
 #ifndef WAYBILL_QUEUE_DETAIL_HELD_LOCK_HPP
 #define WAYBILL_QUEUE_DETAIL_HELD_LOCK_HPP
 
-#include <utility>
+#include <cstdint>
 #include <variant>
 
+#include <waybill/core/act.hpp>
 #include <waybill/core/detail/saturating.hpp>
 #include <waybill/core/fault.hpp>
 #include <waybill/core/time.hpp>
@@ -75,15 +76,32 @@ public:
     {
         if constexpr (renews<Q, message>) {
             const lock_renewal::action next = renewal_.next(clock_.now());
-            if (const auto* r = std::get_if<lock_renewal::renew>(&next)) renew(r->attempt);
+            if (const auto* r = std::get_if<lock_renewal::renew>(&next)) (void)renew(r->attempt);
         }
         return !renewal_.ended(clock_.now());
+    }
+
+    /// Renews at once, so that a repeated call of the handler has the whole lock. False if the lock
+    /// cannot be renewed any more, or if the renewal fails.
+    [[nodiscard]] bool renew_now()
+        requires renews<Q, message>
+    {
+        return !renewal_.ended(clock_.now()) && renew(renewal_.attempts() + 1);
+    }
+
+    /// When `keep` is due.
+    [[nodiscard]] steady_time next_keep()
+    {
+        const steady_time now = clock_.now();
+        const lock_renewal::action next = renewal_.next(now);
+        const auto* const wait = std::get_if<wait_until>(&next);
+        return wait == nullptr ? now : wait->time;
     }
 
     [[nodiscard]] duration left() { return renewal_.left(clock_.now()); }
 
 private:
-    void renew(std::uint32_t attempt)
+    bool renew(std::uint32_t attempt)
     {
         const double random = clock_.random();
         renewal_.on(lock_renewal::renewal_started{attempt, random}, clock_.now());
@@ -97,8 +115,9 @@ private:
             renewal_.on(lock_renewal::lock_renewed{attempt, {}}, clock_.now());
         } else {
             renewal_.on(lock_renewal::renewal_failed{attempt, f.kind, random, {}}, clock_.now());
-            report_.queue_fault = std::move(f);
+            report_.queue_fault = f;
         }
+        return f.ok();
     }
 
     Q& queue_;

@@ -164,7 +164,7 @@ template <class Q>
     const bool all_count = !abilities::by_copy && !abilities::by_pointer;
     if (limited && all_count && tries > p.max_deliveries) {
         return config_error{"queue_policy.max_deliveries", p.max_deliveries,
-                            "is too low for retry_for: set retry_for lower, or the queue to",
+                            "must be at least the number of tries in retry_for",
                             tries};
     }
     return {};

@@ -86,9 +86,15 @@ private:
     void wait_for_breaker(steady_time now)
     {
         report_.breaker_waits = saturating_add(report_.breaker_waits, 1);
+        sleep_until(breaker_change(now));
+    }
+
+    /// When the circuit breaker may allow calls again.
+    [[nodiscard]] steady_time breaker_change(steady_time now) const
+    {
         const steady_time next = policy_.breaker->next_change(now);
         const bool known = now < next && next != steady_time::highest();
-        sleep_until(known ? next : now + policy_.poll_interval);
+        return known ? next : now + policy_.poll_interval;
     }
 
     void receive_message(steady_time requested)
@@ -186,12 +192,7 @@ private:
         delivery_record<queue_report> record(report_, id_of_message(m));
         lock_type lock(queue_, m, p, policy_, clock_, requested, report_);
         const queue_delivery d = delivery_of(m, p);
-        const handled h = call_handler(m, d, lock);
-        if (h.reason.kind == fault_kind::infrastructure && called_) {
-            report_.outages = saturating_add(report_.outages, 1);
-            consecutive_outages_ = saturating_add(consecutive_outages_, 1);
-        }
-        if (h.reason.kind == fault_kind::none) consecutive_outages_ = 0;
+        const handled h = result_of(m, d, lock);
         const settlement s = settlement_of(d, h, lock);
         queue_settler<Q, clock_type> settler(queue_, m, p, lock, policy_, clock_, report_);
         const queue_report::outcome how = settler.settle(s, h.reason, record);
@@ -204,15 +205,53 @@ private:
             sleep_until(clock_.now() + policy_.poll_interval);
     }
 
+    /// The result of the handler, or why it was not called. In an outage, from the second delivery
+    /// of a message on, the message is kept and handled again, so that the outage uses up no
+    /// further delivery.
+    [[nodiscard]] handled result_of(message& m, const queue_delivery& d, lock_type& lock)
+    {
+        handled h = call_handler(m, d, lock);
+        if constexpr (!abilities::defers_free && renews<Q, message>) {
+            const bool is_limited = policy_.max_deliveries != highest_size;
+            if (policy_.breaker == nullptr || !is_limited || d.count < 2 || !called_) return h;
+            while (h.reason.kind == fault_kind::infrastructure && wait_in_hand(h, lock)) {
+                handled next = call_handler(m, d, lock);
+                if (called_) h = std::move(next);
+            }
+        }
+        return h;
+    }
+
+    /// Waits until the handler may be called again, and keeps the lock. False if the message has to
+    /// be settled before.
+    [[nodiscard]] bool wait_in_hand(const handled& h, lock_type& lock)
+    {
+        const auto n = static_cast<std::uint32_t>(lesser(consecutive_outages_, UINT32_MAX));
+        steady_time next = clock_.now();
+        if (policy_.breaker->room(next) != 0)
+            next = next + pause(policy_.pauses, n, clock_.random(), h.retry_after);
+        else
+            report_.breaker_waits = saturating_add(report_.breaker_waits, 1);
+        for (;;) {
+            if (clock_.stop_requested() || !lock.keep()) return false;
+            const duration rest = lock.left() - policy_.to_settle * 2;  // time for a call
+            if (rest <= duration{}) return false;
+            const steady_time now = clock_.now();
+            const bool passes = policy_.breaker->room(now) != 0;
+            if (passes && next <= now) return lock.renew_now();
+            const steady_time wanted = passes ? next : later(next, breaker_change(now));
+            if (!clock_.sleep_until(earlier(wanted, earlier(lock.next_keep(), now + rest))))
+                return false;
+        }
+    }
+
     /// The result of the handler, or why it was not called.
     [[nodiscard]] handled call_handler(message& m, const queue_delivery& d, lock_type& lock)
     {
         called_ = false;
         lost_deliveries_ = has_lost_deliveries(d);
         if (lost_deliveries_) {
-            return {transient("the last delivery before this one ended without a settlement, as "
-                              "after a crash"),
-                    {}};
+            return {transient(lost_delivery_text), {}};
         }
         if (clock_.stop_requested()) return {cancelled("a stop was requested"), {}};
         if (!lock.keep()) return {ownership_lost("the lock was lost before the handler"), {}};
@@ -231,13 +270,24 @@ private:
     [[nodiscard]] handled call(const message& m, queue_policy::message_lock& argument)
     {
         called_ = true;
-        if constexpr (std::is_void_v<typename checked_handler::result_type>) {
+        handled h;
+        if constexpr (std::is_void_v<typename checked_handler::result_type>)
             checked_handler::call(handler_, m, argument);
-            return {};
-        } else {
-            return handled_as(checked_handler::call(handler_, m, argument));
+        else
+            h = handled_as(checked_handler::call(handler_, m, argument));
+        if (h.reason.kind == fault_kind::infrastructure) {
+            report_.outages = saturating_add(report_.outages, 1);
+            consecutive_outages_ = saturating_add(consecutive_outages_, 1);
         }
+        if (h.reason.kind == fault_kind::none) consecutive_outages_ = 0;
+        return h;
     }
+
+    static constexpr const char* lost_delivery_text =
+        defers_uncounted<Q> || abandons_uncounted<Q>
+            ? "the last delivery before this one ended without a settlement, as after a crash, or "
+              "the queue ignores `failed`"
+            : "the last delivery before this one ended without a settlement, as after a crash";
 
     /// True if a message has more tries or deliveries than it can have. After each try that is
     /// settled it is dead-lettered in time, so the handler of the last one did not return.
