@@ -24,15 +24,6 @@
 using namespace std::chrono_literals;
 using mail = engines::sqlite_work_queue::message;
 
-waybill::fault deliver(const std::filesystem::path& server, const mail& m)
-{
-    if (m.body.find('@') == std::string::npos) return waybill::permanent("no address");
-    if (!exists(server)) return waybill::infrastructure("the mail server is down");
-    std::ofstream file(server / std::to_string(m.number));
-    file << m.body << std::flush;
-    return file ? waybill::fault{} : waybill::transient("the mail server is busy");
-}
-
 int main(int argc, char** argv)
 {
     if (argc < 4) return std::puts("deferral QUEUE SERVER SECONDS [MAIL...]"), 2;
@@ -41,14 +32,23 @@ int main(int argc, char** argv)
     engines::sqlite_work_queue queue(db);
     for (int i = 4; i < argc; ++i) queue.put(argv[i]);
 
+    const auto lock = std::chrono::seconds(std::atoi(argv[3]));
+
+    //! [deferral]
+    const auto deliver = [&](const mail& m) -> waybill::fault {
+        if (m.body.find('@') == std::string::npos) return waybill::permanent("no address");
+        if (!exists(server)) return waybill::infrastructure("the mail server is down");
+        std::ofstream file(server / std::to_string(m.number));
+        file << m.body << std::flush;
+        return file ? waybill::fault{} : waybill::transient("the mail server is busy");
+    };
     support::standard_environment env;
     waybill::circuit_breaker breaker({.consecutive_failures = 5});
     const auto report = waybill::run_queue(
-        queue, [&](const mail& m) { return deliver(server, m); },
-        {.lock = std::chrono::seconds(std::atoi(argv[3])), .retry_for = 24h, .breaker = &breaker,
-         .stop_when_empty = true},
-        env);
+        queue, deliver,
+        {.lock = lock, .retry_for = 24h, .breaker = &breaker, .stop_when_empty = true}, env);
     for (const auto& d : report.listed) std::puts(waybill::describe(d).c_str());
-    std::puts(waybill::describe(report).c_str());
+    std::puts(waybill::describe(report).c_str());  // "27 received, 2 completed, 24 deferred, ..."
+    //! [deferral]
     return report.end == waybill::queue_report::end_reason::empty ? 0 : 1;
 }

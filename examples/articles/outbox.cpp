@@ -31,20 +31,24 @@ int main(int argc, char** argv)
         const std::string customer = n % 3 == 0 ? "Ada" : "Grace";
         // The confirmation of order 7 is larger than the broker accepts.
         const std::string text = "Thank you for order " + std::string(n == 7 ? 400 : 1, '7');
+        //! [outbox_add]
         auto tx = *outbox.begin();
         insert.run(n, customer);
         if (!outbox.add(tx, {.key = customer, .id = "order-" + std::to_string(n), .body = text}) ||
             !tx.commit())
             return 1;
+        //! [outbox_add]
     }
 
     engines::database broker(folder + "/broker.sqlite");
     engines::sqlite_topic topic(broker, 200);
+    //! [outbox_relay]
     support::standard_environment env;
     waybill::batch_sender sender{{.limit = {.bytes = 200}, .item_overhead = 24, .ordered = true}};
     const auto report = waybill::relay(
         outbox, sender, [&](auto batch) { return topic.publish(batch); }, env,
         {.lease = 200ms, .poll_interval = 20ms, .drain = true});
-    std::cout << describe(report) << '\n';
+    std::cout << describe(report) << '\n';  // "9 sent, 1 dead, 2 returned; drained"
+    //! [outbox_relay]
     return report.outcome == waybill::relay_report::ending::drained ? 0 : 1;
 }

@@ -80,8 +80,9 @@ struct queue_policy {
     /// Time between two requests to an empty queue, more than 0. The time that `receive` itself
     /// waits is subtracted.
     duration poll_interval = duration::seconds(1);
-    /// The longest time for which the lock of a message is renewed, more than 0. If each delivery
-    /// counts, a message with a breaker survives an outage of this for each delivery but the first.
+    /// The longest time for which the lock of a message is renewed, more than 0. In an
+    /// outage a message is kept for this time in each delivery but the first, if each one counts
+    /// and there are a breaker and `max_deliveries`.
     duration max_handling = duration::seconds(600);
     /// Gets the results of the handler. While it is open, nothing is received. Its `timeout` must
     /// be longer than the handler takes. It must outlive the call.

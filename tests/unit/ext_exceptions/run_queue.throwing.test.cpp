@@ -187,3 +187,28 @@ TEST_CASE("an exception of any call of the queue, before or after its effect, lo
     }
     CHECK(runs > 20);
 }
+
+TEST_CASE("an exception in a repeated call of an outage: the message is left to its lock")
+{
+    using waybill::testing::queue_deferral;
+    manual_environment env(start);
+    memory_queue<manual_environment, queue_deferral::none> queue(env, 10);
+    queue.put("a");
+    int calls = 0;
+    const auto handle = [&](const queued_message&) -> fault {
+        if (++calls == 3) throw std::runtime_error("third");
+        return calls < 3 ? waybill::infrastructure("down") : fault{};
+    };
+    waybill::circuit_breaker breaker({.break_duration = {.base = 5s, .cap = 5s}});
+    const waybill::queue_policy policy{
+        .retry_for = 5min, .max_deliveries = 10, .breaker = &breaker, .stop_when_empty = true};
+    queue_report report;
+    CHECK_THROWS_AS(waybill::run_queue(queue, handle, policy, env, report), std::runtime_error);
+    CHECK(report.received == 2);
+    CHECK(report.left_to_lock == 2);
+    CHECK(report.interrupted == 1);
+    waybill::run_queue(queue, handle, policy, env, report);
+    CHECK(report.end == queue_report::end_reason::empty);
+    CHECK(report.completed == 1);
+    CHECK(sum_of_outcomes(report) == report.received);
+}

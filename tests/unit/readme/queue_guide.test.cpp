@@ -12,12 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <waybill/batch.hpp>
 #include <waybill/core/match.hpp>
 #include <waybill/queue.hpp>
-#include <waybill/testing/manual_environment.hpp>
-#include <waybill/testing/memory_outbox.hpp>
-#include <waybill/wire/services.hpp>
 
 namespace queue_guide_test {
 namespace {
@@ -399,59 +395,6 @@ static_assert(waybill::scheduled_id::original_of("order-7:3", 0) ==
               "order-7:3");                                          // an original with this id
 static_assert(!waybill::scheduled_id::original_of("order-7:3", 4));  // not the copy of attempt 4
 //! [queue_original]
-
-struct outbox_broker {
-    std::vector<std::string> got{};
-    template <class Batch>
-    waybill::send_outcome publish(const Batch& batch)
-    {
-        for (const auto& m : batch) got.push_back(m.body);
-        return waybill::batch_sender::accepted{};
-    }
-};
-
-TEST_CASE("queue guide: an outbox")
-{
-    waybill::testing::memory_outbox outbox;
-    struct transaction {
-        waybill::testing::memory_outbox::transaction inner;
-        operator waybill::testing::memory_outbox::transaction&() { return inner; }
-        void commit() { CHECK(inner.commit()); }
-    };
-    struct {
-        waybill::testing::memory_outbox& box;
-        transaction begin() { return {*box.begin()}; }
-    } db{outbox};
-    struct order {
-        std::string customer, id;
-    };
-    struct {
-        std::vector<std::string> ids{};
-        void insert(transaction&, const order& o) { ids.push_back(o.id); }
-    } orders;
-    const auto confirmation = [](const order& o) { return "Thank you for order " + o.id; };
-    for (const order& o : {order{"Ada", "1"}, order{"Grace", "2"}}) {
-        //! [queue_outbox_add]
-        auto tx = db.begin();
-        orders.insert(tx, o);
-        if (outbox.add(tx, {.key = o.customer, .id = o.id, .body = confirmation(o)})) tx.commit();
-        //! [queue_outbox_add]
-    }
-    outbox_broker broker;
-    std::string line;
-    const auto log = [&](const std::string& text) { line = text; };
-    waybill::testing::manual_environment env;
-    env.stop_at(steady_time::at(1min));
-    //! [queue_outbox_relay]
-    waybill::batch_sender sender{{.limit = waybill::wire::service_bus_standard(), .ordered = true}};
-    const waybill::relay_report r = waybill::relay(
-        outbox, sender, [&](auto batch) { return broker.publish(batch); }, env);
-    log(describe(r));  // "7 sent, 1 dead; stop_requested"
-    //! [queue_outbox_relay]
-    CHECK(broker.got == std::vector<std::string>{"Thank you for order 1", "Thank you for order 2"});
-    CHECK(line == "2 sent; stop_requested");
-    static_assert(waybill::outbox_store<decltype(outbox)>);
-}
 
 }  // namespace
 }  // namespace queue_guide_test
