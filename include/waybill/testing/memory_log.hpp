@@ -9,6 +9,9 @@
 //     log.append("0", {.sequence = 7, .body = "another"});
 //     auto r = waybill::run_partitions(log, store, leases, handle, policy, env);
 //
+//     std::vector<std::vector<order>> orders = ...;    // the partitions "0", "1" ...
+//     waybill::testing::memory_log log(orders);
+//
 // `Event` is any type with a `sequence`. Reads are logarithmic in the events of a partition, and
 // linear in the returned ones.
 
@@ -18,8 +21,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,12 +44,34 @@ struct memory_event {
     friend bool operator==(const memory_event&, const memory_event&) = default;
 };
 
+namespace detail {
+
+/// The event of a container of containers of events.
+template <class Partitions>
+using nested_event =
+    std::remove_cvref_t<decltype(*std::begin(*std::begin(std::declval<const Partitions&>())))>;
+
+}  // namespace detail
+
 template <class Event = memory_event>
 class memory_log {
 public:
     explicit memory_log(const std::vector<std::string>& partitions)
     {
         for (const std::string& name : partitions) partitions_.push_back({name, {}, {}});
+    }
+
+    /// The partitions "0", "1" ... with the events of a container of containers, copied. The
+    /// sequences of each partition must ascend.
+    template <class Partitions>
+        requires std::same_as<detail::nested_event<Partitions>, Event>
+    explicit memory_log(const Partitions& partitions)
+    {
+        for (const auto& events : partitions) {
+            const std::string name = std::to_string(partitions_.size());
+            partitions_.push_back({name, {}, {}});
+            for (const Event& e : events) append(name, e);
+        }
     }
 
     /// Appends an event. Its sequence must exceed that of the last event.
@@ -142,6 +169,10 @@ private:
     std::vector<part> partitions_;
     std::uint64_t max_read_ = ~std::uint64_t{0};
 };
+
+template <class Partitions>
+    requires sequenced<detail::nested_event<Partitions>>
+memory_log(const Partitions&) -> memory_log<detail::nested_event<Partitions>>;
 
 static_assert(event_log<memory_log<>>);
 

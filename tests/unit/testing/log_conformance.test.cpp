@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -163,6 +165,29 @@ TEST_CASE("log_conformance: memory_log conforms")
     CHECK(report.untested.empty());
     for (const std::string& rule : report.broken) MESSAGE(rule);
     CHECK(report.broken.empty());
+}
+
+TEST_CASE("memory_log: is made of a container of containers of events")
+{
+    const std::vector<events> all{{{1, "a"}, {4, "b"}}, {}, {{7, "c"}}};
+    const memory_log log(all);
+    static_assert(std::is_same_v<decltype(log), const memory_log<memory_event>>);
+    CHECK(*log.partitions() == std::vector<std::string>{"0", "1", "2"});
+    CHECK(*log.read("0", position{1}, 10) == events{{4, "b"}});
+    CHECK(log.read("1", {}, 10)->empty());
+    CHECK(*log.read("2", {}, 10) == all[2]);
+    CHECK((*log.end("0"))->sequence == 4);
+    CHECK_FALSE(*log.end("1"));
+
+    struct order {
+        std::uint64_t sequence;
+        int total;
+    };
+    const std::vector<std::deque<order>> orders{{{1, 10}, {2, 20}}};
+    memory_log other(orders);
+    static_assert(std::is_same_v<decltype(other), memory_log<order>>);
+    CHECK(other.read("0", {}, 10)->back().total == 20);
+    CHECK(memory_log({"x", "y"}).partitions()->back() == "y");
 }
 
 TEST_CASE("log_conformance: each of 16 wrong logs breaks a rule")
