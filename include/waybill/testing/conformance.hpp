@@ -25,6 +25,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <waybill/consume/process_batch.hpp>
 #include <waybill/consume/stores.hpp>
 #include <waybill/testing/conformance_report.hpp>
 #include <waybill/testing/detail/checkpoint_rules.hpp>
@@ -56,9 +57,10 @@ template <class Make, class Again = no_second, class Race = no_race>
 [[nodiscard]] conformance_report conformance(Make make, Again again = {}, Race race = {})
 {
     using store = std::remove_cvref_t<std::invoke_result_t<Make&>>;
+    static_assert(waybill::detail::checked_transactions<store>::begins);
     static_assert(checkpoint_store<store> || dead_letter_store<store> || crash_record_store<store>,
-                  "conformance: the store has neither checkpoints, attempts nor dead letters, see "
-                  "consume/stores.hpp");
+                  "conformance: the store has neither checkpoints, crash records nor dead letters, "
+                  "see consume/stores.hpp");
     detail::trial t;
     if constexpr (checkpoint_store<store>) detail::checkpoint_rules(t, make);
     if constexpr (dead_letter_store<store>) detail::dead_letter_rules(t, make);
